@@ -1,0 +1,44 @@
+/**
+ * Contract of a whole allocator. Exactly one is linked. The facade holds the lock around each call, so
+ * an allocator is single-threaded code over one region.
+ */
+#ifndef TAILSCOPE_HEAP_ALLOCATOR_H
+#define TAILSCOPE_HEAP_ALLOCATOR_H
+
+#include "heap.h"
+
+/** Result of an allocation: payload is NULL unless status is HEAP_OK. */
+typedef struct {
+    void *payload;
+    heap_status status;
+} allocator_result;
+
+/** Takes over `bytes` bytes at `region` (8-byte aligned): afterwards one free block spans it. */
+void allocator_init(void *region, size_t bytes);
+
+allocator_result allocator_allocate(size_t size);
+
+/** As allocator_allocate(); the payload is a multiple of `alignment`, a power of two. */
+allocator_result allocator_allocate_aligned(size_t size, size_t alignment);
+
+/** Frees, or refuses and leaves the heap intact. */
+heap_status allocator_free(void *payload);
+
+/** Bytes of payload the block at `payload` (live) can hold. */
+size_t allocator_usable_size(const void *payload);
+
+/** Largest payload that one allocation could get now. */
+size_t allocator_largest_free_block(void);
+
+/** Sum of free payload bytes and number of free blocks; walks the region. */
+void allocator_read_free(size_t *free_bytes, size_t *free_blocks);
+
+/** What the last allocate or free looked at while searching. */
+uint32_t allocator_probes(void);
+
+/** Every invariant holds. Walks the region. */
+bool allocator_check(void);
+
+const char *allocator_name(void);
+
+#endif

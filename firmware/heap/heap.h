@@ -1,0 +1,66 @@
+/**
+ * The facade: the heap as FreeRTOS and the bench see it. It owns locking, markers, statistics and the
+ * witness of the last operation, and stands above exactly one allocator (allocator.h).
+ * pvPortMalloc() and vPortFree() are thin calls of heap_allocate() and heap_free().
+ */
+#ifndef TAILSCOPE_HEAP_H
+#define TAILSCOPE_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Outcome of a heap operation. Everything but HEAP_OK left the heap as it was. */
+typedef enum {
+    HEAP_OK = 0,
+    HEAP_OUT_OF_MEMORY, /**< no free block is large enough */
+    HEAP_ZERO_SIZE,     /**< a request of zero bytes: refused */
+    HEAP_NULL,          /**< free of NULL: nothing to do */
+    HEAP_MISALIGNED,    /**< not a multiple of the heap's alignment */
+    HEAP_FOREIGN,       /**< outside the region, or no block starts there */
+    HEAP_DOUBLE_FREE,   /**< the block is free already */
+    HEAP_CORRUPT,       /**< a header's invariant is broken */
+    HEAP_BAD_ALIGNMENT, /**< requested alignment is no power of two, or too large */
+} heap_status;
+
+/** What was witnessed of the last operation. */
+typedef struct {
+    heap_status status;
+    uint32_t critical_cycles; /**< CYCCNT between the markers, core cycles */
+    uint32_t probes;          /**< what the allocator's search looked at */
+} heap_witness;
+
+/** Statistics of the region; sizes are payload bytes as the allocator rounds them. */
+typedef struct {
+    size_t live_blocks;
+    size_t bytes_in_use;
+    size_t free_bytes;
+    size_t free_blocks;
+    size_t largest_free_block;
+    size_t minimum_ever_free_bytes;
+    size_t allocations, frees;
+} heap_statistics;
+
+/** (Re)initialises the allocator over its whole region: one free block. Not concurrent with anything. */
+void heap_reset(void);
+
+void *heap_allocate(size_t size);
+void *heap_allocate_aligned(size_t size, size_t alignment);
+heap_status heap_free(void *payload);
+
+/** The witness of the most recent heap_allocate*() or heap_free(). Read it with the caller's own exclusion. */
+heap_witness heap_last_operation(void);
+
+/** Statistics; the free list is walked, so this is not for timed code. */
+heap_statistics heap_read_statistics(void);
+
+/** True if every header, link and index invariant holds. Walks the region. */
+bool heap_check(void);
+
+/** Name of the allocator compiled in, e.g. "tlsf". */
+const char *heap_allocator_name(void);
+
+/** Size of the region, bytes. */
+size_t heap_region_bytes(void);
+
+#endif

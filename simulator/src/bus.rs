@@ -1,0 +1,42 @@
+//! What the core sees of the world outside its private peripheral bus, and how either side fails.
+//!
+//! The core owns everything in the private peripheral bus 0xE000_0000–0xE00F_FFFF (NVIC, SCB, SysTick,
+//! DWT, ITM, FPU registers, DEMCR) except DBGMCU (0xE004_2000), which is the SoC's. Everything else goes through [`Bus`].
+
+/// Width of a data access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    Byte,
+    Half,
+    Word,
+}
+
+/// A completed read: the value, zero-extended, and the cycles the bus added beyond a zero-wait access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    pub value: u32,
+    pub wait_cycles: u32,
+}
+
+/// Why an access did not complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// No memory or peripheral answers: a BusFault on the chip.
+    Bus { address: u32 },
+    /// A register (or a mode of it) that exists on the chip and is not modelled: stops the run.
+    Unmodelled { what: String, address: u32 },
+}
+
+/// The SoC as the core sees it. `now` is the core cycle at which the access happens; the SoC brings the peripheral
+/// concerned up to that cycle before it answers. Addresses are aligned to `width` unless they are in memory
+/// (flash, SRAM), where any alignment is served.
+pub trait Bus {
+    /// One halfword of code at an even address; no side effects (used by decoding, which caches).
+    fn fetch(&mut self, address: u32) -> Result<u16, Fault>;
+    fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault>;
+    /// Returns the wait cycles beyond a zero-wait access.
+    fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault>;
+    /// True when the last access changed an interrupt line, the event schedule or the clocks, so that the core must return
+    /// from `Core::run` to let the machine act before the next instruction. Cleared by the machine.
+    fn attention(&self) -> bool;
+}
