@@ -1,0 +1,237 @@
+"""The join of the three witnesses: wire, records and plan, operation by operation.
+
+Operation `seq` is window `seq` on SYNC, record `seq` and row `seq` of the plan. Nothing is matched by
+likeness: an operation without its window or without its record is not joined.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from capture.calibration import MarkerCost, calibrate
+from capture.records import CalibrationRecord, OperationRecord, RecordLog
+from capture.wire import Pulses, Windows, Wire
+from decoders import vectorised
+from scenarios.plan import Plan
+
+NS_PER_S = 1_000_000_000
+
+OPERATIONS_SCHEMA = pl.Schema(
+    {
+        "seq": pl.UInt32,
+        "kind": pl.String,
+        "size": pl.UInt32,
+        "measured": pl.Boolean,
+        "probes": pl.UInt32,
+        "dwt_cycles": pl.UInt32,
+        "dwt_operation_cycles": pl.UInt32,
+        "wire_critical_ns": pl.Float64,
+        "wire_operation_ns": pl.Float64,
+        "wire_critical_samples": pl.Int64,
+        "wire_operation_samples": pl.Int64,
+        "start_sample": pl.Int64,
+        "disagreement_cycles": pl.Float64,
+        "control_hits": pl.UInt32,
+        "isr_hits": pl.UInt32,
+        "live": pl.UInt32,
+        "bytes_in_use": pl.UInt32,
+        "label": pl.String,
+        "trial": pl.UInt32,
+        "depth": pl.UInt32,
+    }
+)
+
+INTERRUPTS_SCHEMA = pl.Schema(
+    {
+        "control": pl.Boolean,
+        "sample": pl.Int64,
+        "time_ns": pl.Float64,
+        "isr_latency_ns": pl.Float64,
+        "task_latency_ns": pl.Float64,
+        "operation_seq": pl.UInt32,
+        "hit": pl.String,
+        "missed": pl.Boolean,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Join:
+    """The joined run: `operations` and `interrupts` as docs/SPEC.md, section 5.
+
+    `stray_windows` are the numbers of joined windows without exactly one whole OP pulse; `critical_pulses`
+    counts the CRIT pulses of each joined operation, int64[operations].
+    """
+
+    operations: pl.DataFrame
+    interrupts: pl.DataFrame
+    critical_cost: MarkerCost | None
+    operation_cost: MarkerCost | None
+    stray_windows: tuple[int, ...]
+    critical_pulses: npt.NDArray[np.int64]
+
+
+def join(wire: Wire, log: RecordLog, plan: Plan) -> Join:
+    """Joins as much as can be proven: records that run 0, 1, 2… as far as both wire and plan reach."""
+    records = _provable(log.all(OperationRecord), min(len(wire.operations), plan.operations.height))
+    seq = np.array([record.seq for record in records], dtype=np.int64)
+    windows = Windows(wire.operations.start[seq], wire.operations.end[seq])
+    calibration = log.all(CalibrationRecord)
+    critical_cost = calibrate(wire, calibration, "CRIT")
+    first, last = wire.critical.indices(windows)
+    operations = _operations(wire, windows, records, plan, critical_cost)
+    return Join(
+        operations=operations,
+        interrupts=_interrupts(wire, windows, seq),
+        critical_cost=critical_cost,
+        operation_cost=calibrate(wire, calibration, "OP"),
+        stray_windows=tuple(seq[~_one_whole_pulse(wire.operation, windows)].tolist()),
+        critical_pulses=(last - first).astype(np.int64),
+    )
+
+
+def _provable(records: tuple[OperationRecord, ...], limit: int) -> list[OperationRecord]:
+    """The records below `limit` up to the first whose number does not exceed its predecessor's."""
+    provable: list[OperationRecord] = []
+    for record in records:
+        if record.seq >= limit or (provable and record.seq <= provable[-1].seq):
+            break
+        provable.append(record)
+    return provable
+
+
+def _one_whole_pulse(pulses: Pulses, windows: Windows) -> npt.NDArray[np.bool_]:
+    first, last = pulses.indices(windows)
+    one: npt.NDArray[np.bool_] = last - first == 1
+    one[one] = pulses.end[first[one]] <= windows.end[one]
+    return one
+
+
+def _operations(
+    wire: Wire, windows: Windows, records: list[OperationRecord], plan: Plan, cost: MarkerCost | None
+) -> pl.DataFrame:
+    seq = [record.seq for record in records]
+    planned = plan.operations[seq] if seq else plan.operations.clear()
+    columns = {
+        **_witnessed(records),
+        **_seen(wire, windows),
+        **{name: planned[name] for name in ("measured", "label", "trial", "depth")},
+    }
+    frame = pl.DataFrame(columns).with_columns(disagreement_cycles=pl.lit(None, dtype=pl.Float64))
+    if cost is not None:
+        frame = frame.with_columns(disagreement_cycles=_disagreement(wire, cost))
+    return frame.select(pl.col(name).cast(dtype) for name, dtype in OPERATIONS_SCHEMA.items())
+
+
+def _witnessed(records: list[OperationRecord]) -> dict[str, pl.Series]:
+    """The columns that come from the records."""
+    sources = {
+        "seq": "seq",
+        "kind": "kind",
+        "size": "size",
+        "probes": "probes",
+        "dwt_cycles": "critical_cycles",
+        "dwt_operation_cycles": "operation_cycles",
+        "live": "live",
+        "bytes_in_use": "bytes_in_use",
+    }
+    return {
+        column: pl.Series([getattr(record, source) for record in records], dtype=OPERATIONS_SCHEMA[column])
+        for column, source in sources.items()
+    }
+
+
+def _seen(wire: Wire, windows: Windows) -> dict[str, pl.Series]:
+    """The columns that come from the wire; null where the window holds no pulse."""
+    ns_per_sample = NS_PER_S / wire.edges.samplerate_hz
+    critical = _null_where_absent(wire.critical, windows, wire.critical.widths_in(windows))
+    operation = _null_where_absent(wire.operation, windows, wire.operation.widths_in(windows))
+    return {
+        "wire_critical_samples": critical,
+        "wire_critical_ns": critical * ns_per_sample,
+        "critical_pulses": pl.Series(np.subtract(*reversed(wire.critical.indices(windows)))),
+        "wire_operation_samples": operation,
+        "wire_operation_ns": operation * ns_per_sample,
+        "start_sample": _null_where_absent(wire.operation, windows, _first_start(wire.operation, windows)),
+        "control_hits": pl.Series(_rises_while_high(wire, "CISR", "CRIT", windows)),
+        "isr_hits": pl.Series(_rises_while_high(wire, "ISR", "OP", windows)),
+    }
+
+
+def _null_where_absent(pulses: Pulses, windows: Windows, values: npt.NDArray[np.int64]) -> pl.Series:
+    first, last = pulses.indices(windows)
+    return pl.select(pl.when(pl.Series(last > first)).then(pl.Series(values, dtype=pl.Int64))).to_series()
+
+
+def _first_start(pulses: Pulses, windows: Windows) -> npt.NDArray[np.int64]:
+    """Sample at which the first pulse of each window starts; any number where there is none."""
+    first, _ = pulses.indices(windows)
+    return np.append(pulses.start, -1)[first]
+
+
+def _rises_while_high(wire: Wire, rising: str, high: str, windows: Windows) -> npt.NDArray[np.int64]:
+    """How often `rising` rises in each window while `high` is high: int64[windows]."""
+    edges = wire.edges.transitions(rising)
+    rises = edges.sample[edges.level]
+    rises = rises[vectorised.level_at(wire.edges, high, rises)]
+    counts: npt.NDArray[np.int64] = np.searchsorted(rises, windows.end) - np.searchsorted(rises, windows.start)
+    return counts
+
+
+def _disagreement(wire: Wire, cost: MarkerCost) -> pl.Expr:
+    """Wire minus DWT of the critical section; the markers' cost counts once for each pulse of the section."""
+    wire_cycles = pl.col("wire_critical_samples") / wire.samples_per_cycle
+    markers = pl.col("critical_pulses") * cost.wire_minus_dwt_cycles
+    return wire_cycles - markers - pl.col("dwt_cycles")
+
+
+def _interrupts(wire: Wire, windows: Windows, seq: npt.NDArray[np.int64]) -> pl.DataFrame:
+    frames = [
+        _stimuli(wire, windows, seq, stimulus="STIM", answer="ISR", task="TASK"),
+        _stimuli(wire, windows, seq, stimulus="CTRL", answer="CISR", task=None),
+    ]
+    return pl.concat(frames).sort("sample", "control", maintain_order=True)
+
+
+def _stimuli(
+    wire: Wire, windows: Windows, seq: npt.NDArray[np.int64], *, stimulus: str, answer: str, task: str | None
+) -> pl.DataFrame:
+    edges = wire.edges
+    found = vectorised.responses(edges, stimulus, answer)
+    sample = found.stimulus_sample
+    in_operation = vectorised.level_at(edges, "OP", sample)
+    in_critical = vectorised.level_at(edges, "CRIT", sample)
+    woken = vectorised.responses(edges, stimulus, task).answer_sample if task else np.full_like(sample, -1)
+    columns = {
+        "control": pl.Series([task is None] * len(sample), dtype=pl.Boolean),
+        "sample": pl.Series(sample),
+        "time_ns": pl.Series(sample * (NS_PER_S / edges.samplerate_hz)),
+        "isr_latency_ns": _latency_ns(edges.samplerate_hz, sample, found.answer_sample),
+        "task_latency_ns": _latency_ns(edges.samplerate_hz, sample, woken),
+        "operation_seq": _operation_at(windows, seq, sample, in_operation),
+        "hit": pl.Series(np.where(in_critical, "critical", np.where(in_operation, "operation", "none"))),
+        "missed": pl.Series(found.missed),
+    }
+    return pl.DataFrame(columns).select(pl.col(name).cast(dtype) for name, dtype in INTERRUPTS_SCHEMA.items())
+
+
+def _latency_ns(
+    samplerate_hz: int, stimulus: npt.NDArray[np.int64], answer: npt.NDArray[np.int64]
+) -> pl.Series:
+    latency = (answer - stimulus) * (NS_PER_S / samplerate_hz)
+    return pl.select(pl.when(pl.Series(answer >= 0)).then(pl.Series(latency))).to_series()
+
+
+def _operation_at(
+    windows: Windows, seq: npt.NDArray[np.int64], sample: npt.NDArray[np.int64], in_operation: npt.NDArray[np.bool_]
+) -> pl.Series:
+    """The joined operation during whose OP pulse each sample falls, else null."""
+    index = np.searchsorted(windows.start, sample, side="right") - 1
+    inside = in_operation & (index >= 0)
+    inside[inside] &= sample[inside] < windows.end[index[inside]]
+    number = np.append(seq, 0)[index]
+    return pl.select(pl.when(pl.Series(inside)).then(pl.Series(number, dtype=pl.Int64))).to_series()
