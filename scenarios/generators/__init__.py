@@ -1,0 +1,11 @@
+"""Every generator by the name that a scenario's TOML file calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scenarios.generators.generator import Generator
+from scenarios.generators.mem_frag import MemFrag
+from scenarios.generators.mem_stress import MemStress
+
+GENERATORS: Mapping[str, type[Generator]] = {"mem_frag": MemFrag, "mem_stress": MemStress}

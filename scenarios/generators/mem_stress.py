@@ -1,0 +1,78 @@
+"""Churn: a bounded live set under a pseudo-random mix of small, medium and large blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scenarios.errors import ScenarioError
+from scenarios.generators.generator import Generator, Step
+from scenarios.generators.xorshift import Xorshift32
+from scenarios.operations import MAX_ENTRIES, MAX_SLOTS, Allocate, Free
+from scenarios.parameters import whole
+
+_MAX_BLOCK_BYTES = 65_536
+
+
+@dataclass(frozen=True)
+class MemStress(Generator):
+    """Allocates with `allocate_percent`, always when nothing is live and never when all slots are.
+
+    What is neither small nor medium is large.
+    """
+
+    seed: int = whole(1, 0xFFFF_FFFF)
+    operations: int = whole(1, MAX_ENTRIES)
+    slots: int = whole(1, MAX_SLOTS)
+    allocate_percent: int = whole(0, 100)
+    small_percent: int = whole(0, 100)
+    small_min_bytes: int = whole(1, _MAX_BLOCK_BYTES)
+    small_max_bytes: int = whole(1, _MAX_BLOCK_BYTES)
+    medium_percent: int = whole(0, 100)
+    medium_min_bytes: int = whole(1, _MAX_BLOCK_BYTES)
+    medium_max_bytes: int = whole(1, _MAX_BLOCK_BYTES)
+    large_min_bytes: int = whole(1, _MAX_BLOCK_BYTES)
+    large_max_bytes: int = whole(1, _MAX_BLOCK_BYTES)
+
+    def __post_init__(self) -> None:
+        for kind, low, high in (
+            ("small", self.small_min_bytes, self.small_max_bytes),
+            ("medium", self.medium_min_bytes, self.medium_max_bytes),
+            ("large", self.large_min_bytes, self.large_max_bytes),
+        ):
+            if low > high:
+                raise ScenarioError(
+                    f"{kind}_min_bytes is {low}, above {kind}_max_bytes, {high}; exchange them."
+                )
+        if (share := self.small_percent + self.medium_percent) > 100:
+            raise ScenarioError(f"small_percent and medium_percent add up to {share}; they share 100.")
+
+    def steps(self) -> Iterator[Step]:
+        random = Xorshift32(self.seed)
+        slots = list(range(self.slots))  # slots[:live] hold a block
+        live = 0
+        for _ in range(self.operations):
+            if self._allocates(random, live):
+                yield Step(Allocate(slots[live], self._size(random)))
+                live += 1
+            else:
+                taken = random.below(live)
+                live -= 1
+                slots[taken], slots[live] = slots[live], slots[taken]
+                yield Step(Free(slots[live]))
+
+    def _allocates(self, random: Xorshift32, live: int) -> bool:
+        """Draws only where there is a choice: the sequence of numbers is part of the workload."""
+        if live == 0:
+            return True
+        if live == self.slots:
+            return False
+        return random.below(100) < self.allocate_percent
+
+    def _size(self, random: Xorshift32) -> int:
+        kind = random.below(100)
+        if kind < self.small_percent:
+            return random.between(self.small_min_bytes, self.small_max_bytes)
+        if kind < self.small_percent + self.medium_percent:
+            return random.between(self.medium_min_bytes, self.medium_max_bytes)
+        return random.between(self.large_min_bytes, self.large_max_bytes)

@@ -1,0 +1,236 @@
+"""Heap operations and the image that carries them to the firmware: docs/SPEC.md, section 3.
+
+An `Image` is well-formed by construction, whether a generator made it or `decode` read it from a stranger:
+every field fits its place, no live slot is allocated into, and only live slots are freed.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from scenarios.errors import ImageError, ScenarioError, quoted
+from scenarios.stimulus import MODES, Stimulus
+
+MAGIC = 0x504F5354
+VERSION = 1
+MAX_SLOTS = 2048
+MAX_ENTRIES = 21_840
+MAX_NAME_BYTES = 31
+
+_HEADER = struct.Struct("<IHHIIIIIB3s32s")
+_ENTRY = struct.Struct("<BBHIHBB")
+_ALLOCATE, _FREE, _MARK = 1, 2, 3
+_MEASURED = 1
+_U32 = 0xFFFF_FFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate:
+    """Allocate `size` bytes into slot `id`; `align_log2` 0 means the allocator's own alignment."""
+
+    id: int
+    size: int
+    measured: bool = True
+    align_log2: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Free the block in slot `id`."""
+
+    id: int
+    measured: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What follows belongs to label number `label`."""
+
+    label: int
+
+
+Operation: TypeAlias = Allocate | Free | Mark
+
+
+@dataclass(frozen=True)
+class Image:
+    """What one run executes. Raises ImageError, naming the entry, where docs/SPEC.md does not allow it."""
+
+    name: str
+    stimulus: Stimulus
+    operations: tuple[Operation, ...]
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if len(self.operations) > MAX_ENTRIES:
+            raise ImageError(
+                f"{len(self.operations):,} entries do not fit: an image holds at most {MAX_ENTRIES:,}; "
+                "make the scenario shorter."
+            )
+        for entry, operation in enumerate(self.operations):
+            _check_ranges(entry, operation)
+        _check_order(self.operations)
+
+    @property
+    def slot_count(self) -> int:
+        """Greatest slot used + 1; 0 where no operation uses a slot."""
+        return max((o.id for o in self.operations if not isinstance(o, Mark)), default=-1) + 1
+
+
+def encode(image: Image) -> bytes:
+    """The image as the firmware reads it at 0x08040000: header, then 12 bytes per entry."""
+    body = b"".join(_ENTRY.pack(*_fields(operation)) for operation in image.operations)
+    header = _HEADER.pack(
+        MAGIC,
+        VERSION,
+        _HEADER.size,
+        len(image.operations),
+        zlib.crc32(body),
+        image.slot_count,
+        image.stimulus.period_ticks,
+        image.stimulus.control_period_ticks,
+        MODES.index(image.stimulus.mode),
+        bytes(3),
+        image.name.encode(),
+    )
+    return header + body
+
+
+def body_crc32(data: bytes) -> int:
+    """CRC-32 (IEEE 802.3) over the entries of an encoded image: the header's body_crc32."""
+    return zlib.crc32(data[_HEADER.size :])
+
+
+def decode(data: bytes) -> Image:
+    """Reads an encoded image. Raises ImageError with one sentence for anything `encode` would not write."""
+    if len(data) < _HEADER.size:
+        raise ImageError(f"The image ends after {len(data)} bytes; its header alone has {_HEADER.size}.")
+    magic, version, header_bytes, entries, crc32, slots, period, control, mode, reserved, name = (
+        _HEADER.unpack_from(data)
+    )
+    _check_format(magic, version, header_bytes)
+    _check_body(data, entries, crc32)
+    if any(reserved):
+        raise ImageError("A reserved byte of the image's header is not 0; compile the scenario again.")
+    operations = tuple(
+        _decode_entry(entry, fields) for entry, fields in enumerate(_ENTRY.iter_unpack(data[_HEADER.size :]))
+    )
+    image = Image(_decode_name(name), _decode_stimulus(mode, period, control), operations)
+    if slots != image.slot_count:
+        raise ImageError(f"The header announces {slots} slots, but the entries use {image.slot_count}.")
+    return image
+
+
+def _check_name(name: str) -> None:
+    if not name or "\0" in name:
+        raise ImageError("A scenario's name must have at least one character and no NUL.")
+    try:
+        encoded = name.encode()
+    except UnicodeEncodeError:
+        raise ImageError(f"The name {quoted(name)} cannot be written as UTF-8; choose another.") from None
+    if len(encoded) > MAX_NAME_BYTES:
+        raise ImageError(
+            f"The name {quoted(name)} takes {len(encoded)} bytes; an image has room for {MAX_NAME_BYTES}."
+        )
+
+
+def _check_ranges(entry: int, operation: Operation) -> None:
+    if isinstance(operation, Mark):
+        _check_range(entry, "label", operation.label, 0, _U32)
+        return
+    _check_range(entry, "slot", operation.id, 0, MAX_SLOTS - 1)
+    if isinstance(operation, Allocate):
+        _check_range(entry, "size", operation.size, 1, _U32)
+        _check_range(entry, "align_log2", operation.align_log2, 0, 31)
+
+
+def _check_range(entry: int, what: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise ImageError(f"Entry {entry}: {what} {quoted(value)} is outside {low}…{high}.")
+
+
+def _check_order(operations: Sequence[Operation]) -> None:
+    live: set[int] = set()
+    for entry, operation in enumerate(operations):
+        if isinstance(operation, Allocate):
+            if operation.id in live:
+                raise ImageError(
+                    f"Entry {entry} allocates into slot {operation.id}, which is live; free it first."
+                )
+            live.add(operation.id)
+        elif isinstance(operation, Free):
+            if operation.id not in live:
+                raise ImageError(f"Entry {entry} frees slot {operation.id}, which holds no block.")
+            live.remove(operation.id)
+
+
+def _fields(operation: Operation) -> tuple[int, ...]:
+    """The entry's seven fields, in the order of docs/SPEC.md."""
+    if isinstance(operation, Mark):
+        return (_MARK, 0, 0, operation.label, 0, 0, 0)
+    flags = _MEASURED if operation.measured else 0
+    if isinstance(operation, Free):
+        return (_FREE, flags, operation.id, 0, 0, 0, 0)
+    return (_ALLOCATE, flags, operation.id, operation.size, 0, operation.align_log2, 0)
+
+
+def _decode_entry(entry: int, fields: tuple[int, ...]) -> Operation:
+    kind, flags, slot, argument, _, align_log2, _ = fields
+    measured = bool(flags & _MEASURED)
+    operation: Operation
+    if kind == _ALLOCATE:
+        operation = Allocate(slot, argument, measured, align_log2)
+    elif kind == _FREE:
+        operation = Free(slot, measured)
+    elif kind == _MARK:
+        operation = Mark(argument)
+    else:
+        raise ImageError(f"Entry {entry} has the unknown kind {kind}; compile the scenario again.")
+    if _fields(operation) != fields:
+        raise ImageError(f"Entry {entry} sets a field that must be 0 there; compile the scenario again.")
+    return operation
+
+
+def _check_format(magic: int, version: int, header_bytes: int) -> None:
+    if magic != MAGIC:
+        raise ImageError(
+            f"This is no operation image: it begins with 0x{magic:08X} instead of 0x{MAGIC:08X}."
+        )
+    if (version, header_bytes) != (VERSION, _HEADER.size):
+        raise ImageError(
+            f"The image has version {version} with a header of {header_bytes} bytes; "
+            f"this bench reads version {VERSION} with {_HEADER.size}."
+        )
+
+
+def _check_body(data: bytes, entries: int, crc32: int) -> None:
+    expected_bytes = _HEADER.size + entries * _ENTRY.size
+    if len(data) != expected_bytes:
+        raise ImageError(
+            f"The image announces {entries:,} entries, {expected_bytes:,} bytes, but has {len(data):,}."
+        )
+    if (actual := body_crc32(data)) != crc32:
+        raise ImageError(f"The image is damaged: CRC-32 0x{actual:08X} instead of 0x{crc32:08X}.")
+
+
+def _decode_name(field: bytes) -> str:
+    name, _, padding = field.partition(b"\0")
+    if len(name) > MAX_NAME_BYTES or any(padding):
+        raise ImageError("The scenario's name in the image is not padded with NUL.")
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        raise ImageError("The scenario's name in the image is not UTF-8.") from None
+
+
+def _decode_stimulus(mode: int, period_ticks: int, control_period_ticks: int) -> Stimulus:
+    if mode >= len(MODES):
+        raise ImageError(f"The image asks for stimulus mode {mode}, which is reserved.")
+    try:
+        return Stimulus(MODES[mode], period_ticks, control_period_ticks)
+    except ScenarioError as error:
+        raise ImageError(str(error)) from None
