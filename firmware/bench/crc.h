@@ -1,0 +1,16 @@
+/** The two checksums of docs/SPEC.md. */
+#ifndef TAILSCOPE_BENCH_CRC_H
+#define TAILSCOPE_BENCH_CRC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CRC16_INITIAL 0xFFFFu
+
+/** CRC-16/CCITT-FALSE of what gave `crc` followed by `byte`. */
+uint16_t crc16_update(uint16_t crc, uint8_t byte);
+
+/** CRC-32 of IEEE 802.3, as zlib's, of `bytes` bytes at `data`. */
+uint32_t crc32(const uint8_t *data, size_t bytes);
+
+#endif

@@ -1,0 +1,140 @@
+#include "bench/image.h"
+
+#include <stddef.h>
+
+#include "bench/crc.h"
+
+#define IMAGE_MAGIC 0x504F5354u /* "TSOP" */
+enum { IMAGE_VERSION = 1, FLAG_MEASURED = 1, ALIGN_LOG2_MAX = 31 };
+
+/* A shorter period leaves the bench no time between two answers: the run would never end. */
+enum { PERIOD_MIN_TICKS = 840 };
+
+_Static_assert(sizeof(image_header) == 64, "docs/SPEC.md, section 3: header");
+_Static_assert(sizeof(image_entry) == 12, "docs/SPEC.md, section 3: entry");
+
+/* Symbols of the linker script: their addresses are the values. */
+extern const image operation_image;
+extern const char operation_image_bytes[];
+
+static const image_fault no_fault = {NULL, 0};
+
+const image *image_in_flash(void) {
+    return &operation_image;
+}
+
+uint32_t image_capacity_bytes(void) {
+    return (uint32_t)(uintptr_t)operation_image_bytes;
+}
+
+static bool period_is_bad(uint32_t period_ticks) {
+    return period_ticks != 0u && period_ticks < PERIOD_MIN_TICKS;
+}
+
+/* Bytes of the name before its NUL; IMAGE_NAME_BYTES if there is none. */
+static uint32_t name_bytes(const image_header *header) {
+    uint32_t bytes = 0;
+    while (bytes < IMAGE_NAME_BYTES && header->name[bytes] != '\0') {
+        bytes++;
+    }
+    return bytes;
+}
+
+/* The name becomes a field of a record: what would end the field or the line cannot stand in it. */
+static bool name_fits_a_record(const image_header *header) {
+    const uint32_t bytes = name_bytes(header);
+    for (uint32_t index = 0; index < bytes; index++) {
+        const char letter = header->name[index];
+        if (letter <= ' ' || letter > '~' || letter == ',' || letter == '*' || letter == '@') {
+            return false;
+        }
+    }
+    return bytes < IMAGE_NAME_BYTES;
+}
+
+static image_fault check_header(const image_header *header, uint32_t capacity_bytes) {
+    if (header->magic != IMAGE_MAGIC) {
+        return (image_fault){"magic", header->magic};
+    }
+    if (header->version != IMAGE_VERSION) {
+        return (image_fault){"version", header->version};
+    }
+    if (header->header_bytes != sizeof *header) {
+        return (image_fault){"header", header->header_bytes};
+    }
+    if (header->entry_count > (capacity_bytes - sizeof *header) / sizeof(image_entry)) {
+        return (image_fault){"entries", header->entry_count};
+    }
+    if (header->slot_count > IMAGE_SLOTS_MAX) {
+        return (image_fault){"slots", header->slot_count};
+    }
+    if (header->stimulus_mode > STIMULUS_PERIODIC) {
+        return (image_fault){"mode", header->stimulus_mode};
+    }
+    if ((header->reserved[0] | header->reserved[1] | header->reserved[2]) != 0) {
+        return (image_fault){"reserved", offsetof(image_header, reserved)};
+    }
+    if (period_is_bad(header->stimulus_period_ticks)) {
+        return (image_fault){"period", header->stimulus_period_ticks};
+    }
+    if (period_is_bad(header->control_period_ticks)) {
+        return (image_fault){"period", header->control_period_ticks};
+    }
+    if (!name_fits_a_record(header)) {
+        return (image_fault){"name", offsetof(image_header, name)};
+    }
+    return no_fault;
+}
+
+/* The word for what is wrong with one entry; NULL if nothing is. */
+static const char *entry_fault(const image_entry *entry, uint32_t slot_count) {
+    if (entry->kind < ENTRY_ALLOCATE || entry->kind > ENTRY_MARK) {
+        return "kind";
+    }
+    if ((entry->flags & ~FLAG_MEASURED) != 0 || entry->stimulus_offset != 0 || entry->reserved != 0) {
+        return "reserved";
+    }
+    if (entry->kind != ENTRY_ALLOCATE && entry->align_log2 != 0) {
+        return "reserved";
+    }
+    if (entry->kind == ENTRY_FREE && entry->argument != 0) {
+        return "reserved";
+    }
+    if (entry->kind == ENTRY_MARK && entry->id != 0) {
+        return "reserved";
+    }
+    if (entry->kind != ENTRY_MARK && entry->id >= slot_count) {
+        return "slot";
+    }
+    if (entry->align_log2 > ALIGN_LOG2_MAX) {
+        return "alignment";
+    }
+    return NULL;
+}
+
+image_fault image_check(const image *candidate, uint32_t capacity_bytes) {
+    const image_header *header = &candidate->header;
+    const image_fault in_header = check_header(header, capacity_bytes);
+    if (in_header.reason != NULL) {
+        return in_header;
+    }
+    const uint32_t crc = crc32((const uint8_t *)candidate->entries, header->entry_count * sizeof(image_entry));
+    if (crc != header->body_crc32) {
+        return (image_fault){"crc", crc};
+    }
+    for (uint32_t index = 0; index < header->entry_count; index++) {
+        const char *reason = entry_fault(&candidate->entries[index], header->slot_count);
+        if (reason != NULL) {
+            return (image_fault){reason, index};
+        }
+    }
+    return no_fault;
+}
+
+uint32_t image_operations(const image *checked) {
+    uint32_t operations = 0;
+    for (uint32_t index = 0; index < checked->header.entry_count; index++) {
+        operations += checked->entries[index].kind != ENTRY_MARK;
+    }
+    return operations;
+}

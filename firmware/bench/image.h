@@ -1,0 +1,61 @@
+/** The operation image (docs/SPEC.md, section 3): what the host compiled, and the checks before it is believed. */
+#ifndef TAILSCOPE_BENCH_IMAGE_H
+#define TAILSCOPE_BENCH_IMAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { IMAGE_SLOTS_MAX = 2048, IMAGE_NAME_BYTES = 32 };
+
+typedef enum { STIMULUS_NONE = 0, STIMULUS_PERIODIC = 1 } stimulus_mode;
+
+typedef struct {
+    uint32_t magic;
+    uint16_t version;
+    uint16_t header_bytes;
+    uint32_t entry_count;
+    uint32_t body_crc32;
+    uint32_t slot_count;
+    uint32_t stimulus_period_ticks;
+    uint32_t control_period_ticks;
+    uint8_t stimulus_mode;
+    uint8_t reserved[3];
+    char name[IMAGE_NAME_BYTES];
+} image_header;
+
+typedef enum { ENTRY_ALLOCATE = 1, ENTRY_FREE = 2, ENTRY_MARK = 3 } entry_kind;
+
+typedef struct {
+    uint8_t kind;
+    uint8_t flags;
+    uint16_t id;
+    uint32_t argument;
+    uint16_t stimulus_offset;
+    uint8_t align_log2;
+    uint8_t reserved;
+} image_entry;
+
+typedef struct {
+    image_header header;
+    image_entry entries[];
+} image;
+
+/** What is wrong with an image: a word and a number for FAIL. `reason` is NULL if nothing is. */
+typedef struct {
+    const char *reason;
+    uint32_t detail;
+} image_fault;
+
+/** The image in the last 256 KiB of flash, not yet checked. */
+const image *image_in_flash(void);
+
+/** The first fault of `candidate`, of which `capacity_bytes` bytes may be read. */
+image_fault image_check(const image *candidate, uint32_t capacity_bytes);
+
+/** Bytes that the flash reserves for an image. */
+uint32_t image_capacity_bytes(void);
+
+/** Entries that are operations, not marks. */
+uint32_t image_operations(const image *checked);
+
+#endif

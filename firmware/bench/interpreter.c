@@ -1,0 +1,104 @@
+#include "bench/interpreter.h"
+
+#include <stddef.h>
+
+#include "FreeRTOS.h"
+#include "bench/recorder.h"
+#include "board/operation_marker.h"
+#include "board/pins.h"
+#include "heap/heap.h"
+
+/* A slot keeps its address after a free, so that a scenario can free twice and see it refused. */
+typedef struct {
+    void *payload; /* NULL: never allocated, or the allocation failed */
+    uint32_t size;
+} slot;
+
+static slot slots[IMAGE_SLOTS_MAX];
+
+typedef struct {
+    char kind;
+    uint32_t size;
+    uint32_t operation_cycles;
+    heap_witness witness;
+} outcome;
+
+static outcome allocate(const image_entry *entry) {
+    void *payload;
+    const uint32_t size = entry->argument;
+    const uint32_t begin = operation_begin();
+    payload = pvPortMalloc(size);
+    const uint32_t end = operation_end();
+    slots[entry->id] = (slot){payload, size};
+    return (outcome){payload != NULL ? 'A' : 'O', size, end - begin, heap_last_operation()};
+}
+
+/* FreeRTOS has no aligned allocation: the facade is called directly. */
+static outcome allocate_aligned(const image_entry *entry) {
+    void *payload;
+    const uint32_t size = entry->argument;
+    const uint32_t alignment = 1u << entry->align_log2;
+    const uint32_t begin = operation_begin();
+    payload = heap_allocate_aligned(size, alignment);
+    const uint32_t end = operation_end();
+    slots[entry->id] = (slot){payload, size};
+    return (outcome){payload != NULL ? 'A' : 'O', size, end - begin, heap_last_operation()};
+}
+
+static outcome free_block(const image_entry *entry) {
+    const slot freed = slots[entry->id];
+    const uint32_t begin = operation_begin();
+    vPortFree(freed.payload);
+    const uint32_t end = operation_end();
+    const heap_witness witness = heap_last_operation();
+    return (outcome){witness.status == HEAP_OK ? 'F' : 'E', freed.size, end - begin, witness};
+}
+
+/* The allocation failed: the window keeps its OP pulse, but there is nothing to measure. */
+static outcome free_nothing(const image_entry *entry) {
+    (void)operation_begin();
+    (void)operation_end();
+    return (outcome){.kind = 'N', .size = slots[entry->id].size};
+}
+
+static outcome run(const image_entry *entry) {
+    if (entry->kind == ENTRY_FREE) {
+        return slots[entry->id].payload != NULL ? free_block(entry) : free_nothing(entry);
+    }
+    return entry->align_log2 == 0 ? allocate(entry) : allocate_aligned(entry);
+}
+
+static void record_operation(uint32_t seq, const outcome *done) {
+    const heap_statistics heap = heap_read_statistics();
+    record_begin("OP");
+    record_decimal(seq);
+    record_letter(done->kind);
+    record_decimal(done->size);
+    record_decimal(done->witness.critical_cycles);
+    record_decimal(done->operation_cycles);
+    record_decimal(done->witness.probes);
+    record_decimal(heap.live_blocks);
+    record_decimal(heap.bytes_in_use);
+    record_end();
+}
+
+static void record_mark(const image_entry *entry) {
+    record_begin("MARK");
+    record_decimal(entry->argument);
+    record_end();
+}
+
+uint32_t interpret(const image *checked) {
+    uint32_t seq = 0;
+    for (uint32_t index = 0; index < checked->header.entry_count; index++) {
+        const image_entry *entry = &checked->entries[index];
+        if (entry->kind == ENTRY_MARK) {
+            record_mark(entry);
+            continue;
+        }
+        pin_write(SYNC_PORT, SYNC_PIN, seq % 2u == 0u);
+        const outcome done = run(entry);
+        record_operation(seq++, &done);
+    }
+    return seq;
+}

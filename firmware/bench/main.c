@@ -1,0 +1,129 @@
+/* One run, from reset to END (docs/SPEC.md, section 2). */
+#include <stddef.h>
+
+#include "FreeRTOS.h"
+#include "bench/calibration.h"
+#include "bench/failure.h"
+#include "bench/frames.h"
+#include "bench/image.h"
+#include "bench/interpreter.h"
+#include "bench/proof.h"
+#include "bench/recorder.h"
+#include "bench/stimulus.h"
+#include "bench/task_priorities.h"
+#include "board/clock.h"
+#include "board/compare_output.h"
+#include "board/cycle_counter.h"
+#include "board/halt.h"
+#include "board/pins.h"
+#include "board/uart.h"
+#include "heap/heap.h"
+#include "task.h"
+
+enum { RECORD_FORMAT = 1, STACK_WORDS = 512 };
+
+static StaticTask_t bench_task_control;
+static StackType_t bench_task_stack[STACK_WORDS];
+
+static void boot(void) {
+    heap_reset();
+    const heap_statistics heap = heap_read_statistics();
+    record_begin("BOOT");
+    record_decimal(RECORD_FORMAT);
+    record_text(heap_allocator_name());
+    record_decimal(heap_region_bytes());
+    record_decimal(clock_core_hz());
+    record_hex(clock_flash_acr());
+    record_text(tskKERNEL_VERSION_NUMBER);
+    record_decimal(heap.free_blocks);
+    record_decimal(heap.free_bytes);
+    record_end();
+    if (heap.free_blocks != 1u || !heap_check()) {
+        fail("heap", heap.free_blocks);
+    }
+}
+
+static const image *plan(void) {
+    const image *operations = image_in_flash();
+    const image_fault found = image_check(operations, image_capacity_bytes());
+    if (found.reason != NULL) {
+        fail(found.reason, found.detail);
+    }
+    const image_header *header = &operations->header;
+    record_begin("PLAN");
+    record_text(header->name);
+    record_decimal(image_operations(operations));
+    record_hex(header->body_crc32);
+    record_decimal(header->stimulus_mode);
+    record_decimal(header->stimulus_period_ticks);
+    record_decimal(header->control_period_ticks);
+    record_end();
+    return operations;
+}
+
+/* Frame to frame: everything that the wire shows. Returns the number of operations. */
+static uint32_t measure(const image *operations) {
+    const image_header *header = &operations->header;
+    send_start_frame();
+    calibrate();
+    if (header->stimulus_mode == STIMULUS_PERIODIC) {
+        stimulus_start(header->stimulus_period_ticks, header->control_period_ticks);
+    }
+    const uint32_t count = interpret(operations);
+    stimulus_stop();
+    send_end_frame();
+    return count;
+}
+
+static void record_answers(void) {
+    const stimulus_counts counts = stimulus_read_counts();
+    record_begin("STAT");
+    record_decimal(counts.interrupts);
+    record_decimal(counts.wakes);
+    record_decimal(counts.controls);
+    record_decimal(counts.preempted_operations);
+    record_end();
+}
+
+static void record_heap(void) {
+    const heap_statistics heap = heap_read_statistics();
+    record_begin("HEAP");
+    record_decimal(heap.free_bytes);
+    record_decimal(heap.largest_free_block);
+    record_decimal(heap.free_blocks);
+    record_decimal(heap_check() ? 1 : 0);
+    record_end();
+}
+
+static void record_last(uint32_t operations) {
+    record_begin("END");
+    record_decimal(operations);
+    record_end();
+}
+
+static void run_bench(void *unused) {
+    (void)unused;
+    boot();
+    prove_cycle_counter();
+    const uint32_t operations = measure(plan());
+    record_answers();
+    record_heap();
+    record_last(operations);
+    halt();
+}
+
+int main(void) {
+    const bool clocked = clock_start();
+    pins_start();
+    uart_start();
+    cycle_counter_start();
+    timers_start();
+    if (!clocked) {
+        fail("clock", clock_core_hz()); /* on the HSI the serial line still has its rate, within the HSI's percent */
+    }
+    stimulus_create_task();
+    (void)xTaskCreateStatic(run_bench, "bench", STACK_WORDS, NULL, TASK_PRIORITY_BENCH, bench_task_stack,
+                            &bench_task_control);
+    vTaskStartScheduler();
+    fail("scheduler", 0);
+}

@@ -1,0 +1,64 @@
+#include "bench/proof.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/failure.h"
+#include "bench/recorder.h"
+#include "board/cycle_counter.h"
+#include "board/nvic.h"
+
+/* 1 ms: long enough that a few cycles of bus arbitration between the two reads do not count. */
+enum { INTERVAL_TICKS = 84000, TOLERANCE_CYCLES = 16 };
+
+typedef struct {
+    uint32_t cycles, ticks;
+} instant;
+
+/* Both counters at one instant: the reads are the same few cycles apart each time. */
+static instant read_both(void) {
+    const uint32_t previous = interrupts_mask();
+    const instant now = {.ticks = TIM_CNT(TIM5), .cycles = cycle_counter_read()};
+    interrupts_restore(previous);
+    return now;
+}
+
+static void start_ticks(void) {
+    TIM_CR1(TIM5) = 0;
+    TIM_PSC(TIM5) = 0;
+    TIM_ARR(TIM5) = 0xFFFFFFFFu;
+    TIM_EGR(TIM5) = TIM_EGR_UG;
+    TIM_CR1(TIM5) = TIM_CR1_CEN;
+}
+
+/* Bounded: a poll takes more than one tick, so a timer that runs gets there in fewer polls. */
+static void wait_interval(uint32_t from_ticks) {
+    for (uint32_t poll = 0; poll < INTERVAL_TICKS; poll++) {
+        if (TIM_CNT(TIM5) - from_ticks >= INTERVAL_TICKS) {
+            return;
+        }
+    }
+}
+
+static bool agree(uint32_t cycles, uint32_t ticks) {
+    const uint32_t difference = cycles > ticks ? cycles - ticks : ticks - cycles;
+    return ticks >= INTERVAL_TICKS && difference <= TOLERANCE_CYCLES;
+}
+
+void prove_cycle_counter(void) {
+    start_ticks();
+    const instant begin = read_both();
+    wait_interval(begin.ticks);
+    const instant end = read_both();
+    TIM_CR1(TIM5) = 0;
+
+    const uint32_t cycles = end.cycles - begin.cycles;
+    const uint32_t ticks = end.ticks - begin.ticks;
+    record_begin("PROOF");
+    record_decimal(cycles);
+    record_decimal(ticks);
+    record_end();
+    if (!agree(cycles, ticks)) {
+        fail("dwt", cycles);
+    }
+}

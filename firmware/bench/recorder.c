@@ -1,0 +1,75 @@
+#include "bench/recorder.h"
+
+#include <stdbool.h>
+
+#include "bench/crc.h"
+#include "board/uart.h"
+
+static uint16_t checksum;
+static volatile bool line_open; /* read by the fault handler */
+
+static void send(char byte) {
+    checksum = crc16_update(checksum, (uint8_t)byte);
+    uart_send(byte);
+}
+
+static void send_text(const char *text) {
+    while (*text != '\0') {
+        send(*text++);
+    }
+}
+
+static void send_hex(uint32_t value, uint32_t digits) {
+    while (digits-- > 0u) {
+        send("0123456789ABCDEF"[value >> 4u * digits & 0xFu]);
+    }
+}
+
+void record_begin(const char *type) {
+    line_open = true;
+    uart_send('@');
+    checksum = CRC16_INITIAL;
+    send_text(type);
+}
+
+void record_decimal(uint32_t value) {
+    char digits[11]; /* 4294967295 and the terminator */
+    char *first = digits + sizeof digits - 1;
+    *first = '\0';
+    do {
+        *--first = (char)('0' + value % 10u);
+        value /= 10u;
+    } while (value != 0u);
+    record_text(first);
+}
+
+void record_hex(uint32_t value) {
+    send(',');
+    send_hex(value, 8);
+}
+
+void record_text(const char *text) {
+    send(',');
+    send_text(text);
+}
+
+void record_letter(char letter) {
+    send(',');
+    send(letter);
+}
+
+void record_end(void) {
+    const uint16_t sum = checksum;
+    uart_send('*');
+    send_hex(sum, 4);
+    uart_send('\n');
+    uart_drain();
+    line_open = false;
+}
+
+void record_abandon(void) {
+    if (line_open) {
+        uart_send('\n');
+        line_open = false;
+    }
+}

@@ -1,0 +1,77 @@
+#include "bench/stimulus.h"
+
+#include "FreeRTOS.h"
+#include "bench/task_priorities.h"
+#include "board/compare_output.h"
+#include "board/nvic.h"
+#include "board/pins.h"
+#include "task.h"
+
+enum { STACK_WORDS = 128 };
+
+static TaskHandle_t woken_task;
+static StaticTask_t woken_task_control;
+static StackType_t woken_task_stack[STACK_WORDS];
+static volatile stimulus_counts counts;
+
+/* The pins are raised by interrupt_entry.S, which branches here. */
+void stimulus_interrupt(void);
+void control_interrupt(void);
+
+void stimulus_interrupt(void) {
+    compare_output_clear(&stimulus_output);
+    counts.interrupts++;
+    if (pin_is_high(OP_PORT, OP_PIN)) {
+        counts.preempted_operations++;
+    }
+    BaseType_t switch_required = pdFALSE;
+    vTaskNotifyGiveFromISR(woken_task, &switch_required);
+    portYIELD_FROM_ISR(switch_required);
+    pin_write(ISR_PORT, ISR_PIN, false);
+}
+
+/* Above configMAX_SYSCALL_INTERRUPT_PRIORITY: the kernel may not be called here. */
+void control_interrupt(void) {
+    compare_output_clear(&control_output);
+    counts.controls++;
+    pin_write(CISR_PORT, CISR_PIN, false);
+}
+
+static void answer_stimulus(void *unused) {
+    (void)unused;
+    for (;;) {
+        (void)ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
+        pin_write(TASK_PORT, TASK_PIN, true);
+        counts.wakes++;
+        pin_write(TASK_PORT, TASK_PIN, false);
+    }
+}
+
+void stimulus_create_task(void) {
+    woken_task = xTaskCreateStatic(answer_stimulus, "woken", STACK_WORDS, NULL, TASK_PRIORITY_WOKEN, woken_task_stack,
+                                   &woken_task_control);
+}
+
+static void start(const compare_output *output, uint32_t period_ticks) {
+    if (period_ticks != 0u) {
+        compare_output_prepare(output, period_ticks);
+        compare_output_enable_interrupt(output);
+        compare_output_run(output);
+    }
+}
+
+void stimulus_start(uint32_t stimulus_period_ticks, uint32_t control_period_ticks) {
+    interrupt_enable(IRQ_TIM2, PRIORITY_STIMULUS);
+    interrupt_enable(IRQ_TIM5, PRIORITY_CONTROL);
+    start(&stimulus_output, stimulus_period_ticks);
+    start(&control_output, control_period_ticks);
+}
+
+void stimulus_stop(void) {
+    compare_output_stop(&stimulus_output);
+    compare_output_stop(&control_output);
+}
+
+stimulus_counts stimulus_read_counts(void) {
+    return counts;
+}

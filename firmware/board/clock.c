@@ -1,0 +1,84 @@
+#include "board/clock.h"
+
+#include "board/stm32f401.h"
+
+/* RM0368, section 6.2: the HSI, and the HSE as the Nucleo feeds it (UM1724, "OSC clock supply"). */
+enum { HSI_HZ = 16000000, HSE_HZ = 8000000 };
+
+/* 8 MHz / 4 = 2 MHz (least jitter), x 168 = 336 MHz, / 4 = 84 MHz; Q keeps the unused 48 MHz domain in range (6.3.2). */
+enum { PLL_M = 4, PLL_N = 168, PLL_P = 4, PLL_Q = 7 };
+
+/* 84 MHz at 2.7 V to 3.6 V: RM0368, table 6. */
+enum { FLASH_WAIT_STATES = 2 };
+
+/* The ST-Link's clock is there before the reset ends, and the PLL locks within 0.3 ms (DS10086, table 41): this is tens of ms. */
+enum { READY_POLLS = 200000 };
+
+#ifdef TAILSCOPE_ART_OFF
+#define FLASH_ACCELERATOR 0u
+#else
+#define FLASH_ACCELERATOR (FLASH_ACR_PRFTEN | FLASH_ACR_ICEN | FLASH_ACR_DCEN)
+#endif
+
+static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
+    for (uint32_t poll = 0; poll < READY_POLLS; poll++) {
+        if ((*target & mask) == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Scale 2 is what 84 MHz needs (RM0368, section 5.4.1); it may be chosen only while the PLL is off. */
+static void choose_voltage_scale(void) {
+    RCC_APB1ENR |= RCC_APB1ENR_PWR;
+    (void)RCC_APB1ENR;
+    PWR_CR = (PWR_CR & ~PWR_CR_VOS_Msk) | PWR_CR_VOS_SCALE2;
+}
+
+static bool start_oscillators(void) {
+    RCC_CR |= RCC_CR_HSEBYP;
+    RCC_CR |= RCC_CR_HSEON;
+    if (!wait_for(&RCC_CR, RCC_CR_HSERDY, RCC_CR_HSERDY)) {
+        return false;
+    }
+    RCC_PLLCFGR = (uint32_t)PLL_Q << RCC_PLLCFGR_Q_Pos | RCC_PLLCFGR_SRC_HSE |
+                  (uint32_t)(PLL_P / 2 - 1) << RCC_PLLCFGR_P_Pos | (uint32_t)PLL_N << RCC_PLLCFGR_N_Pos |
+                  (uint32_t)PLL_M << RCC_PLLCFGR_M_Pos;
+    RCC_CR |= RCC_CR_PLLON;
+    return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
+}
+
+/* The wait states come before the speed that needs them, and are read back (RM0368, section 3.4.1). */
+static bool start_flash(void) {
+    FLASH_ACR = FLASH_WAIT_STATES | FLASH_ACCELERATOR;
+    return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, FLASH_WAIT_STATES);
+}
+
+bool clock_start(void) {
+    choose_voltage_scale();
+    if (!start_oscillators() || !start_flash()) {
+        return false;
+    }
+    RCC_CFGR = RCC_CFGR_PPRE1_DIV2 | RCC_CFGR_SW_PLL;
+    return wait_for(&RCC_CFGR, RCC_CFGR_SWS_Msk, RCC_CFGR_SWS_PLL);
+}
+
+uint32_t clock_core_hz(void) {
+    if ((RCC_CFGR & RCC_CFGR_SWS_Msk) != RCC_CFGR_SWS_PLL) {
+        return HSI_HZ;
+    }
+    const uint32_t config = RCC_PLLCFGR;
+    const uint32_t m = config >> RCC_PLLCFGR_M_Pos & 0x3Fu;
+    const uint32_t n = config >> RCC_PLLCFGR_N_Pos & 0x1FFu;
+    const uint32_t p = ((config >> RCC_PLLCFGR_P_Pos & 3u) + 1u) * 2u;
+    return HSE_HZ / m * n / p;
+}
+
+uint32_t clock_apb1_hz(void) {
+    return (RCC_CFGR & RCC_CFGR_PPRE1_DIV2) != 0u ? clock_core_hz() / 2u : clock_core_hz();
+}
+
+uint32_t clock_flash_acr(void) {
+    return FLASH_ACR;
+}

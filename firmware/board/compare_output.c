@@ -1,0 +1,61 @@
+#include "board/compare_output.h"
+
+#include "board/pins.h"
+
+/* Alternate functions: DS10086, table 9. */
+const compare_output stimulus_output = {TIM2, 1, STIM_PORT, STIM_PIN, 1};
+const compare_output control_output = {TIM5, 2, CTRL_PORT, CTRL_PIN, 2};
+const compare_output frame_output = {TIM3, 1, SYNC_PORT, SYNC_PIN, 2};
+
+/* CCxIF and CCxIE of channel x are bit x of their registers. */
+static uint32_t event_bit(const compare_output *output) {
+    return 1u << output->channel;
+}
+
+/* OCxM of channels 1 and 2: bits 4-6 and 12-14 of CCMR1 (RM0368, section 13.4.7); all else there stays 0. */
+static void set_mode(const compare_output *output, uint32_t mode) {
+    TIM_CCMR1(output->timer) = mode << (4u + 8u * (output->channel - 1u));
+}
+
+void timers_start(void) {
+    RCC_APB1ENR |= RCC_APB1ENR_TIM2 | RCC_APB1ENR_TIM3 | RCC_APB1ENR_TIM5;
+    (void)RCC_APB1ENR;
+}
+
+void compare_output_prepare(const compare_output *output, uint32_t period_ticks) {
+    const uint32_t timer = output->timer;
+    TIM_CR1(timer) = 0;
+    TIM_DIER(timer) = 0;
+    TIM_PSC(timer) = 0;
+    TIM_ARR(timer) = period_ticks - 1u;
+    TIM_CCR(timer, output->channel) = period_ticks - 1u;
+    TIM_EGR(timer) = TIM_EGR_UG;
+    TIM_CCER(timer) = 1u << 4u * (output->channel - 1u);
+    set_mode(output, TIM_OCM_FORCE_INACTIVE);
+    set_mode(output, TIM_OCM_TOGGLE);
+    TIM_SR(timer) = 0;
+    pin_to_peripheral(output->port, output->pin, output->alternate);
+}
+
+void compare_output_enable_interrupt(const compare_output *output) {
+    TIM_DIER(output->timer) = event_bit(output);
+}
+
+void compare_output_run(const compare_output *output) {
+    TIM_CR1(output->timer) = TIM_CR1_CEN;
+}
+
+void compare_output_stop(const compare_output *output) {
+    TIM_CR1(output->timer) = 0;
+}
+
+bool compare_output_matched(const compare_output *output) {
+    return (TIM_SR(output->timer) & event_bit(output)) != 0u;
+}
+
+/* The read returns after the write has reached the timer: without it a short handler ends with its line still high and
+ * runs twice (ARM AN321, section 4.9). */
+void compare_output_clear(const compare_output *output) {
+    TIM_SR(output->timer) = ~event_bit(output);
+    (void)TIM_SR(output->timer);
+}

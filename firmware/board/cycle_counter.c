@@ -1,0 +1,13 @@
+#include "board/cycle_counter.h"
+
+void cycle_counter_start(void) {
+    DEMCR |= DEMCR_TRCENA;
+    DWT_CYCCNT = 0;
+    DWT_CTRL |= DWT_CTRL_CYCCNTENA;
+}
+
+void cycle_counter_wait(uint32_t cycles) {
+    const uint32_t start = cycle_counter_read();
+    while (cycle_counter_read() - start < cycles) {
+    }
+}

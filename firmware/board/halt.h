@@ -1,0 +1,8 @@
+/** The end of every run. */
+#ifndef TAILSCOPE_BOARD_HALT_H
+#define TAILSCOPE_BOARD_HALT_H
+
+/** Silences every interrupt source and sleeps for ever. */
+void halt(void) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * Markers: a pin write and a CYCCNT read as one pair. The pair is indivisible (PRIMASK holds off even the control
+ * interrupt) and lies within one 16-byte flash line, so nothing can fall between the two but the same few cycles at
+ * every call: the wire's pulse and the counter's difference differ by a constant, which calibration measures.
+ * Only r0-r3 and r12 are used, PRIMASK is restored, and CYCCNT is returned in r0 (AAPCS).
+ */
+#include "board/pins.h"
+
+    .syntax unified
+    .thumb
+
+    .macro marker_prologue name, port, mask
+    .section .text.marker.\name, "ax", %progbits
+    .balign 16
+    .global \name
+    .type \name, %function
+    .thumb_func
+\name:
+    mov.w   r3, #\mask
+    movw    r1, #:lower16:(\port + GPIO_BSRR_OFFSET)
+    movt    r1, #:upper16:(\port + GPIO_BSRR_OFFSET)
+    movw    r2, #:lower16:DWT_CYCCNT_ADDRESS
+    /* the second flash line begins here */
+    movt    r2, #:upper16:DWT_CYCCNT_ADDRESS
+    mrs     r12, primask
+    cpsid   i
+    .endm
+
+    .macro marker_epilogue name
+    msr     primask, r12
+    bx      lr
+    .size   \name, . - \name
+    .endm
+
+    /* Raises the pin, then reads the counter. */
+    .macro begin_marker name, port, pin
+    marker_prologue \name, \port, (1 << \pin)
+    str     r3, [r1]
+    ldr     r0, [r2]
+    marker_epilogue \name
+    .endm
+
+    /* Reads the counter, then lowers the pin. */
+    .macro end_marker name, port, pin
+    marker_prologue \name, \port, (1 << (\pin + 16))
+    ldr     r0, [r2]
+    str     r3, [r1]
+    marker_epilogue \name
+    .endm
+
+    begin_marker heap_port_critical_begin, CRIT_PORT, CRIT_PIN
+    end_marker   heap_port_critical_end, CRIT_PORT, CRIT_PIN
+    begin_marker operation_begin, OP_PORT, OP_PIN
+    end_marker   operation_end, OP_PORT, OP_PIN

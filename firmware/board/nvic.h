@@ -1,0 +1,25 @@
+/** Interrupts by number (stm32f401.h), with a priority of priorities.h. */
+#ifndef TAILSCOPE_BOARD_NVIC_H
+#define TAILSCOPE_BOARD_NVIC_H
+
+#include <stdint.h>
+
+#include "board/stm32f401.h"
+
+static inline void interrupt_enable(uint32_t irq, uint8_t priority) {
+    NVIC_IPR(irq) = priority;
+    NVIC_ISER(irq / 32u) = 1u << irq % 32u;
+}
+
+/** Masks everything but NMI and HardFault; returns the previous PRIMASK. */
+static inline uint32_t interrupts_mask(void) {
+    uint32_t previous;
+    __asm volatile("mrs %0, primask\n\tcpsid i" : "=r"(previous)::"memory");
+    return previous;
+}
+
+static inline void interrupts_restore(uint32_t previous) {
+    __asm volatile("msr primask, %0" ::"r"(previous) : "memory");
+}
+
+#endif

@@ -1,0 +1,39 @@
+#include "board/pins.h"
+
+enum { MODE_OUTPUT = 1, MODE_ALTERNATE = 2, SPEED_HIGH = 2, PULL_NONE = 0 };
+
+static void write_field(volatile uint32_t *target, uint32_t index, uint32_t width, uint32_t value) {
+    const uint32_t mask = (1u << width) - 1u;
+    *target = (*target & ~(mask << index * width)) | value << index * width;
+}
+
+void pin_to_output(uint32_t port, uint32_t pin) {
+    write_field(&GPIO_MODER(port), pin, 2, MODE_OUTPUT);
+}
+
+void pin_to_peripheral(uint32_t port, uint32_t pin, uint32_t alternate) {
+    write_field(&GPIO_AFR(port, pin / 8u), pin % 8u, 4, alternate);
+    write_field(&GPIO_OSPEEDR(port), pin, 2, SPEED_HIGH);
+    write_field(&GPIO_MODER(port), pin, 2, MODE_ALTERNATE);
+}
+
+/* Low before it drives. PB4 comes out of reset as NJTRST with its pull-up on (RM0368, section 8.3.1). */
+static void start_low(uint32_t port, uint32_t pin) {
+    pin_write(port, pin, false);
+    write_field(&GPIO_PUPDR(port), pin, 2, PULL_NONE);
+    write_field(&GPIO_OSPEEDR(port), pin, 2, SPEED_HIGH);
+    pin_to_output(port, pin);
+}
+
+void pins_start(void) {
+    RCC_AHB1ENR |= RCC_AHB1ENR_GPIOA | RCC_AHB1ENR_GPIOB;
+    (void)RCC_AHB1ENR; /* two cycles until the clock runs: errata ES0222, "delay after an RCC peripheral clock enabling" */
+    start_low(CRIT_PORT, CRIT_PIN);
+    start_low(OP_PORT, OP_PIN);
+    start_low(STIM_PORT, STIM_PIN);
+    start_low(ISR_PORT, ISR_PIN);
+    start_low(TASK_PORT, TASK_PIN);
+    start_low(CTRL_PORT, CTRL_PIN);
+    start_low(CISR_PORT, CISR_PIN);
+    start_low(SYNC_PORT, SYNC_PIN);
+}

@@ -1,0 +1,13 @@
+/**
+ * Interrupt priorities as the NVIC's registers hold them: the upper four bits count, smaller is more urgent
+ * (PM0214, section 4.3.7). BASEPRI at PRIORITY_MASKED_FROM masks that value and everything less urgent.
+ */
+#ifndef TAILSCOPE_BOARD_PRIORITIES_H
+#define TAILSCOPE_BOARD_PRIORITIES_H
+
+#define PRIORITY_CONTROL 0x10     /**< TIM5: no critical section of kernel or heap delays it */
+#define PRIORITY_MASKED_FROM 0x50 /**< what the kernel and the heap write to BASEPRI */
+#define PRIORITY_STIMULUS 0x50    /**< TIM2: the most urgent interrupt that the heap can delay */
+#define PRIORITY_KERNEL 0xF0      /**< SysTick and PendSV */
+
+#endif

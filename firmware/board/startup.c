@@ -1,0 +1,68 @@
+/* Reset, the vector table, and the faults. */
+#include <stdint.h>
+
+#include "board/stm32f401.h"
+
+extern uint32_t stack_top[], data_load[], data_start[], data_end[], bss_start[], bss_end[];
+
+int main(void);
+void fault(const uint32_t *frame) __attribute__((noreturn, used));
+
+void vPortSVCHandler(void);
+void xPortPendSVHandler(void);
+void xPortSysTickHandler(void);
+void TIM2_IRQHandler(void);
+void TIM5_IRQHandler(void);
+
+void Reset_Handler(void) __attribute__((noreturn));
+void Fault_Handler(void) __attribute__((naked));
+
+typedef union {
+    uint32_t *stack;
+    void (*handler)(void);
+} vector;
+
+/* PM0214, section 2.3.4, and RM0368, section 10.2: 16 system vectors, then the interrupts up to the last one used. Whatever
+ * is not meant to happen ends in the fault report. */
+enum { SYSTEM_VECTORS = 16, VECTORS = SYSTEM_VECTORS + IRQ_TIM5 + 1 };
+__attribute__((section(".vectors"), used)) static const vector vector_table[VECTORS] = {
+    [0] = {.stack = stack_top},
+    [1] = {.handler = Reset_Handler},
+    [2 ... 10] = {.handler = Fault_Handler},
+    [11] = {.handler = vPortSVCHandler},
+    [12 ... 13] = {.handler = Fault_Handler},
+    [14] = {.handler = xPortPendSVHandler},
+    [15] = {.handler = xPortSysTickHandler},
+    [SYSTEM_VECTORS ... SYSTEM_VECTORS + IRQ_TIM2 - 1] = {.handler = Fault_Handler},
+    [SYSTEM_VECTORS + IRQ_TIM2] = {.handler = TIM2_IRQHandler},
+    [SYSTEM_VECTORS + IRQ_TIM2 + 1 ... SYSTEM_VECTORS + IRQ_TIM5 - 1] = {.handler = Fault_Handler},
+    [SYSTEM_VECTORS + IRQ_TIM5] = {.handler = TIM5_IRQHandler},
+};
+
+static void load_data(void) {
+    const uint32_t *source = data_load;
+    for (uint32_t *word = data_start; word < data_end; word++) {
+        *word = *source++;
+    }
+    for (uint32_t *word = bss_start; word < bss_end; word++) {
+        *word = 0;
+    }
+}
+
+void Reset_Handler(void) {
+    SCB_VTOR = (uint32_t)(uintptr_t)vector_table;
+    SCB_CPACR |= SCB_CPACR_FPU;
+    __asm volatile("dsb\n\tisb"); /* PM0214, section 4.6.6: before the first floating-point instruction */
+    load_data();
+    (void)main();
+    __builtin_trap(); /* main() does not return */
+}
+
+/* Passes the frame that the core stacked: bit 2 of EXC_RETURN says on which stack (PM0214, section 2.3.7). */
+void Fault_Handler(void) {
+    __asm volatile("tst   lr, #4\n\t"
+                   "ite   eq\n\t"
+                   "mrseq r0, msp\n\t"
+                   "mrsne r0, psp\n\t"
+                   "b     fault");
+}

@@ -1,0 +1,8 @@
+# The same sources give the same bytes from any folder: no absolute path reaches the ELF, not even through debug information.
+function(tailscope_hide_folder folder name)
+    add_compile_options("-ffile-prefix-map=${folder}=${name}")
+endfunction()
+
+tailscope_hide_folder("${CMAKE_BINARY_DIR}" build)
+tailscope_hide_folder("${CMAKE_CURRENT_SOURCE_DIR}" firmware)
+add_compile_options(-Wdate-time)
