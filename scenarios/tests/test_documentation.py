@@ -1,0 +1,35 @@
+"""The generator shown in docs/SCENARIOS.md must be one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scenarios.generators.generator import Generator, Step
+from scenarios.operations import Allocate, Free
+from scenarios.parameters import bind, whole
+from scenarios.plan import compile_steps
+from scenarios.stimulus import NO_STIMULUS
+
+PAGE = Path(__file__).parents[2] / "docs" / "SCENARIOS.md"
+
+
+def test_the_example_generator_compiles() -> None:
+    (source,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    offered = (Allocate, Free, Generator, Iterator, Step, dataclass, whole)
+    namespace: dict[str, Any] = {"__name__": __name__} | {item.__name__: item for item in offered}
+    exec(source, namespace)
+    parameters = {"steps_up": 3, "rise_bytes": 16}
+    generator = bind(namespace["Staircase"], parameters, {})
+    table = compile_steps("staircase", parameters, NO_STIMULUS, generator.steps()).operations
+    assert table.select("kind", "size", "depth").rows() == [
+        ("A", 16, 1),
+        ("A", 32, 2),
+        ("A", 48, 3),
+        ("F", 16, 3),
+        ("F", 32, 2),
+        ("F", 48, 1),
+    ]

@@ -1,0 +1,106 @@
+"""The structure of mem_frag: set-up, then one more free victim and its trials at every depth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenarios import catalogue
+from scenarios.errors import ScenarioError
+from scenarios.operations import Mark, decode
+from scenarios.tests.strategies import REPEATABLE
+
+
+def operations(overrides: Mapping[str, int] | None = None) -> pl.DataFrame:
+    return catalogue.load("mem_frag", overrides or {}).compile().operations
+
+
+def test_the_article_s_ramp() -> None:
+    plan = catalogue.load("mem_frag").compile()
+    table = plan.operations
+    assert table.height == 512 + 256 * (1 + 3 * 2)
+    assert plan.labels == ("setup", *(f"depth {d}" for d in range(1, 257)))
+    assert plan.seed is None
+    measured = table.filter(pl.col("measured"))
+    assert set(measured["kind"]) == {"A"}
+    assert set(measured["size"]) == {120}
+    assert measured["trial"].to_list() == [1, 2, 3] * 256
+    assert measured["depth"].to_list() == [d for d in range(1, 257) for _ in range(3)]
+
+
+def test_setup_fences_every_victim() -> None:
+    setup = operations().filter(pl.col("label") == "setup")
+    assert setup["size"].to_list() == [72, 8] * 256
+    assert set(setup["kind"]) == {"A"}
+    assert not setup["measured"].any()
+    assert setup["depth"].null_count() == setup["trial"].null_count() == 512
+
+
+def test_marks_stand_before_the_first_operation_of_their_phase() -> None:
+    plan = catalogue.load("mem_frag", {"depth": 2, "trials": 1}).compile()
+    image = decode(plan.image)
+    labels = []
+    current = None
+    for operation in image.operations:
+        if isinstance(operation, Mark):
+            current = plan.labels[operation.label]
+        else:
+            labels.append(current)
+    assert labels == plan.operations["label"].to_list()
+    assert labels == ["setup"] * 4 + ["depth 1"] * 3 + ["depth 2"] * 3
+
+
+@REPEATABLE
+@given(
+    depth=st.integers(1, 60), trials=st.integers(1, 8), victim=st.integers(1, 500), more=st.integers(1, 500)
+)
+def test_at_depth_d_exactly_d_victims_are_free(depth: int, trials: int, victim: int, more: int) -> None:
+    table = operations(
+        {
+            "depth": depth,
+            "trials": trials,
+            "victim_bytes": victim,
+            "spacer_bytes": 3,
+            "request_bytes": victim + more,
+        }
+    )
+    live: dict[int, int] = {}
+    peak = 0
+    for row in table.iter_rows(named=True):
+        if row["kind"] == "F":
+            assert live.pop(row["id"]) == row["size"]
+            continue
+        if row["measured"]:
+            assert row["size"] == victim + more
+            assert len(live) == 2 * depth - row["depth"]  # all spacers, and the victims not yet freed
+        live[row["id"]] = row["size"]
+        peak = max(peak, len(live))
+    assert peak <= 2 * depth + 1
+    assert sorted(live.values()) == [3] * depth
+    assert table["measured"].sum() == depth * trials
+
+
+def test_the_deepest_ramp_that_slots_allow() -> None:
+    assert operations({"depth": 1023, "trials": 1}).height == 2 * 1023 + 3 * 1023
+
+
+@pytest.mark.parametrize(
+    ("overrides", "sentence"),
+    [
+        ({"depth": 0}, "depth must be from 1 to 1023, not 0"),
+        ({"depth": 1024}, "depth must be from 1 to 1023"),
+        ({"request_bytes": 72}, "would fit into a freed victim of 72 bytes"),
+    ],
+)
+def test_impossible_parameters_get_a_sentence(overrides: Mapping[str, int], sentence: str) -> None:
+    with pytest.raises(ScenarioError, match=sentence):
+        operations(overrides)
+
+
+def test_a_ramp_longer_than_an_image_is_refused() -> None:
+    with pytest.raises(ScenarioError, match="mem_frag needs more than the 21,840 entries"):
+        operations({"depth": 1023, "trials": 1000})

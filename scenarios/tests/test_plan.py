@@ -1,0 +1,67 @@
+"""The compiler's own rules, on steps that no generator of ours would make."""
+
+from __future__ import annotations
+
+from itertools import repeat
+
+import polars as pl
+import pytest
+
+from scenarios.errors import ImageError, ScenarioError
+from scenarios.generators.generator import Step
+from scenarios.operations import Allocate, Free, Mark, decode
+from scenarios.plan import Plan, compile_steps
+from scenarios.stimulus import NO_STIMULUS
+
+
+def plan_of(*steps: Step) -> Plan:
+    return compile_steps("x", {}, NO_STIMULUS, steps)
+
+
+def test_table_has_the_documented_columns() -> None:
+    table = plan_of(Step(Allocate(5, 24)), Step(Free(5, measured=False), "end", 2, 9)).operations
+    assert table.schema == pl.Schema(
+        {
+            "seq": pl.UInt32,
+            "kind": pl.String,
+            "id": pl.UInt32,
+            "size": pl.UInt32,
+            "measured": pl.Boolean,
+            "label": pl.String,
+            "trial": pl.UInt32,
+            "depth": pl.UInt32,
+        }
+    )
+    assert table.rows() == [(0, "A", 5, 24, True, None, None, None), (1, "F", 5, 24, False, "end", 2, 9)]
+
+
+def test_the_size_of_a_free_is_that_of_its_own_allocation() -> None:
+    table = plan_of(Step(Allocate(0, 8)), Step(Free(0)), Step(Allocate(0, 16)), Step(Free(0))).operations
+    assert table["size"].to_list() == [8, 8, 16, 16]
+
+
+def test_a_phase_that_returns_keeps_its_number() -> None:
+    plan = plan_of(Step(Allocate(0, 8), "a"), Step(Allocate(1, 8), "b"), Step(Allocate(2, 8), "a"))
+    marks = [operation.label for operation in decode(plan.image).operations if isinstance(operation, Mark)]
+    assert (plan.labels, marks) == (("a", "b"), [0, 1, 0])
+
+
+def test_a_phase_cannot_end_in_none() -> None:
+    with pytest.raises(ScenarioError, match="follows phase a"):
+        plan_of(Step(Allocate(0, 8), "a"), Step(Free(0)))
+
+
+def test_a_generator_without_end_is_refused() -> None:
+    with pytest.raises(ScenarioError, match="more than the 21,840 entries"):
+        compile_steps("x", {}, NO_STIMULUS, repeat(Step(Allocate(0, 8))))
+
+
+def test_marks_count_towards_the_limit() -> None:
+    pairs = [step for _ in range(10_920) for step in (Step(Allocate(0, 8), "a"), Step(Free(0), "a"))]
+    with pytest.raises(ScenarioError, match="more than the 21,840 entries"):
+        plan_of(*pairs)
+
+
+def test_a_free_of_nothing_is_refused() -> None:
+    with pytest.raises(ImageError, match="Entry 0 frees slot 3"):
+        plan_of(Step(Free(3)))

@@ -1,0 +1,61 @@
+"""What a stimulus may be, and what the command line may make of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from scenarios.errors import ScenarioError
+from scenarios.stimulus import NO_STIMULUS, Stimulus, override
+
+OWN = Stimulus("periodic", 5003, 7919)
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("none", NO_STIMULUS),
+        ("periodic", OWN),
+        ("periodic:6007", Stimulus("periodic", 6007, 7919)),
+        ("periodic:6007,9001", Stimulus("periodic", 6007, 9001)),
+        ("periodic:6007,0", Stimulus("periodic", 6007, 0)),
+        ("periodic:4294967295", Stimulus("periodic", 2**32 - 1, 7919)),
+    ],
+)
+def test_override(asked: str, expected: Stimulus) -> None:
+    assert override(OWN, asked) == expected
+
+
+def test_without_periods_of_its_own_there_is_no_control_to_keep() -> None:
+    assert override(NO_STIMULUS, "periodic:6007") == Stimulus("periodic", 6007, 0)
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "sentence"),
+    [
+        (NO_STIMULUS, "periodic", "no periods of its own"),
+        (OWN, "", "not understood"),
+        (OWN, "Periodic", "not understood"),
+        (OWN, "periodic:", "not understood"),
+        (OWN, "periodic:6007,", "not understood"),
+        (OWN, "periodic:-5", "not understood"),
+        (OWN, "periodic:६००७", "not understood"),
+        (OWN, "periodic:6007,9001,1", "not understood"),
+        (OWN, "periodic:6007\n", "not understood"),
+        (OWN, "periodic:0", "at least one tick"),
+        (OWN, "periodic:999", "at least 1000"),
+        (OWN, "periodic:5003,999", "control period of 999"),
+        (OWN, "periodic:4294967296", "32-bit"),
+    ],
+)
+def test_override_is_refused(own: Stimulus, asked: str, sentence: str) -> None:
+    with pytest.raises(ScenarioError, match=sentence):
+        override(own, asked)
+
+
+@pytest.mark.parametrize(
+    ("mode", "period_ticks", "control_period_ticks"),
+    [("swept", 5003, 0), ("none", 5003, 0), ("none", 0, 7919), ("periodic", 0, 7919), ("periodic", 5003, -1)],
+)
+def test_contradictions_are_refused(mode: str, period_ticks: int, control_period_ticks: int) -> None:
+    with pytest.raises(ScenarioError):
+        Stimulus(mode, period_ticks, control_period_ticks)
