@@ -1,0 +1,94 @@
+"""What is installed here, in which version, what is missing and how to get it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VERSION_TIMEOUT_S = 10
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One tool or package. `version` is None when it is missing; `remedy` then says how to get it."""
+
+    name: str
+    version: str | None
+    needed: str
+    purpose: str
+    remedy: str
+
+    @property
+    def blocks(self) -> bool:
+        """True if the bench cannot run without it and it is missing."""
+        return self.version is None and self.needed == "always"
+
+
+def findings() -> tuple[Finding, ...]:
+    """Everything the bench calls, in the order in which a reader would look for it."""
+    return (_python(), _cargo(), *_tools(), *_python_packages())
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Finding("python", version, "always", "runs the bench", "")
+
+
+def _cargo() -> Finding:
+    remedy = "apt-get install cargo-web rustc-web, or any cargo of 1.85 or later"
+    return Finding("cargo", _tool_version("cargo"), "always", "builds the virtual Nucleo", remedy)
+
+
+def _tools() -> Iterator[Finding]:
+    for line in (ROOT / "tools.tsv").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#") or not line:
+            continue
+        command, package, needed, purpose = line.split("\t")
+        yield Finding(package, _tool_version(command), needed, purpose, f"apt-get install {package}")
+
+
+def _tool_version(command: str) -> str | None:
+    if command.startswith("/"):
+        return "present" if Path(command).exists() else None
+    return _first_line(command) if shutil.which(command) else None
+
+
+def _first_line(command: str) -> str:
+    """First line a tool prints of its own version; "present" when it prints none."""
+    try:
+        done = subprocess.run(
+            [command, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "present, but does not answer"
+    return next(iter(done.stdout.splitlines()), "present").strip()
+
+
+def _python_packages() -> Iterator[Finding]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = {"always": project["dependencies"], "test": project["optional-dependencies"]["test"]}
+    for needed, requirements in groups.items():
+        lock = "requirements.lock" if needed == "always" else "requirements-test.lock"
+        for requirement in requirements:
+            name = requirement.split(">=")[0]
+            remedy = f"./lab installs it from {lock}"
+            yield Finding(name, _package_version(name), needed, "Python package", remedy)
+
+
+def _package_version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
