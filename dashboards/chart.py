@@ -1,0 +1,109 @@
+"""What every figure has in common: title, provenance, verdicts, and one plain look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from dashboards.formatting import grouped, samplerate
+from dashboards.palette import GRID, INK, MUTED
+from dashboards.series import Series
+
+FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A Plotly figure with the plain-text words that belong to it.
+
+    `badges` has one sentence for each run that is not complete: no figure is shown without them.
+    """
+
+    key: str
+    title: str
+    subtitle: str
+    explanation: str
+    badges: tuple[str, ...]
+    figure: go.Figure
+
+
+def make_chart(
+    key: str,
+    title: str,
+    series: Sequence[Series],
+    counted: str,
+    explanation: str,
+    figure: go.Figure,
+    height: int,
+) -> Chart:
+    """Style `figure` and give it its provenance. `counted` says what and how many, e.g. `n = 768 allocations`."""
+    figure.update_layout(
+        height=height,
+        autosize=True,
+        template="none",
+        font={"family": FONT, "size": 13, "color": INK},
+        margin={"l": 68, "r": 18, "t": 12, "b": 52},
+        legend={"orientation": "h", "x": 0, "y": 1.0, "xanchor": "left", "yanchor": "bottom"},
+        hoverlabel={"font": {"family": FONT, "size": 12}, "align": "left", "namelength": -1},
+        hovermode="closest",
+        paper_bgcolor="#ffffff",
+        plot_bgcolor="#ffffff",
+    )
+    figure.update_xaxes(**_AXIS)
+    figure.update_yaxes(**_AXIS)
+    return Chart(key, title, f"{counted} · {provenance(series)}", explanation, badges(series), figure)
+
+
+_AXIS: dict[str, Any] = {
+    "gridcolor": GRID,
+    "linecolor": MUTED,
+    "showline": True,
+    "zeroline": False,
+    "ticks": "outside",
+    "tickcolor": MUTED,
+    "ticklen": 4,
+    "automargin": True,
+    "separatethousands": True,
+    "exponentformat": "none",
+    "title": {"standoff": 8},
+}
+
+
+def provenance(series: Sequence[Series]) -> str:
+    """Samplerates with what one sample is worth, and the run ids."""
+    rates = sorted({one.run.manifest.samplerate_hz for one in series})
+    resolution = ", ".join(f"{samplerate(rate)} (±{1e9 / rate:.1f} ns)" for rate in rates)
+    word = "runs" if len(series) > 1 else "run"
+    return f"{resolution} · {word} {', '.join(one.run.id for one in series)}"
+
+
+def badges(series: Sequence[Series]) -> tuple[str, ...]:
+    """One sentence for each run that may not be believed as it stands."""
+    return tuple(
+        f"{one.run.id} is {one.run.manifest.verdict}: {' '.join(one.run.manifest.reasons) or 'no reason was given.'}"
+        for one in series
+        if not one.run.manifest.complete
+    )
+
+
+def per_series(series: Sequence[Series], counts: Sequence[int], what: str) -> str:
+    """`n = 768 seglist, 768 tlsf allocations`, shortened where all counts are equal."""
+    if len(set(counts)) == 1:
+        each = " each" if len(counts) > 1 else ""
+        return f"n = {grouped(counts[0])} {what}{each}"
+    listed = ", ".join(f"{grouped(n)} {one.name}" for one, n in zip(series, counts, strict=True))
+    return f"n = {listed} {what}"
+
+
+def points(style_of: Series, size: float = 5, opacity: float = 0.55) -> dict[str, Any]:
+    """Marker of single measurements."""
+    style = style_of.style
+    return {"color": style.colour, "symbol": style.symbol, "size": size, "opacity": opacity}
+
+
+def line(style_of: Series, width: float = 2) -> dict[str, Any]:
+    """Line through the values that count."""
+    return {"color": style_of.style.colour, "dash": style_of.style.dash, "width": width}

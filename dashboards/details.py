@@ -1,0 +1,24 @@
+"""What each run says of itself, as HTML: verdict, reasons, warnings, and the whole manifest."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+
+from dashboards.runs import LoadedRun
+
+
+def run_details(run: LoadedRun) -> str:
+    """A folded section; one that is not complete comes unfolded."""
+    verdict = run.manifest.verdict
+    manifest = json.dumps(run.manifest.raw, indent=2, ensure_ascii=False)
+    return (
+        f'<details{"" if run.manifest.complete else " open"}><summary><span class="verdict {verdict}">{verdict}</span> '
+        f"{escape(run.id)}</summary>{_sentences(run)}<pre>{escape(manifest)}</pre></details>"
+    )
+
+
+def _sentences(run: LoadedRun) -> str:
+    warnings = run.manifest.raw.get("warnings")
+    spoken = [*run.manifest.reasons, *run.notes, *(warnings if isinstance(warnings, list) else [])]
+    return f"<ul>{''.join(f'<li>{escape(str(item))}</li>' for item in spoken)}</ul>" if spoken else ""

@@ -1,0 +1,70 @@
+"""Cycles against probes: whether the search explains the time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+import polars as pl
+
+from dashboards.chart import Chart, line, make_chart, per_series, points
+from dashboards.selection import meta, operation_keys
+from dashboards.series import Series
+
+
+def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
+    """DWT cycles of every measured allocation by its number of probes. None where a ramp says it better."""
+    tables = [one.run.measured_allocations for one in series]
+    if not any(len(table) for table in tables) or any(table["depth"].is_not_null().any() for table in tables):
+        return None
+    figure = go.Figure()
+    for rank, (one, table) in enumerate(zip(series, tables, strict=True)):
+        if len(table):
+            figure.add_trace(_allocations(one, table, _shift(rank, len(series))))
+            figure.add_trace(_worst(one, table))
+    figure.update_xaxes(title_text="free-list probes of the allocation", dtick=_tick(tables))
+    figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
+    counted = per_series(series, [len(table) for table in tables], "measured allocations")
+    explanation = "Points are single allocations, set side by side within one number of probes; the line joins the worst of each."
+    return make_chart("probes", "Cycles by probes", series, counted, explanation, figure, height=460)
+
+
+def _shift(rank: int, series: int) -> float:
+    """Where in a column of one probe count a series stands, so that series do not cover each other."""
+    return (rank - (series - 1) / 2) * min(0.18, 0.6 / series)
+
+
+def _tick(tables: Sequence[pl.DataFrame]) -> int | None:
+    """Whole numbers while they fit; Plotly's choice beyond that."""
+    return 1 if max(int(table["probes"].max() or 0) for table in tables if len(table)) <= 20 else None  # type: ignore[arg-type]
+
+
+def _allocations(one: Series, table: pl.DataFrame, shift: float) -> go.Scatter:
+    return go.Scatter(
+        x=table["probes"].to_numpy() + shift,
+        y=table["dwt_cycles"].to_numpy(),
+        mode="markers",
+        marker=points(one, size=6, opacity=0.45),
+        name=one.label,
+        legendgroup=one.run.id,
+        meta=meta(one),
+        customdata=operation_keys(table["seq"]),
+        hovertemplate="%{y:,} cycles<br>operation %{customdata}",
+    )
+
+
+def _worst(one: Series, table: pl.DataFrame) -> go.Scatter:
+    ordered = table.sort("probes", "dwt_cycles", descending=[False, True], maintain_order=True)
+    worst = ordered.unique("probes", keep="first", maintain_order=True)
+    return go.Scatter(
+        x=worst["probes"].to_numpy(),
+        y=worst["dwt_cycles"].to_numpy(),
+        mode="lines",
+        line=line(one, width=1.5),
+        name=f"{one.label} max",
+        legendgroup=one.run.id,
+        showlegend=False,
+        meta=meta(one),
+        customdata=operation_keys(worst["seq"]),
+        hovertemplate="max of %{x} probes: %{y:,} cycles<br>operation %{customdata}",
+    )

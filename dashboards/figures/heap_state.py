@@ -1,0 +1,75 @@
+"""The heap at the worst instant: live blocks and bytes over the run, with the worst operation marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+import polars as pl
+from plotly.subplots import make_subplots
+
+from dashboards.chart import Chart, line, make_chart, per_series
+from dashboards.selection import meta, operation_keys
+from dashboards.series import Series
+from dashboards.windows import worst_operation
+
+_ROWS = (("live", "live blocks"), ("bytes_in_use", "bytes in use"))
+
+
+def heap_state(series: Sequence[Series]) -> Chart | None:
+    """Live blocks and payload bytes after each operation. None without operations."""
+    if not any(len(one.run.operations) for one in series):
+        return None
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06)
+    for row, (column, axis) in enumerate(_ROWS, start=1):
+        for one in series:
+            if len(one.run.operations):
+                figure.add_trace(_course(one, column, legend=row == 1), row=row, col=1)
+                figure.add_trace(_worst(one, column, legend=row == 1), row=row, col=1)
+        figure.update_yaxes(title_text=axis, rangemode="tozero", row=row, col=1)
+    figure.update_xaxes(title_text="operation (seq)", row=2, col=1)
+    counted = per_series(series, [len(one.run.operations) for one in series], "operations")
+    explanation = (
+        "The large marker is the operation with the longest critical section among the measured allocations."
+    )
+    return make_chart(
+        "heap", "The heap at the worst instant", series, counted, explanation, figure, height=480
+    )
+
+
+def _course(one: Series, column: str, legend: bool) -> go.Scatter:
+    table = one.run.operations
+    return go.Scatter(
+        x=table["seq"].to_numpy(),
+        y=table[column].to_numpy(),
+        mode="lines",
+        line={**line(one, width=1.5), "shape": "hv"},
+        name=one.label,
+        legendgroup=one.run.id,
+        showlegend=legend,
+        meta=meta(one),
+        customdata=operation_keys(table["seq"]),
+        hovertemplate="%{y:,} after operation %{x}",
+    )
+
+
+def _worst(one: Series, column: str, legend: bool) -> go.Scatter:
+    worst = worst_operation(one.run)
+    table = one.run.operations.filter(pl.col("seq") == worst)
+    return go.Scatter(
+        x=table["seq"].to_numpy(),
+        y=table[column].to_numpy(),
+        mode="markers",
+        marker={
+            "color": one.style.colour,
+            "symbol": one.style.symbol,
+            "size": 12,
+            "line": {"width": 1.5, "color": "#fff"},
+        },
+        name=f"{one.label} worst",
+        legendgroup=f"{one.run.id} worst",
+        showlegend=legend,
+        meta=meta(one),
+        customdata=operation_keys(table["seq"]),
+        hovertemplate="worst: operation %{x}, %{y:,}",
+    )

@@ -1,0 +1,108 @@
+"""Interrupt latency, split by what the stimulus met."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+import polars as pl
+
+from dashboards.chart import Chart, make_chart
+from dashboards.formatting import grouped
+from dashboards.selection import interrupt_keys, meta
+from dashboards.series import Series
+
+_CLASSES = (
+    ("critical", "in a critical section"),
+    ("operation", "in an operation, not critical"),
+    ("none", "outside operations"),
+    ("control", "control interrupt"),
+)
+
+
+def interrupt_latency(series: Sequence[Series]) -> Chart | None:
+    """One strip of latencies for each class and allocator, with counts and maxima. None without interrupts."""
+    strips = [
+        (one, words, table)
+        for hit, words in _CLASSES
+        for one in series
+        if len(table := answered_class(one, hit))
+    ]
+    if not strips:
+        return None
+    figure = go.Figure()
+    shown: set[str] = set()
+    for one, words, table in strips:
+        row = _row(one, words, len(table))
+        figure.add_trace(_strip(one, table, row, legend=one.run.id not in shown))
+        figure.add_annotation(**_maximum(one, table, row))
+        shown.add(one.run.id)
+    figure.update_xaxes(
+        title_text="latency, stimulus to first instructions of the handler (ns)", rangemode="tozero"
+    )
+    # Room on the right for the label of the largest value.
+    largest = max(float(table["isr_latency_ns"].max()) for _, _, table in strips)  # type: ignore[arg-type]
+    figure.update_xaxes(range=[0, largest * 1.22])
+    rows = [_row(one, words, len(table)) for one, words, table in strips]
+    figure.update_yaxes(categoryorder="array", categoryarray=rows[::-1], tickfont={"size": 12})
+    explanation = (
+        "Each tick is one latency that occurred, the number at the right the worst. An interrupt that falls into a "
+        "critical section waits for its end; the control interrupt lies above BASEPRI and never waits."
+    )
+    counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
+    height = 130 + 44 * len(strips)
+    chart = make_chart(
+        "latency", "Interrupt latency by what it met", series, counted, explanation, figure, height
+    )
+    figure.update_yaxes(showgrid=True)
+    return chart
+
+
+def answered_class(one: Series, hit: str) -> pl.DataFrame:
+    """Answered stimuli of one class; `control` is the control interrupt whatever it met."""
+    if hit == "control":
+        return one.run.answered_control
+    return one.run.answered.filter(pl.col("hit") == hit)
+
+
+def _row(one: Series, words: str, n: int) -> str:
+    return f"{words}<br>{one.label}, n = {grouped(n)}"
+
+
+def _strip(one: Series, table: pl.DataFrame, row: str, legend: bool) -> go.Scatter:
+    distinct = (
+        table.group_by("isr_latency_ns", maintain_order=True)
+        .agg(pl.len().alias("n"), pl.col("sample").first(), pl.col("operation_seq").first())
+        .sort("isr_latency_ns")
+    )
+    keys = interrupt_keys(distinct["sample"], distinct["operation_seq"])
+    return go.Scatter(
+        x=distinct["isr_latency_ns"].to_numpy(),
+        y=[row] * len(distinct),
+        mode="markers",
+        marker={"symbol": "line-ns", "size": 14, "line": {"width": 1.5, "color": one.style.tint(0.6)}},
+        name=one.label,
+        legendgroup=one.run.id,
+        showlegend=legend,
+        meta=meta(one),
+        customdata=list(zip(keys, distinct["n"].to_list(), strict=True)),
+        hovertemplate="%{x:,.6~g} ns, seen %{customdata[1]} times<br>%{customdata[0]}",
+    )
+
+
+def _maximum(one: Series, table: pl.DataFrame, row: str) -> dict[str, object]:
+    worst = float(table["isr_latency_ns"].max())  # type: ignore[arg-type]
+    return {
+        "x": worst,
+        "y": row,
+        "text": f"{grouped(worst)} ns",
+        "font": {"color": one.style.colour, "size": 12},
+        "showarrow": False,
+        "xanchor": "left",
+        "xshift": 6,
+    }
+
+
+def _missed(series: Sequence[Series]) -> str:
+    missed = sum(int(one.run.interrupts["missed"].sum()) for one in series)
+    return f", {grouped(missed)} missed" if missed else ", none missed"

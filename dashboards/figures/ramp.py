@@ -1,0 +1,92 @@
+"""The depth ramp: what one allocation costs behind ever more free blocks that do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+import polars as pl
+from plotly.subplots import make_subplots
+
+from dashboards.chart import Chart, line, make_chart, per_series, points
+from dashboards.selection import meta, operation_keys
+from dashboards.series import Series
+
+
+@dataclass(frozen=True)
+class _Row:
+    column: str
+    axis: str
+    unit: str
+
+
+_ROWS = (
+    _Row("wire_critical_ns", "critical section on the wire (ns)", "ns"),
+    _Row("dwt_cycles", "critical section by DWT (cycles)", "cycles"),
+    _Row("probes", "free-list probes", "probes"),
+)
+
+
+def ramp(series: Sequence[Series]) -> Chart | None:
+    """Wire, DWT and probes of every measured allocation against depth. None without depths."""
+    tables = [measured_by_depth(one) for one in series]
+    if not any(len(table) for table in tables):
+        return None
+    figure = make_subplots(rows=len(_ROWS), cols=1, shared_xaxes=True, vertical_spacing=0.045)
+    for number, row in enumerate(_ROWS, start=1):
+        for one, table in zip(series, tables, strict=True):
+            valid = table.drop_nulls(row.column)
+            figure.add_trace(_trials(one, valid, row, legend=number == 1), row=number, col=1)
+            figure.add_trace(_per_depth(one, valid, row, "max", number == 1), row=number, col=1)
+            figure.add_trace(_per_depth(one, valid, row, "min", number == 1), row=number, col=1)
+        figure.update_yaxes(title_text=row.axis, rangemode="tozero", row=number, col=1)
+    figure.update_xaxes(title_text="depth (free blocks that do not fit)", row=len(_ROWS), col=1)
+    counted = per_series(series, [len(table) for table in tables], "measured allocations")
+    explanation = (
+        "Points are single trials, the line is the worst of each depth. The minimum of the trials, which hides "
+        "what a deadline must survive, can be switched on in the legend."
+    )
+    return make_chart("ramp", "Cost against depth", series, counted, explanation, figure, height=860)
+
+
+def measured_by_depth(series: Series) -> pl.DataFrame:
+    """The measured allocations that have a depth, ordered by it."""
+    return series.run.measured_allocations.drop_nulls("depth").sort("depth", "seq")
+
+
+def _trials(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatter:
+    return go.Scatter(
+        x=table["depth"].to_numpy(),
+        y=table[row.column].to_numpy(),
+        mode="markers",
+        marker=points(one, size=4, opacity=0.4),
+        name=f"{one.label} trials",
+        legendgroup=f"{one.run.id} trials",
+        showlegend=legend,
+        meta=meta(one),
+        customdata=operation_keys(table["seq"]),
+        hovertemplate=f"depth %{{x}}: %{{y:,.6~g}} {row.unit}<br>operation %{{customdata}}",
+    )
+
+
+def _per_depth(one: Series, table: pl.DataFrame, row: _Row, statistic: str, legend: bool) -> go.Scatter:
+    """The worst (or best) trial of each depth, carrying the operation it was."""
+    ordered = table.sort(
+        "depth", pl.col(row.column), descending=[False, statistic == "max"], maintain_order=True
+    )
+    chosen = ordered.unique("depth", keep="first", maintain_order=True)
+    best = statistic == "min"
+    return go.Scatter(
+        x=chosen["depth"].to_numpy(),
+        y=chosen[row.column].to_numpy(),
+        mode="lines",
+        line={"color": one.style.colour, "width": 1, "dash": "dot"} if best else line(one),
+        name=f"{one.label} {'minimum of trials' if best else 'max'}",
+        legendgroup=f"{one.run.id} {statistic}",
+        showlegend=legend,
+        visible="legendonly" if best else True,
+        meta=meta(one),
+        customdata=operation_keys(chosen["seq"]),
+        hovertemplate=f"{statistic} at depth %{{x}}: %{{y:,.6~g}} {row.unit}<br>operation %{{customdata}}",
+    )

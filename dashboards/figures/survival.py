@@ -1,0 +1,132 @@
+"""Survival curves: the share of samples at or above each value, down to the single worst one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+import polars as pl
+from plotly.subplots import make_subplots
+
+from dashboards.chart import Chart, line, make_chart, per_series
+from dashboards.formatting import grouped
+from dashboards.selection import interrupt_keys, meta, operation_keys
+from dashboards.series import Series
+
+
+@dataclass(frozen=True)
+class Curve:
+    """`share[i]` of all `n` samples are at or above `value_ns[i]`; `key[i]` names the first that equals it."""
+
+    n: int
+    value_ns: list[float]
+    share: list[float]
+    key: list[str]
+
+
+def survival(series: Sequence[Series]) -> Chart | None:
+    """P(X ≥ x) of the critical section and of the interrupt latency. None without samples."""
+    panels = [
+        ("critical section of an allocation, on the wire (ns)", [critical_curve(one) for one in series]),
+        ("interrupt latency, STIM to ISR (ns)", [latency_curve(one) for one in series]),
+    ]
+    panels = [(axis, curves) for axis, curves in panels if any(curve.n for curve in curves)]
+    if not panels:
+        return None
+    figure = make_subplots(rows=len(panels), cols=1, vertical_spacing=0.17)
+    for row, (axis, curves) in enumerate(panels, start=1):
+        _draw(figure, row, series, curves)
+        figure.update_xaxes(title_text=axis, rangemode="tozero", row=row, col=1)
+        figure.update_yaxes(
+            title_text="P(X ≥ x)", type="log", dtick=1, exponentformat="power", row=row, col=1
+        )
+    counted = " · ".join(
+        per_series(series, [curve.n for curve in curves], what)
+        for (_, curves), what in zip(panels, ("allocations", "interrupts"), strict=False)
+    )
+    explanation = (
+        "Linear time, logarithmic share. A curve ends at the largest value that was seen, which is the "
+        "number that counts and no bound: with n samples nothing is known below a share of 1/n."
+    )
+    return make_chart("survival", "Survival", series, counted, explanation, figure, height=380 * len(panels))
+
+
+def critical_curve(one: Series) -> Curve:
+    table = one.run.measured_allocations.drop_nulls("wire_critical_ns")
+    return _curve(table, "wire_critical_ns", operation_keys(table["seq"]))
+
+
+def latency_curve(one: Series) -> Curve:
+    table = one.run.answered
+    return _curve(table, "isr_latency_ns", interrupt_keys(table["sample"], table["operation_seq"]))
+
+
+def _curve(table: pl.DataFrame, column: str, keys: list[str]) -> Curve:
+    values = table[column].to_numpy()
+    distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
+    at_or_above = len(values) - np.concatenate(([0], np.cumsum(counts)))[:-1]
+    share = at_or_above / max(len(values), 1)
+    return Curve(len(values), distinct.tolist(), share.tolist(), [keys[i] for i in first])
+
+
+def _draw(figure: go.Figure, row: int, series: Sequence[Series], curves: Sequence[Curve]) -> None:
+    x_max = max(curve.value_ns[-1] for curve in curves if curve.n)
+    drawn = [(one, curve) for one, curve in zip(series, curves, strict=True) if curve.n]
+    for rank, (one, curve) in enumerate(drawn):
+        figure.add_trace(_steps(one, curve, legend=row == 1), row=row, col=1)
+        figure.add_trace(_maximum(one, curve), row=row, col=1)
+        figure.add_annotation(**_label(one, curve, rank, curve.value_ns[-1] > x_max / 2), row=row, col=1)
+
+
+def _steps(one: Series, curve: Curve, legend: bool) -> go.Scatter:
+    return go.Scatter(
+        x=curve.value_ns,
+        y=curve.share,
+        mode="lines+markers",
+        marker={"size": 5, "opacity": 0, "color": one.style.colour},
+        # Between two values that occurred the share is that of the larger one: first down, then right.
+        line={**line(one), "shape": "vh"},
+        name=one.label,
+        legendgroup=one.run.id,
+        showlegend=legend,
+        meta=meta(one),
+        customdata=curve.key,
+        hovertemplate="%{y:.4~g} at or above %{x:,.6~g} ns<br>%{customdata}",
+    )
+
+
+def _maximum(one: Series, curve: Curve) -> go.Scatter:
+    return go.Scatter(
+        x=curve.value_ns[-1:],
+        y=curve.share[-1:],
+        mode="markers",
+        marker={"size": 11, "symbol": one.style.symbol, "color": one.style.colour},
+        name=f"{one.label} max",
+        legendgroup=one.run.id,
+        showlegend=False,
+        meta=meta(one),
+        customdata=curve.key[-1:],
+        hovertemplate="max %{x:,.6~g} ns<br>%{customdata}",
+    )
+
+
+def _label(one: Series, curve: Curve, rank: int, on_the_right: bool) -> dict[str, object]:
+    """The maximum's value and operation, one line higher for each series so that labels never meet."""
+    key = curve.key[-1]
+    where = f"outside operations, sample {key[1:]}" if key.startswith("@") else f"operation {key}"
+    return {
+        "x": curve.value_ns[-1],
+        "y": float(np.log10(curve.share[-1])),
+        "text": f"{one.label}: max {grouped(curve.value_ns[-1])} ns, {where}",
+        "font": {"color": one.style.colour, "size": 12},
+        "bgcolor": "rgba(255,255,255,0.85)",
+        "showarrow": True,
+        "arrowhead": 0,
+        "arrowwidth": 1,
+        "arrowcolor": one.style.colour,
+        "ax": -14 if on_the_right else 14,
+        "ay": -24 - 24 * rank,
+        "xanchor": "right" if on_the_right else "left",
+    }

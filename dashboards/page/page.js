@@ -1,0 +1,142 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const narrow = window.matchMedia("(max-width: 640px)").matches;
+  const config = {
+    responsive: true,
+    displaylogo: false,
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+  };
+  const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+  const kinds = {
+    A: "allocation", O: "allocation, out of memory", F: "free", N: "nothing to free", E: "free refused",
+  };
+
+  function draw(element, figure) {
+    // A finger that drags over a figure wants to scroll the page.
+    if (narrow) figure.layout.dragmode = false;
+    return Plotly.newPlot(element, figure.data, figure.layout, config);
+  }
+
+  // One point's key: customdata, its first column, or where there is none the operation on the x axis.
+  function keyOf(point) {
+    const key = Array.isArray(point.customdata) ? point.customdata[0] : point.customdata;
+    return String(key ?? point.x);
+  }
+
+  function choose(event) {
+    const point = event.points[0];
+    const run = point.data.meta && point.data.meta.run;
+    if (run) location.hash = `select=${encodeURIComponent(run)}:${encodeURIComponent(keyOf(point))}`;
+  }
+
+  function selection() {
+    const match = /^#select=([^:]*):(.*)$/.exec(location.hash);
+    if (!match) return null;
+    try {
+      return { run: decodeURIComponent(match[1]), key: decodeURIComponent(match[2]) };
+    } catch {
+      return null;
+    }
+  }
+
+  function factsOf(run, key) {
+    const operation = run.operations[key];
+    if (!operation) return "";
+    const resolution = number.format(1e9 / run.samplerate_hz);
+    const facts = [`${kinds[operation.kind]} of ${number.format(operation.size)} bytes`];
+    const add = (name, words) => { if (name in operation) facts.push(words(number.format(operation[name]))); };
+    if (operation.label) facts.push(operation.label);
+    else add("depth", (value) => `depth ${value}`);
+    add("trial", (value) => `trial ${value}`);
+    add("wire_critical_ns", (value) => `critical section ${value} ns ±${resolution} ns on the wire`);
+    add("dwt_cycles", (value) => `${value} cycles by DWT`);
+    add("disagreement_cycles", (value) => `wire minus DWT ${value} cycles`);
+    add("probes", (value) => `${value} probes`);
+    add("isr_latency_ns", (value) => `worst interrupt in it ${value} ns`);
+    add("live", (value) => `${value} blocks live after it`);
+    add("bytes_in_use", (value) => `${value} bytes in use`);
+    return facts.join(" · ");
+  }
+
+  function titleOf(run, key) {
+    const what = key.startsWith("@") ? `stimulus at sample ${number.format(Number(key.slice(1)))}` : `operation ${key}`;
+    return `${run.name}: ${what}`;
+  }
+
+  // Levels of one channel as [times in µs, levels], its changes and both ends.
+  function levels(window, channel, samplerate) {
+    const [start, end, zero, distances, words] = window;
+    const times = [], values = [];
+    let sample = start, last = -1;
+    distances.forEach((distance, i) => {
+      sample += distance;
+      const level = (words[i] >> channel) & 1;
+      if (level === last) return;
+      times.push(((sample - zero) * 1e6) / samplerate);
+      values.push(level);
+      last = level;
+    });
+    times.push(((end - zero) * 1e6) / samplerate);
+    values.push(last);
+    return [times, values];
+  }
+
+  function shading(times, values, colour) {
+    return values.slice(0, -1).flatMap((level, i) => level === 0 ? [] : [{
+      type: "rect", xref: "x", yref: "paper", x0: times[i], x1: times[i + 1], y0: 0, y1: 1,
+      fillcolor: colour, line: { width: 0 }, layer: "below",
+    }]);
+  }
+
+  function drawWindow(run, window) {
+    const figure = structuredClone(data.panel);
+    for (const trace of figure.data) {
+      const [times, values] = levels(window, trace.meta.channel, run.samplerate_hz);
+      trace.x = times;
+      trace.y = values.map((level) => level + trace.meta.base);
+      if (trace.meta.allocator) trace.line.color = run.colour;
+      if (trace.name === "CRIT") figure.layout.shapes = shading(times, values, run.tint);
+    }
+    if (narrow) figure.layout.dragmode = false;
+    Plotly.react("selected-plot", figure.data, figure.layout, config);
+  }
+
+  function show() {
+    const chosen = selection();
+    const panel = document.getElementById("selected");
+    const run = chosen && Object.hasOwn(data.runs, chosen.run) ? data.runs[chosen.run] : null;
+    panel.hidden = !run;
+    document.body.classList.toggle("selecting", Boolean(run));
+    if (!run) return;
+    const known = Object.hasOwn(run.windows, chosen.key);
+    document.getElementById("selected-title").textContent = titleOf(run, chosen.key);
+    document.getElementById("selected-facts").textContent = known
+      ? factsOf(run, chosen.key)
+      : `No waveform of it is stored in this report, which keeps those of the ${Object.keys(run.windows).length} ` +
+        "most telling operations and interrupts of this run; the capture itself is in the run folder.";
+    document.getElementById("selected-plot").hidden = !known;
+    if (known) drawWindow(run, run.windows[chosen.key]);
+  }
+
+  function close() {
+    history.replaceState(null, "", location.pathname + location.search);
+    show();
+  }
+
+  const plots = Object.entries(data.plots).map(([id, figure]) => {
+    const element = document.getElementById(id);
+    draw(element, figure).then(() => element.on("plotly_click", choose));
+    return element;
+  });
+  // Paper has a width of its own: 186 mm of A4 between the margins.
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll("details").forEach((details) => { details.open = true; });
+    plots.forEach((plot) => Plotly.relayout(plot, { width: 690 }));
+  });
+  window.addEventListener("afterprint", () => plots.forEach((plot) => Plotly.relayout(plot, { width: null, autosize: true })));
+  window.addEventListener("hashchange", show);
+  window.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
+  document.getElementById("selected-close").addEventListener("click", close);
+  show();
+})();

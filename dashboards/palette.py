@@ -1,0 +1,41 @@
+"""How an allocator looks: one colour, dash and marker each, the same in every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+# Okabe and Ito, "Color Universal Design" (2008), without the yellow, which is too light on white.
+_COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#444444")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid")
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
+
+# The two allocators the bench was made to compare keep their looks from one report to the next,
+# whatever else is shown beside them.
+_RESERVED = {"seglist": 0, "tlsf": 1}
+
+INK = "#1f2933"
+MUTED = "#667380"
+GRID = "#e4e8ec"
+
+
+@dataclass(frozen=True)
+class Style:
+    colour: str
+    dash: str
+    symbol: str
+
+    def tint(self, alpha: float) -> str:
+        """The colour as rgba() with `alpha`."""
+        red, green, blue = (int(self.colour[i : i + 2], 16) for i in (1, 3, 5))
+        return f"rgba({red},{green},{blue},{alpha})"
+
+
+def assign_styles(allocators: Iterable[str]) -> dict[str, Style]:
+    """A style for each allocator: reserved ones first, the others in alphabetical order."""
+    names = sorted(set(allocators), key=str)
+    free = [slot for slot in range(len(_COLOURS)) if slot not in _RESERVED.values()]
+    others = [name for name in names if name not in _RESERVED]
+    slots = {name: _RESERVED[name] for name in names if name in _RESERVED}
+    slots |= {name: free[i % len(free)] for i, name in enumerate(others)}
+    return {name: Style(_COLOURS[slot], _DASHES[slot], _SYMBOLS[slot]) for name, slot in slots.items()}

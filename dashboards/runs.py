@@ -1,0 +1,97 @@
+"""Find and load run folders (docs/SPEC.md, section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from dashboards import tables
+from dashboards.manifest import Manifest, RunError, read_manifest
+
+__all__ = ["LoadedRun", "RunError", "find_runs", "load_run"]
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """One run folder, checked. `notes` are sentences on what the folder lacks."""
+
+    folder: Path
+    manifest: Manifest
+    operations: pl.DataFrame
+    interrupts: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return self.folder.name
+
+    @cached_property
+    def edges(self) -> tables.Edges | None:
+        """The capture, read when first asked for. None if an incomplete run has none. Raises RunError."""
+        path = self.folder / "edges.parquet"
+        if not path.exists() and not self.manifest.complete:
+            return None
+        return tables.read_edges(path)
+
+    @cached_property
+    def measured_allocations(self) -> pl.DataFrame:
+        """The rows the headline statistics are of: measured, kind A or O."""
+        return self.operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]))
+
+    @cached_property
+    def answered(self) -> pl.DataFrame:
+        """Stimuli of the maskable interrupt that were answered."""
+        return self.interrupts.filter(~pl.col("control") & pl.col("isr_latency_ns").is_not_null())
+
+    @cached_property
+    def answered_control(self) -> pl.DataFrame:
+        """Stimuli of the control interrupt that were answered."""
+        return self.interrupts.filter(pl.col("control") & pl.col("isr_latency_ns").is_not_null())
+
+
+def find_runs(folder: Path) -> list[Path]:
+    """The finished run folders directly below `folder`, oldest first; interrupted ones are left out."""
+    if not folder.is_dir():
+        raise RunError(f"{folder}: is no folder; name the one that holds the runs.")
+    return sorted(path.parent for path in folder.glob("*/run.json"))
+
+
+def load_run(folder: Path) -> LoadedRun:
+    """Load and check one run folder. Raises RunError with a sentence."""
+    if not folder.is_dir():
+        raise RunError(f"{folder}: is no run folder; name a folder below runs/.")
+    if not (folder / "run.json").exists():
+        raise RunError(
+            f"{folder}: has no run.json, so the run was interrupted before its end; run the scenario again."
+        )
+    # resolved, so that the run's id is the folder's name even for "."
+    folder = folder.resolve()
+    manifest = read_manifest(folder / "run.json")
+    notes: list[str] = []
+    return LoadedRun(
+        folder=folder,
+        manifest=manifest,
+        operations=_table(folder, manifest, "operations", tables.OPERATIONS, tables.read_operations, notes),
+        interrupts=_table(folder, manifest, "interrupts", tables.INTERRUPTS, tables.read_interrupts, notes),
+        notes=tuple(notes),
+    )
+
+
+def _table(
+    folder: Path,
+    manifest: Manifest,
+    name: str,
+    columns: Mapping[str, pl.DataType],
+    read: Callable[[Path], pl.DataFrame],
+    notes: list[str],
+) -> pl.DataFrame:
+    """A broken run may lack a table, and is still shown with its verdict; a complete one may not."""
+    path = folder / f"{name}.parquet"
+    if path.exists() or manifest.complete:
+        return read(path)
+    notes.append(f"{name}.parquet is missing: the {manifest.verdict} run was not decoded that far.")
+    return pl.DataFrame(schema=dict(columns))

@@ -1,0 +1,58 @@
+"""A run as the figures see it: with a label that tells it apart, its verdict, and its looks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from dashboards.palette import Style, assign_styles
+from dashboards.runs import LoadedRun
+
+
+@dataclass(frozen=True)
+class Series:
+    """`name` is plain text and unique in its scenario. It carries the verdict unless that is complete."""
+
+    run: LoadedRun
+    name: str
+    style: Style
+
+    @property
+    def label(self) -> str:
+        """The name for Plotly, whose texts are a subset of HTML."""
+        return escape(self.name, quote=False)
+
+
+def by_scenario(runs: Sequence[LoadedRun]) -> dict[str, list[Series]]:
+    """All runs grouped by scenario, scenarios and runs in alphabetical order of their names."""
+    styles = assign_styles(run.manifest.allocator for run in runs)
+    groups: dict[str, list[LoadedRun]] = {}
+    for run in sorted(runs, key=lambda run: (run.manifest.scenario, run.manifest.allocator, run.id)):
+        groups.setdefault(run.manifest.scenario, []).append(run)
+    return {
+        scenario: [
+            Series(run, name, styles[run.manifest.allocator])
+            for run, name in zip(group, _names(group), strict=True)
+        ]
+        for scenario, group in groups.items()
+    }
+
+
+def _names(runs: Sequence[LoadedRun]) -> list[str]:
+    """The allocator; where that is not unique also the board; where that is not either, the run's id."""
+    plain = [run.manifest.allocator for run in runs]
+    boards = [f"{run.manifest.allocator} on {run.manifest.board}" for run in runs]
+    ids = [f"{run.manifest.allocator} {run.id}" for run in runs]
+    choices = zip(runs, plain, boards, ids, strict=True)
+    counts = Counter(plain) + Counter(boards)
+    return [
+        next((name for name in (allocator, board) if counts[name] == 1), id_) + verdict_suffix(run)
+        for run, allocator, board, id_ in choices
+    ]
+
+
+def verdict_suffix(run: LoadedRun) -> str:
+    """What stands behind every name whose numbers may not be believed."""
+    return "" if run.manifest.complete else f" ({run.manifest.verdict})"

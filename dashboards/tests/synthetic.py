@@ -1,0 +1,256 @@
+"""Run folders made up from a list of operations, for tests: the truth is in the list, the files follow from it.
+
+One sample is one cycle (84 MS/s at 84 MHz). Each operation is: SYNC edge, 40 cycles, OP high, 20 cycles,
+CRIT high for the given cycles, 20 cycles, OP low, then a gap for its record.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from dashboards.manifest import SUMMARIES
+from dashboards.tables import EDGES, INTERRUPTS, OPERATIONS
+
+RATE_HZ = 84_000_000
+CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
+STIMULUS_PERIOD, CONTROL_PERIOD = 5_003, 7_919
+RECORD_GAP = 2_400
+ENTRY_CLEAR, ENTRY_HIT, ENTRY_CONTROL = 38, 46, 26
+SEGLIST_BASE, SEGLIST_PER_BLOCK, TLSF_FLAT = 350, 12, 450
+DISAGREEMENT_CYCLES = (0.0, 1.0, 0.0, -1.0)
+
+Samples = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Operation:
+    kind: str
+    size: int
+    probes: int
+    cycles: int
+    measured: bool = True
+    label: str | None = None
+    trial: int | None = None
+    depth: int | None = None
+
+
+def mem_frag(allocator: str, depths: int = 256) -> list[Operation]:
+    """Set-up, then at each depth a victim's free and three trials of allocation and free."""
+    free = Operation("F", 72, 0, 180, measured=False)
+    operations = [Operation("A", size, 1, 360, False, "setup") for _ in range(depths) for size in (72, 8)]
+    for depth in range(1, depths + 1):
+        probes, cycles = search(allocator, depth)
+        place = {"label": f"depth {depth}", "depth": depth}
+        operations.append(replace(free, **place))  # type: ignore[arg-type]
+        for trial in range(3):
+            operations.append(Operation("A", 120, probes, cycles + 2 * trial, trial=trial, **place))  # type: ignore[arg-type]
+            operations.append(replace(free, size=120, trial=trial, **place))  # type: ignore[arg-type]
+    return operations
+
+
+def search(allocator: str, depth: int) -> tuple[int, int]:
+    """Probes and critical cycles of one allocation behind `depth` free blocks that do not fit."""
+    if allocator == "seglist":
+        return depth + 3, SEGLIST_BASE + SEGLIST_PER_BLOCK * depth
+    return 2, TLSF_FLAT
+
+
+def mem_stress(allocator: str, operations: int = 1_200) -> list[Operation]:
+    """Allocations and frees in a fixed irregular order."""
+    pattern = np.random.default_rng(7)
+    result = []
+    for _ in range(operations):
+        if pattern.random() < 0.52:
+            probes = (
+                int(min(8, pattern.geometric(0.5))) if allocator == "seglist" else int(pattern.integers(1, 3))
+            )
+            cycles = 331 + 25 * probes if allocator == "seglist" else 251 + 99 * probes
+            result.append(Operation("A", int(pattern.integers(8, 1024)), probes, cycles))
+        else:
+            result.append(Operation("F", 64, 0, 190))
+    return result
+
+
+def write_run(
+    runs: Path,
+    scenario: str,
+    allocator: str,
+    operations: list[Operation],
+    *,
+    verdict: str = "complete",
+    reasons: tuple[str, ...] = (),
+    board: str = "virtual",
+    **changes: Any,
+) -> Path:
+    """Write one run folder below `runs`; `changes` replace top-level keys of run.json."""
+    folder = runs / f"20250102T030405Z-{scenario}-{allocator}-{board}".replace("/", "_")
+    folder.mkdir(parents=True)
+    timeline = _Timeline(operations)
+    table, interrupts = timeline.operations_table(), timeline.interrupts_table()
+    table.write_parquet(folder / "operations.parquet")
+    interrupts.write_parquet(folder / "interrupts.parquet")
+    timeline.edges_table().write_parquet(folder / "edges.parquet", metadata=_edges_metadata(timeline.total))
+    manifest = _manifest(scenario, allocator, board, table, interrupts, timeline.total)
+    manifest |= {"verdict": verdict, "reasons": list(reasons)} | changes
+    (folder / "run.json").write_text(json.dumps(manifest), encoding="utf-8")
+    return folder
+
+
+def _edges_metadata(total: int) -> dict[str, str]:
+    about = {"schema": 1, "samplerate_hz": RATE_HZ, "total_samples": total, "channels": list(CHANNELS)}
+    return {"tailscope": json.dumps(about)}
+
+
+class _Timeline:
+    """Where every edge lies."""
+
+    def __init__(self, operations: list[Operation]) -> None:
+        self._operations = operations
+        cycles = np.array([operation.cycles for operation in operations], dtype=np.int64)
+        window = 40 + 20 + cycles + 20 + RECORD_GAP
+        self.sync = 10_000 + np.concatenate(([0], np.cumsum(window)[:-1]))
+        self.op_start = self.sync + 40
+        self.crit_start = self.op_start + 20
+        self.crit_end = self.crit_start + cycles
+        self.op_end = self.crit_end + 20
+        self.total = int(self.op_end[-1]) + 20_000
+        self.stimuli = np.arange(9_000, self.total - 10_000, STIMULUS_PERIOD)
+        self.controls = np.arange(9_500, self.total - 10_000, CONTROL_PERIOD)
+
+    def operations_table(self) -> pl.DataFrame:
+        operations, rows = self._operations, len(self._operations)
+        cycles = self.crit_end - self.crit_start
+        disagreement = np.resize(np.array(DISAGREEMENT_CYCLES), rows)
+        delta = np.array([{"A": 1, "F": -1}.get(operation.kind, 0) for operation in operations])
+        live = np.maximum(np.cumsum(delta), 0)
+        columns = {
+            "seq": range(rows),
+            "kind": [operation.kind for operation in operations],
+            "size": [operation.size for operation in operations],
+            "measured": [operation.measured for operation in operations],
+            "probes": [operation.probes for operation in operations],
+            "dwt_cycles": cycles - disagreement.astype(np.int64),
+            "dwt_operation_cycles": self.op_end - self.op_start,
+            "wire_critical_ns": cycles * 1e9 / RATE_HZ,
+            "wire_operation_ns": (self.op_end - self.op_start) * 1e9 / RATE_HZ,
+            "wire_critical_samples": cycles,
+            "wire_operation_samples": self.op_end - self.op_start,
+            "start_sample": self.op_start,
+            "disagreement_cycles": disagreement,
+            "control_hits": [0] * rows,
+            "isr_hits": [0] * rows,
+            "live": live,
+            "bytes_in_use": live * 80,
+            "label": [operation.label for operation in operations],
+            "trial": [operation.trial for operation in operations],
+            "depth": [operation.depth for operation in operations],
+        }
+        return pl.DataFrame(columns, schema=dict(OPERATIONS), strict=False)
+
+    def answers(self) -> tuple[Samples, Samples, Samples]:
+        """Of each STIM edge: the operation it fell into or -1, whether CRIT was high, the sample of the answer."""
+        inside = np.searchsorted(self.op_start, self.stimuli, side="right") - 1
+        seq = np.where((inside >= 0) & (self.stimuli < self.op_end[inside]), inside, -1)
+        critical = (
+            (seq >= 0) & (self.stimuli >= self.crit_start[inside]) & (self.stimuli < self.crit_end[inside])
+        )
+        answer = np.where(critical, self.crit_end[inside] + ENTRY_HIT, self.stimuli + ENTRY_CLEAR)
+        return seq, critical, answer
+
+    def interrupts_table(self) -> pl.DataFrame:
+        seq, critical, answer = self.answers()
+        hit = np.where(critical, "critical", np.where(seq >= 0, "operation", "none"))
+        stimuli = _interrupt_rows(False, self.stimuli, answer, seq, hit)
+        control_hit = np.full(len(self.controls), "none")
+        controls = _interrupt_rows(
+            True, self.controls, self.controls + ENTRY_CONTROL, np.full(len(self.controls), -1), control_hit
+        )
+        return pl.concat([stimuli, controls]).sort("sample")
+
+    def edges_table(self) -> pl.DataFrame:
+        _, _, answer = self.answers()
+        control_answer = self.controls + ENTRY_CONTROL
+        toggles = [
+            (0, self.crit_start), (0, self.crit_end), (1, self.op_start), (1, self.op_end),
+            (2, self.stimuli), (3, answer), (3, answer + 60), (4, answer + 300), (4, answer + 420),
+            (5, self.controls), (6, control_answer), (6, control_answer + 30), (7, self.sync),
+        ]  # fmt: skip
+        sample = np.concatenate([samples for _, samples in toggles])
+        bit = np.concatenate([np.full(len(samples), 1 << channel) for channel, samples in toggles])
+        order = np.argsort(sample, kind="stable")
+        word = np.bitwise_xor.accumulate(bit[order])
+        last_of_sample = np.append(np.diff(sample[order]) > 0, True)
+        columns = {
+            "sample": np.append(0, sample[order][last_of_sample]),
+            "word": np.append(0, word[last_of_sample]),
+        }
+        return pl.DataFrame(columns, schema=dict(EDGES), strict=False)
+
+
+def _interrupt_rows(
+    control: bool, stimulus: Samples, answer: Samples, seq: Samples, hit: npt.NDArray[np.str_]
+) -> pl.DataFrame:
+    latency_ns = (answer - stimulus) * 1e9 / RATE_HZ
+    columns = {
+        "control": [control] * len(stimulus),
+        "sample": stimulus,
+        "time_ns": stimulus * 1e9 / RATE_HZ,
+        "isr_latency_ns": latency_ns,
+        "task_latency_ns": [None] * len(stimulus) if control else latency_ns + 300e9 / RATE_HZ,
+        "operation_seq": [None if value < 0 else int(value) for value in seq],
+        "hit": hit,
+        "missed": [False] * len(stimulus),
+    }
+    return pl.DataFrame(columns, schema=dict(INTERRUPTS), strict=False)
+
+
+def nearest_rank(values: list[float], share_percent: int) -> float:
+    """By the definition's words: the smallest value with at least that share of all at or below it."""
+    ordered = sorted(values)
+    return next(ordered[i - 1] for i in count(1) if i * 100 >= share_percent * len(ordered))
+
+
+def summary(values: list[float]) -> dict[str, Any]:
+    if not values:
+        return {"n": 0, "median": None, "p99": None, "max": None}
+    p99 = nearest_rank(values, 99) if len(values) >= 100 else None
+    return {"n": len(values), "median": nearest_rank(values, 50), "p99": p99, "max": max(values)}
+
+
+def _manifest(
+    scenario: str, allocator: str, board: str, table: pl.DataFrame, interrupts: pl.DataFrame, total: int
+) -> dict[str, Any]:
+    allocations = table.filter(pl.col("measured") & (pl.col("kind") == "A"))
+    frees = table.filter(pl.col("measured") & (pl.col("kind") == "F"))
+    stimuli, controls = interrupts.filter(~pl.col("control")), interrupts.filter("control")
+    hit = pl.col("hit") == "critical"
+    summaries = {
+        "probes": allocations["probes"],
+        "dwt_cycles": allocations["dwt_cycles"],
+        "critical_ns": allocations["wire_critical_ns"],
+        "free_dwt_cycles": frees["dwt_cycles"],
+        "free_critical_ns": frees["wire_critical_ns"],
+        "interrupt_latency_ns": stimuli["isr_latency_ns"],
+        "interrupt_latency_hit_ns": stimuli.filter(hit)["isr_latency_ns"],
+        "interrupt_latency_clear_ns": stimuli.filter(~hit)["isr_latency_ns"],
+        "control_latency_ns": controls["isr_latency_ns"],
+        "task_latency_ns": stimuli["task_latency_ns"],
+    }
+    assert set(summaries) == set(SUMMARIES)
+    return {
+        "schema": 1, "scenario": scenario, "parameters": {}, "allocator": allocator, "board": board,
+        "analyzer": "beaglelogic", "samplerate_hz": RATE_HZ, "total_samples": total, "asked_samples": total,
+        "seed": None, "counts": {"operations": len(table)},
+        "firmware": {"core_hz": RATE_HZ, "heap_bytes": 65_536},
+        "agreement": {"n": len(table), "wire_minus_dwt_cycles_max_abs": 1.0, "tolerance_cycles": 1.5},
+        "interrupts": {"stimuli": len(stimuli), "answered": len(stimuli), "missed": 0},
+        "warnings": [],
+    } | {key: summary(values.to_list()) for key, values in summaries.items()}  # fmt: skip
