@@ -25,7 +25,6 @@
 #define configSUPPORT_STATIC_ALLOCATION 1
 #define configSUPPORT_DYNAMIC_ALLOCATION 0
 #define configKERNEL_PROVIDED_STATIC_MEMORY 1
-#define configTOTAL_HEAP_SIZE TAILSCOPE_HEAP_BYTES
 #define configUSE_MALLOC_FAILED_HOOK 0
 
 /* A wait without limit is a suspension, not a time-out of 2^32 ticks. */
