@@ -13,6 +13,13 @@ typedef struct {
     heap_status status;
 } allocator_result;
 
+/** What is free; sizes are payload bytes, 0 where nothing is free. */
+typedef struct {
+    size_t bytes;
+    size_t blocks;
+    size_t smallest_block;
+} allocator_free_space;
+
 /** Takes over `bytes` bytes at `region` (8-byte aligned): afterwards one free block spans it. */
 void allocator_init(void *region, size_t bytes);
 
@@ -24,14 +31,20 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment);
 /** Frees, or refuses and leaves the heap intact. */
 heap_status allocator_free(void *payload);
 
-/** Bytes of payload the block at `payload` (live) can hold. */
+/**
+ * Bytes of payload the live block at `payload` can hold. Called without the lock, for any pointer that
+ * a caller may pass to free: 0 where it can tell that no live block starts there.
+ */
 size_t allocator_usable_size(const void *payload);
+
+/** Sum of free payload bytes, in constant time. */
+size_t allocator_free_bytes(void);
 
 /** Largest payload that one allocation could get now. */
 size_t allocator_largest_free_block(void);
 
-/** Sum of free payload bytes and number of free blocks; walks the region. */
-void allocator_read_free(size_t *free_bytes, size_t *free_blocks);
+/** Counts what is free by walking the region. */
+allocator_free_space allocator_read_free(void);
 
 /** What the last allocate or free looked at while searching. */
 uint32_t allocator_probes(void);

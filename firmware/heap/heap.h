@@ -36,23 +36,44 @@ typedef struct {
     size_t bytes_in_use;
     size_t free_bytes;
     size_t free_blocks;
-    size_t largest_free_block;
+    size_t largest_free_block; /**< the largest request that would succeed now */
+    size_t smallest_free_block;
     size_t minimum_ever_free_bytes;
-    size_t allocations, frees;
+    size_t allocations, frees; /**< successful ones */
 } heap_statistics;
 
-/** (Re)initialises the allocator over its whole region: one free block. Not concurrent with anything. */
+/**
+ * (Re)initialises the allocator over its whole region: one free block. Not concurrent with anything.
+ * Before the first reset every allocation is out of memory and every free is refused.
+ */
 void heap_reset(void);
 
+/**
+ * A payload of at least `size` bytes, 8-byte aligned, or NULL: heap_last_operation() says why. Every call has
+ * exactly one critical section, a refused one too.
+ */
 void *heap_allocate(size_t size);
+
+/** As heap_allocate(); the payload is a multiple of `alignment`, a power of two. */
 void *heap_allocate_aligned(size_t size, size_t alignment);
+
+/** Frees a live payload; anything else is refused and said. Exactly one critical section, as heap_allocate(). */
 heap_status heap_free(void *payload);
 
 /** The witness of the most recent heap_allocate*() or heap_free(). Read it with the caller's own exclusion. */
 heap_witness heap_last_operation(void);
 
-/** Statistics; the free list is walked, so this is not for timed code. */
+/** Statistics; the region is walked under the lock, so this is not for timed code. */
 heap_statistics heap_read_statistics(void);
+
+/** Sum of free payload bytes, in constant time. */
+size_t heap_free_bytes(void);
+
+/** The least that was free since the reset, in constant time. */
+size_t heap_minimum_ever_free_bytes(void);
+
+/** Forgets the minimum so far: from now it is what is free now. */
+void heap_reset_minimum_ever_free(void);
 
 /** True if every header, link and index invariant holds. Walks the region. */
 bool heap_check(void);

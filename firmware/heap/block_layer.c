@@ -1,0 +1,346 @@
+/**
+ * The block layer: an allocator (allocator.h) that owns headers, splitting, coalescing and the checking of
+ * frees, and leaves to an index (index.h) where free blocks are filed. Two free blocks are never neighbours.
+ */
+#include "block_layer.h"
+
+#include <string.h>
+
+#include "allocator.h"
+#include "index.h"
+
+static struct {
+    heap_block *first;
+    uint8_t *end;    /* the first byte behind the region */
+    uint32_t bytes;  /* of the region */
+    uint32_t free_bytes;
+    uint32_t probes;
+} layer;
+
+/* Headers */
+
+static heap_block *header_of(const void *payload)
+{
+    return (heap_block *)((uintptr_t)payload - BLOCK_HEADER_BYTES);
+}
+
+/** The physically following block, or NULL at the region's end. */
+static heap_block *block_after(const heap_block *block)
+{
+    uint8_t *const after = (uint8_t *)block_payload(block) + block->size;
+    return after < layer.end ? (heap_block *)(void *)after : NULL;
+}
+
+/** Writes a header of unknown status and tells the block behind it. */
+static heap_block *place_header(void *at, uint32_t size, heap_block *prev)
+{
+    heap_block *const block = at;
+    block->magic = BLOCK_MAGIC;
+    block->size = size;
+    block->prev = prev;
+    heap_block *const after = block_after(block);
+    if (after != NULL) {
+        after->prev = block;
+    }
+    return block;
+}
+
+/** Ends `block` after `size` bytes of payload and returns the block that begins there. */
+static heap_block *cut(heap_block *block, uint32_t size)
+{
+    const uint32_t rest = block->size - size - BLOCK_HEADER_BYTES;
+    block->size = size;
+    return place_header((uint8_t *)block_payload(block) + size, rest, block);
+}
+
+/** Makes `after`, the block behind `block`, part of it. */
+static void merge(heap_block *block, heap_block *after)
+{
+    after->magic = BLOCK_MAGIC_MERGED;
+    block->size += BLOCK_HEADER_BYTES + after->size;
+    heap_block *const behind = block_after(block);
+    if (behind != NULL) {
+        behind->prev = block;
+    }
+}
+
+/* Free blocks */
+
+static void give_to_index(heap_block *block)
+{
+    block->status = BLOCK_FREE;
+    layer.free_bytes += block->size;
+    heap_index_insert(block);
+}
+
+static void take_from_index(heap_block *block)
+{
+    heap_index_remove(block);
+    layer.free_bytes -= block->size;
+}
+
+/** Gives back what `block` has above `size`, if that is enough for a block of its own. */
+static void split_rest(heap_block *block, uint32_t size)
+{
+    if (block->size - size >= BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD) {
+        give_to_index(cut(block, size));
+    }
+}
+
+/** Gives back what lies before `payload`, an address inside `block`; returns the block of `payload`. */
+static heap_block *split_front(heap_block *block, uintptr_t payload)
+{
+    const uint32_t front = (uint32_t)(payload - (uintptr_t)block_payload(block));
+    if (front == 0) {
+        return block;
+    }
+    heap_block *const aligned = cut(block, front - BLOCK_HEADER_BYTES);
+    give_to_index(block);
+    return aligned;
+}
+
+static heap_block *coalesce(heap_block *block)
+{
+    heap_block *const after = block_after(block);
+    if (after != NULL && after->status == BLOCK_FREE) {
+        take_from_index(after);
+        merge(block, after);
+    }
+    heap_block *const before = block->prev;
+    if (before != NULL && before->status == BLOCK_FREE) {
+        take_from_index(before);
+        merge(before, block);
+        return before;
+    }
+    return block;
+}
+
+/* Allocation */
+
+void allocator_init(void *region, size_t bytes)
+{
+    /* Zeroed, so that no header of the heap before this one is taken for a block of this one. */
+    memset(region, 0, bytes);
+    layer.first = region;
+    layer.bytes = (uint32_t)bytes;
+    layer.end = (uint8_t *)region + bytes;
+    layer.free_bytes = 0;
+    layer.probes = 0;
+    heap_index_reset();
+    give_to_index(place_header(region, (uint32_t)bytes - BLOCK_HEADER_BYTES, NULL));
+}
+
+static allocator_result refuse(heap_status status)
+{
+    return (allocator_result){.payload = NULL, .status = status};
+}
+
+static uint32_t round_up(size_t size)
+{
+    return ((uint32_t)size + BLOCK_ALIGNMENT - 1u) & ~(BLOCK_ALIGNMENT - 1u);
+}
+
+static heap_block *search(uint32_t size)
+{
+    heap_block *const block = heap_index_find(size);
+    layer.probes = heap_index_probes();
+    return block;
+}
+
+static allocator_result hand_out(heap_block *block, uint32_t size)
+{
+    block->status = BLOCK_LIVE;
+    split_rest(block, size);
+    return (allocator_result){.payload = block_payload(block), .status = HEAP_OK};
+}
+
+allocator_result allocator_allocate(size_t size)
+{
+    layer.probes = 0;
+    if (size == 0) {
+        return refuse(HEAP_ZERO_SIZE);
+    }
+    if (size > layer.bytes) {
+        return refuse(HEAP_OUT_OF_MEMORY);
+    }
+    const uint32_t rounded = round_up(size);
+    heap_block *const block = search(rounded);
+    if (block == NULL) {
+        return refuse(HEAP_OUT_OF_MEMORY);
+    }
+    take_from_index(block);
+    return hand_out(block, rounded);
+}
+
+/** The first aligned payload in `block` before which nothing lies, or enough for a block of its own. */
+static uintptr_t aligned_payload(const heap_block *block, uintptr_t alignment)
+{
+    const uintptr_t payload = (uintptr_t)block_payload(block);
+    if ((payload & (alignment - 1u)) == 0) {
+        return payload;
+    }
+    const uintptr_t smallest_front = BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD;
+    return (payload + smallest_front + alignment - 1u) & ~(alignment - 1u);
+}
+
+allocator_result allocator_allocate_aligned(size_t size, size_t alignment)
+{
+    layer.probes = 0;
+    if (size == 0) {
+        return refuse(HEAP_ZERO_SIZE);
+    }
+    if (alignment == 0 || (alignment & (alignment - 1u)) != 0 || alignment > layer.bytes) {
+        return refuse(HEAP_BAD_ALIGNMENT);
+    }
+    if (alignment <= BLOCK_ALIGNMENT) {
+        return allocator_allocate(size);
+    }
+    if (size > layer.bytes) {
+        return refuse(HEAP_OUT_OF_MEMORY);
+    }
+    /* In the worst case a block of its own and all but 8 bytes of an alignment lie before the payload. */
+    const uint32_t rounded = round_up(size);
+    const uint32_t front = BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD + (uint32_t)alignment - BLOCK_ALIGNMENT;
+    heap_block *const found = search(rounded + front);
+    if (found == NULL) {
+        return refuse(HEAP_OUT_OF_MEMORY);
+    }
+    take_from_index(found);
+    return hand_out(split_front(found, aligned_payload(found, alignment)), rounded);
+}
+
+/* Checking */
+
+bool block_address_is_possible(const void *address)
+{
+    const uintptr_t offset = (uintptr_t)address - (uintptr_t)layer.first;
+    return layer.bytes != 0 && offset % BLOCK_ALIGNMENT == 0 &&
+           offset <= layer.bytes - BLOCK_HEADER_BYTES - BLOCK_SMALLEST_PAYLOAD;
+}
+
+static bool header_is_sound(const heap_block *block)
+{
+    const uint32_t room = (uint32_t)(layer.end - (uint8_t *)block_payload(block));
+    return block->magic == BLOCK_MAGIC && (block->status == BLOCK_LIVE || block->status == BLOCK_FREE) &&
+           block->size % BLOCK_ALIGNMENT == 0 && block->size >= BLOCK_SMALLEST_PAYLOAD && block->size <= room;
+}
+
+/** True if the header of `block` (sound) and those before and behind it agree on where they lie. */
+static bool neighbours_agree(const heap_block *block)
+{
+    const heap_block *const after = block_after(block);
+    if (after != NULL && !(block_address_is_possible(after) && header_is_sound(after) && after->prev == block)) {
+        return false;
+    }
+    const heap_block *const before = block->prev;
+    if (block == layer.first || before == NULL) {
+        return block == layer.first && before == NULL;
+    }
+    return block_address_is_possible(before) && header_is_sound(before) && block_after(before) == block;
+}
+
+static heap_status judge_free(const void *payload)
+{
+    if (payload == NULL) {
+        return HEAP_NULL;
+    }
+    if ((uintptr_t)payload % BLOCK_ALIGNMENT != 0) {
+        return HEAP_MISALIGNED;
+    }
+    const heap_block *const block = header_of(payload);
+    if (!block_address_is_possible(block)) {
+        return HEAP_FOREIGN;
+    }
+    if (block->magic != BLOCK_MAGIC) {
+        return block->magic == BLOCK_MAGIC_MERGED ? HEAP_DOUBLE_FREE : HEAP_FOREIGN;
+    }
+    if (!header_is_sound(block) || !neighbours_agree(block)) {
+        return HEAP_CORRUPT;
+    }
+    return block->status == BLOCK_FREE ? HEAP_DOUBLE_FREE : HEAP_OK;
+}
+
+heap_status allocator_free(void *payload)
+{
+    layer.probes = 0;
+    const heap_status status = judge_free(payload);
+    if (status == HEAP_OK) {
+        give_to_index(coalesce(header_of(payload)));
+    }
+    return status;
+}
+
+bool allocator_check(void)
+{
+    uint32_t free_blocks = 0;
+    uint32_t free_bytes = 0;
+    bool previous_is_free = false;
+    for (const heap_block *block = layer.first; block != NULL; block = block_after(block)) {
+        if (!header_is_sound(block) || !neighbours_agree(block)) {
+            return false;
+        }
+        const bool is_free = block->status == BLOCK_FREE;
+        if (is_free && previous_is_free) {
+            return false;
+        }
+        if (is_free) {
+            free_blocks++;
+            free_bytes += block->size;
+        }
+        previous_is_free = is_free;
+    }
+    return free_bytes == layer.free_bytes && heap_index_check(free_blocks);
+}
+
+/* Figures */
+
+size_t allocator_usable_size(const void *payload)
+{
+    const heap_block *const block = header_of(payload);
+    const bool live = block_address_is_possible(block) && block->magic == BLOCK_MAGIC && block->status == BLOCK_LIVE;
+    return live ? block->size : 0;
+}
+
+size_t allocator_free_bytes(void)
+{
+    return layer.free_bytes;
+}
+
+/** An index may round a request up, so the largest block is not the answer: ask the index, halving the interval. */
+size_t allocator_largest_free_block(void)
+{
+    uint32_t fits = 0;
+    uint32_t fails = layer.bytes / BLOCK_ALIGNMENT;
+    while (fails - fits > 1u) {
+        const uint32_t middle = fits + (fails - fits) / 2u;
+        if (heap_index_find(middle * BLOCK_ALIGNMENT) != NULL) {
+            fits = middle;
+        } else {
+            fails = middle;
+        }
+    }
+    return fits * BLOCK_ALIGNMENT;
+}
+
+allocator_free_space allocator_read_free(void)
+{
+    allocator_free_space space = {0};
+    for (const heap_block *block = layer.first; block != NULL; block = block_after(block)) {
+        if (block->status == BLOCK_FREE) {
+            space.smallest_block = space.blocks == 0 || block->size < space.smallest_block ? block->size : space.smallest_block;
+            space.bytes += block->size;
+            space.blocks++;
+        }
+    }
+    return space;
+}
+
+uint32_t allocator_probes(void)
+{
+    return layer.probes;
+}
+
+const char *allocator_name(void)
+{
+    return heap_index_name();
+}

@@ -1,0 +1,157 @@
+/**
+ * The facade (heap.h). Each operation has one critical section, and between its two markers nothing runs but the
+ * allocator: what a marker pair measures is the allocator's. The book-keeping that must be consistent
+ * follows behind the end marker, under the lock still, in the same few steps whatever the outcome.
+ */
+#include "heap.h"
+
+#include "allocator.h"
+#include "port.h"
+
+_Static_assert(TAILSCOPE_HEAP_BYTES % 8 == 0, "TAILSCOPE_HEAP_BYTES must be a multiple of 8");
+_Static_assert(TAILSCOPE_HEAP_BYTES >= 64, "TAILSCOPE_HEAP_BYTES must be at least 64");
+
+static _Alignas(8) uint8_t region[TAILSCOPE_HEAP_BYTES];
+
+static struct {
+    size_t bytes_in_use;
+    size_t minimum_ever_free_bytes;
+    size_t allocations;
+    size_t frees;
+} count;
+
+static heap_witness witness;
+
+void heap_reset(void)
+{
+    allocator_init(region, sizeof region);
+    count.bytes_in_use = 0;
+    count.minimum_ever_free_bytes = allocator_free_bytes();
+    count.allocations = 0;
+    count.frees = 0;
+    witness = (heap_witness){.status = HEAP_OK};
+}
+
+static void testify(heap_status status, uint32_t critical_cycles)
+{
+    witness.status = status;
+    witness.critical_cycles = critical_cycles;
+    witness.probes = allocator_probes();
+}
+
+static void note_free_bytes(void)
+{
+    const size_t free_bytes = allocator_free_bytes();
+    if (free_bytes < count.minimum_ever_free_bytes) {
+        count.minimum_ever_free_bytes = free_bytes;
+    }
+}
+
+static void book_allocation(allocator_result result, uint32_t critical_cycles)
+{
+    testify(result.status, critical_cycles);
+    if (result.status == HEAP_OK) {
+        count.allocations++;
+        count.bytes_in_use += allocator_usable_size(result.payload);
+        note_free_bytes();
+    }
+}
+
+void *heap_allocate(size_t size)
+{
+    const uint32_t mask = heap_port_lock();
+    const uint32_t begin_cycles = heap_port_critical_begin();
+    const allocator_result result = allocator_allocate(size);
+    const uint32_t end_cycles = heap_port_critical_end();
+    book_allocation(result, end_cycles - begin_cycles);
+    heap_port_unlock(mask);
+    return result.payload;
+}
+
+void *heap_allocate_aligned(size_t size, size_t alignment)
+{
+    const uint32_t mask = heap_port_lock();
+    const uint32_t begin_cycles = heap_port_critical_begin();
+    const allocator_result result = allocator_allocate_aligned(size, alignment);
+    const uint32_t end_cycles = heap_port_critical_end();
+    book_allocation(result, end_cycles - begin_cycles);
+    heap_port_unlock(mask);
+    return result.payload;
+}
+
+heap_status heap_free(void *payload)
+{
+    /* Before the lock: while its caller owns the block, its size cannot change. */
+    const size_t usable_bytes = allocator_usable_size(payload);
+
+    const uint32_t mask = heap_port_lock();
+    const uint32_t begin_cycles = heap_port_critical_begin();
+    const heap_status status = allocator_free(payload);
+    const uint32_t end_cycles = heap_port_critical_end();
+    testify(status, end_cycles - begin_cycles);
+    if (status == HEAP_OK) {
+        count.frees++;
+        count.bytes_in_use -= usable_bytes;
+    }
+    heap_port_unlock(mask);
+    return status;
+}
+
+heap_witness heap_last_operation(void)
+{
+    return witness;
+}
+
+heap_statistics heap_read_statistics(void)
+{
+    const uint32_t mask = heap_port_lock();
+    const allocator_free_space space = allocator_read_free();
+    const heap_statistics statistics = {
+        .live_blocks = count.allocations - count.frees,
+        .bytes_in_use = count.bytes_in_use,
+        .free_bytes = space.bytes,
+        .free_blocks = space.blocks,
+        .largest_free_block = allocator_largest_free_block(),
+        .smallest_free_block = space.smallest_block,
+        .minimum_ever_free_bytes = count.minimum_ever_free_bytes,
+        .allocations = count.allocations,
+        .frees = count.frees,
+    };
+    heap_port_unlock(mask);
+    return statistics;
+}
+
+size_t heap_free_bytes(void)
+{
+    return allocator_free_bytes();
+}
+
+size_t heap_minimum_ever_free_bytes(void)
+{
+    return count.minimum_ever_free_bytes;
+}
+
+void heap_reset_minimum_ever_free(void)
+{
+    const uint32_t mask = heap_port_lock();
+    count.minimum_ever_free_bytes = allocator_free_bytes();
+    heap_port_unlock(mask);
+}
+
+bool heap_check(void)
+{
+    const uint32_t mask = heap_port_lock();
+    const bool holds = allocator_check();
+    heap_port_unlock(mask);
+    return holds;
+}
+
+const char *heap_allocator_name(void)
+{
+    return allocator_name();
+}
+
+size_t heap_region_bytes(void)
+{
+    return sizeof region;
+}

@@ -1,0 +1,54 @@
+/**
+ * A doubly linked LIFO list of free blocks, threaded through their payloads: push and unlink take
+ * constant time. Both indexes file their blocks in arrays of such lists.
+ */
+#ifndef TAILSCOPE_HEAP_FREE_LIST_H
+#define TAILSCOPE_HEAP_FREE_LIST_H
+
+#include <stddef.h>
+
+#include "block_layer.h"
+
+/** What the payload of a filed block holds. */
+typedef struct {
+    heap_block *next;
+    heap_block *previous; /**< NULL for the head */
+} free_links;
+
+_Static_assert(sizeof(free_links) <= BLOCK_SMALLEST_PAYLOAD, "the links must fit the smallest payload");
+
+static inline free_links *free_list_links(const heap_block *block)
+{
+    return block_payload(block);
+}
+
+static inline void free_list_push(heap_block **head, heap_block *block)
+{
+    heap_block *const second = *head;
+    *free_list_links(block) = (free_links){.next = second, .previous = NULL};
+    if (second != NULL) {
+        free_list_links(second)->previous = block;
+    }
+    *head = block;
+}
+
+static inline void free_list_unlink(heap_block **head, heap_block *block)
+{
+    const free_links links = *free_list_links(block);
+    if (links.previous != NULL) {
+        free_list_links(links.previous)->next = links.next;
+    } else {
+        *head = links.next;
+    }
+    if (links.next != NULL) {
+        free_list_links(links.next)->previous = links.previous;
+    }
+}
+
+/**
+ * Walks the list and takes its blocks off `*unseen`. False if a link or a block is unsound, a size is outside
+ * smallest…largest, or the list is longer than `*unseen`; the walk therefore ends even if the list is a ring.
+ */
+bool free_list_check(const heap_block *head, uint32_t smallest, uint32_t largest, uint32_t *unseen);
+
+#endif

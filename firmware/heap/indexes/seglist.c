@@ -1,0 +1,83 @@
+/**
+ * Segregated lists: one LIFO list per size class, eight classes with upper bounds 8, 16, 32 … 512 bytes and
+ * a catch-all. A class spans a range, so the head of the request's own class need not fit: the search walks
+ * that list to the first block that does (first fit). Every block of a higher class fits: there the head is
+ * taken. Worst case: as many steps as the class has free blocks, which only the region's size bounds.
+ *
+ * Probes: one for each block looked at in the request's own class, one for each higher class looked into.
+ */
+#include "free_list.h"
+#include "index.h"
+
+#define CLASSES 8u
+#define CATCH_ALL (CLASSES - 1u)
+
+static heap_block *lists[CLASSES];
+static uint32_t probes;
+
+/** Class c < 7 holds sizes above 4·2^c up to 8·2^c: c is the position of the top bit of (size − 1) / 4. */
+static uint32_t class_of(uint32_t size)
+{
+    const uint32_t class = 31u - (uint32_t)__builtin_clz((size - 1u) >> 2);
+    return class < CATCH_ALL ? class : CATCH_ALL;
+}
+
+void heap_index_reset(void)
+{
+    for (uint32_t class = 0; class < CLASSES; class++) {
+        lists[class] = NULL;
+    }
+    probes = 0;
+}
+
+void heap_index_insert(heap_block *block)
+{
+    free_list_push(&lists[class_of(block->size)], block);
+}
+
+void heap_index_remove(heap_block *block)
+{
+    free_list_unlink(&lists[class_of(block->size)], block);
+}
+
+heap_block *heap_index_find(uint32_t size)
+{
+    const uint32_t own = class_of(size);
+    uint32_t looked_at = 0;
+    heap_block *found = lists[own];
+    for (; found != NULL; found = free_list_links(found)->next) {
+        looked_at++;
+        if (found->size >= size) {
+            break;
+        }
+    }
+    for (uint32_t class = own + 1u; found == NULL && class < CLASSES; class++) {
+        looked_at++;
+        found = lists[class];
+    }
+    probes = looked_at;
+    return found;
+}
+
+uint32_t heap_index_probes(void)
+{
+    return probes;
+}
+
+bool heap_index_check(uint32_t free_blocks)
+{
+    uint32_t unseen = free_blocks;
+    for (uint32_t class = 0; class < CLASSES; class++) {
+        const uint32_t smallest = class == 0 ? BLOCK_SMALLEST_PAYLOAD : (4u << class) + 1u;
+        const uint32_t largest = class == CATCH_ALL ? UINT32_MAX : 8u << class;
+        if (!free_list_check(lists[class], smallest, largest, &unseen)) {
+            return false;
+        }
+    }
+    return unseen == 0;
+}
+
+const char *heap_index_name(void)
+{
+    return "seglist";
+}

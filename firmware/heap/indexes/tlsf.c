@@ -1,0 +1,160 @@
+/**
+ * TLSF, two-level segregated fit (Masmano, Ripoll, Crespo, Real: "TLSF: a new dynamic memory allocator for
+ * real-time systems", ECRTS 2004). The first level divides sizes by octave, the second divides each octave
+ * into 16 slots of equal width; below 128 bytes the slots are simply 8 bytes wide. A bitmap per level says
+ * which lists hold blocks, so that the next one is found by counting zeros and never by looking.
+ *
+ * The request is rounded up to a slot's lower bound before the search: every block of the slot then fits and the
+ * head is taken. That costs at most 1/16 of the request and makes each operation a constant number of steps.
+ *
+ * Probes: 1 if the request's own octave has a block, 2 if the search had to climb to a higher one.
+ */
+#include "free_list.h"
+#include "index.h"
+
+#define SLOT_BITS 4u
+#define SLOTS (1u << SLOT_BITS)
+#define OCTAVES 14u
+#define LINEAR_BITS 7u /* octave 0 is linear: sizes below 2^7 */
+#define LINEAR_LIMIT (1u << LINEAR_BITS)
+#define LINEAR_SLOT_BITS (LINEAR_BITS - SLOT_BITS)
+#define SIZE_LIMIT (1u << (LINEAR_BITS + OCTAVES - 1u))
+
+_Static_assert(1u << LINEAR_SLOT_BITS == BLOCK_ALIGNMENT, "a linear slot holds one size only");
+_Static_assert(TAILSCOPE_HEAP_BYTES <= SIZE_LIMIT, "14 octaves file blocks below 1 MiB: make TAILSCOPE_HEAP_BYTES smaller");
+
+typedef struct {
+    uint32_t octave;
+    uint32_t slot;
+} position;
+
+static heap_block *lists[OCTAVES][SLOTS];
+static uint32_t octave_map;         /* bit o: octave o has a block */
+static uint32_t slot_maps[OCTAVES]; /* bit s of word o: slot s of octave o has a block */
+static uint32_t probes;
+
+static uint32_t top_bit(uint32_t word)
+{
+    return 31u - (uint32_t)__builtin_clz(word);
+}
+
+static uint32_t lowest_bit(uint32_t word)
+{
+    return (uint32_t)__builtin_ctz(word);
+}
+
+/** The slot whose range holds `size`. */
+static position position_of(uint32_t size)
+{
+    if (size < LINEAR_LIMIT) {
+        return (position){.octave = 0, .slot = size >> LINEAR_SLOT_BITS};
+    }
+    const uint32_t top = top_bit(size);
+    return (position){
+        .octave = top - LINEAR_BITS + 1u,
+        .slot = (size >> (top - SLOT_BITS)) - SLOTS,
+    };
+}
+
+/** The first slot of which every block holds `size`: that of the size rounded up to a slot's width. */
+static position position_that_fits(uint32_t size)
+{
+    if (size < LINEAR_LIMIT) {
+        return position_of(size);
+    }
+    return position_of(size + (1u << (top_bit(size) - SLOT_BITS)) - 1u);
+}
+
+void heap_index_reset(void)
+{
+    octave_map = 0;
+    for (uint32_t octave = 0; octave < OCTAVES; octave++) {
+        slot_maps[octave] = 0;
+        for (uint32_t slot = 0; slot < SLOTS; slot++) {
+            lists[octave][slot] = NULL;
+        }
+    }
+    probes = 0;
+}
+
+void heap_index_insert(heap_block *block)
+{
+    const position at = position_of(block->size);
+    free_list_push(&lists[at.octave][at.slot], block);
+    slot_maps[at.octave] |= 1u << at.slot;
+    octave_map |= 1u << at.octave;
+}
+
+void heap_index_remove(heap_block *block)
+{
+    const position at = position_of(block->size);
+    free_list_unlink(&lists[at.octave][at.slot], block);
+    if (lists[at.octave][at.slot] == NULL) {
+        slot_maps[at.octave] &= ~(1u << at.slot);
+        if (slot_maps[at.octave] == 0) {
+            octave_map &= ~(1u << at.octave);
+        }
+    }
+}
+
+heap_block *heap_index_find(uint32_t size)
+{
+    position at = position_that_fits(size);
+    if (at.octave >= OCTAVES) {
+        probes = 1;
+        return NULL;
+    }
+    uint32_t slots = slot_maps[at.octave] & (UINT32_MAX << at.slot);
+    if (slots != 0) {
+        probes = 1;
+    } else {
+        probes = 2;
+        const uint32_t octaves = octave_map & (UINT32_MAX << (at.octave + 1u));
+        if (octaves == 0) {
+            return NULL;
+        }
+        at.octave = lowest_bit(octaves);
+        slots = slot_maps[at.octave];
+    }
+    return lists[at.octave][lowest_bit(slots)];
+}
+
+uint32_t heap_index_probes(void)
+{
+    return probes;
+}
+
+/** Smallest size that belongs to the slot; that of the slot behind it is the bound above. */
+static uint32_t smallest_size(uint32_t octave, uint32_t slot)
+{
+    return octave == 0 ? slot << LINEAR_SLOT_BITS : (SLOTS + slot) << (octave + LINEAR_SLOT_BITS - 1u);
+}
+
+static bool octave_check(uint32_t octave, uint32_t *unseen)
+{
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        const heap_block *const head = lists[octave][slot];
+        const bool mapped = (slot_maps[octave] >> slot & 1u) != 0;
+        const uint32_t above = smallest_size(octave, slot + 1u);
+        if (mapped != (head != NULL) || !free_list_check(head, smallest_size(octave, slot), above - 1u, unseen)) {
+            return false;
+        }
+    }
+    return (octave_map >> octave & 1u) == (slot_maps[octave] != 0);
+}
+
+bool heap_index_check(uint32_t free_blocks)
+{
+    uint32_t unseen = free_blocks;
+    for (uint32_t octave = 0; octave < OCTAVES; octave++) {
+        if (!octave_check(octave, &unseen)) {
+            return false;
+        }
+    }
+    return unseen == 0 && octave_map >> OCTAVES == 0;
+}
+
+const char *heap_index_name(void)
+{
+    return "tlsf";
+}

@@ -1,0 +1,139 @@
+"""The article's two workloads, generated here from their description and run through `replay`.
+
+The expected integers are those the article published (docs, "mem_stress" and "mem_frag"); nothing in
+them is computed by the heap under test. Usage: workloads.py REPLAY ALLOCATOR
+"""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ALLOCATE, FREE = 1, 2
+DEPTHS, TRIALS = 256, 3
+
+STRESS_COUNTS = {"A": 617, "F": 583}
+STRESS_PROBES = {"seglist": (1, 6, 8), "tlsf": (1, 2, 2)}  # median, p99, worst
+
+
+class Operation(NamedTuple):
+    kind: int
+    slot: int
+    size: int = 0
+
+
+class Row(NamedTuple):
+    seq: int
+    kind: str
+    size: int
+    probes: int
+    live: int
+    bytes_in_use: int
+
+
+def xorshift32(state: int) -> Iterator[int]:
+    """Marsaglia's generator with the shifts 13, 17, 5."""
+    while True:
+        state ^= state << 13 & 0xFFFFFFFF
+        state ^= state >> 17
+        state ^= state << 5 & 0xFFFFFFFF
+        yield state
+
+
+def stress_size(random: Iterator[int]) -> int:
+    share = next(random) % 100
+    if share < 60:
+        return 8 + next(random) % 56
+    if share < 90:
+        return 64 + next(random) % 192
+    return 256 + next(random) % 768
+
+
+def mem_stress() -> Iterator[Operation]:
+    random = xorshift32(0x1234ABCD)
+    live: list[int] = []
+    idle = list(range(48))
+    for _ in range(1200):
+        if not live or (len(live) < 48 and next(random) % 100 < 55):
+            slot = idle.pop()
+            live.append(slot)
+            yield Operation(ALLOCATE, slot, stress_size(random))
+        else:
+            chosen = next(random) % len(live)
+            slot, live[chosen] = live[chosen], live[-1]
+            live.pop()
+            idle.append(slot)
+            yield Operation(FREE, slot)
+
+
+def mem_frag() -> Iterator[Operation]:
+    for pair in range(DEPTHS):
+        yield Operation(ALLOCATE, 2 * pair, 72)
+        yield Operation(ALLOCATE, 2 * pair + 1, 8)
+    for victim in range(DEPTHS):
+        yield Operation(FREE, 2 * victim)
+        for _ in range(TRIALS):
+            yield Operation(ALLOCATE, 2 * DEPTHS, 120)
+            yield Operation(FREE, 2 * DEPTHS)
+
+
+def image_of(operations: list[Operation], name: bytes) -> bytes:
+    """An operation image, docs/SPEC.md section 3."""
+    body = b"".join(struct.pack("<BBHIHBB", op.kind, 1, op.slot, op.size, 0, 0, 0) for op in operations)
+    slots = max(op.slot for op in operations) + 1
+    header = struct.pack(
+        "<4sHHIIIIIB3x32s", b"TSOP", 1, 64, len(operations), zlib.crc32(body), slots, 0, 0, 0, name
+    )
+    return header + body
+
+
+def replay(program: str, operations: list[Operation], name: str) -> list[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        image = Path(folder) / "operations.bin"
+        image.write_bytes(image_of(operations, name.encode()))
+        lines = subprocess.run([program, str(image)], check=True, capture_output=True, text=True).stdout
+    rows = (line.split(",") for line in lines.splitlines())
+    return [Row(int(r[0]), r[1], int(r[2]), int(r[3]), int(r[4]), int(r[5])) for r in rows]
+
+
+def nearest_rank(values: list[int], percent: int) -> int:
+    """The smallest value with at least `percent` of the values at or below it."""
+    return sorted(values)[-(-len(values) * percent // 100) - 1]
+
+
+def expect(what: str, found: object, wanted: object) -> None:
+    if found != wanted:
+        sys.exit(f"{what}: found {found}, wanted {wanted}")
+    print(f"{what}: {found}")
+
+
+def check_mem_stress(program: str, allocator: str) -> None:
+    operations = list(mem_stress())
+    rows = replay(program, operations, "mem_stress")
+    expect("mem_stress: sequence", [row.seq for row in rows] == list(range(1200)), True)
+    expect("mem_stress: outcomes", dict(Counter(row.kind for row in rows)), STRESS_COUNTS)
+    expect("mem_stress: live at the end", rows[-1].live, 617 - 583)
+    probes = [row.probes for row in rows if row.kind == "A"]
+    figures = nearest_rank(probes, 50), nearest_rank(probes, 99), max(probes)
+    expect("mem_stress: probes (median, p99, worst)", figures, STRESS_PROBES[allocator])
+    expect("mem_stress: probes of frees", {row.probes for row in rows if row.kind == "F"}, {0})
+
+
+def check_mem_frag(program: str, allocator: str) -> None:
+    rows = replay(program, list(mem_frag()), "mem_frag")
+    found = [row.probes for row in rows if row.size == 120 and row.kind == "A"]
+    wanted = [depth + 3 if allocator == "seglist" else 2 for depth in range(1, DEPTHS + 1) for _ in range(TRIALS)]
+    expect("mem_frag: probes at every depth", found == wanted, True)
+    expect("mem_frag: probes at depth 252", found[251 * TRIALS], 255 if allocator == "seglist" else 2)
+
+
+if __name__ == "__main__":
+    check_mem_stress(sys.argv[1], sys.argv[2])
+    check_mem_frag(sys.argv[1], sys.argv[2])
