@@ -1,0 +1,65 @@
+"""How long a run can take: a bound from its plan alone, so that the number of samples asked never varies.
+
+The firmware alternates between an operation and its record, and the record takes far longer. Each term
+below is an upper bound; their sum is stretched by what the interrupts take and by a margin.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from scenarios.plan import Plan
+from scenarios.stimulus import Stimulus
+
+CORE_HZ = 84_000_000
+BYTES_PER_S = 1_000_000 / 10  # 8N1: ten bits per byte at 1,000,000 baud
+
+# Reset to the first record: clocks, the region's initialisation, the proof of DWT.
+BOOT_S = 0.020
+# Two frames of 63 spacings (10 µs and 15 µs), the silence before the end frame, 32 calibration pulses.
+FRAMES_S = 63 * 25e-6 + 50e-6 + 32 * 10e-6
+# Lines before and after the operations: BOOT, PROOF, PLAN, 32 CAL, STAT, HEAP, END, each at most 128 bytes.
+FRAMING_LINES = 6 + 32
+LINE_BYTES = 128
+MARK_BYTES = len("@MARK,65535*XXXX\n")
+
+# "@OP,", kind, seven commas, "*XXXX\n" and the fields whose size does not depend on the plan: cycles (twice
+# seven digits), probes (five), live blocks (four), bytes in use (five).
+OPERATION_FIXED_BYTES = 4 + 1 + 7 + 6 + 7 + 7 + 5 + 4 + 5
+# A free-list walk took 12 to 25 cycles per block on this core, flash accelerator off included.
+SEARCH_CYCLES_PER_BLOCK = 40
+OPERATION_CYCLES = 5_000
+# One interrupt with its context switches to the woken task and back, and one control interrupt.
+STIMULUS_CYCLES = 900
+CONTROL_CYCLES = 150
+
+MARGIN = 1.15
+
+
+def bound_s(plan: Plan) -> float:
+    """Seconds after reset by which the end frame of `plan` has passed."""
+    marks = plan.operations["label"].rle_id().n_unique()
+    lines_s = (FRAMING_LINES * LINE_BYTES + marks * MARK_BYTES) / BYTES_PER_S
+    operations_s = _record_bytes(plan.operations) / BYTES_PER_S + _operation_cycles(plan.operations) / CORE_HZ
+    return MARGIN * (BOOT_S + FRAMES_S + lines_s + operations_s) / _share_left_by(plan.stimulus)
+
+
+def _record_bytes(operations: pl.DataFrame) -> int:
+    digits = sum(operations[name].cast(pl.String).str.len_bytes().sum() for name in ("seq", "size"))
+    return OPERATION_FIXED_BYTES * operations.height + int(digits)
+
+
+def _operation_cycles(operations: pl.DataFrame) -> int:
+    """No search looks at more blocks than were ever allocated before it, plus the one left over."""
+    slots = operations["id"].n_unique() + 1
+    return operations.height * (OPERATION_CYCLES + SEARCH_CYCLES_PER_BLOCK * slots)
+
+
+def _share_left_by(stimulus: Stimulus) -> float:
+    """The part of the processor that the interrupts leave; never less than a tenth."""
+    taken = 0.0
+    if stimulus.period_ticks:
+        taken += STIMULUS_CYCLES / stimulus.period_ticks
+    if stimulus.control_period_ticks:
+        taken += CONTROL_CYCLES / stimulus.control_period_ticks
+    return max(1 - taken, 0.1)

@@ -1,0 +1,200 @@
+"""run.json: what ran, what came out, and whether it may be believed (docs/SPEC.md, section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from capture.evidence import Evidence
+from capture.join import NS_PER_S
+from capture.records import Boot, EndRecord, HeapRecord, StatRecord
+from capture.statistics import Summary, summarise
+from capture.verdict import judge
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a run took place: names as in bench.toml, the firmware's digest, versions of the tools."""
+
+    allocator: str
+    board: str
+    analyzer: str
+    elf_sha256: str
+    tools: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+
+
+def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
+    """The whole content of run.json, ready for JSON."""
+    plan, edges = evidence.plan, evidence.edges
+    verdict, reasons = judge(evidence)
+    return {
+        "schema": SCHEMA,
+        "scenario": plan.name,
+        "parameters": plan.parameters,
+        "allocator": setting.allocator,
+        "board": setting.board,
+        "analyzer": setting.analyzer,
+        "samplerate_hz": edges.samplerate_hz,
+        "total_samples": edges.total_samples,
+        "asked_samples": evidence.tools.asked_samples,
+        "verdict": verdict,
+        "reasons": list(reasons),
+        "seed": plan.seed,
+        "stimulus": {
+            "mode": plan.stimulus.mode,
+            "period_ticks": plan.stimulus.period_ticks,
+            "control_period_ticks": plan.stimulus.control_period_ticks,
+        },
+        "firmware": _firmware(evidence, setting),
+        "image_crc32": f"{plan.image_crc32:08X}",
+        "counts": _counts(evidence.joined.operations),
+        **_operation_statistics(evidence.joined.operations),
+        **_interrupt_statistics(evidence.joined.interrupts),
+        "interrupts": _interrupt_counts(evidence),
+        "calibration": _calibration(evidence),
+        "clock": _clock(evidence),
+        "agreement": _agreement(evidence),
+        "serial": _serial(evidence),
+        "tools": dict(setting.tools),
+        "tool_report": {
+            "interrupted": evidence.tools.interrupted,
+            "losses": list(evidence.tools.losses),
+            "oddities": list(evidence.tools.oddities),
+        },
+        "warnings": [*setting.warnings, *_warnings(evidence)],
+    }
+
+
+def _firmware(evidence: Evidence, setting: Setting) -> dict[str, Any]:
+    boot = evidence.log.first(Boot)
+    return {
+        "elf_sha256": setting.elf_sha256,
+        "kernel": boot.kernel if boot else None,
+        "heap_bytes": boot.heap_bytes if boot else None,
+        "core_hz": boot.core_hz if boot else None,
+        "flash_acr": f"{boot.flash_acr:08X}" if boot else None,
+        "free_blocks_at_start": boot.free_blocks if boot else None,
+    }
+
+
+def _counts(operations: pl.DataFrame) -> dict[str, int]:
+    kinds = dict(operations.group_by("kind").len().iter_rows())
+    return {
+        "operations": operations.height,
+        "allocations": kinds.get("A", 0),
+        "frees": kinds.get("F", 0),
+        "out_of_memory": kinds.get("O", 0),
+        "nothing_to_free": kinds.get("N", 0),
+        "refused": kinds.get("E", 0),
+    }
+
+
+def _operation_statistics(operations: pl.DataFrame) -> dict[str, Summary]:
+    measured = operations.filter("measured")
+    allocations = measured.filter(pl.col("kind").is_in(["A", "O"]))
+    frees = measured.filter(pl.col("kind") == "F")
+    return {
+        "probes": _of(allocations["probes"]),
+        "dwt_cycles": _of(allocations["dwt_cycles"]),
+        "critical_ns": _of(allocations["wire_critical_ns"]),
+        "free_dwt_cycles": _of(frees["dwt_cycles"]),
+        "free_critical_ns": _of(frees["wire_critical_ns"]),
+    }
+
+
+def _interrupt_statistics(interrupts: pl.DataFrame) -> dict[str, Summary]:
+    stimuli = interrupts.filter(~pl.col("control"))
+    in_critical = pl.col("hit") == "critical"
+    return {
+        "interrupt_latency_ns": _of(stimuli["isr_latency_ns"]),
+        "interrupt_latency_hit_ns": _of(stimuli.filter(in_critical)["isr_latency_ns"]),
+        "interrupt_latency_clear_ns": _of(stimuli.filter(~in_critical)["isr_latency_ns"]),
+        "control_latency_ns": _of(interrupts.filter("control")["isr_latency_ns"]),
+        "task_latency_ns": _of(stimuli["task_latency_ns"]),
+    }
+
+
+def _of(column: pl.Series) -> Summary:
+    return summarise(column.drop_nulls().to_numpy())
+
+
+def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:
+    interrupts = evidence.joined.interrupts
+    stimuli = interrupts.filter(~pl.col("control"))
+    stat = evidence.log.first(StatRecord)
+    return {
+        "stimuli": stimuli.height,
+        "answered": stimuli["isr_latency_ns"].count(),
+        "missed": int(stimuli["missed"].sum()),
+        "isr_entries": stat.isr_entries if stat else None,
+        "task_wakes": stat.task_wakes if stat else None,
+        "control_stimuli": interrupts.height - stimuli.height,
+        "control_entries": stat.control_entries if stat else None,
+        "preempted_operations": stat.preempted_operations if stat else None,
+    }
+
+
+def _calibration(evidence: Evidence) -> dict[str, float | int | None]:
+    critical, operation = evidence.joined.critical_cost, evidence.joined.operation_cost
+    return {
+        "critical_wire_minus_dwt_cycles": critical.wire_minus_dwt_cycles if critical else None,
+        "operation_wire_minus_dwt_cycles": operation.wire_minus_dwt_cycles if operation else None,
+        "empty_critical_cycles": critical.empty_cycles if critical else None,
+        "empty_operation_cycles": operation.empty_cycles if operation else None,
+        "critical_worst_residual_cycles": critical.worst_residual_cycles if critical else None,
+        "operation_worst_residual_cycles": operation.worst_residual_cycles if operation else None,
+        "pulses": sum(len(pulses.start) for pulses in evidence.wire.calibration.values()),
+    }
+
+
+def _clock(evidence: Evidence) -> dict[str, float | int | None]:
+    wire = evidence.wire
+    return {
+        "samples_per_cycle_nominal": wire.samples_per_cycle_nominal,
+        "ratio": wire.clock.ratio if wire.clock else None,
+        "residual_max_samples": wire.clock.residual_max_samples if wire.clock else None,
+        "start_edges": 0 if wire.start_frame is None else len(wire.start_frame),
+        "end_edges": 0 if wire.end_frame is None else len(wire.end_frame),
+    }
+
+
+def _agreement(evidence: Evidence) -> dict[str, float | int | None]:
+    disagreement = evidence.joined.operations["disagreement_cycles"].drop_nulls()
+    return {
+        "n": len(disagreement),
+        "wire_minus_dwt_cycles_max_abs": float(disagreement.abs().to_numpy().max()) if len(disagreement) else None,
+        "tolerance_cycles": evidence.tolerance_cycles,
+    }
+
+
+def _serial(evidence: Evidence) -> dict[str, int | bool]:
+    log = evidence.log
+    return {
+        "bytes": log.byte_count,
+        "records": len(log.records),
+        "checksum_failures": len(log.damaged),
+        "sequence_gaps": log.sequence_gaps,
+        "end_record": log.first(EndRecord) is not None,
+    }
+
+
+def _warnings(evidence: Evidence) -> list[str]:
+    """What a reader should know and what does not touch the verdict."""
+    found = []
+    boot, heap = evidence.log.first(Boot), evidence.log.first(HeapRecord)
+    if evidence.log.preamble:
+        found.append(f"{len(evidence.log.preamble)} lines came before BOOT; they belong to no run and were ignored.")
+    if boot and boot.free_blocks != 1:
+        found.append(f"The heap began with {boot.free_blocks} free blocks instead of one.")
+    if boot and heap and heap.free_bytes > boot.free_bytes:
+        found.append(f"The heap ended with {heap.free_bytes} free bytes, more than the {boot.free_bytes} at the start.")
+    if evidence.edges.samplerate_hz < evidence.wire.core_hz:
+        sample_ns = NS_PER_S / evidence.edges.samplerate_hz
+        found.append(f"A sample lasts {sample_ns:.1f} ns, longer than a core cycle: widths and latencies are known to that.")
+    return found

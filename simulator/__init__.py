@@ -1,0 +1,1 @@
+"""The virtual Nucleo: a Rust program; from Python only its build is needed."""

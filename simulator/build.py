@@ -1,0 +1,43 @@
+"""Builds the virtual Nucleo with cargo."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+BINARY = FOLDER / "target" / "release" / "virtual-nucleo"
+
+# The lowest version that Cargo.toml's rust-version and the locked dependencies accept.
+MINIMUM_CARGO = (1, 85)
+REMEDY = "install a newer one, on Debian apt-get install cargo-web rustc-web"
+TAIL_LINES = 20
+
+
+class BuildError(Exception):
+    """The simulator cannot be built; the message says why and what to do."""
+
+
+def build() -> Path:
+    """Builds the release binary where it is out of date and returns its path. Raises BuildError."""
+    _check_cargo()
+    command = ["cargo", "build", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
+    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        tail = "\n".join(done.stderr.splitlines()[-TAIL_LINES:])
+        raise BuildError(f"The virtual Nucleo does not build; cargo says:\n{tail}")
+    return BINARY
+
+
+def _check_cargo() -> None:
+    if shutil.which("cargo") is None:
+        raise BuildError(f"cargo is missing, which builds the virtual Nucleo; {REMEDY}.")
+    done = subprocess.run(["cargo", "--version"], capture_output=True, text=True, check=False)
+    match = re.match(r"cargo (\d+)\.(\d+)", done.stdout)
+    if match is None:
+        raise BuildError(f"cargo does not tell its version ({(done.stderr or done.stdout).strip()}); {REMEDY}.")
+    if (int(match[1]), int(match[2])) < MINIMUM_CARGO:
+        needed = ".".join(map(str, MINIMUM_CARGO))
+        raise BuildError(f"{done.stdout.strip()} is too old for the virtual Nucleo ({needed} or later); {REMEDY}.")
