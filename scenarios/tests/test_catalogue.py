@@ -106,6 +106,11 @@ def test_what_is_unknown_gets_a_sentence(
     assert len(str(refusal.value)) < 200
 
 
+def test_an_empty_stimulus_is_not_taken_for_none_asked() -> None:
+    with pytest.raises(ScenarioError, match="The stimulus '' is not understood"):
+        catalogue.load("mem_frag", stimulus="")
+
+
 def test_a_seed_for_a_scenario_without_chance_is_refused() -> None:
     with pytest.raises(ScenarioError, match="mem_frag draws no random numbers"):
         catalogue.load("mem_frag", seed=1)

@@ -40,6 +40,16 @@ def test_setup_fences_every_victim() -> None:
     assert setup["depth"].null_count() == setup["trial"].null_count() == 512
 
 
+def test_victims_are_freed_oldest_first() -> None:
+    table = operations()
+    victims = table.filter((pl.col("kind") == "A") & (pl.col("size") == 72))
+    freed = table.filter((pl.col("kind") == "F") & (pl.col("size") == 72))
+    assert freed["id"].to_list() == victims["id"].to_list()
+    assert freed["depth"].to_list() == list(range(1, 257))
+    assert freed["trial"].null_count() == 256
+    assert not freed["measured"].any()
+
+
 def test_marks_stand_before_the_first_operation_of_their_phase() -> None:
     plan = catalogue.load("mem_frag", {"depth": 2, "trials": 1}).compile()
     image = decode(plan.image)

@@ -53,6 +53,10 @@ def test_decodes_what_the_specification_says() -> None:
     assert decode(HEADER + BODY) == IMAGE
 
 
+def test_marks_use_no_slots() -> None:
+    assert encode(replace(IMAGE, operations=(Mark(3),)))[16:20] == bytes(4)
+
+
 def test_crc_is_that_of_the_body_alone() -> None:
     assert body_crc32(HEADER + BODY) == zlib.crc32(BODY)
 
@@ -114,6 +118,7 @@ def test_arbitrary_entries_are_refused_or_reproduced(fields: list[tuple[int, ...
         (patched(8, b"\xff\xff\xff\xff"), "announces 4,294,967,295 entries"),
         (patched(12, b"\0"), "damaged: CRC-32"),
         (patched(16, b"\7"), "announces 7 slots, but the entries use 8"),
+        (patched(16, b"\x09"), "announces 9 slots, but the entries use 8"),
         (patched(20, bytes(4)), "at least one tick"),
         (patched(28, b"\0"), "yet a period is given"),
         (patched(28, b"\2"), "stimulus mode 2, which is reserved"),

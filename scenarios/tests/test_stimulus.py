@@ -18,6 +18,7 @@ OWN = Stimulus("periodic", 5003, 7919)
         ("periodic:6007", Stimulus("periodic", 6007, 7919)),
         ("periodic:6007,9001", Stimulus("periodic", 6007, 9001)),
         ("periodic:6007,0", Stimulus("periodic", 6007, 0)),
+        ("periodic:1000,1000", Stimulus("periodic", 1000, 1000)),
         ("periodic:4294967295", Stimulus("periodic", 2**32 - 1, 7919)),
     ],
 )
