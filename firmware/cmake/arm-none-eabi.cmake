@@ -14,5 +14,5 @@ set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 # here, so that CFLAGS in somebody's environment does not change what is measured.
 set(core_flags "-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard")
 set(CMAKE_C_FLAGS "${core_flags} -O2 -g -ffunction-sections -fdata-sections" CACHE STRING "")
-set(CMAKE_ASM_FLAGS "${core_flags} -g" CACHE STRING "")
+set(CMAKE_ASM_FLAGS "${core_flags}" CACHE STRING "") # no -g: GCC 12 does not hide folders from the assembler
 set(CMAKE_EXE_LINKER_FLAGS "${core_flags} --specs=nano.specs -nostartfiles -Wl,--gc-sections" CACHE STRING "")

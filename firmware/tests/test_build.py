@@ -1,0 +1,125 @@
+"""The build: what it makes, that it is the same from any folder, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from firmware import build as firmware
+
+FIRMWARE = Path(firmware.__file__).parent
+LINE_BYTES = 16
+"""A flash line of the STM32F401 (RM0368, section 3.4: 128 bits)."""
+
+
+def _disassembly(elf: Path, symbol: str) -> dict[int, str]:
+    """Instructions of `symbol` by address."""
+    command = ["arm-none-eabi-objdump", "-d", f"--disassemble={symbol}", str(elf)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    lines = re.findall(r"^ ([0-9a-f]+):\t[0-9a-f ]+\t(.+)$", listing, re.MULTILINE)
+    return {int(address, 16): text for address, text in lines}
+
+
+@pytest.fixture(scope="module", params=firmware.allocators())
+def image(request: pytest.FixtureRequest) -> firmware.FirmwareImage:
+    return firmware.build(request.param)
+
+
+def test_allocators_are_the_indexes() -> None:
+    assert {"seglist", "tlsf"} <= set(firmware.allocators())
+
+
+def test_firmware_leaves_room_for_the_operations(image: firmware.FirmwareImage) -> None:
+    command = ["arm-none-eabi-readelf", "-lW", str(image.elf)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    segments = re.findall(r"LOAD +0x\w+ 0x\w+ 0x(\w+) 0x(\w+)", listing)
+    in_flash = [(int(start, 16), int(size, 16)) for start, size in segments if int(size, 16)]
+    assert in_flash
+    assert min(start for start, _ in in_flash) == 0x08000000
+    assert max(start + size for start, size in in_flash) <= 0x08040000
+
+
+@pytest.mark.parametrize(
+    "marker", ["heap_port_critical_begin", "heap_port_critical_end", "operation_begin", "operation_end"]
+)
+def test_marker_pair_is_masked_and_lies_in_one_flash_line(image: firmware.FirmwareImage, marker: str) -> None:
+    instructions = _disassembly(image.elf, marker)
+    names = {address: text.split()[0] for address, text in instructions.items()}
+    pair = [address for address, name in names.items() if name in ("str", "ldr")]
+    mask = next(address for address, name in names.items() if name == "cpsid")
+    restore = next(address for address, name in names.items() if name == "msr")
+    assert len(pair) == 2
+    assert mask < pair[0] < pair[1] < restore
+    assert pair[0] // LINE_BYTES == (pair[1] + 1) // LINE_BYTES
+    assert min(instructions) % LINE_BYTES == 0
+
+
+@pytest.mark.parametrize("entry", ["TIM2_IRQHandler", "TIM5_IRQHandler"])
+def test_interrupt_raises_its_pin_first(image: firmware.FirmwareImage, entry: str) -> None:
+    names = [text.split()[0] for text in _disassembly(image.elf, entry).values()]
+    assert names[:5] == ["movw", "movt", "mov.w", "str", "b.w"]
+
+
+def test_same_bytes_from_another_folder(image: firmware.FirmwareImage, tmp_path: Path) -> None:
+    copy = tmp_path / "elsewhere" / "firmware"
+    shutil.copytree(FIRMWARE, copy)
+    folder = tmp_path / "another-build"
+    flags = ["-G", "Ninja", f"-DTAILSCOPE_ALLOCATOR={image.allocator}"]
+    subprocess.run(["cmake", "-S", copy, "-B", folder, *flags], capture_output=True, check=True)
+    subprocess.run(["cmake", "--build", folder], capture_output=True, check=True)
+    assert (folder / "tailscope.elf").read_bytes() == image.elf.read_bytes()
+
+
+def test_no_folder_of_this_machine_is_in_the_elf(image: firmware.FirmwareImage) -> None:
+    content = image.elf.read_bytes()
+    assert str(FIRMWARE).encode() not in content
+    assert str(Path.home()).encode() + b"/" not in content
+
+
+def test_unknown_allocator_is_named_with_the_choice() -> None:
+    with pytest.raises(firmware.BuildError, match=r"no allocator 'tlfs'.*seglist, tlsf"):
+        firmware.build("tlfs")
+
+
+def test_kernel_path_of_the_environment_is_followed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "build")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FREERTOS_KERNEL_PATH", "no-kernel")
+    with pytest.raises(firmware.BuildError, match=r"no-kernel has no include/task\.h"):
+        firmware.build("tlsf")
+    monkeypatch.delenv("FREERTOS_KERNEL_PATH")
+    assert firmware.build("tlsf").elf.is_file()
+
+
+def test_missing_tool_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(firmware.BuildError, match=r"cmake is not on the PATH: install .* package cmake"):
+        firmware.build("tlsf")
+
+
+def test_compiler_complaint_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    copy = tmp_path / "firmware"
+    shutil.copytree(FIRMWARE, copy)
+    with (copy / "bench" / "crc.c").open("a") as source:
+        source.write("#error planted\n")
+    monkeypatch.setattr(firmware, "_FIRMWARE", copy)
+    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "build")
+    with pytest.raises(firmware.BuildError, match=r"with tlsf did not compile(.|\n)*#error planted"):
+        firmware.build("tlsf")
+
+
+@pytest.mark.parametrize("version", ["V10.6.2", ""])
+def test_kernel_of_another_version_is_refused(tmp_path: Path, version: str) -> None:
+    kernel = tmp_path / "kernel"
+    for name in ("tasks.c", "list.c", "portable/GCC/ARM_CM4F/port.c", "include/task.h"):
+        (kernel / name).parent.mkdir(parents=True, exist_ok=True)
+        (kernel / name).touch()
+    (kernel / "include" / "task.h").write_text(f'#define tskKERNEL_VERSION_NUMBER "{version}"\n')
+    command = ["cmake", "-S", str(FIRMWARE), "-B", str(tmp_path / "build"), "-G", "Ninja"]
+    finished = subprocess.run([*command, f"-DFREERTOS_KERNEL_PATH={kernel}"], capture_output=True, text=True)
+    assert finished.returncode != 0
+    assert "Tailscope is written for V11" in " ".join(finished.stderr.split())
