@@ -2,7 +2,7 @@
 
 #include "board/nvic.h"
 
-/* RM0368, section 10.2: the last interrupt is number 84. */
+/* RM0368, section 10.1.3: the last interrupt is number 84. */
 enum { NVIC_WORDS = 3 };
 
 /* WFI returns at once while anything is pending, masked by PRIMASK or not (PM0214, section 2.5.1): so nothing may pend. */

@@ -98,7 +98,7 @@
 #define USART_CR1_TE (1u << 3)
 #define USART_CR1_UE (1u << 13)
 
-/* Interrupt numbers, RM 10.2 */
+/* Interrupt numbers, RM 10.1.3 */
 #define IRQ_TIM2 28u
 #define IRQ_TIM5 50u
 
