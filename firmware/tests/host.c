@@ -1,0 +1,18 @@
+/* What image.c and recorder.c need of the board, for a shared library on the host. */
+#include "bench/image.h"
+#include "board/uart.h"
+
+const image operation_image = {.header = {.magic = 0}};
+const char operation_image_bytes[1];
+
+char sent[4096];
+unsigned sent_bytes;
+unsigned drains;
+
+void uart_send(char byte) {
+    sent[sent_bytes++] = byte;
+}
+
+void uart_drain(void) {
+    drains++;
+}

@@ -1,0 +1,175 @@
+"""The bench's logic that needs no board, compiled for the host: the image check and the recorder."""
+
+from __future__ import annotations
+
+import binascii
+import ctypes
+import re
+import struct
+import subprocess
+import zlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+FIRMWARE = Path(__file__).resolve().parents[1]
+CAPACITY_BYTES = 256 * 1024
+ALLOCATE, FREE, MARK = 1, 2, 3
+
+
+class ImageFault(ctypes.Structure):
+    _fields_ = (("reason", ctypes.c_char_p), ("detail", ctypes.c_uint32))
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    library = tmp_path_factory.mktemp("bench") / "bench.so"
+    sources = ["bench/crc.c", "bench/image.c", "bench/recorder.c", "tests/host.c"]
+    command = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I.", *sources]
+    subprocess.run([*command, "-o", library], cwd=FIRMWARE, check=True)
+    loaded = ctypes.CDLL(str(library))
+    loaded.image_check.restype = ImageFault
+    loaded.crc32.restype = ctypes.c_uint32
+    loaded.crc32.argtypes = (ctypes.c_char_p, ctypes.c_size_t)
+    return loaded
+
+
+def entry(kind: int, id_: int, argument: int, **fields: int) -> bytes:
+    given_fields = {"flags": 0, "offset": 0, "align": 0, "reserved": 0} | fields
+    flags, offset, align, reserved = given_fields.values()
+    return struct.pack("<BBHIHBB", kind, flags, id_, argument, offset, align, reserved)
+
+
+def image(*entries: bytes, **fields: int | bytes) -> bytes:
+    body = b"".join(entries)
+    header: dict[str, int | bytes] = {
+        "magic": 0x504F5354,
+        "version": 1,
+        "header_bytes": 64,
+        "entry_count": len(entries),
+        "crc": zlib.crc32(body),
+        "slots": 4,
+        "stimulus_period": 5003,
+        "control_period": 7919,
+        "mode": 1,
+        "reserved": b"\0\0\0",
+        "name": b"mem_frag",
+    }
+    return struct.pack("<IHHIIIIIB3s32s", *(header | fields).values()) + body
+
+
+GOOD = (entry(MARK, 0, 7), entry(ALLOCATE, 3, 120, flags=1, align=6), entry(FREE, 3, 0))
+
+
+def check(bench: ctypes.CDLL, candidate: bytes) -> tuple[str | None, int]:
+    padded = ctypes.create_string_buffer(candidate.ljust(CAPACITY_BYTES, b"\xff"), CAPACITY_BYTES)
+    fault = bench.image_check(padded, CAPACITY_BYTES)
+    return (fault.reason.decode() if fault.reason else None), fault.detail
+
+
+def test_good_image_has_no_fault(bench: ctypes.CDLL) -> None:
+    assert check(bench, image(*GOOD)) == (None, 0)
+
+
+def test_largest_image_fits(bench: ctypes.CDLL) -> None:
+    largest = (CAPACITY_BYTES - 64) // 12
+    assert largest == 21840
+    assert check(bench, image(*[GOOD[0]] * largest)) == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason", "detail"),
+    [
+        ({"magic": 0xFFFFFFFF}, "magic", 0xFFFFFFFF),
+        ({"version": 2}, "version", 2),
+        ({"header_bytes": 68}, "header", 68),
+        ({"entry_count": 21841}, "entries", 21841),
+        ({"entry_count": 0xFFFFFFFF}, "entries", 0xFFFFFFFF),
+        ({"slots": 2049}, "slots", 2049),
+        ({"mode": 2}, "mode", 2),
+        ({"reserved": b"\0\0\1"}, "reserved", 29),
+        ({"stimulus_period": 839}, "period", 839),
+        ({"control_period": 1}, "period", 1),
+        ({"name": b"n" * 32}, "name", 32),
+        ({"name": b"a,b"}, "name", 32),
+        ({"name": b"a\nb"}, "name", 32),
+        ({"crc": 1}, "crc", zlib.crc32(b"".join(GOOD))),
+    ],
+)
+def test_bad_header_is_named(bench: ctypes.CDLL, fields: dict[str, int], reason: str, detail: int) -> None:
+    assert check(bench, image(*GOOD, **fields)) == (reason, detail)
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (entry(0, 0, 0), "kind"),
+        (entry(4, 0, 0), "kind"),
+        (entry(ALLOCATE, 4, 8), "slot"),
+        (entry(FREE, 4, 0), "slot"),
+        (entry(ALLOCATE, 0, 8, flags=2), "reserved"),
+        (entry(ALLOCATE, 0, 8, offset=1), "reserved"),
+        (entry(ALLOCATE, 0, 8, reserved=1), "reserved"),
+        (entry(FREE, 0, 8), "reserved"),
+        (entry(FREE, 0, 0, align=3), "reserved"),
+        (entry(MARK, 1, 0), "reserved"),
+        (entry(ALLOCATE, 0, 8, align=32), "alignment"),
+    ],
+)
+def test_bad_entry_is_named_with_its_index(bench: ctypes.CDLL, bad: bytes, reason: str) -> None:
+    assert check(bench, image(*GOOD, bad)) == (reason, len(GOOD))
+
+
+def test_marks_are_no_operations(bench: ctypes.CDLL) -> None:
+    assert bench.image_operations(image(*GOOD)) == 2
+
+
+@given(data=st.binary(max_size=200))
+def test_crc32_is_zlibs(bench: ctypes.CDLL, data: bytes) -> None:
+    assert bench.crc32(data, len(data)) == zlib.crc32(data)
+
+
+def recorded(bench: ctypes.CDLL) -> bytes:
+    """What was sent since the last call."""
+    count = ctypes.c_uint.in_dll(bench, "sent_bytes")
+    text = (ctypes.c_char * 4096).in_dll(bench, "sent").raw[: count.value]
+    count.value = 0
+    return text
+
+
+@given(number=st.integers(0, 2**32 - 1), name=st.from_regex(r"[a-z_]{0,31}", fullmatch=True))
+def test_record_is_a_line_with_its_checksum(bench: ctypes.CDLL, number: int, name: str) -> None:
+    drains = ctypes.c_uint.in_dll(bench, "drains")
+    before = drains.value
+    bench.record_begin(b"PLAN")
+    bench.record_text(name.encode())
+    bench.record_decimal(ctypes.c_uint32(number))
+    bench.record_hex(ctypes.c_uint32(number))
+    bench.record_letter(ord("A"))
+    bench.record_end()
+    content = f"PLAN,{name},{number},{number:08X},A".encode()
+    # CRC-16/CCITT-FALSE is CRC-CCITT as binascii has it, started at 0xFFFF
+    assert recorded(bench) == b"@%s*%04X\n" % (content, binascii.crc_hqx(content, 0xFFFF))
+    assert drains.value == before + 1
+
+
+def test_abandoned_line_is_ended_once(bench: ctypes.CDLL) -> None:
+    bench.record_begin(b"OP")
+    bench.record_decimal(1)
+    bench.record_abandon()
+    bench.record_abandon()
+    assert recorded(bench) == b"@OP,1\n"
+
+
+def test_longest_plan_fits_a_line(bench: ctypes.CDLL) -> None:
+    largest = ctypes.c_uint32(2**32 - 1)
+    bench.record_begin(b"PLAN")
+    bench.record_text(b"n" * 31)
+    bench.record_decimal(largest)
+    bench.record_hex(largest)
+    for _ in range(3):
+        bench.record_decimal(largest)
+    bench.record_end()
+    assert re.fullmatch(rb"@[^*]{1,121}\*[0-9A-F]{4}\n", recorded(bench))
