@@ -2,3 +2,10 @@
 
 pub mod bus;
 pub mod core;
+pub mod edges;
+pub mod machine;
+pub mod memory;
+pub mod peripherals;
+pub mod samples;
+pub mod soc;
+pub mod timebase;

@@ -1,0 +1,136 @@
+//! The virtual Nucleo: the core and the chip around it, moved from event to event.
+
+use crate::core::{Core, RunEnd, Stop, Timing};
+use crate::edges::{Edge, CHANNELS};
+use crate::memory::Memory;
+use crate::soc::Soc;
+use crate::timebase::{Seconds, Timebase};
+
+/// How long to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    Cycle(u64),
+    Time(Seconds),
+    Endless,
+}
+
+impl Limit {
+    /// The cycle at which the limit lies, if the clock stays as it is.
+    fn cycle(self, timebase: &Timebase) -> u64 {
+        match self {
+            Limit::Cycle(cycle) => cycle,
+            Limit::Time(time) => timebase.cycle_at(time),
+            Limit::Endless => u64::MAX,
+        }
+    }
+}
+
+pub struct Machine {
+    core: Core,
+    soc: Soc,
+    /// Interrupt lines as the core last heard of them.
+    lines: u128,
+}
+
+impl Machine {
+    /// A board with its memories filled, just out of reset.
+    pub fn new(memory: Memory, timing: Timing) -> Result<Machine, Stop> {
+        let mut machine = Machine {
+            core: Core::new(timing),
+            soc: Soc::new(memory),
+            lines: 0,
+        };
+        machine.core.reset(&mut machine.soc)?;
+        Ok(machine)
+    }
+
+    pub fn core(&self) -> &Core {
+        &self.core
+    }
+
+    pub fn core_mut(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
+    pub fn soc_mut(&mut self) -> &mut Soc {
+        &mut self.soc
+    }
+
+    pub fn cycles(&self) -> u64 {
+        self.core.cycles()
+    }
+
+    pub fn timebase(&self) -> &Timebase {
+        self.soc.timebase()
+    }
+
+    pub fn reached(&self, limit: Limit) -> bool {
+        self.cycles() >= limit.cycle(self.timebase())
+    }
+
+    /// The analyzer's eight channels now, bit n being channel n.
+    pub fn channels(&self) -> u8 {
+        (0..CHANNELS.len()).fold(0, |word, channel| {
+            word | u8::from(self.soc.level(CHANNELS[channel])) << channel
+        })
+    }
+
+    /// Edges since the last call, in the order of their cycles.
+    pub fn take_edges(&mut self) -> Vec<Edge> {
+        self.soc.take_edges()
+    }
+
+    /// Bytes sent by USART2 since the last call.
+    pub fn take_transmitted(&mut self) -> Vec<u8> {
+        self.soc.take_transmitted()
+    }
+
+    /// Bytes for USART2, arriving from now on.
+    pub fn receive(&mut self, bytes: &[u8]) {
+        self.soc.receive(bytes, self.core.cycles());
+    }
+
+    /// Runs up to `slice_cycles` further, to the limit, or to a change of the core clock, whichever comes first.
+    pub fn run_slice(&mut self, limit: Limit, slice_cycles: u64) -> Result<(), Stop> {
+        let changes = self.timebase().changes();
+        let end = limit
+            .cycle(self.timebase())
+            .min(self.cycles().saturating_add(slice_cycles));
+        while self.cycles() < end && self.timebase().changes() == changes {
+            self.run_to_event(end)?;
+        }
+        Ok(())
+    }
+
+    fn run_to_event(&mut self, end: u64) -> Result<(), Stop> {
+        self.settle();
+        let until = self.soc.next_event().min(end);
+        if let RunEnd::Asleep = self.core.run(&mut self.soc, until)? {
+            self.skip_idle(until);
+        }
+        self.settle();
+        Ok(())
+    }
+
+    /// Lets the events up to now happen and tells the core which interrupt lines they moved.
+    fn settle(&mut self) {
+        self.soc.catch_up(self.core.cycles());
+        self.soc.clear_attention();
+        let lines = self.soc.interrupt_lines();
+        let mut changed = lines ^ self.lines;
+        while changed != 0 {
+            let irq = changed.trailing_zeros();
+            changed &= changed - 1;
+            self.core.set_irq_line(irq as u16, lines >> irq & 1 != 0);
+        }
+        self.lines = lines;
+    }
+
+    /// Nothing can happen before the next event: time passes without instructions.
+    fn skip_idle(&mut self, until: u64) {
+        let wake = self.core.next_internal_event().map_or(until, |event| event.min(until));
+        if wake > self.core.cycles() {
+            self.core.advance_to(wake);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Firmware as the linker leaves it: loadable segments by physical address, and symbols by name.
+
+use super::{Memory, OutsideMemory};
+use object::elf::{FileHeader32, EM_ARM, ET_EXEC, PT_LOAD, STT_FILE, STT_SECTION};
+use object::read::elf::{FileHeader, ProgramHeader, Sym};
+use object::LittleEndian;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum ElfError {
+    #[error("not a usable ELF file: {0}")]
+    Malformed(#[from] object::read::Error),
+    #[error("not an executable for a 32-bit little-endian Arm: link the firmware for the Cortex-M4")]
+    NotArm,
+    #[error("the file has no loadable segment: link the firmware before loading it")]
+    Empty,
+    #[error("a loadable segment ends outside the file: it is truncated or damaged")]
+    Truncated,
+    #[error("a segment lies outside memory: {0}")]
+    Outside(#[from] OutsideMemory),
+}
+
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum SymbolError {
+    #[error("no symbol named {0}: was the firmware stripped, or the function inlined?")]
+    Missing(String),
+    #[error("{0} symbols named {1}: rename one, or give the address")]
+    Ambiguous(usize, String),
+}
+
+/// A parsed firmware file: the bytes to place and the symbols, Thumb bits cleared.
+pub struct Firmware {
+    segments: Vec<(u32, Vec<u8>)>,
+    symbols: Vec<(String, u32)>,
+}
+
+impl Firmware {
+    pub fn parse(file: &[u8]) -> Result<Firmware, ElfError> {
+        let header = FileHeader32::<LittleEndian>::parse(file)?;
+        let endian = header.endian().map_err(|_| ElfError::NotArm)?;
+        if header.e_machine(endian) != EM_ARM || header.e_type(endian) != ET_EXEC {
+            return Err(ElfError::NotArm);
+        }
+        let segments = segments(header, endian, file)?;
+        if segments.is_empty() {
+            return Err(ElfError::Empty);
+        }
+        Ok(Firmware {
+            segments,
+            symbols: symbols(header, endian, file)?,
+        })
+    }
+
+    pub fn place(&self, memory: &mut Memory) -> Result<(), OutsideMemory> {
+        self.segments
+            .iter()
+            .try_for_each(|(address, bytes)| memory.load(*address, bytes))
+    }
+
+    /// Address of a symbol. Two local symbols of one name are an error, never a guess.
+    pub fn symbol(&self, name: &str) -> Result<u32, SymbolError> {
+        let mut addresses: Vec<u32> = self
+            .symbols
+            .iter()
+            .filter(|(symbol, _)| symbol == name)
+            .map(|(_, address)| *address)
+            .collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        match addresses[..] {
+            [] => Err(SymbolError::Missing(name.into())),
+            [address] => Ok(address),
+            _ => Err(SymbolError::Ambiguous(addresses.len(), name.into())),
+        }
+    }
+}
+
+type Header = FileHeader32<LittleEndian>;
+
+fn segments(header: &Header, endian: LittleEndian, file: &[u8]) -> Result<Vec<(u32, Vec<u8>)>, ElfError> {
+    header
+        .program_headers(endian, file)?
+        .iter()
+        .filter(|segment| segment.p_type(endian) == PT_LOAD && segment.p_filesz(endian) > 0)
+        .map(|segment| {
+            let bytes = segment.data(endian, file).map_err(|()| ElfError::Truncated)?;
+            Ok((segment.p_paddr(endian), bytes.to_vec()))
+        })
+        .collect()
+}
+
+fn symbols(header: &Header, endian: LittleEndian, file: &[u8]) -> Result<Vec<(String, u32)>, ElfError> {
+    let sections = header.sections(endian, file)?;
+    let table = sections.symbols(endian, file, object::elf::SHT_SYMTAB)?;
+    let mut found = Vec::new();
+    for symbol in table.iter() {
+        if symbol.is_undefined(endian) || matches!(symbol.st_type(), STT_FILE | STT_SECTION) {
+            continue;
+        }
+        let name = symbol.name(endian, table.strings())?;
+        found.push((
+            String::from_utf8_lossy(name).into_owned(),
+            symbol.st_value(endian) & !1,
+        ));
+    }
+    Ok(found)
+}

@@ -1,0 +1,155 @@
+//! Flash and SRAM of the STM32F401RE, and what fills them before the machine starts.
+
+pub mod elf;
+pub mod image;
+
+use crate::bus::Width;
+use thiserror::Error;
+
+/// RM0368 §2.3: main flash memory of the STM32F401xE.
+pub const FLASH_BASE: u32 = 0x0800_0000;
+pub const FLASH_BYTES: usize = 512 * 1024;
+/// RM0368 §2.3.1: SRAM of the STM32F401xE.
+pub const SRAM_BASE: u32 = 0x2000_0000;
+pub const SRAM_BYTES: usize = 96 * 1024;
+
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("{bytes} bytes at {address:#010x} do not fit the flash (512 KiB at 0x08000000) or the SRAM (96 KiB at 0x20000000)")]
+pub struct OutsideMemory {
+    pub address: u32,
+    pub bytes: usize,
+}
+
+/// Both memories. Erased flash reads ones; SRAM, undefined at power-up on the chip, starts as zeros here.
+#[derive(Clone)]
+pub struct Memory {
+    flash: Box<[u8]>,
+    sram: Box<[u8]>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory {
+            flash: vec![0xFF; FLASH_BYTES].into_boxed_slice(),
+            sram: vec![0; SRAM_BYTES].into_boxed_slice(),
+        }
+    }
+}
+
+impl Memory {
+    /// Places bytes as a programmer would, before reset.
+    pub fn load(&mut self, address: u32, bytes: &[u8]) -> Result<(), OutsideMemory> {
+        let outside = OutsideMemory {
+            address,
+            bytes: bytes.len(),
+        };
+        let (memory, base) = if address >= SRAM_BASE {
+            (&mut self.sram, SRAM_BASE)
+        } else {
+            (&mut self.flash, FLASH_BASE)
+        };
+        let start = address.checked_sub(base).ok_or(outside)? as usize;
+        match memory.get_mut(start..start.saturating_add(bytes.len())) {
+            Some(place) => place.copy_from_slice(bytes),
+            None => {
+                return Err(OutsideMemory {
+                    address,
+                    bytes: bytes.len(),
+                })
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads memory at any alignment; `None` where there is none.
+    #[inline]
+    pub fn read(&self, address: u32, width: Width) -> Option<u32> {
+        let (bytes, start) = self.place(address)?;
+        load_little_endian(bytes, start, width)
+    }
+
+    /// Writes SRAM at any alignment; `None` where there is none, flash included.
+    #[inline]
+    pub fn write(&mut self, address: u32, width: Width, value: u32) -> Option<()> {
+        let start = address.wrapping_sub(SRAM_BASE) as usize;
+        let count = bytes_of(width);
+        let place = self.sram.get_mut(start..start.checked_add(count)?)?;
+        place.copy_from_slice(&value.to_le_bytes()[..count]);
+        Some(())
+    }
+
+    pub fn is_flash(address: u32) -> bool {
+        flash_offset(address) < FLASH_BYTES
+    }
+
+    #[inline]
+    fn place(&self, address: u32) -> Option<(&[u8], usize)> {
+        let in_sram = address.wrapping_sub(SRAM_BASE) as usize;
+        if in_sram < SRAM_BYTES {
+            return Some((&self.sram, in_sram));
+        }
+        let in_flash = flash_offset(address);
+        (in_flash < FLASH_BYTES).then_some((&*self.flash, in_flash))
+    }
+}
+
+/// With BOOT0 low the flash also answers from address 0 (RM0368 §2.4).
+#[inline]
+fn flash_offset(address: u32) -> usize {
+    if (address as usize) < FLASH_BYTES {
+        address as usize
+    } else {
+        address.wrapping_sub(FLASH_BASE) as usize
+    }
+}
+
+pub(crate) fn bytes_of(width: Width) -> usize {
+    match width {
+        Width::Byte => 1,
+        Width::Half => 2,
+        Width::Word => 4,
+    }
+}
+
+#[inline]
+fn load_little_endian(bytes: &[u8], start: usize, width: Width) -> Option<u32> {
+    Some(match width {
+        Width::Byte => u32::from(*bytes.get(start)?),
+        Width::Half => u32::from(u16::from_le_bytes(bytes.get(start..start + 2)?.try_into().ok()?)),
+        Width::Word => u32::from_le_bytes(bytes.get(start..start + 4)?.try_into().ok()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flash_answers_at_its_base_and_at_zero() {
+        let mut memory = Memory::default();
+        memory.load(0x0800_0004, &[0x78, 0x56, 0x34, 0x12]).unwrap();
+        assert_eq!(memory.read(0x0800_0004, Width::Word), Some(0x1234_5678));
+        assert_eq!(memory.read(0x0000_0005, Width::Half), Some(0x3456));
+        assert_eq!(memory.read(0x0807_FFFF, Width::Byte), Some(0xFF));
+        assert_eq!(memory.read(0x0807_FFFF, Width::Half), None);
+        assert_eq!(memory.read(0x0808_0000, Width::Byte), None);
+    }
+
+    #[test]
+    fn sram_ends_after_96_kib() {
+        let mut memory = Memory::default();
+        assert_eq!(memory.write(0x2001_7FFC, Width::Word, 7), Some(()));
+        assert_eq!(memory.read(0x2001_7FFC, Width::Word), Some(7));
+        assert_eq!(memory.write(0x2001_7FFD, Width::Word, 7), None);
+        assert_eq!(memory.write(0x0800_0000, Width::Word, 7), None);
+    }
+
+    #[test]
+    fn loading_outside_is_refused() {
+        let mut memory = Memory::default();
+        assert!(memory.load(0x0807_FFFF, &[0, 0]).is_err());
+        assert!(memory.load(0x1000_0000, &[0]).is_err());
+        assert!(memory.load(0, &[0]).is_err());
+        assert!(memory.load(0xFFFF_FFFF, &[0, 0]).is_err());
+    }
+}

@@ -1,0 +1,45 @@
+//! MCU debug component (RM0368 §23.16): identity and freeze bits. No debugger halts this core, so freezing has no
+//! effect and its bits are storage.
+
+use super::registers::{Register, Registers, Unmodelled};
+use super::Peripheral;
+
+/// Device 0x433 (STM32F401xD/E), revision Z (§23.6.1).
+const IDCODE: u32 = 0x1001_6433;
+
+static TABLE: &[Register] = &[
+    Register::new(0x00, "IDCODE", IDCODE, 0).inert(!0),
+    // DBG_SLEEP, DBG_STOP, DBG_STANDBY; trace pins are not modelled.
+    Register::new(0x04, "CR", 0, 0b111),
+    // Timers 2–5, RTC, WWDG, IWDG, I2C1–3.
+    Register::new(0x08, "APB1_FZ", 0, 0x00E0_1C0F),
+    // Timers 1, 9–11.
+    Register::new(0x0C, "APB2_FZ", 0, 0x0007_0001),
+];
+
+pub struct Dbgmcu {
+    registers: Registers,
+}
+
+impl Default for Dbgmcu {
+    fn default() -> Self {
+        Dbgmcu {
+            registers: Registers::new("DBGMCU", TABLE),
+        }
+    }
+}
+
+impl Peripheral for Dbgmcu {
+    fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
+        self.registers.set(offset, value);
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.registers.reset();
+    }
+}

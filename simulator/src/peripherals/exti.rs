@@ -1,0 +1,126 @@
+//! External interrupt controller (RM0368 §10.3), lines 0–15: edges of pins, and software interrupts.
+
+use super::registers::{Register, Registers, Unmodelled};
+use super::Peripheral;
+
+const IMR: u32 = 0x00;
+const RTSR: u32 = 0x08;
+const FTSR: u32 = 0x0C;
+const SWIER: u32 = 0x10;
+const PR: u32 = 0x14;
+/// Lines of pins; 16 (PVD), 17, 21 and 22 (RTC), 18 (USB) are not modelled.
+const LINES: u32 = 0xFFFF;
+
+static TABLE: &[Register] = &[
+    Register::new(IMR, "IMR", 0, LINES),
+    Register::new(0x04, "EMR", 0, 0),
+    Register::new(RTSR, "RTSR", 0, LINES),
+    Register::new(FTSR, "FTSR", 0, LINES),
+    Register::new(SWIER, "SWIER", 0, LINES),
+    Register::new(PR, "PR", 0, LINES),
+];
+
+/// Lines served by each interrupt vector (§10.1.3, table 38).
+const VECTORS: [(u16, u32); 7] = [
+    (6, 0x0001),
+    (7, 0x0002),
+    (8, 0x0004),
+    (9, 0x0008),
+    (10, 0x0010),
+    (23, 0x03E0),
+    (40, 0xFC00),
+];
+
+pub struct Exti {
+    registers: Registers,
+}
+
+impl Default for Exti {
+    fn default() -> Self {
+        Exti {
+            registers: Registers::new("EXTI", TABLE),
+        }
+    }
+}
+
+impl Exti {
+    /// A pin that feeds `line` has changed to `level`.
+    pub fn edge(&mut self, line: u32, level: bool) {
+        let selection = if level { RTSR } else { FTSR };
+        self.pend(1 << line & self.registers.get(selection));
+    }
+
+    /// Interrupt numbers and their levels.
+    pub fn interrupts(&self) -> impl Iterator<Item = (u16, bool)> + '_ {
+        let pending = self.registers.get(PR);
+        VECTORS
+            .iter()
+            .map(move |&(irq, lines)| (irq, pending & lines != 0))
+    }
+
+    /// A masked line does not pend (§10.2.4).
+    fn pend(&mut self, lines: u32) {
+        let unmasked = lines & self.registers.get(IMR);
+        self.registers.set_bits(PR, unmasked, true);
+    }
+}
+
+impl Peripheral for Exti {
+    fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
+        match offset {
+            // Writing one clears, in SWIER too (§10.3.5, §10.3.6).
+            PR => {
+                self.registers.set_bits(PR, value, false);
+                self.registers.set_bits(SWIER, value, false);
+            }
+            SWIER => {
+                let raised = value & !self.registers.get(SWIER);
+                self.registers.set_bits(SWIER, raised, true);
+                self.pend(raised);
+            }
+            _ => self.registers.set(offset, value),
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.registers.reset();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raised(exti: &Exti) -> Vec<u16> {
+        exti.interrupts().filter(|(_, level)| *level).map(|(irq, _)| irq).collect()
+    }
+
+    #[test]
+    fn only_the_selected_edge_of_an_unmasked_line_pends() {
+        let mut exti = Exti::default();
+        exti.write(IMR, 1 << 13, 0).unwrap();
+        exti.write(FTSR, 1 << 13 | 1 << 2, 0).unwrap();
+        exti.edge(13, true);
+        exti.edge(2, false);
+        assert!(raised(&exti).is_empty());
+        exti.edge(13, false);
+        assert_eq!(raised(&exti), [40]);
+        exti.write(PR, 1 << 13, 0).unwrap();
+        assert!(raised(&exti).is_empty());
+    }
+
+    #[test]
+    fn software_raises_an_unmasked_line() {
+        let mut exti = Exti::default();
+        exti.write(IMR, 1 << 7, 0).unwrap();
+        exti.write(SWIER, 1 << 7, 0).unwrap();
+        assert_eq!(raised(&exti), [23]);
+        exti.write(PR, 1 << 7, 0).unwrap();
+        assert_eq!(exti.read(SWIER, 0), 0);
+    }
+}

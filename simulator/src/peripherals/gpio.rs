@@ -1,0 +1,290 @@
+//! General-purpose I/O (RM0368 §8.4): one port.
+
+use super::registers::{Register, Registers, Unmodelled};
+use super::Peripheral;
+
+const MODER: u32 = 0x00;
+const OTYPER: u32 = 0x04;
+const OSPEEDR: u32 = 0x08;
+const PUPDR: u32 = 0x0C;
+const IDR: u32 = 0x10;
+const ODR: u32 = 0x14;
+const BSRR: u32 = 0x18;
+const LCKR: u32 = 0x1C;
+const AFRL: u32 = 0x20;
+const AFRH: u32 = 0x24;
+const LCKK: u32 = 1 << 16;
+const PINS: u32 = 0xFFFF;
+
+const fn table(moder: u32, ospeedr: u32, pupdr: u32) -> [Register; 10] {
+    [
+        Register::new(MODER, "MODER", moder, !0),
+        Register::new(OTYPER, "OTYPER", 0, PINS),
+        Register::new(OSPEEDR, "OSPEEDR", ospeedr, !0),
+        Register::new(PUPDR, "PUPDR", pupdr, !0),
+        Register::new(IDR, "IDR", 0, 0).inert(PINS),
+        Register::new(ODR, "ODR", 0, PINS),
+        Register::new(BSRR, "BSRR", 0, !0),
+        Register::new(LCKR, "LCKR", 0, LCKK | PINS),
+        Register::new(AFRL, "AFRL", 0, !0),
+        Register::new(AFRH, "AFRH", 0, !0),
+    ]
+}
+
+// Reset values of §8.4.1–8.4.4: the debug pins PA13–15, PB3 and PB4 start as alternate functions.
+static TABLE_A: [Register; 10] = table(0xA800_0000, 0x0C00_0000, 0x6400_0000);
+static TABLE_B: [Register; 10] = table(0x0000_0280, 0x0000_00C0, 0x0000_0100);
+static TABLE: [Register; 10] = table(0, 0, 0);
+
+/// Names of the ports that the chip has, in the order of their index.
+pub const PORTS: [&str; 6] = ["GPIOA", "GPIOB", "GPIOC", "GPIOD", "GPIOE", "GPIOH"];
+const PORT_C: usize = 2;
+/// The blue button B1 is open and its pin is pulled up on the board (UM1724, "Push-buttons").
+const BUTTON: u32 = 1 << 13;
+
+/// Levels of the 16 pins of a port, and which of them something on the chip drives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Levels {
+    pub high: u32,
+    pub driven: u32,
+}
+
+pub struct Gpio {
+    registers: Registers,
+    lock: LockSequence,
+    /// Pins that something outside the chip pulls up.
+    pulled_up_outside: u32,
+    alternate: Levels,
+    levels: Levels,
+}
+
+/// §8.4.8: the lock takes effect after three writes and a read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LockSequence {
+    Idle,
+    First(u32),
+    Second(u32),
+    Third(u32),
+    Locked,
+}
+
+impl Gpio {
+    pub fn new(port: usize) -> Gpio {
+        let table: &'static [Register] = match port {
+            0 => &TABLE_A,
+            1 => &TABLE_B,
+            _ => &TABLE,
+        };
+        let mut gpio = Gpio {
+            registers: Registers::new(PORTS[port], table),
+            lock: LockSequence::Idle,
+            pulled_up_outside: if port == PORT_C { BUTTON } else { 0 },
+            alternate: Levels::default(),
+            levels: Levels::default(),
+        };
+        gpio.settle();
+        gpio
+    }
+
+    /// Whether a write to this register can change which alternate function a pin has.
+    pub fn routes(offset: u32) -> bool {
+        matches!(offset, MODER | AFRL | AFRH)
+    }
+
+    pub fn levels(&self) -> Levels {
+        self.levels
+    }
+
+    /// Takes over what the alternate functions drive, and works the levels out anew.
+    pub fn set_alternate(&mut self, alternate: Levels) {
+        self.alternate = alternate;
+        self.settle();
+    }
+
+    /// The alternate function that a pin is switched to, if it is.
+    pub fn alternate_function(&self, pin: u32) -> Option<u32> {
+        let selected = self.registers.get(if pin < 8 { AFRL } else { AFRH }) >> (pin % 8 * 4) & 0xF;
+        (self.mode(pin) == 0b10).then_some(selected)
+    }
+
+    fn mode(&self, pin: u32) -> u32 {
+        two_bits(self.registers.get(MODER), pin)
+    }
+
+    /// Levels of all pins (§8.3.9–8.3.12). A pin that nothing drives follows its pull resistor and reads low without one.
+    fn settle(&mut self) {
+        let mode = self.registers.get(MODER);
+        let output = spread(mode, 0b01);
+        let analog = spread(mode, 0b11);
+        let data = self.registers.get(ODR);
+        let open_drain = self.registers.get(OTYPER);
+        let wanted_high = (data & output) | (self.alternate.high & self.alternate.driven);
+        let selected = output | self.alternate.driven;
+        let driven = selected & !(open_drain & wanted_high);
+        let pulled = (spread(self.registers.get(PUPDR), 0b01) & !analog) | self.pulled_up_outside;
+        self.levels = Levels {
+            high: ((wanted_high & driven) | (pulled & !driven)) & PINS,
+            driven: driven & PINS,
+        };
+    }
+
+    fn write_lock(&mut self, value: u32) {
+        let pins = value & PINS;
+        let key = value & LCKK != 0;
+        self.lock = match self.lock {
+            LockSequence::Locked => LockSequence::Locked,
+            LockSequence::First(first) if !key && first == pins => LockSequence::Second(first),
+            LockSequence::Second(first) if key && first == pins => LockSequence::Third(first),
+            _ if key => LockSequence::First(pins),
+            _ => LockSequence::Idle,
+        };
+        if self.lock != LockSequence::Locked {
+            self.registers.set(LCKR, pins);
+        }
+    }
+
+    fn read_lock(&mut self) -> u32 {
+        if let LockSequence::Third(pins) = self.lock {
+            self.lock = LockSequence::Locked;
+            self.registers.set(LCKR, LCKK | pins);
+        }
+        self.registers.get(LCKR)
+    }
+
+    /// Bits of a configuration register that the lock freezes.
+    fn frozen(&self, offset: u32) -> u32 {
+        if self.lock != LockSequence::Locked {
+            return 0;
+        }
+        let locked = self.registers.get(LCKR) & PINS;
+        let field = |pin: u32| match offset {
+            MODER | OSPEEDR | PUPDR => 0b11 << (2 * pin),
+            OTYPER => 1 << pin,
+            AFRL if pin < 8 => 0xF << (4 * pin),
+            AFRH if pin >= 8 => 0xF << (4 * (pin - 8)),
+            _ => 0,
+        };
+        (0..16)
+            .filter(|pin| locked >> pin & 1 != 0)
+            .fold(0, |bits, pin| bits | field(pin))
+    }
+}
+
+impl Peripheral for Gpio {
+    fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    fn read(&mut self, offset: u32, _now: u64) -> u32 {
+        match offset {
+            IDR => self.levels.high & !spread(self.registers.get(MODER), 0b11),
+            LCKR => self.read_lock(),
+            _ => self.registers.get(offset),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
+        match offset {
+            BSRR => {
+                // Setting wins over resetting (§8.4.7).
+                let data = self.registers.get(ODR) & !(value >> 16) | value & PINS;
+                self.registers.set(ODR, data);
+            }
+            LCKR => self.write_lock(value),
+            _ => {
+                let frozen = self.frozen(offset);
+                let kept = self.registers.get(offset) & frozen;
+                self.registers.set(offset, kept | value & !frozen);
+            }
+        }
+        self.settle();
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.registers.reset();
+        self.lock = LockSequence::Idle;
+        self.alternate = Levels::default();
+        self.settle();
+    }
+}
+
+fn two_bits(word: u32, pin: u32) -> u32 {
+    word >> (2 * pin) & 0b11
+}
+
+/// Pins whose two-bit field in `word` equals `pattern`, one bit each.
+fn spread(word: u32, pattern: u32) -> u32 {
+    let equal = !(word ^ pattern.wrapping_mul(0x5555_5555));
+    let mut pairs = equal & equal >> 1 & 0x5555_5555;
+    for (shift, keep) in [(1, 0x3333_3333), (2, 0x0F0F_0F0F), (4, 0x00FF_00FF), (8, 0x0000_FFFF)] {
+        pairs = (pairs | pairs >> shift) & keep;
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_finds_the_fields_that_match() {
+        assert_eq!(spread(0xA800_0000, 0b10), 0xE000);
+        assert_eq!(spread(0b11_10_01_00, 0b11), 0b1000);
+        assert_eq!(spread(0b11_10_01_00, 0b01), 0b0010);
+        assert_eq!(spread(0, 0b00), 0xFFFF);
+        assert_eq!(spread(0x4000_0001, 0b01), 0x8001);
+    }
+
+    #[test]
+    fn reset_pulls_are_those_of_the_debug_pins() {
+        // PA13 (SWDIO) and PA15 (JTDI) up, PA14 (SWCLK) down, PB4 (NJTRST) up; PC13 is the button.
+        assert_eq!(Gpio::new(0).levels(), Levels { high: 0xA000, driven: 0 });
+        assert_eq!(Gpio::new(1).levels(), Levels { high: 0x0010, driven: 0 });
+        assert_eq!(Gpio::new(2).levels(), Levels { high: 0x2000, driven: 0 });
+    }
+
+    #[test]
+    fn bsrr_sets_over_resets() {
+        let mut port = Gpio::new(3);
+        port.write(MODER, 0x5555_5555, 0).unwrap();
+        port.write(ODR, 0b0110, 0).unwrap();
+        port.write(BSRR, 0b0100 << 16 | 0b0010 << 16 | 0b0011, 0).unwrap();
+        assert_eq!(port.read(ODR, 0), 0b0011);
+        assert_eq!(port.levels(), Levels { high: 0b0011, driven: 0xFFFF });
+        assert_eq!(port.read(BSRR, 0), 0);
+    }
+
+    #[test]
+    fn open_drain_releases_to_the_pull_resistor() {
+        let mut port = Gpio::new(3);
+        port.write(MODER, 0b01_01, 0).unwrap();
+        port.write(OTYPER, 0b11, 0).unwrap();
+        port.write(PUPDR, 0b00_01, 0).unwrap();
+        port.write(ODR, 0b11, 0).unwrap();
+        assert_eq!(port.levels(), Levels { high: 0b01, driven: 0 });
+        port.write(ODR, 0, 0).unwrap();
+        assert_eq!(port.levels(), Levels { high: 0, driven: 0b11 });
+    }
+
+    #[test]
+    fn the_lock_sequence_freezes_the_configuration() {
+        let mut port = Gpio::new(3);
+        for value in [LCKK | 1, 1, LCKK | 1] {
+            port.write(LCKR, value, 0).unwrap();
+        }
+        assert_eq!(port.read(LCKR, 0), LCKK | 1);
+        port.write(MODER, 0b01_01, 0).unwrap();
+        assert_eq!(port.read(MODER, 0), 0b01_00);
+        port.write(LCKR, 0, 0).unwrap();
+        assert_eq!(port.read(LCKR, 0), LCKK | 1);
+    }
+
+    #[test]
+    fn analog_pins_read_low() {
+        let mut port = Gpio::new(2);
+        assert_eq!(port.read(IDR, 0), 0x2000);
+        port.write(MODER, 0b11 << 26, 0).unwrap();
+        assert_eq!(port.read(IDR, 0), 0);
+    }
+}

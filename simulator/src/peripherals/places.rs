@@ -1,0 +1,181 @@
+//! The peripheral address map (RM0368 §2.3, table 1): what lives where, and what turns its clock on.
+
+use super::rcc::{AHB1ENR, APB1ENR, APB2ENR};
+
+/// A modelled peripheral.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Block {
+    Rcc,
+    Pwr,
+    Flash,
+    /// Index into [`super::gpio::PORTS`].
+    Gpio(usize),
+    /// 0 = TIM2.
+    Timer(usize),
+    Usart2,
+    Exti,
+    Syscfg,
+    Dbgmcu,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connection {
+    /// Byte lanes reach the register.
+    Ahb,
+    /// The bridge repeats narrow data over the word (§2.1.6).
+    Apb,
+}
+
+/// 1 KiB of the map.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub base: u32,
+    pub name: &'static str,
+    pub connection: Connection,
+    /// `None`: the chip has it, the virtual board has not.
+    pub block: Option<Block>,
+    /// Register and bit in RCC that turn its clock on, if it needs one.
+    pub clock: Option<(u32, u32)>,
+}
+
+const fn modelled(base: u32, name: &'static str, connection: Connection, block: Block, clock: Option<(u32, u32)>) -> Place {
+    Place {
+        base,
+        name,
+        connection,
+        block: Some(block),
+        clock,
+    }
+}
+
+const fn absent(base: u32, name: &'static str) -> Place {
+    Place {
+        base,
+        name,
+        connection: Connection::Apb,
+        block: None,
+        clock: None,
+    }
+}
+
+use Connection::{Ahb, Apb};
+
+static PLACES: &[Place] = &[
+    modelled(0x4000_0000, "TIM2", Apb, Block::Timer(0), Some((APB1ENR, 0))),
+    modelled(0x4000_0400, "TIM3", Apb, Block::Timer(1), Some((APB1ENR, 1))),
+    modelled(0x4000_0800, "TIM4", Apb, Block::Timer(2), Some((APB1ENR, 2))),
+    modelled(0x4000_0C00, "TIM5", Apb, Block::Timer(3), Some((APB1ENR, 3))),
+    absent(0x4000_2800, "RTC"),
+    absent(0x4000_2C00, "WWDG"),
+    absent(0x4000_3000, "IWDG"),
+    absent(0x4000_3400, "I2S2ext"),
+    absent(0x4000_3800, "SPI2"),
+    absent(0x4000_3C00, "SPI3"),
+    absent(0x4000_4000, "I2S3ext"),
+    modelled(0x4000_4400, "USART2", Apb, Block::Usart2, Some((APB1ENR, 17))),
+    absent(0x4000_5400, "I2C1"),
+    absent(0x4000_5800, "I2C2"),
+    absent(0x4000_5C00, "I2C3"),
+    modelled(0x4000_7000, "PWR", Apb, Block::Pwr, Some((APB1ENR, 28))),
+    absent(0x4001_0000, "TIM1"),
+    absent(0x4001_1000, "USART1"),
+    absent(0x4001_1400, "USART6"),
+    absent(0x4001_2000, "ADC1"),
+    absent(0x4001_2C00, "SDIO"),
+    absent(0x4001_3000, "SPI1"),
+    absent(0x4001_3400, "SPI4"),
+    modelled(0x4001_3800, "SYSCFG", Apb, Block::Syscfg, Some((APB2ENR, 14))),
+    modelled(0x4001_3C00, "EXTI", Apb, Block::Exti, None),
+    absent(0x4001_4000, "TIM9"),
+    absent(0x4001_4400, "TIM10"),
+    absent(0x4001_4800, "TIM11"),
+    modelled(0x4002_0000, "GPIOA", Ahb, Block::Gpio(0), Some((AHB1ENR, 0))),
+    modelled(0x4002_0400, "GPIOB", Ahb, Block::Gpio(1), Some((AHB1ENR, 1))),
+    modelled(0x4002_0800, "GPIOC", Ahb, Block::Gpio(2), Some((AHB1ENR, 2))),
+    modelled(0x4002_0C00, "GPIOD", Ahb, Block::Gpio(3), Some((AHB1ENR, 3))),
+    modelled(0x4002_1000, "GPIOE", Ahb, Block::Gpio(4), Some((AHB1ENR, 4))),
+    modelled(0x4002_1C00, "GPIOH", Ahb, Block::Gpio(5), Some((AHB1ENR, 7))),
+    absent(0x4002_3000, "CRC"),
+    modelled(0x4002_3800, "RCC", Ahb, Block::Rcc, None),
+    modelled(0x4002_3C00, "FLASH", Ahb, Block::Flash, None),
+    absent(0x4002_6000, "DMA1"),
+    absent(0x4002_6400, "DMA2"),
+    absent(0x5000_0000, "OTG_FS"),
+    modelled(0xE004_2000, "DBGMCU", Apb, Block::Dbgmcu, None),
+];
+
+const PLACE_BYTES: u32 = 0x400;
+
+/// The peripherals, found by address.
+pub struct Map {
+    /// Index into [`PLACES`] of each place from 0x4000_0000 on.
+    low: Vec<Option<u8>>,
+}
+
+const LOW_BASE: u32 = 0x4000_0000;
+const LOW_BYTES: u32 = 0x3_0000;
+
+impl Default for Map {
+    fn default() -> Self {
+        let mut low = vec![None; (LOW_BYTES / PLACE_BYTES) as usize];
+        for (index, place) in PLACES.iter().enumerate() {
+            if let Some(entry) = low.get_mut(Self::slot(place.base)) {
+                *entry = Some(index as u8);
+            }
+        }
+        Map { low }
+    }
+}
+
+impl Map {
+    pub fn find(&self, address: u32) -> Option<&'static Place> {
+        match self.low.get(Self::slot(address)) {
+            Some(entry) => PLACES.get(usize::from((*entry)?)),
+            None => PLACES
+                .iter()
+                .find(|place| address.wrapping_sub(place.base) < PLACE_BYTES),
+        }
+    }
+
+    fn slot(address: u32) -> usize {
+        (address.wrapping_sub(LOW_BASE) / PLACE_BYTES) as usize
+    }
+}
+
+/// Places that a reset register's bits reset: each bit stands where the same peripheral's clock bit stands, 0x20 below.
+pub fn reset_by(reset_register: u32, bits: u32) -> impl Iterator<Item = Block> {
+    PLACES.iter().filter_map(move |place| {
+        let (enable_register, bit) = place.clock?;
+        (enable_register == reset_register + 0x20 && bits >> bit & 1 != 0).then_some(place.block?)
+    })
+}
+
+/// The RCC register and bit that gate a peripheral's clock.
+pub fn clock_of(block: Block) -> Option<(u32, u32)> {
+    PLACES.iter().find(|place| place.block == Some(block))?.clock
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_find_their_peripheral() {
+        let map = Map::default();
+        let name = |address| map.find(address).map(|place| place.name);
+        assert_eq!(name(0x4000_0000), Some("TIM2"));
+        assert_eq!(name(0x4000_0FFC), Some("TIM5"));
+        assert_eq!(name(0x4000_1000), None);
+        assert_eq!(name(0x4002_1FFC), Some("GPIOH"));
+        assert_eq!(name(0x4002_3C14), Some("FLASH"));
+        assert_eq!(name(0xE004_2000), Some("DBGMCU"));
+        assert_eq!(name(0x5000_0000), Some("OTG_FS"));
+        assert_eq!(name(0x6000_0000), None);
+    }
+
+    #[test]
+    fn reset_bits_stand_where_clock_bits_stand() {
+        let blocks: Vec<Block> = reset_by(super::super::rcc::APB1RSTR, 1 << 17 | 1 << 3).collect();
+        assert_eq!(blocks, [Block::Timer(3), Block::Usart2]);
+    }
+}

@@ -1,0 +1,62 @@
+//! Power controller (RM0368 §5.4): the voltage scale.
+
+use super::registers::{Register, Registers, Unmodelled};
+use super::Peripheral;
+
+const CR: u32 = 0x00;
+const CSR: u32 = 0x04;
+const VOS_SHIFT: u32 = 14;
+const VOSRDY: u32 = 1 << 14;
+const DBP: u32 = 1 << 8;
+
+static TABLE: &[Register] = &[
+    Register::new(CR, "CR", 0x0000_8000, 0b11 << VOS_SHIFT | DBP),
+    Register::new(CSR, "CSR", 0, 0).inert(VOSRDY),
+];
+
+pub struct Pwr {
+    registers: Registers,
+}
+
+impl Default for Pwr {
+    fn default() -> Self {
+        Pwr {
+            registers: Registers::new("PWR", TABLE),
+        }
+    }
+}
+
+impl Pwr {
+    /// The selected scale becomes active with the PLL (§5.1.3).
+    pub fn set_pll_ready(&mut self, ready: bool) {
+        self.registers.set_bits(CSR, VOSRDY, ready);
+    }
+
+    /// Highest HCLK that the scale allows with the PLL on (§5.1.3): scale 2 up to 84 MHz, scale 3 up to 60 MHz.
+    pub fn highest_core_hz(&self) -> u64 {
+        match self.registers.get(CR) >> VOS_SHIFT & 0b11 {
+            0b10 => 84_000_000,
+            _ => 60_000_000,
+        }
+    }
+}
+
+impl Peripheral for Pwr {
+    fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
+        if offset == CR && !matches!(value >> VOS_SHIFT & 0b11, 0b01 | 0b10) {
+            return Err(self.registers.refuse(offset, "VOS is a reserved value"));
+        }
+        self.registers.set(offset, value);
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        let ready = self.registers.bit(CSR, 14);
+        self.registers.reset();
+        self.set_pll_ready(ready);
+    }
+}

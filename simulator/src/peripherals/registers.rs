@@ -1,0 +1,192 @@
+//! The register table of a peripheral: which registers exist, their reset values, and which bits are modelled.
+//!
+//! The rule of the virtual board is that nothing is ignored in silence: a register that is not in the table, or a bit
+//! that the table does not call writable or inert, stops the run when firmware changes it.
+
+/// One row: a 32-bit register.
+#[derive(Clone, Copy, Debug)]
+pub struct Register {
+    pub offset: u32,
+    pub name: &'static str,
+    pub reset: u32,
+    /// Bits that firmware may change and the model obeys.
+    pub writable: u32,
+    /// Bits on which a write has no effect on the chip either: flags that hardware sets, reserved bits of
+    /// write-zero-to-clear registers.
+    pub inert: u32,
+    modelled: bool,
+}
+
+impl Register {
+    pub const fn new(offset: u32, name: &'static str, reset: u32, writable: u32) -> Register {
+        Register {
+            offset,
+            name,
+            reset,
+            writable,
+            inert: 0,
+            modelled: true,
+        }
+    }
+
+    /// A register of the chip that the virtual board has not got.
+    pub const fn unmodelled(offset: u32, name: &'static str) -> Register {
+        Register {
+            modelled: false,
+            ..Register::new(offset, name, 0, 0)
+        }
+    }
+
+    pub const fn inert(self, inert: u32) -> Register {
+        Register { inert, ..self }
+    }
+}
+
+/// The bits of a register that a write reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    /// Bits that take over the bus's data: all of them on an APB, whose bridge repeats narrow data (RM0368 §2.1.6).
+    pub written: u32,
+    /// Bits that the program named by address and width.
+    pub addressed: u32,
+}
+
+impl Lanes {
+    pub const WORD: Lanes = Lanes {
+        written: !0,
+        addressed: !0,
+    };
+}
+
+/// What cannot be done, in words that name the register: becomes [`crate::bus::Fault::Unmodelled`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmodelled(pub String);
+
+/// The registers of one peripheral and their present values.
+pub struct Registers {
+    peripheral: &'static str,
+    table: &'static [Register],
+    rows: Vec<Option<u8>>,
+    values: Vec<u32>,
+}
+
+impl Registers {
+    pub fn new(peripheral: &'static str, table: &'static [Register]) -> Registers {
+        let words = table.iter().map(|row| row.offset / 4 + 1).max().unwrap_or(0) as usize;
+        let mut registers = Registers {
+            peripheral,
+            table,
+            rows: vec![None; words],
+            values: vec![0; words],
+        };
+        for (index, row) in table.iter().enumerate() {
+            registers.rows[row.offset as usize / 4] = Some(index as u8);
+        }
+        registers.reset();
+        registers
+    }
+
+    pub fn reset(&mut self) {
+        for row in self.table {
+            self.values[row.offset as usize / 4] = row.reset;
+        }
+    }
+
+    pub fn get(&self, offset: u32) -> u32 {
+        self.values[offset as usize / 4]
+    }
+
+    pub fn set(&mut self, offset: u32, value: u32) {
+        self.values[offset as usize / 4] = value;
+    }
+
+    pub fn bit(&self, offset: u32, bit: u32) -> bool {
+        self.get(offset) >> bit & 1 != 0
+    }
+
+    pub fn set_bits(&mut self, offset: u32, mask: u32, on: bool) {
+        let value = self.get(offset);
+        self.set(offset, if on { value | mask } else { value & !mask });
+    }
+
+    /// `GPIOA_MODER`; `GPIOA+0x40` for an offset outside the table.
+    pub fn name(&self, offset: u32) -> String {
+        match self.row(offset) {
+            Some(row) => format!("{}_{}", self.peripheral, row.name),
+            None => format!("{}+{offset:#04x}", self.peripheral),
+        }
+    }
+
+    pub fn modelled(&self, offset: u32) -> Result<&'static Register, Unmodelled> {
+        match self.row(offset) {
+            Some(row) if row.modelled => Ok(row),
+            _ => Err(Unmodelled(self.name(offset))),
+        }
+    }
+
+    /// The whole value that results from a write, or why it cannot be.
+    pub fn merge(&self, offset: u32, value: u32, lanes: Lanes) -> Result<u32, Unmodelled> {
+        let row = self.modelled(offset)?;
+        let present = self.get(offset);
+        let merged = (present & !lanes.written) | (value & lanes.written);
+        let foreign = (merged ^ present) & !(row.writable | row.inert) & lanes.addressed;
+        if foreign != 0 {
+            return Err(self.refuse(offset, &format!("bits {foreign:#010x}")));
+        }
+        Ok((merged & row.writable) | (present & !row.writable))
+    }
+
+    /// An error about a register that exists: `TIM2_CR1 (bits 0x00000060)`.
+    pub fn refuse(&self, offset: u32, why: &str) -> Unmodelled {
+        Unmodelled(format!("{} ({why})", self.name(offset)))
+    }
+
+    fn row(&self, offset: u32) -> Option<&'static Register> {
+        let index = (*self.rows.get(offset as usize / 4)?)?;
+        self.table.get(index as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[Register] = &[
+        Register::new(0x00, "CR", 0x0000_0010, 0x0000_000F).inert(0x100),
+        Register::unmodelled(0x08, "SMCR"),
+    ];
+
+    #[test]
+    fn writable_bits_change_inert_bits_do_not() {
+        let registers = Registers::new("TIM9", TABLE);
+        let half = Lanes {
+            written: 0xFFFF,
+            addressed: 0xFFFF,
+        };
+        let repeated_byte = Lanes {
+            written: !0,
+            addressed: 0xFF,
+        };
+        assert_eq!(registers.merge(0, 0x115, Lanes::WORD), Ok(0x15));
+        assert_eq!(registers.merge(0, 0xFFFF_0115, half), Ok(0x15));
+        assert_eq!(registers.merge(0, 0x1515_1515, repeated_byte), Ok(0x15));
+        assert_eq!(
+            registers.merge(0, 0x1515_1515, Lanes::WORD),
+            Err(Unmodelled("TIM9_CR (bits 0x15151400)".into()))
+        );
+    }
+
+    #[test]
+    fn clearing_a_bit_that_is_not_modelled_is_refused_too() {
+        let registers = Registers::new("TIM9", TABLE);
+        assert_eq!(registers.merge(0, 0, Lanes::WORD), Err(Unmodelled("TIM9_CR (bits 0x00000010)".into())));
+    }
+
+    #[test]
+    fn missing_registers_are_named() {
+        let registers = Registers::new("TIM9", TABLE);
+        assert_eq!(registers.merge(8, 0, Lanes::WORD), Err(Unmodelled("TIM9_SMCR".into())));
+        assert_eq!(registers.merge(4, 0, Lanes::WORD), Err(Unmodelled("TIM9+0x04".into())));
+        assert_eq!(registers.merge(0x3FC, 0, Lanes::WORD), Err(Unmodelled("TIM9+0x3fc".into())));
+    }
+}

@@ -1,0 +1,51 @@
+//! System configuration controller (RM0368 §7.2): which port feeds which external interrupt line.
+
+use super::registers::{Register, Registers, Unmodelled};
+use super::Peripheral;
+
+const EXTICR1: u32 = 0x08;
+
+static TABLE: &[Register] = &[
+    // Flash stays at address 0.
+    Register::new(0x00, "MEMRMP", 0, 0),
+    Register::unmodelled(0x04, "PMC"),
+    Register::new(0x08, "EXTICR1", 0, 0xFFFF),
+    Register::new(0x0C, "EXTICR2", 0, 0xFFFF),
+    Register::new(0x10, "EXTICR3", 0, 0xFFFF),
+    Register::new(0x14, "EXTICR4", 0, 0xFFFF),
+    Register::unmodelled(0x20, "CMPCR"),
+];
+
+pub struct Syscfg {
+    registers: Registers,
+}
+
+impl Default for Syscfg {
+    fn default() -> Self {
+        Syscfg {
+            registers: Registers::new("SYSCFG", TABLE),
+        }
+    }
+}
+
+impl Syscfg {
+    /// Port (0 = A) whose pin `line` drives external interrupt `line`.
+    pub fn port_of_line(&self, line: u32) -> u32 {
+        self.registers.get(EXTICR1 + line / 4 * 4) >> (line % 4 * 4) & 0xF
+    }
+}
+
+impl Peripheral for Syscfg {
+    fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
+        self.registers.set(offset, value);
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.registers.reset();
+    }
+}

@@ -1,0 +1,346 @@
+//! USART (RM0368 §19.6), asynchronous, 8 data bits, no parity.
+//!
+//! Bytes leave when their last stop bit has left the pin. The waveform itself is not modelled: on the Nucleo USART2 goes
+//! to the ST-Link, where no analyzer clips on.
+
+use super::registers::{Register, Registers, Unmodelled};
+use super::Peripheral;
+use std::collections::VecDeque;
+
+const SR: u32 = 0x00;
+const DR: u32 = 0x04;
+const BRR: u32 = 0x08;
+const CR1: u32 = 0x0C;
+const CR2: u32 = 0x10;
+
+const ORE: u32 = 1 << 3;
+const RXNE: u32 = 1 << 5;
+const TC: u32 = 1 << 6;
+const TXE: u32 = 1 << 7;
+
+const RE: u32 = 1 << 2;
+const TE: u32 = 1 << 3;
+const RXNEIE: u32 = 1 << 5;
+const TCIE: u32 = 1 << 6;
+const TXEIE: u32 = 1 << 7;
+const UE: u32 = 1 << 13;
+const OVER8: u32 = 1 << 15;
+const STOP_SHIFT: u32 = 12;
+
+static TABLE: &[Register] = &[
+    Register::new(SR, "SR", TXE | TC, TC | RXNE).inert(!(TC | RXNE)),
+    Register::new(DR, "DR", 0, 0x1FF),
+    Register::new(BRR, "BRR", 0, 0xFFFF),
+    Register::new(CR1, "CR1", 0, RE | TE | RXNEIE | TCIE | TXEIE | UE | OVER8),
+    Register::new(CR2, "CR2", 0, 0b11 << STOP_SHIFT),
+    Register::new(0x14, "CR3", 0, 0),
+    Register::unmodelled(0x18, "GTPR"),
+];
+
+/// A frame in the transmit shift register: the idle frame that TE sends carries no byte.
+#[derive(Clone, Copy)]
+struct Frame {
+    byte: Option<u8>,
+    end: u64,
+}
+
+pub struct Usart {
+    registers: Registers,
+    /// Interrupt number.
+    pub irq: u16,
+    /// Core cycles per PCLK; `None` while RCC gates the clock.
+    divider: Option<u64>,
+    shifting: Option<Frame>,
+    holding: Option<u8>,
+    /// SR has been read since DR was last accessed: the first half of the clearing sequences (§19.6.1).
+    status_read: bool,
+    sent: Vec<u8>,
+    arriving: VecDeque<u8>,
+    arrival_end: Option<u64>,
+    received: u8,
+}
+
+impl Usart {
+    pub fn new(name: &'static str, irq: u16) -> Usart {
+        Usart {
+            registers: Registers::new(name, TABLE),
+            irq,
+            divider: None,
+            shifting: None,
+            holding: None,
+            status_read: false,
+            sent: Vec::new(),
+            arriving: VecDeque::new(),
+            arrival_end: None,
+            received: 0,
+        }
+    }
+
+    pub fn set_divider(&mut self, divider: Option<u64>) {
+        self.divider = divider;
+    }
+
+    pub fn interrupt(&self) -> bool {
+        let status = self.registers.get(SR);
+        let enabled = self.registers.get(CR1);
+        enabled & status & (TXEIE | TCIE | RXNEIE) != 0 || enabled & RXNEIE != 0 && status & ORE != 0
+    }
+
+    pub fn next_event(&self) -> Option<u64> {
+        let transmission = self.shifting.map(|frame| frame.end);
+        [transmission, self.arrival_end].into_iter().flatten().min()
+    }
+
+    pub fn advance(&mut self, now: u64) {
+        while let Some(frame) = self.shifting.filter(|frame| frame.end <= now) {
+            self.shifted_out(frame);
+        }
+        while let Some(end) = self.arrival_end.filter(|end| *end <= now) {
+            self.arrived(end);
+        }
+    }
+
+    /// Bytes whose frames have ended since the last call.
+    pub fn take_sent(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// Bytes that start to arrive on RX at cycle `now`, back to back.
+    pub fn receive(&mut self, bytes: &[u8], now: u64) {
+        self.arriving.extend(bytes);
+        self.start_arrival(now);
+    }
+
+    fn enabled(&self, bit: u32) -> bool {
+        self.divider.is_some() && self.registers.get(CR1) & (UE | bit) == UE | bit
+    }
+
+    /// Core cycles of one frame: start bit, 8 data bits, stop bits (§19.3.4: BRR holds the divider in PCLK cycles per bit,
+    /// with three fraction bits instead of four when oversampling by 8).
+    fn frame_cycles(&self) -> u64 {
+        let brr = u64::from(self.registers.get(BRR));
+        let bit_clocks = if self.registers.get(CR1) & OVER8 != 0 {
+            (brr >> 4) * 8 + (brr & 0b111)
+        } else {
+            brr
+        };
+        let stop_bits = if self.registers.get(CR2) >> STOP_SHIFT & 0b11 == 0b10 { 2 } else { 1 };
+        bit_clocks * (1 + 8 + stop_bits) * self.divider.unwrap_or(1)
+    }
+
+    fn shifted_out(&mut self, frame: Frame) {
+        self.sent.extend(frame.byte);
+        self.shifting = None;
+        match self.holding.take() {
+            Some(byte) => self.start_frame(Some(byte), frame.end),
+            None => self.registers.set_bits(SR, TC, true),
+        }
+    }
+
+    fn start_frame(&mut self, byte: Option<u8>, start: u64) {
+        self.shifting = Some(Frame {
+            byte,
+            end: start + self.frame_cycles(),
+        });
+        self.registers.set_bits(SR, TXE, true);
+    }
+
+    fn transmit(&mut self, byte: u8, now: u64) {
+        if self.status_read {
+            self.registers.set_bits(SR, TC, false);
+        }
+        self.status_read = false;
+        if self.enabled(TE) && self.shifting.is_none() {
+            self.start_frame(Some(byte), now);
+        } else {
+            self.holding = Some(byte);
+            self.registers.set_bits(SR, TXE, false);
+        }
+    }
+
+    fn start_arrival(&mut self, start: u64) {
+        if self.arrival_end.is_none() && !self.arriving.is_empty() && self.enabled(RE) {
+            self.arrival_end = Some(start + self.frame_cycles());
+        }
+    }
+
+    fn arrived(&mut self, end: u64) {
+        self.arrival_end = None;
+        let byte = self.arriving.pop_front();
+        if self.registers.get(SR) & RXNE != 0 {
+            self.registers.set_bits(SR, ORE, true);
+        } else if let Some(byte) = byte {
+            self.received = byte;
+            self.registers.set_bits(SR, RXNE, true);
+        }
+        self.start_arrival(end);
+    }
+
+    fn read_data(&mut self) -> u32 {
+        self.registers.set_bits(SR, RXNE, false);
+        if self.status_read {
+            self.registers.set_bits(SR, ORE, false);
+        }
+        self.status_read = false;
+        u32::from(self.received)
+    }
+
+    fn write_control(&mut self, value: u32, now: u64) -> Result<(), Unmodelled> {
+        let was_on = self.enabled(TE);
+        self.registers.set(CR1, value);
+        if value & UE != 0 && self.registers.get(BRR) < 16 {
+            return Err(self.registers.refuse(BRR, "enabled with a divider below one"));
+        }
+        let on = self.enabled(TE);
+        if on && !was_on {
+            // §19.3.2: TE sends an idle frame first.
+            self.registers.set_bits(SR, TC, false);
+            self.start_frame(None, now);
+            self.registers.set_bits(SR, TXE, self.holding.is_none());
+        }
+        if value & UE == 0 {
+            self.shifting = None;
+            self.arrival_end = None;
+        }
+        self.start_arrival(now);
+        Ok(())
+    }
+}
+
+impl Peripheral for Usart {
+    fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    fn read(&mut self, offset: u32, now: u64) -> u32 {
+        self.advance(now);
+        match offset {
+            SR => {
+                self.status_read = true;
+                self.registers.get(SR)
+            }
+            DR => self.read_data(),
+            _ => self.registers.get(offset),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
+        self.advance(now);
+        match offset {
+            SR => {
+                let cleared = !value & (TC | RXNE);
+                self.registers.set_bits(SR, cleared, false);
+            }
+            DR => self.transmit(value as u8, now),
+            CR1 => self.write_control(value, now)?,
+            CR2 if value >> STOP_SHIFT & 1 != 0 => {
+                return Err(self.registers.refuse(CR2, "half a stop bit"));
+            }
+            _ => self.registers.set(offset, value),
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        let (divider, arriving) = (self.divider, std::mem::take(&mut self.arriving));
+        self.registers.reset();
+        self.shifting = None;
+        self.holding = None;
+        self.status_read = false;
+        self.arrival_end = None;
+        self.divider = divider;
+        self.arriving = arriving;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 42 MHz PCLK1 at half the core clock, BRR 42: 1,000,000 baud, 84 core cycles per bit, 840 per frame.
+    fn started() -> Usart {
+        let mut usart = Usart::new("USART2", 38);
+        usart.set_divider(Some(2));
+        usart.write(BRR, 42, 0).unwrap();
+        usart.write(CR1, UE | TE | RE, 0).unwrap();
+        usart.advance(840);
+        usart
+    }
+
+    #[test]
+    fn frames_follow_each_other_without_a_gap() {
+        let mut usart = started();
+        assert_eq!(usart.read(SR, 1_000), TXE | TC);
+        usart.write(DR, 0x41, 1_000).unwrap();
+        assert_eq!(usart.read(SR, 1_000), TXE);
+        usart.write(DR, 0x42, 1_001).unwrap();
+        assert_eq!(usart.read(SR, 1_839), 0);
+        assert_eq!(usart.read(SR, 1_840), TXE);
+        assert_eq!(usart.next_event(), Some(2_680));
+        assert_eq!(usart.read(SR, 2_680), TXE | TC);
+        assert_eq!(usart.take_sent(), b"AB");
+    }
+
+    #[test]
+    fn tc_stays_when_the_status_was_not_read() {
+        let mut usart = started();
+        usart.write(DR, 0x41, 1_000).unwrap();
+        assert_eq!(usart.read(SR, 1_001), TXE | TC);
+    }
+
+    #[test]
+    fn enabling_sends_an_idle_frame_first() {
+        let mut usart = Usart::new("USART2", 38);
+        usart.set_divider(Some(1));
+        usart.write(BRR, 16, 0).unwrap();
+        usart.write(CR1, UE | TE, 0).unwrap();
+        usart.write(DR, 0x55, 10).unwrap();
+        usart.advance(319);
+        assert_eq!(usart.take_sent(), b"");
+        usart.advance(320);
+        assert_eq!(usart.take_sent(), b"U");
+    }
+
+    #[test]
+    fn two_stop_bits_and_oversampling_by_8() {
+        let mut usart = Usart::new("USART2", 38);
+        usart.set_divider(Some(1));
+        // USARTDIV = 2 + 3/8: 19 clocks per bit.
+        usart.write(BRR, 0x23, 0).unwrap();
+        usart.write(CR2, 0b10 << STOP_SHIFT, 0).unwrap();
+        usart.write(CR1, UE | TE | OVER8, 0).unwrap();
+        assert_eq!(usart.next_event(), Some(19 * 11));
+    }
+
+    #[test]
+    fn reception_and_overrun() {
+        let mut usart = started();
+        usart.receive(b"xyz", 2_000);
+        assert_eq!(usart.read(SR, 2_839) & RXNE, 0);
+        assert_eq!(usart.read(SR, 2_840) & RXNE, RXNE);
+        assert_eq!(usart.read(DR, 2_840), u32::from(b'x'));
+        assert_eq!(usart.read(SR, 4_520) & (RXNE | ORE), RXNE | ORE);
+        assert_eq!(usart.read(DR, 4_520), u32::from(b'y'));
+        assert_eq!(usart.read(SR, 4_520) & (RXNE | ORE), 0);
+    }
+
+    #[test]
+    fn interrupts_follow_their_enables() {
+        let mut usart = started();
+        assert!(!usart.interrupt());
+        usart.write(CR1, UE | TE | RE | TXEIE, 900).unwrap();
+        assert!(usart.interrupt());
+        usart.write(CR1, UE | TE | RE | RXNEIE, 900).unwrap();
+        assert!(!usart.interrupt());
+        usart.receive(b"x", 1_000);
+        usart.advance(1_840);
+        assert!(usart.interrupt());
+    }
+
+    #[test]
+    fn a_divider_below_one_is_refused() {
+        let mut usart = Usart::new("USART2", 38);
+        usart.write(BRR, 15, 0).unwrap();
+        assert!(usart.write(CR1, UE, 0).is_err());
+    }
+}

@@ -1,0 +1,470 @@
+//! The STM32F401RE around the core: memories and peripherals on one bus, brought up to date by events.
+//!
+//! Whatever changes outside an access (a timer's match, the end of a UART frame) is an event at an exact core cycle. Every
+//! access first lets the events before it happen, so that edges come in the order of their cycles even when a store of
+//! a long instruction falls behind a timer's match.
+
+use crate::bus::{Bus, Fault, Loaded, Width};
+use crate::edges::{Edge, Pin};
+use crate::memory::{Memory, SRAM_BASE};
+use crate::peripherals::dbgmcu::Dbgmcu;
+use crate::peripherals::exti::Exti;
+use crate::peripherals::flash::Flash;
+use crate::peripherals::gpio::{Gpio, Levels, PORTS};
+use crate::peripherals::places::{clock_of, reset_by, Block, Connection, Map, Place};
+use crate::peripherals::pwr::Pwr;
+use crate::peripherals::rcc::{Clocks, Rcc, AHB1RSTR, APB1RSTR, APB2RSTR};
+use crate::peripherals::registers::{Lanes, Unmodelled};
+use crate::peripherals::routes::{TIMER_OUTPUTS, USART2_RX, USART2_TX};
+use crate::peripherals::syscfg::Syscfg;
+use crate::peripherals::timer::Timer;
+use crate::peripherals::usart::Usart;
+use crate::peripherals::Peripheral;
+use crate::timebase::Timebase;
+
+const TIMERS: usize = 4;
+/// Places in the schedule: the timers, then USART2.
+const USART2: usize = TIMERS;
+const NEVER: u64 = u64::MAX;
+
+pub struct Soc {
+    memory: Memory,
+    map: Map,
+    rcc: Rcc,
+    pwr: Pwr,
+    flash: Flash,
+    ports: [Gpio; PORTS.len()],
+    timers: [Timer; TIMERS],
+    usart2: Usart,
+    exti: Exti,
+    syscfg: Syscfg,
+    dbgmcu: Dbgmcu,
+
+    clocks: Clocks,
+    timebase: Timebase,
+    /// The cycle of the next event of each scheduled peripheral.
+    schedule: [u64; TIMERS + 1],
+    next_event: u64,
+    /// Bit n is interrupt line n.
+    interrupt_lines: u128,
+    attention: bool,
+    levels: [Levels; PORTS.len()],
+    outputs: [u8; TIMERS],
+    edges: Vec<Edge>,
+    transmitted: Vec<u8>,
+}
+
+impl Soc {
+    pub fn new(memory: Memory) -> Soc {
+        let rcc = Rcc::default();
+        let clocks = rcc.clocks();
+        let ports = std::array::from_fn(Gpio::new);
+        Soc {
+            memory,
+            map: Map::default(),
+            pwr: Pwr::default(),
+            flash: Flash::default(),
+            levels: std::array::from_fn(|port| Gpio::levels(&ports[port])),
+            ports,
+            // Interrupt numbers: RM0368 §10.1.3, table 38.
+            timers: [
+                Timer::wide("TIM2", 28),
+                Timer::narrow("TIM3", 29),
+                Timer::narrow("TIM4", 30),
+                Timer::wide("TIM5", 50),
+            ],
+            usart2: Usart::new("USART2", 38),
+            exti: Exti::default(),
+            syscfg: Syscfg::default(),
+            dbgmcu: Dbgmcu::default(),
+            timebase: Timebase::new(clocks.core),
+            rcc,
+            clocks,
+            schedule: [NEVER; TIMERS + 1],
+            next_event: NEVER,
+            interrupt_lines: 0,
+            attention: false,
+            outputs: [0; TIMERS],
+            edges: Vec::new(),
+            transmitted: Vec::new(),
+        }
+    }
+
+    pub fn timebase(&self) -> &Timebase {
+        &self.timebase
+    }
+
+    /// Cycle of the next event, `u64::MAX` when there is none.
+    pub fn next_event(&self) -> u64 {
+        self.next_event
+    }
+
+    /// Bit n is the level of interrupt line n.
+    pub fn interrupt_lines(&self) -> u128 {
+        self.interrupt_lines
+    }
+
+    pub fn clear_attention(&mut self) {
+        self.attention = false;
+    }
+
+    /// Whether a pin is high now.
+    pub fn level(&self, pin: Pin) -> bool {
+        self.levels[usize::from(pin.port)].high >> pin.number & 1 != 0
+    }
+
+    /// Edges since the last call, in the order of their cycles.
+    pub fn take_edges(&mut self) -> Vec<Edge> {
+        std::mem::take(&mut self.edges)
+    }
+
+    /// Bytes that left USART2 since the last call.
+    pub fn take_transmitted(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.transmitted)
+    }
+
+    /// Bytes that arrive at USART2's RX pin from cycle `now` on. Without the pin switched to USART2 they are lost.
+    pub fn receive(&mut self, bytes: &[u8], now: u64) {
+        if self.has_function(USART2_RX) {
+            self.usart2.receive(bytes, now);
+            self.reschedule();
+        }
+    }
+
+    /// Lets everything happen that falls due up to cycle `now`.
+    pub fn catch_up(&mut self, now: u64) {
+        while self.next_event <= now {
+            self.happen(self.next_event);
+        }
+    }
+
+    fn happen(&mut self, cycle: u64) {
+        for timer in 0..TIMERS {
+            if self.schedule[timer] <= cycle {
+                self.timers[timer].advance(cycle);
+                self.timer_changed(timer, cycle);
+            }
+        }
+        if self.schedule[USART2] <= cycle {
+            self.usart2.advance(cycle);
+            self.usart_changed();
+        }
+        self.reschedule();
+    }
+
+    fn reschedule(&mut self) {
+        for (event, timer) in self.schedule.iter_mut().zip(&self.timers) {
+            *event = timer.next_event().unwrap_or(NEVER);
+        }
+        self.schedule[USART2] = self.usart2.next_event().unwrap_or(NEVER);
+        let next = self.schedule.iter().copied().fold(NEVER, u64::min);
+        self.attention |= next != self.next_event;
+        self.next_event = next;
+    }
+
+    fn timer_changed(&mut self, timer: usize, cycle: u64) {
+        self.set_interrupt_line(self.timers[timer].irq, self.timers[timer].interrupt());
+        let outputs = (0..4).fold(0, |levels, channel| {
+            levels | u8::from(self.timers[timer].output(channel)) << channel
+        });
+        if outputs == self.outputs[timer] {
+            return;
+        }
+        self.outputs[timer] = outputs;
+        for port in 0..PORTS.len() {
+            if TIMER_OUTPUTS.iter().any(|route| route.timer == timer && route.port == port) {
+                self.route_alternates(port);
+                self.port_changed(port, cycle);
+            }
+        }
+    }
+
+    fn usart_changed(&mut self) {
+        self.set_interrupt_line(self.usart2.irq, self.usart2.interrupt());
+        let sent = self.usart2.take_sent();
+        if self.has_function(USART2_TX) {
+            self.transmitted.extend(sent);
+        }
+    }
+
+    fn exti_changed(&mut self) {
+        let levels: Vec<(u16, bool)> = self.exti.interrupts().collect();
+        for (irq, level) in levels {
+            self.set_interrupt_line(irq, level);
+        }
+    }
+
+    fn set_interrupt_line(&mut self, irq: u16, level: bool) {
+        let line = 1 << irq;
+        let lines = if level {
+            self.interrupt_lines | line
+        } else {
+            self.interrupt_lines & !line
+        };
+        self.attention |= lines != self.interrupt_lines;
+        self.interrupt_lines = lines;
+    }
+
+    fn has_function(&self, (port, pin, function): (usize, u32, u32)) -> bool {
+        self.ports[port].alternate_function(pin) == Some(function)
+    }
+
+    fn route_alternates(&mut self, port: usize) {
+        let mut alternate = Levels::default();
+        for route in TIMER_OUTPUTS.iter().filter(|route| route.port == port) {
+            if self.has_function((port, route.pin, route.function)) {
+                alternate.driven |= 1 << route.pin;
+                alternate.high |= u32::from(self.timers[route.timer].output(route.channel)) << route.pin;
+            }
+        }
+        self.ports[port].set_alternate(alternate);
+    }
+
+    /// Records what changed at the pins of a port.
+    fn port_changed(&mut self, port: usize, cycle: u64) {
+        let before = self.levels[port];
+        let after = self.ports[port].levels();
+        self.levels[port] = after;
+        let mut changed = before.high ^ after.high;
+        while changed != 0 {
+            let number = changed.trailing_zeros();
+            changed &= changed - 1;
+            let level = after.high >> number & 1 != 0;
+            self.edges.push(Edge {
+                cycle,
+                pin: Pin {
+                    port: port as u8,
+                    number: number as u8,
+                },
+                level,
+                output: (before.driven | after.driven) >> number & 1 != 0,
+            });
+            self.feed_exti(port, number, level);
+        }
+    }
+
+    fn feed_exti(&mut self, port: usize, line: u32, level: bool) {
+        // SYSCFG_EXTICR codes the ports A–E as 0–4 and H as 7 (RM0368 §7.2.3).
+        const CODES: [u32; PORTS.len()] = [0, 1, 2, 3, 4, 7];
+        if self.syscfg.port_of_line(line) == CODES[port] {
+            self.exti.edge(line, level);
+            self.exti_changed();
+        }
+    }
+
+    fn block(&mut self, block: Block) -> &mut dyn Peripheral {
+        match block {
+            Block::Rcc => &mut self.rcc,
+            Block::Pwr => &mut self.pwr,
+            Block::Flash => &mut self.flash,
+            Block::Gpio(port) => &mut self.ports[port],
+            Block::Timer(timer) => &mut self.timers[timer],
+            Block::Usart2 => &mut self.usart2,
+            Block::Exti => &mut self.exti,
+            Block::Syscfg => &mut self.syscfg,
+            Block::Dbgmcu => &mut self.dbgmcu,
+        }
+    }
+
+    fn clocked(&self, block: Block) -> bool {
+        clock_of(block).is_none_or(|(register, bit)| self.rcc.enabled(register, bit))
+    }
+
+    /// The peripheral at an address, if it can answer.
+    fn answering(&mut self, address: u32) -> Result<(&'static Place, Block, u32), Fault> {
+        let place = self.map.find(address).ok_or(Fault::Bus { address })?;
+        let offset = address - place.base & !3;
+        let fault = |what| Fault::Unmodelled { what, address };
+        let Some(block) = place.block else {
+            return Err(fault(format!("{}+{offset:#04x}", place.name)));
+        };
+        if place.clock.is_some_and(|(register, bit)| !self.rcc.enabled(register, bit)) {
+            let name = self.block(block).registers().name(offset);
+            return Err(fault(format!("{name} (its clock is off in RCC)")));
+        }
+        Ok((place, block, offset))
+    }
+
+    fn read_peripheral(&mut self, address: u32, width: Width, now: u64) -> Result<u32, Fault> {
+        let (_, block, offset) = self.answering(address)?;
+        self.catch_up(now);
+        let peripheral = self.block(block);
+        if let Err(Unmodelled(what)) = peripheral.registers().modelled(offset) {
+            return Err(Fault::Unmodelled { what, address });
+        }
+        let word = peripheral.read(offset, now);
+        if block == Block::Usart2 {
+            self.usart_changed();
+            self.reschedule();
+        }
+        Ok(word >> (address % 4 * 8) & mask(width))
+    }
+
+    fn write_peripheral(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<(), Fault> {
+        let (place, block, offset) = self.answering(address)?;
+        self.catch_up(now);
+        let (data, lanes) = on_the_bus(place.connection, address, width, value);
+        let peripheral = self.block(block);
+        let written = peripheral
+            .registers()
+            .merge(offset, data, lanes)
+            .and_then(|merged| peripheral.write(offset, merged, now).map(|()| merged))
+            .and_then(|merged| self.written(block, offset, merged, now));
+        written.map_err(|Unmodelled(what)| Fault::Unmodelled { what, address })
+    }
+
+    /// Carries the consequences of a write to the rest of the chip.
+    fn written(&mut self, block: Block, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
+        match block {
+            Block::Rcc => self.rcc_written(offset, value, now)?,
+            Block::Pwr | Block::Flash => self.check_core_clock()?,
+            Block::Gpio(port) => {
+                if Gpio::routes(offset) {
+                    self.route_alternates(port);
+                }
+                self.port_changed(port, now);
+            }
+            Block::Timer(timer) => {
+                self.timer_changed(timer, now);
+                self.reschedule();
+            }
+            Block::Usart2 => {
+                self.usart_changed();
+                self.reschedule();
+            }
+            Block::Exti => self.exti_changed(),
+            Block::Syscfg | Block::Dbgmcu => {}
+        }
+        Ok(())
+    }
+
+    fn rcc_written(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
+        if matches!(offset, AHB1RSTR | APB1RSTR | APB2RSTR) {
+            for block in reset_by(offset, value) {
+                self.block(block).reset();
+                self.written(block, 0, 0, now)?;
+            }
+        }
+        self.pwr.set_pll_ready(self.rcc.pll_on());
+        let clocks = self.rcc.clocks();
+        if clocks.core != self.clocks.core {
+            self.timebase
+                .change(now, clocks.core)
+                .map_err(|why| Unmodelled(format!("RCC_CFGR ({why})")))?;
+            self.attention = true;
+        }
+        self.clocks = clocks;
+        self.check_core_clock()?;
+        self.distribute_clocks(now);
+        Ok(())
+    }
+
+    fn distribute_clocks(&mut self, now: u64) {
+        for timer in 0..TIMERS {
+            let divider = self.clocks.timer_divider();
+            let divider = self.clocked(Block::Timer(timer)).then_some(divider);
+            self.timers[timer].set_divider(divider, now);
+        }
+        let divider = self.clocks.apb1_divider;
+        let divider = self.clocked(Block::Usart2).then_some(divider);
+        self.usart2.set_divider(divider);
+        self.reschedule();
+    }
+
+    /// Limits of the chip that firmware must respect in the order of its writes.
+    fn check_core_clock(&self) -> Result<(), Unmodelled> {
+        let core = self.clocks.core;
+        let refuse = |why: &str| Err(Unmodelled(format!("RCC_CFGR ({why})")));
+        if core.exceeds_hz(self.flash.highest_core_hz()) {
+            return refuse("core clock too fast for FLASH_ACR.LATENCY");
+        }
+        if core.exceeds_hz(self.pwr.highest_core_hz()) {
+            return refuse("core clock too fast for PWR_CR.VOS");
+        }
+        // PCLK1 may be 42 MHz at most (RM0368 §6.2).
+        if core.exceeds_hz(42_000_000 * self.clocks.apb1_divider) {
+            return refuse("PCLK1 above 42 MHz: PPRE1 divides too little");
+        }
+        Ok(())
+    }
+}
+
+impl Bus for Soc {
+    fn fetch(&mut self, address: u32) -> Result<u16, Fault> {
+        let half = self.memory.read(address, Width::Half);
+        half.map(|half| half as u16).ok_or(Fault::Bus { address })
+    }
+
+    /// Wait cycles of the flash are the core's fetch timing's business; those of the APB bridges are not modelled.
+    fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
+        let value = match self.memory.read(address, width) {
+            Some(value) => value,
+            None => match bit_band(address) {
+                Some((word, bit)) => self.read(word, Width::Word, now)?.value >> bit & 1,
+                None => self.read_peripheral(address, width, now)?,
+            },
+        };
+        Ok(Loaded { value, wait_cycles: 0 })
+    }
+
+    fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault> {
+        if self.memory.write(address, width, value).is_some() {
+            return Ok(0);
+        }
+        if let Some((word, bit)) = bit_band(address) {
+            let present = self.read(word, Width::Word, now)?.value;
+            return self.write(word, Width::Word, present & !(1 << bit) | (value & 1) << bit, now);
+        }
+        if Memory::is_flash(address) {
+            let what = "programming the flash".into();
+            return Err(Fault::Unmodelled { what, address });
+        }
+        self.write_peripheral(address, width, value, now)?;
+        Ok(0)
+    }
+
+    fn attention(&self) -> bool {
+        self.attention
+    }
+}
+
+fn mask(width: Width) -> u32 {
+    match width {
+        Width::Byte => 0xFF,
+        Width::Half => 0xFFFF,
+        Width::Word => 0xFFFF_FFFF,
+    }
+}
+
+/// Data and lanes as they reach a register.
+fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) -> (u32, Lanes) {
+    let shift = address % 4 * 8;
+    let addressed = mask(width) << shift;
+    match connection {
+        Connection::Ahb => (
+            value << shift,
+            Lanes {
+                written: addressed,
+                addressed,
+            },
+        ),
+        Connection::Apb => {
+            let repeated = match width {
+                Width::Byte => (value & 0xFF) * 0x0101_0101,
+                Width::Half => (value & 0xFFFF) * 0x0001_0001,
+                Width::Word => value,
+            };
+            (repeated, Lanes { written: !0, addressed })
+        }
+    }
+}
+
+/// The word and the bit behind a bit-band alias (PM0214 §2.2.5): SRAM and peripherals, 1 MiB each.
+fn bit_band(address: u32) -> Option<(u32, u32)> {
+    const ALIASES: [(u32, u32); 2] = [(0x2200_0000, SRAM_BASE), (0x4200_0000, 0x4000_0000)];
+    const ALIAS_BYTES: u32 = 32 << 20;
+    ALIASES.iter().find_map(|&(alias, target)| {
+        let offset = address.wrapping_sub(alias);
+        (offset < ALIAS_BYTES).then_some((target + (offset / 32 & !3), offset / 4 % 32))
+    })
+}

@@ -1,0 +1,189 @@
+//! Cycles and time. The core counts cycles of HCLK; when firmware changes HCLK, the length of a cycle changes, and every
+//! conversion between cycles, seconds and samples is done in exact integer arithmetic.
+
+use crate::peripherals::rcc::Frequency;
+use thiserror::Error;
+
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("clocks changed among frequencies whose common period is too fine to keep time exactly")]
+pub struct Incommensurable;
+
+/// Seconds since reset as an exact fraction in lowest terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seconds {
+    numerator: u128,
+    denominator: u128,
+}
+
+impl Seconds {
+    pub const ZERO: Seconds = Seconds {
+        numerator: 0,
+        denominator: 1,
+    };
+
+    pub fn new(numerator: u64, denominator: u64) -> Seconds {
+        Seconds::reduced(u128::from(numerator), u128::from(denominator))
+    }
+
+    fn reduced(numerator: u128, denominator: u128) -> Seconds {
+        let divisor = gcd(numerator, denominator);
+        Seconds {
+            numerator: numerator / divisor,
+            denominator: denominator / divisor,
+        }
+    }
+}
+
+/// A stretch of cycles of equal length.
+struct Segment {
+    start_cycle: u64,
+    start: Seconds,
+    /// HCLK in lowest terms.
+    hz_numerator: u128,
+    hz_denominator: u128,
+}
+
+impl Segment {
+    fn new(start_cycle: u64, start: Seconds, clock: Frequency) -> Segment {
+        let (numerator, denominator) = (u128::from(clock.numerator), u128::from(clock.denominator));
+        let divisor = gcd(numerator, denominator);
+        Segment {
+            start_cycle,
+            start,
+            hz_numerator: numerator / divisor,
+            hz_denominator: denominator / divisor,
+        }
+    }
+
+    /// Seconds since reset at `cycle`: numerator and denominator, not reduced.
+    fn seconds(&self, cycle: u64) -> (u128, u128) {
+        let cycles = u128::from(cycle - self.start_cycle);
+        (
+            self.start.numerator * self.hz_numerator + cycles * self.hz_denominator * self.start.denominator,
+            self.start.denominator * self.hz_numerator,
+        )
+    }
+}
+
+/// With `start.denominator × hz_denominator` below this, 2^45 cycles (five days at 84 MHz) times a rate of 2^28 Hz
+/// stay below 2^128.
+const FINEST: u128 = 1 << 48;
+
+/// The history of HCLK since reset.
+pub struct Timebase {
+    segments: Vec<Segment>,
+}
+
+impl Timebase {
+    pub fn new(clock: Frequency) -> Timebase {
+        Timebase {
+            segments: vec![Segment::new(0, Seconds::ZERO, clock)],
+        }
+    }
+
+    /// From `cycle` on, the core runs at `clock`.
+    pub fn change(&mut self, cycle: u64, clock: Frequency) -> Result<(), Incommensurable> {
+        let (numerator, denominator) = self.last().seconds(cycle);
+        let segment = Segment::new(cycle, Seconds::reduced(numerator, denominator), clock);
+        if segment.start.denominator * segment.hz_denominator > FINEST {
+            return Err(Incommensurable);
+        }
+        self.segments.push(segment);
+        Ok(())
+    }
+
+    /// How often the clock has changed.
+    pub fn changes(&self) -> usize {
+        self.segments.len() - 1
+    }
+
+    /// The sample in which `cycle` begins, at `samplerate_hz`; sample 0 begins with reset.
+    pub fn sample(&self, cycle: u64, samplerate_hz: u64) -> u64 {
+        let (numerator, denominator) = self.segment_of(cycle).seconds(cycle);
+        (numerator * u128::from(samplerate_hz) / denominator) as u64
+    }
+
+    /// The first cycle that begins at or after `time`, if the clock does not change before.
+    pub fn cycle_at(&self, time: Seconds) -> u64 {
+        let last = self.last();
+        let cycles = (time.numerator * last.start.denominator)
+            .saturating_sub(last.start.numerator * time.denominator)
+            .saturating_mul(last.hz_numerator)
+            .div_ceil(last.hz_denominator * last.start.denominator * time.denominator);
+        last.start_cycle
+            .saturating_add(u64::try_from(cycles).unwrap_or(u64::MAX))
+    }
+
+    fn last(&self) -> &Segment {
+        &self.segments[self.segments.len() - 1]
+    }
+
+    fn segment_of(&self, cycle: u64) -> &Segment {
+        let after = self.segments.partition_point(|segment| segment.start_cycle <= cycle);
+        &self.segments[after - 1]
+    }
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 {
+        a.max(1)
+    } else {
+        gcd(b, a % b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MHZ_84: u64 = 84_000_000;
+
+    /// 1,001 cycles of the 16 MHz HSI, then 84 MHz.
+    fn after_switch() -> Timebase {
+        let mut timebase = Timebase::new(Frequency::hz(16_000_000));
+        timebase.change(1_001, Frequency::hz(MHZ_84)).unwrap();
+        timebase
+    }
+
+    #[test]
+    fn one_cycle_is_one_sample_at_the_core_clock() {
+        let timebase = after_switch();
+        // 1,001 / 16 MHz = 5,255.25 samples of 84 MHz.
+        assert_eq!(timebase.sample(1_001, MHZ_84), 5_255);
+        for cycles in [1, 2, 839, 840, 10_000_000_000] {
+            assert_eq!(timebase.sample(1_001 + cycles, MHZ_84), 5_255 + cycles);
+        }
+    }
+
+    #[test]
+    fn samples_begin_at_the_floor_of_time_times_rate() {
+        let timebase = after_switch();
+        // HSI at 84 MS/s: 5.25 samples a cycle.
+        let samples: Vec<u64> = (0..5).map(|cycle| timebase.sample(cycle, MHZ_84)).collect();
+        assert_eq!(samples, [0, 5, 10, 15, 21]);
+        // 24 MS/s: 62.5625 µs are 1,501.5 samples; 84 cycles more are 24 samples.
+        assert_eq!(timebase.sample(1_001, 24_000_000), 1_501);
+        assert_eq!(timebase.sample(1_085, 24_000_000), 1_525);
+    }
+
+    #[test]
+    fn times_find_the_cycle_that_begins_at_or_after_them() {
+        let timebase = after_switch();
+        // 1 ms − 62.5625 µs = 937.4375 µs = 78,744.75 cycles.
+        assert_eq!(timebase.cycle_at(Seconds::new(1, 1_000)), 1_001 + 78_745);
+        assert_eq!(timebase.cycle_at(Seconds::ZERO), 1_001);
+        assert_eq!(Timebase::new(Frequency::hz(16)).cycle_at(Seconds::new(1, 2)), 8);
+    }
+
+    #[test]
+    fn fractional_frequencies_are_exact() {
+        // 8 MHz / 7 × 192 / 4 is no whole number of hertz.
+        let clock = Frequency {
+            numerator: 8_000_000 * 192,
+            denominator: 28,
+        };
+        let timebase = Timebase::new(clock);
+        assert_eq!(timebase.sample(384_000_000, 1_000_000), 7_000_000);
+        assert_eq!(timebase.sample(383_999_999, 1_000_000), 6_999_999);
+    }
+}
