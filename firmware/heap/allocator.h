@@ -43,7 +43,7 @@ size_t allocator_free_bytes(void);
 /** Largest payload that one allocation could get now. */
 size_t allocator_largest_free_block(void);
 
-/** Counts what is free by walking the region. */
+/** Counts what is free by walking the region; on a damaged heap, as far as the headers lead. */
 allocator_free_space allocator_read_free(void);
 
 /** What the last allocate or free looked at while searching. */

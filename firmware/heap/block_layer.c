@@ -19,21 +19,18 @@ static struct {
 
 /* Headers */
 
-static heap_block *header_of(const void *payload)
-{
+static heap_block *header_of(const void *payload) {
     return (heap_block *)((uintptr_t)payload - BLOCK_HEADER_BYTES);
 }
 
 /** The physically following block, or NULL at the region's end. */
-static heap_block *block_after(const heap_block *block)
-{
+static heap_block *block_after(const heap_block *block) {
     uint8_t *const after = (uint8_t *)block_payload(block) + block->size;
     return after < layer.end ? (heap_block *)(void *)after : NULL;
 }
 
 /** Writes a header of unknown status and tells the block behind it. */
-static heap_block *place_header(void *at, uint32_t size, heap_block *prev)
-{
+static heap_block *place_header(void *at, uint32_t size, heap_block *prev) {
     heap_block *const block = at;
     block->magic = BLOCK_MAGIC;
     block->size = size;
@@ -46,16 +43,14 @@ static heap_block *place_header(void *at, uint32_t size, heap_block *prev)
 }
 
 /** Ends `block` after `size` bytes of payload and returns the block that begins there. */
-static heap_block *cut(heap_block *block, uint32_t size)
-{
+static heap_block *cut(heap_block *block, uint32_t size) {
     const uint32_t rest = block->size - size - BLOCK_HEADER_BYTES;
     block->size = size;
     return place_header((uint8_t *)block_payload(block) + size, rest, block);
 }
 
 /** Makes `after`, the block behind `block`, part of it. */
-static void merge(heap_block *block, heap_block *after)
-{
+static void merge(heap_block *block, heap_block *after) {
     after->magic = BLOCK_MAGIC_MERGED;
     block->size += BLOCK_HEADER_BYTES + after->size;
     heap_block *const behind = block_after(block);
@@ -66,30 +61,26 @@ static void merge(heap_block *block, heap_block *after)
 
 /* Free blocks */
 
-static void give_to_index(heap_block *block)
-{
+static void give_to_index(heap_block *block) {
     block->status = BLOCK_FREE;
     layer.free_bytes += block->size;
     heap_index_insert(block);
 }
 
-static void take_from_index(heap_block *block)
-{
+static void take_from_index(heap_block *block) {
     heap_index_remove(block);
     layer.free_bytes -= block->size;
 }
 
 /** Gives back what `block` has above `size`, if that is enough for a block of its own. */
-static void split_rest(heap_block *block, uint32_t size)
-{
+static void split_rest(heap_block *block, uint32_t size) {
     if (block->size - size >= BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD) {
         give_to_index(cut(block, size));
     }
 }
 
 /** Gives back what lies before `payload`, an address inside `block`; returns the block of `payload`. */
-static heap_block *split_front(heap_block *block, uintptr_t payload)
-{
+static heap_block *split_front(heap_block *block, uintptr_t payload) {
     const uint32_t front = (uint32_t)(payload - (uintptr_t)block_payload(block));
     if (front == 0) {
         return block;
@@ -99,8 +90,7 @@ static heap_block *split_front(heap_block *block, uintptr_t payload)
     return aligned;
 }
 
-static heap_block *coalesce(heap_block *block)
-{
+static heap_block *coalesce(heap_block *block) {
     heap_block *const after = block_after(block);
     if (after != NULL && after->status == BLOCK_FREE) {
         take_from_index(after);
@@ -117,8 +107,7 @@ static heap_block *coalesce(heap_block *block)
 
 /* Allocation */
 
-void allocator_init(void *region, size_t bytes)
-{
+void allocator_init(void *region, size_t bytes) {
     /* Zeroed, so that no header of the heap before this one is taken for a block of this one. */
     memset(region, 0, bytes);
     layer.first = region;
@@ -130,32 +119,27 @@ void allocator_init(void *region, size_t bytes)
     give_to_index(place_header(region, (uint32_t)bytes - BLOCK_HEADER_BYTES, NULL));
 }
 
-static allocator_result refuse(heap_status status)
-{
+static allocator_result refuse(heap_status status) {
     return (allocator_result){.payload = NULL, .status = status};
 }
 
-static uint32_t round_up(size_t size)
-{
+static uint32_t round_up(size_t size) {
     return ((uint32_t)size + BLOCK_ALIGNMENT - 1u) & ~(BLOCK_ALIGNMENT - 1u);
 }
 
-static heap_block *search(uint32_t size)
-{
+static heap_block *search(uint32_t size) {
     heap_block *const block = heap_index_find(size);
     layer.probes = heap_index_probes();
     return block;
 }
 
-static allocator_result hand_out(heap_block *block, uint32_t size)
-{
+static allocator_result hand_out(heap_block *block, uint32_t size) {
     block->status = BLOCK_LIVE;
     split_rest(block, size);
     return (allocator_result){.payload = block_payload(block), .status = HEAP_OK};
 }
 
-allocator_result allocator_allocate(size_t size)
-{
+allocator_result allocator_allocate(size_t size) {
     layer.probes = 0;
     if (size == 0) {
         return refuse(HEAP_ZERO_SIZE);
@@ -173,8 +157,7 @@ allocator_result allocator_allocate(size_t size)
 }
 
 /** The first aligned payload in `block` before which nothing lies, or enough for a block of its own. */
-static uintptr_t aligned_payload(const heap_block *block, uintptr_t alignment)
-{
+static uintptr_t aligned_payload(const heap_block *block, uintptr_t alignment) {
     const uintptr_t payload = (uintptr_t)block_payload(block);
     if ((payload & (alignment - 1u)) == 0) {
         return payload;
@@ -183,8 +166,7 @@ static uintptr_t aligned_payload(const heap_block *block, uintptr_t alignment)
     return (payload + smallest_front + alignment - 1u) & ~(alignment - 1u);
 }
 
-allocator_result allocator_allocate_aligned(size_t size, size_t alignment)
-{
+allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     layer.probes = 0;
     if (size == 0) {
         return refuse(HEAP_ZERO_SIZE);
@@ -211,36 +193,36 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment)
 
 /* Checking */
 
-bool block_address_is_possible(const void *address)
-{
+bool block_address_is_possible(const void *address) {
     const uintptr_t offset = (uintptr_t)address - (uintptr_t)layer.first;
     return layer.bytes != 0 && offset % BLOCK_ALIGNMENT == 0 &&
            offset <= layer.bytes - BLOCK_HEADER_BYTES - BLOCK_SMALLEST_PAYLOAD;
 }
 
-static bool header_is_sound(const heap_block *block)
-{
+/** True if a header lies at `block` (any address) and makes sense by itself. */
+static bool header_is_sound(const heap_block *block) {
+    if (!block_address_is_possible(block)) {
+        return false;
+    }
     const uint32_t room = (uint32_t)(layer.end - (uint8_t *)block_payload(block));
     return block->magic == BLOCK_MAGIC && (block->status == BLOCK_LIVE || block->status == BLOCK_FREE) &&
            block->size % BLOCK_ALIGNMENT == 0 && block->size >= BLOCK_SMALLEST_PAYLOAD && block->size <= room;
 }
 
 /** True if the header of `block` (sound) and those before and behind it agree on where they lie. */
-static bool neighbours_agree(const heap_block *block)
-{
+static bool neighbours_agree(const heap_block *block) {
     const heap_block *const after = block_after(block);
-    if (after != NULL && !(block_address_is_possible(after) && header_is_sound(after) && after->prev == block)) {
+    if (after != NULL && !(header_is_sound(after) && after->prev == block)) {
         return false;
     }
     const heap_block *const before = block->prev;
     if (block == layer.first || before == NULL) {
         return block == layer.first && before == NULL;
     }
-    return block_address_is_possible(before) && header_is_sound(before) && block_after(before) == block;
+    return header_is_sound(before) && block_after(before) == block;
 }
 
-static heap_status judge_free(const void *payload)
-{
+static heap_status judge_free(const void *payload) {
     if (payload == NULL) {
         return HEAP_NULL;
     }
@@ -260,8 +242,7 @@ static heap_status judge_free(const void *payload)
     return block->status == BLOCK_FREE ? HEAP_DOUBLE_FREE : HEAP_OK;
 }
 
-heap_status allocator_free(void *payload)
-{
+heap_status allocator_free(void *payload) {
     layer.probes = 0;
     const heap_status status = judge_free(payload);
     if (status == HEAP_OK) {
@@ -270,8 +251,7 @@ heap_status allocator_free(void *payload)
     return status;
 }
 
-bool allocator_check(void)
-{
+bool allocator_check(void) {
     uint32_t free_blocks = 0;
     uint32_t free_bytes = 0;
     bool previous_is_free = false;
@@ -294,21 +274,18 @@ bool allocator_check(void)
 
 /* Figures */
 
-size_t allocator_usable_size(const void *payload)
-{
+size_t allocator_usable_size(const void *payload) {
     const heap_block *const block = header_of(payload);
     const bool live = block_address_is_possible(block) && block->magic == BLOCK_MAGIC && block->status == BLOCK_LIVE;
     return live ? block->size : 0;
 }
 
-size_t allocator_free_bytes(void)
-{
+size_t allocator_free_bytes(void) {
     return layer.free_bytes;
 }
 
 /** An index may round a request up, so the largest block is not the answer: ask the index, halving the interval. */
-size_t allocator_largest_free_block(void)
-{
+size_t allocator_largest_free_block(void) {
     uint32_t fits = 0;
     uint32_t fails = layer.bytes / BLOCK_ALIGNMENT;
     while (fails - fits > 1u) {
@@ -322,12 +299,13 @@ size_t allocator_largest_free_block(void)
     return fits * BLOCK_ALIGNMENT;
 }
 
-allocator_free_space allocator_read_free(void)
-{
+allocator_free_space allocator_read_free(void) {
     allocator_free_space space = {0};
-    for (const heap_block *block = layer.first; block != NULL; block = block_after(block)) {
+    for (const heap_block *block = layer.first; header_is_sound(block); block = block_after(block)) {
         if (block->status == BLOCK_FREE) {
-            space.smallest_block = space.blocks == 0 || block->size < space.smallest_block ? block->size : space.smallest_block;
+            if (space.blocks == 0 || block->size < space.smallest_block) {
+                space.smallest_block = block->size;
+            }
             space.bytes += block->size;
             space.blocks++;
         }
@@ -335,12 +313,10 @@ allocator_free_space allocator_read_free(void)
     return space;
 }
 
-uint32_t allocator_probes(void)
-{
+uint32_t allocator_probes(void) {
     return layer.probes;
 }
 
-const char *allocator_name(void)
-{
+const char *allocator_name(void) {
     return heap_index_name();
 }

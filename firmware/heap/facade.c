@@ -20,35 +20,37 @@ static struct {
     size_t frees;
 } count;
 
-static heap_witness witness;
+static struct {
+    heap_status status;
+    uint32_t critical_cycles;
+    uint32_t probes;
+} last;
 
-void heap_reset(void)
-{
+void heap_reset(void) {
     allocator_init(region, sizeof region);
     count.bytes_in_use = 0;
     count.minimum_ever_free_bytes = allocator_free_bytes();
     count.allocations = 0;
     count.frees = 0;
-    witness = (heap_witness){.status = HEAP_OK};
+    last.status = HEAP_OK;
+    last.critical_cycles = 0;
+    last.probes = 0;
 }
 
-static void testify(heap_status status, uint32_t critical_cycles)
-{
-    witness.status = status;
-    witness.critical_cycles = critical_cycles;
-    witness.probes = allocator_probes();
+static void testify(heap_status status, uint32_t critical_cycles) {
+    last.status = status;
+    last.critical_cycles = critical_cycles;
+    last.probes = allocator_probes();
 }
 
-static void note_free_bytes(void)
-{
+static void note_free_bytes(void) {
     const size_t free_bytes = allocator_free_bytes();
     if (free_bytes < count.minimum_ever_free_bytes) {
         count.minimum_ever_free_bytes = free_bytes;
     }
 }
 
-static void book_allocation(allocator_result result, uint32_t critical_cycles)
-{
+static void book_allocation(allocator_result result, uint32_t critical_cycles) {
     testify(result.status, critical_cycles);
     if (result.status == HEAP_OK) {
         count.allocations++;
@@ -57,8 +59,7 @@ static void book_allocation(allocator_result result, uint32_t critical_cycles)
     }
 }
 
-void *heap_allocate(size_t size)
-{
+void *heap_allocate(size_t size) {
     const uint32_t mask = heap_port_lock();
     const uint32_t begin_cycles = heap_port_critical_begin();
     const allocator_result result = allocator_allocate(size);
@@ -68,8 +69,7 @@ void *heap_allocate(size_t size)
     return result.payload;
 }
 
-void *heap_allocate_aligned(size_t size, size_t alignment)
-{
+void *heap_allocate_aligned(size_t size, size_t alignment) {
     const uint32_t mask = heap_port_lock();
     const uint32_t begin_cycles = heap_port_critical_begin();
     const allocator_result result = allocator_allocate_aligned(size, alignment);
@@ -79,8 +79,7 @@ void *heap_allocate_aligned(size_t size, size_t alignment)
     return result.payload;
 }
 
-heap_status heap_free(void *payload)
-{
+heap_status heap_free(void *payload) {
     /* Before the lock: while its caller owns the block, its size cannot change. */
     const size_t usable_bytes = allocator_usable_size(payload);
 
@@ -97,13 +96,17 @@ heap_status heap_free(void *payload)
     return status;
 }
 
-heap_witness heap_last_operation(void)
-{
-    return witness;
+heap_witness heap_last_operation(void) {
+    return (heap_witness){
+        .status = last.status,
+        .critical_cycles = last.critical_cycles,
+        .probes = last.probes,
+        .live_blocks = count.allocations - count.frees,
+        .bytes_in_use = count.bytes_in_use,
+    };
 }
 
-heap_statistics heap_read_statistics(void)
-{
+heap_statistics heap_read_statistics(void) {
     const uint32_t mask = heap_port_lock();
     const allocator_free_space space = allocator_read_free();
     const heap_statistics statistics = {
@@ -121,37 +124,31 @@ heap_statistics heap_read_statistics(void)
     return statistics;
 }
 
-size_t heap_free_bytes(void)
-{
+size_t heap_free_bytes(void) {
     return allocator_free_bytes();
 }
 
-size_t heap_minimum_ever_free_bytes(void)
-{
+size_t heap_minimum_ever_free_bytes(void) {
     return count.minimum_ever_free_bytes;
 }
 
-void heap_reset_minimum_ever_free(void)
-{
+void heap_reset_minimum_ever_free(void) {
     const uint32_t mask = heap_port_lock();
     count.minimum_ever_free_bytes = allocator_free_bytes();
     heap_port_unlock(mask);
 }
 
-bool heap_check(void)
-{
+bool heap_check(void) {
     const uint32_t mask = heap_port_lock();
     const bool holds = allocator_check();
     heap_port_unlock(mask);
     return holds;
 }
 
-const char *heap_allocator_name(void)
-{
+const char *heap_allocator_name(void) {
     return allocator_name();
 }
 
-size_t heap_region_bytes(void)
-{
+size_t heap_region_bytes(void) {
     return sizeof region;
 }

@@ -1,13 +1,11 @@
 #include "free_list.h"
 
-static bool is_sound(const heap_block *block, uint32_t smallest, uint32_t largest)
-{
+static bool is_sound(const heap_block *block, uint32_t smallest, uint32_t largest) {
     return block_address_is_possible(block) && block->magic == BLOCK_MAGIC && block->status == BLOCK_FREE &&
            block->size >= smallest && block->size <= largest;
 }
 
-bool free_list_check(const heap_block *head, uint32_t smallest, uint32_t largest, uint32_t *unseen)
-{
+bool free_list_check(const heap_block *head, uint32_t smallest, uint32_t largest, uint32_t *unseen) {
     const heap_block *previous = NULL;
     for (const heap_block *block = head; block != NULL; block = free_list_links(block)->next) {
         if (*unseen == 0 || !is_sound(block, smallest, largest) || free_list_links(block)->previous != previous) {

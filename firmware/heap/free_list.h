@@ -17,13 +17,11 @@ typedef struct {
 
 _Static_assert(sizeof(free_links) <= BLOCK_SMALLEST_PAYLOAD, "the links must fit the smallest payload");
 
-static inline free_links *free_list_links(const heap_block *block)
-{
+static inline free_links *free_list_links(const heap_block *block) {
     return block_payload(block);
 }
 
-static inline void free_list_push(heap_block **head, heap_block *block)
-{
+static inline void free_list_push(heap_block **head, heap_block *block) {
     heap_block *const second = *head;
     *free_list_links(block) = (free_links){.next = second, .previous = NULL};
     if (second != NULL) {
@@ -32,8 +30,7 @@ static inline void free_list_push(heap_block **head, heap_block *block)
     *head = block;
 }
 
-static inline void free_list_unlink(heap_block **head, heap_block *block)
-{
+static inline void free_list_unlink(heap_block **head, heap_block *block) {
     const free_links links = *free_list_links(block);
     if (links.previous != NULL) {
         free_list_links(links.previous)->next = links.next;

@@ -10,8 +10,7 @@
 #include "heap.h"
 #include "task.h"
 
-void *pvPortMalloc(size_t xWantedSize)
-{
+void *pvPortMalloc(size_t xWantedSize) {
     void *const payload = heap_allocate(xWantedSize);
     traceMALLOC(payload, xWantedSize);
 #if (configUSE_MALLOC_FAILED_HOOK == 1)
@@ -22,8 +21,7 @@ void *pvPortMalloc(size_t xWantedSize)
     return payload;
 }
 
-void *pvPortCalloc(size_t xNum, size_t xSize)
-{
+void *pvPortCalloc(size_t xNum, size_t xSize) {
     if (xSize != 0 && xNum > SIZE_MAX / xSize) {
         return NULL;
     }
@@ -34,31 +32,26 @@ void *pvPortCalloc(size_t xNum, size_t xSize)
     return payload;
 }
 
-void vPortFree(void *pv)
-{
+void vPortFree(void *pv) {
     /* A refused free leaves the heap intact; heap_last_operation() says why it was refused. */
     if (heap_free(pv) == HEAP_OK) {
         traceFREE(pv, 0);
     }
 }
 
-size_t xPortGetFreeHeapSize(void)
-{
+size_t xPortGetFreeHeapSize(void) {
     return heap_free_bytes();
 }
 
-size_t xPortGetMinimumEverFreeHeapSize(void)
-{
+size_t xPortGetMinimumEverFreeHeapSize(void) {
     return heap_minimum_ever_free_bytes();
 }
 
-void xPortResetHeapMinimumEverFreeHeapSize(void)
-{
+void xPortResetHeapMinimumEverFreeHeapSize(void) {
     heap_reset_minimum_ever_free();
 }
 
-void vPortGetHeapStats(HeapStats_t *pxHeapStats)
-{
+void vPortGetHeapStats(HeapStats_t *pxHeapStats) {
     const heap_statistics statistics = heap_read_statistics();
     *pxHeapStats = (HeapStats_t){
         .xAvailableHeapSpaceInBytes = statistics.free_bytes,
@@ -71,7 +64,6 @@ void vPortGetHeapStats(HeapStats_t *pxHeapStats)
     };
 }
 
-void vPortHeapResetState(void)
-{
+void vPortHeapResetState(void) {
     heap_reset();
 }

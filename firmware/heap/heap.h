@@ -28,6 +28,8 @@ typedef struct {
     heap_status status;
     uint32_t critical_cycles; /**< CYCCNT between the markers, core cycles */
     uint32_t probes;          /**< what the allocator's search looked at */
+    size_t live_blocks;       /**< after the operation */
+    size_t bytes_in_use;      /**< payload bytes as the allocator rounds them, after the operation */
 } heap_witness;
 
 /** Statistics of the region; sizes are payload bytes as the allocator rounds them. */
@@ -60,7 +62,7 @@ void *heap_allocate_aligned(size_t size, size_t alignment);
 /** Frees a live payload; anything else is refused and said. Exactly one critical section, as heap_allocate(). */
 heap_status heap_free(void *payload);
 
-/** The witness of the most recent heap_allocate*() or heap_free(). Read it with the caller's own exclusion. */
+/** The witness of the most recent heap_allocate*() or heap_free(), in constant time. Read it with the caller's own exclusion. */
 heap_witness heap_last_operation(void);
 
 /** Statistics; the region is walked under the lock, so this is not for timed code. */

@@ -16,32 +16,27 @@ static heap_block *lists[CLASSES];
 static uint32_t probes;
 
 /** Class c < 7 holds sizes above 4·2^c up to 8·2^c: c is the position of the top bit of (size − 1) / 4. */
-static uint32_t class_of(uint32_t size)
-{
+static uint32_t class_of(uint32_t size) {
     const uint32_t class = 31u - (uint32_t)__builtin_clz((size - 1u) >> 2);
     return class < CATCH_ALL ? class : CATCH_ALL;
 }
 
-void heap_index_reset(void)
-{
+void heap_index_reset(void) {
     for (uint32_t class = 0; class < CLASSES; class++) {
         lists[class] = NULL;
     }
     probes = 0;
 }
 
-void heap_index_insert(heap_block *block)
-{
+void heap_index_insert(heap_block *block) {
     free_list_push(&lists[class_of(block->size)], block);
 }
 
-void heap_index_remove(heap_block *block)
-{
+void heap_index_remove(heap_block *block) {
     free_list_unlink(&lists[class_of(block->size)], block);
 }
 
-heap_block *heap_index_find(uint32_t size)
-{
+heap_block *heap_index_find(uint32_t size) {
     const uint32_t own = class_of(size);
     uint32_t looked_at = 0;
     heap_block *found = lists[own];
@@ -59,13 +54,11 @@ heap_block *heap_index_find(uint32_t size)
     return found;
 }
 
-uint32_t heap_index_probes(void)
-{
+uint32_t heap_index_probes(void) {
     return probes;
 }
 
-bool heap_index_check(uint32_t free_blocks)
-{
+bool heap_index_check(uint32_t free_blocks) {
     uint32_t unseen = free_blocks;
     for (uint32_t class = 0; class < CLASSES; class++) {
         const uint32_t smallest = class == 0 ? BLOCK_SMALLEST_PAYLOAD : (4u << class) + 1u;
@@ -77,7 +70,6 @@ bool heap_index_check(uint32_t free_blocks)
     return unseen == 0;
 }
 
-const char *heap_index_name(void)
-{
+const char *heap_index_name(void) {
     return "seglist";
 }

@@ -33,19 +33,16 @@ static uint32_t octave_map;         /* bit o: octave o has a block */
 static uint32_t slot_maps[OCTAVES]; /* bit s of word o: slot s of octave o has a block */
 static uint32_t probes;
 
-static uint32_t top_bit(uint32_t word)
-{
+static uint32_t top_bit(uint32_t word) {
     return 31u - (uint32_t)__builtin_clz(word);
 }
 
-static uint32_t lowest_bit(uint32_t word)
-{
+static uint32_t lowest_bit(uint32_t word) {
     return (uint32_t)__builtin_ctz(word);
 }
 
 /** The slot whose range holds `size`. */
-static position position_of(uint32_t size)
-{
+static position position_of(uint32_t size) {
     if (size < LINEAR_LIMIT) {
         return (position){.octave = 0, .slot = size >> LINEAR_SLOT_BITS};
     }
@@ -57,16 +54,14 @@ static position position_of(uint32_t size)
 }
 
 /** The first slot of which every block holds `size`: that of the size rounded up to a slot's width. */
-static position position_that_fits(uint32_t size)
-{
+static position position_that_fits(uint32_t size) {
     if (size < LINEAR_LIMIT) {
         return position_of(size);
     }
     return position_of(size + (1u << (top_bit(size) - SLOT_BITS)) - 1u);
 }
 
-void heap_index_reset(void)
-{
+void heap_index_reset(void) {
     octave_map = 0;
     for (uint32_t octave = 0; octave < OCTAVES; octave++) {
         slot_maps[octave] = 0;
@@ -77,16 +72,14 @@ void heap_index_reset(void)
     probes = 0;
 }
 
-void heap_index_insert(heap_block *block)
-{
+void heap_index_insert(heap_block *block) {
     const position at = position_of(block->size);
     free_list_push(&lists[at.octave][at.slot], block);
     slot_maps[at.octave] |= 1u << at.slot;
     octave_map |= 1u << at.octave;
 }
 
-void heap_index_remove(heap_block *block)
-{
+void heap_index_remove(heap_block *block) {
     const position at = position_of(block->size);
     free_list_unlink(&lists[at.octave][at.slot], block);
     if (lists[at.octave][at.slot] == NULL) {
@@ -97,8 +90,7 @@ void heap_index_remove(heap_block *block)
     }
 }
 
-heap_block *heap_index_find(uint32_t size)
-{
+heap_block *heap_index_find(uint32_t size) {
     position at = position_that_fits(size);
     if (at.octave >= OCTAVES) {
         probes = 1;
@@ -119,19 +111,16 @@ heap_block *heap_index_find(uint32_t size)
     return lists[at.octave][lowest_bit(slots)];
 }
 
-uint32_t heap_index_probes(void)
-{
+uint32_t heap_index_probes(void) {
     return probes;
 }
 
 /** Smallest size that belongs to the slot; that of the slot behind it is the bound above. */
-static uint32_t smallest_size(uint32_t octave, uint32_t slot)
-{
+static uint32_t smallest_size(uint32_t octave, uint32_t slot) {
     return octave == 0 ? slot << LINEAR_SLOT_BITS : (SLOTS + slot) << (octave + LINEAR_SLOT_BITS - 1u);
 }
 
-static bool octave_check(uint32_t octave, uint32_t *unseen)
-{
+static bool octave_check(uint32_t octave, uint32_t *unseen) {
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         const heap_block *const head = lists[octave][slot];
         const bool mapped = (slot_maps[octave] >> slot & 1u) != 0;
@@ -143,8 +132,7 @@ static bool octave_check(uint32_t octave, uint32_t *unseen)
     return (octave_map >> octave & 1u) == (slot_maps[octave] != 0);
 }
 
-bool heap_index_check(uint32_t free_blocks)
-{
+bool heap_index_check(uint32_t free_blocks) {
     uint32_t unseen = free_blocks;
     for (uint32_t octave = 0; octave < OCTAVES; octave++) {
         if (!octave_check(octave, &unseen)) {
@@ -154,7 +142,6 @@ bool heap_index_check(uint32_t free_blocks)
     return unseen == 0 && octave_map >> OCTAVES == 0;
 }
 
-const char *heap_index_name(void)
-{
+const char *heap_index_name(void) {
     return "tlsf";
 }

@@ -11,19 +11,16 @@
 #define VERSION 1u
 #define MEASURED 1u /* the one flag that is defined */
 
-static uint32_t u16_at(const uint8_t *bytes)
-{
+static uint32_t u16_at(const uint8_t *bytes) {
     return bytes[0] | (uint32_t)bytes[1] << 8;
 }
 
-static uint32_t u32_at(const uint8_t *bytes)
-{
+static uint32_t u32_at(const uint8_t *bytes) {
     return u16_at(bytes) | u16_at(bytes + 2) << 16;
 }
 
 /** CRC-32 of IEEE 802.3, reflected, bit by bit. */
-static uint32_t crc32_of(const uint8_t *bytes, size_t length)
-{
+static uint32_t crc32_of(const uint8_t *bytes, size_t length) {
     uint32_t crc = 0xFFFFFFFFu;
     for (size_t i = 0; i < length; i++) {
         crc ^= bytes[i];
@@ -34,8 +31,7 @@ static uint32_t crc32_of(const uint8_t *bytes, size_t length)
     return ~crc;
 }
 
-static const char *header_complaint(const uint8_t *header)
-{
+static const char *header_complaint(const uint8_t *header) {
     if (u32_at(header) != MAGIC) {
         return "this is no operation image: it does not begin with TSOP.";
     }
@@ -51,16 +47,14 @@ static const char *header_complaint(const uint8_t *header)
     return NULL;
 }
 
-static bool entry_is_valid(const uint8_t *entry, uint32_t slot_count)
-{
+static bool entry_is_valid(const uint8_t *entry, uint32_t slot_count) {
     const uint8_t kind = entry[0];
     const bool known = kind >= OPERATION_ALLOCATE && kind <= OPERATION_MARK;
     const bool reserved_clear = (entry[1] & ~MEASURED) == 0 && entry[11] == 0;
     return known && reserved_clear && entry[10] < 32 && (kind == OPERATION_MARK || u16_at(entry + 2) < slot_count);
 }
 
-static image_operation operation_of(const uint8_t *entry)
-{
+static image_operation operation_of(const uint8_t *entry) {
     return (image_operation){
         .kind = entry[0],
         .slot = (uint16_t)u16_at(entry + 2),
@@ -69,8 +63,7 @@ static image_operation operation_of(const uint8_t *entry)
     };
 }
 
-static operation_image parse_body(const uint8_t *body, uint32_t count, uint32_t slot_count, const char **complaint)
-{
+static operation_image parse_body(const uint8_t *body, uint32_t count, uint32_t slot_count, const char **complaint) {
     operation_image image = {.operations = calloc(count + 1u, sizeof(image_operation)), .count = count};
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *const entry = body + i * ENTRY_BYTES;
@@ -84,8 +77,7 @@ static operation_image parse_body(const uint8_t *body, uint32_t count, uint32_t 
     return image;
 }
 
-static operation_image parse(FILE *file, const char **complaint)
-{
+static operation_image parse(FILE *file, const char **complaint) {
     static uint8_t header[HEADER_BYTES];
     static uint8_t body[ENTRIES_LIMIT * ENTRY_BYTES];
     if (fread(header, 1, sizeof header, file) != sizeof header) {
@@ -108,8 +100,7 @@ static operation_image parse(FILE *file, const char **complaint)
     return parse_body(body, count, u32_at(header + 16), complaint);
 }
 
-operation_image operation_image_read(const char *path, const char **complaint)
-{
+operation_image operation_image_read(const char *path, const char **complaint) {
     FILE *const file = fopen(path, "rb");
     if (file == NULL) {
         *complaint = "the file cannot be opened.";

@@ -23,8 +23,7 @@ typedef struct {
     uint32_t probes;
 } replay_outcome;
 
-static replay_outcome allocate(replay_slot *slot, const image_operation *operation)
-{
+static replay_outcome allocate(replay_slot *slot, const image_operation *operation) {
     const uint32_t size = operation->argument;
     slot->payload = operation->align_log2 == 0 ? heap_allocate(size)
                                                : heap_allocate_aligned(size, (size_t)1 << operation->align_log2);
@@ -33,8 +32,7 @@ static replay_outcome allocate(replay_slot *slot, const image_operation *operati
     return (replay_outcome){slot->payload != NULL ? 'A' : 'O', size, heap_last_operation().probes};
 }
 
-static replay_outcome release(replay_slot *slot)
-{
+static replay_outcome release(replay_slot *slot) {
     const bool had_failed = slot->state == SLOT_FAILED;
     slot->state = SLOT_EMPTY;
     if (had_failed) {
@@ -45,13 +43,11 @@ static replay_outcome release(replay_slot *slot)
 }
 
 /** False where a live slot is allocated into or an empty one freed: no scenario compiles to that. */
-static bool fits(const replay_slot *slot, const image_operation *operation)
-{
+static bool fits(const replay_slot *slot, const image_operation *operation) {
     return (operation->kind == OPERATION_ALLOCATE) == (slot->state == SLOT_EMPTY);
 }
 
-static bool replay(operation_image image)
-{
+static bool replay(operation_image image) {
     static replay_slot slots[OPERATION_SLOTS_LIMIT];
     unsigned seq = 0;
     heap_reset();
@@ -66,9 +62,9 @@ static bool replay(operation_image image)
             return false;
         }
         const replay_outcome outcome = operation->kind == OPERATION_ALLOCATE ? allocate(slot, operation) : release(slot);
-        const heap_statistics statistics = heap_read_statistics();
-        printf("%u,%c,%u,%u,%zu,%zu\n", seq++, outcome.kind, outcome.size, outcome.probes, statistics.live_blocks,
-               statistics.bytes_in_use);
+        const heap_witness witness = heap_last_operation();
+        printf("%u,%c,%u,%u,%zu,%zu\n", seq++, outcome.kind, outcome.size, outcome.probes, witness.live_blocks,
+               witness.bytes_in_use);
     }
     if (!heap_check()) {
         fprintf(stderr, "replay: the heap's invariants do not hold at the end.\n");
@@ -77,8 +73,7 @@ static bool replay(operation_image image)
     return true;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     if (argc != 2) {
         fprintf(stderr, "replay: name one operation image (operations.bin).\n");
         return 2;

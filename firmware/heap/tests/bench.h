@@ -1,0 +1,45 @@
+/** What several suites need to look at a heap from outside. */
+#ifndef TAILSCOPE_HEAP_TESTS_BENCH_H
+#define TAILSCOPE_HEAP_TESTS_BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "block_layer.h"
+#include "heap.h"
+
+/* The published format (heap/README.md), not the code's constants: a change of layout must fail here. */
+enum { HEADER_BYTES = 16, SMALLEST_PAYLOAD = 8, ALIGNMENT = 8 };
+
+/** Bytes from payload `a` to payload `b`. */
+static inline ptrdiff_t distance(const void *a, const void *b) {
+    return (const uint8_t *)b - (const uint8_t *)a;
+}
+
+static inline heap_block *header_before(void *payload) {
+    return (heap_block *)(void *)((uint8_t *)payload - HEADER_BYTES);
+}
+
+static inline bool is_filled_with(const uint8_t *bytes, size_t size, uint8_t value) {
+    while (size > 0 && bytes[size - 1] == value) {
+        size--;
+    }
+    return size == 0;
+}
+
+/** Marsaglia's xorshift32: seeded, so that every run is the same. */
+static inline uint32_t next_random(uint32_t *state) {
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+/** True if the heap is what it is after a reset: sound, one free block over the whole region, nothing live. */
+static inline bool heap_is_pristine(void) {
+    const heap_statistics now = heap_read_statistics();
+    return heap_check() && now.free_blocks == 1 && now.free_bytes == heap_region_bytes() - HEADER_BYTES &&
+           now.live_blocks == 0 && now.bytes_in_use == 0;
+}
+
+#endif

@@ -1,0 +1,51 @@
+#include "harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static unsigned checks;
+static unsigned failures;
+
+void harness_check(bool holds, const char *what, const char *file, int line) {
+    checks++;
+    if (!holds) {
+        failures++;
+        fprintf(stderr, "%s:%d: %s does not hold\n", file, line, what);
+    }
+}
+
+void harness_check_equal(uintmax_t found, uintmax_t wanted, const char *what, const char *file, int line) {
+    checks++;
+    if (found != wanted) {
+        failures++;
+        fprintf(stderr, "%s:%d: %s is %ju, not %ju\n", file, line, what, found, wanted);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} suites[] = {
+    {"before_reset", test_before_reset},
+    {"blocks", test_blocks},
+    {"refusals", test_refusals},
+    {"exhaustion", test_exhaustion},
+    {"aligned", test_aligned},
+    {"statistics", test_statistics},
+    {"markers", test_markers},
+    {"checker", test_checker},
+    {"probes", test_probes},
+    {"churn", test_churn},
+};
+
+int main(int argc, char **argv) {
+    for (size_t i = 0; argc == 2 && i < sizeof suites / sizeof *suites; i++) {
+        if (strcmp(suites[i].name, argv[1]) == 0) {
+            suites[i].run();
+            printf("%s: %u assertions, %u failed\n", argv[1], checks, failures);
+            return checks == 0 || failures != 0;
+        }
+    }
+    fprintf(stderr, "name one suite; CMakeLists.txt lists them.\n");
+    return 2;
+}

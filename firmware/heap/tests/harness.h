@@ -1,0 +1,30 @@
+/** A test harness in a page: assertions that are counted, and suites that run one to a process. */
+#ifndef TAILSCOPE_HEAP_TESTS_HARNESS_H
+#define TAILSCOPE_HEAP_TESTS_HARNESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Counts an assertion; on failure says where and what. */
+#define CHECK(condition) harness_check((condition), #condition, __FILE__, __LINE__)
+
+/** As CHECK, and on failure says both numbers. */
+#define CHECK_EQUAL(found, wanted) \
+    harness_check_equal((uintmax_t)(found), (uintmax_t)(wanted), #found, __FILE__, __LINE__)
+
+void harness_check(bool holds, const char *what, const char *file, int line);
+void harness_check_equal(uintmax_t found, uintmax_t wanted, const char *what, const char *file, int line);
+
+/* The suites; harness.c runs the one that is named on the command line. */
+void test_before_reset(void);
+void test_blocks(void);
+void test_refusals(void);
+void test_exhaustion(void);
+void test_aligned(void);
+void test_statistics(void);
+void test_markers(void);
+void test_checker(void);
+void test_probes(void);
+void test_churn(void);
+
+#endif

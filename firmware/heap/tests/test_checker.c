@@ -1,0 +1,96 @@
+/* The invariant checker, against damage planted one word at a time: it must see each, and nothing else. */
+#include "bench.h"
+#include "harness.h"
+
+/* 0 live, 1 free, 2 live, 3 free, 4 live: blocks 1 and 3 are on one free list, 3 at its head. */
+static void *block[5];
+
+static void build(void) {
+    heap_reset();
+    for (int i = 0; i < 5; i++) {
+        block[i] = heap_allocate(40);
+    }
+    heap_free(block[1]);
+    heap_free(block[3]);
+    CHECK(heap_check());
+}
+
+static void is_seen(uint32_t *word, uint32_t damaged) {
+    const uint32_t sound = *word;
+    CHECK(sound != damaged);
+    *word = damaged;
+    CHECK(!heap_check());
+    *word = sound;
+    CHECK(heap_check());
+}
+
+static uint32_t address_of(void *object) {
+    return (uint32_t)(uintptr_t)object;
+}
+
+static void damaged_headers(void) {
+    for (int i = 0; i < 5; i++) {
+        heap_block *const header = header_before(block[i]);
+        uint32_t *const prev = (uint32_t *)(void *)&header->prev;
+        is_seen(&header->magic, 0);
+        is_seen(&header->size, 0);
+        is_seen(&header->size, 32);
+        is_seen(&header->size, 44);
+        is_seen(&header->size, 48);
+        is_seen(&header->size, UINT32_MAX);
+        is_seen(&header->status, 0);
+        is_seen(prev, address_of(header));
+        is_seen(prev, address_of(header) + 4);
+        is_seen(prev, 8);
+    }
+}
+
+/** Headers that are sound one by one, and a heap that is not: neighbours both free, a free block not filed. */
+static void damaged_status(void) {
+    is_seen(&header_before(block[2])->status, BLOCK_FREE);
+    is_seen(&header_before(block[0])->status, BLOCK_FREE);
+    is_seen(&header_before(block[1])->status, BLOCK_LIVE);
+    is_seen(&header_before(block[3])->status, BLOCK_LIVE);
+}
+
+/** A filed block's payload begins with the links: next, previous. */
+static void damaged_links(void) {
+    uint32_t *const head = block[3];
+    uint32_t *const tail = block[1];
+    CHECK_EQUAL(head[0], address_of(header_before(tail)));
+    CHECK_EQUAL(head[1], 0);
+    CHECK_EQUAL(tail[0], 0);
+    CHECK_EQUAL(tail[1], address_of(header_before(head)));
+    is_seen(&head[0], 0);                                /* a block is lost */
+    is_seen(&head[0], address_of(head) - HEADER_BYTES);  /* a ring */
+    is_seen(&tail[0], address_of(head) - HEADER_BYTES);  /* a longer ring */
+    is_seen(&tail[0], address_of(block[2]) - HEADER_BYTES); /* a live block is filed */
+    is_seen(&tail[0], 4);                                /* leads out of the region */
+    is_seen(&tail[0], 0xFFFFFFF8u);
+    is_seen(&tail[0], address_of(tail) + 4);
+    is_seen(&tail[1], 0);
+    is_seen(&head[1], address_of(tail) - HEADER_BYTES);
+}
+
+/** One list's blocks spliced onto another's: every header and link is sound, but a size is in the wrong place. */
+static void a_block_filed_under_another_size(void) {
+    heap_reset();
+    uint32_t *const small = heap_allocate(24);
+    (void)heap_allocate(8);
+    uint32_t *const large = heap_allocate(400);
+    (void)heap_allocate(8);
+    heap_free(small);
+    heap_free(large);
+    CHECK(heap_check());
+    small[0] = address_of(header_before(large));
+    large[1] = address_of(header_before(small));
+    CHECK(!heap_check());
+}
+
+void test_checker(void) {
+    build();
+    damaged_headers();
+    damaged_status();
+    damaged_links();
+    a_block_filed_under_another_size();
+}

@@ -1,0 +1,68 @@
+/* Every operation, refused ones too, is one lock, one marker pair, and one witness of what lies between. */
+#include "bench.h"
+#include "harness.h"
+#include "port_stub.h"
+
+static port_stub_record before;
+
+static void begin(void) {
+    before = port_stub_read();
+}
+
+static void was_one_critical_section(void) {
+    const port_stub_record now = port_stub_read();
+    CHECK_EQUAL(now.locks, before.locks + 1);
+    CHECK_EQUAL(now.marker_pairs, before.marker_pairs + 1);
+    CHECK_EQUAL(now.depth, 0);
+    CHECK(!now.inside);
+    CHECK(!now.misused);
+    CHECK_EQUAL(heap_last_operation().critical_cycles, PORT_STUB_CYCLES_PER_READ);
+}
+
+static void allocate(size_t size, size_t alignment, heap_status wanted) {
+    begin();
+    (void)heap_allocate_aligned(size, alignment);
+    was_one_critical_section();
+    CHECK_EQUAL(heap_last_operation().status, wanted);
+}
+
+static void release(void *payload, heap_status wanted) {
+    begin();
+    CHECK_EQUAL(heap_free(payload), wanted);
+    was_one_critical_section();
+}
+
+/** Figures are no operations: a lock, no marker, no change of the witness. */
+static void reading_leaves_no_mark(void) {
+    const heap_witness was = heap_last_operation();
+    begin();
+    (void)heap_read_statistics();
+    (void)heap_check();
+    heap_reset_minimum_ever_free();
+    const port_stub_record now = port_stub_read();
+    CHECK_EQUAL(now.marker_pairs, before.marker_pairs);
+    CHECK_EQUAL(now.depth, 0);
+    CHECK(!now.misused);
+    CHECK_EQUAL(heap_last_operation().status, was.status);
+    CHECK_EQUAL(heap_last_operation().probes, was.probes);
+}
+
+void test_markers(void) {
+    heap_reset();
+    begin();
+    uint8_t *const block = heap_allocate(24);
+    was_one_critical_section();
+    reading_leaves_no_mark();
+    allocate(0, 8, HEAP_ZERO_SIZE);
+    allocate(8, 64, HEAP_OK);
+    allocate(8, 6, HEAP_BAD_ALIGNMENT);
+    allocate(70000, 8, HEAP_OUT_OF_MEMORY);
+    allocate(62000, 4096, HEAP_OUT_OF_MEMORY);
+    release(NULL, HEAP_NULL);
+    release(block + 1, HEAP_MISALIGNED);
+    release(&before, HEAP_FOREIGN);
+    release(block, HEAP_OK);
+    release(block, HEAP_DOUBLE_FREE);
+    header_before(block)->size = 3;
+    release(block, HEAP_CORRUPT);
+}

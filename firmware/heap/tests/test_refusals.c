@@ -1,0 +1,169 @@
+/* Requests and frees that must be refused: each says why, and the heap is byte for byte what it was. */
+#include <stdint.h>
+#include <string.h>
+
+#include "bench.h"
+#include "harness.h"
+
+static uint8_t *region_start;
+static uint8_t before[65536];
+
+/** A heap of five neighbours, the second and the fourth of them free. */
+static void build(void *block[5]) {
+    heap_reset();
+    for (int i = 0; i < 5; i++) {
+        block[i] = heap_allocate(40);
+    }
+    region_start = (uint8_t *)header_before(block[0]);
+    heap_free(block[1]);
+    heap_free(block[3]);
+}
+
+static void remember(void) {
+    memcpy(before, region_start, sizeof before);
+}
+
+static bool region_is_unchanged(void) {
+    return memcmp(before, region_start, sizeof before) == 0;
+}
+
+static void free_is_refused(void *payload, heap_status why) {
+    remember();
+    const heap_statistics was = heap_read_statistics();
+    CHECK_EQUAL(heap_free(payload), why);
+    const heap_statistics now = heap_read_statistics();
+    CHECK_EQUAL(heap_last_operation().status, why);
+    CHECK_EQUAL(heap_last_operation().probes, 0);
+    CHECK(region_is_unchanged());
+    CHECK(memcmp(&was, &now, sizeof was) == 0);
+}
+
+static void request_is_refused(size_t size, size_t alignment, heap_status why) {
+    remember();
+    const heap_statistics was = heap_read_statistics();
+    CHECK(heap_allocate_aligned(size, alignment) == NULL);
+    CHECK_EQUAL(heap_last_operation().status, why);
+    if (alignment == ALIGNMENT) {
+        CHECK(heap_allocate(size) == NULL);
+        CHECK_EQUAL(heap_last_operation().status, why);
+    }
+    const heap_statistics now = heap_read_statistics();
+    CHECK(region_is_unchanged());
+    CHECK(memcmp(&was, &now, sizeof was) == 0);
+    CHECK(heap_check());
+}
+
+static void bad_requests(void) {
+    void *block[5];
+    build(block);
+    const size_t region = heap_region_bytes();
+    request_is_refused(0, ALIGNMENT, HEAP_ZERO_SIZE);
+    request_is_refused(region, ALIGNMENT, HEAP_OUT_OF_MEMORY);
+    request_is_refused(region - HEADER_BYTES + 1, ALIGNMENT, HEAP_OUT_OF_MEMORY);
+    request_is_refused(SIZE_MAX, ALIGNMENT, HEAP_OUT_OF_MEMORY);
+    request_is_refused(SIZE_MAX - 6, ALIGNMENT, HEAP_OUT_OF_MEMORY);
+    request_is_refused(SIZE_MAX, 64, HEAP_OUT_OF_MEMORY);
+    request_is_refused(region, 64, HEAP_OUT_OF_MEMORY);
+    request_is_refused(8, 0, HEAP_BAD_ALIGNMENT);
+    request_is_refused(8, 3, HEAP_BAD_ALIGNMENT);
+    request_is_refused(8, 24, HEAP_BAD_ALIGNMENT);
+    request_is_refused(8, (size_t)1 << 31, HEAP_BAD_ALIGNMENT);
+    request_is_refused(0, 3, HEAP_ZERO_SIZE);
+}
+
+static void bad_pointers(void) {
+    static uint64_t elsewhere[16];
+    void *block[5];
+    build(block);
+    uint8_t *const live = block[2];
+    free_is_refused(NULL, HEAP_NULL);
+    for (int offset = 1; offset < ALIGNMENT; offset++) {
+        free_is_refused(live + offset, HEAP_MISALIGNED);
+    }
+    free_is_refused(&elsewhere[8], HEAP_FOREIGN);
+    free_is_refused(region_start, HEAP_FOREIGN);
+    free_is_refused(region_start + 8, HEAP_FOREIGN);
+    free_is_refused(region_start + heap_region_bytes(), HEAP_FOREIGN);
+    free_is_refused(region_start + heap_region_bytes() - 8, HEAP_FOREIGN);
+    free_is_refused((void *)(uintptr_t)8, HEAP_FOREIGN);
+    free_is_refused((void *)(UINTPTR_MAX - 7), HEAP_FOREIGN);
+    memset(live, 0xA5, 40);
+    free_is_refused(live + 8, HEAP_FOREIGN);
+    free_is_refused(live + 32, HEAP_FOREIGN);
+    CHECK(heap_check());
+}
+
+static void double_frees(void) {
+    void *block[5];
+    build(block);
+    free_is_refused(block[1], HEAP_DOUBLE_FREE);
+    CHECK_EQUAL(heap_free(block[2]), HEAP_OK); /* merges 1, 2 and 3: 2 and 3 are no blocks any more */
+    free_is_refused(block[1], HEAP_DOUBLE_FREE);
+    free_is_refused(block[2], HEAP_DOUBLE_FREE);
+    free_is_refused(block[3], HEAP_DOUBLE_FREE);
+    CHECK(heap_check());
+}
+
+static void a_free_from_before_the_reset_is_foreign(void) {
+    void *block[5];
+    build(block);
+    heap_reset();
+    free_is_refused(block[2], HEAP_FOREIGN);
+    CHECK(heap_is_pristine());
+}
+
+/** Overwrites one word, sees the free of block 2 refused, and repairs it. */
+static void corruption_is_noticed(void *block[5], uint32_t *word, uint32_t value, heap_status why) {
+    const uint32_t sound = *word;
+    *word = value;
+    free_is_refused(block[2], why);
+    *word = sound;
+    CHECK(heap_check());
+}
+
+static void corrupt_headers(void) {
+    void *block[5];
+    build(block);
+    heap_block *const own = header_before(block[2]);
+    heap_block *const behind = header_before(block[3]);
+    heap_block *const ahead = header_before(block[1]);
+    corruption_is_noticed(block, &own->magic, 0, HEAP_FOREIGN);
+    corruption_is_noticed(block, &own->size, 0, HEAP_CORRUPT);
+    corruption_is_noticed(block, &own->size, 41, HEAP_CORRUPT);
+    corruption_is_noticed(block, &own->size, 48, HEAP_CORRUPT);
+    corruption_is_noticed(block, &own->size, 0xFFFFFFF8u, HEAP_CORRUPT);
+    corruption_is_noticed(block, &own->status, 1, HEAP_CORRUPT);
+    corruption_is_noticed(block, (uint32_t *)(void *)&own->prev, 0, HEAP_CORRUPT);
+    corruption_is_noticed(block, (uint32_t *)(void *)&own->prev, 8, HEAP_CORRUPT);
+    corruption_is_noticed(block, (uint32_t *)(void *)&own->prev, (uint32_t)(uintptr_t)own, HEAP_CORRUPT);
+    corruption_is_noticed(block, &behind->magic, 0xA5A5A5A5u, HEAP_CORRUPT);
+    corruption_is_noticed(block, &behind->size, 0xFFFFFFF8u, HEAP_CORRUPT);
+    corruption_is_noticed(block, &behind->status, 0, HEAP_CORRUPT);
+    corruption_is_noticed(block, (uint32_t *)(void *)&behind->prev, 0, HEAP_CORRUPT);
+    corruption_is_noticed(block, &ahead->magic, 0, HEAP_CORRUPT);
+    corruption_is_noticed(block, &ahead->size, 48, HEAP_CORRUPT);
+    corruption_is_noticed(block, &ahead->status, 0, HEAP_CORRUPT);
+    CHECK_EQUAL(heap_free(block[2]), HEAP_OK);
+    CHECK(heap_check());
+}
+
+/** The commonest bug: a block is written past its end, into the header behind it. */
+static void an_overrun_is_noticed(void) {
+    heap_reset();
+    uint8_t *const a = heap_allocate(24);
+    region_start = a - HEADER_BYTES;
+    (void)heap_allocate(24);
+    memset(a, 0, 24 + 4);
+    free_is_refused(a, HEAP_CORRUPT);
+    CHECK(!heap_check());
+}
+
+void test_refusals(void) {
+    CHECK_EQUAL(heap_region_bytes(), sizeof before);
+    bad_requests();
+    bad_pointers();
+    double_frees();
+    a_free_from_before_the_reset_is_foreign();
+    corrupt_headers();
+    an_overrun_is_noticed();
+}
