@@ -68,7 +68,8 @@ _AXIS: dict[str, Any] = {
     "automargin": True,
     "separatethousands": True,
     "exponentformat": "none",
-    "title": {"standoff": 8},
+    "title": {"standoff": 8, "font": {"size": 13}},
+    "tickfont": {"size": 12},
 }
 
 

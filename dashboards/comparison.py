@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from dashboards.formatting import MISSING, grouped
+from dashboards.formatting import quantity as number
 from dashboards.quantities import REPORTED, Quantity, worst_key
 from dashboards.selection import fragment
 from dashboards.series import Series
@@ -41,8 +42,8 @@ def _group(quantity: Quantity, series: Sequence[Series]) -> str:
 def _row(quantity: Quantity, one: Series, largest: float) -> str:
     summary = quantity.summary(one.run)
     return (
-        f'<tr><th scope="row">{_swatch(one)}</th><td>{grouped(summary.n)}</td><td>{grouped(summary.median)}</td>'
-        f"<td>{_p99(summary.p99, summary.n)}</td>{_maximum(quantity, one, summary.max, largest)}</tr>"
+        f'<tr><th scope="row">{_swatch(one)}</th><td>{grouped(summary.n)}</td><td>{number(summary.median, quantity.unit)}</td>'
+        f"<td>{_p99(summary.p99, summary.n, quantity.unit)}</td>{_maximum(quantity, one, summary.max, largest)}</tr>"
     )
 
 
@@ -50,10 +51,10 @@ def _swatch(one: Series) -> str:
     return f'<span class="swatch" style="background:{one.style.colour}"></span>{escape(one.name)}'
 
 
-def _p99(value: float | None, n: int) -> str:
+def _p99(value: float | None, n: int, unit: str) -> str:
     if value is None and 0 < n < 100:
         return f'<abbr title="A 99th percentile of {n} samples, fewer than 100, would say nothing.">{MISSING}</abbr>'
-    return grouped(value)
+    return number(value, unit)
 
 
 def _maximum(quantity: Quantity, one: Series, value: float | None, largest: float) -> str:
@@ -62,6 +63,6 @@ def _maximum(quantity: Quantity, one: Series, value: float | None, largest: floa
     bar = f'<span class="bar" style="width:{share:.1f}%;background:{one.style.colour}"></span>'
     key = worst_key(one.run, quantity)
     if value is None or key is None:
-        return f'<td class="max">{grouped(value)}</td>'
+        return f'<td class="max">{number(value, quantity.unit)}</td>'
     address = escape(fragment(one.run.id, key))
-    return f'<td class="max"><a href="{address}" title="show its waveform">{grouped(value)}</a>{bar}</td>'
+    return f'<td class="max"><a href="{address}" title="show its waveform">{number(value, quantity.unit)}</a>{bar}</td>'

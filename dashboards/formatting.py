@@ -5,6 +5,11 @@ from __future__ import annotations
 MISSING = "–"
 
 
+def quantity(value: float | None, unit: str) -> str:
+    """A value of a measured quantity: nanoseconds always with one decimal, so that a column lines up."""
+    return f"{value:,.1f}" if value is not None and unit == "ns" else grouped(value)
+
+
 def grouped(value: float | None) -> str:
     """A number with thousands separators; one decimal only where it says something."""
     if value is None:

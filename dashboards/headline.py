@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import polars as pl
+
 from dashboards.formatting import microseconds
 from dashboards.quantities import CONTROL, CRITICAL, LATENCY, Quantity
+from dashboards.runs import LoadedRun
 from dashboards.series import Series
 
 
 def headline(scenario: str, series: Sequence[Series]) -> str:
-    """What the scenario showed, in one to three sentences of plain text."""
+    """What the scenario showed, in a few sentences of plain text."""
     sentences = [
         _worst(scenario, series, CRITICAL, "the longest critical section of an allocation was"),
+        _growth(series),
         _worst("", series, LATENCY, "an interrupt waited at most"),
         _worst("", series, CONTROL, "the control interrupt, which no critical section masks, waited at most"),
     ]
@@ -29,6 +33,35 @@ def _worst(scenario: str, series: Sequence[Series], quantity: Quantity, words: s
     opening = f"In {scenario} {words}" if scenario else words[0].upper() + words[1:]
     listed = _listed([f"{microseconds(value)} with {one.name}" for one, value in worst])
     return f"{opening} {listed}{_ratio([value for _, value in worst])}."
+
+
+def _growth(series: Sequence[Series]) -> str:
+    """How the worst critical section changed from the shallowest to the deepest quarter of a ramp."""
+    grown = [(one, *ends) for one in series if (ends := worst_at_both_ends(one.run))]
+    if not grown:
+        return ""
+    listed = _listed([f"{_change(one, first, last)} with {one.name}" for one, first, last in grown])
+    return f"From the shallowest to the deepest quarter of the ramp it {listed}."
+
+
+def worst_at_both_ends(run: LoadedRun) -> tuple[float, float] | None:
+    """The worst critical section, in ns on the wire, of the first and the last quarter of depths."""
+    table = run.measured_allocations.drop_nulls(["depth", "wire_critical_ns"])
+    if table["depth"].n_unique() < 4:
+        return None
+    least, most = int(table["depth"].min()), int(table["depth"].max())  # type: ignore[arg-type]
+    quarter = (most - least) / 4
+    first = table.filter(pl.col("depth") <= least + quarter)["wire_critical_ns"].max()
+    last = table.filter(pl.col("depth") >= most - quarter)["wire_critical_ns"].max()
+    return float(first), float(last)  # type: ignore[arg-type]
+
+
+def _change(one: Series, first_ns: float, last_ns: float) -> str:
+    """A difference that two rounded ends can make up is none: each width is known to one sample."""
+    if abs(last_ns - first_ns) <= 2 * one.run.manifest.resolution_ns:
+        return f"stayed at {microseconds(last_ns)}"
+    verb = "grew" if last_ns > first_ns else "fell"
+    return f"{verb} from {microseconds(first_ns)} to {microseconds(last_ns)}"
 
 
 def _ratio(values: Sequence[float]) -> str:

@@ -20,10 +20,11 @@ from dashboards.figures.agreement import agreement
 from dashboards.figures.cycles_by_probes import cycles_by_probes
 from dashboards.figures.heap_state import heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency
+from dashboards.figures.lanes import empty_panel
 from dashboards.figures.latency_by_depth import latency_by_depth
 from dashboards.figures.ramp import ramp
 from dashboards.figures.survival import survival
-from dashboards.figures.waveform import panel, waveform
+from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.headline import headline
 from dashboards.runs import LoadedRun, RunError, load_run
 from dashboards.series import Series, by_scenario
@@ -34,7 +35,8 @@ FIGURES = (
     survival,
     cycles_by_probes,
     interrupt_latency,
-    waveform,
+    worst_critical_section,
+    worst_interrupt,
     heap_state,
     agreement,
 )
@@ -67,7 +69,7 @@ def report_html(runs: Sequence[LoadedRun]) -> str:
         for number, listed in enumerate(charts.values())
         for chart in listed
     }
-    data = {"plots": plots, "panel": _figure_json(panel(every)), "runs": embed(every)}
+    data = {"plots": plots, "panel": _figure_json(empty_panel(every)), "runs": embed(every)}
     return _document(_header(scenarios), sections + _details(every), data)
 
 

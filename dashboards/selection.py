@@ -27,6 +27,11 @@ def interrupt_keys(samples: Iterable[int], seqs: Iterable[int | None]) -> list[s
     ]
 
 
+def describe(key: str) -> str:
+    """The key in few words."""
+    return f"sample {key[1:]}" if key.startswith("@") else f"operation {key}"
+
+
 def meta(series: Series) -> dict[str, str]:
     return {"run": series.run.id}
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 import polars as pl
+from plotly.subplots import make_subplots
 
 from dashboards.chart import Chart, make_chart, per_series, points
 from dashboards.formatting import grouped
 from dashboards.palette import MUTED
-from dashboards.selection import meta, operation_keys
+from dashboards.selection import meta
 from dashboards.series import Series
 
 
@@ -19,24 +20,25 @@ def agreement(series: Sequence[Series]) -> Chart | None:
     tables = [one.run.operations.drop_nulls("disagreement_cycles") for one in series]
     if not any(len(table) for table in tables):
         return None
-    figure = go.Figure()
-    for one, table in zip(series, tables, strict=True):
-        figure.add_trace(_differences(one, table))
-    tolerances = sorted(
-        {t for one in series if (t := one.run.manifest.agreement.tolerance_cycles) is not None}
-    )
-    for tolerance in tolerances:
-        _band(figure, tolerance)
-    figure.update_xaxes(title_text="operation (seq)")
-    figure.update_yaxes(title_text="wire minus DWT (cycles)")
+    titles = [f"{one.label}: wire minus DWT" for one in series]
+    spacing = 0.2 / len(series)
+    figure = make_subplots(len(series), 1, shared_xaxes=True, vertical_spacing=spacing, subplot_titles=titles)
+    for row, (one, table) in enumerate(zip(series, tables, strict=True), start=1):
+        figure.add_trace(_differences(one, table), row=row, col=1)
+        _band(figure, row, one.run.manifest.agreement.tolerance_cycles)
+    figure.update_annotations(x=0, xanchor="left", font={"size": 13})
+    figure.update_xaxes(title_text="operation (seq)", rangemode="tozero", row=len(series), col=1)
+    figure.update_yaxes(title_text="cycles")
     counted = per_series(series, [len(table) for table in tables], "critical sections")
     explanation = (
         f"{_outside(series, tables)} The constant cost of the markers, calibrated on empty sections of the same run, "
         "is removed. The shaded band is the tolerance."
     )
-    return make_chart(
-        "agreement", "Agreement of wire and DWT", series, counted, explanation, figure, height=400
-    )
+    height = 80 + 170 * len(series)
+    title = "Agreement of wire and DWT"
+    chart = make_chart("agreement", title, series, counted, explanation, figure, height)
+    figure.update_layout(showlegend=False, margin={"t": 30})
+    return chart
 
 
 def _differences(one: Series, table: pl.DataFrame) -> go.Scatter:
@@ -47,22 +49,18 @@ def _differences(one: Series, table: pl.DataFrame) -> go.Scatter:
         marker=points(one, size=4, opacity=0.5),
         name=one.label,
         meta=meta(one),
-        customdata=operation_keys(table["seq"]),
-        hovertemplate="%{y:+.3f} cycles<br>operation %{customdata}",
+        hovertemplate="%{y:+.3f} cycles<br>operation %{x}",
     )
 
 
-def _band(figure: go.Figure, tolerance: float) -> None:
-    figure.add_hrect(y0=-tolerance, y1=tolerance, fillcolor=MUTED, opacity=0.1, line_width=0, layer="below")
-    for edge in (-tolerance, tolerance):
-        figure.add_hline(y=edge, line={"color": MUTED, "width": 1, "dash": "dot"}, layer="below")
-    # Both edges of the band belong in the picture, also where all differences are zero.
-    figure.add_trace(
-        go.Scatter(
-            x=[0, 0], y=[-tolerance * 1.3, tolerance * 1.3], mode="markers", marker={"opacity": 0}, hoverinfo="skip",
-            showlegend=False,
-        )
-    )  # fmt: skip
+def _band(figure: go.Figure, row: int, tolerance: float | None) -> None:
+    """The tolerance, with room around it: both edges belong in the picture even where all differences are zero."""
+    if not tolerance:
+        return
+    band = {"fillcolor": MUTED, "opacity": 0.1, "line_width": 0, "layer": "below"}
+    figure.add_hrect(y0=-tolerance, y1=tolerance, row=row, col=1, **band)
+    room = go.Scatter(x=[0, 0], y=[-1.2 * tolerance, 1.2 * tolerance], mode="markers", marker={"opacity": 0})
+    figure.add_trace(room.update(hoverinfo="skip", showlegend=False), row=row, col=1)
 
 
 def _outside(series: Sequence[Series], tables: Sequence[pl.DataFrame]) -> str:

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.chart import Chart, line, make_chart, per_series, points
+from dashboards.formatting import grouped
 from dashboards.selection import meta, operation_keys
 from dashboards.series import Series
 
@@ -20,8 +21,9 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
     figure = go.Figure()
     for rank, (one, table) in enumerate(zip(series, tables, strict=True)):
         if len(table):
-            figure.add_trace(_allocations(one, table, _shift(rank, len(series))))
-            figure.add_trace(_worst(one, table))
+            shift = _shift(rank, len(series))
+            figure.add_trace(_allocations(one, table, shift))
+            figure.add_trace(_worst(one, table, shift))
     figure.update_xaxes(title_text="free-list probes of the allocation", dtick=_tick(tables))
     figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
     counted = per_series(series, [len(table) for table in tables], "measured allocations")
@@ -53,11 +55,11 @@ def _allocations(one: Series, table: pl.DataFrame, shift: float) -> go.Scatter:
     )
 
 
-def _worst(one: Series, table: pl.DataFrame) -> go.Scatter:
+def _worst(one: Series, table: pl.DataFrame, shift: float) -> go.Scatter:
     ordered = table.sort("probes", "dwt_cycles", descending=[False, True], maintain_order=True)
     worst = ordered.unique("probes", keep="first", maintain_order=True)
     return go.Scatter(
-        x=worst["probes"].to_numpy(),
+        x=worst["probes"].to_numpy() + shift,
         y=worst["dwt_cycles"].to_numpy(),
         mode="lines",
         line=line(one, width=1.5),
@@ -66,5 +68,6 @@ def _worst(one: Series, table: pl.DataFrame) -> go.Scatter:
         showlegend=False,
         meta=meta(one),
         customdata=operation_keys(worst["seq"]),
-        hovertemplate="max of %{x} probes: %{y:,} cycles<br>operation %{customdata}",
+        text=[grouped(probes) for probes in worst["probes"]],
+        hovertemplate="max of %{text} probes: %{y:,} cycles<br>operation %{customdata}",
     )

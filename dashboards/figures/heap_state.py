@@ -9,7 +9,7 @@ import polars as pl
 from plotly.subplots import make_subplots
 
 from dashboards.chart import Chart, line, make_chart, per_series
-from dashboards.selection import meta, operation_keys
+from dashboards.selection import meta
 from dashboards.series import Series
 from dashboards.windows import worst_operation
 
@@ -48,7 +48,6 @@ def _course(one: Series, column: str, legend: bool) -> go.Scatter:
         legendgroup=one.run.id,
         showlegend=legend,
         meta=meta(one),
-        customdata=operation_keys(table["seq"]),
         hovertemplate="%{y:,} after operation %{x}",
     )
 
@@ -70,6 +69,5 @@ def _worst(one: Series, column: str, legend: bool) -> go.Scatter:
         legendgroup=f"{one.run.id} worst",
         showlegend=legend,
         meta=meta(one),
-        customdata=operation_keys(table["seq"]),
         hovertemplate="worst: operation %{x}, %{y:,}",
     )

@@ -31,30 +31,23 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     if not strips:
         return None
     figure = go.Figure()
-    shown: set[str] = set()
-    for one, words, table in strips:
-        row = _row(one, words, len(table))
-        figure.add_trace(_strip(one, table, row, legend=one.run.id not in shown))
+    for row, (one, words, table) in enumerate(strips):
+        figure.add_trace(_strip(one, table, row))
         figure.add_annotation(**_maximum(one, table, row))
-        shown.add(one.run.id)
-    figure.update_xaxes(
-        title_text="latency, stimulus to first instructions of the handler (ns)", rangemode="tozero"
-    )
-    # Room on the right for the label of the largest value.
+        figure.add_annotation(**_name(f"{words}: {one.label}, n = {grouped(len(table))}", row))
     largest = max(float(table["isr_latency_ns"].max()) for _, _, table in strips)  # type: ignore[arg-type]
-    figure.update_xaxes(range=[0, largest * 1.22])
-    rows = [_row(one, words, len(table)) for one, words, table in strips]
-    figure.update_yaxes(categoryorder="array", categoryarray=rows[::-1], tickfont={"size": 12})
+    # Room on the right for the label of the largest value.
+    figure.update_xaxes(title_text="latency, stimulus to handler (ns)", range=[0, largest * 1.25])
+    figure.update_yaxes(range=[len(strips) - 0.5, -0.9], showticklabels=False)
     explanation = (
-        "Each tick is one latency that occurred, the number at the right the worst. An interrupt that falls into a "
-        "critical section waits for its end; the control interrupt lies above BASEPRI and never waits."
+        "Each tick is one latency that occurred, the number at the right the worst. An interrupt that falls into "
+        "a critical section waits for its end; the control interrupt lies above BASEPRI and never waits."
     )
     counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
-    height = 130 + 44 * len(strips)
-    chart = make_chart(
-        "latency", "Interrupt latency by what it met", series, counted, explanation, figure, height
-    )
-    figure.update_yaxes(showgrid=True)
+    title = "Interrupt latency by what it met"
+    chart = make_chart("latency", title, series, counted, explanation, figure, 90 + 46 * len(strips))
+    figure.update_layout(showlegend=False, margin={"l": 18})
+    figure.update_yaxes(ticks="", showgrid=False)
     return chart
 
 
@@ -65,11 +58,7 @@ def answered_class(one: Series, hit: str) -> pl.DataFrame:
     return one.run.answered.filter(pl.col("hit") == hit)
 
 
-def _row(one: Series, words: str, n: int) -> str:
-    return f"{words}<br>{one.label}, n = {grouped(n)}"
-
-
-def _strip(one: Series, table: pl.DataFrame, row: str, legend: bool) -> go.Scatter:
+def _strip(one: Series, table: pl.DataFrame, row: int) -> go.Scatter:
     distinct = (
         table.group_by("isr_latency_ns", maintain_order=True)
         .agg(pl.len().alias("n"), pl.col("sample").first(), pl.col("operation_seq").first())
@@ -82,15 +71,13 @@ def _strip(one: Series, table: pl.DataFrame, row: str, legend: bool) -> go.Scatt
         mode="markers",
         marker={"symbol": "line-ns", "size": 14, "line": {"width": 1.5, "color": one.style.tint(0.6)}},
         name=one.label,
-        legendgroup=one.run.id,
-        showlegend=legend,
         meta=meta(one),
         customdata=list(zip(keys, distinct["n"].to_list(), strict=True)),
         hovertemplate="%{x:,.6~g} ns, seen %{customdata[1]} times<br>%{customdata[0]}",
     )
 
 
-def _maximum(one: Series, table: pl.DataFrame, row: str) -> dict[str, object]:
+def _maximum(one: Series, table: pl.DataFrame, row: int) -> dict[str, object]:
     worst = float(table["isr_latency_ns"].max())  # type: ignore[arg-type]
     return {
         "x": worst,
@@ -101,6 +88,12 @@ def _maximum(one: Series, table: pl.DataFrame, row: str) -> dict[str, object]:
         "xanchor": "left",
         "xshift": 6,
     }
+
+
+def _name(text: str, row: int) -> dict[str, object]:
+    """What a strip shows, above it, where it takes no width from a narrow screen."""
+    position = {"x": 0, "xref": "paper", "xanchor": "left", "y": row, "yshift": 17}
+    return {**position, "text": text, "font": {"size": 12}, "showarrow": False}
 
 
 def _missed(series: Sequence[Series]) -> str:

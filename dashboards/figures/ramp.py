@@ -41,6 +41,8 @@ def ramp(series: Sequence[Series]) -> Chart | None:
             figure.add_trace(_per_depth(one, valid, row, "max", number == 1), row=number, col=1)
             figure.add_trace(_per_depth(one, valid, row, "min", number == 1), row=number, col=1)
         figure.update_yaxes(title_text=row.axis, rangemode="tozero", row=number, col=1)
+    deepest = max(int(table["depth"].max()) for table in tables if len(table))  # type: ignore[arg-type]
+    figure.update_xaxes(range=[0, deepest * 1.02])
     figure.update_xaxes(title_text="depth (free blocks that do not fit)", row=len(_ROWS), col=1)
     counted = per_series(series, [len(table) for table in tables], "measured allocations")
     explanation = (

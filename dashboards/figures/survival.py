@@ -12,8 +12,12 @@ from plotly.subplots import make_subplots
 
 from dashboards.chart import Chart, line, make_chart, per_series
 from dashboards.formatting import grouped
-from dashboards.selection import interrupt_keys, meta, operation_keys
+from dashboards.selection import describe, interrupt_keys, meta, operation_keys
 from dashboards.series import Series
+
+
+# Height of one line of the labels under the curves.
+LABEL_DECADES = 0.45
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Curve:
 def survival(series: Sequence[Series]) -> Chart | None:
     """P(X ≥ x) of the critical section and of the interrupt latency. None without samples."""
     panels = [
-        ("critical section of an allocation, on the wire (ns)", [critical_curve(one) for one in series]),
+        ("critical section, on the wire (ns)", [critical_curve(one) for one in series]),
         ("interrupt latency, STIM to ISR (ns)", [latency_curve(one) for one in series]),
     ]
     panels = [(axis, curves) for axis, curves in panels if any(curve.n for curve in curves)]
@@ -74,10 +78,15 @@ def _curve(table: pl.DataFrame, column: str, keys: list[str]) -> Curve:
 def _draw(figure: go.Figure, row: int, series: Sequence[Series], curves: Sequence[Curve]) -> None:
     x_max = max(curve.value_ns[-1] for curve in curves if curve.n)
     drawn = [(one, curve) for one, curve in zip(series, curves, strict=True) if curve.n]
+    least = float(np.log10(min(curve.share[-1] for _, curve in drawn)))
+    figure.update_yaxes(range=[least - LABEL_DECADES * (len(drawn) + 0.8), 0.15], row=row, col=1)
     for rank, (one, curve) in enumerate(drawn):
         figure.add_trace(_steps(one, curve, legend=row == 1), row=row, col=1)
         figure.add_trace(_maximum(one, curve), row=row, col=1)
-        figure.add_annotation(**_label(one, curve, rank, curve.value_ns[-1] > x_max / 2), row=row, col=1)
+        # Below all curves; on a logarithmic axis places are powers of ten.
+        place = least - LABEL_DECADES * (rank + 1)
+        label = _label(one, curve, curve.value_ns[-1] > x_max / 2)
+        figure.add_annotation(**label, ayref=f"y{row}", ay=place, row=row, col=1)
 
 
 def _steps(one: Series, curve: Curve, legend: bool) -> go.Scatter:
@@ -112,21 +121,16 @@ def _maximum(one: Series, curve: Curve) -> go.Scatter:
     )
 
 
-def _label(one: Series, curve: Curve, rank: int, on_the_right: bool) -> dict[str, object]:
-    """The maximum's value and operation, one line higher for each series so that labels never meet."""
-    key = curve.key[-1]
-    where = f"outside operations, sample {key[1:]}" if key.startswith("@") else f"operation {key}"
+def _label(one: Series, curve: Curve, on_the_right: bool) -> dict[str, object]:
+    """The maximum's value and operation, led to its point from wherever there is room."""
     return {
         "x": curve.value_ns[-1],
         "y": float(np.log10(curve.share[-1])),
-        "text": f"{one.label}: max {grouped(curve.value_ns[-1])} ns, {where}",
+        "ax": -10 if on_the_right else 10,
+        "text": f"{one.label} max {grouped(curve.value_ns[-1])} ns, {describe(curve.key[-1])}",
         "font": {"color": one.style.colour, "size": 12},
-        "bgcolor": "rgba(255,255,255,0.85)",
-        "showarrow": True,
         "arrowhead": 0,
-        "arrowwidth": 1,
+        "arrowwidth": 0.8,
         "arrowcolor": one.style.colour,
-        "ax": -14 if on_the_right else 14,
-        "ay": -24 - 24 * rank,
         "xanchor": "right" if on_the_right else "left",
     }

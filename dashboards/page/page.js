@@ -5,7 +5,10 @@
   const config = {
     responsive: true,
     displaylogo: false,
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+    displayModeBar: narrow ? false : "hover",
+    // Nothing in this page talks to a server, so neither does a button.
+    plotlyServerURL: "",
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendChartToCloud"],
   };
   const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
   const kinds = {

@@ -155,28 +155,27 @@ class _Timeline:
         }
         return pl.DataFrame(columns, schema=dict(OPERATIONS), strict=False)
 
-    def answers(self) -> tuple[Samples, Samples, Samples]:
-        """Of each STIM edge: the operation it fell into or -1, whether CRIT was high, the sample of the answer."""
-        inside = np.searchsorted(self.op_start, self.stimuli, side="right") - 1
-        seq = np.where((inside >= 0) & (self.stimuli < self.op_end[inside]), inside, -1)
-        critical = (
-            (seq >= 0) & (self.stimuli >= self.crit_start[inside]) & (self.stimuli < self.crit_end[inside])
-        )
-        answer = np.where(critical, self.crit_end[inside] + ENTRY_HIT, self.stimuli + ENTRY_CLEAR)
-        return seq, critical, answer
+    def hits(self, stimuli: Samples) -> tuple[Samples, npt.NDArray[np.bool_]]:
+        """Of each stimulus: the operation it fell into or -1, and whether CRIT was high."""
+        inside = np.searchsorted(self.op_start, stimuli, side="right").astype(np.int64) - 1
+        in_op = (inside >= 0) & (stimuli < self.op_end[inside])
+        critical = in_op & (stimuli >= self.crit_start[inside]) & (stimuli < self.crit_end[inside])
+        return np.where(in_op, inside, np.int64(-1)), critical
+
+    def answers(self) -> Samples:
+        """The sample at which ISR rises for each STIM edge."""
+        seq, critical = self.hits(self.stimuli)
+        return np.where(critical, self.crit_end[seq] + ENTRY_HIT, self.stimuli + ENTRY_CLEAR)
 
     def interrupts_table(self) -> pl.DataFrame:
-        seq, critical, answer = self.answers()
-        hit = np.where(critical, "critical", np.where(seq >= 0, "operation", "none"))
-        stimuli = _interrupt_rows(False, self.stimuli, answer, seq, hit)
-        control_hit = np.full(len(self.controls), "none")
+        stimuli = _interrupt_rows(False, self.stimuli, self.answers(), *self.hits(self.stimuli))
         controls = _interrupt_rows(
-            True, self.controls, self.controls + ENTRY_CONTROL, np.full(len(self.controls), -1), control_hit
+            True, self.controls, self.controls + ENTRY_CONTROL, *self.hits(self.controls)
         )
         return pl.concat([stimuli, controls]).sort("sample")
 
     def edges_table(self) -> pl.DataFrame:
-        _, _, answer = self.answers()
+        answer = self.answers()
         control_answer = self.controls + ENTRY_CONTROL
         toggles = [
             (0, self.crit_start), (0, self.crit_end), (1, self.op_start), (1, self.op_end),
@@ -196,7 +195,7 @@ class _Timeline:
 
 
 def _interrupt_rows(
-    control: bool, stimulus: Samples, answer: Samples, seq: Samples, hit: npt.NDArray[np.str_]
+    control: bool, stimulus: Samples, answer: Samples, seq: Samples, critical: npt.NDArray[np.bool_]
 ) -> pl.DataFrame:
     latency_ns = (answer - stimulus) * 1e9 / RATE_HZ
     columns = {
@@ -206,7 +205,7 @@ def _interrupt_rows(
         "isr_latency_ns": latency_ns,
         "task_latency_ns": [None] * len(stimulus) if control else latency_ns + 300e9 / RATE_HZ,
         "operation_seq": [None if value < 0 else int(value) for value in seq],
-        "hit": hit,
+        "hit": np.where(critical, "critical", np.where(seq >= 0, "operation", "none")),
         "missed": [False] * len(stimulus),
     }
     return pl.DataFrame(columns, schema=dict(INTERRUPTS), strict=False)

@@ -1,0 +1,98 @@
+"""Logic levels as lanes, one per channel, channel 0 on top: what every waveform is drawn with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+
+from dashboards.chart import make_chart
+from dashboards.palette import INK, MUTED
+from dashboards.series import Series
+from dashboards.windows import Window
+
+LANE_HEIGHT = 1.45
+_ALLOCATOR_CHANNELS = ("CRIT", "OP")
+
+
+def levels(
+    window: Window, channel: int, samplerate_hz: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Times in µs from the window's zero, and levels: a channel's changes and both ends, shape (points,)."""
+    level = (window.word >> channel).astype(np.int64) & 1
+    kept = np.append(True, level[1:] != level[:-1])
+    sample = np.append(window.sample[kept], window.end)
+    return (sample - window.zero) * 1e6 / samplerate_hz, np.append(level[kept], level[-1])
+
+
+def draw_window(figure: go.Figure, row: int, one: Series, window: Window) -> None:
+    """Draw a window of the run's capture into one row of subplots, its critical sections shaded."""
+    edges = one.run.edges
+    assert edges is not None  # the window was cut from it
+    for channel, name in enumerate(edges.channels):
+        time_us, level = levels(window, channel, edges.samplerate_hz)
+        lane = _lane(name, channel, len(edges.channels))
+        lane.update(x=time_us, y=level + _base(channel, len(edges.channels)))
+        if name in _ALLOCATOR_CHANNELS:
+            lane.line.color = one.style.colour
+        figure.add_trace(lane, row=row, col=1)
+        if name == "CRIT":
+            _shade(figure, row, one, time_us, level)
+    _name_lanes(figure, edges.channels, row=row, col=1)
+
+
+def empty_panel(series: Sequence[Series]) -> go.Figure:
+    """Lanes without levels, which the report's script fills with the selected window.
+
+    Each trace's `meta` says which channel it shows, at which height, and whether in the allocator's colour.
+    """
+    channels = next((edges.channels for one in series if (edges := one.run.edges) is not None), ())
+    figure = go.Figure([_lane(name, channel, len(channels)) for channel, name in enumerate(channels)])
+    make_chart("panel", "", series, "", "", figure, height=270)
+    figure.update_layout(showlegend=False, margin={"t": 6, "b": 44})
+    figure.update_xaxes(title_text="time (µs)")
+    _name_lanes(figure, channels)
+    return figure
+
+
+def _base(channel: int, channels: int) -> float:
+    return (channels - 1 - channel) * LANE_HEIGHT
+
+
+def _lane(name: str, channel: int, channels: int) -> go.Scatter:
+    return go.Scatter(
+        mode="lines",
+        line={"shape": "hv", "width": 1.4, "color": MUTED if name == "SYNC" else INK},
+        name=escape(name, quote=False),
+        hovertemplate="%{x:.3f} µs",
+        meta={"channel": channel, "base": _base(channel, channels), "allocator": name in _ALLOCATOR_CHANNELS},
+    )
+
+
+def _name_lanes(figure: go.Figure, channels: Sequence[str], **subplot: int) -> None:
+    bases = [_base(channel, len(channels)) for channel in range(len(channels))]
+    figure.update_yaxes(
+        tickvals=[base + 0.5 for base in bases],
+        ticktext=[escape(name, quote=False) for name in channels],
+        range=[-0.3, max(bases, default=0) + 1.3],
+        showgrid=False,
+        ticks="",
+        showline=False,
+        **subplot,
+    )
+
+
+def _shade(
+    figure: go.Figure,
+    row: int,
+    one: Series,
+    time_us: npt.NDArray[np.float64],
+    level: npt.NDArray[np.int64],
+) -> None:
+    for start, end, high in zip(time_us[:-1], time_us[1:], level[:-1], strict=True):
+        if high:
+            tint = one.style.tint(0.12)
+            figure.add_vrect(x0=start, x1=end, fillcolor=tint, line_width=0, layer="below", row=row, col=1)

@@ -1,0 +1,61 @@
+"""The comparison for the terminal: a narrow table per scenario, with the reasons under it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dashboards.formatting import quantity as number
+from dashboards.quantities import PRINTED, Quantity
+from dashboards.runs import LoadedRun
+from dashboards.series import Series, by_scenario
+
+_VERDICT_STYLES = {"complete": "green", "truncated": "bold red", "inconclusive": "bold yellow"}
+
+
+def terminal_report(runs: Sequence[LoadedRun]) -> RenderableType:
+    """What to print of `runs`; it fits 100 columns. A number of a doubtful run stands beside its verdict."""
+    parts: list[RenderableType] = []
+    for scenario, series in by_scenario(runs).items():
+        parts += [_table(scenario, series), *_reasons(series), Text()]
+    return Group(*parts)
+
+
+def _table(scenario: str, series: Sequence[Series]) -> Table:
+    table = Table(title=Text(scenario, style="bold"), title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table.add_column("")
+    table.add_column("allocator", overflow="fold")
+    for heading in ("n", "median", "p99", "max"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for first, one in _marked(series):
+        verdict = one.run.manifest.verdict
+        name = Text("verdict" if first else "")
+        table.add_row(name, Text(one.name), "", "", "", Text(verdict, style=_VERDICT_STYLES[verdict]))
+    for quantity in PRINTED:
+        for first, one in _marked(series):
+            table.add_row(*_row(quantity, one, first), end_section=one is series[-1])
+    return table
+
+
+def _marked(series: Sequence[Series]) -> list[tuple[bool, Series]]:
+    """Each series with whether it is the first: only that one repeats what the row is about."""
+    return [(i == 0, one) for i, one in enumerate(series)]
+
+
+def _row(quantity: Quantity, one: Series, first: bool) -> list[Text]:
+    summary = quantity.summary(one.run)
+    words = f"{quantity.words} ({quantity.unit})" if quantity.unit else quantity.words
+    values = [number(value, quantity.unit) for value in (summary.median, summary.p99, summary.max)]
+    return [Text(words if first else ""), Text(one.name), Text(f"{summary.n:,}"), *map(Text, values)]
+
+
+def _reasons(series: Sequence[Series]) -> list[Text]:
+    """One paragraph for each sentence; Text takes what files say literally, without markup."""
+    return [
+        Text(f"{one.name}: {sentence}", style=_VERDICT_STYLES[one.run.manifest.verdict])
+        for one in series
+        for sentence in (*one.run.manifest.reasons, *one.run.notes)
+    ]
