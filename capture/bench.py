@@ -14,6 +14,9 @@ from capture.edges import CHANNELS, CaptureError
 
 BENCH_FILE = Path(__file__).resolve().parent.parent / "bench.toml"
 
+# Where every loader puts the operation image: the last 256 KiB of the flash (docs/SPEC.md, section 3).
+IMAGE_ADDRESS = 0x0804_0000
+
 LOADERS = {"virtual-nucleo": {"kind"}, "pyocd": {"kind", "target", "probe"}}
 VIRTUAL_PORTS = ("pty", "tcp")
 
@@ -83,7 +86,9 @@ def _bench(content: dict[str, Any]) -> Bench:
     boards = {name: _board(name, entry) for name, entry in _table(content, "boards", "").items()}
     default = _word(content, "default", "")
     if default not in boards:
-        raise CaptureError(f"bench.toml: default = {default!r} is none of its boards: {', '.join(boards) or 'none'}.")
+        raise CaptureError(
+            f"bench.toml: default = {default!r} is none of its boards: {', '.join(boards) or 'none'}."
+        )
     return Bench(default, boards)
 
 
@@ -104,7 +109,9 @@ def _board(name: str, entry: object) -> BoardResource:
 def _loader(entry: dict[str, Any], where: str) -> LoaderResource:
     kind = _word(entry, "kind", where)
     if kind not in LOADERS:
-        raise CaptureError(f"bench.toml: {where}.kind = {kind!r} is unknown; choose from {', '.join(LOADERS)}.")
+        raise CaptureError(
+            f"bench.toml: {where}.kind = {kind!r} is unknown; choose from {', '.join(LOADERS)}."
+        )
     _only(entry, LOADERS[kind], where)
     if kind == "virtual-nucleo":
         return LoaderResource(kind)
@@ -115,7 +122,9 @@ def _analyzer(entry: dict[str, Any], where: str) -> AnalyzerResource:
     _only(entry, {"driver", "connection", "samplerate_hz", "channels"}, where)
     samplerate_hz = entry.get("samplerate_hz")
     if type(samplerate_hz) is not int or samplerate_hz <= 0:
-        raise CaptureError(f"bench.toml: {where}.samplerate_hz must be a positive whole number of samples per second.")
+        raise CaptureError(
+            f"bench.toml: {where}.samplerate_hz must be a positive whole number of samples per second."
+        )
     channels = _table(entry, "channels", where) if "channels" in entry else {}
     if channels:
         _check_channels(channels, f"{where}.channels")
@@ -125,7 +134,9 @@ def _analyzer(entry: dict[str, Any], where: str) -> AnalyzerResource:
 
 def _check_channels(channels: dict[str, Any], where: str) -> None:
     if set(channels) != set(CHANNELS):
-        raise CaptureError(f"bench.toml: {where} must name each of {', '.join(CHANNELS)} once, and nothing else.")
+        raise CaptureError(
+            f"bench.toml: {where} must name each of {', '.join(CHANNELS)} once, and nothing else."
+        )
     for channel in channels:
         _word(channels, channel, where)
     if len(set(channels.values())) != len(channels):

@@ -14,7 +14,7 @@ import polars as pl
 
 from capture.calibration import MarkerCost, calibrate
 from capture.records import CalibrationRecord, OperationRecord, RecordLog
-from capture.wire import Pulses, Windows, Wire
+from capture.wire import PulseTrain, Windows, Wire
 from decoders import vectorised
 from scenarios.plan import Plan
 
@@ -104,7 +104,7 @@ def _provable(records: tuple[OperationRecord, ...], limit: int) -> list[Operatio
     return provable
 
 
-def _one_whole_pulse(pulses: Pulses, windows: Windows) -> npt.NDArray[np.bool_]:
+def _one_whole_pulse(pulses: PulseTrain, windows: Windows) -> npt.NDArray[np.bool_]:
     first, last = pulses.indices(windows)
     one: npt.NDArray[np.bool_] = last - first == 1
     one[one] = pulses.end[first[one]] <= windows.end[one]
@@ -162,12 +162,12 @@ def _seen(wire: Wire, windows: Windows) -> dict[str, pl.Series]:
     }
 
 
-def _null_where_absent(pulses: Pulses, windows: Windows, values: npt.NDArray[np.int64]) -> pl.Series:
+def _null_where_absent(pulses: PulseTrain, windows: Windows, values: npt.NDArray[np.int64]) -> pl.Series:
     first, last = pulses.indices(windows)
     return pl.select(pl.when(pl.Series(last > first)).then(pl.Series(values, dtype=pl.Int64))).to_series()
 
 
-def _first_start(pulses: Pulses, windows: Windows) -> npt.NDArray[np.int64]:
+def _first_start(pulses: PulseTrain, windows: Windows) -> npt.NDArray[np.int64]:
     """Sample at which the first pulse of each window starts; any number where there is none."""
     first, _ = pulses.indices(windows)
     return np.append(pulses.start, -1)[first]
@@ -178,7 +178,9 @@ def _rises_while_high(wire: Wire, rising: str, high: str, windows: Windows) -> n
     edges = wire.edges.transitions(rising)
     rises = edges.sample[edges.level]
     rises = rises[vectorised.level_at(wire.edges, high, rises)]
-    counts: npt.NDArray[np.int64] = np.searchsorted(rises, windows.end) - np.searchsorted(rises, windows.start)
+    counts: npt.NDArray[np.int64] = np.searchsorted(rises, windows.end) - np.searchsorted(
+        rises, windows.start
+    )
     return counts
 
 
@@ -227,7 +229,10 @@ def _latency_ns(
 
 
 def _operation_at(
-    windows: Windows, seq: npt.NDArray[np.int64], sample: npt.NDArray[np.int64], in_operation: npt.NDArray[np.bool_]
+    windows: Windows,
+    seq: npt.NDArray[np.int64],
+    sample: npt.NDArray[np.int64],
+    in_operation: npt.NDArray[np.bool_],
 ) -> pl.Series:
     """The joined operation during whose OP pulse each sample falls, else null."""
     index = np.searchsorted(windows.start, sample, side="right") - 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from string import hexdigits
 from typing import TypeVar
 
 FORMAT_VERSION = 1
@@ -137,7 +138,7 @@ def _decimal(text: str) -> int:
 
 
 def _hexadecimal(text: str) -> int:
-    if len(text) != 8:
+    if len(text) != 8 or not set(text) <= set(hexdigits):
         raise ValueError(f"{text!r} does not have 8 hexadecimal digits")
     return int(text, 16)
 

@@ -168,7 +168,9 @@ def _agreement(evidence: Evidence) -> dict[str, float | int | None]:
     disagreement = evidence.joined.operations["disagreement_cycles"].drop_nulls()
     return {
         "n": len(disagreement),
-        "wire_minus_dwt_cycles_max_abs": float(disagreement.abs().to_numpy().max()) if len(disagreement) else None,
+        "wire_minus_dwt_cycles_max_abs": float(disagreement.abs().to_numpy().max())
+        if len(disagreement)
+        else None,
         "tolerance_cycles": evidence.tolerance_cycles,
     }
 
@@ -189,12 +191,18 @@ def _warnings(evidence: Evidence) -> list[str]:
     found = []
     boot, heap = evidence.log.first(Boot), evidence.log.first(HeapRecord)
     if evidence.log.preamble:
-        found.append(f"{len(evidence.log.preamble)} lines came before BOOT; they belong to no run and were ignored.")
+        found.append(
+            f"{len(evidence.log.preamble)} lines came before BOOT; they belong to no run and were ignored."
+        )
     if boot and boot.free_blocks != 1:
         found.append(f"The heap began with {boot.free_blocks} free blocks instead of one.")
     if boot and heap and heap.free_bytes > boot.free_bytes:
-        found.append(f"The heap ended with {heap.free_bytes} free bytes, more than the {boot.free_bytes} at the start.")
+        found.append(
+            f"The heap ended with {heap.free_bytes} free bytes, more than the {boot.free_bytes} at the start."
+        )
     if evidence.edges.samplerate_hz < evidence.wire.core_hz:
         sample_ns = NS_PER_S / evidence.edges.samplerate_hz
-        found.append(f"A sample lasts {sample_ns:.1f} ns, longer than a core cycle: widths and latencies are known to that.")
+        found.append(
+            f"A sample lasts {sample_ns:.1f} ns, longer than a core cycle: widths and latencies are known to that."
+        )
     return found

@@ -84,7 +84,9 @@ def no_end_record(evidence: Evidence) -> Iterator[str]:
     end = evidence.log.first(EndRecord)
     if end is None:
         if evidence.log.first(FailRecord) is None:
-            cut = f", in the middle of a line: {evidence.log.cut_line[:40]!r}" if evidence.log.cut_line else ""
+            cut = (
+                f", in the middle of a line: {evidence.log.cut_line[:40]!r}" if evidence.log.cut_line else ""
+            )
             yield f"The records stop without END after {evidence.log.byte_count} bytes{cut}; check the serial line and run again."
         return
     found = len(evidence.log.all(OperationRecord))
@@ -199,7 +201,9 @@ def wire_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
 
 def critical_section_unseen(evidence: Evidence) -> Iterator[str]:
     """DWT counted a critical section that CRIT does not show."""
-    unseen = evidence.joined.operations.filter(pl.col("wire_critical_samples").is_null() & (pl.col("dwt_cycles") > 0))
+    unseen = evidence.joined.operations.filter(
+        pl.col("wire_critical_samples").is_null() & (pl.col("dwt_cycles") > 0)
+    )
     if unseen.height:
         yield (
             f"{unseen.height} operations have a critical section in their record but none on CRIT, the first is "

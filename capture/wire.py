@@ -16,7 +16,7 @@ NOMINAL_CORE_HZ = 84_000_000
 
 
 @dataclass(frozen=True)
-class Pulses:
+class PulseTrain:
     """Complete pulses of one channel: int64[n] samples of their rising and falling edges."""
 
     start: Samples
@@ -27,10 +27,10 @@ class Pulses:
         """Widths in samples, int64[n]."""
         return self.end - self.start
 
-    def between(self, first: int, last: int) -> Pulses:
+    def between(self, first: int, last: int) -> PulseTrain:
         """The pulses that start at `first` or later and before `last`."""
         inside = (self.start >= first) & (self.start < last)
-        return Pulses(self.start[inside], self.end[inside])
+        return PulseTrain(self.start[inside], self.end[inside])
 
     def indices(self, windows: Windows) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """For each window, the half-open range of the pulses that start in it: two intp[windows]."""
@@ -69,10 +69,10 @@ class Wire:
     start_frame: Samples | None
     end_frame: Samples | None
     clock: vectorised.ClockFit | None
-    calibration: dict[str, Pulses]
+    calibration: dict[str, PulseTrain]
     operations: Windows
-    critical: Pulses
-    operation: Pulses
+    critical: PulseTrain
+    operation: PulseTrain
 
     @property
     def samples_per_cycle_nominal(self) -> float:
@@ -112,9 +112,9 @@ def _frames(edges: EdgeList, core_hz: int) -> tuple[Samples | None, Samples | No
     return found.start, found.end
 
 
-def _pulses(edges: EdgeList, channel: str) -> Pulses:
+def _pulses(edges: EdgeList, channel: str) -> PulseTrain:
     found = vectorised.pulses(edges, channel)
-    return Pulses(found.start, found.end)
+    return PulseTrain(found.start, found.end)
 
 
 def _windows(
@@ -132,7 +132,7 @@ def _windows(
     return Windows(borders[:-1], borders[1:]), (int(start_frame[-1]), calibration_end)
 
 
-def _without_closing_window(windows: Windows, operation: Pulses, end_frame: Samples | None) -> Windows:
+def _without_closing_window(windows: Windows, operation: PulseTrain, end_frame: Samples | None) -> Windows:
     """Leaves out what follows the edge that brings SYNC low after an odd number of operations."""
     if end_frame is None or not len(windows):
         return windows

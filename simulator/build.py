@@ -24,7 +24,9 @@ def build() -> Path:
     """Builds the release binary where it is out of date and returns its path. Raises BuildError."""
     _check_cargo()
     command = ["cargo", "build", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
-    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command, cwd=FOLDER, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
     if done.returncode:
         tail = "\n".join(done.stderr.splitlines()[-TAIL_LINES:])
         raise BuildError(f"The virtual Nucleo does not build; cargo says:\n{tail}")
@@ -37,7 +39,11 @@ def _check_cargo() -> None:
     done = subprocess.run(["cargo", "--version"], capture_output=True, text=True, check=False)
     match = re.match(r"cargo (\d+)\.(\d+)", done.stdout)
     if match is None:
-        raise BuildError(f"cargo does not tell its version ({(done.stderr or done.stdout).strip()}); {REMEDY}.")
+        raise BuildError(
+            f"cargo does not tell its version ({(done.stderr or done.stdout).strip()}); {REMEDY}."
+        )
     if (int(match[1]), int(match[2])) < MINIMUM_CARGO:
         needed = ".".join(map(str, MINIMUM_CARGO))
-        raise BuildError(f"{done.stdout.strip()} is too old for the virtual Nucleo ({needed} or later); {REMEDY}.")
+        raise BuildError(
+            f"{done.stdout.strip()} is too old for the virtual Nucleo ({needed} or later); {REMEDY}."
+        )

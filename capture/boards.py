@@ -1,0 +1,53 @@
+"""What a board is to the bench, and the boards there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from capture.bench import BoardResource
+from capture.nucleo_board import NucleoBoard
+from capture.virtual_board import VirtualBoard
+
+
+class Board(Protocol):
+    """A board in use: a context manager, entered before anything else and closed whatever happens.
+
+    The order is prepare(), then the serial line and the capture are opened, then start().
+    """
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def prepare(self, firmware: Path, image: Path) -> None:
+        """Loads the ELF file and the operation image, and holds the board. Raises CaptureError."""
+
+    def serial_url(self) -> str:
+        """What pySerial opens."""
+
+    def analyzer_connection(self) -> str | None:
+        """sigrok's conn= of the analyzer; None for the only one connected."""
+
+    def start(self) -> None:
+        """Lets the firmware run from reset; called once the capture is armed. Raises CaptureError."""
+
+    def has_died(self) -> bool:
+        """True if the board cannot go on and no further sample will come."""
+
+    def problems(self) -> tuple[str, ...]:
+        """What went wrong, in sentences; asked after the capture."""
+
+    def tools(self) -> Mapping[str, str]:
+        """Names and versions of the tools behind the board."""
+
+
+def open_board(resource: BoardResource) -> Board:
+    """The board that an entry of bench.toml describes; nothing is started yet."""
+    if resource.loader.kind == "virtual-nucleo":
+        return VirtualBoard(resource)
+    return NucleoBoard(resource)

@@ -1,0 +1,178 @@
+"""A run made up for the tests: its events are laid down in core cycles first, so the truth is known.
+
+Nothing of the code under test is used but the image compiler and the record format's own documentation.
+"""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from capture.edges import CHANNELS, EdgeList
+from scenarios import catalogue
+from scenarios.plan import Plan
+
+CORE_HZ = 84_000_000
+HEAP_BYTES = 65_536
+CRITICAL_COST = 3
+OPERATION_COST = 5
+STIMULUS_PERIOD = 5003
+CONTROL_PERIOD = 7919
+BIT = {name: bit for bit, name in enumerate(CHANNELS)}
+
+
+def small_plan(**overrides: int) -> Plan:
+    """mem_frag with few pairs: setup, frees and trials in some dozens of operations."""
+    return catalogue.load("mem_frag", overrides or {"depth": 9}).compile()
+
+
+def record(body: str) -> bytes:
+    """A record's line; binascii.crc_hqx is the same polynomial, an implementation of its own."""
+    return f"@{body}*{binascii.crc_hqx(body.encode(), 0xFFFF):04X}\n".encode()
+
+
+@dataclass
+class Truth:
+    """What happened in one operation, in core cycles."""
+
+    seq: int
+    start: int
+    operation_cycles: int
+    critical_start: int
+    critical_cycles: int
+
+
+@dataclass
+class SyntheticRun:
+    """Lays down a whole run; `edges()` and `uart()` are what a bench would have got of it."""
+
+    plan: Plan
+    seed: int = 7
+    toggles: list[tuple[int, int]] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    truths: list[Truth] = field(default_factory=list)
+    stimuli: list[tuple[int, int]] = field(default_factory=list)
+    controls: list[tuple[int, int]] = field(default_factory=list)
+    end_cycle: int = 0
+
+    def __post_init__(self) -> None:
+        self._random = np.random.default_rng(self.seed)
+        self._boot()
+        cycle = self._frame(100_000, 840)
+        cycle = self._calibrate(cycle + 3_000)
+        begin, cycle = self._operate(cycle + 5_000)
+        self._interrupt(begin, cycle)
+        cycle = self._frame(cycle + 20_000, 1260)
+        self._finish()
+        self.end_cycle = cycle + 50_000
+
+    def pulse(self, channel: str, start: int, width: int) -> None:
+        self.toggles += [(start, BIT[channel]), (start + width, BIT[channel])]
+
+    def _boot(self) -> None:
+        stimulus = self.plan.stimulus
+        count = self.plan.operations.height
+        self.lines += [
+            f"BOOT,1,synthetic,{HEAP_BYTES},{CORE_HZ},00000702,V11.2.0,1,65520",
+            "PROOF,84010,84002",
+            f"PLAN,{self.plan.name},{count},{self.plan.image_crc32:08X},1,{stimulus.period_ticks},"
+            f"{stimulus.control_period_ticks}",
+        ]
+
+    def _frame(self, start: int, spacing: int) -> int:
+        self.toggles += [(start + index * spacing, BIT["SYNC"]) for index in range(64)]
+        return start + 63 * spacing
+
+    def _calibrate(self, cycle: int) -> int:
+        for channel, cost, empty in (("CRIT", CRITICAL_COST, 4), ("OP", OPERATION_COST, 6)):
+            for index in range(16):
+                self.pulse(channel, cycle, empty + cost)
+                self.lines.append(f"CAL,{channel},{index},{empty}")
+                cycle += 211
+        return cycle
+
+    def _operate(self, cycle: int) -> tuple[int, int]:
+        begin, live, label = cycle, 0, None
+        for seq, kind, size, planned_label in self.plan.operations.select(
+            "seq", "kind", "size", "label"
+        ).iter_rows():
+            if planned_label != label:
+                label = planned_label
+                self.lines.append(f"MARK,{self.plan.labels.index(label)}")
+            critical, around = int(self._random.integers(200, 4000)), int(self._random.integers(40, 900))
+            self.toggles.append((cycle, BIT["SYNC"]))
+            truth = Truth(seq, cycle + 6, critical + 2 * around, cycle + 6 + around, critical)
+            self.pulse("OP", truth.start, truth.operation_cycles + OPERATION_COST)
+            self.pulse("CRIT", truth.critical_start, critical + CRITICAL_COST)
+            self.truths.append(truth)
+            live += 1 if kind == "A" else -1
+            self.lines.append(
+                f"OP,{seq},{kind},{size},{critical},{truth.operation_cycles},{critical % 97},{live},{live * 64}"
+            )
+            cycle += truth.operation_cycles + int(self._random.integers(30_000, 40_000))
+        if self.plan.operations.height % 2:
+            self.toggles.append((cycle, BIT["SYNC"]))
+        return begin, cycle
+
+    def _critical_end(self, cycle: int) -> int:
+        """When BASEPRI lets an interrupt of `cycle` through."""
+        for truth in self.truths:
+            if truth.critical_start <= cycle < truth.critical_start + truth.critical_cycles + CRITICAL_COST:
+                return truth.critical_start + truth.critical_cycles + CRITICAL_COST
+        return cycle
+
+    def _interrupt(self, begin: int, end: int) -> None:
+        for stimulus in range(begin, end - 10_000, STIMULUS_PERIOD):
+            answer = self._critical_end(stimulus) + 17
+            self.toggles.append((stimulus, BIT["STIM"]))
+            self.pulse("ISR", answer, 60)
+            self.pulse("TASK", answer + 300, 150)
+            self.stimuli.append((stimulus, answer))
+        for stimulus in range(begin + 13, end - 10_000, CONTROL_PERIOD):
+            self.toggles.append((stimulus, BIT["CTRL"]))
+            self.pulse("CISR", stimulus + 15, 40)
+            self.controls.append((stimulus, stimulus + 15))
+
+    def _finish(self) -> None:
+        preempted = sum(
+            any(t.start <= answer < t.start + t.operation_cycles for t in self.truths)
+            for _, answer in self.stimuli
+        )
+        self.lines += [
+            f"STAT,{len(self.stimuli)},{len(self.stimuli)},{len(self.controls)},{preempted}",
+            "HEAP,65520,65520,1,1",
+            f"END,{len(self.truths)}",
+        ]
+
+    def uart(self) -> bytes:
+        """The serial line's bytes."""
+        return b"".join(map(record, self.lines))
+
+    def edges(self, samplerate_hz: int = CORE_HZ, ppm: int = 0) -> EdgeList:
+        """What an analyzer sees whose clock runs `ppm` fast: integer arithmetic, each edge floored to a sample."""
+
+        def sample(cycle: int) -> int:
+            return cycle * samplerate_hz * (1_000_000 + ppm) // (CORE_HZ * 1_000_000)
+
+        rows = dict(_words((sample(cycle), bit) for cycle, bit in sorted(self.toggles)))
+        changed = [(0, 0)]
+        changed += [
+            (s, w) for (s, w), before in zip(rows.items(), [0, *rows.values()], strict=False) if w != before
+        ]
+        samples, words = zip(*changed, strict=True)
+        return EdgeList(
+            np.array(samples, dtype=np.int64),
+            np.array(words, dtype=np.uint8),
+            samplerate_hz,
+            sample(self.end_cycle),
+        )
+
+
+def _words(toggles: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    word = 0
+    for sample, bit in toggles:
+        word ^= 1 << bit
+        yield sample, word

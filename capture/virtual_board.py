@@ -1,0 +1,152 @@
+"""The virtual Nucleo as a board: a process that plays analyzer and serial port (docs/SPEC.md, section 7)."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from capture.bench import IMAGE_ADDRESS, BoardResource
+from capture.edges import CaptureError
+from simulator import build as simulator
+
+CHANNELS = 8
+LISTENING_TIMEOUT_S = 20.0
+CLOSING_TIMEOUT_S = 5.0
+EXIT_UNMODELLED = 3
+
+
+class VirtualBoard:
+    """One process of virtual-nucleo. It simulates from reset when the capture starts, so start() has nothing to do.
+
+    The process exits when its standard input closes: even a bench that is killed leaves none behind.
+    """
+
+    def __init__(self, resource: BoardResource, binary: Path | None = None) -> None:
+        self._resource = resource
+        self._binary = binary
+        self._process: subprocess.Popen[str] | None = None
+        self._stderr: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self._analyzer = self._uart = ""
+        self._closed_by_us = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+        self._stderr.close()
+
+    def prepare(self, firmware: Path, image: Path) -> None:
+        """Starts the simulator with both files and waits until it listens."""
+        binary = self._binary or _built_simulator()
+        uart = "pty" if self._resource.serial_port == "pty" else "tcp:0"
+        command = [str(binary), "serve", str(firmware), "--image", f"{image}@{IMAGE_ADDRESS:#010x}"]
+        command += ["--analyzer", "0", "--uart", uart]
+        try:
+            # A session of its own: Ctrl-C at the terminal is ours to handle first.
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                text=True,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise CaptureError(f"The virtual Nucleo does not start ({error}); run ./lab build.") from None
+        self._analyzer, self._uart = self._listening()
+
+    def serial_url(self) -> str:
+        """The PTY or socket:// URL that the simulator named."""
+        return self._uart
+
+    def analyzer_connection(self) -> str:
+        """BeagleLogic's conn= for the port that the simulator named."""
+        return f"tcp-raw/{self._analyzer.replace(':', '/')}:logic_channels={CHANNELS}"
+
+    def start(self) -> None:
+        """Nothing: the simulation starts with the capture."""
+
+    def has_died(self) -> bool:
+        """True once the process is gone without having been closed."""
+        return self._process is not None and self._process.poll() is not None and not self._closed_by_us
+
+    def problems(self) -> tuple[str, ...]:
+        """The simulator's last words, or that it died without any."""
+        words = self._words()
+        status = self._process.poll() if self._process else None
+        if status == EXIT_UNMODELLED:
+            return (f"The virtual Nucleo stopped: {words or 'it does not say why'}.",)
+        if words:
+            return (f"The virtual Nucleo says: {words}; see docs/SPEC.md, section 7.",)
+        if self.has_died():
+            return (
+                f"The virtual Nucleo died (exit status {status}); run again, and report it if it repeats.",
+            )
+        return ()
+
+    def tools(self) -> Mapping[str, str]:
+        """The simulator's version."""
+        binary = self._binary or simulator.BINARY
+        done = subprocess.run(
+            [str(binary), "--version"], capture_output=True, text=True, check=False, timeout=10
+        )
+        return {"virtual_nucleo": done.stdout.strip().removeprefix("virtual-nucleo ") or "unknown"}
+
+    def close(self) -> None:
+        """Ends the process: asked by closing its input, then made to."""
+        process, self._closed_by_us = self._process, not self.has_died()
+        if process is None:
+            return
+        assert process.stdin and process.stdout
+        process.stdin.close()
+        try:
+            process.wait(CLOSING_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+
+    def _listening(self) -> tuple[str, str]:
+        line = self._first_line()
+        try:
+            addresses = json.loads(line)
+            return str(addresses["analyzer"]), str(addresses["uart"])
+        except (ValueError, KeyError, TypeError):
+            raise CaptureError(
+                f"The virtual Nucleo does not start: {self._words() or line.strip() or 'it says nothing'}."
+            ) from None
+
+    def _first_line(self) -> str:
+        """Reads in a thread, so that a simulator that says nothing cannot hold the bench."""
+        assert self._process and self._process.stdout
+        stdout = self._process.stdout
+        lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=lambda: lines.put(stdout.readline()), daemon=True).start()
+        try:
+            return lines.get(timeout=LISTENING_TIMEOUT_S)
+        except queue.Empty:
+            raise CaptureError(
+                f"The virtual Nucleo did not listen within {LISTENING_TIMEOUT_S:g} s; run again."
+            ) from None
+
+    def _words(self) -> str:
+        self._stderr.flush()
+        self._stderr.seek(0)
+        return " ".join(self._stderr.read().split())
+
+
+def _built_simulator() -> Path:
+    try:
+        return simulator.build()
+    except simulator.BuildError as error:
+        raise CaptureError(str(error)) from None
