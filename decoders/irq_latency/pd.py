@@ -1,0 +1,125 @@
+# libsigrokdecode reads the declarations below as plain lists and tuples.
+# ruff: noqa: RUF012
+
+import struct
+
+import sigrokdecode as srd
+
+STIM, ISR, TASK, CTRL, CISR, CRIT = range(6)
+KINDS = ((STIM, ISR, 'ISR'), (STIM, TASK, 'Task'), (CTRL, CISR, 'Control'))
+FLAG_MISSED, FLAG_HIT = 1, 2
+NO_ANSWER = 0xFFFFFFFFFFFFFFFF
+ROW = struct.Struct('<BBHIQQ')
+
+# Each kind has three annotation classes, in this order.
+CLEAR, HIT, MISSED = range(3)
+
+
+class SamplerateError(Exception):
+    pass
+
+
+class Decoder(srd.Decoder):
+    api_version = 3
+    id = 'irq_latency'
+    name = 'IRQ latency'
+    longname = 'Interrupt latency'
+    desc = 'Latency from a stimulus to its interrupt and task.'
+    license = 'mit'
+    inputs = ['logic']
+    outputs = []
+    tags = ['Debug/trace', 'Embedded/industrial']
+    channels = (
+        {'id': 'stim', 'name': 'STIM', 'desc': 'Every edge is a stimulus'},
+        {'id': 'isr', 'name': 'ISR', 'desc': 'High in the interrupt'},
+    )
+    optional_channels = (
+        {'id': 'task', 'name': 'TASK', 'desc': 'High in the woken task'},
+        {'id': 'ctrl', 'name': 'CTRL', 'desc': 'Every edge is a control stimulus'},
+        {'id': 'cisr', 'name': 'CISR', 'desc': 'High in the control interrupt'},
+        {'id': 'crit', 'name': 'CRIT', 'desc': 'High in the critical section'},
+    )
+    options = (
+        {'id': 'core_hz', 'desc': 'Core clock (Hz)', 'default': 84000000},
+    )
+    annotations = (
+        ('isr-clear', 'ISR latency'),
+        ('isr-hit', 'ISR latency, critical section hit'),
+        ('isr-missed', 'ISR missed'),
+        ('task-clear', 'Task latency'),
+        ('task-hit', 'Task latency, critical section hit'),
+        ('task-missed', 'Task missed'),
+        ('control-clear', 'Control latency'),
+        ('control-hit', 'Control latency, critical section hit'),
+        ('control-missed', 'Control missed'),
+    )
+    annotation_rows = (
+        ('isr', 'ISR latency', (0, 1)),
+        ('task', 'Task latency', (3, 4)),
+        ('control', 'Control latency', (6, 7)),
+        ('missed', 'Missed', (2, 5, 8)),
+    )
+    binary = (
+        ('latencies', 'Latencies, 24 bytes each'),
+    )
+
+    def __init__(self):
+        self.reset()
+
+    def reset(self):
+        self.samplerate = None
+        self.pending = [None] * len(KINDS)
+
+    def metadata(self, key, value):
+        if key == srd.SRD_CONF_SAMPLERATE:
+            self.samplerate = value
+
+    def start(self):
+        self.out_ann = self.register(srd.OUTPUT_ANN)
+        self.out_binary = self.register(srd.OUTPUT_BINARY)
+
+    def decode(self):
+        if not self.samplerate:
+            raise SamplerateError('Cannot decode without samplerate.')
+        kinds = [k for k, (stimulus, answer, _) in enumerate(KINDS)
+                 if self.has_channel(stimulus) and self.has_channel(answer)]
+        stimuli = sorted({KINDS[k][0] for k in kinds})
+        answers = [KINDS[k][1] for k in kinds]
+        conditions = [{c: 'r'} for c in answers] + [{c: 'e'} for c in stimuli]
+        while True:
+            pins = self.wait(conditions)
+            seen = {c for c, matched in zip(answers + stimuli, self.matched, strict=True) if matched}
+            # Answers first: at the sample of a new stimulus they belong to the one before.
+            for k in kinds:
+                if KINDS[k][1] in seen:
+                    self.answer(k)
+            for k in kinds:
+                if KINDS[k][0] in seen:
+                    self.stimulus(k, self.has_channel(CRIT) and pins[CRIT] == 1)
+
+    def stimulus(self, kind, hit):
+        if self.pending[kind] is not None:
+            stimulus, flags = self.pending[kind]
+            self.put(stimulus, self.samplenum, self.out_ann,
+                     [3 * kind + MISSED, [f'{KINDS[kind][2]} missed', 'Missed', 'M']])
+            self.row(kind, flags | FLAG_MISSED, stimulus, NO_ANSWER)
+        self.pending[kind] = (self.samplenum, FLAG_HIT if hit else 0)
+
+    def answer(self, kind):
+        if self.pending[kind] is None:
+            return
+        stimulus, flags = self.pending[kind]
+        self.pending[kind] = None
+        self.put(stimulus, self.samplenum, self.out_ann,
+                 [3 * kind + (HIT if flags & FLAG_HIT else CLEAR), self.texts(self.samplenum - stimulus)])
+        self.row(kind, flags, stimulus, self.samplenum)
+
+    def row(self, kind, flags, stimulus, answer):
+        self.put(stimulus, self.samplenum, self.out_binary,
+                 [0, ROW.pack(kind, flags, 0, 0, stimulus, answer)])
+
+    def texts(self, width):
+        """The latency from the fullest wording to the shortest, for as much room as there is."""
+        cycles = f'{width * self.options["core_hz"] / self.samplerate:.6g} cycles'
+        nanoseconds = f'{width * 1e9 / self.samplerate:.6g} ns'
+        return [f'{nanoseconds}, {cycles}, {width} samples', f'{nanoseconds}, {cycles}', nanoseconds]
