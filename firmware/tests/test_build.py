@@ -80,6 +80,15 @@ def test_no_folder_of_this_machine_is_in_the_elf(image: firmware.FirmwareImage) 
     assert str(Path.home()).encode() + b"/" not in content
 
 
+def test_accelerator_is_a_knob(image: firmware.FirmwareImage) -> None:
+    """FLASH_ACR (RM0368, section 3.8.1): two wait states, with PRFTEN, ICEN and DCEN or without."""
+    accelerated = "#" + str(2 | 1 << 8 | 1 << 9 | 1 << 10)
+    plain = firmware.build(image.allocator, art=False)
+    assert plain.elf != image.elf
+    assert accelerated in " ".join(_disassembly(image.elf, "clock_start").values())
+    assert accelerated not in " ".join(_disassembly(plain.elf, "clock_start").values())
+
+
 def test_unknown_allocator_is_named_with_the_choice() -> None:
     with pytest.raises(firmware.BuildError, match=r"no allocator 'tlfs'.*seglist, tlsf"):
         firmware.build("tlfs")
