@@ -5,9 +5,8 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from capture.edges import CHANNELS, CaptureError
@@ -19,8 +18,6 @@ IMAGE_ADDRESS = 0x0804_0000
 
 LOADERS = {"virtual-nucleo": {"kind"}, "pyocd": {"kind", "target", "probe"}}
 VIRTUAL_PORTS = ("pty", "tcp")
-
-_NO_CHANNELS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class AnalyzerResource:
     driver: str
     samplerate_hz: int
     connection: str = ""
-    channels: Mapping[str, str] = _NO_CHANNELS
+    channels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

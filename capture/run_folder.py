@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from capture.edges import CaptureError
 
 MANIFEST = "run.json"
@@ -56,7 +58,7 @@ class RunFolder:
             _sync(temporary)
             temporary.replace(self.path / name)
             _sync(self.path)
-        except OSError as error:
+        except (OSError, pl.exceptions.PolarsError) as error:
             raise CaptureError(
                 f"{name} cannot be written to {self.path} ({_why(error)}); what was written before it is kept."
             ) from None
@@ -88,7 +90,7 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _why(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "the disk is full: make room and run again"
-    return error.strerror or str(error)
+    return (str(error).splitlines() or [type(error).__name__])[0]
