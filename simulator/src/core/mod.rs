@@ -1,20 +1,87 @@
-//! An ARMv7E-M core with FPv4-SP.
+//! An ARMv7E-M core with FPv4-SP: the Cortex-M4 of the STM32F401, its private peripherals included.
+//!
+//! `decode` turns opcodes into operations by tables, `code_cache` remembers them, `execute` carries them out, `timing`
+//! says what they cost. `exceptions` decides what preempts; `exception_entry` and `exception_return` do it. Section
+//! numbers are those of the ARMv7-M Architecture Reference Manual, ARM DDI 0403E, unless another manual is named.
 
+mod code_cache;
+mod decode;
+mod dwt;
+mod exception_entry;
+mod exception_return;
+mod exceptions;
+mod execute;
+mod memory;
+mod private_bus;
+mod registers;
+mod scb;
 mod stop;
+mod systick;
 pub mod timing;
+mod trap;
 
+pub use decode::encoding_name;
 pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
 
-use crate::bus::Bus;
+use crate::bus::{Bus, Fault as BusFault, Width};
+use code_cache::CodeCache;
+use decode::{Kind, Op};
+use dwt::CycleCounter;
+use exceptions::{Exceptions, SYSTICK};
+use registers::{Flags, FloatRegisters};
+use scb::Scb;
+use systick::SysTick;
+use trap::{cfsr, Exec, Trap};
 
-/// The processor: everything inside the Cortex-M4, its private peripherals included.
+/// The processor. Cycles count from reset; a loaded or stored word is on the bus one cycle after its instruction issues.
 pub struct Core {
     timing: Timing,
+    /// R0–R12, the current SP, LR, and the PC as the current instruction reads it.
     registers: [u32; 16],
+    /// The SP that is not in use: PSP while MSP is, and the other way round.
+    other_sp: u32,
+    pc: u32,
+    next_pc: u32,
+    flags: Flags,
+    itstate: u8,
+    thumb: bool,
+    ipsr: u8,
+    control: u8,
+    float: FloatRegisters,
+    exceptions: Exceptions,
+    scb: Scb,
+    systick: SysTick,
+    cycle_counter: CycleCounter,
+    code: CodeCache,
     cycles: u64,
     instructions: u64,
-    asleep: bool,
+    /// The fast loop runs while `cycles` is below; 0 when something else is to be done first.
+    horizon: u64,
+    attention: bool,
+    sleep: Sleep,
+    /// WFE's event register.
+    event: bool,
+    exclusive: bool,
+    /// Stacked (or tail-chained), vector not fetched: EXC_RETURN of the exception being entered.
+    entering: Option<u32>,
+    /// An EXC_RETURN value has been branched to.
+    returning: Option<u32>,
+    /// The last single load: its instruction's number and its register.
+    last_load: (u64, u8),
+    watches: Vec<Watch>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sleep {
+    Awake,
+    UntilInterrupt,
+    UntilEvent,
+}
+
+struct Watch {
+    address: u32,
+    executions: u64,
 }
 
 impl Core {
@@ -22,67 +89,321 @@ impl Core {
         Core {
             timing,
             registers: [0; 16],
+            other_sp: 0,
+            pc: 0,
+            next_pc: 0,
+            flags: Flags::default(),
+            itstate: 0,
+            thumb: true,
+            ipsr: 0,
+            control: 0,
+            float: FloatRegisters::new(),
+            exceptions: Exceptions::new(),
+            scb: Scb::new(),
+            systick: SysTick::new(),
+            cycle_counter: CycleCounter::new(),
+            code: CodeCache::new(),
             cycles: 0,
             instructions: 0,
-            asleep: false,
+            horizon: 0,
+            attention: false,
+            sleep: Sleep::Awake,
+            event: false,
+            exclusive: false,
+            entering: None,
+            returning: None,
+            last_load: (0, 0),
+            watches: Vec::new(),
         }
     }
-    /// SP and PC from the vector table; everything but the cycle and instruction counts returns to its reset value.
-    pub fn reset<B: Bus>(&mut self, _bus: &mut B) -> Result<(), Stop> {
+
+    /// Resets the core (B1.5.5): SP and PC from the vector table at address 0. Cycle and instruction counts go on, and
+    /// execution counters stay.
+    pub fn reset<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        let watches = std::mem::take(&mut self.watches);
+        let (cycles, instructions) = (self.cycles, self.instructions);
+        *self = Core {
+            watches,
+            cycles,
+            instructions,
+            ..Core::new(self.timing)
+        };
+        let stack = self.reset_vector(bus, 0)?;
+        let entry = self.reset_vector(bus, 4)?;
+        self.registers[13] = stack & !3;
+        self.registers[14] = 0xFFFF_FFFF;
+        self.pc = entry & !1;
+        self.thumb = entry & 1 != 0;
         Ok(())
     }
-    /// Executes until `deadline_cycle`, the bus's attention, or sleep.
-    pub fn run<B: Bus>(&mut self, bus: &mut B, _deadline_cycle: u64) -> Result<RunEnd, Stop> {
-        self.step(bus)?;
-        Ok(RunEnd::Deadline)
+
+    fn reset_vector<B: Bus>(&self, bus: &mut B, address: u32) -> Result<u32, Stop> {
+        match bus.read(address, Width::Word, self.cycles) {
+            Ok(loaded) => Ok(loaded.value),
+            Err(BusFault::Bus { .. }) => Err(Stop::Lockup {
+                pc: address,
+                cause: "the reset vector cannot be read",
+            }),
+            Err(BusFault::Unmodelled { what, address }) => Err(Stop::Unmodelled {
+                what,
+                address,
+                pc: address,
+            }),
+        }
     }
-    /// One instruction or one exception entry.
-    pub fn step<B: Bus>(&mut self, _bus: &mut B) -> Result<(), Stop> {
-        let what = format!("execution under {:?} timing", self.timing);
-        Err(Stop::Unmodelled {
-            what,
-            address: self.pc(),
-            pc: self.pc(),
+
+    /// Executes until `deadline_cycle` (the last instruction may end beyond it), the bus's attention, or sleep.
+    pub fn run<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
+        loop {
+            self.set_horizon(deadline_cycle);
+            while self.cycles < self.horizon {
+                self.instruction_or_fault(bus)?;
+            }
+            if let Some(end) = self.between_instructions(bus, deadline_cycle)? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// One instruction or one exception entry; nothing while asleep.
+    pub fn step<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        self.sync_systick(self.cycles);
+        self.attention = false;
+        self.wake_if_due();
+        if self.preempted() {
+            while self.preempted() {
+                self.enter_exception(bus)?;
+            }
+            return Ok(());
+        }
+        if !self.asleep() {
+            self.instruction_or_fault(bus)?;
+            self.finish_return(bus)?;
+        }
+        Ok(())
+    }
+
+    fn set_horizon(&mut self, deadline_cycle: u64) {
+        self.wake_if_due();
+        let busy = self.preempted() || self.asleep() || self.returning.is_some();
+        self.horizon = if busy {
+            0
+        } else {
+            deadline_cycle.min(self.systick.next_expiry().unwrap_or(u64::MAX))
+        };
+    }
+
+    /// What is due when the fast loop stops: the end of a return, the machine's turn, timers, exceptions, sleep.
+    fn between_instructions<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        deadline_cycle: u64,
+    ) -> Result<Option<RunEnd>, Stop> {
+        self.finish_return(bus)?;
+        self.sync_systick(self.cycles);
+        if std::mem::take(&mut self.attention) {
+            return Ok(Some(RunEnd::Attention));
+        }
+        if self.cycles >= deadline_cycle {
+            return Ok(Some(RunEnd::Deadline));
+        }
+        if self.preempted() {
+            self.enter_exception(bus)?;
+        } else if self.asleep() {
+            return Ok(Some(RunEnd::Asleep));
+        }
+        Ok(None)
+    }
+
+    /// Ends sleep for good: what woke the core may be gone before it is looked at again.
+    fn wake_if_due(&mut self) {
+        if self.sleep != Sleep::Awake && !self.asleep() {
+            self.event &= self.sleep != Sleep::UntilEvent;
+            self.sleep = Sleep::Awake;
+        }
+    }
+
+    /// An exception is to be taken, or half taken, before the next instruction.
+    fn preempted(&self) -> bool {
+        self.entering.is_some() || self.exceptions.preempting().is_some()
+    }
+
+    /// Has the fast loop look up: exceptions, priorities or timers may have changed.
+    fn reconsider(&mut self) {
+        self.horizon = 0;
+    }
+
+    fn sync_systick(&mut self, now: u64) {
+        if self.systick.sync(now) {
+            self.pend(SYSTICK);
+        }
+    }
+
+    fn pend(&mut self, exception: u8) {
+        let was_pending = self.exceptions.is_pending(exception);
+        self.exceptions.pend(exception);
+        // SEVONPEND (B3.2.7): a newly pending interrupt is an event even when it is disabled.
+        self.event |= self.scb.sev_on_pend() && !was_pending;
+        self.reconsider();
+    }
+
+    #[inline(always)]
+    fn instruction_or_fault<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        match self.instruction(bus) {
+            Ok(()) => Ok(()),
+            Err(trap) => self.take_trap(trap),
+        }
+    }
+
+    #[inline(always)]
+    fn instruction<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
+        let mut op = self.code.get(self.pc);
+        if op.kind == Kind::Undecoded {
+            op = self.fetch(bus)?;
+        }
+        self.registers[15] = self.pc.wrapping_add(4);
+        self.next_pc = self.pc.wrapping_add(op.size.into());
+        self.cycles += self.timing.fetch_cycles(self.pc, op.size);
+        if self.itstate == 0 {
+            self.execute(bus, &op)?;
+        } else {
+            self.execute_in_it(bus, &op)?;
+        }
+        self.cycles += u64::from(op.cycles);
+        self.instructions += 1;
+        if op.watch != 0 {
+            self.watches[op.watch as usize - 1].executions += 1;
+        }
+        self.pc = self.next_pc;
+        Ok(())
+    }
+
+    /// An instruction of an IT block: skipped, in one cycle, unless its condition holds (A7.3.2).
+    fn execute_in_it<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
+        if self.flags.satisfy(self.itstate >> 4)
+            || op.kind == Kind::System(decode::System::Breakpoint)
+        {
+            self.execute(bus, op)?;
+        } else {
+            self.cycles = self.cycles + 1 - u64::from(op.cycles);
+        }
+        self.itstate = if self.itstate & 7 == 0 {
+            0
+        } else {
+            self.itstate & 0xE0 | self.itstate << 1 & 0x1F
+        };
+        Ok(())
+    }
+
+    /// Fetches, decodes and remembers the instruction at the PC.
+    #[cold]
+    #[inline(never)]
+    fn fetch<B: Bus>(&mut self, bus: &mut B) -> Exec<Op> {
+        if !self.thumb {
+            return Err(Trap::usage(cfsr::INVSTATE));
+        }
+        let first = self.fetch_halfword(bus, self.pc)?;
+        let wide = decode::is_wide(first);
+        let opcode = if wide {
+            u32::from(first) << 16 | u32::from(self.fetch_halfword(bus, self.pc.wrapping_add(2))?)
+        } else {
+            first.into()
+        };
+        let Some(mut op) = decode::decode(opcode, wide, self.pc) else {
+            return Err(Trap::Stop(Box::new(Stop::Undefined {
+                opcode,
+                pc: self.pc,
+            })));
+        };
+        op.cycles = timing::base_cycles(&op);
+        op.watch = self
+            .watches
+            .iter()
+            .position(|w| w.address == self.pc)
+            .map_or(0, |n| n as u8 + 1);
+        self.code.insert(self.pc, op);
+        Ok(op)
+    }
+
+    fn fetch_halfword<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u16> {
+        if execute_never(address) {
+            return Err(Trap::Fault(trap::Fault {
+                exception: trap::MEM_MANAGE,
+                cfsr: cfsr::IACCVIOL,
+                address: None,
+            }));
+        }
+        bus.fetch(address).map_err(|fault| match fault {
+            BusFault::Bus { .. } => Trap::bus(cfsr::IBUSERR, None),
+            BusFault::Unmodelled { what, address } => Trap::unmodelled(what, address, self.pc),
         })
     }
+
+    /// Core cycles since power-up.
     pub fn cycles(&self) -> u64 {
         self.cycles
     }
+
+    /// Instructions executed, those skipped in IT blocks included.
     pub fn instructions(&self) -> u64 {
         self.instructions
     }
-    /// Level-sensitive interrupt input `irq` (0 = exception 16).
-    pub fn set_irq_line(&mut self, _irq: u16, _level: bool) {}
-    pub fn asleep(&self) -> bool {
-        self.asleep
+
+    /// Sets interrupt input `irq` (0 = exception 16), which is level-sensitive: it pends when it rises, and again when its
+    /// handler returns while it is still high. Panics if the core has no such line.
+    pub fn set_irq_line(&mut self, irq: u16, level: bool) {
+        let before = self.exceptions.first_pending();
+        self.exceptions.set_line(irq, level);
+        self.event |= self.scb.sev_on_pend() && level && before != self.exceptions.first_pending();
+        self.reconsider();
     }
-    /// Skips idle time; SysTick and CYCCNT follow.
+
+    /// True while WFI, WFE or sleep-on-exit holds and nothing ends it.
+    pub fn asleep(&self) -> bool {
+        match self.sleep {
+            Sleep::Awake => false,
+            Sleep::UntilInterrupt => !self.exceptions.wakes(),
+            Sleep::UntilEvent => !self.event && !self.exceptions.wakes(),
+        }
+    }
+
+    /// Lets time pass while the core sleeps; SysTick and CYCCNT follow. A cycle in the past changes nothing.
     pub fn advance_to(&mut self, cycle: u64) {
         self.cycles = self.cycles.max(cycle);
+        self.sync_systick(self.cycles);
     }
-    /// The cycle of the next SysTick expiry that can pend.
+
+    /// The cycle of the next SysTick expiry that pends its exception.
     pub fn next_internal_event(&self) -> Option<u64> {
-        None
+        self.systick.next_expiry()
     }
-    pub fn register(&self, n: usize) -> u32 {
-        self.registers[n]
+
+    /// Forgets decoded instructions: call it when code changed without a store by this core.
+    pub fn invalidate_code(&mut self) {
+        self.code.clear();
     }
-    pub fn set_register(&mut self, n: usize, value: u32) {
-        self.registers[n] = value;
+
+    /// Starts counting executions of the instruction at `address`; returns the index for [`Core::executions`]. Instructions
+    /// that an IT block skips count. Panics beyond 255 addresses.
+    pub fn watch_execution(&mut self, address: u32) -> usize {
+        assert!(
+            self.watches.len() < u8::MAX as usize,
+            "at most 255 addresses can be counted"
+        );
+        self.watches.push(Watch {
+            address: address & !1,
+            executions: 0,
+        });
+        self.code.clear();
+        self.watches.len() - 1
     }
-    pub fn xpsr(&self) -> u32 {
-        0
+
+    pub fn executions(&self, index: usize) -> u64 {
+        self.watches[index].executions
     }
-    pub fn pc(&self) -> u32 {
-        self.registers[15]
-    }
-    /// Forgets decoded instructions: call after code changed behind the core's back.
-    pub fn invalidate_code(&mut self) {}
-    /// Starts counting executions of the instruction at `address`; returns the index for [`Core::executions`].
-    pub fn watch_execution(&mut self, _address: u32) -> usize {
-        0
-    }
-    pub fn executions(&self, _index: usize) -> u64 {
-        0
-    }
+}
+
+/// Peripheral, device and system regions (B3.1, table B3-1).
+fn execute_never(address: u32) -> bool {
+    matches!(address >> 29, 2 | 5..=7)
 }

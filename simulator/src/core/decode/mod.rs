@@ -1,0 +1,144 @@
+//! Decoding: an opcode to an [`Op`], by tables of mask and value (DDI 0403E, A5 and A7).
+//!
+//! Each instruction group owns its rows in a file of its own. Within a table the first row that matches wins, so that
+//! the special case (`Rd` = 15 is a comparison, `Ra` = 15 a plain multiply) stands above the general one.
+
+mod branch;
+mod data_processing;
+mod float;
+mod media;
+mod memory;
+mod multiple;
+mod multiply;
+mod op;
+mod system;
+
+pub use op::*;
+
+/// One encoding: the opcodes that it covers, its name in the manual, and how its operands are laid out.
+pub struct Row {
+    mask: u32,
+    value: u32,
+    name: &'static str,
+    decode: fn(opcode: u32, address: u32) -> Op,
+}
+
+const fn row(mask: u32, value: u32, name: &'static str, decode: fn(u32, u32) -> Op) -> Row {
+    Row {
+        mask,
+        value,
+        name,
+        decode,
+    }
+}
+
+/// The 16-bit encodings.
+const NARROW: &[&[Row]] = &[
+    data_processing::NARROW,
+    memory::NARROW,
+    branch::NARROW,
+    multiple::NARROW,
+    multiply::NARROW,
+    media::NARROW,
+    system::NARROW,
+];
+
+/// The 32-bit encodings, first halfword in the upper half.
+const WIDE: &[&[Row]] = &[
+    data_processing::WIDE,
+    multiple::WIDE,
+    memory::WIDE,
+    branch::WIDE,
+    multiply::WIDE,
+    media::WIDE,
+    system::WIDE,
+    float::WIDE,
+];
+
+/// True when the halfword begins a 32-bit instruction (A5.1).
+pub fn is_wide(halfword: u16) -> bool {
+    halfword >= 0xE800
+}
+
+/// The manual's name of the encoding that `opcode` belongs to; None if it is undefined or not modelled.
+pub fn encoding_name(opcode: u32, wide: bool) -> Option<&'static str> {
+    find(opcode, wide).map(|row| row.name)
+}
+
+/// The row that describes `opcode`.
+fn find(opcode: u32, wide: bool) -> Option<&'static Row> {
+    let tables = if wide { WIDE } else { NARROW };
+    tables
+        .iter()
+        .flat_map(|table| table.iter())
+        .find(|row| opcode & row.mask == row.value)
+}
+
+/// Decodes `opcode` as it stands at `address`, on which PC-relative operands depend.
+pub fn decode(opcode: u32, wide: bool, address: u32) -> Option<Op> {
+    let mut op = (find(opcode, wide)?.decode)(opcode, address);
+    op.size = if wide { 4 } else { 2 };
+    Some(op)
+}
+
+/// Bits `high..=low` of `opcode`.
+const fn bits(opcode: u32, high: u32, low: u32) -> u32 {
+    opcode >> low & ((1 << (high - low + 1)) - 1)
+}
+
+/// Bits `low+3..=low` of `opcode` as a register number.
+const fn reg(opcode: u32, low: u32) -> u8 {
+    (opcode >> low & 15) as u8
+}
+
+/// Bits `low+2..=low` of `opcode` as a low register number.
+const fn low_reg(opcode: u32, low: u32) -> u8 {
+    (opcode >> low & 7) as u8
+}
+
+const fn bit(opcode: u32, n: u32) -> bool {
+    opcode >> n & 1 != 0
+}
+
+/// `value`'s lowest `width` bits as a signed number.
+const fn sign_extend(value: u32, width: u32) -> u32 {
+    ((value << (32 - width)) as i32 >> (32 - width)) as u32
+}
+
+/// What reading the PC gives in the instruction at `address`, word-aligned.
+const fn aligned_pc(address: u32) -> u32 {
+    address.wrapping_add(4) & !3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_matches_its_own_value() {
+        for (tables, wide) in [(NARROW, false), (WIDE, true)] {
+            for row in tables.iter().flat_map(|table| table.iter()) {
+                assert_eq!(row.value & !row.mask, 0, "{}: value outside mask", row.name);
+                let found = find(row.value, wide).unwrap();
+                assert_eq!(
+                    found.mask & row.mask,
+                    found.mask,
+                    "{} is hidden by {}",
+                    row.name,
+                    found.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_groups_claim_the_same_opcode() {
+        for first in 0..=0xE7FFu32 {
+            let claims = NARROW
+                .iter()
+                .filter(|t| t.iter().any(|r| first & r.mask == r.value))
+                .count();
+            assert!(claims <= 1, "{first:#06x} is claimed by {claims} groups");
+        }
+    }
+}

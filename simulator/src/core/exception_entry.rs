@@ -1,0 +1,212 @@
+//! Taking an exception (B1.5.6–B1.5.7), and turning faults into exceptions (B1.5.14).
+//!
+//! Entry is in two steps, so that what becomes pending during stacking can still win (late arrival): first the frame is
+//! stacked, which takes the entry's cycles, then whatever is first among the pending exceptions has its vector fetched.
+
+use super::exceptions::HARD_FAULT;
+use super::registers::{CONTROL_FPCA, CONTROL_SPSEL};
+use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN};
+use super::timing::{EXCEPTION_ENTRY_CYCLES, FLOAT_FRAME_CYCLES};
+use super::trap::{cfsr, Exec, Fault, Trap, BUS_FAULT, MEM_MANAGE, USAGE_FAULT};
+use super::{Core, Sleep, Stop};
+use crate::bus::{Bus, Width};
+
+const HFSR_VECTTBL: u32 = 1 << 1;
+const HFSR_FORCED: u32 = 1 << 30;
+/// xPSR bit 9 in a frame: the stack was moved by four to be aligned to eight.
+pub(super) const REALIGNED: u32 = 1 << 9;
+pub(super) const BASIC_FRAME_BYTES: u32 = 0x20;
+pub(super) const EXTENDED_FRAME_BYTES: u32 = 0x68;
+
+impl Core {
+    /// One of the two steps.
+    pub(super) fn enter_exception<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        match self.entering {
+            None => self.stack_frame(bus),
+            Some(exc_return) => self.take_vector(bus, exc_return),
+        }
+    }
+
+    /// `PushStack` and the EXC_RETURN value of `ExceptionTaken`.
+    fn stack_frame<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        self.sleep = Sleep::Awake;
+        let extended = self.control & CONTROL_FPCA != 0;
+        let align = if extended || self.scb.ccr & CCR_STKALIGN != 0 {
+            4
+        } else {
+            0
+        };
+        let size = if extended {
+            EXTENDED_FRAME_BYTES
+        } else {
+            BASIC_FRAME_BYTES
+        };
+        let sp = self.registers[13];
+        let frame = sp.wrapping_sub(size) & !align;
+        let xpsr = self.xpsr() | if sp & align != 0 { REALIGNED } else { 0 };
+        self.registers[13] = frame;
+        let words = [
+            self.registers[0],
+            self.registers[1],
+            self.registers[2],
+            self.registers[3],
+            self.registers[12],
+            self.registers[14],
+            self.pc,
+            xpsr,
+        ];
+        let exc_return = self.exc_return(extended);
+        let mut stacked = self.store_words(bus, frame, &words);
+        if stacked.is_ok() && extended {
+            stacked = self.stack_float_state(bus, frame + BASIC_FRAME_BYTES);
+        }
+        self.cycles += EXCEPTION_ENTRY_CYCLES;
+        self.entering = Some(exc_return);
+        self.derived_fault(stacked, cfsr::STKERR)
+    }
+
+    fn store_words<B: Bus>(&mut self, bus: &mut B, address: u32, words: &[u32]) -> Exec<()> {
+        for (n, &word) in words.iter().enumerate() {
+            self.store(
+                bus,
+                address.wrapping_add(4 * n as u32),
+                Width::Word,
+                word,
+                n as u64,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn exc_return(&self, extended: bool) -> u32 {
+        let mode = match (self.ipsr, self.control & CONTROL_SPSEL != 0) {
+            (0, true) => 0xD,
+            (0, false) => 0x9,
+            _ => 0x1,
+        };
+        0xFFFF_FFE0 | mode | if extended { 0 } else { 0x10 }
+    }
+
+    /// Reserves the space for S0–S15 and FPSCR, and saves them now unless that may wait (`UpdateFPCCR`).
+    fn stack_float_state<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<()> {
+        if self.scb.fpccr & FPCCR_LSPEN == 0 {
+            self.cycles += FLOAT_FRAME_CYCLES;
+            return self.store_float_state(bus, address);
+        }
+        self.scb.fpcar = address;
+        self.scb.fpccr = self.scb.fpccr & 0xC000_0000 | self.fpccr_context() | FPCCR_LSPACT;
+        Ok(())
+    }
+
+    /// FPCCR's record of the context that owns the reserved space: mode, privilege, and which faults could be taken there.
+    fn fpccr_context(&self) -> u32 {
+        let ready =
+            |exception: u8, bit: u32| (self.exceptions.would_preempt(exception) as u32) << bit;
+        (!self.privileged() as u32) << 1
+            | ((self.ipsr == 0) as u32) << 3
+            | ((self.exceptions.execution_priority() > -1) as u32) << 4
+            | ready(MEM_MANAGE, 5)
+            | ready(BUS_FAULT, 6)
+    }
+
+    fn store_float_state<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<()> {
+        let mut words = [0; 17];
+        words[..16].copy_from_slice(&self.float.s[..16]);
+        words[16] = self.float.fpscr;
+        self.store_words(bus, address, &words)
+    }
+
+    /// `PreserveFPState` (B1.5.7): the first floating-point instruction of a handler saves what was reserved.
+    pub(super) fn preserve_float_state<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
+        self.store_float_state(bus, self.scb.fpcar)
+            .map_err(|trap| match trap {
+                Trap::Fault(_) => Trap::bus(cfsr::LSPERR, None),
+                stop => stop,
+            })?;
+        self.cycles += FLOAT_FRAME_CYCLES;
+        self.scb.fpccr &= !FPCCR_LSPACT;
+        Ok(())
+    }
+
+    /// `ExceptionTaken`: the first of the pending exceptions becomes active.
+    fn take_vector<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
+        let Some(exception) = self.exceptions.preempting() else {
+            unreachable!("nothing can withdraw a pending exception between stacking and its vector")
+        };
+        self.entering = None;
+        let address = self.scb.vtor.wrapping_add(4 * u32::from(exception));
+        let vector = self.load(bus, address, Width::Word, 0);
+        self.exceptions.activate(exception);
+        self.set_mode(exception, false);
+        self.registers[14] = exc_return;
+        self.control &= !CONTROL_FPCA;
+        self.itstate = 0;
+        self.event = true;
+        self.exclusive = false;
+        self.last_load = (0, 0);
+        self.reconsider();
+        match vector {
+            Ok(vector) => {
+                self.pc = vector & !1;
+                self.thumb = vector & 1 != 0;
+                Ok(())
+            }
+            Err(Trap::Stop(stop)) => Err(*stop),
+            Err(Trap::Fault(_)) => self.vector_table_fault(),
+        }
+    }
+
+    fn vector_table_fault(&mut self) -> Result<(), Stop> {
+        self.scb.hfsr |= HFSR_VECTTBL;
+        self.pend_hard_fault("an exception vector cannot be read")
+    }
+
+    pub(super) fn take_trap(&mut self, trap: Trap) -> Result<(), Stop> {
+        match trap {
+            Trap::Stop(stop) => Err(*stop),
+            Trap::Fault(fault) => self.raise(fault),
+        }
+    }
+
+    /// Pends the fault's exception, or HardFault where that cannot be taken.
+    pub(super) fn raise(&mut self, fault: Fault) -> Result<(), Stop> {
+        self.scb.record(&fault);
+        if self.exceptions.would_preempt(fault.exception) {
+            self.pend(fault.exception);
+            return Ok(());
+        }
+        self.escalate(match fault.exception {
+            MEM_MANAGE => "a MemManage fault",
+            BUS_FAULT => "a BusFault",
+            USAGE_FAULT => "a UsageFault",
+            _ => "an SVC",
+        })
+    }
+
+    /// Priority escalation (B1.5.4).
+    pub(super) fn escalate(&mut self, cause: &'static str) -> Result<(), Stop> {
+        self.scb.hfsr |= HFSR_FORCED;
+        self.pend_hard_fault(cause)
+    }
+
+    fn pend_hard_fault(&mut self, cause: &'static str) -> Result<(), Stop> {
+        if self.exceptions.execution_priority() <= -1 {
+            return Err(Stop::Lockup { pc: self.pc, cause });
+        }
+        self.pend(HARD_FAULT);
+        Ok(())
+    }
+
+    /// A fault of stacking or unstacking is taken besides the exception that was on its way (B1.5.15).
+    pub(super) fn derived_fault(&mut self, result: Exec<()>, cfsr: u32) -> Result<(), Stop> {
+        match result {
+            Ok(()) => Ok(()),
+            Err(Trap::Stop(stop)) => Err(*stop),
+            Err(Trap::Fault(_)) => self.raise(Fault {
+                exception: BUS_FAULT,
+                cfsr,
+                address: None,
+            }),
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Which exceptions are enabled, pending and active, and which one the core must take (B1.5, B3.4).
+
+pub const NMI: u8 = 2;
+pub const HARD_FAULT: u8 = 3;
+pub const SVCALL: u8 = 11;
+pub const DEBUG_MONITOR: u8 = 12;
+pub const PENDSV: u8 = 14;
+pub const SYSTICK: u8 = 15;
+/// Exception number of interrupt line 0.
+pub const FIRST_IRQ: u8 = 16;
+/// Interrupt lines, in words of 32: the STM32F401's vectors end at 84 (RM0368, table 38).
+pub const IRQ_WORDS: u32 = 3;
+pub const IRQ_LINES: u16 = 32 * IRQ_WORDS as u16;
+
+/// Only the upper four bits of a priority exist on the STM32F4.
+const PRIORITY_MASK: u8 = 0xF0;
+/// Execution priority of a Thread that masks nothing: below every exception.
+const LOWEST: i16 = 256;
+/// Reset, NMI, HardFault, SVCall, DebugMonitor, PendSV and SysTick cannot be disabled.
+const ALWAYS_ENABLED: u128 = 1 << NMI | 1 << HARD_FAULT | 1 << SVCALL | 1 << PENDSV | 1 << SYSTICK;
+
+/// Sets of exceptions are bit masks: bit n is exception n.
+pub struct Exceptions {
+    pending: u128,
+    active: u128,
+    enabled: u128,
+    /// Interrupt lines that are high.
+    lines: u128,
+    priority: [u8; 128],
+    pub primask: bool,
+    pub faultmask: bool,
+    basepri: u8,
+    pub prigroup: u8,
+}
+
+impl Exceptions {
+    pub fn new() -> Exceptions {
+        Exceptions {
+            pending: 0,
+            active: 0,
+            enabled: ALWAYS_ENABLED,
+            lines: 0,
+            priority: [0; 128],
+            primask: false,
+            faultmask: false,
+            basepri: 0,
+            prigroup: 0,
+        }
+    }
+
+    pub fn basepri(&self) -> u8 {
+        self.basepri
+    }
+
+    pub fn set_basepri(&mut self, value: u8) {
+        self.basepri = value & PRIORITY_MASK;
+    }
+
+    pub fn priority(&self, exception: u8) -> u8 {
+        self.priority[exception as usize]
+    }
+
+    pub fn set_priority(&mut self, exception: u8, value: u8) {
+        self.priority[exception as usize] = value & PRIORITY_MASK;
+    }
+
+    pub fn pend(&mut self, exception: u8) {
+        self.pending |= 1 << exception;
+    }
+
+    pub fn unpend(&mut self, exception: u8) {
+        self.pending &= !(1 << exception);
+    }
+
+    pub fn is_pending(&self, exception: u8) -> bool {
+        self.pending >> exception & 1 != 0
+    }
+
+    pub fn is_active(&self, exception: u8) -> bool {
+        self.active >> exception & 1 != 0
+    }
+
+    pub fn is_enabled(&self, exception: u8) -> bool {
+        self.enabled >> exception & 1 != 0
+    }
+
+    pub fn set_enabled(&mut self, exception: u8, enabled: bool) {
+        self.enabled = self.enabled & !(1 << exception) | (enabled as u128) << exception;
+    }
+
+    pub fn set_active(&mut self, exception: u8, active: bool) {
+        self.active = self.active & !(1 << exception) | (active as u128) << exception;
+    }
+
+    pub fn active_count(&self) -> u32 {
+        self.active.count_ones()
+    }
+
+    /// A rising line pends; a line that stays high pends again when its handler returns.
+    pub fn set_line(&mut self, irq: u16, level: bool) {
+        assert!(
+            irq < IRQ_LINES,
+            "interrupt line {irq} does not exist: this core has {IRQ_LINES}"
+        );
+        let bit = 1 << (irq + FIRST_IRQ as u16);
+        if level && self.lines & bit == 0 {
+            self.pending |= bit;
+        }
+        self.lines = if level {
+            self.lines | bit
+        } else {
+            self.lines & !bit
+        };
+    }
+
+    pub fn activate(&mut self, exception: u8) {
+        self.unpend(exception);
+        self.set_active(exception, true);
+    }
+
+    pub fn deactivate(&mut self, exception: u8) {
+        self.set_active(exception, false);
+        self.pending |= self.lines & 1 << exception;
+        if exception != NMI {
+            self.faultmask = false;
+        }
+    }
+
+    /// Priority `value` without the bits that only order pending exceptions (B1.5.4).
+    fn group(&self, value: i16) -> i16 {
+        value & !((2 << self.prigroup) - 1)
+    }
+
+    fn fixed_or_configured(&self, exception: u8) -> i16 {
+        match exception {
+            NMI => -2,
+            HARD_FAULT => -1,
+            n => self.priority[n as usize].into(),
+        }
+    }
+
+    fn group_priority(&self, exception: u8) -> i16 {
+        match self.fixed_or_configured(exception) {
+            fixed if fixed < 0 => fixed,
+            configured => self.group(configured),
+        }
+    }
+
+    /// `ExecutionPriority` (B1.5.4), `primask` being what masks besides BASEPRI and FAULTMASK.
+    fn execution_priority_with(&self, primask: bool) -> i16 {
+        let active = members(self.active)
+            .map(|n| self.group_priority(n))
+            .min()
+            .unwrap_or(LOWEST);
+        let mut boosted = LOWEST;
+        if self.basepri != 0 {
+            boosted = self.group(self.basepri.into());
+        }
+        if primask {
+            boosted = 0;
+        }
+        if self.faultmask {
+            boosted = -1;
+        }
+        active.min(boosted)
+    }
+
+    pub fn execution_priority(&self) -> i16 {
+        self.execution_priority_with(self.primask)
+    }
+
+    /// The pending, enabled exception that comes first: lowest priority value, then lowest number.
+    pub fn first_pending(&self) -> Option<u8> {
+        members(self.pending & self.enabled).min_by_key(|&n| self.fixed_or_configured(n))
+    }
+
+    /// The exception that must be taken now.
+    pub fn preempting(&self) -> Option<u8> {
+        let first = self.first_pending()?;
+        (self.group_priority(first) < self.execution_priority()).then_some(first)
+    }
+
+    /// WFI ends for what would preempt if PRIMASK were clear (B1.5.19).
+    pub fn wakes(&self) -> bool {
+        self.first_pending()
+            .is_some_and(|n| self.group_priority(n) < self.execution_priority_with(false))
+    }
+
+    /// True when `exception` would be taken at once if it were pending.
+    pub fn would_preempt(&self, exception: u8) -> bool {
+        self.is_enabled(exception) && self.group_priority(exception) < self.execution_priority()
+    }
+
+    /// 32 interrupt lines as the NVIC's registers show them.
+    pub fn irq_word(&self, register: NvicRegister, word: u32) -> u32 {
+        let set = match register {
+            NvicRegister::Enable => self.enabled,
+            NvicRegister::Pending => self.pending,
+            NvicRegister::Active => self.active,
+        };
+        (set >> (FIRST_IRQ as u32 + 32 * word)) as u32
+    }
+
+    pub fn write_irq_word(&mut self, register: NvicRegister, word: u32, bits: u32, set: bool) {
+        let mask = (bits as u128) << (FIRST_IRQ as u32 + 32 * word);
+        let target = match register {
+            NvicRegister::Enable => &mut self.enabled,
+            NvicRegister::Pending => &mut self.pending,
+            NvicRegister::Active => return,
+        };
+        *target = if set { *target | mask } else { *target & !mask };
+        // A line that is still high cannot be made to look idle (B3.4.1).
+        self.pending |= self.lines & !self.active & mask & if set { 0 } else { !0 };
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NvicRegister {
+    Enable,
+    Pending,
+    Active,
+}
+
+/// The exception numbers in `set`, ascending.
+fn members(mut set: u128) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let n = set.trailing_zeros() as u8;
+        set &= set.wrapping_sub(1);
+        (n < 128).then_some(n)
+    })
+}

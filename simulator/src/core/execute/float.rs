@@ -1,0 +1,107 @@
+//! Floating-point transfers, and the dispatch of the arithmetic.
+
+use crate::bus::{Bus, Width};
+use crate::core::decode::{Float, Index, Op};
+use crate::core::exception_return::FPSCR_WRITABLE;
+use crate::core::registers::CONTROL_FPCA;
+use crate::core::scb::FPCCR_ASPEN;
+use crate::core::trap::{cfsr, Exec, Trap};
+use crate::core::Core;
+
+/// AHP, DN, FZ, RMode: what FPDSCR gives a new context.
+const FPSCR_MODES: u32 = 0x07C0_0000;
+
+impl Core {
+    pub(super) fn float<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
+        self.prepare_float(bus)?;
+        match float {
+            Float::FromCore => self.float.s[op.n as usize] = self.get(op.a),
+            Float::ToCore => self.set(op.a, self.float.s[op.n as usize]),
+            Float::FromCorePair => {
+                self.float.s[op.m as usize] = self.get(op.a);
+                self.float.s[op.m as usize + 1 & 31] = self.get(op.n);
+            }
+            Float::ToCorePair => {
+                let (first, second) = (
+                    self.float.s[op.m as usize],
+                    self.float.s[op.m as usize + 1 & 31],
+                );
+                self.set(op.a, first);
+                self.set(op.n, second);
+            }
+            Float::FromFpscr if op.a == 15 => self.flags_from_fpscr(),
+            Float::FromFpscr => self.set(op.a, self.float.fpscr),
+            Float::ToFpscr => self.float.fpscr = self.get(op.a) & FPSCR_WRITABLE,
+            Float::Load | Float::Store => return self.transfer_single(bus, op, float),
+            Float::LoadMultiple | Float::StoreMultiple => {
+                return self.transfer_multiple(bus, op, float)
+            }
+            _ => return self.float_arithmetic(op, float),
+        }
+        Ok(())
+    }
+
+    /// `ExecuteFPCheck` (B1.5.7): access rights, the lazily saved state of the context before, a context of one's own.
+    fn prepare_float<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
+        if !self.scb.float_accessible(self.privileged()) {
+            return Err(Trap::usage(cfsr::NOCP));
+        }
+        if self.lazy_state_pending() {
+            self.preserve_float_state(bus)?;
+        }
+        if self.scb.fpccr & FPCCR_ASPEN != 0 && self.control & CONTROL_FPCA == 0 {
+            self.float.fpscr = self.float.fpscr & !FPSCR_MODES | self.scb.fpdscr;
+            self.control |= CONTROL_FPCA;
+        }
+        Ok(())
+    }
+
+    /// VMRS APSR_nzcv, FPSCR.
+    fn flags_from_fpscr(&mut self) {
+        let q = self.flags.q;
+        self.flags.set_nzcvq(self.float.fpscr);
+        self.flags.q = q;
+    }
+
+    fn transfer_single<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
+        let base = if op.n == 15 {
+            self.registers[15] & !3
+        } else {
+            self.get(op.n)
+        };
+        self.transfer_words(bus, op, base.wrapping_add(op.imm), float == Float::Load)
+    }
+
+    fn transfer_multiple<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
+        let base = self.get(op.n);
+        let bytes = 4 * u32::from(op.amount);
+        let (address, updated) = match op.index {
+            Index::Pre => (base.wrapping_sub(bytes), base.wrapping_sub(bytes)),
+            Index::Post => (base, base.wrapping_add(bytes)),
+            Index::Offset => (base, base),
+        };
+        self.transfer_words(bus, op, address, float == Float::LoadMultiple)?;
+        self.set(op.n, updated);
+        Ok(())
+    }
+
+    fn transfer_words<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        address: u32,
+        load: bool,
+    ) -> Exec<()> {
+        self.require_aligned(address, Width::Word)?;
+        for n in 0..op.amount {
+            let place = address.wrapping_add(4 * u32::from(n));
+            let register = usize::from(op.d + n) & 31;
+            if load {
+                self.float.s[register] = self.load(bus, place, Width::Word, n.into())?;
+            } else {
+                self.store(bus, place, Width::Word, self.float.s[register], n.into())?;
+            }
+        }
+        Ok(())
+    }
+}

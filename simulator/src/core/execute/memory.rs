@@ -1,0 +1,162 @@
+//! Single, double and exclusive loads and stores.
+
+use crate::bus::{Bus, Width};
+use crate::core::decode::{Access, Index, Memory, Op};
+use crate::core::trap::Exec;
+use crate::core::Core;
+
+fn width(access: Access) -> Width {
+    match access {
+        Access::Word => Width::Word,
+        Access::Half | Access::SignedHalf => Width::Half,
+        Access::Byte | Access::SignedByte => Width::Byte,
+    }
+}
+
+fn extend(access: Access, value: u32) -> u32 {
+    match access {
+        Access::SignedHalf => value as i16 as u32,
+        Access::SignedByte => value as i8 as u32,
+        _ => value,
+    }
+}
+
+impl Core {
+    #[inline(always)]
+    pub(super) fn memory<B: Bus>(&mut self, bus: &mut B, op: &Op, memory: Memory) -> Exec<()> {
+        match memory {
+            Memory::Load(access) => {
+                let (address, updated) = self.indexed(op);
+                self.load_single(bus, op, access, address)?;
+                self.update_base(op, updated, op.d);
+                Ok(())
+            }
+            Memory::Store(access) => {
+                let (address, updated) = self.indexed(op);
+                self.store(bus, address, width(access), self.get(op.d), 0)?;
+                self.update_base(op, updated, 16);
+                Ok(())
+            }
+            Memory::LoadRegister(access) => {
+                let address = self.get(op.n).wrapping_add(self.get(op.m) << op.amount);
+                self.load_single(bus, op, access, address)
+            }
+            Memory::StoreRegister(access) => {
+                self.pipeline_after_load(&[op.n, op.m]);
+                let address = self.get(op.n).wrapping_add(self.get(op.m) << op.amount);
+                self.store(bus, address, width(access), self.get(op.d), 0)
+            }
+            Memory::LoadLiteral(access) => self.load_single(bus, op, access, op.imm),
+            Memory::LoadDouble => self.load_double(bus, op),
+            Memory::StoreDouble => self.store_double(bus, op),
+            Memory::LoadExclusive(access) => self.load_exclusive(bus, op, access),
+            Memory::StoreExclusive(access) => self.store_exclusive(bus, op, access),
+        }
+    }
+
+    /// The address accessed, and the base register's new value.
+    #[inline(always)]
+    fn indexed(&self, op: &Op) -> (u32, u32) {
+        let base = self.get(op.n);
+        let moved = base.wrapping_add(op.imm);
+        (if op.index == Index::Post { base } else { moved }, moved)
+    }
+
+    /// Writes the base back, unless the load has just written the same register.
+    #[inline(always)]
+    fn update_base(&mut self, op: &Op, updated: u32, loaded: u8) {
+        if op.index != Index::Offset && op.n != loaded {
+            self.set(op.n, updated);
+        }
+    }
+
+    /// A load or store right behind a load overlaps with it, unless its address needs what that load brings (TRM 3.3.2).
+    /// The overlap is taken before the access, so that the access itself happens a cycle earlier.
+    #[inline(always)]
+    fn pipeline_after_load(&mut self, address_registers: &[u8]) {
+        let (instruction, register) = self.last_load;
+        if instruction == self.instructions
+            && instruction != 0
+            && !address_registers.contains(&register)
+        {
+            self.cycles -= 1;
+        }
+    }
+
+    #[inline(always)]
+    fn load_single<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        access: Access,
+        address: u32,
+    ) -> Exec<()> {
+        self.pipeline_after_load(&[op.n, op.m]);
+        let value = extend(access, self.load(bus, address, width(access), 0)?);
+        if op.d == 15 {
+            self.update_base_before_jump(op);
+            return self.jump_exchange(bus, value);
+        }
+        self.set(op.d, value);
+        self.last_load = (self.instructions + 1, op.d);
+        Ok(())
+    }
+
+    /// A load to PC may leave the instruction early, by a fault of the branch.
+    fn update_base_before_jump(&mut self, op: &Op) {
+        if op.index != Index::Offset {
+            let (_, updated) = self.indexed(op);
+            self.set(op.n, updated);
+        }
+    }
+
+    /// The base may be the PC (LDRD literal), which is aligned then.
+    fn double_base(&self, op: &Op) -> (u32, u32) {
+        let (address, updated) = self.indexed(op);
+        if op.n == 15 {
+            (address & !3, updated)
+        } else {
+            (address, updated)
+        }
+    }
+
+    fn load_double<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
+        let (address, updated) = self.double_base(op);
+        self.require_aligned(address, Width::Word)?;
+        let first = self.load(bus, address, Width::Word, 0)?;
+        let second = self.load(bus, address.wrapping_add(4), Width::Word, 1)?;
+        self.set(op.d, first);
+        self.set(op.m, second);
+        self.update_base(op, updated, 16);
+        Ok(())
+    }
+
+    fn store_double<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
+        let (address, updated) = self.double_base(op);
+        self.require_aligned(address, Width::Word)?;
+        self.store(bus, address, Width::Word, self.get(op.d), 0)?;
+        self.store(bus, address.wrapping_add(4), Width::Word, self.get(op.m), 1)?;
+        self.update_base(op, updated, 16);
+        Ok(())
+    }
+
+    fn load_exclusive<B: Bus>(&mut self, bus: &mut B, op: &Op, access: Access) -> Exec<()> {
+        let address = self.get(op.n).wrapping_add(op.imm);
+        self.require_aligned(address, width(access))?;
+        self.load_single(bus, op, access, address)?;
+        self.exclusive = true;
+        Ok(())
+    }
+
+    /// The local monitor tracks no address, as on the Cortex-M4 (TRM 3.6.1).
+    fn store_exclusive<B: Bus>(&mut self, bus: &mut B, op: &Op, access: Access) -> Exec<()> {
+        let address = self.get(op.n).wrapping_add(op.imm);
+        self.require_aligned(address, width(access))?;
+        let held = std::mem::take(&mut self.exclusive);
+        if held {
+            self.store(bus, address, width(access), self.get(op.d), 0)?;
+        }
+        self.set(op.a, !held as u32);
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! Carrying out decoded instructions, one file per group as in `decode`.
+
+mod arithmetic;
+mod branch;
+mod data_processing;
+mod float;
+mod float_arithmetic;
+mod media;
+mod memory;
+mod multiple;
+mod multiply;
+mod packed;
+mod system;
+
+use super::decode::{Kind, Op};
+use super::trap::Exec;
+use super::Core;
+use crate::bus::Bus;
+
+impl Core {
+    #[inline(always)]
+    pub(super) fn execute<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
+        match op.kind {
+            Kind::Immediate(alu) => self.alu_immediate(op, alu),
+            Kind::Register(alu) => self.alu_register(op, alu),
+            Kind::Shifted(alu) => self.alu_shifted(op, alu),
+            Kind::ShiftByRegister => self.shift_by_register(op),
+            Kind::Media(media) => self.media(op, media),
+            Kind::Multiply(multiply) => return self.multiply(op, multiply),
+            Kind::Branch(branch) => return self.branch(bus, op, branch),
+            Kind::Memory(memory) => return self.memory(bus, op, memory),
+            Kind::Multiple(multiple) => return self.multiple(bus, op, multiple),
+            Kind::System(system) => return self.system(op, system),
+            Kind::Float(float) => return self.float(bus, op, float),
+            Kind::Undecoded => unreachable!("an empty cache slot is decoded before it is executed"),
+        }
+        Ok(())
+    }
+}

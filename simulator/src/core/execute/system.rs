@@ -1,0 +1,164 @@
+//! Hints, barriers, special registers (B5.2) and exceptions on purpose.
+
+use crate::core::decode::{Op, System};
+use crate::core::exceptions::SVCALL;
+use crate::core::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
+use crate::core::trap::{cfsr, Exec, Fault, Trap};
+use crate::core::{Core, Sleep, Stop};
+
+impl Core {
+    pub(super) fn system(&mut self, op: &Op, system: System) -> Exec<()> {
+        match system {
+            System::Hint | System::Barrier => {}
+            System::Wfi => self.sleep_until(Sleep::UntilInterrupt),
+            System::Wfe => self.wait_for_event(),
+            System::Sev => self.event = true,
+            System::Clrex => self.exclusive = false,
+            System::Cps => self.change_masks(op.imm),
+            System::Mrs => {
+                let value = self.read_special(op.imm)?;
+                self.set(op.d, value);
+            }
+            System::Msr => return self.write_special(op, self.get(op.n)),
+            System::Svc => return self.supervisor_call(),
+            System::Breakpoint => {
+                let immediate = op.imm as u8;
+                return Err(Trap::Stop(Box::new(Stop::Breakpoint {
+                    pc: self.pc,
+                    immediate,
+                })));
+            }
+            System::PermanentlyUndefined => return Err(Trap::usage(cfsr::UNDEFINSTR)),
+        }
+        Ok(())
+    }
+
+    fn sleep_until(&mut self, sleep: Sleep) {
+        self.sleep = sleep;
+        self.reconsider();
+    }
+
+    fn wait_for_event(&mut self) {
+        if !std::mem::take(&mut self.event) {
+            self.sleep_until(Sleep::UntilEvent);
+        }
+    }
+
+    /// CPS; FAULTMASK cannot be set at HardFault priority or above, nor anything by unprivileged code.
+    fn change_masks(&mut self, imm: u32) {
+        if !self.privileged() {
+            return;
+        }
+        let disable = imm & 0x10 != 0;
+        if imm & 2 != 0 {
+            self.exceptions.primask = disable;
+        }
+        if imm & 1 != 0 {
+            self.set_faultmask(disable);
+        }
+        self.reconsider();
+    }
+
+    fn set_faultmask(&mut self, set: bool) {
+        if !set || self.exceptions.execution_priority() > -1 {
+            self.exceptions.faultmask = set;
+        }
+    }
+
+    /// Special registers by SYSm (table B5-1); unprivileged code reads the system's as 0.
+    fn read_special(&self, register: u32) -> Exec<u32> {
+        let privileged = self.privileged();
+        Ok(match register {
+            0..=7 => {
+                let ipsr = if register & 1 != 0 && privileged {
+                    self.ipsr.into()
+                } else {
+                    0
+                };
+                let apsr = if register & 4 == 0 {
+                    self.flags.bits()
+                } else {
+                    0
+                };
+                apsr | ipsr
+            }
+            20 => self.control.into(),
+            8..=19 if !privileged => 0,
+            8 => self.msp(),
+            9 => self.psp(),
+            16 => self.exceptions.primask.into(),
+            17 | 18 => self.exceptions.basepri().into(),
+            19 => self.exceptions.faultmask.into(),
+            _ => {
+                return Err(Trap::unmodelled(
+                    "a special register read by MRS, numbered by the address,",
+                    register,
+                    self.pc,
+                ))
+            }
+        })
+    }
+
+    fn write_special(&mut self, op: &Op, value: u32) -> Exec<()> {
+        match op.imm {
+            0..=3 => {
+                if op.amount & 2 != 0 {
+                    self.flags.set_nzcvq(value);
+                }
+                if op.amount & 1 != 0 {
+                    self.flags.set_ge(value);
+                }
+            }
+            // IPSR and EPSR ignore writes.
+            5..=7 => {}
+            8..=20 if !self.privileged() => {}
+            8 => self.set_msp(value),
+            9 => self.set_psp(value),
+            16 => self.exceptions.primask = value & 1 != 0,
+            17 => self.exceptions.set_basepri(value as u8),
+            18 => self.raise_basepri(value as u8),
+            19 => self.set_faultmask(value & 1 != 0),
+            20 => self.write_control(value as u8),
+            register => {
+                return Err(Trap::unmodelled(
+                    "a special register written by MSR, numbered by the address,",
+                    register,
+                    self.pc,
+                ))
+            }
+        }
+        self.reconsider();
+        Ok(())
+    }
+
+    /// BASEPRI_MAX only ever masks more.
+    fn raise_basepri(&mut self, value: u8) {
+        let value = value & 0xF0;
+        let current = self.exceptions.basepri();
+        if value != 0 && (value < current || current == 0) {
+            self.exceptions.set_basepri(value);
+        }
+    }
+
+    /// SPSEL is writable in Thread mode only.
+    fn write_control(&mut self, value: u8) {
+        self.control =
+            self.control & !(CONTROL_NPRIV | CONTROL_FPCA) | value & (CONTROL_NPRIV | CONTROL_FPCA);
+        if self.ipsr == 0 {
+            self.set_mode(0, value & CONTROL_SPSEL != 0);
+        }
+    }
+
+    /// SVC is taken before the next instruction; where it is masked it becomes a HardFault.
+    fn supervisor_call(&mut self) -> Exec<()> {
+        if !self.exceptions.would_preempt(SVCALL) {
+            return Err(Trap::Fault(Fault {
+                exception: SVCALL,
+                cfsr: 0,
+                address: None,
+            }));
+        }
+        self.pend(SVCALL);
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! Data accesses: alignment, bit bands, the private peripherals, and the bus beyond.
+
+use super::registers::CONTROL_NPRIV;
+use super::timing::unaligned_cycles;
+use super::trap::{cfsr, Exec, Trap};
+use super::Core;
+use crate::bus::{Bus, Fault, Width};
+
+/// Code and SRAM; above, memory is of Device type, where an unaligned access faults (A3.2.1, B3.1).
+const NORMAL_MEMORY_END: u32 = 0x4000_0000;
+const PRIVATE_BUS: std::ops::RangeInclusive<u32> = 0xE000_0000..=0xE00F_FFFF;
+/// DBGMCU answers to the private bus's address range and belongs to the SoC (RM0368, 23.16).
+const DBGMCU: std::ops::RangeInclusive<u32> = 0xE004_2000..=0xE004_23FF;
+
+pub fn bytes(width: Width) -> u32 {
+    match width {
+        Width::Byte => 1,
+        Width::Half => 2,
+        Width::Word => 4,
+    }
+}
+
+/// The word and the bit behind a bit-band alias (TRM 3.7).
+fn bit_band(address: u32) -> Option<(u32, u32)> {
+    if !matches!(address >> 25, 0x11 | 0x21) {
+        return None;
+    }
+    let offset = address & 0x01FF_FFFF;
+    Some((address & 0xE000_0000 | offset >> 5 & !3, offset >> 2 & 31))
+}
+
+fn is_private(address: u32) -> bool {
+    PRIVATE_BUS.contains(&address) && !DBGMCU.contains(&address)
+}
+
+impl Core {
+    /// The cycle at which transfer number `transfer` of the current instruction is on the bus.
+    #[inline(always)]
+    fn access_cycle(&self, transfer: u64) -> u64 {
+        self.cycles + 1 + transfer
+    }
+
+    /// Reads, zero-extended, as transfer number `transfer` of the instruction.
+    #[inline(always)]
+    pub(super) fn load<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        width: Width,
+        transfer: u64,
+    ) -> Exec<u32> {
+        if address & (bytes(width) - 1) != 0 {
+            self.check_unaligned(address, width)?;
+        }
+        let now = self.access_cycle(transfer);
+        if address >= NORMAL_MEMORY_END || address >> 25 == 0x11 {
+            return self.load_beyond_memory(bus, address, width, now);
+        }
+        match bus.read(address, width, now) {
+            Ok(loaded) => {
+                self.cycles += self.timing.wait_cycles(loaded.wait_cycles);
+                Ok(loaded.value)
+            }
+            Err(fault) => Err(self.data_fault(fault)),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn store<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        width: Width,
+        value: u32,
+        transfer: u64,
+    ) -> Exec<()> {
+        if address & (bytes(width) - 1) != 0 {
+            self.check_unaligned(address, width)?;
+        }
+        let now = self.access_cycle(transfer);
+        if address >= NORMAL_MEMORY_END || address >> 25 == 0x11 {
+            return self.store_beyond_memory(bus, address, width, value, now);
+        }
+        self.code.written(address, bytes(width));
+        match bus.write(address, width, value, now) {
+            Ok(wait_cycles) => {
+                self.cycles += self.timing.wait_cycles(wait_cycles);
+                Ok(())
+            }
+            Err(fault) => Err(self.data_fault(fault)),
+        }
+    }
+
+    /// Faults unless `address` is word-aligned: LDM, LDRD and their kin know no other (A3.2.1).
+    pub(super) fn require_aligned(&self, address: u32, width: Width) -> Exec<()> {
+        if address & (bytes(width) - 1) != 0 {
+            return Err(Trap::usage(cfsr::UNALIGNED));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn check_unaligned(&mut self, address: u32, width: Width) -> Exec<()> {
+        if self.scb.traps_unaligned() || address >= NORMAL_MEMORY_END {
+            return Err(Trap::usage(cfsr::UNALIGNED));
+        }
+        self.cycles += unaligned_cycles(address, bytes(width));
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn load_beyond_memory<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        width: Width,
+        now: u64,
+    ) -> Exec<u32> {
+        if let Some((word, bit)) = bit_band(address) {
+            return Ok(self.read_bus(bus, word, Width::Word, now)? >> bit & 1);
+        }
+        if is_private(address) {
+            self.check_privilege(address)?;
+            return self.read_private(address, width, now);
+        }
+        self.read_bus(bus, address, width, now)
+    }
+
+    #[inline(never)]
+    fn store_beyond_memory<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Exec<()> {
+        if let Some((word, bit)) = bit_band(address) {
+            let old = self.read_bus(bus, word, Width::Word, now)?;
+            return self.write_bus(
+                bus,
+                word,
+                Width::Word,
+                old & !(1 << bit) | (value & 1) << bit,
+                now,
+            );
+        }
+        if is_private(address) {
+            self.check_privilege(address)?;
+            return self.write_private(address, width, value, now);
+        }
+        self.write_bus(bus, address, width, value, now)
+    }
+
+    /// Unprivileged code sees none of the system control space (B3.1.1); STIR with USERSETMPEND is not modelled.
+    fn check_privilege(&self, address: u32) -> Exec<()> {
+        if self.control & CONTROL_NPRIV != 0 && !self.privileged() {
+            return Err(Trap::bus(cfsr::PRECISERR, Some(address)));
+        }
+        Ok(())
+    }
+
+    fn read_bus<B: Bus>(&mut self, bus: &mut B, address: u32, width: Width, now: u64) -> Exec<u32> {
+        let result = bus.read(address, width, now);
+        self.note_attention(bus);
+        match result {
+            Ok(loaded) => {
+                self.cycles += self.timing.wait_cycles(loaded.wait_cycles);
+                Ok(loaded.value)
+            }
+            Err(fault) => Err(self.data_fault(fault)),
+        }
+    }
+
+    fn write_bus<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Exec<()> {
+        if address < NORMAL_MEMORY_END {
+            self.code.written(address, bytes(width));
+        }
+        let result = bus.write(address, width, value, now);
+        self.note_attention(bus);
+        match result {
+            Ok(wait_cycles) => {
+                self.cycles += self.timing.wait_cycles(wait_cycles);
+                Ok(())
+            }
+            Err(fault) => Err(self.data_fault(fault)),
+        }
+    }
+
+    fn note_attention<B: Bus>(&mut self, bus: &B) {
+        if bus.attention() {
+            self.attention = true;
+            self.reconsider();
+        }
+    }
+
+    /// Every data fault is precise, stores' too: the write buffer, which makes them imprecise on the chip, is not modelled.
+    #[cold]
+    pub(super) fn data_fault(&self, fault: Fault) -> Trap {
+        match fault {
+            Fault::Bus { address } => Trap::bus(cfsr::PRECISERR, Some(address)),
+            Fault::Unmodelled { what, address } => Trap::unmodelled(what, address, self.pc),
+        }
+    }
+}

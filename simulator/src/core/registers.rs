@@ -1,0 +1,232 @@
+//! The register file and the program status registers (B1.4).
+
+use super::trap::{cfsr, Exec, Trap};
+use super::Core;
+
+/// APSR.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    pub n: bool,
+    pub z: bool,
+    pub c: bool,
+    pub v: bool,
+    pub q: bool,
+    pub ge: u8,
+}
+
+impl Flags {
+    pub fn bits(self) -> u32 {
+        (self.n as u32) << 31
+            | (self.z as u32) << 30
+            | (self.c as u32) << 29
+            | (self.v as u32) << 28
+            | (self.q as u32) << 27
+            | u32::from(self.ge) << 16
+    }
+
+    pub fn set_nzcvq(&mut self, bits: u32) {
+        self.n = bits >> 31 & 1 != 0;
+        self.z = bits >> 30 & 1 != 0;
+        self.c = bits >> 29 & 1 != 0;
+        self.v = bits >> 28 & 1 != 0;
+        self.q = bits >> 27 & 1 != 0;
+    }
+
+    pub fn set_ge(&mut self, bits: u32) {
+        self.ge = (bits >> 16 & 15) as u8;
+    }
+
+    #[inline(always)]
+    pub fn set_nz(&mut self, result: u32) {
+        self.n = (result as i32) < 0;
+        self.z = result == 0;
+    }
+
+    /// `ConditionPassed` (A7.3.1).
+    #[inline(always)]
+    pub fn satisfy(self, condition: u8) -> bool {
+        let base = match condition >> 1 {
+            0 => self.z,
+            1 => self.c,
+            2 => self.n,
+            3 => self.v,
+            4 => self.c && !self.z,
+            5 => self.n == self.v,
+            6 => self.n == self.v && !self.z,
+            _ => return true,
+        };
+        base != (condition & 1 != 0)
+    }
+}
+
+/// S0–S31 and FPSCR.
+pub struct FloatRegisters {
+    pub s: [u32; 32],
+    pub fpscr: u32,
+}
+
+impl FloatRegisters {
+    pub fn new() -> FloatRegisters {
+        FloatRegisters {
+            s: [0; 32],
+            fpscr: 0,
+        }
+    }
+}
+
+/// CONTROL (B1.4.4).
+pub const CONTROL_NPRIV: u8 = 1 << 0;
+pub const CONTROL_SPSEL: u8 = 1 << 1;
+pub const CONTROL_FPCA: u8 = 1 << 2;
+
+impl Core {
+    /// General register `n`; 13 is the SP in use, 15 the address of the next instruction to execute.
+    pub fn register(&self, n: usize) -> u32 {
+        if n == 15 {
+            self.pc
+        } else {
+            self.registers[n]
+        }
+    }
+
+    pub fn set_register(&mut self, n: usize, value: u32) {
+        match n {
+            13 => self.registers[13] = value & !3,
+            15 => self.pc = value & !1,
+            _ => self.registers[n] = value,
+        }
+    }
+
+    pub fn pc(&self) -> u32 {
+        self.pc
+    }
+
+    /// APSR, IPSR and EPSR in one.
+    pub fn xpsr(&self) -> u32 {
+        self.flags.bits()
+            | u32::from(self.itstate >> 2) << 10
+            | u32::from(self.itstate & 3) << 25
+            | (self.thumb as u32) << 24
+            | u32::from(self.ipsr)
+    }
+
+    pub fn set_xpsr(&mut self, value: u32) {
+        self.flags.set_nzcvq(value);
+        self.flags.set_ge(value);
+        self.itstate = ((value >> 10 & 0x3F) << 2 | value >> 25 & 3) as u8;
+        self.thumb = value >> 24 & 1 != 0;
+        self.ipsr = (value & 0x7F) as u8;
+    }
+
+    pub fn msp(&self) -> u32 {
+        if self.uses_psp() {
+            self.other_sp
+        } else {
+            self.registers[13]
+        }
+    }
+
+    pub fn psp(&self) -> u32 {
+        if self.uses_psp() {
+            self.registers[13]
+        } else {
+            self.other_sp
+        }
+    }
+
+    pub fn set_msp(&mut self, value: u32) {
+        let value = value & !3;
+        if self.uses_psp() {
+            self.other_sp = value;
+        } else {
+            self.registers[13] = value;
+        }
+    }
+
+    pub fn set_psp(&mut self, value: u32) {
+        let value = value & !3;
+        if self.uses_psp() {
+            self.registers[13] = value;
+        } else {
+            self.other_sp = value;
+        }
+    }
+
+    pub fn control(&self) -> u32 {
+        self.control.into()
+    }
+
+    pub fn primask(&self) -> bool {
+        self.exceptions.primask
+    }
+
+    pub fn faultmask(&self) -> bool {
+        self.exceptions.faultmask
+    }
+
+    pub fn basepri(&self) -> u8 {
+        self.exceptions.basepri()
+    }
+
+    /// S register `n`.
+    pub fn float_register(&self, n: usize) -> u32 {
+        self.float.s[n]
+    }
+
+    pub fn set_float_register(&mut self, n: usize, value: u32) {
+        self.float.s[n] = value;
+    }
+
+    pub fn fpscr(&self) -> u32 {
+        self.float.fpscr
+    }
+
+    /// The process stack serves Thread mode with SPSEL set.
+    pub(super) fn uses_psp(&self) -> bool {
+        self.control & CONTROL_SPSEL != 0 && self.ipsr == 0
+    }
+
+    pub(super) fn privileged(&self) -> bool {
+        self.ipsr != 0 || self.control & CONTROL_NPRIV == 0
+    }
+
+    /// Changes mode and SPSEL; the SP follows.
+    pub(super) fn set_mode(&mut self, ipsr: u8, process_stack: bool) {
+        let before = self.uses_psp();
+        self.ipsr = ipsr;
+        self.control =
+            self.control & !CONTROL_SPSEL | if process_stack { CONTROL_SPSEL } else { 0 };
+        if self.uses_psp() != before {
+            std::mem::swap(&mut self.registers[13], &mut self.other_sp);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, n: u8) -> u32 {
+        self.registers[n as usize & 15]
+    }
+
+    /// Writes a result to a register other than the PC; SP keeps its two low bits clear.
+    #[inline(always)]
+    pub(super) fn set(&mut self, n: u8, value: u32) {
+        let value = if n == 13 { value & !3 } else { value };
+        self.registers[n as usize & 15] = value;
+    }
+
+    /// `BXWritePC` (B1.4.7): interworking branch or exception return.
+    pub(super) fn branch_exchange(&mut self, address: u32) -> Exec<()> {
+        if self.ipsr != 0 && address >> 28 == 0xF {
+            self.returning = Some(address);
+            self.reconsider();
+            return Ok(());
+        }
+        if address & 1 == 0 {
+            self.pc = address;
+            self.itstate = 0;
+            self.thumb = false;
+            return Err(Trap::usage(cfsr::INVSTATE));
+        }
+        self.next_pc = address & !1;
+        Ok(())
+    }
+}

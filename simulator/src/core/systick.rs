@@ -1,0 +1,230 @@
+//! SysTick (B3.3): a 24-bit down counter, computed from the cycle count when someone looks.
+
+const ENABLE: u32 = 1 << 0;
+const TICKINT: u32 = 1 << 1;
+/// Set: processor clock; clear: the reference, HCLK / 8 on the STM32F4 (RM0368, 6.2).
+const CLKSOURCE: u32 = 1 << 2;
+const COUNTFLAG: u32 = 1 << 16;
+const COUNTER_MASK: u32 = 0xFF_FFFF;
+/// 1 ms of the 10.5 MHz reference (RM0368, 10.1.1).
+const CALIBRATION: u32 = 10_500;
+
+pub struct SysTick {
+    control: u32,
+    reload: u32,
+    /// The counter's value at `epoch`; while it is disabled, at any time.
+    value: u32,
+    epoch: u64,
+    /// COUNTFLAG, for zeros reached up to `synced`.
+    count_flag: bool,
+    synced: u64,
+}
+
+impl SysTick {
+    pub fn new() -> SysTick {
+        SysTick {
+            control: 0,
+            reload: 0,
+            value: 0,
+            epoch: 0,
+            count_flag: false,
+            synced: 0,
+        }
+    }
+
+    fn enabled(&self) -> bool {
+        self.control & ENABLE != 0
+    }
+
+    fn cycles_per_count(&self) -> u64 {
+        if self.control & CLKSOURCE != 0 {
+            1
+        } else {
+            8
+        }
+    }
+
+    /// Counts since `epoch`.
+    fn counts(&self, now: u64) -> u64 {
+        now.saturating_sub(self.epoch) / self.cycles_per_count()
+    }
+
+    fn value_at(&self, now: u64) -> u32 {
+        let counts = self.counts(now);
+        if !self.enabled() || counts == 0 {
+            return self.value;
+        }
+        let value = u64::from(self.value);
+        let reload = u64::from(self.reload);
+        if counts <= value {
+            (value - counts) as u32
+        } else {
+            (reload - (counts - value - 1) % (reload + 1)) as u32
+        }
+    }
+
+    /// How many times the counter went from 1 to 0 in the first `counts` counts: a zero that was written, or reloaded
+    /// from zero, does not count.
+    fn zeros(&self, counts: u64) -> u64 {
+        let value = u64::from(self.value);
+        if counts < value || (value == 0 && counts == 0) {
+            return 0;
+        }
+        let first = (value > 0) as u64;
+        let later = if self.reload == 0 {
+            0
+        } else {
+            (counts - value) / (u64::from(self.reload) + 1)
+        };
+        first + later
+    }
+
+    /// The cycle of the first zero after `synced`, if the counter runs.
+    fn next_zero(&self) -> Option<u64> {
+        if !self.enabled() {
+            return None;
+        }
+        let value = u64::from(self.value);
+        let period = u64::from(self.reload) + 1;
+        let seen = self.counts(self.synced);
+        let counts = if seen < value {
+            value
+        } else if self.reload == 0 {
+            return None;
+        } else {
+            value + ((seen - value) / period + 1) * period
+        };
+        Some(self.epoch + counts * self.cycles_per_count())
+    }
+
+    /// The cycle at which the counter next pends its exception.
+    pub fn next_expiry(&self) -> Option<u64> {
+        if self.control & TICKINT == 0 {
+            return None;
+        }
+        self.next_zero()
+    }
+
+    /// Accounts for the time up to `now`; true when the exception must be pended.
+    pub fn sync(&mut self, now: u64) -> bool {
+        if now <= self.synced {
+            return false;
+        }
+        let reached =
+            self.enabled() && self.zeros(self.counts(now)) > self.zeros(self.counts(self.synced));
+        self.synced = now;
+        self.count_flag |= reached;
+        reached && self.control & TICKINT != 0
+    }
+
+    /// Starts a new epoch, so that the registers may change from here on.
+    fn rebase(&mut self, now: u64) {
+        let value = self.value_at(now);
+        self.epoch = if self.enabled() {
+            self.epoch + self.counts(now) * self.cycles_per_count()
+        } else {
+            now
+        };
+        self.value = value;
+    }
+
+    /// Call [`SysTick::sync`] first.
+    pub fn read(&mut self, offset: u32, now: u64) -> u32 {
+        match offset {
+            0x0 => {
+                let flag = if self.count_flag { COUNTFLAG } else { 0 };
+                self.count_flag = false;
+                self.control | flag
+            }
+            0x4 => self.reload,
+            0x8 => self.value_at(now),
+            _ => CALIBRATION,
+        }
+    }
+
+    /// Call [`SysTick::sync`] first.
+    pub fn write(&mut self, offset: u32, value: u32, now: u64) {
+        self.rebase(now);
+        match offset {
+            0x0 => self.control = value & (ENABLE | TICKINT | CLKSOURCE),
+            0x4 => self.reload = value & COUNTER_MASK,
+            0x8 => {
+                self.value = 0;
+                self.count_flag = false;
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(reload: u32, control: u32) -> SysTick {
+        let mut timer = SysTick::new();
+        timer.write(0x4, reload, 0);
+        timer.write(0x8, 0, 0);
+        timer.write(0x0, control, 0);
+        timer
+    }
+
+    /// The counter one clock at a time, as B3.3.1 tells it.
+    fn stepped(reload: u32, clocks: u64) -> (u32, u64) {
+        let (mut value, mut zeros) = (0, 0);
+        for _ in 0..clocks {
+            if value == 0 {
+                value = reload;
+            } else {
+                value -= 1;
+                zeros += (value == 0) as u64;
+            }
+        }
+        (value, zeros)
+    }
+
+    #[test]
+    fn closed_form_equals_counting() {
+        for reload in [0, 1, 2, 7, 100] {
+            for now in 0..450 {
+                let timer = running(reload, 7);
+                let (value, zeros) = stepped(reload, now);
+                assert_eq!(timer.value_at(now), value, "reload {reload}, clock {now}");
+                assert_eq!(
+                    timer.zeros(timer.counts(now)),
+                    zeros,
+                    "reload {reload}, clock {now}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_next_expiry_is_the_first_cycle_that_pends() {
+        for control in [7, 3] {
+            let mut timer = running(9, control);
+            for _ in 0..5 {
+                let expiry = timer.next_expiry().unwrap();
+                assert!(!timer.sync(expiry - 1));
+                assert!(timer.sync(expiry));
+            }
+        }
+    }
+
+    #[test]
+    fn reading_control_clears_the_count_flag() {
+        let mut timer = running(9, 5);
+        timer.sync(10);
+        assert_eq!(timer.read(0, 10), 0x1_0005);
+        assert_eq!(timer.read(0, 10), 5);
+    }
+
+    #[test]
+    fn a_new_reload_value_waits_for_the_next_wrap() {
+        let mut timer = running(9, 7);
+        timer.sync(4);
+        timer.write(0x4, 99, 4);
+        assert_eq!(timer.value_at(10), 0);
+        assert_eq!(timer.value_at(11), 99);
+    }
+}

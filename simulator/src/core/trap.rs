@@ -1,0 +1,67 @@
+//! What interrupts an instruction in its middle.
+
+use super::stop::Stop;
+
+/// An architectural fault: the exception it raises and its bit in CFSR (B3.2.15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub exception: u8,
+    pub cfsr: u32,
+    /// For MMFAR or BFAR.
+    pub address: Option<u32>,
+}
+
+pub enum Trap {
+    Fault(Fault),
+    Stop(Box<Stop>),
+}
+
+/// The result of a part of an instruction.
+pub type Exec<T> = Result<T, Trap>;
+
+pub const MEM_MANAGE: u8 = 4;
+pub const BUS_FAULT: u8 = 5;
+pub const USAGE_FAULT: u8 = 6;
+
+pub mod cfsr {
+    pub const IACCVIOL: u32 = 1 << 0;
+    pub const MMARVALID: u32 = 1 << 7;
+    pub const IBUSERR: u32 = 1 << 8;
+    pub const PRECISERR: u32 = 1 << 9;
+    pub const UNSTKERR: u32 = 1 << 11;
+    pub const STKERR: u32 = 1 << 12;
+    pub const LSPERR: u32 = 1 << 13;
+    pub const BFARVALID: u32 = 1 << 15;
+    pub const UNDEFINSTR: u32 = 1 << 16;
+    pub const INVSTATE: u32 = 1 << 17;
+    pub const INVPC: u32 = 1 << 18;
+    pub const NOCP: u32 = 1 << 19;
+    pub const UNALIGNED: u32 = 1 << 24;
+    pub const DIVBYZERO: u32 = 1 << 25;
+}
+
+impl Trap {
+    pub fn usage(cfsr: u32) -> Trap {
+        Trap::Fault(Fault {
+            exception: USAGE_FAULT,
+            cfsr,
+            address: None,
+        })
+    }
+
+    pub fn bus(cfsr: u32, address: Option<u32>) -> Trap {
+        Trap::Fault(Fault {
+            exception: BUS_FAULT,
+            cfsr,
+            address,
+        })
+    }
+
+    pub fn unmodelled(what: impl Into<String>, address: u32, pc: u32) -> Trap {
+        Trap::Stop(Box::new(Stop::Unmodelled {
+            what: what.into(),
+            address,
+            pc,
+        }))
+    }
+}
