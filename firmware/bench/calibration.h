@@ -1,4 +1,7 @@
-/** Empty marked sections: they give the constant by which the wire and DWT differ, and what a marker pair costs. */
+/**
+ * Empty marked sections: they give the constant by which the wire and DWT differ, and what a marker pair
+ * costs.
+ */
 #ifndef TAILSCOPE_BENCH_CALIBRATION_H
 #define TAILSCOPE_BENCH_CALIBRATION_H
 

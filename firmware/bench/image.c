@@ -118,7 +118,8 @@ image_fault image_check(const image *candidate, uint32_t capacity_bytes) {
     if (in_header.reason != NULL) {
         return in_header;
     }
-    const uint32_t crc = crc32((const uint8_t *)candidate->entries, header->entry_count * sizeof(image_entry));
+    const size_t body_bytes = header->entry_count * sizeof(image_entry);
+    const uint32_t crc = crc32((const uint8_t *)candidate->entries, body_bytes);
     if (crc != header->body_crc32) {
         return (image_fault){"crc", crc};
     }

@@ -1,4 +1,7 @@
-/** The operation image (docs/SPEC.md, section 3): what the host compiled, and the checks before it is believed. */
+/**
+ * The operation image (docs/SPEC.md, section 3): what the host compiled, and the checks before it is
+ * believed.
+ */
 #ifndef TAILSCOPE_BENCH_IMAGE_H
 #define TAILSCOPE_BENCH_IMAGE_H
 

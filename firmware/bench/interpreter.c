@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "FreeRTOS.h"
+#include "bench/account.h"
 #include "bench/recorder.h"
 #include "board/operation_marker.h"
 #include "board/pins.h"
@@ -16,10 +17,6 @@ typedef struct {
 
 static slot slots[IMAGE_SLOTS_MAX];
 
-/* Kept here because heap_read_statistics() walks the region under the lock: between operations that would delay
- * interrupts in a place where CRIT is low. */
-static heap_account account;
-
 typedef struct {
     char kind;
     uint32_t size;
@@ -27,12 +24,11 @@ typedef struct {
     heap_witness witness;
 } outcome;
 
-static outcome allocated(const image_entry *entry, void *payload, uint32_t operation_cycles) {
+static outcome allocation_outcome(const image_entry *entry, void *payload, uint32_t operation_cycles) {
     const uint32_t size = entry->argument;
     slots[entry->id] = (slot){payload, size};
     if (payload != NULL) {
-        account.live_blocks++;
-        account.bytes_in_use += allocator_usable_size(payload);
+        account_allocated(payload);
     }
     return (outcome){payload != NULL ? 'A' : 'O', size, operation_cycles, heap_last_operation()};
 }
@@ -42,7 +38,7 @@ static outcome allocate(const image_entry *entry) {
     const uint32_t begin = operation_begin();
     void *payload = pvPortMalloc(size);
     const uint32_t end = operation_end();
-    return allocated(entry, payload, end - begin);
+    return allocation_outcome(entry, payload, end - begin);
 }
 
 /* FreeRTOS has no aligned allocation: the facade is called directly. */
@@ -52,7 +48,7 @@ static outcome allocate_aligned(const image_entry *entry) {
     const uint32_t begin = operation_begin();
     void *payload = heap_allocate_aligned(size, alignment);
     const uint32_t end = operation_end();
-    return allocated(entry, payload, end - begin);
+    return allocation_outcome(entry, payload, end - begin);
 }
 
 static outcome free_block(const image_entry *entry) {
@@ -63,8 +59,7 @@ static outcome free_block(const image_entry *entry) {
     const uint32_t end = operation_end();
     const heap_witness witness = heap_last_operation();
     if (witness.status == HEAP_OK) {
-        account.live_blocks--;
-        account.bytes_in_use -= usable_bytes;
+        account_freed(usable_bytes);
     }
     return (outcome){witness.status == HEAP_OK ? 'F' : 'E', freed.size, end - begin, witness};
 }
@@ -83,11 +78,8 @@ static outcome run(const image_entry *entry) {
     return entry->align_log2 == 0 ? allocate(entry) : allocate_aligned(entry);
 }
 
-heap_account interpreter_account(void) {
-    return account;
-}
-
 static void record_operation(uint32_t seq, const outcome *done) {
+    const heap_account account = account_read();
     record_begin("OP");
     record_decimal(seq);
     record_letter(done->kind);

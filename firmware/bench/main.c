@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "FreeRTOS.h"
+#include "bench/account.h"
 #include "bench/calibration.h"
 #include "bench/failure.h"
 #include "bench/frames.h"
@@ -88,8 +89,9 @@ static void record_answers(void) {
 
 /* The heap's own walk against the bench's account of what it was asked to do. */
 static bool heap_is_sound(const heap_statistics *heap) {
-    const heap_account account = interpreter_account();
-    return heap_check() && heap->live_blocks == account.live_blocks && heap->bytes_in_use == account.bytes_in_use;
+    const heap_account account = account_read();
+    return heap_check() && heap->live_blocks == account.live_blocks &&
+           heap->bytes_in_use == account.bytes_in_use;
 }
 
 static void record_heap(void) {
@@ -126,7 +128,7 @@ int main(void) {
     cycle_counter_start();
     timers_start();
     if (!clocked) {
-        fail("clock", clock_core_hz()); /* on the HSI the serial line still has its rate, within the HSI's percent */
+        fail("clock", clock_core_hz()); /* the serial line has its rate on the HSI too */
     }
     stimulus_create_task();
     (void)xTaskCreateStatic(run_bench, "bench", STACK_WORDS, NULL, TASK_PRIORITY_BENCH, bench_task_stack,

@@ -1,6 +1,6 @@
 /**
- * Records (docs/SPEC.md, section 4): one line each, sent as it is made, so that no buffer limits it and the serial line
- * is quiet when record_end() returns.
+ * Records (docs/SPEC.md, section 4): one line each, sent as it is made, so that no buffer limits it and the
+ * serial line is quiet when record_end() returns.
  */
 #ifndef TAILSCOPE_BENCH_RECORDER_H
 #define TAILSCOPE_BENCH_RECORDER_H

@@ -53,8 +53,8 @@ static void answer_stimulus(void *unused) {
 }
 
 void stimulus_create_task(void) {
-    woken_task = xTaskCreateStatic(answer_stimulus, "woken", STACK_WORDS, NULL, TASK_PRIORITY_WOKEN, woken_task_stack,
-                                   &woken_task_control);
+    woken_task = xTaskCreateStatic(answer_stimulus, "woken", STACK_WORDS, NULL, TASK_PRIORITY_WOKEN,
+                                   woken_task_stack, &woken_task_control);
 }
 
 static void start(const compare_output *output, uint32_t period_ticks) {

@@ -1,6 +1,6 @@
 /**
- * The stimulus and its answers. TIM2 asks the interrupt that the heap can delay, which wakes a task; TIM5 asks the control
- * interrupt, which nothing masks.
+ * The stimulus and its answers. TIM2 asks the interrupt that the heap can delay, which wakes a task; TIM5
+ * asks the control interrupt, which nothing masks.
  */
 #ifndef TAILSCOPE_BENCH_STIMULUS_H
 #define TAILSCOPE_BENCH_STIMULUS_H

@@ -5,13 +5,15 @@
 /* RM0368, section 6.2: the HSI, and the HSE as the Nucleo feeds it (UM1724, "OSC clock supply"). */
 enum { HSI_HZ = 16000000, HSE_HZ = 8000000 };
 
-/* 8 MHz / 4 = 2 MHz (least jitter), x 168 = 336 MHz, / 4 = 84 MHz; Q keeps the unused 48 MHz domain in range (6.3.2). */
+/* 8 MHz / 4 = 2 MHz (least jitter), x 168 = 336 MHz, / 4 = 84 MHz; Q keeps the unused 48 MHz domain in
+ * range (6.3.2). */
 enum { PLL_M = 4, PLL_N = 168, PLL_P = 4, PLL_Q = 7 };
 
 /* 84 MHz at 2.7 V to 3.6 V: RM0368, section 3.4.1. */
 enum { FLASH_WAIT_STATES = 2 };
 
-/* The ST-Link's clock is there before the reset ends, and the PLL locks within 0.3 ms (DS10086): this is tens of ms. */
+/* The ST-Link's clock is there before the reset ends, and the PLL locks within 0.3 ms (DS10086): this is
+ * tens of ms. */
 enum { READY_POLLS = 200000 };
 
 #ifdef TAILSCOPE_ART_OFF

@@ -53,8 +53,8 @@ bool compare_output_matched(const compare_output *output) {
     return (TIM_SR(output->timer) & event_bit(output)) != 0u;
 }
 
-/* The read returns after the write has reached the timer: without it a short handler ends with its line still high, and
- * runs twice. */
+/* The read returns after the write has reached the timer: without it a short handler ends with its line
+ * still high, and runs twice. */
 void compare_output_clear(const compare_output *output) {
     TIM_SR(output->timer) = ~event_bit(output);
     (void)TIM_SR(output->timer);

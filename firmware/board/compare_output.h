@@ -1,6 +1,6 @@
 /**
- * A timer's compare channel that toggles its pin in hardware at a fixed period: the edge needs no instruction, so
- * nothing that the firmware does can move it.
+ * A timer's compare channel that toggles its pin in hardware at a fixed period: the edge needs no
+ * instruction, so nothing that the firmware does can move it.
  */
 #ifndef TAILSCOPE_BOARD_COMPARE_OUTPUT_H
 #define TAILSCOPE_BOARD_COMPARE_OUTPUT_H
@@ -22,7 +22,10 @@ extern const compare_output frame_output;    /**< TIM3_CH1 on SYNC */
 /** Clocks TIM2, TIM3 and TIM5. */
 void timers_start(void);
 
-/** Stopped, output low and on its pin, counter at 0: the first edge will come `period_ticks` after compare_output_run(). */
+/**
+ * Stopped, output low and on its pin, counter at 0: the first edge will come `period_ticks` after
+ * compare_output_run().
+ */
 void compare_output_prepare(const compare_output *output, uint32_t period_ticks);
 
 /** Lets every edge raise the timer's interrupt too. */

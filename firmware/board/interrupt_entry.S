@@ -1,6 +1,6 @@
 /*
- * The interrupts' first instructions raise their pin, before anything is saved; r0-r3 are stacked by the core already.
- * The handler in C follows by a tail call: lr still holds EXC_RETURN.
+ * The interrupts' first instructions raise their pin, before anything is saved; r0-r3 are stacked by the core
+ * already. The handler in C follows by a tail call: lr still holds EXC_RETURN.
  */
 #include "board/pins.h"
 

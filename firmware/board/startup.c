@@ -22,8 +22,8 @@ typedef union {
     void (*handler)(void);
 } vector;
 
-/* PM0214, section 2.3.4, and RM0368, section 10.1.3: 16 system vectors, then the interrupts up to the last one used. Whatever
- * is not meant to happen ends in the fault report. */
+/* PM0214, section 2.3.4, and RM0368, section 10.1.3: 16 system vectors, then the interrupts up to the last
+ * one used. Whatever is not meant to happen ends in the fault report. */
 enum { SYSTEM_VECTORS = 16, VECTORS = SYSTEM_VECTORS + IRQ_TIM5 + 1 };
 __attribute__((section(".vectors"), used)) static const vector vector_table[VECTORS] = {
     [0] = {.stack = stack_top},

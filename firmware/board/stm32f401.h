@@ -1,6 +1,7 @@
 /**
- * The registers of the STM32F401RE that the firmware uses, and no others. "RM" is ST's RM0368, "PM" is ST's PM0214
- * (Cortex-M4), "ARM" is the ARMv7-M Architecture Reference Manual. Base addresses (RM 2.3) are usable in assembly.
+ * The registers of the STM32F401RE that the firmware uses, and no others. "RM" is ST's RM0368, "PM" is ST's
+ * PM0214 (Cortex-M4), "ARM" is the ARMv7-M Architecture Reference Manual. Base addresses (RM 2.3) are usable
+ * in assembly.
  */
 #ifndef TAILSCOPE_BOARD_STM32F401_H
 #define TAILSCOPE_BOARD_STM32F401_H

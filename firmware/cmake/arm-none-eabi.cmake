@@ -10,8 +10,8 @@ set(CMAKE_C_COMPILER "${TAILSCOPE_GCC}")
 set(CMAKE_ASM_COMPILER "${TAILSCOPE_GCC}")
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
-# Every build is optimised as the published figures were: a debug build would measure another program. The flags are all
-# here, so that CFLAGS in somebody's environment does not change what is measured.
+# Every build is optimised as the published figures were: a debug build would measure another program. The
+# flags are all here, so that CFLAGS in somebody's environment does not change what is measured.
 set(core_flags "-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard")
 set(CMAKE_C_FLAGS "${core_flags} -O2 -g -ffunction-sections -fdata-sections" CACHE STRING "")
 set(CMAKE_ASM_FLAGS "${core_flags}" CACHE STRING "") # no -g: GCC 12 does not hide folders from the assembler

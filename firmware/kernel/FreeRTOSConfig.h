@@ -1,6 +1,7 @@
 /**
  * The kernel as the bench needs it: two static tasks, direct-to-task notifications, no kernel allocation.
- * Options: FreeRTOS kernel V11, https://www.freertos.org/Documentation/02-Kernel/03-Supported-devices/02-Customization
+ * Options: FreeRTOS kernel V11,
+ * https://www.freertos.org/Documentation/02-Kernel/03-Supported-devices/02-Customization
  */
 #ifndef FREERTOS_CONFIG_H
 #define FREERTOS_CONFIG_H
