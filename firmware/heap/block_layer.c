@@ -199,14 +199,14 @@ bool block_address_is_possible(const void *address) {
            offset <= layer.bytes - BLOCK_HEADER_BYTES - BLOCK_SMALLEST_PAYLOAD;
 }
 
-/** True if a header lies at `block` (any address) and makes sense by itself. */
+/** True if a header lies at `block` (any address) and makes sense by itself. An odd size shows in the block behind. */
 static bool header_is_sound(const heap_block *block) {
     if (!block_address_is_possible(block)) {
         return false;
     }
     const uint32_t room = (uint32_t)(layer.end - (uint8_t *)block_payload(block));
     return block->magic == BLOCK_MAGIC && (block->status == BLOCK_LIVE || block->status == BLOCK_FREE) &&
-           block->size % BLOCK_ALIGNMENT == 0 && block->size >= BLOCK_SMALLEST_PAYLOAD && block->size <= room;
+           block->size >= BLOCK_SMALLEST_PAYLOAD && block->size <= room;
 }
 
 /** True if the header of `block` (sound) and those before and behind it agree on where they lie. */

@@ -5,13 +5,13 @@ static bool is_sound(const heap_block *block, uint32_t smallest, uint32_t larges
            block->size >= smallest && block->size <= largest;
 }
 
-bool free_list_check(const heap_block *head, uint32_t smallest, uint32_t largest, uint32_t *unseen) {
+bool free_list_check(const heap_block *head, uint32_t smallest, uint32_t largest, uint32_t *filed) {
     const heap_block *previous = NULL;
     for (const heap_block *block = head; block != NULL; block = free_list_links(block)->next) {
-        if (*unseen == 0 || !is_sound(block, smallest, largest) || free_list_links(block)->previous != previous) {
+        if (!is_sound(block, smallest, largest) || free_list_links(block)->previous != previous) {
             return false;
         }
-        *unseen -= 1;
+        *filed += 1;
         previous = block;
     }
     return true;

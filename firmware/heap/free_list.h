@@ -43,9 +43,9 @@ static inline void free_list_unlink(heap_block **head, heap_block *block) {
 }
 
 /**
- * Walks the list and takes its blocks off `*unseen`. False if a link or a block is unsound, a size is outside
- * smallest…largest, or the list is longer than `*unseen`; the walk therefore ends even if the list is a ring.
+ * Walks the list and adds its length to `*filed`. False if a link or a block is unsound or a size is outside
+ * smallest…largest. A ring ends the walk: where it closes, a block's `previous` is not where the walk came from.
  */
-bool free_list_check(const heap_block *head, uint32_t smallest, uint32_t largest, uint32_t *unseen);
+bool free_list_check(const heap_block *head, uint32_t smallest, uint32_t largest, uint32_t *filed);
 
 #endif

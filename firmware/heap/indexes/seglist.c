@@ -59,15 +59,15 @@ uint32_t heap_index_probes(void) {
 }
 
 bool heap_index_check(uint32_t free_blocks) {
-    uint32_t unseen = free_blocks;
+    uint32_t filed = 0;
     for (uint32_t class = 0; class < CLASSES; class++) {
         const uint32_t smallest = class == 0 ? BLOCK_SMALLEST_PAYLOAD : (4u << class) + 1u;
         const uint32_t largest = class == CATCH_ALL ? UINT32_MAX : 8u << class;
-        if (!free_list_check(lists[class], smallest, largest, &unseen)) {
+        if (!free_list_check(lists[class], smallest, largest, &filed)) {
             return false;
         }
     }
-    return unseen == 0;
+    return filed == free_blocks;
 }
 
 const char *heap_index_name(void) {

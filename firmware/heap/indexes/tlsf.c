@@ -120,12 +120,12 @@ static uint32_t smallest_size(uint32_t octave, uint32_t slot) {
     return octave == 0 ? slot << LINEAR_SLOT_BITS : (SLOTS + slot) << (octave + LINEAR_SLOT_BITS - 1u);
 }
 
-static bool octave_check(uint32_t octave, uint32_t *unseen) {
+static bool octave_check(uint32_t octave, uint32_t *filed) {
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         const heap_block *const head = lists[octave][slot];
         const bool mapped = (slot_maps[octave] >> slot & 1u) != 0;
         const uint32_t above = smallest_size(octave, slot + 1u);
-        if (mapped != (head != NULL) || !free_list_check(head, smallest_size(octave, slot), above - 1u, unseen)) {
+        if (mapped != (head != NULL) || !free_list_check(head, smallest_size(octave, slot), above - 1u, filed)) {
             return false;
         }
     }
@@ -133,13 +133,13 @@ static bool octave_check(uint32_t octave, uint32_t *unseen) {
 }
 
 bool heap_index_check(uint32_t free_blocks) {
-    uint32_t unseen = free_blocks;
+    uint32_t filed = 0;
     for (uint32_t octave = 0; octave < OCTAVES; octave++) {
-        if (!octave_check(octave, &unseen)) {
+        if (!octave_check(octave, &filed)) {
             return false;
         }
     }
-    return unseen == 0 && octave_map >> OCTAVES == 0;
+    return filed == free_blocks && octave_map >> OCTAVES == 0;
 }
 
 const char *heap_index_name(void) {

@@ -1,6 +1,7 @@
 /* The invariant checker, against damage planted one word at a time: it must see each, and nothing else. */
 #include "bench.h"
 #include "harness.h"
+#include "index.h"
 
 /* 0 live, 1 free, 2 live, 3 free, 4 live: blocks 1 and 3 are on one free list, 3 at its head. */
 static void *block[5];
@@ -72,18 +73,79 @@ static void damaged_links(void) {
     is_seen(&head[1], address_of(tail) - HEADER_BYTES);
 }
 
-/** One list's blocks spliced onto another's: every header and link is sound, but a size is in the wrong place. */
-static void a_block_filed_under_another_size(void) {
+/* From here on every header is sound and the damage is in how headers and index agree. */
+
+static heap_block *behind(heap_block *header) {
+    return (heap_block *)(void *)((uint8_t *)header + HEADER_BYTES + header->size);
+}
+
+/** Lets `left` have `bytes` of the live block behind it, or give it as many (negative), headers kept in order. */
+static void move_boundary(heap_block *left, int bytes) {
+    const heap_block right = *behind(left);
+    left->size += (uint32_t)bytes;
+    heap_block *const moved = behind(left);
+    *moved = right;
+    moved->size -= (uint32_t)bytes;
+    behind(moved)->prev = moved;
+}
+
+/** Two free blocks of the given sizes, each with live neighbours. */
+static void build_two(size_t first_size, size_t second_size) {
     heap_reset();
-    uint32_t *const small = heap_allocate(24);
-    (void)heap_allocate(8);
-    uint32_t *const large = heap_allocate(400);
-    (void)heap_allocate(8);
-    heap_free(small);
-    heap_free(large);
+    block[0] = heap_allocate(first_size);
+    (void)heap_allocate(64);
+    block[1] = heap_allocate(second_size);
+    (void)heap_allocate(64);
+    (void)heap_allocate(64);
+    heap_free(block[0]);
+    heap_free(block[1]);
     CHECK(heap_check());
-    small[0] = address_of(header_before(large));
-    large[1] = address_of(header_before(small));
+}
+
+/** The first block outgrows or falls below its list's sizes; the second keeps the sum and stays within its own. */
+static void a_size_that_its_list_does_not_hold(void) {
+    build_two(64, 280);
+    move_boundary(header_before(block[0]), 8);
+    move_boundary(header_before(block[1]), -8);
+    CHECK(!heap_check());
+    build_two(72, 272);
+    move_boundary(header_before(block[0]), -8);
+    move_boundary(header_before(block[1]), 8);
+    CHECK(!heap_check());
+}
+
+static void a_sum_that_is_wrong(void) {
+    build_two(64, 280);
+    heap_index_remove(header_before(block[0]));
+    move_boundary(header_before(block[0]), 8);
+    heap_index_insert(header_before(block[0]));
+    CHECK(!heap_check());
+}
+
+static void a_live_block_in_the_place_of_a_free_one(void) {
+    build_two(64, 280);
+    heap_index_remove(header_before(block[0]));
+    heap_index_insert(behind(header_before(block[0])));
+    CHECK(!heap_check());
+}
+
+/** 136 bytes become 48 and 72 with a header between; the second block makes up for that header's 16 bytes. */
+static void free_neighbours_that_were_not_merged(void) {
+    build_two(136, 256);
+    heap_block *const first = header_before(block[0]);
+    heap_block *const second = header_before(block[1]);
+    heap_block *const after = behind(first);
+    heap_index_remove(first);
+    heap_index_remove(second);
+    first->size = 48;
+    heap_block *const middle = behind(first);
+    *middle = (heap_block){.magic = BLOCK_MAGIC, .size = 72, .status = BLOCK_FREE, .prev = first};
+    after->prev = middle;
+    move_boundary(second, 16);
+    heap_index_insert(first);
+    heap_index_insert(middle);
+    heap_index_insert(second);
+    CHECK(behind(middle) == after);
     CHECK(!heap_check());
 }
 
@@ -92,5 +154,8 @@ void test_checker(void) {
     damaged_headers();
     damaged_status();
     damaged_links();
-    a_block_filed_under_another_size();
+    a_size_that_its_list_does_not_hold();
+    a_sum_that_is_wrong();
+    a_live_block_in_the_place_of_a_free_one();
+    free_neighbours_that_were_not_merged();
 }

@@ -51,8 +51,16 @@ static void within_a_class(void) {
 
 static void refusals_before_the_search_count_nothing(void) {
     heap_reset();
-    CHECK_EQUAL(probes_of(0), 0);
-    CHECK_EQUAL(probes_of(heap_region_bytes() + 1), 0);
+    CHECK(heap_allocate(8) != NULL);
+    CHECK(heap_last_operation().probes > 0);
+    CHECK(heap_allocate(0) == NULL);
+    CHECK_EQUAL(heap_last_operation().probes, 0);
+    CHECK(heap_allocate(8) != NULL);
+    CHECK(heap_allocate(heap_region_bytes() + 1) == NULL);
+    CHECK_EQUAL(heap_last_operation().probes, 0);
+    CHECK(heap_allocate_aligned(8, 64) != NULL);
+    CHECK(heap_allocate_aligned(8, 65) == NULL);
+    CHECK_EQUAL(heap_last_operation().probes, 0);
 }
 
 static void a_search_in_vain_counts(void) {

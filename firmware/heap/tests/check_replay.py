@@ -1,7 +1,7 @@
-"""The article's two workloads, generated here from their description and run through `replay`.
+"""Checks `replay`: two published workloads, generated here from their description, and images it must refuse.
 
-The expected integers are those the article published (docs, "mem_stress" and "mem_frag"); nothing in
-them is computed by the heap under test. Usage: workloads.py REPLAY ALLOCATOR
+The expected integers are those of A. Vishwakarma, "A Heap Without a Tail" (VaiOS on a Nucleo-F401RE); the
+heap under test computes none of them. Usage: check_replay.py REPLAY ALLOCATOR
 """
 
 from __future__ import annotations
@@ -94,12 +94,18 @@ def image_of(operations: list[Operation], name: bytes) -> bytes:
     return header + body
 
 
-def replay(program: str, operations: list[Operation], name: str) -> list[Row]:
+def run(program: str, image: bytes) -> subprocess.CompletedProcess[str]:
     with tempfile.TemporaryDirectory() as folder:
-        image = Path(folder) / "operations.bin"
-        image.write_bytes(image_of(operations, name.encode()))
-        lines = subprocess.run([program, str(image)], check=True, capture_output=True, text=True).stdout
-    rows = (line.split(",") for line in lines.splitlines())
+        path = Path(folder) / "operations.bin"
+        path.write_bytes(image)
+        return subprocess.run([program, str(path)], check=False, capture_output=True, text=True)
+
+
+def replay(program: str, operations: list[Operation], name: str) -> list[Row]:
+    done = run(program, image_of(operations, name.encode()))
+    if done.returncode != 0:
+        sys.exit(f"{name}: {done.stderr}")
+    rows = (line.split(",") for line in done.stdout.splitlines())
     return [Row(int(r[0]), r[1], int(r[2]), int(r[3]), int(r[4]), int(r[5])) for r in rows]
 
 
@@ -129,11 +135,54 @@ def check_mem_stress(program: str, allocator: str) -> None:
 def check_mem_frag(program: str, allocator: str) -> None:
     rows = replay(program, list(mem_frag()), "mem_frag")
     found = [row.probes for row in rows if row.size == 120 and row.kind == "A"]
-    wanted = [depth + 3 if allocator == "seglist" else 2 for depth in range(1, DEPTHS + 1) for _ in range(TRIALS)]
+    wanted = [
+        depth + 3 if allocator == "seglist" else 2 for depth in range(1, DEPTHS + 1) for _ in range(TRIALS)
+    ]
     expect("mem_frag: probes at every depth", found == wanted, True)
     expect("mem_frag: probes at depth 252", found[251 * TRIALS], 255 if allocator == "seglist" else 2)
+
+
+SOUND = image_of(
+    [Operation(ALLOCATE, 0, 40), Operation(FREE, 0), Operation(ALLOCATE, 0, 70000), Operation(FREE, 0)], b"x"
+)
+
+
+def with_byte(offset: int, value: int) -> bytes:
+    return SOUND[:offset] + bytes([value]) + SOUND[offset + 1 :]
+
+
+IMAGES = {
+    "sound": (SOUND, 0, ""),
+    "empty": (b"", 2, "shorter than an image's header"),
+    "magic": (with_byte(0, 0), 2, "does not begin with TSOP"),
+    "version": (with_byte(4, 2), 2, "version is not 1"),
+    "reserved": (with_byte(30, 1), 2, "reserved field"),
+    "slots": (with_byte(18, 1), 2, "more entries or slots"),
+    "cut short": (SOUND[:-1], 2, "ends before the image does"),
+    "checksum": (with_byte(64 + 4, 41), 2, "checksum is wrong"),
+    "kind": (image_of([Operation(9, 0)], b"x"), 2, "unknown kind"),
+    "free of nothing": (image_of([Operation(FREE, 0)], b"x"), 1, "frees an empty one"),
+    "live slot": (image_of([Operation(ALLOCATE, 0, 8)] * 2, b"x"), 1, "allocates into a live slot"),
+}
+
+
+def check_bad_images(program: str) -> None:
+    """Each damaged image costs one sentence and exit status 2 (1 for operations in an impossible order)."""
+    for name, (image, status, sentence) in IMAGES.items():
+        done = run(program, image)
+        expect(f"image {name}: exit status", done.returncode, status)
+        expect(f"image {name}: says so", sentence in done.stderr, True)
+        expect(f"image {name}: sentences", done.stderr.count("\n"), 0 if status == 0 else 1)
+
+
+def check_failed_allocation(program: str) -> None:
+    rows = run(program, SOUND).stdout.splitlines()
+    expect("failed allocation: kinds", [row.split(",")[1] for row in rows], ["A", "F", "O", "N"])
+    expect("failed allocation: last row", rows[-1], "3,N,70000,0,0,0")
 
 
 if __name__ == "__main__":
     check_mem_stress(sys.argv[1], sys.argv[2])
     check_mem_frag(sys.argv[1], sys.argv[2])
+    check_bad_images(sys.argv[1])
+    check_failed_allocation(sys.argv[1])
