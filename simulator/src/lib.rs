@@ -1,11 +1,14 @@
 //! The virtual Nucleo: an STM32F401RE board that runs the same ELF as the real one, cycle by cycle.
 
 pub mod bus;
+pub mod commands;
 pub mod core;
 pub mod edges;
 pub mod machine;
 pub mod memory;
 pub mod peripherals;
 pub mod samples;
+pub mod servers;
+pub mod simulation;
 pub mod soc;
 pub mod timebase;

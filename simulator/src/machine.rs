@@ -68,6 +68,13 @@ impl Machine {
         self.cycles() >= limit.cycle(self.timebase())
     }
 
+    /// The core sleeps and neither a peripheral nor SysTick will ever wake it.
+    pub fn idle_for_ever(&self) -> bool {
+        self.core.asleep()
+            && self.core.next_internal_event().is_none()
+            && self.soc.next_event() == u64::MAX
+    }
+
     /// The analyzer's eight channels now, bit n being channel n.
     pub fn channels(&self) -> u8 {
         (0..CHANNELS.len()).fold(0, |word, channel| {
@@ -128,7 +135,10 @@ impl Machine {
 
     /// Nothing can happen before the next event: time passes without instructions.
     fn skip_idle(&mut self, until: u64) {
-        let wake = self.core.next_internal_event().map_or(until, |event| event.min(until));
+        let wake = self
+            .core
+            .next_internal_event()
+            .map_or(until, |event| event.min(until));
         if wake > self.core.cycles() {
             self.core.advance_to(wake);
         }

@@ -42,10 +42,16 @@ impl Sampler {
     pub fn runs(&mut self, edges: &[Edge], until: u64, timebase: &Timebase) -> Vec<Run> {
         let mut runs = Vec::new();
         for edge in edges {
-            let Some(channel) = channel_of(edge.pin) else { continue };
+            let Some(channel) = channel_of(edge.pin) else {
+                continue;
+            };
             self.emit(timebase.sample(edge.cycle, self.samplerate_hz), &mut runs);
             let bit = 1 << channel;
-            self.word = if edge.level { self.word | bit } else { self.word & !bit };
+            self.word = if edge.level {
+                self.word | bit
+            } else {
+                self.word & !bit
+            };
         }
         self.emit(timebase.sample(until, self.samplerate_hz), &mut runs);
         runs
@@ -86,7 +92,10 @@ mod tests {
         let timebase = Timebase::new(Frequency::hz(16_000_000));
         let mut sampler = Sampler::new(16_000_000, &timebase, 0, 0x80);
         let edges = [edge(3, 0, true), edge(4, 7, false), edge(4, 1, true)];
-        assert_eq!(sampler.runs(&edges, 10, &timebase), [run(3, 0x80), run(1, 0x81), run(6, 0x03)]);
+        assert_eq!(
+            sampler.runs(&edges, 10, &timebase),
+            [run(3, 0x80), run(1, 0x81), run(6, 0x03)]
+        );
         assert_eq!(sampler.runs(&[], 12, &timebase), [run(2, 0x03)]);
         assert_eq!(sampler.samples(), 12);
     }
@@ -96,14 +105,20 @@ mod tests {
         let timebase = Timebase::new(Frequency::hz(16_000_000));
         let mut sampler = Sampler::new(1_000_000, &timebase, 0, 0);
         let edges = [edge(17, 2, true), edge(20, 2, false), edge(40, 3, true)];
-        assert_eq!(sampler.runs(&edges, 64, &timebase), [run(1, 0), run(1, 0), run(2, 8)]);
+        assert_eq!(
+            sampler.runs(&edges, 64, &timebase),
+            [run(1, 0), run(1, 0), run(2, 8)]
+        );
     }
 
     #[test]
     fn an_edge_beyond_the_horizon_counts_once() {
         let timebase = Timebase::new(Frequency::hz(16_000_000));
         let mut sampler = Sampler::new(16_000_000, &timebase, 0, 0);
-        assert_eq!(sampler.runs(&[edge(12, 0, true)], 10, &timebase), [run(12, 0)]);
+        assert_eq!(
+            sampler.runs(&[edge(12, 0, true)], 10, &timebase),
+            [run(12, 0)]
+        );
         assert_eq!(sampler.runs(&[], 14, &timebase), [run(2, 1)]);
     }
 }

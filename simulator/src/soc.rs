@@ -172,7 +172,10 @@ impl Soc {
         }
         self.outputs[timer] = outputs;
         for port in 0..PORTS.len() {
-            if TIMER_OUTPUTS.iter().any(|route| route.timer == timer && route.port == port) {
+            if TIMER_OUTPUTS
+                .iter()
+                .any(|route| route.timer == timer && route.port == port)
+            {
                 self.route_alternates(port);
                 self.port_changed(port, cycle);
             }
@@ -214,7 +217,8 @@ impl Soc {
         for route in TIMER_OUTPUTS.iter().filter(|route| route.port == port) {
             if self.has_function((port, route.pin, route.function)) {
                 alternate.driven |= 1 << route.pin;
-                alternate.high |= u32::from(self.timers[route.timer].output(route.channel)) << route.pin;
+                alternate.high |=
+                    u32::from(self.timers[route.timer].output(route.channel)) << route.pin;
             }
         }
         self.ports[port].set_alternate(alternate);
@@ -273,12 +277,15 @@ impl Soc {
     /// The peripheral at an address, if it can answer.
     fn answering(&mut self, address: u32) -> Result<(&'static Place, Block, u32), Fault> {
         let place = self.map.find(address).ok_or(Fault::Bus { address })?;
-        let offset = address - place.base & !3;
+        let offset = (address - place.base) & !3;
         let fault = |what| Fault::Unmodelled { what, address };
         let Some(block) = place.block else {
             return Err(fault(format!("{}+{offset:#04x}", place.name)));
         };
-        if place.clock.is_some_and(|(register, bit)| !self.rcc.enabled(register, bit)) {
+        if place
+            .clock
+            .is_some_and(|(register, bit)| !self.rcc.enabled(register, bit))
+        {
             let name = self.block(block).registers().name(offset);
             return Err(fault(format!("{name} (its clock is off in RCC)")));
         }
@@ -300,7 +307,13 @@ impl Soc {
         Ok(word >> (address % 4 * 8) & mask(width))
     }
 
-    fn write_peripheral(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<(), Fault> {
+    fn write_peripheral(
+        &mut self,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Result<(), Fault> {
         let (place, block, offset) = self.answering(address)?;
         self.catch_up(now);
         let (data, lanes) = on_the_bus(place.connection, address, width, value);
@@ -314,7 +327,13 @@ impl Soc {
     }
 
     /// Carries the consequences of a write to the rest of the chip.
-    fn written(&mut self, block: Block, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
+    fn written(
+        &mut self,
+        block: Block,
+        offset: u32,
+        value: u32,
+        now: u64,
+    ) -> Result<(), Unmodelled> {
         match block {
             Block::Rcc => self.rcc_written(offset, value, now)?,
             Block::Pwr | Block::Flash => self.check_core_clock()?,
@@ -404,7 +423,10 @@ impl Bus for Soc {
                 None => self.read_peripheral(address, width, now)?,
             },
         };
-        Ok(Loaded { value, wait_cycles: 0 })
+        Ok(Loaded {
+            value,
+            wait_cycles: 0,
+        })
     }
 
     fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault> {
@@ -413,7 +435,12 @@ impl Bus for Soc {
         }
         if let Some((word, bit)) = bit_band(address) {
             let present = self.read(word, Width::Word, now)?.value;
-            return self.write(word, Width::Word, present & !(1 << bit) | (value & 1) << bit, now);
+            return self.write(
+                word,
+                Width::Word,
+                present & !(1 << bit) | (value & 1) << bit,
+                now,
+            );
         }
         if Memory::is_flash(address) {
             let what = "programming the flash".into();
@@ -454,7 +481,13 @@ fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) ->
                 Width::Half => (value & 0xFFFF) * 0x0001_0001,
                 Width::Word => value,
             };
-            (repeated, Lanes { written: !0, addressed })
+            (
+                repeated,
+                Lanes {
+                    written: !0,
+                    addressed,
+                },
+            )
         }
     }
 }
@@ -465,6 +498,6 @@ fn bit_band(address: u32) -> Option<(u32, u32)> {
     const ALIAS_BYTES: u32 = 32 << 20;
     ALIASES.iter().find_map(|&(alias, target)| {
         let offset = address.wrapping_sub(alias);
-        (offset < ALIAS_BYTES).then_some((target + (offset / 32 & !3), offset / 4 % 32))
+        (offset < ALIAS_BYTES).then_some((target + (offset / 128 * 4), offset / 4 % 32))
     })
 }

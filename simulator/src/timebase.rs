@@ -59,7 +59,8 @@ impl Segment {
     fn seconds(&self, cycle: u64) -> (u128, u128) {
         let cycles = u128::from(cycle - self.start_cycle);
         (
-            self.start.numerator * self.hz_numerator + cycles * self.hz_denominator * self.start.denominator,
+            self.start.numerator * self.hz_numerator
+                + cycles * self.hz_denominator * self.start.denominator,
             self.start.denominator * self.hz_numerator,
         )
     }
@@ -119,7 +120,9 @@ impl Timebase {
     }
 
     fn segment_of(&self, cycle: u64) -> &Segment {
-        let after = self.segments.partition_point(|segment| segment.start_cycle <= cycle);
+        let after = self
+            .segments
+            .partition_point(|segment| segment.start_cycle <= cycle);
         &self.segments[after - 1]
     }
 }
@@ -172,7 +175,10 @@ mod tests {
         // 1 ms − 62.5625 µs = 937.4375 µs = 78,744.75 cycles.
         assert_eq!(timebase.cycle_at(Seconds::new(1, 1_000)), 1_001 + 78_745);
         assert_eq!(timebase.cycle_at(Seconds::ZERO), 1_001);
-        assert_eq!(Timebase::new(Frequency::hz(16)).cycle_at(Seconds::new(1, 2)), 8);
+        assert_eq!(
+            Timebase::new(Frequency::hz(16)).cycle_at(Seconds::new(1, 2)),
+            8
+        );
     }
 
     #[test]

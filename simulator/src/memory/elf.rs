@@ -10,7 +10,9 @@ use thiserror::Error;
 pub enum ElfError {
     #[error("not a usable ELF file: {0}")]
     Malformed(#[from] object::read::Error),
-    #[error("not an executable for a 32-bit little-endian Arm: link the firmware for the Cortex-M4")]
+    #[error(
+        "not an executable for a 32-bit little-endian Arm: link the firmware for the Cortex-M4"
+    )]
     NotArm,
     #[error("the file has no loadable segment: link the firmware before loading it")]
     Empty,
@@ -77,19 +79,29 @@ impl Firmware {
 
 type Header = FileHeader32<LittleEndian>;
 
-fn segments(header: &Header, endian: LittleEndian, file: &[u8]) -> Result<Vec<(u32, Vec<u8>)>, ElfError> {
+fn segments(
+    header: &Header,
+    endian: LittleEndian,
+    file: &[u8],
+) -> Result<Vec<(u32, Vec<u8>)>, ElfError> {
     header
         .program_headers(endian, file)?
         .iter()
         .filter(|segment| segment.p_type(endian) == PT_LOAD && segment.p_filesz(endian) > 0)
         .map(|segment| {
-            let bytes = segment.data(endian, file).map_err(|()| ElfError::Truncated)?;
+            let bytes = segment
+                .data(endian, file)
+                .map_err(|()| ElfError::Truncated)?;
             Ok((segment.p_paddr(endian), bytes.to_vec()))
         })
         .collect()
 }
 
-fn symbols(header: &Header, endian: LittleEndian, file: &[u8]) -> Result<Vec<(String, u32)>, ElfError> {
+fn symbols(
+    header: &Header,
+    endian: LittleEndian,
+    file: &[u8],
+) -> Result<Vec<(String, u32)>, ElfError> {
     let sections = header.sections(endian, file)?;
     let table = sections.symbols(endian, file, object::elf::SHT_SYMTAB)?;
     let mut found = Vec::new();

@@ -29,7 +29,8 @@ impl FromStr for ImageArgument {
         }
         Ok(ImageArgument {
             path: path.into(),
-            address: parse_hexadecimal(address).ok_or_else(|| ImageArgumentError::BadAddress(address.into()))?,
+            address: parse_hexadecimal(address)
+                .ok_or_else(|| ImageArgumentError::BadAddress(address.into()))?,
         })
     }
 }
@@ -57,9 +58,18 @@ mod tests {
     #[test]
     fn other_forms_are_refused() {
         for text in ["ops.bin", "@0x08040000"] {
-            assert_eq!(text.parse::<ImageArgument>(), Err(ImageArgumentError::NoAddress));
+            assert_eq!(
+                text.parse::<ImageArgument>(),
+                Err(ImageArgumentError::NoAddress)
+            );
         }
-        for text in ["ops.bin@", "ops.bin@123", "ops.bin@0x", "ops.bin@0x+1", "ops.bin@0x123456789"] {
+        for text in [
+            "ops.bin@",
+            "ops.bin@123",
+            "ops.bin@0x",
+            "ops.bin@0x+1",
+            "ops.bin@0x123456789",
+        ] {
             assert!(matches!(
                 text.parse::<ImageArgument>(),
                 Err(ImageArgumentError::BadAddress(_))

@@ -115,7 +115,9 @@ pub(crate) fn bytes_of(width: Width) -> usize {
 fn load_little_endian(bytes: &[u8], start: usize, width: Width) -> Option<u32> {
     Some(match width {
         Width::Byte => u32::from(*bytes.get(start)?),
-        Width::Half => u32::from(u16::from_le_bytes(bytes.get(start..start + 2)?.try_into().ok()?)),
+        Width::Half => u32::from(u16::from_le_bytes(
+            bytes.get(start..start + 2)?.try_into().ok()?,
+        )),
         Width::Word => u32::from_le_bytes(bytes.get(start..start + 4)?.try_into().ok()?),
     })
 }

@@ -97,7 +97,10 @@ mod tests {
     use super::*;
 
     fn raised(exti: &Exti) -> Vec<u16> {
-        exti.interrupts().filter(|(_, level)| *level).map(|(irq, _)| irq).collect()
+        exti.interrupts()
+            .filter(|(_, level)| *level)
+            .map(|(irq, _)| irq)
+            .collect()
     }
 
     #[test]

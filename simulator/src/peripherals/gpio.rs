@@ -217,7 +217,12 @@ fn two_bits(word: u32, pin: u32) -> u32 {
 fn spread(word: u32, pattern: u32) -> u32 {
     let equal = !(word ^ pattern.wrapping_mul(0x5555_5555));
     let mut pairs = equal & equal >> 1 & 0x5555_5555;
-    for (shift, keep) in [(1, 0x3333_3333), (2, 0x0F0F_0F0F), (4, 0x00FF_00FF), (8, 0x0000_FFFF)] {
+    for (shift, keep) in [
+        (1, 0x3333_3333),
+        (2, 0x0F0F_0F0F),
+        (4, 0x00FF_00FF),
+        (8, 0x0000_FFFF),
+    ] {
         pairs = (pairs | pairs >> shift) & keep;
     }
     pairs
@@ -239,9 +244,27 @@ mod tests {
     #[test]
     fn reset_pulls_are_those_of_the_debug_pins() {
         // PA13 (SWDIO) and PA15 (JTDI) up, PA14 (SWCLK) down, PB4 (NJTRST) up; PC13 is the button.
-        assert_eq!(Gpio::new(0).levels(), Levels { high: 0xA000, driven: 0 });
-        assert_eq!(Gpio::new(1).levels(), Levels { high: 0x0010, driven: 0 });
-        assert_eq!(Gpio::new(2).levels(), Levels { high: 0x2000, driven: 0 });
+        assert_eq!(
+            Gpio::new(0).levels(),
+            Levels {
+                high: 0xA000,
+                driven: 0
+            }
+        );
+        assert_eq!(
+            Gpio::new(1).levels(),
+            Levels {
+                high: 0x0010,
+                driven: 0
+            }
+        );
+        assert_eq!(
+            Gpio::new(2).levels(),
+            Levels {
+                high: 0x2000,
+                driven: 0
+            }
+        );
     }
 
     #[test]
@@ -249,9 +272,16 @@ mod tests {
         let mut port = Gpio::new(3);
         port.write(MODER, 0x5555_5555, 0).unwrap();
         port.write(ODR, 0b0110, 0).unwrap();
-        port.write(BSRR, 0b0100 << 16 | 0b0010 << 16 | 0b0011, 0).unwrap();
+        port.write(BSRR, 0b0100 << 16 | 0b0010 << 16 | 0b0011, 0)
+            .unwrap();
         assert_eq!(port.read(ODR, 0), 0b0011);
-        assert_eq!(port.levels(), Levels { high: 0b0011, driven: 0xFFFF });
+        assert_eq!(
+            port.levels(),
+            Levels {
+                high: 0b0011,
+                driven: 0xFFFF
+            }
+        );
         assert_eq!(port.read(BSRR, 0), 0);
     }
 
@@ -262,9 +292,21 @@ mod tests {
         port.write(OTYPER, 0b11, 0).unwrap();
         port.write(PUPDR, 0b00_01, 0).unwrap();
         port.write(ODR, 0b11, 0).unwrap();
-        assert_eq!(port.levels(), Levels { high: 0b01, driven: 0 });
+        assert_eq!(
+            port.levels(),
+            Levels {
+                high: 0b01,
+                driven: 0
+            }
+        );
         port.write(ODR, 0, 0).unwrap();
-        assert_eq!(port.levels(), Levels { high: 0, driven: 0b11 });
+        assert_eq!(
+            port.levels(),
+            Levels {
+                high: 0,
+                driven: 0b11
+            }
+        );
     }
 
     #[test]

@@ -38,7 +38,13 @@ pub struct Place {
     pub clock: Option<(u32, u32)>,
 }
 
-const fn modelled(base: u32, name: &'static str, connection: Connection, block: Block, clock: Option<(u32, u32)>) -> Place {
+const fn modelled(
+    base: u32,
+    name: &'static str,
+    connection: Connection,
+    block: Block,
+    clock: Option<(u32, u32)>,
+) -> Place {
     Place {
         base,
         name,
@@ -61,10 +67,34 @@ const fn absent(base: u32, name: &'static str) -> Place {
 use Connection::{Ahb, Apb};
 
 static PLACES: &[Place] = &[
-    modelled(0x4000_0000, "TIM2", Apb, Block::Timer(0), Some((APB1ENR, 0))),
-    modelled(0x4000_0400, "TIM3", Apb, Block::Timer(1), Some((APB1ENR, 1))),
-    modelled(0x4000_0800, "TIM4", Apb, Block::Timer(2), Some((APB1ENR, 2))),
-    modelled(0x4000_0C00, "TIM5", Apb, Block::Timer(3), Some((APB1ENR, 3))),
+    modelled(
+        0x4000_0000,
+        "TIM2",
+        Apb,
+        Block::Timer(0),
+        Some((APB1ENR, 0)),
+    ),
+    modelled(
+        0x4000_0400,
+        "TIM3",
+        Apb,
+        Block::Timer(1),
+        Some((APB1ENR, 1)),
+    ),
+    modelled(
+        0x4000_0800,
+        "TIM4",
+        Apb,
+        Block::Timer(2),
+        Some((APB1ENR, 2)),
+    ),
+    modelled(
+        0x4000_0C00,
+        "TIM5",
+        Apb,
+        Block::Timer(3),
+        Some((APB1ENR, 3)),
+    ),
     absent(0x4000_2800, "RTC"),
     absent(0x4000_2C00, "WWDG"),
     absent(0x4000_3000, "IWDG"),
@@ -72,7 +102,13 @@ static PLACES: &[Place] = &[
     absent(0x4000_3800, "SPI2"),
     absent(0x4000_3C00, "SPI3"),
     absent(0x4000_4000, "I2S3ext"),
-    modelled(0x4000_4400, "USART2", Apb, Block::Usart2, Some((APB1ENR, 17))),
+    modelled(
+        0x4000_4400,
+        "USART2",
+        Apb,
+        Block::Usart2,
+        Some((APB1ENR, 17)),
+    ),
     absent(0x4000_5400, "I2C1"),
     absent(0x4000_5800, "I2C2"),
     absent(0x4000_5C00, "I2C3"),
@@ -84,17 +120,59 @@ static PLACES: &[Place] = &[
     absent(0x4001_2C00, "SDIO"),
     absent(0x4001_3000, "SPI1"),
     absent(0x4001_3400, "SPI4"),
-    modelled(0x4001_3800, "SYSCFG", Apb, Block::Syscfg, Some((APB2ENR, 14))),
+    modelled(
+        0x4001_3800,
+        "SYSCFG",
+        Apb,
+        Block::Syscfg,
+        Some((APB2ENR, 14)),
+    ),
     modelled(0x4001_3C00, "EXTI", Apb, Block::Exti, None),
     absent(0x4001_4000, "TIM9"),
     absent(0x4001_4400, "TIM10"),
     absent(0x4001_4800, "TIM11"),
-    modelled(0x4002_0000, "GPIOA", Ahb, Block::Gpio(0), Some((AHB1ENR, 0))),
-    modelled(0x4002_0400, "GPIOB", Ahb, Block::Gpio(1), Some((AHB1ENR, 1))),
-    modelled(0x4002_0800, "GPIOC", Ahb, Block::Gpio(2), Some((AHB1ENR, 2))),
-    modelled(0x4002_0C00, "GPIOD", Ahb, Block::Gpio(3), Some((AHB1ENR, 3))),
-    modelled(0x4002_1000, "GPIOE", Ahb, Block::Gpio(4), Some((AHB1ENR, 4))),
-    modelled(0x4002_1C00, "GPIOH", Ahb, Block::Gpio(5), Some((AHB1ENR, 7))),
+    modelled(
+        0x4002_0000,
+        "GPIOA",
+        Ahb,
+        Block::Gpio(0),
+        Some((AHB1ENR, 0)),
+    ),
+    modelled(
+        0x4002_0400,
+        "GPIOB",
+        Ahb,
+        Block::Gpio(1),
+        Some((AHB1ENR, 1)),
+    ),
+    modelled(
+        0x4002_0800,
+        "GPIOC",
+        Ahb,
+        Block::Gpio(2),
+        Some((AHB1ENR, 2)),
+    ),
+    modelled(
+        0x4002_0C00,
+        "GPIOD",
+        Ahb,
+        Block::Gpio(3),
+        Some((AHB1ENR, 3)),
+    ),
+    modelled(
+        0x4002_1000,
+        "GPIOE",
+        Ahb,
+        Block::Gpio(4),
+        Some((AHB1ENR, 4)),
+    ),
+    modelled(
+        0x4002_1C00,
+        "GPIOH",
+        Ahb,
+        Block::Gpio(5),
+        Some((AHB1ENR, 7)),
+    ),
     absent(0x4002_3000, "CRC"),
     modelled(0x4002_3800, "RCC", Ahb, Block::Rcc, None),
     modelled(0x4002_3C00, "FLASH", Ahb, Block::Flash, None),
@@ -152,7 +230,10 @@ pub fn reset_by(reset_register: u32, bits: u32) -> impl Iterator<Item = Block> {
 
 /// The RCC register and bit that gate a peripheral's clock.
 pub fn clock_of(block: Block) -> Option<(u32, u32)> {
-    PLACES.iter().find(|place| place.block == Some(block))?.clock
+    PLACES
+        .iter()
+        .find(|place| place.block == Some(block))?
+        .clock
 }
 
 #[cfg(test)]

@@ -32,7 +32,13 @@ const APB1_CLOCKS: u32 = 0x10E2_C80F;
 const APB2_CLOCKS: u32 = 0x0007_7931;
 
 static TABLE: &[Register] = &[
-    Register::new(CR, "CR", 0x0000_0083, HSION | HSITRIM | HSEON | HSEBYP | PLLON).inert(READY_FLAGS),
+    Register::new(
+        CR,
+        "CR",
+        0x0000_0083,
+        HSION | HSITRIM | HSEON | HSEBYP | PLLON,
+    )
+    .inert(READY_FLAGS),
     // Bit 29 is reserved and reads one; vendor code writes it as zero.
     Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x0F43_7FFF).inert(1 << 29),
     Register::new(CFGR, "CFGR", 0, SW | PRESCALERS).inert(SWS),
@@ -141,7 +147,9 @@ impl Rcc {
     pub fn clocks(&self) -> Clocks {
         let configuration = self.registers.get(CFGR);
         Clocks {
-            core: self.system_clock().over(ahb_divider(configuration >> 4 & 0xF)),
+            core: self
+                .system_clock()
+                .over(ahb_divider(configuration >> 4 & 0xF)),
             apb1_divider: apb_divider(configuration >> 10 & 0b111),
             apb2_divider: apb_divider(configuration >> 13 & 0b111),
         }
@@ -166,12 +174,17 @@ impl Rcc {
 
     fn pll_input(&self) -> Frequency {
         let configuration = self.registers.get(PLLCFGR);
-        let source = if configuration >> 22 & 1 != 0 { HSE_HZ } else { HSI_HZ };
+        let source = if configuration >> 22 & 1 != 0 {
+            HSE_HZ
+        } else {
+            HSI_HZ
+        };
         Frequency::hz(source).over(u64::from(configuration & 0x3F))
     }
 
     fn pll_vco(&self) -> Frequency {
-        self.pll_input().times(u64::from(self.registers.get(PLLCFGR) >> 6 & 0x1FF))
+        self.pll_input()
+            .times(u64::from(self.registers.get(PLLCFGR) >> 6 & 0x1FF))
     }
 
     fn pll_output(&self) -> Frequency {
@@ -183,7 +196,9 @@ impl Rcc {
         let present = self.registers.get(CR);
         let refuse = |why| Err(self.registers.refuse(CR, why));
         if value & HSEON != 0 && value & HSEBYP == 0 {
-            return refuse("HSEON without HSEBYP: the board feeds OSC_IN with a clock and has no crystal");
+            return refuse(
+                "HSEON without HSEBYP: the board feeds OSC_IN with a clock and has no crystal",
+            );
         }
         if (value ^ present) & HSEBYP != 0 && present & HSEON != 0 {
             return refuse("HSEBYP can be written only while the HSE is off");
@@ -199,7 +214,8 @@ impl Rcc {
         if value & !present & PLLON != 0 {
             self.check_pll(value)?;
             let core = self.clocks().core;
-            self.pll_ready_cycle = now + core.numerator * PLL_LOCK_US / (core.denominator * 1_000_000);
+            self.pll_ready_cycle =
+                now + core.numerator * PLL_LOCK_US / (core.denominator * 1_000_000);
         }
         self.registers.set(CR, value);
         Ok(())
@@ -208,7 +224,11 @@ impl Rcc {
     /// Limits of §6.3.2: VCO input 1–2 MHz, VCO output 192–432 MHz.
     fn check_pll(&self, control: u32) -> Result<(), Unmodelled> {
         let configuration = self.registers.get(PLLCFGR);
-        let source_on = if configuration >> 22 & 1 != 0 { HSEON } else { HSION };
+        let source_on = if configuration >> 22 & 1 != 0 {
+            HSEON
+        } else {
+            HSION
+        };
         let refuse = |why| Err(self.registers.refuse(PLLCFGR, why));
         if control & source_on == 0 {
             return refuse("PLL turned on while its source is off");
@@ -233,7 +253,9 @@ impl Rcc {
             _ => return Err(self.registers.refuse(CFGR, "SW is a reserved value")),
         };
         if self.control(now) & ready == 0 {
-            return Err(self.registers.refuse(CFGR, "SW selects a clock that is not ready"));
+            return Err(self
+                .registers
+                .refuse(CFGR, "SW selects a clock that is not ready"));
         }
         self.registers.set(CFGR, value & !SWS | (value & SW) << 2);
         Ok(())
@@ -273,7 +295,9 @@ impl Peripheral for Rcc {
             CR => self.write_control(value, now)?,
             CFGR => self.write_configuration(value, now)?,
             PLLCFGR if self.pll_on() => {
-                return Err(self.registers.refuse(PLLCFGR, "written while the PLL is on"));
+                return Err(self
+                    .registers
+                    .refuse(PLLCFGR, "written while the PLL is on"));
             }
             _ => self.registers.set(offset, value),
         }
@@ -341,15 +365,28 @@ mod tests {
         assert_eq!(rcc.read(CFGR, 0), 2 | 2 << 2 | 0b100 << 10);
         let clocks = rcc.clocks();
         assert_eq!(clocks.core.numerator, 84_000_000 * clocks.core.denominator);
-        assert_eq!((clocks.apb1_divider, clocks.apb2_divider, clocks.timer_divider()), (2, 1, 1));
+        assert_eq!(
+            (
+                clocks.apb1_divider,
+                clocks.apb2_divider,
+                clocks.timer_divider()
+            ),
+            (2, 1, 1)
+        );
     }
 
     #[test]
     fn settings_outside_the_manual_are_refused() {
         // PLL input 8 / 16 MHz; VCO 2 × 100 MHz = 200 MHz is allowed, 2 × 95 is not.
-        assert!(started(16 | 336 << 6 | 1 << 22 | 7 << 24).write(CR, ALL_ON, 0).is_err());
-        assert!(started(4 | 100 << 6 | 1 << 22 | 7 << 24).write(CR, ALL_ON, 0).is_ok());
-        assert!(started(4 | 95 << 6 | 1 << 22 | 7 << 24).write(CR, ALL_ON, 0).is_err());
+        assert!(started(16 | 336 << 6 | 1 << 22 | 7 << 24)
+            .write(CR, ALL_ON, 0)
+            .is_err());
+        assert!(started(4 | 100 << 6 | 1 << 22 | 7 << 24)
+            .write(CR, ALL_ON, 0)
+            .is_ok());
+        assert!(started(4 | 95 << 6 | 1 << 22 | 7 << 24)
+            .write(CR, ALL_ON, 0)
+            .is_err());
         let mut rcc = Rcc::default();
         assert!(rcc.write(CR, 0x83 | HSEON, 0).is_err());
         assert!(rcc.write(CR, 0x82, 0).is_err());
@@ -358,7 +395,10 @@ mod tests {
 
     #[test]
     fn prescalers_by_the_table() {
-        assert_eq!([0, 7, 8, 11, 12, 15].map(ahb_divider), [1, 1, 2, 16, 64, 512]);
+        assert_eq!(
+            [0, 7, 8, 11, 12, 15].map(ahb_divider),
+            [1, 1, 2, 16, 64, 512]
+        );
         assert_eq!([0, 3, 4, 7].map(apb_divider), [1, 1, 2, 16]);
     }
 }

@@ -72,7 +72,11 @@ pub struct Registers {
 
 impl Registers {
     pub fn new(peripheral: &'static str, table: &'static [Register]) -> Registers {
-        let words = table.iter().map(|row| row.offset / 4 + 1).max().unwrap_or(0) as usize;
+        let words = table
+            .iter()
+            .map(|row| row.offset / 4 + 1)
+            .max()
+            .unwrap_or(0) as usize;
         let mut registers = Registers {
             peripheral,
             table,
@@ -179,14 +183,26 @@ mod tests {
     #[test]
     fn clearing_a_bit_that_is_not_modelled_is_refused_too() {
         let registers = Registers::new("TIM9", TABLE);
-        assert_eq!(registers.merge(0, 0, Lanes::WORD), Err(Unmodelled("TIM9_CR (bits 0x00000010)".into())));
+        assert_eq!(
+            registers.merge(0, 0, Lanes::WORD),
+            Err(Unmodelled("TIM9_CR (bits 0x00000010)".into()))
+        );
     }
 
     #[test]
     fn missing_registers_are_named() {
         let registers = Registers::new("TIM9", TABLE);
-        assert_eq!(registers.merge(8, 0, Lanes::WORD), Err(Unmodelled("TIM9_SMCR".into())));
-        assert_eq!(registers.merge(4, 0, Lanes::WORD), Err(Unmodelled("TIM9+0x04".into())));
-        assert_eq!(registers.merge(0x3FC, 0, Lanes::WORD), Err(Unmodelled("TIM9+0x3fc".into())));
+        assert_eq!(
+            registers.merge(8, 0, Lanes::WORD),
+            Err(Unmodelled("TIM9_SMCR".into()))
+        );
+        assert_eq!(
+            registers.merge(4, 0, Lanes::WORD),
+            Err(Unmodelled("TIM9+0x04".into()))
+        );
+        assert_eq!(
+            registers.merge(0x3FC, 0, Lanes::WORD),
+            Err(Unmodelled("TIM9+0x3fc".into()))
+        );
     }
 }

@@ -163,7 +163,9 @@ impl Timer {
             .filter(|&channel| self.watched_channel(channel))
             .filter_map(|channel| self.steps_to_match(channel))
             .min();
-        let steps = to_match.map_or(self.steps_to_overflow(), |steps| steps.min(self.steps_to_overflow()));
+        let steps = to_match.map_or(self.steps_to_overflow(), |steps| {
+            steps.min(self.steps_to_overflow())
+        });
         Some((self.tick + steps * self.prescaler - self.prescale_count) * divider)
     }
 
@@ -447,7 +449,10 @@ mod tests {
 
     #[test]
     fn toggles_at_every_match_and_announces_it() {
-        let mut timer = running(99, &[(CCR1, 10), (CCMR1, TOGGLE), (CCER, CC1E), (DIER, CC1IE)]);
+        let mut timer = running(
+            99,
+            &[(CCR1, 10), (CCMR1, TOGGLE), (CCER, CC1E), (DIER, CC1IE)],
+        );
         assert_eq!(timer.next_event(), Some(11));
         timer.advance(10);
         assert!(!timer.output(0));
@@ -498,7 +503,12 @@ mod tests {
     #[test]
     fn pwm_is_active_below_the_compare_value() {
         let mut timer = running(9, &[(CCR1, 3), (CCMR1, 6 << 4), (CCER, CC1E)]);
-        let levels: Vec<bool> = (1..12).map(|now| { timer.advance(now); timer.output(0) }).collect();
+        let levels: Vec<bool> = (1..12)
+            .map(|now| {
+                timer.advance(now);
+                timer.output(0)
+            })
+            .collect();
         let expected = [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1].map(|level| level == 1);
         assert_eq!(levels, expected);
         timer.write(CCER, CC1E | 2, 11).unwrap();

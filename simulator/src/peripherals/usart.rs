@@ -83,7 +83,8 @@ impl Usart {
     pub fn interrupt(&self) -> bool {
         let status = self.registers.get(SR);
         let enabled = self.registers.get(CR1);
-        enabled & status & (TXEIE | TCIE | RXNEIE) != 0 || enabled & RXNEIE != 0 && status & ORE != 0
+        enabled & status & (TXEIE | TCIE | RXNEIE) != 0
+            || enabled & RXNEIE != 0 && status & ORE != 0
     }
 
     pub fn next_event(&self) -> Option<u64> {
@@ -124,7 +125,11 @@ impl Usart {
         } else {
             brr
         };
-        let stop_bits = if self.registers.get(CR2) >> STOP_SHIFT & 0b11 == 0b10 { 2 } else { 1 };
+        let stop_bits = if self.registers.get(CR2) >> STOP_SHIFT & 0b11 == 0b10 {
+            2
+        } else {
+            1
+        };
         bit_clocks * (1 + 8 + stop_bits) * self.divider.unwrap_or(1)
     }
 
@@ -189,7 +194,9 @@ impl Usart {
         let was_on = self.enabled(TE);
         self.registers.set(CR1, value);
         if value & UE != 0 && self.registers.get(BRR) < 16 {
-            return Err(self.registers.refuse(BRR, "enabled with a divider below one"));
+            return Err(self
+                .registers
+                .refuse(BRR, "enabled with a divider below one"));
         }
         let on = self.enabled(TE);
         if on && !was_on {

@@ -1,0 +1,267 @@
+//! A logic analyzer as libsigrok's BeagleLogic driver expects it over TCP: lines of ASCII, each answered by one line,
+//! until `get` turns the connection into raw samples that end only when the client says `close`.
+
+use super::stream::{Expander, Unit};
+use super::Event;
+use crate::samples::Run;
+use crate::simulation::CaptureRequest;
+use anyhow::{Context, Result};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::Arc;
+use std::thread;
+
+const SAMPLERATES_HZ: RangeInclusive<u64> = 10..=200_000_000;
+const DEFAULT_SAMPLERATE_HZ: u64 = 100_000_000;
+/// Longer lines are not from a BeagleLogic client.
+const LONGEST_LINE_BYTES: u64 = 256;
+/// Slices of simulation that may wait for the client.
+const SLICES_AHEAD: usize = 16;
+
+/// What a client has set, and the conversation about it.
+struct Settings {
+    samplerate_hz: u64,
+    unit: Unit,
+    trigger_flags: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            samplerate_hz: DEFAULT_SAMPLERATE_HZ,
+            unit: Unit::Eight,
+            trigger_flags: 1,
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    Line(String),
+    StartCapture,
+    Close,
+}
+
+impl Settings {
+    fn answer(&mut self, line: &str) -> Answer {
+        let mut words = line.split_ascii_whitespace();
+        let command = words.next().unwrap_or("");
+        let reply = match (command, words.next()) {
+            ("get", None) => return Answer::StartCapture,
+            ("close", None) => return Answer::Close,
+            (_, None) => self.query(command),
+            (_, Some(argument)) => self.set(command, argument),
+        };
+        Answer::Line(reply)
+    }
+
+    fn query(&self, command: &str) -> String {
+        match command {
+            "version" => "BeagleLogic 1.0 (virtual Nucleo)".into(),
+            "samplerate" => self.samplerate_hz.to_string(),
+            "sampleunit" => match self.unit {
+                Unit::Eight => "1".into(),
+                Unit::Sixteen => "0".into(),
+            },
+            "triggerflags" => self.trigger_flags.to_string(),
+            // A size would be a limit at which the client ends the capture as if it were complete.
+            "memalloc" => "-1".into(),
+            "bufunitsize" => (4 << 20).to_string(),
+            _ => format!("error: unknown command {command:?}"),
+        }
+    }
+
+    fn set(&mut self, command: &str, argument: &str) -> String {
+        let number = argument.parse::<u64>();
+        match (command, number) {
+            ("samplerate", Ok(rate)) if SAMPLERATES_HZ.contains(&rate) => self.samplerate_hz = rate,
+            ("samplerate", _) => {
+                return format!("error: samplerate {argument:?} is not within 10 Hz and 200 MHz");
+            }
+            ("sampleunit", Ok(1)) => self.unit = Unit::Eight,
+            ("sampleunit", Ok(0)) => self.unit = Unit::Sixteen,
+            ("triggerflags", Ok(flags @ 0..=1)) => self.trigger_flags = flags as u32,
+            ("memalloc" | "bufunitsize", Ok(_)) => {}
+            _ => return format!("error: cannot set {command:?} to {argument:?}"),
+        }
+        "ok".into()
+    }
+}
+
+/// The listening analyzer.
+pub struct Analyzer {
+    listener: TcpListener,
+    address: SocketAddr,
+    captures: Sender<CaptureRequest>,
+}
+
+impl Analyzer {
+    /// Listens on the loopback interface; captures come out of the receiver.
+    pub fn listen(port: u16) -> Result<(Analyzer, Receiver<CaptureRequest>)> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+            .with_context(|| format!("cannot listen for the analyzer on port {port}"))?;
+        let address = listener
+            .local_addr()
+            .context("the analyzer has no address")?;
+        let (captures, requests) = mpsc::channel();
+        let analyzer = Analyzer {
+            listener,
+            address,
+            captures,
+        };
+        Ok((analyzer, requests))
+    }
+
+    /// `127.0.0.1:41001`
+    pub fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Serves clients, each on a thread of its own: sigrok scans on one connection and captures on the next.
+    pub fn serve(self, events: Sender<Event>) {
+        let taken = Arc::new(AtomicBool::new(false));
+        thread::spawn(move || {
+            for socket in self.listener.incoming().flatten() {
+                let client = Client {
+                    captures: self.captures.clone(),
+                    taken: Arc::clone(&taken),
+                    events: events.clone(),
+                };
+                // A connection that breaks ends its client and nothing else.
+                thread::spawn(move || client.converse(socket));
+            }
+        });
+    }
+}
+
+struct Client {
+    captures: Sender<CaptureRequest>,
+    /// One capture per process: the machine leaves reset once.
+    taken: Arc<AtomicBool>,
+    events: Sender<Event>,
+}
+
+impl Client {
+    fn converse(self, mut socket: TcpStream) -> io::Result<()> {
+        socket.set_nodelay(true)?;
+        let mut lines = BufReader::new(socket.try_clone()?);
+        let mut settings = Settings::default();
+        while let Some(line) = read_line(&mut lines)? {
+            match settings.answer(&line) {
+                Answer::Line(reply) => socket.write_all(format!("{reply}\n").as_bytes())?,
+                Answer::Close => break,
+                Answer::StartCapture if self.taken.swap(true, Ordering::SeqCst) => {
+                    socket.write_all(b"error: this board has been captured; start it again for another capture\n")?;
+                    break;
+                }
+                Answer::StartCapture => {
+                    let ended = self.capture(&settings, socket, lines);
+                    let _ = self.events.send(Event::CaptureEnded);
+                    return ended;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn capture(
+        &self,
+        settings: &Settings,
+        socket: TcpStream,
+        lines: BufReader<TcpStream>,
+    ) -> io::Result<()> {
+        let (runs, arrivals) = mpsc::sync_channel(SLICES_AHEAD);
+        let request = CaptureRequest {
+            samplerate_hz: settings.samplerate_hz,
+            runs,
+        };
+        if self.captures.send(request).is_err() {
+            return Ok(()); // the simulation has stopped already
+        }
+        hang_up_on_close(socket.try_clone()?, lines);
+        let streamed = stream(&arrivals, &socket, settings.unit);
+        // Ends the thread above too.
+        let _ = socket.shutdown(Shutdown::Both);
+        streamed
+    }
+}
+
+fn stream(arrivals: &Receiver<Vec<Run>>, socket: &TcpStream, unit: Unit) -> io::Result<()> {
+    let mut expander = Expander::new(socket, unit);
+    for runs in arrivals {
+        for run in runs {
+            expander.write(run)?;
+        }
+        expander.flush()?;
+    }
+    Ok(())
+}
+
+/// Closes the connection when the client says so, or is gone: the write that is then under way fails and ends the stream.
+fn hang_up_on_close(socket: TcpStream, mut lines: BufReader<TcpStream>) {
+    thread::spawn(move || {
+        while let Ok(Some(line)) = read_line(&mut lines) {
+            if line.trim() == "close" {
+                break;
+            }
+        }
+        let _ = socket.shutdown(Shutdown::Both);
+    });
+}
+
+/// A line without its end; `None` at the end of the connection or when the line is too long to be one of this protocol.
+fn read_line(lines: &mut BufReader<TcpStream>) -> io::Result<Option<String>> {
+    let mut line = Vec::new();
+    lines
+        .take(LONGEST_LINE_BYTES)
+        .read_until(b'\n', &mut line)?;
+    if line.is_empty() || (line.len() as u64 == LONGEST_LINE_BYTES && !line.ends_with(b"\n")) {
+        return Ok(None);
+    }
+    Ok(Some(String::from_utf8_lossy(&line).trim_end().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str) -> Answer {
+        Answer::Line(text.into())
+    }
+
+    #[test]
+    fn settings_are_set_and_asked_for() {
+        let mut settings = Settings::default();
+        assert_eq!(settings.answer("samplerate 84000000"), line("ok"));
+        assert_eq!(settings.answer("samplerate"), line("84000000"));
+        assert_eq!(settings.answer("sampleunit 0"), line("ok"));
+        assert_eq!(settings.answer("sampleunit"), line("0"));
+        assert_eq!(settings.answer("triggerflags 1"), line("ok"));
+        assert_eq!(settings.answer("memalloc"), line("-1"));
+        assert_eq!(settings.answer("get"), Answer::StartCapture);
+        assert_eq!(settings.answer("close"), Answer::Close);
+    }
+
+    #[test]
+    fn nonsense_is_answered_by_an_error_and_changes_nothing() {
+        let mut settings = Settings::default();
+        for text in [
+            "",
+            "hello",
+            "samplerate 9",
+            "samplerate 200000001",
+            "samplerate x",
+            "sampleunit 2",
+            "triggerflags -1",
+        ] {
+            assert!(
+                matches!(settings.answer(text), Answer::Line(reply) if reply.starts_with("error: "))
+            );
+        }
+        assert_eq!(settings.answer("samplerate"), line("100000000"));
+        assert_eq!(settings.answer("sampleunit"), line("1"));
+    }
+}

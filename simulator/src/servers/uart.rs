@@ -1,0 +1,181 @@
+//! The board's serial port on the host: a pseudo-terminal, or a TCP port. What the board sends waits in an unbounded
+//! queue, so that a slow reader never holds simulated time up.
+
+use super::Event;
+use anyhow::{Context, Result};
+use rustix::pty::{grantpt, openpt, ptsname, unlockpt, OpenptFlags};
+use rustix::termios::{tcgetattr, tcsetattr, OptionalActions};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::str::FromStr;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use thiserror::Error;
+
+/// `--uart`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UartArgument {
+    Pty,
+    Tcp(u16),
+}
+
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("{0:?} is no serial port: write pty, or tcp:PORT with a port from 0 to 65535")]
+pub struct BadUart(String);
+
+impl FromStr for UartArgument {
+    type Err = BadUart;
+
+    fn from_str(text: &str) -> Result<Self, BadUart> {
+        if text == "pty" {
+            return Ok(UartArgument::Pty);
+        }
+        text.strip_prefix("tcp:")
+            .and_then(|port| port.parse().ok())
+            .map(UartArgument::Tcp)
+            .ok_or_else(|| BadUart(text.into()))
+    }
+}
+
+/// For the thread that writes to the host.
+enum Message {
+    Bytes(Vec<u8>),
+    /// A new reader; the one before is gone.
+    Reader(Box<dyn Write + Send>),
+    End,
+}
+
+/// The simulation's end of the serial port.
+pub struct Serial {
+    name: String,
+    outgoing: Sender<Message>,
+    incoming: Receiver<Vec<u8>>,
+}
+
+impl Serial {
+    /// What pyserial opens: `/dev/pts/3` or `socket://127.0.0.1:41002`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn send(&self, bytes: Vec<u8>) {
+        if !bytes.is_empty() {
+            // The writer's thread lives as long as this sender.
+            let _ = self.outgoing.send(Message::Bytes(bytes));
+        }
+    }
+
+    /// Bytes from the host since the last call.
+    pub fn take_received(&self) -> Vec<u8> {
+        self.incoming.try_iter().flatten().collect()
+    }
+}
+
+impl Drop for Serial {
+    fn drop(&mut self) {
+        let _ = self.outgoing.send(Message::End);
+    }
+}
+
+pub fn open(argument: &UartArgument, events: Sender<Event>) -> Result<Serial> {
+    let (outgoing, messages) = mpsc::channel();
+    let (received, incoming) = mpsc::channel();
+    let name = match argument {
+        UartArgument::Pty => {
+            open_pty(&outgoing, received).context("cannot open a pseudo-terminal for the UART")?
+        }
+        UartArgument::Tcp(port) => listen(*port, outgoing.clone(), received)
+            .with_context(|| format!("cannot listen for the UART on port {port}"))?,
+    };
+    thread::spawn(move || {
+        hand_over(&messages);
+        let _ = events.send(Event::UartEnded);
+    });
+    Ok(Serial {
+        name,
+        outgoing,
+        incoming,
+    })
+}
+
+fn open_pty(outgoing: &Sender<Message>, received: Sender<Vec<u8>>) -> Result<String> {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    grantpt(&master)?;
+    unlockpt(&master)?;
+    let name = ptsname(&master, Vec::new())?.into_string()?;
+    let slave = OpenOptions::new().read(true).write(true).open(&name)?;
+    let mut attributes = tcgetattr(&slave)?;
+    attributes.make_raw();
+    tcsetattr(&slave, OptionalActions::Now, &attributes)?;
+    let master = File::from(master);
+    let mut reader = master.try_clone()?;
+    let _ = outgoing.send(Message::Reader(Box::new(master))); // the receiver is still with the caller
+    thread::spawn(move || {
+        // An open slave keeps the terminal alive while no reader has it open.
+        let _slave = slave;
+        receive(&mut reader, &received);
+    });
+    Ok(name)
+}
+
+fn listen(port: u16, outgoing: Sender<Message>, received: Sender<Vec<u8>>) -> Result<String> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+    let name = format!("socket://{}", listener.local_addr()?);
+    thread::spawn(move || {
+        for mut socket in listener.incoming().flatten() {
+            let Ok(writer) = socket.try_clone() else {
+                continue;
+            };
+            if outgoing.send(Message::Reader(Box::new(writer))).is_err() {
+                break;
+            }
+            receive(&mut socket, &received);
+        }
+    });
+    Ok(name)
+}
+
+/// Passes what the host sends on until it hangs up.
+fn receive(source: &mut impl Read, received: &Sender<Vec<u8>>) {
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = source.read(&mut buffer) {
+        if received.send(buffer[..count].to_vec()).is_err() {
+            break;
+        }
+    }
+}
+
+/// Writes the board's bytes in order. Bytes wait while nobody is connected; those given to a reader that then hangs up
+/// are lost, as on a wire.
+fn hand_over(messages: &Receiver<Message>) {
+    let mut reader: Option<Box<dyn Write + Send>> = None;
+    let mut waiting = Vec::new();
+    for message in messages {
+        match message {
+            Message::Bytes(bytes) => waiting.extend(bytes),
+            Message::Reader(new) => reader = Some(new),
+            Message::End => break,
+        }
+        if let Some(open) = &mut reader {
+            if open.write_all(&waiting).is_err() {
+                reader = None;
+            }
+            waiting.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_named() {
+        assert_eq!("pty".parse(), Ok(UartArgument::Pty));
+        assert_eq!("tcp:0".parse(), Ok(UartArgument::Tcp(0)));
+        for text in ["", "tcp", "tcp:", "tcp:65536", "udp:1"] {
+            assert_eq!(text.parse::<UartArgument>(), Err(BadUart(text.into())));
+        }
+    }
+}
