@@ -7,6 +7,7 @@ CRIT high for the given cycles, 20 cycles, OP low, then a gap for its record.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -88,7 +89,7 @@ def write_run(
     verdict: str = "complete",
     reasons: tuple[str, ...] = (),
     board: str = "virtual",
-    **changes: Any,
+    changes: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write one run folder below `runs`; `changes` replace top-level keys of run.json."""
     folder = runs / f"20250102T030405Z-{scenario}-{allocator}-{board}".replace("/", "_")
@@ -99,7 +100,7 @@ def write_run(
     interrupts.write_parquet(folder / "interrupts.parquet")
     timeline.edges_table().write_parquet(folder / "edges.parquet", metadata=_edges_metadata(timeline.total))
     manifest = _manifest(scenario, allocator, board, table, interrupts, timeline.total)
-    manifest |= {"verdict": verdict, "reasons": list(reasons)} | changes
+    manifest |= {"verdict": verdict, "reasons": list(reasons)} | dict(changes or {})
     (folder / "run.json").write_text(json.dumps(manifest), encoding="utf-8")
     return folder
 

@@ -1,0 +1,162 @@
+"""Loading run folders: what is right is read, what is wrong is refused with a sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dashboards.manifest import SUMMARIES, Manifest, RunError, parse_manifest
+from dashboards.runs import find_runs, load_run
+from dashboards.tests.synthetic import Operation, mem_frag, write_run
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_run(tmp_path, "mem_frag", "tlsf", mem_frag("tlsf", depths=4))
+
+
+def _edit(folder: Path, **changes: Any) -> None:
+    path = folder / "run.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def test_a_run_is_read_as_it_was_written(folder: Path) -> None:
+    run = load_run(folder)
+    assert (run.id, run.manifest.scenario, run.manifest.allocator) == (folder.name, "mem_frag", "tlsf")
+    assert len(run.operations) == 4 * 2 + 4 * 7
+    assert len(run.measured_allocations) == 4 * 3
+    assert run.manifest.summaries["dwt_cycles"].n == 12
+    assert run.manifest.summaries["dwt_cycles"].p99 is None
+    assert run.manifest.resolution_ns == pytest.approx(11.90, abs=0.01)
+
+
+def test_edges_are_read_when_asked_for(folder: Path) -> None:
+    edges = load_run(folder).edges
+    assert edges is not None
+    assert edges.channels == ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
+    rising = np.count_nonzero(np.diff(edges.word & 1, prepend=np.uint8(0)) == 1)
+    assert rising == 4 * 2 + 4 * 7
+
+
+def test_runs_are_found_and_interrupted_ones_left_out(folder: Path) -> None:
+    (folder.parent / "20250102T030405Z-interrupted").mkdir()
+    assert find_runs(folder.parent) == [folder]
+
+
+def test_a_folder_without_a_manifest_was_interrupted(tmp_path: Path) -> None:
+    with pytest.raises(
+        RunError, match=r"has no run\.json, so the run was interrupted .* run the scenario again"
+    ):
+        load_run(tmp_path)
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="nowhere: is no run folder"):
+        load_run(tmp_path / "nowhere")
+    with pytest.raises(RunError, match="nowhere: is no folder"):
+        find_runs(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"schema": 2}, "schema is 2, and only 1 is known"),
+        ({"verdict": "splendid"}, "verdict is none of complete, truncated, inconclusive"),
+        ({"samplerate_hz": 0}, "samplerate_hz must be positive"),
+        ({"samplerate_hz": "84m"}, "samplerate_hz is not a whole number"),
+        ({"samplerate_hz": True}, "samplerate_hz is not a whole number"),
+        ({"reasons": "none"}, "reasons is not a list of strings"),
+        ({"probes": [1]}, "probes is not an object"),
+        ({"probes": {"n": 1, "median": "x", "p99": None, "max": 1}}, r"probes\.median is not a number"),
+        ({"probes": {"n": 1}}, r"probes\.median is missing"),
+    ],
+)
+def test_a_wrong_manifest_is_refused(folder: Path, changes: dict[str, Any], complaint: str) -> None:
+    _edit(folder, **changes)
+    with pytest.raises(RunError, match=complaint):
+        load_run(folder)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": NaN}', "[" * 100_000, '"\\ud800"', "{}"])
+def test_no_manifest_text_does_worse_than_a_sentence(folder: Path, text: str) -> None:
+    (folder / "run.json").write_text(text)
+    with pytest.raises(RunError, match=r"run\.json"):
+        load_run(folder)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["n", "max", *SUMMARIES]), inner),
+        max_leaves=8,
+    ),
+    st.sampled_from(["schema", "scenario", "verdict", "reasons", "agreement", "total_samples", *SUMMARIES]),
+)
+@settings(max_examples=150)
+def test_any_value_in_any_field_is_read_or_refused(value: Any, key: str) -> None:
+    raw = {
+        "schema": 1, "scenario": "s", "allocator": "a", "board": "b", "analyzer": "z", "samplerate_hz": 1,
+        "total_samples": 1, "verdict": "complete", "reasons": [], "agreement": None,
+    } | dict.fromkeys(SUMMARIES) | {key: value}  # fmt: skip
+    try:
+        manifest = parse_manifest(raw, Path("run.json"))
+    except RunError as error:
+        assert str(error).startswith("run.json: ")
+    else:
+        assert isinstance(manifest, Manifest)
+
+
+@pytest.mark.parametrize("name", ["operations.parquet", "interrupts.parquet", "edges.parquet"])
+@pytest.mark.parametrize("damage", ["empty", "cut", "noise", "missing"])
+def test_a_damaged_table_is_refused(folder: Path, name: str, damage: str) -> None:
+    path = folder / name
+    content = path.read_bytes()
+    if damage == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(
+            {"empty": b"", "cut": content[:-20], "noise": b"PAR1" + b"\xff" * 64 + b"PAR1"}[damage]
+        )
+    with pytest.raises(RunError, match=name):
+        _ = load_run(folder).edges
+
+
+def test_a_table_of_another_type_is_refused(folder: Path) -> None:
+    path = folder / "operations.parquet"
+    pl.read_parquet(path).with_columns(pl.col("seq").cast(pl.Float64)).write_parquet(path)
+    with pytest.raises(RunError, match="column seq is Float64, not UInt32"):
+        load_run(folder)
+
+
+def test_operations_out_of_order_are_refused(folder: Path) -> None:
+    path = folder / "operations.parquet"
+    pl.read_parquet(path).reverse().write_parquet(path)
+    with pytest.raises(RunError, match="seq does not count upwards"):
+        load_run(folder)
+
+
+def test_edges_without_metadata_are_refused(folder: Path) -> None:
+    path = folder / "edges.parquet"
+    pl.read_parquet(path).write_parquet(path)
+    with pytest.raises(RunError, match="metadata key tailscope is missing"):
+        _ = load_run(folder).edges
+
+
+def test_a_truncated_run_may_lack_its_tables(tmp_path: Path) -> None:
+    operations = [Operation("A", 16, 1, 300)]
+    folder = write_run(tmp_path, "mem_stress", "tlsf", operations, verdict="truncated", reasons=("Cut.",))
+    for name in ("operations", "interrupts", "edges"):
+        (folder / f"{name}.parquet").unlink()
+    run = load_run(folder)
+    assert run.operations.is_empty() and run.interrupts.is_empty() and run.edges is None
+    assert [note.split(":")[0] for note in run.notes] == [
+        "operations.parquet is missing",
+        "interrupts.parquet is missing",
+    ]

@@ -1,0 +1,48 @@
+"""The terminal's table."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from dashboards.runs import LoadedRun, load_run
+from dashboards.terminal import terminal_report
+from dashboards.tests.synthetic import mem_frag, write_run
+
+
+def _printed(runs: list[LoadedRun]) -> list[str]:
+    console = Console(file=io.StringIO(), width=100, color_system=None)
+    console.print(terminal_report(runs))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def test_rows_are_quantities_with_their_numbers(runs: list[LoadedRun]) -> None:
+    lines = [line.split() for line in _printed(runs)]
+    frag = lines[lines.index(["mem_frag"]) : lines.index(["mem_stress"])]
+    assert ["verdict", "seglist", "complete"] in frag
+    assert "probes of an allocation seglist 768 131 257 259".split() in frag
+    assert "tlsf 768 2 2 2".split() in frag
+    # 3,426 cycles at 84 MHz.
+    row = next(line for line in frag if line[:5] == "critical section on the wire".split())
+    assert row[-1] == "40,785.7"
+    summary = next(run for run in runs if run.manifest.allocator == "tlsf").manifest.summaries
+    latency = summary["interrupt_latency_ns"]
+    assert ["tlsf", f"{latency.n:,}", "452.4", f"{latency.p99:,.1f}", f"{latency.max:,.1f}"] in frag
+
+
+def test_it_fits_100_columns_and_gives_the_reasons(tmp_path: Path) -> None:
+    reason = "The capture [bold]ended[/bold] 1,000 samples early; close other programs and run again."
+    folder = write_run(
+        tmp_path, "mem_frag", "a_rather_long_name_of_an_allocator", mem_frag("tlsf", 30), verdict="truncated",
+        reasons=(reason,),
+    )  # fmt: skip
+    lines = _printed([load_run(folder)])
+    assert max(len(line) for line in lines) <= 100
+    text = " ".join(line.strip() for line in lines)
+    assert "truncated" in text
+    assert f"a_rather_long_name_of_an_allocator (truncated): {reason}" in text
+    # 90 samples: no 99th percentile.
+    assert next(line for line in lines if line.startswith("probes")).split()[-4:] == ["90", "2", "–", "2"]
