@@ -92,3 +92,16 @@ def _package_version(name: str) -> str | None:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+def as_text() -> str:
+    """One line per finding: name, version or what to do, and what it is for."""
+    found = findings()
+    width = max(len(finding.name) for finding in found)
+    return "\n".join(f"{finding.name:<{width}}  {_state(finding)}" for finding in found)
+
+
+def _state(finding: Finding) -> str:
+    if finding.version is not None:
+        return finding.version
+    return f"MISSING ({finding.needed}; {finding.purpose}): {finding.remedy}"

@@ -1,0 +1,71 @@
+"""What a user may choose on the command line beyond scenario and allocator."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+SAMPLERATE_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
+
+
+class OptionError(ValueError):
+    """An option that cannot be understood; the message says what it may be."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """None leaves the choice to bench.toml or to the scenario. `duration_s` is that of the capture."""
+
+    board: str | None = None
+    samplerate_hz: int | None = None
+    stimulus: str | None = None
+    seed: int | None = None
+    duration_s: float | None = None
+    parameters: dict[str, str | int] = field(default_factory=dict)
+
+
+def parse(
+    board: str, samplerate: str, stimulus: str, seed: str, duration: str, parameters: Sequence[str]
+) -> Options:
+    """Options from the words of a command line; an empty word means "not given". Raises OptionError."""
+    return Options(
+        board=board or None,
+        samplerate_hz=_samplerate_hz(samplerate) if samplerate else None,
+        stimulus=stimulus or None,
+        seed=_integer("seed", seed) if seed else None,
+        duration_s=_seconds(duration) if duration else None,
+        parameters=dict(_assignment(word) for word in parameters),
+    )
+
+
+def _samplerate_hz(word: str) -> int:
+    match = re.fullmatch(r"([0-9]{1,12})([km]?)", word.lower())
+    if match is None or int(match[1]) == 0:
+        raise OptionError(f"--samplerate {word}: give samples per second, such as 24000000, 24000k or 24m.")
+    return int(match[1]) * SAMPLERATE_UNITS[match[2]]
+
+
+def _integer(name: str, word: str) -> int:
+    try:
+        return int(word, 0)
+    except ValueError:
+        raise OptionError(f"--{name} {word}: give a whole number, decimal or 0x….") from None
+
+
+def _seconds(word: str) -> float:
+    try:
+        seconds = float(word)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise OptionError(f"--duration {word}: give seconds, such as 2.5.")
+    return seconds
+
+
+def _assignment(word: str) -> tuple[str, str]:
+    name, separator, value = word.partition("=")
+    if not separator or not name:
+        raise OptionError(f"--parameter {word}: give NAME=VALUE, such as depth=64.")
+    return name, value

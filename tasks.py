@@ -1,0 +1,165 @@
+"""The tasks of the bench (`./lab --list`). Each is a few lines: the work lives in the rooms."""
+
+from __future__ import annotations
+
+import json as json_format
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from invoke import Context, Exit, task
+
+if TYPE_CHECKING:
+    from capture.conductor import RunResult
+
+ROOT = Path(__file__).resolve().parent
+RUNS = ROOT / "runs"
+DASHBOARD = ROOT / "build" / "dashboard.html"
+DEMO_SCENARIOS = ("mem_stress", "mem_frag")
+DEMO_ALLOCATORS = ("seglist", "tlsf")
+
+
+@task
+def demo(_context: Context) -> None:
+    """Run mem_stress and mem_frag on seglist and TLSF, and write the dashboard."""
+    from capture import campaign
+
+    with one_sentence():
+        _present(campaign.run(DEMO_SCENARIOS, DEMO_ALLOCATORS, RUNS))
+
+
+@task(
+    positional=["name"],
+    iterable=["parameter"],
+    help={
+        "name": "a scenario of `./lab list`, or the path of a scenario's TOML",
+        "allocator": "one or more allocators, separated by commas",
+        "board": "an entry of bench.toml; its default when not given",
+        "samplerate": "samples per second, e.g. 24000000 or 24m",
+        "stimulus": "none, periodic, or periodic:PERIOD[,CONTROL] in timer ticks",
+        "seed": "seed of the scenario's generator",
+        "parameter": "NAME=VALUE of the scenario; may be repeated",
+        "duration": "seconds to capture, instead of the scenario's own bound",
+    },
+)
+def scenario(
+    _context: Context,
+    name: str,
+    parameter: list[str],
+    allocator: str = ",".join(DEMO_ALLOCATORS),
+    board: str = "",
+    samplerate: str = "",
+    stimulus: str = "",
+    seed: str = "",
+    duration: str = "",
+) -> None:
+    """Run one scenario, judge it, and write the dashboard of its runs."""
+    from capture import campaign, options
+
+    with one_sentence():
+        chosen = options.parse(board, samplerate, stimulus, seed, duration, parameter)
+        _present(campaign.run((name,), allocator.split(","), RUNS, chosen))
+
+
+@task(
+    iterable=["run"],
+    help={"run": "a run folder; every one in runs/ when none is given", "output": "the HTML file to write"},
+)
+def dashboard(_context: Context, run: list[str], output: str = str(DASHBOARD)) -> None:
+    """Write the dashboard of the given runs: `./lab dashboard [RUN...]`."""
+    from dashboards import report, runs
+
+    with one_sentence():
+        folders = [Path(folder) for folder in run] or runs.find_runs(RUNS)
+        print(report.write_report(folders, Path(output)))
+
+
+@task(name="list", help={"json": "print JSON"})
+def inventory(_context: Context, json: bool = False) -> None:
+    """Show scenarios, allocators and boards."""
+    from capture import inventory as room
+
+    with one_sentence():
+        print(json_format.dumps(room.inventory(), indent=2) if json else room.as_text())
+
+
+@task(help={"allocator": "one or more allocators, separated by commas; all when none is given"})
+def build(_context: Context, allocator: str = "") -> None:
+    """Build the virtual Nucleo and the firmware of each allocator."""
+    from firmware import build as firmware
+    from simulator import build as simulator
+
+    with one_sentence():
+        print(simulator.build())
+        for name in allocator.split(",") if allocator else firmware.allocators():
+            print(firmware.build(name).elf)
+
+
+@task
+def test(_context: Context) -> None:
+    """Run every check of the project."""
+    from tests import suite
+
+    if suite.run(suite.checks()):
+        raise Exit(code=1)
+
+
+@task
+def clean(_context: Context) -> None:
+    """Remove what was built. Runs are kept."""
+    for folder in ("build", "simulator/target"):
+        shutil.rmtree(ROOT / folder, ignore_errors=True)
+
+
+@task
+def doctor(_context: Context) -> None:
+    """Show what is installed, which versions, what is missing and how to get it."""
+    from capture import doctor as room
+
+    print(room.as_text())
+    if any(finding.blocks for finding in room.findings()):
+        raise Exit(code=1)
+
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """Turns what a user can mend into its sentence and a non-zero exit, without a traceback."""
+    from capture.edges import CaptureError
+    from capture.options import OptionError
+    from dashboards.manifest import RunError
+    from firmware.build import BuildError as FirmwareBuildError
+    from scenarios.errors import ImageError, ScenarioError
+    from simulator.build import BuildError as SimulatorBuildError
+
+    expected = (
+        CaptureError,
+        OptionError,
+        RunError,
+        FirmwareBuildError,
+        ScenarioError,
+        ImageError,
+        SimulatorBuildError,
+    )
+    try:
+        yield
+    except expected as error:
+        raise Exit(str(error), code=1) from None
+    except KeyboardInterrupt:
+        raise Exit("Stopped by Ctrl-C; what was recorded is kept in runs/.", code=130) from None
+
+
+def _present(results: Sequence[RunResult]) -> None:
+    """Table, dashboard, and last the run folders, one a line; fails unless every run is complete."""
+    from rich.console import Console
+
+    from dashboards import report, runs, terminal
+
+    folders = [result.folder for result in results]
+    Console().print(terminal.terminal_report([runs.load_run(folder) for folder in folders]))
+    print(f"dashboard: {report.write_report(folders, DASHBOARD)}")
+    for folder in folders:
+        print(folder, flush=True)
+    if any(result.verdict != "complete" for result in results):
+        raise Exit(code=1)
