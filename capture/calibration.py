@@ -24,8 +24,8 @@ PULSES_PER_CHANNEL = 16
 class MarkerCost:
     """One channel's calibration.
 
-    `wire_minus_dwt_cycles` is the whole number of cycles to take off a wire width, `worst_residual_cycles` the
-    furthest that a pulse lies from it, `empty_cycles` DWT's own median of an empty section.
+    `wire_minus_dwt_cycles` is the whole number of cycles to take off a wire width, `worst_residual_cycles`
+    the furthest that a pulse lies from it, `empty_cycles` DWT's own median of an empty section.
     """
 
     channel: str
@@ -36,7 +36,7 @@ class MarkerCost:
 
 
 def calibrate(wire: Wire, records: Iterable[CalibrationRecord], channel: str) -> MarkerCost | None:
-    """The cost of `channel`'s markers; None unless every calibration pulse has its record and is joined to it."""
+    """The cost of `channel`'s markers; None unless all calibration pulses and all their records are there."""
     dwt = np.array([record.dwt_cycles for record in records if record.channel == channel], dtype=np.int64)
     width = wire.calibration[channel].width
     if len(dwt) != PULSES_PER_CHANNEL or len(width) != PULSES_PER_CHANNEL:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capture.edges import EdgeList
 from capture.join import Join, join
 from capture.records import Boot, RecordLog, parse
 from capture.wire import Wire, read_wire
-from capture.edges import EdgeList
 from scenarios.plan import Plan
 
 

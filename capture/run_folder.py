@@ -1,4 +1,4 @@
-"""Run folders: one per run, each file written whole or not at all, run.json last (docs/SPEC.md, section 5)."""
+"""Run folders: each file is written whole or not at all, run.json last (docs/SPEC.md, section 5)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RunFolder:
             _sync(self.path)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise CaptureError(
-                f"{name} cannot be written to {self.path} ({_why(error)}); what was written before it is kept."
+                f"{name} cannot be written to {self.path} ({_why(error)}); what was written before is kept."
             ) from None
         finally:
             temporary.unlink(missing_ok=True)

@@ -91,8 +91,8 @@ class SerialReader:
 
     def _silence(self) -> str:
         return (
-            f"The serial line {self._url} fell silent for {self._silence_s:g} s after {len(self._data)} bytes and "
-            "before END; check that the firmware runs and that this is the board's port."
+            f"The serial line {self._url} fell silent for {self._silence_s:g} s after {len(self._data)} "
+            "bytes and before END; check that the firmware runs and that this is the board's port."
         )
 
 

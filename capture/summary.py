@@ -67,7 +67,7 @@ def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
             "losses": list(evidence.tools.losses),
             "oddities": list(evidence.tools.oddities),
         },
-        "warnings": [*setting.warnings, *_warnings(evidence)],
+        "warnings": list(dict.fromkeys([*setting.warnings, *_warnings(evidence)])),
     }
 
 
@@ -203,6 +203,6 @@ def _warnings(evidence: Evidence) -> list[str]:
     if evidence.edges.samplerate_hz < evidence.wire.core_hz:
         sample_ns = NS_PER_S / evidence.edges.samplerate_hz
         found.append(
-            f"A sample lasts {sample_ns:.1f} ns, longer than a core cycle: widths and latencies are known to that."
+            f"A sample lasts {sample_ns:.1f} ns, more than a core cycle: nothing on the wire is finer than that."
         )
     return found

@@ -8,9 +8,10 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
 from capture.bench import IMAGE_ADDRESS, BoardResource
 from capture.edges import CaptureError
@@ -23,7 +24,7 @@ EXIT_UNMODELLED = 3
 
 
 class VirtualBoard:
-    """One process of virtual-nucleo. It simulates from reset when the capture starts, so start() has nothing to do.
+    """One process of virtual-nucleo, which simulates from reset once the capture starts.
 
     The process exits when its standard input closes: even a bench that is killed leaves none behind.
     """
@@ -32,7 +33,8 @@ class VirtualBoard:
         self._resource = resource
         self._binary = binary
         self._process: subprocess.Popen[str] | None = None
-        self._stderr: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self._resources = ExitStack()
+        self._stderr = self._resources.enter_context(tempfile.TemporaryFile("w+", errors="replace"))
         self._analyzer = self._uart = ""
         self._closed_by_us = False
 
@@ -43,7 +45,7 @@ class VirtualBoard:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-        self._stderr.close()
+        self._resources.close()
 
     def prepare(self, firmware: Path, image: Path) -> None:
         """Starts the simulator with both files and waits until it listens."""

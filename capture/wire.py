@@ -86,7 +86,7 @@ class Wire:
 
 
 def read_wire(edges: EdgeList, core_hz: int | None) -> Wire:
-    """Finds frames, calibration pulses and windows; `core_hz` as the firmware reports it, None if it did not."""
+    """Finds frames, calibration pulses and windows; `core_hz` as the firmware reports it, or None."""
     core_hz = core_hz or NOMINAL_CORE_HZ
     start, end = _frames(edges, core_hz)
     windows, calibration_span = _windows(edges, start, end)

@@ -110,7 +110,8 @@ class SyntheticRun:
             self.truths.append(truth)
             live += 1 if kind == "A" else -1
             self.lines.append(
-                f"OP,{seq},{kind},{size},{critical},{truth.operation_cycles},{critical % 97},{live},{live * 64}"
+                f"OP,{seq},{kind},{size},{critical},{truth.operation_cycles},"
+                f"{critical % 97},{live},{live * 64}"
             )
             cycle += truth.operation_cycles + int(self._random.integers(30_000, 40_000))
         if self.plan.operations.height % 2:
@@ -152,7 +153,7 @@ class SyntheticRun:
         return b"".join(map(record, self.lines))
 
     def edges(self, samplerate_hz: int = CORE_HZ, ppm: int = 0) -> EdgeList:
-        """What an analyzer sees whose clock runs `ppm` fast: integer arithmetic, each edge floored to a sample."""
+        """What an analyzer sees whose clock runs `ppm` fast: integer arithmetic, edges floored to samples."""
 
         def sample(cycle: int) -> int:
             return cycle * samplerate_hz * (1_000_000 + ppm) // (CORE_HZ * 1_000_000)

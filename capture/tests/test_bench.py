@@ -44,7 +44,9 @@ def test_a_mistake_gets_a_sentence(tmp_path: Path, old: str, new: str, words: st
 
 
 def test_an_unknown_board_gets_the_names() -> None:
-    with pytest.raises(CaptureError, match=r"no board 'nucelo'; it has virtual, nucleo. Did you mean nucleo\?"):
+    with pytest.raises(
+        CaptureError, match=r"no board 'nucelo'; it has virtual, nucleo. Did you mean nucleo\?"
+    ):
         read_bench().board("nucelo")
 
 

@@ -108,8 +108,8 @@ def test_hits_are_counted_per_operation(run: SyntheticRun) -> None:
         sum(t.start <= a < t.start + t.operation_cycles + OPERATION_COST for _, a in run.stimuli)
         for t in run.truths
     ]
-    assert table["control_hits"].to_list() == control_hits and sum(control_hits)
-    assert table["isr_hits"].to_list() == isr_hits and sum(isr_hits)
+    assert table["control_hits"].to_list() == control_hits and any(control_hits)
+    assert table["isr_hits"].to_list() == isr_hits and any(isr_hits)
 
 
 @pytest.mark.parametrize("sizes", [{"depth": 4}, {"depth": 4, "trials": 2}])

@@ -66,12 +66,14 @@ def test_silence_gets_a_sentence(line: tuple[int, str]) -> None:
 
 
 def test_a_socket_that_closes_is_a_broken_line() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        with SerialReader(f"socket://127.0.0.1:{server.getsockname()[1]}") as reader:
-            connection, _ = server.accept()
-            connection.sendall(b"@OP,12,A,4")
-            connection.close()
-            assert reader.wait(PATIENCE_S)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        SerialReader(f"socket://127.0.0.1:{server.getsockname()[1]}") as reader,
+    ):
+        connection, _ = server.accept()
+        connection.sendall(b"@OP,12,A,4")
+        connection.close()
+        assert reader.wait(PATIENCE_S)
     assert reader.data == b"@OP,12,A,4"
     assert reader.problem is not None and "broke after 10 bytes" in reader.problem
 

@@ -64,7 +64,9 @@ def without_frame(last: bool) -> Fault:
 
 def without_one_op_pulse(run: SyntheticRun) -> None:
     truth = run.truths[4]
-    run.toggles = [t for t in run.toggles if not (t[1] == BIT["OP"] and truth.start <= t[0] < truth.start + 20_000)]
+    run.toggles = [
+        t for t in run.toggles if not (t[1] == BIT["OP"] and truth.start <= t[0] < truth.start + 20_000)
+    ]
 
 
 def with_a_second_op_pulse(run: SyntheticRun) -> None:
@@ -132,7 +134,10 @@ DOUBTFUL = [
     (with_an_uneven_calibration_pulse, "calibration pulses on CRIT lie up to"),
     (drop("CAL,OP,3"), "15 of their records"),
     (without_a_critical_section, "none on CRIT, the first is 4"),
-    (with_a_longer_critical_section, "disagree on 1 operations, at worst by 3.00 cycles (1.00 allowed) in operation 4"),
+    (
+        with_a_longer_critical_section,
+        "disagree on 1 operations, at worst by 3.00 cycles (1.00 allowed) in operation 4",
+    ),
     (edit(r"^(OP,7,\w+,\d+),(\d+)", r"\1,12345"), "in operation 7"),
     (with_a_jumping_clock, "steady clock"),
     (edit(r"^PROOF,\d+", "PROOF,0"), "not proven"),
@@ -181,7 +186,9 @@ def test_the_tools_have_their_say(report: dict[str, object], verdict: str) -> No
 def test_without_a_stimulus_nothing_need_be_preempted() -> None:
     run = SyntheticRun(small_plan())
     edit(r"^(STAT,.*),\d+$", r"\1,0")(run)
-    run.plan = replace(run.plan, stimulus=replace(run.plan.stimulus, mode="none", period_ticks=0, control_period_ticks=0))
+    run.plan = replace(
+        run.plan, stimulus=replace(run.plan.stimulus, mode="none", period_ticks=0, control_period_ticks=0)
+    )
     assert judge(weigh_run(run))[0] == "complete"
 
 
@@ -196,5 +203,7 @@ def test_every_reason_is_one_sentence() -> None:
 def test_bytes_that_are_no_records_do_not_stop_the_judgement() -> None:
     run = SyntheticRun(small_plan(depth=2))
     edges = run.edges()
-    verdict, _ = judge(weigh(run.plan, ToolReport(edges.total_samples), edges, b"\x00\xff" * 500 + record("END,0")))
+    verdict, _ = judge(
+        weigh(run.plan, ToolReport(edges.total_samples), edges, b"\x00\xff" * 500 + record("END,0"))
+    )
     assert verdict == "truncated"
