@@ -67,13 +67,36 @@ static void a_search_in_vain_counts(void) {
     heap_reset();
     void *const half = heap_allocate(40000);
     CHECK(half != NULL);
-    CHECK_EQUAL(probes_of(30000), of(1, 2));
-    CHECK_EQUAL(heap_last_operation().status, HEAP_NULL);
+    CHECK(heap_allocate(30000) == NULL);
+    CHECK_EQUAL(heap_last_operation().probes, of(1, 2));
+}
+
+/**
+ * The longest search there is (README.md): the region tiled by free blocks of 24 and live ones of 8 bytes, all the
+ * free ones in the class of the request for 32, and nothing above it.
+ */
+static void the_worst_case(void) {
+    enum { PAIRS = 65536 / (HEADER_BYTES + 24 + HEADER_BYTES + 8) };
+    static void *victim[PAIRS];
+    heap_reset();
+    for (int i = 0; i < PAIRS; i++) {
+        victim[i] = heap_allocate(24);
+        CHECK(heap_allocate(8) != NULL);
+    }
+    CHECK_EQUAL(heap_free_bytes(), 0);
+    for (int i = 0; i < PAIRS; i++) {
+        CHECK_EQUAL(heap_free(victim[i]), HEAP_OK);
+    }
+    CHECK(heap_allocate(32) == NULL);
+    CHECK_EQUAL(heap_last_operation().status, HEAP_OUT_OF_MEMORY);
+    CHECK_EQUAL(heap_last_operation().probes, of(1024 + 5, 2));
 }
 
 void test_probes(void) {
+    CHECK_EQUAL(heap_region_bytes(), 65536);
     on_an_empty_heap();
     within_a_class();
     refusals_before_the_search_count_nothing();
     a_search_in_vain_counts();
+    the_worst_case();
 }
