@@ -199,8 +199,11 @@ bool block_address_is_possible(const void *address) {
            offset <= layer.bytes - BLOCK_HEADER_BYTES - BLOCK_SMALLEST_PAYLOAD;
 }
 
-/** True if a header lies at `block` (any address) and makes sense by itself. An odd size shows in the block behind. */
-static bool header_is_sound(const heap_block *block) {
+/**
+ * True if a header lies at `block` (any address) and makes sense by itself; an odd size shows in the block behind.
+ * Inline: each free checks three headers with interrupts masked, and the calls alone took 50 cycles.
+ */
+static inline bool header_is_sound(const heap_block *block) {
     if (!block_address_is_possible(block)) {
         return false;
     }
