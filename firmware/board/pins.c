@@ -27,7 +27,7 @@ static void start_low(uint32_t port, uint32_t pin) {
 
 void pins_start(void) {
     RCC_AHB1ENR |= RCC_AHB1ENR_GPIOA | RCC_AHB1ENR_GPIOB;
-    (void)RCC_AHB1ENR; /* two cycles until the clock runs (errata ES0299, "Delay after an RCC peripheral ...") */
+    (void)RCC_AHB1ENR; /* the clock runs two cycles later (errata ES0299, section on RCC) */
     start_low(CRIT_PORT, CRIT_PIN);
     start_low(OP_PORT, OP_PIN);
     start_low(STIM_PORT, STIM_PIN);

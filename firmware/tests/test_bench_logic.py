@@ -73,6 +73,12 @@ def test_good_image_has_no_fault(bench: ctypes.CDLL) -> None:
     assert check(bench, image(*GOOD)) == (None, 0)
 
 
+@pytest.mark.parametrize(("stimulus", "control"), [(2000, 500), (0, 500), (2000, 0), (0, 0)])
+def test_periods_that_leave_time_are_taken(bench: ctypes.CDLL, stimulus: int, control: int) -> None:
+    candidate = image(*GOOD, stimulus_period=stimulus, control_period=control)
+    assert check(bench, candidate) == (None, 0)
+
+
 def test_largest_image_fits(bench: ctypes.CDLL) -> None:
     largest = (CAPACITY_BYTES - 64) // 12
     assert largest == 21840
@@ -90,8 +96,8 @@ def test_largest_image_fits(bench: ctypes.CDLL) -> None:
         ({"slots": 2049}, "slots", 2049),
         ({"mode": 2}, "mode", 2),
         ({"reserved": b"\0\0\1"}, "reserved", 29),
-        ({"stimulus_period": 839}, "period", 839),
-        ({"control_period": 1}, "period", 1),
+        ({"stimulus_period": 1999}, "period", 1999),
+        ({"control_period": 499}, "period", 499),
         ({"name": b"n" * 32}, "name", 32),
         ({"name": b"a,b"}, "name", 32),
         ({"name": b"a\nb"}, "name", 32),
