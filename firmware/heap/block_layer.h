@@ -33,7 +33,8 @@ struct heap_block {
 };
 
 #define BLOCK_HEADER_BYTES 16u
-_Static_assert(sizeof(heap_block) == BLOCK_HEADER_BYTES, "the block layer is for 32-bit machines; on a PC compile with -m32");
+_Static_assert(sizeof(heap_block) == BLOCK_HEADER_BYTES,
+               "the block layer is for 32-bit machines; on a PC compile with -m32");
 
 static inline void *block_payload(const heap_block *block) {
     return (uint8_t *)(uintptr_t)block + BLOCK_HEADER_BYTES;

@@ -62,7 +62,10 @@ void *heap_allocate_aligned(size_t size, size_t alignment);
 /** Frees a live payload; anything else is refused and said. Exactly one critical section, as heap_allocate(). */
 heap_status heap_free(void *payload);
 
-/** The witness of the most recent heap_allocate*() or heap_free(), in constant time. Read it with the caller's own exclusion. */
+/**
+ * The witness of the most recent heap_allocate*() or heap_free(), in constant time. Read it with the caller's own
+ * exclusion.
+ */
 heap_witness heap_last_operation(void);
 
 /** Statistics; the region is walked under the lock, so this is not for timed code. */

@@ -21,7 +21,8 @@
 #define SIZE_LIMIT (1u << (LINEAR_BITS + OCTAVES - 1u))
 
 _Static_assert(1u << LINEAR_SLOT_BITS == BLOCK_ALIGNMENT, "a linear slot holds one size only");
-_Static_assert(TAILSCOPE_HEAP_BYTES <= SIZE_LIMIT, "14 octaves file blocks below 1 MiB: make TAILSCOPE_HEAP_BYTES smaller");
+_Static_assert(TAILSCOPE_HEAP_BYTES <= SIZE_LIMIT,
+               "14 octaves file blocks below 1 MiB: make TAILSCOPE_HEAP_BYTES smaller");
 
 typedef struct {
     uint32_t octave;

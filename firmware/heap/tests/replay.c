@@ -61,7 +61,8 @@ static bool replay(operation_image image) {
             fprintf(stderr, "replay: operation %u allocates into a live slot or frees an empty one.\n", seq);
             return false;
         }
-        const replay_outcome outcome = operation->kind == OPERATION_ALLOCATE ? allocate(slot, operation) : release(slot);
+        const bool allocates = operation->kind == OPERATION_ALLOCATE;
+        const replay_outcome outcome = allocates ? allocate(slot, operation) : release(slot);
         const heap_witness witness = heap_last_operation();
         printf("%u,%c,%u,%u,%zu,%zu\n", seq++, outcome.kind, outcome.size, outcome.probes, witness.live_blocks,
                witness.bytes_in_use);
