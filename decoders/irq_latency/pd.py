@@ -81,8 +81,10 @@ class Decoder(srd.Decoder):
     def decode(self):
         if not self.samplerate:
             raise SamplerateError('Cannot decode without samplerate.')
-        kinds = [k for k, (stimulus, answer, _) in enumerate(KINDS)
-                 if self.has_channel(stimulus) and self.has_channel(answer)]
+        # Ask once for each channel: has_channel() of libsigrokdecode 0.5.3 gives its result away without a
+        # reference of its own, and calling it for every edge takes the interpreter down.
+        connected = {c for c in range(CRIT + 1) if self.has_channel(c)}
+        kinds = [k for k, (stimulus, answer, _) in enumerate(KINDS) if connected >= {stimulus, answer}]
         stimuli = sorted({KINDS[k][0] for k in kinds})
         answers = [KINDS[k][1] for k in kinds]
         conditions = [{c: 'r'} for c in answers] + [{c: 'e'} for c in stimuli]
@@ -95,7 +97,7 @@ class Decoder(srd.Decoder):
                     self.answer(k)
             for k in kinds:
                 if KINDS[k][0] in seen:
-                    self.stimulus(k, self.has_channel(CRIT) and pins[CRIT] == 1)
+                    self.stimulus(k, CRIT in connected and pins[CRIT] == 1)
 
     def stimulus(self, kind, hit):
         if self.pending[kind] is not None:
