@@ -5,7 +5,6 @@ from __future__ import annotations
 import binascii
 import ctypes
 import re
-import struct
 import subprocess
 import zlib
 from pathlib import Path
@@ -14,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firmware.tests.images import ALLOCATE, FREE, MARK, entry, image
+
 FIRMWARE = Path(__file__).resolve().parents[1]
 CAPACITY_BYTES = 256 * 1024
-ALLOCATE, FREE, MARK = 1, 2, 3
 
 
 class ImageFault(ctypes.Structure):
@@ -34,30 +34,6 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     loaded.crc32.restype = ctypes.c_uint32
     loaded.crc32.argtypes = (ctypes.c_char_p, ctypes.c_size_t)
     return loaded
-
-
-def entry(kind: int, id_: int, argument: int, **fields: int) -> bytes:
-    given_fields = {"flags": 0, "offset": 0, "align": 0, "reserved": 0} | fields
-    flags, offset, align, reserved = given_fields.values()
-    return struct.pack("<BBHIHBB", kind, flags, id_, argument, offset, align, reserved)
-
-
-def image(*entries: bytes, **fields: int | bytes) -> bytes:
-    body = b"".join(entries)
-    header: dict[str, int | bytes] = {
-        "magic": 0x504F5354,
-        "version": 1,
-        "header_bytes": 64,
-        "entry_count": len(entries),
-        "crc": zlib.crc32(body),
-        "slots": 4,
-        "stimulus_period": 5003,
-        "control_period": 7919,
-        "mode": 1,
-        "reserved": b"\0\0\0",
-        "name": b"mem_frag",
-    }
-    return struct.pack("<IHHIIIIIB3s32s", *(header | fields).values()) + body
 
 
 GOOD = (entry(MARK, 0, 7), entry(ALLOCATE, 3, 120, flags=1, align=6), entry(FREE, 3, 0))

@@ -1,0 +1,33 @@
+"""Operation images for tests, packed straight from docs/SPEC.md, section 3: independent of `scenarios`."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+ALLOCATE, FREE, MARK = 1, 2, 3
+
+
+def entry(kind: int, id_: int, argument: int, **fields: int) -> bytes:
+    """One entry; `fields` are flags, offset, align and reserved."""
+    flags, offset, align, reserved = ({"flags": 0, "offset": 0, "align": 0, "reserved": 0} | fields).values()
+    return struct.pack("<BBHIHBB", kind, flags, id_, argument, offset, align, reserved)
+
+
+def image(*entries: bytes, **fields: int | bytes) -> bytes:
+    """A whole image; `fields` replace those of a good header."""
+    body = b"".join(entries)
+    header: dict[str, int | bytes] = {
+        "magic": 0x504F5354,
+        "version": 1,
+        "header_bytes": 64,
+        "entry_count": len(entries),
+        "crc": zlib.crc32(body),
+        "slots": 4,
+        "stimulus_period": 5003,
+        "control_period": 7919,
+        "mode": 1,
+        "reserved": b"\0\0\0",
+        "name": b"mem_frag",
+    }
+    return struct.pack("<IHHIIIIIB3s32s", *(header | fields).values()) + body

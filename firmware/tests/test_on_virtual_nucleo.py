@@ -1,0 +1,229 @@
+"""The firmware as built, on the virtual Nucleo: its pins and records against docs/SPEC.md, edge by edge."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from firmware import build as firmware
+from firmware.tests.images import ALLOCATE, FREE, MARK, entry, image
+from simulator import build as simulator
+
+PINS = {
+    "CRIT": "PA8",
+    "OP": "PA9",
+    "STIM": "PA0",
+    "ISR": "PA10",
+    "TASK": "PB10",
+    "CTRL": "PA1",
+    "CISR": "PB5",
+    "SYNC": "PB4",
+}
+FRAME_EDGES = 64
+CALIBRATION = 16
+
+ODD = (
+    entry(MARK, 0, 41),
+    entry(ALLOCATE, 0, 70_000),  # more than the heap
+    entry(FREE, 0, 0),
+    entry(ALLOCATE, 1, 100, align=6),
+    entry(FREE, 1, 0),
+    entry(FREE, 1, 0),  # a second time
+    entry(MARK, 0, 42),
+    entry(ALLOCATE, 2, 24),
+    entry(ALLOCATE, 3, 0),
+)
+OUTCOMES = ["O", "N", "A", "F", "E", "A", "O"]
+
+CHURN = tuple(entry(kind, 0, size) for _ in range(60) for kind, size in ((ALLOCATE, 200), (FREE, 0)))
+
+
+@dataclass(frozen=True)
+class Run:
+    """Edges by channel, as (core cycle, level), and records, as fields without their checksum."""
+
+    edges: dict[str, list[tuple[int, int]]]
+    records: list[list[str]]
+
+    def of(self, kind: str) -> list[list[str]]:
+        return [fields[1:] for fields in self.records if fields[0] == kind]
+
+    def pulses(self, channel: str) -> list[tuple[int, int]]:
+        """(rise, fall) of every pulse."""
+        return [(a[0], b[0]) for a, b in pairwise(self.edges[channel]) if (a[1], b[1]) == (1, 0)]
+
+    def operation_edges(self) -> list[tuple[int, int]]:
+        """SYNC between the frames."""
+        return self.edges["SYNC"][FRAME_EDGES:-FRAME_EDGES]
+
+
+Runner = Callable[[bytes], Run]
+
+
+@pytest.fixture(scope="module")
+def nucleo() -> Path:
+    return simulator.build()
+
+
+@pytest.fixture(scope="module", params=firmware.allocators())
+def run(request: pytest.FixtureRequest, nucleo: Path, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    elf = firmware.build(request.param).elf
+    folder = tmp_path_factory.mktemp(request.param)
+
+    def run_image(operations: bytes) -> Run:
+        operations_file, edges, uart = (folder / name for name in ("operations.bin", "edges.csv", "uart.log"))
+        operations_file.write_bytes(operations)
+        command: list[str | Path] = [
+            nucleo,
+            "run",
+            elf,
+            "--image",
+            f"{operations_file}@0x08040000",
+            "--until",
+            "400ms",
+        ]
+        subprocess.run([*command, "--edges", edges, "--uart-log", uart], check=True)
+        return read_run(edges, uart)
+
+    return run_image
+
+
+def read_run(edges: Path, uart: Path) -> Run:
+    by_pin: dict[str, list[tuple[int, int]]] = {}
+    with edges.open() as rows:
+        for row in csv.DictReader(rows):
+            by_pin.setdefault(row["pin"], []).append((int(row["cycle"]), int(row["level"])))
+    lines = uart.read_text("ascii").splitlines()
+    records = [line.removeprefix("@").split("*")[0].split(",") for line in lines]
+    return Run({name: by_pin.get(pin, []) for name, pin in PINS.items()}, records)
+
+
+def spacings(edges: list[tuple[int, int]]) -> set[int]:
+    return {after - before for (before, _), (after, _) in pairwise(edges)}
+
+
+@pytest.fixture(scope="module")
+def odd(run: Runner) -> Run:
+    return run(image(*ODD, mode=0, stimulus_period=0, control_period=0))
+
+
+@pytest.fixture(scope="module")
+def stimulated(run: Runner) -> Run:
+    return run(image(*CHURN, stimulus_period=5003, control_period=7919))
+
+
+def test_records_come_in_order(odd: Run) -> None:
+    kinds = [fields[0] for fields in odd.records]
+    operations = ["MARK", *["OP"] * 5, "MARK", *["OP"] * 2]
+    wanted = ["BOOT", "PROOF", "PLAN", *["CAL"] * 2 * CALIBRATION, *operations, "STAT", "HEAP", "END"]
+    assert kinds == wanted
+    assert odd.of("MARK") == [["41"], ["42"]]
+    assert odd.of("END") == [["7"]]
+
+
+def test_heap_begins_as_one_block_and_ends_sound(odd: Run) -> None:
+    boot = odd.of("BOOT")[0]
+    assert boot[3] == "84000000"
+    assert boot[4] == "00000702"
+    assert boot[6] == "1"
+    assert odd.of("HEAP")[0][3] == "1"
+
+
+def test_outcomes_and_account(odd: Run) -> None:
+    operations = odd.of("OP")
+    assert [fields[0] for fields in operations] == [str(seq) for seq in range(7)]
+    assert [fields[1] for fields in operations] == OUTCOMES
+    assert [fields[2] for fields in operations] == ["70000", "70000", "100", "100", "100", "24", "0"]
+    assert operations[1][3:6] == ["0", "0", "0"]
+    assert [fields[6] for fields in operations] == ["0", "0", "1", "0", "0", "1", "1"]
+    assert operations[2][7] == "104"
+
+
+def test_frames_are_64_edges_of_hardware(odd: Run) -> None:
+    sync = odd.edges["SYNC"]
+    assert spacings(sync[:FRAME_EDGES]) == {840}
+    assert spacings(sync[-FRAME_EDGES:]) == {1260}
+    assert [sync[0][1], sync[FRAME_EDGES - 1][1]] == [1, 0]
+    assert [sync[-FRAME_EDGES][1], sync[-1][1]] == [1, 0]
+    assert sync[-FRAME_EDGES][0] - sync[-FRAME_EDGES - 1][0] > 4200
+
+
+def test_nothing_moves_before_the_start_frame(stimulated: Run) -> None:
+    first = {name: edges[0] for name, edges in stimulated.edges.items()}
+    assert min(first, key=lambda name: first[name][0]) == "SYNC"
+    assert {level for _, level in first.values()} == {1}
+
+
+def test_every_operation_has_its_window(odd: Run) -> None:
+    """Seven operations: seven edges, then one more that brings SYNC low."""
+    edges = odd.operation_edges()
+    assert [level for _, level in edges] == [1, 0, 1, 0, 1, 0, 1, 0]
+    for (begin, _), (end, _), fields in zip(edges, edges[1:], odd.of("OP"), strict=False):
+        assert len([rise for rise, fall in odd.pulses("OP") if begin < rise < fall < end]) == 1
+        critical = [rise for rise, fall in odd.pulses("CRIT") if begin < rise < fall < end]
+        assert len(critical) == (0 if fields[1] == "N" else 1)
+
+
+@pytest.mark.parametrize(("channel", "field"), [("CRIT", 3), ("OP", 4)])
+def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str, field: int) -> None:
+    pulses = stimulated.pulses(channel)
+    calibration = [int(fields[2]) for fields in stimulated.of("CAL") if fields[0] == channel]
+    operations = [int(fields[field]) for fields in stimulated.of("OP")]
+    differences = {
+        fall - rise - cycles for (rise, fall), cycles in zip(pulses, calibration + operations, strict=True)
+    }
+    assert len(calibration) == CALIBRATION
+    assert len(differences) == 1
+
+
+def test_calibration_pulses_are_apart_and_in_order(stimulated: Run) -> None:
+    pulses = stimulated.pulses("CRIT")[:CALIBRATION] + stimulated.pulses("OP")[:CALIBRATION]
+    assert pulses == sorted(pulses)
+    assert all(rise - fall >= 200 for (_, fall), (rise, _) in pairwise(pulses))
+    assert pulses[-1][1] < stimulated.edges["STIM"][0][0]
+
+
+def test_stimuli_are_periodic_and_all_answered(stimulated: Run) -> None:
+    assert spacings(stimulated.edges["STIM"]) == {5003}
+    assert spacings(stimulated.edges["CTRL"]) == {7919}
+    interrupts, wakes, controls, preempted = map(int, stimulated.of("STAT")[0])
+    assert interrupts == len(stimulated.edges["STIM"]) == len(stimulated.pulses("ISR"))
+    assert wakes == interrupts == len(stimulated.pulses("TASK"))
+    assert controls == len(stimulated.edges["CTRL"]) == len(stimulated.pulses("CISR"))
+    inside = sum(
+        rise < answer < fall
+        for rise, fall in stimulated.pulses("OP")
+        for answer, _ in stimulated.pulses("ISR")
+    )
+    assert preempted == inside > 0
+
+
+def test_critical_section_masks_the_stimulus_and_never_the_control(stimulated: Run) -> None:
+    critical = stimulated.pulses("CRIT")[CALIBRATION:]
+    for channel in ("ISR", "TASK"):
+        rises = [rise for rise, _ in stimulated.pulses(channel)]
+        assert not [rise for rise in rises if any(begin < rise < end for begin, end in critical)]
+    control = [rise for rise, _ in stimulated.pulses("CISR")]
+    assert [rise for rise in control if any(begin < rise < end for begin, end in critical)]
+
+
+def test_no_stimulus_where_none_is_asked_for(odd: Run) -> None:
+    assert not any(odd.edges[name] for name in ("STIM", "CTRL", "ISR", "CISR", "TASK"))
+    assert odd.of("STAT") == [["0", "0", "0", "0"]]
+
+
+def test_bad_image_is_refused_before_anything_moves(run: Runner) -> None:
+    refused = run(image(*ODD, version=2))
+    assert [fields[0] for fields in refused.records] == ["BOOT", "PROOF", "FAIL"]
+    assert refused.of("FAIL") == [["version", "2"]]
+    assert not any(refused.edges.values())
+
+
+def test_erased_flash_is_refused(run: Runner) -> None:
+    assert run(b"\xff" * 64).of("FAIL") == [["magic", str(0xFFFFFFFF)]]
