@@ -15,8 +15,11 @@ from capture.virtual_board import VirtualBoard
 class Board(Protocol):
     """A board in use: a context manager, entered before anything else and closed whatever happens.
 
-    The order is prepare(), then the serial line and the capture are opened, then start().
+    The order is prepare(), then the serial line and the capture are opened, then start(), which comes at most
+    `start_delay_s` after the first sample; 0 where the capture itself starts the board.
     """
+
+    start_delay_s: float
 
     def __enter__(self) -> Self: ...
 
@@ -36,11 +39,11 @@ class Board(Protocol):
     def start(self) -> None:
         """Lets the firmware run from reset; called once the capture is armed. Raises CaptureError."""
 
-    def has_died(self) -> bool:
-        """True if the board cannot go on and no further sample will come."""
-
     def problems(self) -> tuple[str, ...]:
-        """What went wrong, in sentences; asked after the capture."""
+        """What the board did not do, in sentences; asked after the capture."""
+
+    def oddities(self) -> tuple[str, ...]:
+        """What it said or did unexpectedly, in sentences; asked after the capture."""
 
     def tools(self) -> Mapping[str, str]:
         """Names and versions of the tools behind the board."""

@@ -51,7 +51,7 @@ def firmware_failed(evidence: Evidence) -> Iterator[str]:
     """The firmware stopped by itself."""
     failure = evidence.log.first(FailRecord)
     if failure:
-        yield f"The firmware stopped with FAIL {failure.reason} ({failure.detail}); find the word in firmware/."
+        yield f"The firmware stopped with FAIL {failure.reason} ({failure.detail}); search firmware/ for it."
 
 
 def another_image(evidence: Evidence) -> Iterator[str]:

@@ -24,6 +24,9 @@ class NucleoBoard:
     which would stop DWT_CYCCNT after the firmware has armed it.
     """
 
+    # pyOCD's own start, up to the moment that it pulls the pin.
+    start_delay_s = 5.0
+
     def __init__(self, resource: BoardResource) -> None:
         self._resource = resource
 
@@ -57,12 +60,12 @@ class NucleoBoard:
         """Pulls the reset pin."""
         self._pyocd("reset", "--method", "hw")
 
-    def has_died(self) -> bool:
-        """Never known: a dead board shows as a capture without an end frame."""
-        return False
-
     def problems(self) -> tuple[str, ...]:
-        """None of its own; pyOCD's failures are raised where they occur."""
+        """None of its own: pyOCD's failures are raised, a dead board shows as a run without an end frame."""
+        return ()
+
+    def oddities(self) -> tuple[str, ...]:
+        """None of its own."""
         return ()
 
     def tools(self) -> Mapping[str, str]:

@@ -203,6 +203,6 @@ def _warnings(evidence: Evidence) -> list[str]:
     if evidence.edges.samplerate_hz < evidence.wire.core_hz:
         sample_ns = NS_PER_S / evidence.edges.samplerate_hz
         found.append(
-            f"A sample lasts {sample_ns:.1f} ns, more than a core cycle: nothing on the wire is finer than that."
+            f"A sample lasts {sample_ns:.1f} ns, more than a core cycle: the wire tells nothing finer."
         )
     return found

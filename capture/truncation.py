@@ -12,9 +12,9 @@ from capture.records import EndRecord, FailRecord, OperationRecord
 
 
 def fewer_samples_than_asked(evidence: Evidence) -> Iterator[str]:
-    """sigrok-cli ends a short capture with exit status 0: only counting tells."""
+    """Only counting tells; silent where the tools' own report explains the loss already."""
     asked, got = evidence.tools.asked_samples, evidence.edges.total_samples
-    if got < asked:
+    if got < asked and not evidence.tools.losses:
         yield f"The analyzer delivered {got} of {asked} samples; run again, slower if it recurs."
 
 

@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,7 +19,6 @@ from simulator import build as simulator
 CHANNELS = 8
 LISTENING_TIMEOUT_S = 20.0
 CLOSING_TIMEOUT_S = 5.0
-EXIT_UNMODELLED = 3
 
 
 class VirtualBoard:
@@ -29,14 +27,14 @@ class VirtualBoard:
     The process exits when its standard input closes: even a bench that is killed leaves none behind.
     """
 
+    start_delay_s = 0.0
+
     def __init__(self, resource: BoardResource, binary: Path | None = None) -> None:
         self._resource = resource
         self._binary = binary
         self._process: subprocess.Popen[str] | None = None
-        self._resources = ExitStack()
-        self._stderr = self._resources.enter_context(tempfile.TemporaryFile("w+", errors="replace"))
+        self._stderr = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115  # closed by __exit__
         self._analyzer = self._uart = ""
-        self._closed_by_us = False
 
     def __enter__(self) -> Self:
         return self
@@ -45,7 +43,7 @@ class VirtualBoard:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-        self._resources.close()
+        self._stderr.close()
 
     def prepare(self, firmware: Path, image: Path) -> None:
         """Starts the simulator with both files and waits until it listens."""
@@ -78,23 +76,18 @@ class VirtualBoard:
     def start(self) -> None:
         """Nothing: the simulation starts with the capture."""
 
-    def has_died(self) -> bool:
-        """True once the process is gone without having been closed."""
-        return self._process is not None and self._process.poll() is not None and not self._closed_by_us
-
     def problems(self) -> tuple[str, ...]:
-        """The simulator's last words, or that it died without any."""
-        words = self._words()
+        """That the simulator ended by itself, with its last words."""
         status = self._process.poll() if self._process else None
-        if status == EXIT_UNMODELLED:
-            return (f"The virtual Nucleo stopped: {words or 'it does not say why'}.",)
-        if words:
-            return (f"The virtual Nucleo says: {words}; see docs/SPEC.md, section 7.",)
-        if self.has_died():
-            return (
-                f"The virtual Nucleo died (exit status {status}); run again, and report it if it repeats.",
-            )
-        return ()
+        if status is None or status == 0:
+            return ()
+        words = self._words() or "it does not say why"
+        return (f"The virtual Nucleo ended with status {status}: {words}; see docs/SPEC.md, section 7.",)
+
+    def oddities(self) -> tuple[str, ...]:
+        """What the simulator said, where it did not end: it has nothing to say when all is well."""
+        words = self._words()
+        return (f"The virtual Nucleo said: {words}.",) if words and not self.problems() else ()
 
     def tools(self) -> Mapping[str, str]:
         """The simulator's version."""
@@ -106,7 +99,7 @@ class VirtualBoard:
 
     def close(self) -> None:
         """Ends the process: asked by closing its input, then made to."""
-        process, self._closed_by_us = self._process, not self.has_died()
+        process = self._process
         if process is None:
             return
         assert process.stdin and process.stdout

@@ -1,0 +1,66 @@
+"""Conducts one run, from the plan to the folder with its verdict."""
+
+from __future__ import annotations
+
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+
+from capture.bench import BoardResource, read_bench
+from capture.boards import Board, open_board
+from capture.duration import bound_s
+from capture.evidence import weigh
+from capture.keeping import RunResult, keep_findings, keep_observation
+from capture.observe import Order, Progress, observe
+from capture.run_folder import RunFolder
+from capture.sigrok_cli import versions
+from capture.summary import Setting
+from firmware.build import FirmwareImage
+from scenarios.plan import Plan
+
+__all__ = ["RunResult", "run"]
+
+
+def run(
+    plan: Plan,
+    image: FirmwareImage,
+    board_name: str | None = None,
+    samplerate_hz: int | None = None,
+    runs_folder: Path = Path("runs"),
+    duration_s: float | None = None,
+    progress: Progress = lambda _: None,
+) -> RunResult:
+    """Runs `plan` on the firmware `image`; the folder it returns holds all that came, sound or broken.
+
+    None takes the default board, the analyzer's samplerate of bench.toml, and the plan's own bound of its
+    duration. `progress` is told what is going on, in a few words. Raises CaptureError where nothing could be
+    observed, or where the folder cannot be written.
+    """
+    resource = read_bench().board(board_name)
+    order = Order(
+        elf=image.elf,
+        image=plan.image,
+        analyzer=resource.analyzer,
+        samplerate_hz=resource.analyzer.samplerate_hz if samplerate_hz is None else samplerate_hz,
+        duration_s=bound_s(plan) if duration_s is None else duration_s,
+    )
+    began = datetime.now(UTC)
+    with open_board(resource) as board:
+        observation = observe(board, order, progress)
+        setting = _setting(board, resource, image)
+    progress("writing")
+    folder = RunFolder.create(runs_folder, began, plan.name, image.allocator, resource.name)
+    keep_observation(folder, plan.image, observation.edges, observation.serial_bytes)
+    progress("judging")
+    evidence = weigh(plan, observation.report, observation.edges, observation.serial_bytes)
+    return keep_findings(folder, evidence, setting)
+
+
+def _setting(board: Board, resource: BoardResource, image: FirmwareImage) -> Setting:
+    return Setting(
+        allocator=image.allocator,
+        board=resource.name,
+        analyzer=resource.analyzer.driver,
+        elf_sha256=image.sha256,
+        tools={**versions(), **board.tools(), "python": platform.python_version()},
+    )

@@ -1,0 +1,104 @@
+"""Observes one run: board, serial line and analyzer together, from reset to the last sample.
+
+Whatever happens on the way, what came is returned with what went wrong; and whatever was started is ended.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from capture.bench import AnalyzerResource
+from capture.boards import Board
+from capture.edges import CHANNELS, EdgeList
+from capture.evidence import ToolReport
+from capture.run_folder import IMAGE
+from capture.serial_reader import SerialReader
+from capture.sigrok_cli import CaptureRequest, CaptureResult, SigrokCapture
+
+# After the last sample the last records are still under way, for a while on a busy host.
+LAST_RECORDS_S = 5.0
+# An analyzer may need seconds to arm (an upload of its firmware over USB).
+ARMING_S = 10.0
+ARMING_POLL_S = 0.02
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be observed: the firmware's ELF file, the operation image, and how long at which rate."""
+
+    elf: Path
+    image: bytes
+    analyzer: AnalyzerResource
+    samplerate_hz: int
+    duration_s: float
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What came: the wire's edges, the serial line's bytes, and what the tools did."""
+
+    edges: EdgeList
+    serial_bytes: bytes
+    report: ToolReport
+
+
+def observe(board: Board, order: Order, progress: Progress) -> Observation:
+    """Loads the board and records it until the capture is over. Raises CaptureError if none begins."""
+    with tempfile.TemporaryDirectory(prefix="tailscope-") as scratch:
+        image = Path(scratch) / IMAGE
+        image.write_bytes(order.image)
+        progress("loading the board")
+        board.prepare(order.elf, image)
+        request = _request(board, order)
+        with SerialReader(board.serial_url()) as serial, SigrokCapture(request) as capture:
+            progress("capturing")
+            capture.start()
+            if board.start_delay_s:
+                _wait_until_armed(capture)
+            board.start()
+            result = capture.wait()
+            interrupted = result.interrupted or _interrupted_at_the_end(serial, result)
+        return Observation(result.edges, serial.data, _report(board, serial, result, interrupted))
+
+
+def _request(board: Board, order: Order) -> CaptureRequest:
+    named = order.analyzer.channels
+    return CaptureRequest(
+        driver=order.analyzer.driver,
+        connection=board.analyzer_connection(),
+        samplerate_hz=order.samplerate_hz,
+        samples=round(order.samplerate_hz * (order.duration_s + board.start_delay_s)),
+        channels=tuple(named[channel] for channel in CHANNELS) if named else None,
+    )
+
+
+def _wait_until_armed(capture: SigrokCapture) -> None:
+    """Until the first samples come; analyzers that deliver at the end only are given the whole time."""
+    deadline_s = time.monotonic() + ARMING_S
+    while not capture.got_samples and time.monotonic() < deadline_s:
+        time.sleep(ARMING_POLL_S)
+
+
+def _interrupted_at_the_end(serial: SerialReader, result: CaptureResult) -> bool:
+    """Waits for the last records, unless the capture broke and none will come; True if Ctrl-C ended that."""
+    try:
+        serial.wait(0 if result.problems else LAST_RECORDS_S)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def _report(board: Board, serial: SerialReader, result: CaptureResult, interrupted: bool) -> ToolReport:
+    assert result.asked_samples is not None
+    return ToolReport(
+        asked_samples=result.asked_samples,
+        interrupted=interrupted,
+        losses=(*board.problems(), *result.problems, *([serial.problem] if serial.problem else [])),
+        oddities=(*board.oddities(), *result.oddities),
+    )
