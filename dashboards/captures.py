@@ -1,4 +1,4 @@
-"""The windows and operations that are embedded in a report, so that a click can show them without a server."""
+"""The windows and operations embedded in a report, so that a click can show them without a server."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ EDGES_IN_REPORT = 600_000
 WINDOWS_PER_RUN = 1_500
 
 _FACTS = (
-    "kind", "size", "label", "depth", "trial", "probes", "dwt_cycles", "wire_critical_ns", "wire_operation_ns",
-    "disagreement_cycles", "control_hits", "isr_hits", "live", "bytes_in_use",
+    "kind", "size", "label", "depth", "trial", "probes", "dwt_cycles", "wire_critical_ns",
+    "disagreement_cycles", "live", "bytes_in_use",
 )  # fmt: skip
 
 

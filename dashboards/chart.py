@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from dashboards.formatting import grouped, samplerate
 from dashboards.palette import GRID, INK, MUTED
+from dashboards.runs import LoadedRun
 from dashboards.series import Series
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
@@ -39,7 +40,7 @@ def make_chart(
     figure: go.Figure,
     height: int,
 ) -> Chart:
-    """Style `figure` and give it its provenance. `counted` says what and how many, e.g. `n = 768 allocations`."""
+    """Style `figure` and give it its provenance. `counted` says how many of what: `n = 768 allocations`."""
     figure.update_layout(
         height=height,
         autosize=True,
@@ -83,11 +84,11 @@ def provenance(series: Sequence[Series]) -> str:
 
 def badges(series: Sequence[Series]) -> tuple[str, ...]:
     """One sentence for each run that may not be believed as it stands."""
-    return tuple(
-        f"{one.run.id} is {one.run.manifest.verdict}: {' '.join(one.run.manifest.reasons) or 'no reason was given.'}"
-        for one in series
-        if not one.run.manifest.complete
-    )
+    return tuple(_badge(one.run) for one in series if not one.run.manifest.complete)
+
+
+def _badge(run: LoadedRun) -> str:
+    return f"{run.id} is {run.manifest.verdict}: {' '.join(run.manifest.reasons) or 'no reason was given.'}"
 
 
 def per_series(series: Sequence[Series], counts: Sequence[int], what: str) -> str:

@@ -7,6 +7,7 @@ from html import escape
 
 from dashboards.formatting import MISSING, grouped
 from dashboards.formatting import quantity as number
+from dashboards.manifest import Summary
 from dashboards.quantities import REPORTED, Quantity, worst_key
 from dashboards.selection import fragment
 from dashboards.series import Series
@@ -42,8 +43,9 @@ def _group(quantity: Quantity, series: Sequence[Series]) -> str:
 def _row(quantity: Quantity, one: Series, largest: float) -> str:
     summary = quantity.summary(one.run)
     return (
-        f'<tr><th scope="row">{_swatch(one)}</th><td>{grouped(summary.n)}</td><td>{number(summary.median, quantity.unit)}</td>'
-        f"<td>{_p99(summary.p99, summary.n, quantity.unit)}</td>{_maximum(quantity, one, summary.max, largest)}</tr>"
+        f'<tr><th scope="row">{_swatch(one)}</th><td>{grouped(summary.n)}</td>'
+        f"<td>{number(summary.median, quantity.unit)}</td><td>{_p99(summary, quantity.unit)}</td>"
+        f"{_maximum(quantity, one, summary.max, largest)}</tr>"
     )
 
 
@@ -51,18 +53,20 @@ def _swatch(one: Series) -> str:
     return f'<span class="swatch" style="background:{one.style.colour}"></span>{escape(one.name)}'
 
 
-def _p99(value: float | None, n: int, unit: str) -> str:
-    if value is None and 0 < n < 100:
-        return f'<abbr title="A 99th percentile of {n} samples, fewer than 100, would say nothing.">{MISSING}</abbr>'
-    return number(value, unit)
+def _p99(summary: Summary, unit: str) -> str:
+    if summary.p99 is None and 0 < summary.n < 100:
+        why = f"A 99th percentile of {summary.n} samples, fewer than 100, would say nothing."
+        return f'<abbr title="{why}">{MISSING}</abbr>'
+    return number(summary.p99, unit)
 
 
 def _maximum(quantity: Quantity, one: Series, value: float | None, largest: float) -> str:
     """The value with a bar in the allocator's colour, so that the eye compares before the mind reads."""
-    share = 100 * (value or 0) / largest if largest else 0
-    bar = f'<span class="bar" style="width:{share:.1f}%;background:{one.style.colour}"></span>'
+    shown = number(value, quantity.unit)
     key = worst_key(one.run, quantity)
     if value is None or key is None:
-        return f'<td class="max">{number(value, quantity.unit)}</td>'
+        return f'<td class="max">{shown}</td>'
+    share = 100 * value / largest if largest else 0
+    bar = f'<span class="bar" style="width:{share:.1f}%;background:{one.style.colour}"></span>'
     address = escape(fragment(one.run.id, key))
-    return f'<td class="max"><a href="{address}" title="show its waveform">{number(value, quantity.unit)}</a>{bar}</td>'
+    return f'<td class="max"><a href="{address}" title="show its waveform">{shown}</a>{bar}</td>'

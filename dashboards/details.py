@@ -12,8 +12,9 @@ def run_details(run: LoadedRun) -> str:
     """A folded section; one that is not complete comes unfolded."""
     verdict = run.manifest.verdict
     manifest = json.dumps(run.manifest.raw, indent=2, ensure_ascii=False)
+    unfolded = "" if run.manifest.complete else " open"
     return (
-        f'<details{"" if run.manifest.complete else " open"}><summary><span class="verdict {verdict}">{verdict}</span> '
+        f'<details{unfolded}><summary><span class="verdict {verdict}">{verdict}</span> '
         f"{escape(run.id)}</summary>{_sentences(run)}<pre>{escape(manifest)}</pre></details>"
     )
 

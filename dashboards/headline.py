@@ -31,7 +31,7 @@ def _worst(scenario: str, series: Sequence[Series], quantity: Quantity, words: s
         return ""
     worst.sort(key=lambda pair: -pair[1])
     opening = f"In {scenario} {words}" if scenario else words[0].upper() + words[1:]
-    listed = _listed([f"{microseconds(value)} with {one.name}" for one, value in worst])
+    listed = _listed(_with([(microseconds(value), one.name) for one, value in worst]))
     return f"{opening} {listed}{_ratio([value for _, value in worst])}."
 
 
@@ -40,7 +40,7 @@ def _growth(series: Sequence[Series]) -> str:
     grown = [(one, *ends) for one in series if (ends := worst_at_both_ends(one.run))]
     if not grown:
         return ""
-    listed = _listed([f"{_change(one, first, last)} with {one.name}" for one, first, last in grown])
+    listed = _listed(_with([(_change(one, first, last), one.name) for one, first, last in grown]))
     return f"From the shallowest to the deepest quarter of the ramp it {listed}."
 
 
@@ -69,6 +69,14 @@ def _ratio(values: Sequence[float]) -> str:
     if len(values) < 2 or values[-1] <= 0 or values[0] / values[-1] < 1.5:
         return ""
     return f", a factor of {values[0] / values[-1]:.1f}"
+
+
+def _with(findings: Sequence[tuple[str, str]]) -> list[str]:
+    """`<finding> with <names>`, names of the same finding together."""
+    names: dict[str, list[str]] = {}
+    for finding, name in findings:
+        names.setdefault(finding, []).append(name)
+    return [f"{finding} with {_listed(same)}" for finding, same in names.items()]
 
 
 def _listed(items: Sequence[str]) -> str:

@@ -45,7 +45,10 @@ _PAGE = Path(__file__).parent / "page"
 
 # The page may run its own scripts and nothing else: whatever a run folder says, and whatever the
 # plotting library could fetch, no request leaves the browser.
-_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; font-src data:"
+)
 
 
 def write_report(runs: Sequence[Path], output: Path) -> Path:
@@ -103,7 +106,8 @@ def _unbelieved(scenarios: dict[str, list[Series]]) -> str:
     if not doubtful:
         return ""
     noun, verb = ("run", "is") if len(doubtful) == 1 else ("runs", "are")
-    return f'<p class="badge">{len(doubtful)} {noun} shown here {verb} not complete: see the reasons before any number.</p>'
+    words = f"{len(doubtful)} {noun} shown here {verb} not complete: see the reasons before any number."
+    return f'<p class="badge">{words}</p>'
 
 
 def _scenario(number: int, scenario: str, series: Sequence[Series], charts: Sequence[Chart]) -> str:
@@ -119,8 +123,9 @@ def _figure(number: int, chart: Chart) -> str:
     badges = "".join(f'<p class="badge">{escape(badge)}</p>' for badge in chart.badges)
     height = chart.figure.layout.height
     return (
-        f'<figure><figcaption><h3>{escape(chart.title)}</h3><p class="subtitle">{escape(chart.subtitle)}</p>{badges}'
-        f'</figcaption><div class="plot" id="{_plot_id(number, chart)}" style="min-height:{height}px"></div>'
+        f"<figure><figcaption><h3>{escape(chart.title)}</h3>"
+        f'<p class="subtitle">{escape(chart.subtitle)}</p>{badges}</figcaption>'
+        f'<div class="plot" id="{_plot_id(number, chart)}" style="min-height:{height}px"></div>'
         f'<p class="explanation">{escape(chart.explanation)}</p></figure>'
     )
 

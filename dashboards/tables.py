@@ -106,7 +106,7 @@ def read_edges(path: Path) -> Edges:
 
 def _read(path: Path, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
     try:
-        frame = pl.scan_parquet(path)
+        frame = pl.scan_parquet(path, glob=False)
         schema = frame.collect_schema()
         for name, dtype in columns.items():
             if schema.get(name) != dtype:

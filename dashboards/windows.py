@@ -16,7 +16,7 @@ from dashboards.tables import Edges
 # task it wakes are seen to answer.
 MARGIN_SHARE = 0.2
 MARGIN_S = 4e-6
-# An allocator that masks many times may toggle thousands of times in one operation; beyond this the window is cut.
+# An allocator that masks many times may toggle thousands of times in one operation: cut the window then.
 EDGES_MAX = 2_000
 
 
@@ -35,7 +35,7 @@ class Window:
 
 
 def worst_operation(run: LoadedRun) -> int | None:
-    """`seq` of the measured allocation with the longest critical section, by the wire or, without it, by DWT."""
+    """`seq` of the measured allocation with the longest critical section, by the wire or else by DWT."""
     table = run.measured_allocations.sort(
         "wire_critical_samples", "dwt_cycles", descending=True, nulls_last=True, maintain_order=True
     )

@@ -1,1 +1,1 @@
-"""One figure per file. Each takes the series of one scenario and gives a chart, or None where it does not apply."""
+"""One figure per file: from the series of one scenario to a chart, or None where it does not apply."""

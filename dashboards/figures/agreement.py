@@ -31,8 +31,8 @@ def agreement(series: Sequence[Series]) -> Chart | None:
     figure.update_yaxes(title_text="cycles")
     counted = per_series(series, [len(table) for table in tables], "critical sections")
     explanation = (
-        f"{_outside(series, tables)} The constant cost of the markers, calibrated on empty sections of the same run, "
-        "is removed. The shaded band is the tolerance."
+        f"{_outside(series, tables)} The constant cost of the markers, calibrated on empty sections of the "
+        "same run, is removed. The shaded band is the tolerance."
     )
     height = 80 + 170 * len(series)
     title = "Agreement of wire and DWT"
@@ -54,7 +54,7 @@ def _differences(one: Series, table: pl.DataFrame) -> go.Scatter:
 
 
 def _band(figure: go.Figure, row: int, tolerance: float | None) -> None:
-    """The tolerance, with room around it: both edges belong in the picture even where all differences are zero."""
+    """The tolerance, with room around it, so that both its edges show even where all differences are zero."""
     if not tolerance:
         return
     band = {"fillcolor": MUTED, "opacity": 0.1, "line_width": 0, "layer": "below"}

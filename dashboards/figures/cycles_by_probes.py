@@ -27,7 +27,7 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
     figure.update_xaxes(title_text="free-list probes of the allocation", dtick=_tick(tables))
     figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
     counted = per_series(series, [len(table) for table in tables], "measured allocations")
-    explanation = "Points are single allocations, set side by side within one number of probes; the line joins the worst of each."
+    explanation = "Points are single allocations, set side by side within a column; the line joins the worst."
     return make_chart("probes", "Cycles by probes", series, counted, explanation, figure, height=460)
 
 

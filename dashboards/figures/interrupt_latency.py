@@ -21,7 +21,7 @@ _CLASSES = (
 
 
 def interrupt_latency(series: Sequence[Series]) -> Chart | None:
-    """One strip of latencies for each class and allocator, with counts and maxima. None without interrupts."""
+    """A strip of latencies for each class and allocator, with counts and maxima. None without interrupts."""
     strips = [
         (one, words, table)
         for hit, words in _CLASSES
@@ -40,8 +40,8 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     figure.update_xaxes(title_text="latency, stimulus to handler (ns)", range=[0, largest * 1.25])
     figure.update_yaxes(range=[len(strips) - 0.5, -0.9], showticklabels=False)
     explanation = (
-        "Each tick is one latency that occurred, the number at the right the worst. An interrupt that falls into "
-        "a critical section waits for its end; the control interrupt lies above BASEPRI and never waits."
+        "Each tick is one latency that occurred, the number at the right the worst. An interrupt that falls "
+        "into a critical section waits for its end; the control interrupt lies above BASEPRI and never waits."
     )
     counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
     title = "Interrupt latency by what it met"

@@ -23,19 +23,19 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     width = max(1, -(-deepest // BANDS))
     figure = go.Figure()
     for one, table in zip(series, tables, strict=True):
-        figure.add_trace(_worst(one, worst_per_band(table, width), width, control=False))
-    for one in series:
-        control = worst_per_band(at_depth(one, one.run.answered_control), width)
-        if len(control):
-            figure.add_trace(_worst(one, control, width, control=True))
+        figure.add_trace(_masked(one, worst_per_band(table, width), width))
+    controls = [(one, worst_per_band(at_depth(one, one.run.answered_control), width)) for one in series]
+    controls = [(one, worst) for one, worst in controls if len(worst)]
+    for i, (one, worst) in enumerate(controls):
+        figure.add_trace(_control(one, worst, width, legend=i == 0))
     figure.update_xaxes(title_text=f"depth (bands of {width})", rangemode="tozero")
     figure.update_yaxes(title_text="worst latency (ns)", rangemode="tozero")
     counted = per_series(
         series, [len(table) for table in tables], "interrupts during operations with a depth"
     )
     explanation = (
-        "The worst latency among the stimuli that fell into an operation of that depth, and the same of the control "
-        "interrupt, which no critical section can delay: it shows that the rise is the allocator's."
+        "The worst latency among the stimuli that fell into an operation of that depth, and the same of the "
+        "control interrupt, which no critical section can delay: it shows that the rise is the allocator's."
     )
     return make_chart(
         "depth", "Interrupt latency against depth", series, counted, explanation, figure, height=460
@@ -49,7 +49,7 @@ def at_depth(one: Series, interrupts: pl.DataFrame) -> pl.DataFrame:
 
 
 def worst_per_band(table: pl.DataFrame, width: int) -> pl.DataFrame:
-    """The worst interrupt of each band and their number `n`; band b holds the depths b·width+1 … (b+1)·width."""
+    """The worst interrupt of each band, and their number `n`; band b is depths b·width+1 … (b+1)·width."""
     if table.is_empty():
         return table.with_columns(band=pl.lit(0, pl.Int64), n=pl.lit(0, pl.UInt32))
     return (
@@ -60,18 +60,28 @@ def worst_per_band(table: pl.DataFrame, width: int) -> pl.DataFrame:
     )
 
 
-def _worst(one: Series, worst: pl.DataFrame, width: int, control: bool) -> go.Scatter:
+def _masked(one: Series, worst: pl.DataFrame, width: int) -> go.Scatter:
+    marker = {"color": one.style.colour, "size": 8, "symbol": one.style.symbol}
+    return _bands(one, worst, width).update(name=one.label, marker=marker, line=line(one))
+
+
+def _control(one: Series, worst: pl.DataFrame, width: int, legend: bool) -> go.Scatter:
+    """Thin and with open markers; one switch for all runs."""
+    marker = {"color": one.style.colour, "size": 8, "symbol": f"{one.style.symbol}-open"}
+    thin = {"color": one.style.colour, "width": 1, "dash": "dot"}
+    switch = {"name": "control interrupt", "legendgroup": "control", "showlegend": legend}
+    return _bands(one, worst, width).update({"marker": marker, "line": thin} | switch)
+
+
+def _bands(one: Series, worst: pl.DataFrame, width: int) -> go.Scatter:
     ranges = [f"{band * width + 1}–{(band + 1) * width}" for band in worst["band"]]
     keys = interrupt_keys(worst["sample"], worst["operation_seq"])
-    marker = {"color": one.style.colour, "size": 8, "symbol": one.style.symbol + ("-open" if control else "")}
     return go.Scatter(
         x=(worst["band"].to_numpy() * width + (width + 1) / 2),
         y=worst["isr_latency_ns"].to_numpy(),
         mode="lines+markers",
-        marker=marker,
-        line={"color": one.style.colour, "width": 1, "dash": "dot"} if control else line(one),
-        name=f"{one.label} control" if control else one.label,
         meta=meta(one),
         customdata=list(zip(keys, ranges, worst["n"].to_list(), strict=True)),
-        hovertemplate="depth %{customdata[1]}: worst %{y:,.6~g} ns of n = %{customdata[2]}<br>operation %{customdata[0]}",
+        hovertemplate="depth %{customdata[1]}: worst %{y:,.6~g} ns of n = %{customdata[2]}<br>"
+        "operation %{customdata[0]}",
     )

@@ -37,17 +37,19 @@ def ramp(series: Sequence[Series]) -> Chart | None:
     for number, row in enumerate(_ROWS, start=1):
         for one, table in zip(series, tables, strict=True):
             valid = table.drop_nulls(row.column)
-            figure.add_trace(_trials(one, valid, row, legend=number == 1), row=number, col=1)
-            figure.add_trace(_per_depth(one, valid, row, "max", number == 1), row=number, col=1)
-            figure.add_trace(_per_depth(one, valid, row, "min", number == 1), row=number, col=1)
+            figure.add_trace(_trials(one, valid, row), row=number, col=1)
+            figure.add_trace(_worst(one, valid, row, legend=number == 1), row=number, col=1)
+            figure.add_trace(
+                _best(one, valid, row, legend=number == 1 and one is series[0]), row=number, col=1
+            )
         figure.update_yaxes(title_text=row.axis, rangemode="tozero", row=number, col=1)
     deepest = max(int(table["depth"].max()) for table in tables if len(table))  # type: ignore[arg-type]
     figure.update_xaxes(range=[0, deepest * 1.02])
     figure.update_xaxes(title_text="depth (free blocks that do not fit)", row=len(_ROWS), col=1)
     counted = per_series(series, [len(table) for table in tables], "measured allocations")
     explanation = (
-        "Points are single trials, the line is the worst of each depth. The minimum of the trials, which hides "
-        "what a deadline must survive, can be switched on in the legend."
+        "Points are single trials, the line is the worst of each depth. The minimum of the trials, which "
+        "hides what a deadline must survive, can be switched on in the legend."
     )
     return make_chart("ramp", "Cost against depth", series, counted, explanation, figure, height=860)
 
@@ -57,37 +59,42 @@ def measured_by_depth(series: Series) -> pl.DataFrame:
     return series.run.measured_allocations.drop_nulls("depth").sort("depth", "seq")
 
 
-def _trials(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatter:
+def _trials(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter:
     return go.Scatter(
         x=table["depth"].to_numpy(),
         y=table[row.column].to_numpy(),
         mode="markers",
         marker=points(one, size=4, opacity=0.4),
         name=f"{one.label} trials",
-        legendgroup=f"{one.run.id} trials",
-        showlegend=legend,
+        legendgroup=one.run.id,
+        showlegend=False,
         meta=meta(one),
         customdata=operation_keys(table["seq"]),
         hovertemplate=f"depth %{{x}}: %{{y:,.6~g}} {row.unit}<br>operation %{{customdata}}",
     )
 
 
-def _per_depth(one: Series, table: pl.DataFrame, row: _Row, statistic: str, legend: bool) -> go.Scatter:
-    """The worst (or best) trial of each depth, carrying the operation it was."""
-    ordered = table.sort(
-        "depth", pl.col(row.column), descending=[False, statistic == "max"], maintain_order=True
-    )
+def _worst(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatter:
+    line_of_max = {"name": f"{one.label} max", "line": line(one), "legendgroup": one.run.id}
+    return _per_depth(one, table, row, "max").update(line_of_max | {"showlegend": legend})
+
+
+def _best(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatter:
+    """What an article that reports minima would show: thin, off by default, one switch for all runs."""
+    thin = {"color": one.style.colour, "width": 1, "dash": "dot"}
+    switch = {"legendgroup": "minimum", "showlegend": legend, "visible": "legendonly"}
+    return _per_depth(one, table, row, "min").update({"name": "minimum of trials", "line": thin} | switch)
+
+
+def _per_depth(one: Series, table: pl.DataFrame, row: _Row, statistic: str) -> go.Scatter:
+    """The largest ("max") or smallest ("min") trial of each depth, carrying the operation it was."""
+    descending = [False, statistic == "max"]
+    ordered = table.sort("depth", pl.col(row.column), descending=descending, maintain_order=True)
     chosen = ordered.unique("depth", keep="first", maintain_order=True)
-    best = statistic == "min"
     return go.Scatter(
         x=chosen["depth"].to_numpy(),
         y=chosen[row.column].to_numpy(),
         mode="lines",
-        line={"color": one.style.colour, "width": 1, "dash": "dot"} if best else line(one),
-        name=f"{one.label} {'minimum of trials' if best else 'max'}",
-        legendgroup=f"{one.run.id} {statistic}",
-        showlegend=legend,
-        visible="legendonly" if best else True,
         meta=meta(one),
         customdata=operation_keys(chosen["seq"]),
         hovertemplate=f"{statistic} at depth %{{x}}: %{{y:,.6~g}} {row.unit}<br>operation %{{customdata}}",

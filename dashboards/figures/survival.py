@@ -15,14 +15,13 @@ from dashboards.formatting import grouped
 from dashboards.selection import describe, interrupt_keys, meta, operation_keys
 from dashboards.series import Series
 
-
 # Height of one line of the labels under the curves.
 LABEL_DECADES = 0.45
 
 
 @dataclass(frozen=True)
 class Curve:
-    """`share[i]` of all `n` samples are at or above `value_ns[i]`; `key[i]` names the first that equals it."""
+    """`share[i]` of all `n` samples are at or above `value_ns[i]`, `key[i]` names the first equal to it."""
 
     n: int
     value_ns: list[float]

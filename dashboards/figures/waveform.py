@@ -28,8 +28,8 @@ def worst_critical_section(series: Sequence[Series]) -> Chart | None:
 def worst_interrupt(series: Sequence[Series]) -> Chart | None:
     """The window of the longest interrupt latency of each run. None without any."""
     explanation = (
-        "The interrupt that waited longest in each run, on one scale of time. A STIM edge in the shaded critical "
-        "section is answered by ISR only after its end; a CTRL edge is answered by CISR at once."
+        "The interrupt that waited longest in each run, on one scale of time. A STIM edge in the shaded "
+        "critical section is answered by ISR only after its end; a CTRL edge is answered by CISR at once."
     )
     return _waveform("interrupt", "The worst interrupt, as captured", series, LATENCY, explanation)
 
@@ -56,7 +56,7 @@ def _waveform(
         draw_window(figure, row, one, window)
     figure.update_xaxes(title_text="time from the start of the operation (µs)", row=len(shown), col=1)
     figure.update_annotations(x=0, xanchor="left", font={"size": 13})
-    samples = " and ".join(grouped(window.end - window.start) for _, _, window in shown)
+    samples = ", ".join(grouped(window.end - window.start) for _, _, window in shown)
     drawn = [one for one, _, _ in shown]
     height = 90 + _HEIGHT_PER_RUN * len(shown)
     chart = make_chart(key, title, drawn, f"n = {samples} samples", explanation, figure, height)

@@ -17,7 +17,10 @@
 
   function draw(element, figure) {
     // A finger that drags over a figure wants to scroll the page.
-    if (narrow) figure.layout.dragmode = false;
+    if (narrow) {
+      figure.layout.dragmode = false;
+      for (const annotation of figure.layout.annotations ?? []) annotation.font.size = 10;
+    }
     return Plotly.newPlot(element, figure.data, figure.layout, config);
   }
 

@@ -1,4 +1,4 @@
-"""Run folders made up from a list of operations, for tests: the truth is in the list, the files follow from it.
+"""Run folders for tests, made up from a list of operations: the truth is in the list, the files follow.
 
 One sample is one cycle (84 MS/s at 84 MHz). Each operation is: SYNC edge, 40 cycles, OP high, 20 cycles,
 CRIT high for the given cycles, 20 cycles, OP low, then a gap for its record.

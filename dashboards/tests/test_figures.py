@@ -46,7 +46,7 @@ def test_the_ramp_shows_every_trial_the_worst_and_the_best(frag: list[Series]) -
     np.testing.assert_allclose(worst.y, (354 + 12 * depths) * NS_PER_CYCLE)
     assert worst.customdata[-1] == str(WORST_OF_SEGLIST)
     assert len(_trace(chart, "seglist trials").x) == 768
-    best = _trace(chart, "seglist minimum of trials")
+    best = _trace(chart, "minimum of trials")
     np.testing.assert_allclose(best.y, (350 + 12 * depths) * NS_PER_CYCLE)
     assert best.visible == "legendonly"
     assert set(_trace(chart, "tlsf max", nth=2).y) == {2}
@@ -102,7 +102,7 @@ def test_the_worst_latency_of_each_band_is_found(frag: list[Series]) -> None:
     trace = _trace(chart, "seglist")
     np.testing.assert_allclose(trace.x, [16 * band + 8.5 for band in sorted(worst)])
     np.testing.assert_allclose(trace.y, [worst[band] for band in sorted(worst)])
-    np.testing.assert_allclose(_trace(chart, "seglist control").y, 26 * NS_PER_CYCLE)
+    np.testing.assert_allclose(_trace(chart, "control interrupt").y, 26 * NS_PER_CYCLE)
 
 
 def test_agreement_shows_each_difference_and_the_tolerance(frag: list[Series]) -> None:

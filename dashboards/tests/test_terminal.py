@@ -23,10 +23,10 @@ def test_rows_are_quantities_with_their_numbers(runs: list[LoadedRun]) -> None:
     lines = [line.split() for line in _printed(runs)]
     frag = lines[lines.index(["mem_frag"]) : lines.index(["mem_stress"])]
     assert ["verdict", "seglist", "complete"] in frag
-    assert "probes of an allocation seglist 768 131 257 259".split() in frag
-    assert "tlsf 768 2 2 2".split() in frag
+    assert ["probes", "of", "an", "allocation", "seglist", "768", "131", "257", "259"] in frag
+    assert ["tlsf", "768", "2", "2", "2"] in frag
     # 3,426 cycles at 84 MHz.
-    row = next(line for line in frag if line[:5] == "critical section on the wire".split())
+    row = next(line for line in frag if line[:5] == ["critical", "section", "on", "the", "wire"])
     assert row[-1] == "40,785.7"
     summary = next(run for run in runs if run.manifest.allocator == "tlsf").manifest.summaries
     latency = summary["interrupt_latency_ns"]
