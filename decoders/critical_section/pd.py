@@ -107,7 +107,9 @@ class Decoder(srd.Decoder):
         if self.options['core_hz'] <= 0:
             raise ValueError('core_hz must be positive.')
         self.counter = OperationCounter(FRAME_TICKS * self.samplerate / self.options['core_hz'])
-        connected = [c for c in (CRIT, OP, SYNC) if self.has_channel(c)]
+        # The pin of a channel that is not connected reads 0xFF. has_channel() would say the same, but that of
+        # libsigrokdecode 0.5.3 returns True without owning a reference, and the interpreter dies at its end.
+        connected = [c for c, pin in enumerate(self.wait({'skip': 0})) if pin != 0xFF]
         # SYNC goes first: an operation that begins at the very sample of its edge is already the new one.
         order = sorted(range(len(connected)), key=lambda i: connected[i], reverse=True)
         conditions = [{c: 'e'} for c in connected]

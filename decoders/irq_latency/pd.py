@@ -81,9 +81,9 @@ class Decoder(srd.Decoder):
     def decode(self):
         if not self.samplerate:
             raise SamplerateError('Cannot decode without samplerate.')
-        # Ask once for each channel: has_channel() of libsigrokdecode 0.5.3 gives its result away without a
-        # reference of its own, and calling it for every edge takes the interpreter down.
-        connected = {c for c in range(CRIT + 1) if self.has_channel(c)}
+        # The pin of a channel that is not connected reads 0xFF. has_channel() would say the same, but that of
+        # libsigrokdecode 0.5.3 returns True without owning a reference, and the interpreter dies at its end.
+        connected = {c for c, pin in enumerate(self.wait({'skip': 0})) if pin != 0xFF}
         kinds = [k for k, (stimulus, answer, _) in enumerate(KINDS) if connected >= {stimulus, answer}]
         stimuli = sorted({KINDS[k][0] for k in kinds})
         answers = [KINDS[k][1] for k in kinds]
