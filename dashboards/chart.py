@@ -47,7 +47,8 @@ def make_chart(
         template="none",
         font={"family": FONT, "size": 13, "color": INK},
         margin={"l": 68, "r": 18, "t": 12, "b": 52},
-        legend={"orientation": "h", "x": 0, "y": 1.0, "xanchor": "left", "yanchor": "bottom"},
+        # At the top of the container, so that the plot makes room for however many lines it takes.
+        legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
         hoverlabel={"font": {"family": FONT, "size": 12}, "align": "left", "namelength": -1},
         hovermode="closest",
         paper_bgcolor="#ffffff",

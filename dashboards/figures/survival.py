@@ -41,7 +41,8 @@ def survival(series: Sequence[Series]) -> Chart | None:
     figure = make_subplots(rows=len(panels), cols=1, vertical_spacing=0.17)
     for row, (axis, curves) in enumerate(panels, start=1):
         _draw(figure, row, series, curves)
-        figure.update_xaxes(title_text=axis, rangemode="tozero", row=row, col=1)
+        largest = max(curve.value_ns[-1] for curve in curves if curve.n)
+        figure.update_xaxes(title_text=axis, range=[0, largest * 1.05], row=row, col=1)
         figure.update_yaxes(
             title_text="P(X ≥ x)", type="log", dtick=1, exponentformat="power", row=row, col=1
         )
