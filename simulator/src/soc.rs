@@ -300,9 +300,8 @@ impl Soc {
             return Err(Fault::Unmodelled { what, address });
         }
         let word = peripheral.read(offset, now);
-        if block == Block::Usart2 {
+        if block == Block::Usart2 && Usart::read_acts(offset) {
             self.usart_changed();
-            self.reschedule();
         }
         Ok(word >> (address % 4 * 8) & mask(width))
     }

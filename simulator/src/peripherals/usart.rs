@@ -76,6 +76,11 @@ impl Usart {
         }
     }
 
+    /// Whether reading this register can change the interrupt.
+    pub fn read_acts(offset: u32) -> bool {
+        offset == DR
+    }
+
     pub fn set_divider(&mut self, divider: Option<u64>) {
         self.divider = divider;
     }

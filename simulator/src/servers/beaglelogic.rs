@@ -21,6 +21,9 @@ const LONGEST_LINE_BYTES: u64 = 256;
 /// Slices of simulation that may wait for the client.
 const SLICES_AHEAD: usize = 16;
 
+const CAPTURED_ALREADY: &[u8] =
+    b"error: this board has been captured; start it again for another capture\n";
+
 /// What a client has set, and the conversation about it.
 struct Settings {
     samplerate_hz: u64,
@@ -152,26 +155,27 @@ impl Client {
         while let Some(line) = read_line(&mut lines)? {
             match settings.answer(&line) {
                 Answer::Line(reply) => socket.write_all(format!("{reply}\n").as_bytes())?,
-                Answer::Close => break,
+                Answer::Close => {}
                 Answer::StartCapture if self.taken.swap(true, Ordering::SeqCst) => {
-                    socket.write_all(b"error: this board has been captured; start it again for another capture\n")?;
-                    break;
+                    return socket.write_all(CAPTURED_ALREADY);
                 }
                 Answer::StartCapture => {
-                    let ended = self.capture(&settings, socket, lines);
+                    let ended = self.capture(&settings, &socket, &mut lines);
                     let _ = self.events.send(Event::CaptureEnded);
-                    return ended;
+                    ended?;
                 }
             }
         }
         Ok(())
     }
 
+    /// Streams until the client says `close`. The connection then stays open and silent: the driver reads on until
+    /// nothing comes any more, and would never stop reading a closed one.
     fn capture(
         &self,
         settings: &Settings,
-        socket: TcpStream,
-        lines: BufReader<TcpStream>,
+        socket: &TcpStream,
+        lines: &mut BufReader<TcpStream>,
     ) -> io::Result<()> {
         let (runs, arrivals) = mpsc::sync_channel(SLICES_AHEAD);
         let request = CaptureRequest {
@@ -179,37 +183,50 @@ impl Client {
             runs,
         };
         if self.captures.send(request).is_err() {
-            return Ok(()); // the simulation has stopped already
+            return socket.shutdown(Shutdown::Both); // the simulation has stopped already
         }
-        hang_up_on_close(socket.try_clone()?, lines);
-        let streamed = stream(&arrivals, &socket, settings.unit);
-        // Ends the thread above too.
-        let _ = socket.shutdown(Shutdown::Both);
-        streamed
+        let closing = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| wait_for_close(socket, lines, &closing));
+            let streamed = stream(&arrivals, socket, settings.unit, &closing);
+            drop(arrivals);
+            if !closing.load(Ordering::SeqCst) {
+                // The simulation has stopped: nothing more will ever come.
+                let _ = socket.shutdown(Shutdown::Both);
+            }
+            streamed
+        })
     }
 }
 
-fn stream(arrivals: &Receiver<Vec<Run>>, socket: &TcpStream, unit: Unit) -> io::Result<()> {
+fn stream(
+    arrivals: &Receiver<Vec<Run>>,
+    socket: &TcpStream,
+    unit: Unit,
+    closing: &AtomicBool,
+) -> io::Result<()> {
     let mut expander = Expander::new(socket, unit);
     for runs in arrivals {
         for run in runs {
             expander.write(run)?;
         }
         expander.flush()?;
+        if closing.load(Ordering::SeqCst) {
+            break;
+        }
     }
     Ok(())
 }
 
-/// Closes the connection when the client says so, or is gone: the write that is then under way fails and ends the stream.
-fn hang_up_on_close(socket: TcpStream, mut lines: BufReader<TcpStream>) {
-    thread::spawn(move || {
-        while let Ok(Some(line)) = read_line(&mut lines) {
-            if line.trim() == "close" {
-                break;
-            }
+/// Waits until the client says `close` or is gone; a write under way to a client that is gone fails.
+fn wait_for_close(socket: &TcpStream, lines: &mut BufReader<TcpStream>, closing: &AtomicBool) {
+    while let Ok(Some(line)) = read_line(lines) {
+        if line == "close" {
+            closing.store(true, Ordering::SeqCst);
+            return;
         }
-        let _ = socket.shutdown(Shutdown::Both);
-    });
+    }
+    let _ = socket.shutdown(Shutdown::Both);
 }
 
 /// A line without its end; `None` at the end of the connection or when the line is too long to be one of this protocol.

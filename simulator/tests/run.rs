@@ -1,0 +1,161 @@
+//! `virtual-nucleo run` with real firmware: what the files say against what the firmware was written to do.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use support::{board_firmware, message_image, read_edges, scratch, virtual_nucleo, CsvEdge};
+
+fn edges_of(edges: &[CsvEdge], pin: &str) -> Vec<CsvEdge> {
+    edges
+        .iter()
+        .filter(|edge| edge.pin == pin)
+        .cloned()
+        .collect()
+}
+
+fn spacings(edges: &[CsvEdge]) -> Vec<u64> {
+    edges
+        .windows(2)
+        .map(|pair| pair[1].cycle - pair[0].cycle)
+        .collect()
+}
+
+fn run(elf: &Path, arguments: &[&str]) -> std::process::Output {
+    virtual_nucleo()
+        .arg("run")
+        .arg(elf)
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn timer_pin_and_uart_do_what_the_firmware_says() {
+    let elf = board_firmware("run", &[]);
+    let (edges, uart, stats) = (scratch("run.csv"), scratch("run.txt"), scratch("run.json"));
+    let image = message_image("run", "hello, board\n");
+    let output = run(
+        &elf,
+        &[
+            "--until",
+            "2ms",
+            "--edges",
+            text(&edges),
+            "--uart-log",
+            text(&uart),
+            "--stats",
+            text(&stats),
+            "--image",
+            &image,
+            "--count",
+            "interrupts=on_tim2",
+        ],
+    );
+    assert!(output.status.success() && output.stderr.is_empty() && output.stdout.is_empty());
+    assert_eq!(fs::read_to_string(&uart).unwrap(), "hello, board\n");
+
+    let edges = read_edges(&edges);
+    assert!(edges.windows(2).all(|pair| pair[0].cycle <= pair[1].cycle));
+    let stimulus = edges_of(&edges, "PA0");
+    assert!(stimulus.len() > 150, "{} stimuli", stimulus.len());
+    assert!(spacings(&stimulus).iter().all(|spacing| *spacing == 840));
+    let alternates = stimulus
+        .iter()
+        .enumerate()
+        .all(|(n, edge)| edge.level == (n % 2 == 0));
+    assert!(alternates);
+
+    // One pulse per stimulus, before the next one; the last may be cut off by the end.
+    let answers = edges_of(&edges, "PA8");
+    for (stimulus, pulse) in stimulus.iter().zip(answers.chunks_exact(2)) {
+        assert!(pulse[0].level && !pulse[1].level);
+        assert!(stimulus.cycle < pulse[0].cycle && pulse[1].cycle < stimulus.cycle + 840);
+    }
+    assert!(stimulus.len() - answers.len() / 2 <= 1);
+
+    let stats: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
+    let executions = stats["counts"]["interrupts"].as_u64().unwrap() as usize;
+    assert!(executions == answers.len() / 2 || executions == answers.len() / 2 + 1);
+    for key in ["instructions", "cycles", "host_seconds", "mips"] {
+        assert!(stats[key].as_f64().unwrap() > 0.0, "{key}");
+    }
+}
+
+#[test]
+fn the_end_is_the_cycle_asked_for() {
+    let elf = board_firmware("until", &[]);
+    let stats = scratch("until.json");
+    let output = run(
+        &elf,
+        &["--until", "cycles:1000000", "--stats", text(&stats)],
+    );
+    assert!(output.status.success());
+    let stats: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
+    let cycles = stats["cycles"].as_u64().unwrap();
+    // The last instruction may run past it.
+    assert!((1_000_000..1_000_020).contains(&cycles), "{cycles}");
+}
+
+#[test]
+fn two_runs_are_equal_to_the_byte() {
+    let elf = board_firmware("repeat", &[]);
+    let image = message_image("repeat", "again and again\n");
+    let record = |name: &str| {
+        let (edges, uart) = (
+            scratch(&format!("{name}.csv")),
+            scratch(&format!("{name}.txt")),
+        );
+        let arguments = ["--until", "5ms", "--image", &image];
+        let files = ["--edges", text(&edges), "--uart-log", text(&uart)];
+        assert!(run(&elf, &[&arguments[..], &files[..]].concat())
+            .status
+            .success());
+        (fs::read(edges).unwrap(), fs::read(uart).unwrap())
+    };
+    let first = record("first");
+    assert!(!first.0.is_empty() && !first.1.is_empty());
+    assert!(first == record("second"));
+}
+
+#[test]
+fn an_unmodelled_register_stops_the_run_and_keeps_what_was_recorded() {
+    let elf = board_firmware("unmodelled", &["TOUCH_UNMODELLED"]);
+    let edges = scratch("unmodelled.csv");
+    let output = run(&elf, &["--until", "1s", "--edges", text(&edges)]);
+    assert_eq!(output.status.code(), Some(3));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(stderr.lines().count(), 1);
+    assert!(
+        stderr.contains("TIM2_SMCR")
+            && stderr.contains("0x40000008")
+            && stderr.contains("pc 0x0800"),
+        "{stderr}"
+    );
+    assert_eq!(edges_of(&read_edges(&edges), "PA8").len(), 6);
+}
+
+#[test]
+fn bad_input_is_one_sentence_and_status_1() {
+    let elf = board_firmware("input", &[]);
+    let bad = [
+        vec!["--image", "missing.bin@0x08040000"],
+        vec!["--count", "n=no_such_symbol"],
+        vec!["--edges", "/nowhere/edges.csv"],
+    ];
+    for arguments in bad {
+        let output = run(&elf, &[&["--until", "cycles:10"], &arguments[..]].concat());
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert_eq!(
+            String::from_utf8(output.stderr).unwrap().lines().count(),
+            1,
+            "{arguments:?}"
+        );
+    }
+}

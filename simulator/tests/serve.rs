@@ -1,0 +1,282 @@
+//! `virtual-nucleo serve` as its clients see it: the analyzer's protocol by a plain socket and by sigrok-cli, the
+//! samples against the edges of `run`, and the serial port.
+
+mod support;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use support::{board_firmware, message_image, read_edges, scratch, virtual_nucleo};
+
+struct Board {
+    process: Child,
+    stdin: Option<ChildStdin>,
+    analyzer: String,
+    uart: String,
+}
+
+impl Board {
+    fn start(elf: &Path, arguments: &[&str]) -> Board {
+        let mut process = virtual_nucleo()
+            .arg("serve")
+            .arg(elf)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let said: serde_json::Value = serde_json::from_str(&line).unwrap();
+        Board {
+            stdin: process.stdin.take(),
+            process,
+            analyzer: said["analyzer"].as_str().unwrap().into(),
+            uart: said["uart"].as_str().unwrap().into(),
+        }
+    }
+
+    fn client(&self) -> Client {
+        let socket = TcpStream::connect(&self.analyzer).unwrap();
+        Client {
+            lines: BufReader::new(socket.try_clone().unwrap()),
+            socket,
+        }
+    }
+
+    /// Closes stdin and returns the exit status and what was said on stderr.
+    fn finish(mut self) -> (Option<i32>, String) {
+        drop(self.stdin.take());
+        let output = self.process.wait_with_output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    }
+
+    fn wait(self) -> (Option<i32>, String) {
+        let output = self.process.wait_with_output().unwrap();
+        drop(self.stdin);
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    }
+}
+
+struct Client {
+    socket: TcpStream,
+    lines: BufReader<TcpStream>,
+}
+
+impl Client {
+    fn ask(&mut self, line: &str) -> String {
+        self.socket
+            .write_all(format!("{line}\n").as_bytes())
+            .unwrap();
+        let mut reply = String::new();
+        self.lines.read_line(&mut reply).unwrap();
+        reply.trim_end().into()
+    }
+
+    fn capture(&mut self, samplerate_hz: u64, samples: usize) -> Vec<u8> {
+        assert_eq!(self.ask(&format!("samplerate {samplerate_hz}")), "ok");
+        assert_eq!(self.ask("sampleunit 1"), "ok");
+        self.socket.write_all(b"get\n").unwrap();
+        let mut data = vec![0; samples];
+        self.lines.read_exact(&mut data).unwrap();
+        data
+    }
+}
+
+/// What eight channels at `run`'s edges would read, with one sample per cycle from the clock's switch on, and the
+/// sample in which each edge falls: 84 MHz cycles after `switch` cycles of 16 MHz.
+fn words_at_edges(edges: &Path, switch: u64) -> Vec<(u64, u8)> {
+    let mut word = 0x80; // NJTRST (PB4) is pulled up from reset
+    read_edges(&edges.to_path_buf())
+        .iter()
+        .map(|edge| {
+            let channel = match edge.pin.as_str() {
+                "PA8" => 0,
+                "PA0" => 2,
+                pin => panic!("{pin}"),
+            };
+            word = word & !(1 << channel) | u8::from(edge.level) << channel;
+            // floor(switch / 16 MHz × 84 MHz) + cycles since; no edge comes before the switch.
+            (switch * 84 / 16 + (edge.cycle - switch), word)
+        })
+        .collect()
+}
+
+fn changes(data: &[u8]) -> Vec<(u64, u8)> {
+    (1..data.len())
+        .filter(|&n| data[n] != data[n - 1])
+        .map(|n| (n as u64, data[n]))
+        .collect()
+}
+
+#[test]
+fn a_cycle_is_a_sample_and_the_capture_equals_the_run() {
+    let elf = board_firmware("serve", &[]);
+    let edges = scratch("serve.csv");
+    let status = virtual_nucleo()
+        .arg("run")
+        .arg(&elf)
+        .args(["--until", "3ms", "--edges", edges.to_str().unwrap()])
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let board = Board::start(&elf, &[]);
+    let data = board.client().capture(84_000_000, 200_000);
+    let seen = changes(&data);
+    assert_eq!(data[0], 0x80);
+    assert!(seen.len() > 300);
+    // The first edge gives the switch away: it must then place all the others.
+    let first_cycle = read_edges(&edges)[0].cycle;
+    let switch = (1..first_cycle)
+        .find(|switch| switch * 84 / 16 + (first_cycle - switch) == seen[0].0)
+        .unwrap();
+    let mut expected = words_at_edges(&edges, switch);
+    expected.truncate(seen.len());
+    assert_eq!(seen, expected);
+    assert_eq!(board.finish(), (Some(0), String::new()));
+}
+
+#[test]
+fn sigrok_records_the_same_bytes_twice() {
+    let elf = board_firmware("sigrok", &[]);
+    let record = |name: &str| {
+        let board = Board::start(&elf, &[]);
+        let path = scratch(name);
+        let output = Command::new("sigrok-cli")
+            .arg("-d")
+            .arg(format!(
+                "beaglelogic:conn=tcp-raw/{}:logic_channels=8",
+                board.analyzer.replace(':', "/")
+            ))
+            .args([
+                "-c",
+                "samplerate=24m",
+                "--samples",
+                "3000000",
+                "-O",
+                "binary",
+                "-o",
+            ])
+            .arg(&path)
+            .output()
+            .expect("sigrok-cli is a prerequisite of this test");
+        assert!(output.status.success() && output.stderr.is_empty());
+        assert_eq!(board.finish(), (Some(0), String::new()));
+        fs::read(path).unwrap()
+    };
+    let first = record("first.bin");
+    assert_eq!(first.len(), 3_000_000);
+    // TIM2 toggles every 10 µs, 240 samples: 125 ms hold 12,500 edges but for those before it was started.
+    let stimuli: Vec<usize> = (1..first.len())
+        .filter(|&n| (first[n] ^ first[n - 1]) & 4 != 0)
+        .collect();
+    assert!(stimuli.windows(2).all(|pair| pair[1] - pair[0] == 240));
+    assert!((12_400..=12_500).contains(&stimuli.len()));
+    assert!(first == record("second.bin"));
+}
+
+#[test]
+fn a_scan_then_one_capture_and_no_second_one() {
+    let elf = board_firmware("second", &[]);
+    let board = Board::start(&elf, &[]);
+    assert!(board.client().ask("version").starts_with("BeagleLogic"));
+    let mut client = board.client();
+    assert_eq!(client.ask("memalloc"), "-1");
+    assert_eq!(client.capture(1_000_000, 1_000).len(), 1_000);
+    assert!(board.client().ask("get").starts_with("error: "));
+    client.socket.write_all(b"close\n").unwrap();
+    assert_eq!(board.finish(), (Some(0), String::new()));
+}
+
+#[test]
+fn garbage_is_answered_and_harms_nobody() {
+    let elf = board_firmware("garbage", &[]);
+    let board = Board::start(&elf, &[]);
+    let mut client = board.client();
+    for line in [
+        "GET / HTTP/1.1",
+        "samplerate -1",
+        "samplerate 99999999999999999999",
+        "\u{1F600}",
+    ] {
+        assert!(client.ask(line).starts_with("error: "), "{line}");
+    }
+    let mut endless = board.client();
+    endless.socket.write_all(&[b'x'; 4096]).unwrap();
+    let mut rest = Vec::new();
+    // Hung up on, whether or not the kernel reports the bytes that were not read.
+    let _ = endless.lines.read_to_end(&mut rest);
+    assert!(rest.is_empty());
+    assert_eq!(board.client().capture(10_000_000, 100_000).len(), 100_000);
+    assert_eq!(board.finish(), (Some(0), String::new()));
+}
+
+#[test]
+fn a_stop_ends_the_capture_after_its_last_sample_with_status_3() {
+    let elf = board_firmware("stopped", &["TOUCH_UNMODELLED"]);
+    let board = Board::start(&elf, &["--uart", "tcp:0"]);
+    let mut client = board.client();
+    client.socket.write_all(b"samplerate 84000000\n").unwrap();
+    client.lines.read_line(&mut String::new()).unwrap();
+    client.socket.write_all(b"get\n").unwrap();
+    let mut data = Vec::new();
+    client.lines.read_to_end(&mut data).unwrap();
+    let pulses = changes(&data)
+        .iter()
+        .filter(|(_, word)| word & 1 != 0)
+        .count();
+    assert_eq!(pulses, 3);
+    let (status, stderr) = board.wait();
+    assert_eq!(status, Some(3));
+    assert!(
+        stderr.contains("TIM2_SMCR") && stderr.lines().count() == 1,
+        "{stderr}"
+    );
+}
+
+#[test]
+fn the_uart_hands_over_every_byte_on_tcp_and_on_a_terminal() {
+    let elf = board_firmware("uart", &[]);
+    let text = "0123456789abcdef".repeat(1_000);
+    let image = message_image("uart", &text);
+    for kind in ["tcp:0", "pty"] {
+        let board = Board::start(&elf, &["--image", &image, "--uart", kind]);
+        let mut port: Box<dyn Read> = match board.uart.strip_prefix("socket://") {
+            Some(address) => Box::new(TcpStream::connect(address).unwrap()),
+            None => Box::new(fs::File::open(&board.uart).unwrap()),
+        };
+        // 16,000 bytes take 160 ms.
+        board.client().capture(1_000_000, 200_000);
+        let mut received = vec![0; text.len()];
+        port.read_exact(&mut received).unwrap();
+        assert!(received == text.as_bytes(), "{kind}");
+        assert_eq!(board.finish(), (Some(0), String::new()));
+    }
+}
+
+#[test]
+fn started_at_once_the_board_runs_without_an_analyzer() {
+    let elf = board_firmware("at_once", &[]);
+    let image = message_image("at_once", "alone\n");
+    let board = Board::start(
+        &elf,
+        &["--image", &image, "--uart", "tcp:0", "--start", "now"],
+    );
+    let mut port = TcpStream::connect(board.uart.strip_prefix("socket://").unwrap()).unwrap();
+    let mut received = [0; 6];
+    port.read_exact(&mut received).unwrap();
+    assert_eq!(&received, b"alone\n");
+    assert_eq!(board.client().capture(1_000_000, 10_000).len(), 10_000);
+    assert_eq!(board.finish(), (Some(0), String::new()));
+}

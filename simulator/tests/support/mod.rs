@@ -1,0 +1,80 @@
+//! Firmware for the tests, built by the cross compiler when they run.
+
+#![allow(dead_code)] // each test file uses its part
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+pub fn virtual_nucleo() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_virtual-nucleo"))
+}
+
+/// A path for a test's own file.
+pub fn scratch(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// Compiles tests/fixtures/board.c, with macros defined; `name` is the test's own.
+pub fn board_firmware(name: &str, macros: &[&str]) -> PathBuf {
+    let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let elf = scratch(&format!("{name}.elf"));
+    let output = Command::new("arm-none-eabi-gcc")
+        .args([
+            "-mcpu=cortex-m4",
+            "-mthumb",
+            "-O1",
+            "-ffreestanding",
+            "-nostdlib",
+        ])
+        .args(macros.iter().map(|name| format!("-D{name}")))
+        .arg("-T")
+        .arg(fixtures.join("board.ld"))
+        .arg(fixtures.join("board.c"))
+        .arg("-o")
+        .arg(&elf)
+        .output()
+        .expect("arm-none-eabi-gcc is a prerequisite of these tests");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    elf
+}
+
+/// A file with a message at the address where the firmware looks for it: the argument of `--image`.
+pub fn message_image(name: &str, text: &str) -> String {
+    let path = scratch(&format!("{name}.bin"));
+    fs::write(&path, format!("{text}\0")).unwrap();
+    format!("{}@0x08040000", path.display())
+}
+
+/// A line of edges.csv.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CsvEdge {
+    pub cycle: u64,
+    pub pin: String,
+    pub level: bool,
+}
+
+pub fn read_edges(path: &PathBuf) -> Vec<CsvEdge> {
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("cycle,pin,level"));
+    lines.map(parse_edge).collect()
+}
+
+fn parse_edge(line: &str) -> CsvEdge {
+    let fields: Vec<&str> = line.split(',').collect();
+    assert_eq!(fields.len(), 3, "{line}");
+    CsvEdge {
+        cycle: fields[0].parse().unwrap(),
+        pin: fields[1].into(),
+        level: match fields[2] {
+            "0" => false,
+            "1" => true,
+            level => panic!("level {level}"),
+        },
+    }
+}
