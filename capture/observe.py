@@ -16,11 +16,13 @@ from capture.boards import Board
 from capture.edges import CHANNELS, EdgeList
 from capture.evidence import ToolReport
 from capture.run_folder import IMAGE
-from capture.serial_reader import SerialReader
+from capture.serial_reader import SILENCE_S, SerialReader
 from capture.sigrok_cli import CaptureRequest, CaptureResult, SigrokCapture
 
-# After the last sample the last records are still under way, for a while on a busy host.
+# After the last sample the last records are still under way, for a while on a busy host; where the capture
+# broke off there may be none.
 LAST_RECORDS_S = 5.0
+LAST_RECORDS_OF_BROKEN_S = 1.0
 # An analyzer may need seconds to arm (an upload of its firmware over USB).
 ARMING_S = 10.0
 ARMING_POLL_S = 0.02
@@ -30,13 +32,17 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be observed: the firmware's ELF file, the operation image, and how long at which rate."""
+    """What is to be observed: the firmware's ELF file, the operation image, and how long at which rate.
+
+    A tool or line that says nothing for `silence_s` is taken for dead.
+    """
 
     elf: Path
     image: bytes
     analyzer: AnalyzerResource
     samplerate_hz: int
     duration_s: float
+    silence_s: float = SILENCE_S
 
 
 @dataclass(frozen=True)
@@ -56,13 +62,13 @@ def observe(board: Board, order: Order, progress: Progress) -> Observation:
         progress("loading the board")
         board.prepare(order.elf, image)
         request = _request(board, order)
-        with SerialReader(board.serial_url()) as serial, SigrokCapture(request) as capture:
+        with SerialReader(board.serial_url(), order.silence_s) as serial, SigrokCapture(request) as capture:
             progress("capturing")
             capture.start()
             if board.start_delay_s:
                 _wait_until_armed(capture)
             board.start()
-            result = capture.wait()
+            result = capture.wait(order.silence_s)
             interrupted = result.interrupted or _interrupted_at_the_end(serial, result)
         return Observation(result.edges, serial.data, _report(board, serial, result, interrupted))
 
@@ -86,9 +92,9 @@ def _wait_until_armed(capture: SigrokCapture) -> None:
 
 
 def _interrupted_at_the_end(serial: SerialReader, result: CaptureResult) -> bool:
-    """Waits for the last records, unless the capture broke and none will come; True if Ctrl-C ended that."""
+    """Waits for the last records; True if Ctrl-C ended that."""
     try:
-        serial.wait(0 if result.problems else LAST_RECORDS_S)
+        serial.wait(LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S)
     except KeyboardInterrupt:
         return True
     return False
