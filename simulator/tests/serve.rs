@@ -187,6 +187,18 @@ fn sigrok_records_the_same_bytes_twice() {
 }
 
 #[test]
+fn sigterm_ends_it_with_status_0() {
+    let board = Board::start(&board_firmware("sigterm", &[]), &[]);
+    let pid = board.process.id().to_string();
+    assert!(Command::new("kill")
+        .args(["-TERM", &pid])
+        .status()
+        .unwrap()
+        .success());
+    assert_eq!(board.wait(), (Some(0), String::new()));
+}
+
+#[test]
 fn a_scan_then_one_capture_and_no_second_one() {
     let elf = board_firmware("second", &[]);
     let board = Board::start(&elf, &[]);
@@ -277,6 +289,9 @@ fn started_at_once_the_board_runs_without_an_analyzer() {
     let mut received = [0; 6];
     port.read_exact(&mut received).unwrap();
     assert_eq!(&received, b"alone\n");
+    port.write_all(b"H").unwrap();
+    port.read_exact(&mut received[..1]).unwrap();
+    assert_eq!(&received[..1], b"I");
     assert_eq!(board.client().capture(1_000_000, 10_000).len(), 10_000);
     assert_eq!(board.finish(), (Some(0), String::new()));
 }

@@ -27,9 +27,9 @@ impl Default for Pwr {
 }
 
 impl Pwr {
-    /// The selected scale becomes active with the PLL (§5.1.3).
-    pub fn set_pll_ready(&mut self, ready: bool) {
-        self.registers.set_bits(CSR, VOSRDY, ready);
+    /// The selected scale becomes active when the PLL is turned on (§5.1.3), here at once.
+    pub fn set_pll_on(&mut self, on: bool) {
+        self.registers.set_bits(CSR, VOSRDY, on);
     }
 
     /// Highest HCLK that the scale allows with the PLL on (§5.1.3): scale 2 up to 84 MHz, scale 3 up to 60 MHz.
@@ -55,8 +55,8 @@ impl Peripheral for Pwr {
     }
 
     fn reset(&mut self) {
-        let ready = self.registers.bit(CSR, 14);
+        let pll_on = self.registers.get(CSR) & VOSRDY != 0;
         self.registers.reset();
-        self.set_pll_ready(ready);
+        self.set_pll_on(pll_on);
     }
 }

@@ -4,17 +4,19 @@
 //! access first lets the events before it happen, so that edges come in the order of their cycles even when a store of
 //! a long instruction falls behind a timer's match.
 
-use crate::bus::{Bus, Fault, Loaded, Width};
+mod access;
+mod clocks;
+
 use crate::edges::{Edge, Pin};
-use crate::memory::{Memory, SRAM_BASE};
+use crate::memory::Memory;
 use crate::peripherals::dbgmcu::Dbgmcu;
 use crate::peripherals::exti::Exti;
 use crate::peripherals::flash::Flash;
 use crate::peripherals::gpio::{Gpio, Levels, PORTS};
-use crate::peripherals::places::{clock_of, reset_by, Block, Connection, Map, Place};
+use crate::peripherals::places::{Block, Map};
 use crate::peripherals::pwr::Pwr;
-use crate::peripherals::rcc::{Clocks, Rcc, AHB1RSTR, APB1RSTR, APB2RSTR};
-use crate::peripherals::registers::{Lanes, Unmodelled};
+use crate::peripherals::rcc::{Clocks, Rcc};
+use crate::peripherals::registers::Unmodelled;
 use crate::peripherals::routes::{TIMER_OUTPUTS, USART2_RX, USART2_TX};
 use crate::peripherals::syscfg::Syscfg;
 use crate::peripherals::timer::Timer;
@@ -270,61 +272,6 @@ impl Soc {
         }
     }
 
-    fn clocked(&self, block: Block) -> bool {
-        clock_of(block).is_none_or(|(register, bit)| self.rcc.enabled(register, bit))
-    }
-
-    /// The peripheral at an address, if it can answer.
-    fn answering(&mut self, address: u32) -> Result<(&'static Place, Block, u32), Fault> {
-        let place = self.map.find(address).ok_or(Fault::Bus { address })?;
-        let offset = (address - place.base) & !3;
-        let fault = |what| Fault::Unmodelled { what, address };
-        let Some(block) = place.block else {
-            return Err(fault(format!("{}+{offset:#04x}", place.name)));
-        };
-        if place
-            .clock
-            .is_some_and(|(register, bit)| !self.rcc.enabled(register, bit))
-        {
-            let name = self.block(block).registers().name(offset);
-            return Err(fault(format!("{name} (its clock is off in RCC)")));
-        }
-        Ok((place, block, offset))
-    }
-
-    fn read_peripheral(&mut self, address: u32, width: Width, now: u64) -> Result<u32, Fault> {
-        let (_, block, offset) = self.answering(address)?;
-        self.catch_up(now);
-        let peripheral = self.block(block);
-        if let Err(Unmodelled(what)) = peripheral.registers().modelled(offset) {
-            return Err(Fault::Unmodelled { what, address });
-        }
-        let word = peripheral.read(offset, now);
-        if block == Block::Usart2 && Usart::read_acts(offset) {
-            self.usart_changed();
-        }
-        Ok(word >> (address % 4 * 8) & mask(width))
-    }
-
-    fn write_peripheral(
-        &mut self,
-        address: u32,
-        width: Width,
-        value: u32,
-        now: u64,
-    ) -> Result<(), Fault> {
-        let (place, block, offset) = self.answering(address)?;
-        self.catch_up(now);
-        let (data, lanes) = on_the_bus(place.connection, address, width, value);
-        let peripheral = self.block(block);
-        let written = peripheral
-            .registers()
-            .merge(offset, data, lanes)
-            .and_then(|merged| peripheral.write(offset, merged, now).map(|()| merged))
-            .and_then(|merged| self.written(block, offset, merged, now));
-        written.map_err(|Unmodelled(what)| Fault::Unmodelled { what, address })
-    }
-
     /// Carries the consequences of a write to the rest of the chip.
     fn written(
         &mut self,
@@ -355,148 +302,4 @@ impl Soc {
         }
         Ok(())
     }
-
-    fn rcc_written(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
-        if matches!(offset, AHB1RSTR | APB1RSTR | APB2RSTR) {
-            for block in reset_by(offset, value) {
-                self.block(block).reset();
-                self.written(block, 0, 0, now)?;
-            }
-        }
-        self.pwr.set_pll_ready(self.rcc.pll_on());
-        let clocks = self.rcc.clocks();
-        if clocks.core != self.clocks.core {
-            self.timebase
-                .change(now, clocks.core)
-                .map_err(|why| Unmodelled(format!("RCC_CFGR ({why})")))?;
-            self.attention = true;
-        }
-        self.clocks = clocks;
-        self.check_core_clock()?;
-        self.distribute_clocks(now);
-        Ok(())
-    }
-
-    fn distribute_clocks(&mut self, now: u64) {
-        for timer in 0..TIMERS {
-            let divider = self.clocks.timer_divider();
-            let divider = self.clocked(Block::Timer(timer)).then_some(divider);
-            self.timers[timer].set_divider(divider, now);
-        }
-        let divider = self.clocks.apb1_divider;
-        let divider = self.clocked(Block::Usart2).then_some(divider);
-        self.usart2.set_divider(divider);
-        self.reschedule();
-    }
-
-    /// Limits of the chip that firmware must respect in the order of its writes.
-    fn check_core_clock(&self) -> Result<(), Unmodelled> {
-        let core = self.clocks.core;
-        let refuse = |why: &str| Err(Unmodelled(format!("RCC_CFGR ({why})")));
-        if core.exceeds_hz(self.flash.highest_core_hz()) {
-            return refuse("core clock too fast for FLASH_ACR.LATENCY");
-        }
-        if core.exceeds_hz(self.pwr.highest_core_hz()) {
-            return refuse("core clock too fast for PWR_CR.VOS");
-        }
-        // PCLK1 may be 42 MHz at most (RM0368 §6.2).
-        if core.exceeds_hz(42_000_000 * self.clocks.apb1_divider) {
-            return refuse("PCLK1 above 42 MHz: PPRE1 divides too little");
-        }
-        Ok(())
-    }
-}
-
-impl Bus for Soc {
-    fn fetch(&mut self, address: u32) -> Result<u16, Fault> {
-        let half = self.memory.read(address, Width::Half);
-        half.map(|half| half as u16).ok_or(Fault::Bus { address })
-    }
-
-    /// Wait cycles of the flash are the core's fetch timing's business; those of the APB bridges are not modelled.
-    fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
-        let value = match self.memory.read(address, width) {
-            Some(value) => value,
-            None => match bit_band(address) {
-                Some((word, bit)) => self.read(word, Width::Word, now)?.value >> bit & 1,
-                None => self.read_peripheral(address, width, now)?,
-            },
-        };
-        Ok(Loaded {
-            value,
-            wait_cycles: 0,
-        })
-    }
-
-    fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault> {
-        if self.memory.write(address, width, value).is_some() {
-            return Ok(0);
-        }
-        if let Some((word, bit)) = bit_band(address) {
-            let present = self.read(word, Width::Word, now)?.value;
-            return self.write(
-                word,
-                Width::Word,
-                present & !(1 << bit) | (value & 1) << bit,
-                now,
-            );
-        }
-        if Memory::is_flash(address) {
-            let what = "programming the flash".into();
-            return Err(Fault::Unmodelled { what, address });
-        }
-        self.write_peripheral(address, width, value, now)?;
-        Ok(0)
-    }
-
-    fn attention(&self) -> bool {
-        self.attention
-    }
-}
-
-fn mask(width: Width) -> u32 {
-    match width {
-        Width::Byte => 0xFF,
-        Width::Half => 0xFFFF,
-        Width::Word => 0xFFFF_FFFF,
-    }
-}
-
-/// Data and lanes as they reach a register.
-fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) -> (u32, Lanes) {
-    let shift = address % 4 * 8;
-    let addressed = mask(width) << shift;
-    match connection {
-        Connection::Ahb => (
-            value << shift,
-            Lanes {
-                written: addressed,
-                addressed,
-            },
-        ),
-        Connection::Apb => {
-            let repeated = match width {
-                Width::Byte => (value & 0xFF) * 0x0101_0101,
-                Width::Half => (value & 0xFFFF) * 0x0001_0001,
-                Width::Word => value,
-            };
-            (
-                repeated,
-                Lanes {
-                    written: !0,
-                    addressed,
-                },
-            )
-        }
-    }
-}
-
-/// The word and the bit behind a bit-band alias (PM0214 §2.2.5): SRAM and peripherals, 1 MiB each.
-fn bit_band(address: u32) -> Option<(u32, u32)> {
-    const ALIASES: [(u32, u32); 2] = [(0x2200_0000, SRAM_BASE), (0x4200_0000, 0x4000_0000)];
-    const ALIAS_BYTES: u32 = 32 << 20;
-    ALIASES.iter().find_map(|&(alias, target)| {
-        let offset = address.wrapping_sub(alias);
-        (offset < ALIAS_BYTES).then_some((target + (offset / 128 * 4), offset / 4 % 32))
-    })
 }

@@ -1,0 +1,333 @@
+//! How an access of the core reaches a memory or a register.
+
+use super::Soc;
+use crate::bus::{Bus, Fault, Loaded, Width};
+use crate::memory::{Memory, SRAM_BASE};
+use crate::peripherals::places::{Block, Connection, Place};
+use crate::peripherals::registers::{Lanes, Unmodelled};
+use crate::peripherals::usart::Usart;
+
+impl Soc {
+    /// The peripheral at an address, if it can answer.
+    fn answering(&mut self, address: u32) -> Result<(&'static Place, Block, u32), Fault> {
+        let place = self.map.find(address).ok_or(Fault::Bus { address })?;
+        let offset = (address - place.base) & !3;
+        let fault = |what| Fault::Unmodelled { what, address };
+        let Some(block) = place.block else {
+            return Err(fault(format!("{}+{offset:#04x}", place.name)));
+        };
+        if place
+            .clock
+            .is_some_and(|(register, bit)| !self.rcc.enabled(register, bit))
+        {
+            let name = self.block(block).registers().name(offset);
+            return Err(fault(format!("{name} (its clock is off in RCC)")));
+        }
+        Ok((place, block, offset))
+    }
+
+    fn read_peripheral(&mut self, address: u32, width: Width, now: u64) -> Result<u32, Fault> {
+        let (_, block, offset) = self.answering(address)?;
+        self.catch_up(now);
+        let peripheral = self.block(block);
+        if let Err(Unmodelled(what)) = peripheral.registers().modelled(offset) {
+            return Err(Fault::Unmodelled { what, address });
+        }
+        let word = peripheral.read(offset, now);
+        if block == Block::Usart2 && Usart::read_acts(offset) {
+            self.usart_changed();
+        }
+        Ok(word >> (address % 4 * 8) & mask(width))
+    }
+
+    fn write_peripheral(
+        &mut self,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Result<(), Fault> {
+        let (place, block, offset) = self.answering(address)?;
+        self.catch_up(now);
+        let (data, lanes) = on_the_bus(place.connection, address, width, value);
+        let peripheral = self.block(block);
+        let written = peripheral
+            .registers()
+            .merge(offset, data, lanes)
+            .and_then(|merged| peripheral.write(offset, merged, now).map(|()| merged))
+            .and_then(|merged| self.written(block, offset, merged, now));
+        written.map_err(|Unmodelled(what)| Fault::Unmodelled { what, address })
+    }
+}
+
+impl Bus for Soc {
+    fn fetch(&mut self, address: u32) -> Result<u16, Fault> {
+        let half = self.memory.read(address, Width::Half);
+        half.map(|half| half as u16).ok_or(Fault::Bus { address })
+    }
+
+    /// Wait cycles of the flash are the core's fetch timing's business; those of the APB bridges are not modelled.
+    fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
+        let value = match self.memory.read(address, width) {
+            Some(value) => value,
+            None => match bit_band(address) {
+                Some((word, bit)) => self.read(word, Width::Word, now)?.value >> bit & 1,
+                None => self.read_peripheral(address, width, now)?,
+            },
+        };
+        Ok(Loaded {
+            value,
+            wait_cycles: 0,
+        })
+    }
+
+    fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault> {
+        if self.memory.write(address, width, value).is_some() {
+            return Ok(0);
+        }
+        if let Some((word, bit)) = bit_band(address) {
+            let present = self.read(word, Width::Word, now)?.value;
+            return self.write(
+                word,
+                Width::Word,
+                present & !(1 << bit) | (value & 1) << bit,
+                now,
+            );
+        }
+        if Memory::is_flash(address) {
+            let what = "programming the flash".into();
+            return Err(Fault::Unmodelled { what, address });
+        }
+        self.write_peripheral(address, width, value, now)?;
+        Ok(0)
+    }
+
+    fn attention(&self) -> bool {
+        self.attention
+    }
+}
+
+fn mask(width: Width) -> u32 {
+    match width {
+        Width::Byte => 0xFF,
+        Width::Half => 0xFFFF,
+        Width::Word => 0xFFFF_FFFF,
+    }
+}
+
+/// Data and lanes as they reach a register.
+fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) -> (u32, Lanes) {
+    let shift = address % 4 * 8;
+    let addressed = mask(width) << shift;
+    match connection {
+        Connection::Ahb => (
+            value << shift,
+            Lanes {
+                written: addressed,
+                addressed,
+            },
+        ),
+        Connection::Apb => {
+            let repeated = match width {
+                Width::Byte => (value & 0xFF) * 0x0101_0101,
+                Width::Half => (value & 0xFFFF) * 0x0001_0001,
+                Width::Word => value,
+            };
+            (
+                repeated,
+                Lanes {
+                    written: !0,
+                    addressed,
+                },
+            )
+        }
+    }
+}
+
+/// The word and the bit behind a bit-band alias (PM0214 §2.2.5): SRAM and peripherals, 1 MiB each.
+fn bit_band(address: u32) -> Option<(u32, u32)> {
+    const ALIASES: [(u32, u32); 2] = [(0x2200_0000, SRAM_BASE), (0x4200_0000, 0x4000_0000)];
+    const ALIAS_BYTES: u32 = 32 << 20;
+    ALIASES.iter().find_map(|&(alias, target)| {
+        let offset = address.wrapping_sub(alias);
+        (offset < ALIAS_BYTES).then_some((target + (offset / 128 * 4), offset / 4 % 32))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edges::{Edge, Pin};
+
+    const AHB1ENR: u32 = 0x4002_3830;
+    const APB1ENR: u32 = 0x4002_3840;
+    const APB2ENR: u32 = 0x4002_3844;
+    const GPIOA: u32 = 0x4002_0000;
+    const TIM2: u32 = 0x4000_0000;
+
+    /// A chip at reset with the clocks of GPIOA, TIM2 and SYSCFG on.
+    fn soc() -> Soc {
+        let mut soc = Soc::new(Memory::default());
+        for (register, bits) in [(AHB1ENR, 1), (APB1ENR, 1), (APB2ENR, 1 << 14)] {
+            soc.write(register, Width::Word, bits, 0).unwrap();
+        }
+        soc
+    }
+
+    fn write(soc: &mut Soc, address: u32, value: u32, now: u64) {
+        soc.write(address, Width::Word, value, now).unwrap();
+    }
+
+    fn read(soc: &mut Soc, address: u32, width: Width) -> u32 {
+        soc.read(address, width, 0).unwrap().value
+    }
+
+    fn refusal(outcome: Result<u32, Fault>) -> String {
+        match outcome {
+            Err(Fault::Unmodelled { what, .. }) => what,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_not_modelled_is_named() {
+        let mut soc = soc();
+        assert_eq!(
+            refusal(soc.write(TIM2 + 0x08, Width::Word, 0, 0)),
+            "TIM2_SMCR"
+        );
+        assert_eq!(
+            refusal(soc.write(TIM2, Width::Word, 0x10, 0)),
+            "TIM2_CR1 (bits 0x00000010)"
+        );
+        assert_eq!(
+            refusal(soc.write(0x4000_3000, Width::Word, 0xCCCC, 0)),
+            "IWDG+0x00"
+        );
+        assert_eq!(
+            refusal(soc.write(0x0800_0000, Width::Word, 0, 0)),
+            "programming the flash"
+        );
+        let stopped = soc
+            .read(0x4000_0408, Width::Word, 0)
+            .map(|loaded| loaded.value);
+        assert_eq!(refusal(stopped), "TIM3_SMCR (its clock is off in RCC)");
+    }
+
+    #[test]
+    fn nothing_answers_between_the_peripherals() {
+        let mut soc = soc();
+        for address in [
+            0x1000_0000,
+            0x2001_8000,
+            0x4000_1000,
+            0x6000_0000,
+            0xE004_2400,
+        ] {
+            assert_eq!(
+                soc.read(address, Width::Word, 0),
+                Err(Fault::Bus { address })
+            );
+            assert_eq!(
+                soc.write(address, Width::Word, 0, 0),
+                Err(Fault::Bus { address })
+            );
+        }
+        assert_eq!(read(&mut soc, 0xE004_2000, Width::Word), 0x1001_6433);
+    }
+
+    #[test]
+    fn ahb_registers_take_byte_lanes_and_apb_registers_repeat_narrow_data() {
+        let mut soc = soc();
+        soc.write(GPIOA + 0x21, Width::Byte, 0x5A, 0).unwrap();
+        assert_eq!(read(&mut soc, GPIOA + 0x20, Width::Word), 0x5A00);
+        assert_eq!(read(&mut soc, GPIOA + 0x21, Width::Byte), 0x5A);
+        // RM0368 §2.1.6: the bridge duplicates 8 or 16 bits over the 32-bit word.
+        soc.write(TIM2 + 0x2C, Width::Half, 0x1234, 0).unwrap();
+        assert_eq!(read(&mut soc, TIM2 + 0x2C, Width::Word), 0x1234_1234);
+        // Repeated data that falls on reserved bits goes nowhere.
+        soc.write(TIM2, Width::Half, 0x0004, 0).unwrap();
+        assert_eq!(read(&mut soc, TIM2, Width::Word), 0x0004);
+    }
+
+    #[test]
+    fn bit_band_aliases_reach_single_bits() {
+        let mut soc = soc();
+        // PM0214 §2.2.5: alias = 0x22000000 + byte offset × 32 + bit × 4; here byte 0x105, bit 3.
+        soc.write(0x2200_0000 + 0x105 * 32 + 3 * 4, Width::Word, 1, 0)
+            .unwrap();
+        assert_eq!(read(&mut soc, 0x2000_0105, Width::Byte), 1 << 3);
+        assert_eq!(
+            read(&mut soc, 0x2200_0000 + 0x105 * 32 + 3 * 4, Width::Word),
+            1
+        );
+        // RCC_AHB1ENR, bit 2.
+        soc.write(0x4200_0000 + 0x2_3830 * 32 + 2 * 4, Width::Word, 1, 0)
+            .unwrap();
+        assert_eq!(read(&mut soc, AHB1ENR, Width::Word), 0b101);
+    }
+
+    #[test]
+    fn a_store_behind_a_match_is_recorded_behind_it() {
+        let mut soc = soc();
+        write(&mut soc, GPIOA + 0x20, 1, 0); // PA0: TIM2_CH1
+        write(&mut soc, GPIOA, 0xA800_0000 | 1 << 16 | 0b10, 0); // PA8 output, PA0 alternate
+        for (offset, value) in [(0x34, 50), (0x18, 3 << 4), (0x20, 1), (0x00, 1)] {
+            write(&mut soc, TIM2 + offset, value, 0);
+        }
+        assert_eq!(soc.next_event(), 51);
+        // One store of a long instruction falls behind the match although no event was handled in between.
+        write(&mut soc, GPIOA + 0x18, 1 << 8, 53);
+        let edge = |cycle, number| Edge {
+            cycle,
+            pin: Pin { port: 0, number },
+            level: true,
+            output: true,
+        };
+        assert_eq!(soc.take_edges(), [edge(51, 0), edge(53, 8)]);
+    }
+
+    #[test]
+    fn an_output_pin_reaches_its_external_interrupt() {
+        let mut soc = soc();
+        write(&mut soc, 0x4001_3C00, 1 << 8, 0); // EXTI_IMR
+        write(&mut soc, 0x4001_3C08, 1 << 8, 0); // EXTI_RTSR
+        write(&mut soc, GPIOA, 0xA800_0000 | 1 << 16, 0);
+        assert_eq!(soc.interrupt_lines(), 0);
+        write(&mut soc, GPIOA + 0x18, 1 << 8, 0);
+        assert_eq!(soc.interrupt_lines(), 1 << 23);
+    }
+
+    #[test]
+    fn resetting_a_port_returns_its_pins() {
+        let mut soc = soc();
+        write(&mut soc, GPIOA, 0xA800_0000 | 1 << 16, 0);
+        write(&mut soc, GPIOA + 0x18, 1 << 8, 1);
+        write(&mut soc, 0x4002_3810, 1, 2); // RCC_AHB1RSTR
+        assert_eq!(read(&mut soc, GPIOA, Width::Word), 0xA800_0000);
+        let levels: Vec<(u64, bool)> = soc
+            .take_edges()
+            .iter()
+            .map(|edge| (edge.cycle, edge.level))
+            .collect();
+        assert_eq!(levels, [(1, true), (2, false)]);
+    }
+
+    #[test]
+    fn clocks_beyond_the_wait_states_stop_the_run() {
+        let mut soc = soc();
+        write(&mut soc, 0x4002_3800, 0x0005_0083, 0); // HSE bypass, on
+        write(
+            &mut soc,
+            0x4002_3804,
+            4 | 168 << 6 | 1 << 16 | 1 << 22 | 7 << 24,
+            0,
+        );
+        write(&mut soc, 0x4002_3800, 0x0105_0083, 0);
+        let switched = soc.write(0x4002_3808, Width::Word, 2 | 4 << 10, 100_000);
+        assert_eq!(
+            refusal(switched),
+            "RCC_CFGR (core clock too fast for FLASH_ACR.LATENCY)"
+        );
+    }
+}
