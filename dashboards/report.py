@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Sequence
 from html import escape
@@ -158,10 +157,9 @@ def _write(output: Path, text: str) -> Path:
     """Write beside the target and rename, so that a reader never sees half a report."""
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=output.parent, prefix=f".{output.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        return Path(name).replace(output)
+        with tempfile.TemporaryDirectory(dir=output.parent, prefix=".report-") as beside:
+            written = Path(beside) / output.name
+            written.write_text(text, encoding="utf-8")
+            return written.replace(output)
     except OSError as error:
         raise RunError(f"{output}: cannot be written ({error.strerror}); choose another place.") from None

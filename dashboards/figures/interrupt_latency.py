@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.chart import Chart, make_chart
-from dashboards.formatting import grouped
+from dashboards.formatting import grouped, quantity
 from dashboards.selection import interrupt_keys, meta
 from dashboards.series import Series
 
@@ -41,7 +41,9 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     figure.update_yaxes(range=[len(strips) - 0.5, -0.9], showticklabels=False)
     explanation = (
         "Each tick is one latency that occurred, the number at the right the worst. An interrupt that falls "
-        "into a critical section waits for its end; the control interrupt lies above BASEPRI and never waits."
+        "into a critical section waits for its end; the control interrupt lies above BASEPRI and never waits. "
+        "A stimulus in the few cycles between masking and its marker waits as long, and is counted where the "
+        "pins saw it."
     )
     counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
     title = "Interrupt latency by what it met"
@@ -82,7 +84,7 @@ def _maximum(one: Series, table: pl.DataFrame, row: int) -> dict[str, object]:
     return {
         "x": worst,
         "y": row,
-        "text": f"{grouped(worst)} ns",
+        "text": f"{quantity(worst, 'ns')} ns",
         "font": {"color": one.style.colour, "size": 12},
         "showarrow": False,
         "xanchor": "left",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.chart import Chart, line, make_chart, per_series
+from dashboards.chart import Chart, line, make_chart, per_series, points
 from dashboards.selection import interrupt_keys, meta
 from dashboards.series import Series
 
@@ -23,19 +23,21 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     width = max(1, -(-deepest // BANDS))
     figure = go.Figure()
     for one, table in zip(series, tables, strict=True):
+        figure.add_trace(_single(one, table))
         figure.add_trace(_masked(one, worst_per_band(table, width), width))
     controls = [(one, worst_per_band(at_depth(one, one.run.answered_control), width)) for one in series]
     controls = [(one, worst) for one, worst in controls if len(worst)]
     for i, (one, worst) in enumerate(controls):
         figure.add_trace(_control(one, worst, width, legend=i == 0))
     figure.update_xaxes(title_text=f"depth (bands of {width})", rangemode="tozero")
-    figure.update_yaxes(title_text="worst latency (ns)", rangemode="tozero")
+    figure.update_yaxes(title_text="latency (ns)", rangemode="tozero")
     counted = per_series(
         series, [len(table) for table in tables], "interrupts during operations with a depth"
     )
     explanation = (
-        "The worst latency among the stimuli that fell into an operation of that depth, and the same of the "
-        "control interrupt, which no critical section can delay: it shows that the rise is the allocator's."
+        "Points are single interrupts that fell into an operation of that depth, the line is the worst of "
+        "each band. A dip says that no stimulus came early in a search, not that the search was shorter. No "
+        "critical section can delay the control interrupt: it shows that the rise is the allocator's."
     )
     return make_chart(
         "depth", "Interrupt latency against depth", series, counted, explanation, figure, height=460
@@ -60,9 +62,26 @@ def worst_per_band(table: pl.DataFrame, width: int) -> pl.DataFrame:
     )
 
 
+def _single(one: Series, table: pl.DataFrame) -> go.Scatter:
+    return go.Scatter(
+        x=table["depth"].to_numpy(),
+        y=table["isr_latency_ns"].to_numpy(),
+        mode="markers",
+        marker=points(one, size=4, opacity=0.35),
+        name=f"{one.label} single interrupts",
+        legendgroup=one.run.id,
+        showlegend=False,
+        meta=meta(one),
+        customdata=interrupt_keys(table["sample"], table["operation_seq"]),
+        hovertemplate="depth %{x}: %{y:,.6~g} ns<br>operation %{customdata}",
+    )
+
+
 def _masked(one: Series, worst: pl.DataFrame, width: int) -> go.Scatter:
     marker = {"color": one.style.colour, "size": 8, "symbol": one.style.symbol}
-    return _bands(one, worst, width).update(name=one.label, marker=marker, line=line(one))
+    return _bands(one, worst, width).update(
+        name=one.label, legendgroup=one.run.id, marker=marker, line=line(one)
+    )
 
 
 def _control(one: Series, worst: pl.DataFrame, width: int, legend: bool) -> go.Scatter:

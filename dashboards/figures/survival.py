@@ -11,7 +11,7 @@ import polars as pl
 from plotly.subplots import make_subplots
 
 from dashboards.chart import Chart, line, make_chart, per_series
-from dashboards.formatting import grouped
+from dashboards.formatting import quantity
 from dashboards.selection import describe, interrupt_keys, meta, operation_keys
 from dashboards.series import Series
 
@@ -127,7 +127,7 @@ def _label(one: Series, curve: Curve, on_the_right: bool) -> dict[str, object]:
         "x": curve.value_ns[-1],
         "y": float(np.log10(curve.share[-1])),
         "ax": -10 if on_the_right else 10,
-        "text": f"{one.label} max {grouped(curve.value_ns[-1])} ns, {describe(curve.key[-1])}",
+        "text": f"{one.label} max {quantity(curve.value_ns[-1], 'ns')} ns, {describe(curve.key[-1])}",
         "font": {"color": one.style.colour, "size": 12},
         "arrowhead": 0,
         "arrowwidth": 0.8,
