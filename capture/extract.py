@@ -43,10 +43,11 @@ class EdgeExtractor:
         self.total_samples = 0
 
     def feed(self, buffer: bytes | bytearray | memoryview) -> None:
-        """Take the next samples, one byte each. Raises CaptureError when the edges exceed `most_edges`."""
+        """Take the next samples, one byte each. Raises CaptureError once the edges exceed `most_edges`."""
         samples = np.frombuffer(buffer, np.uint8)
         for start in range(0, samples.size, _BLOCK_SAMPLES):
             self._take(samples[start : start + _BLOCK_SAMPLES])
+            self._check_count()
 
     def finish(self) -> EdgeList:
         """The edges of everything fed so far."""
@@ -71,21 +72,22 @@ class EdgeExtractor:
         self._last_word = int(self._word_of[byte])
         self._rows.append((np.zeros(1, np.int64), np.array([self._last_word], np.uint8)))
 
+    def _check_count(self) -> None:
+        if self.edges > self._most_edges:
+            raise CaptureError(
+                f"More than {self._most_edges} edges within {self.total_samples} samples: "
+                "an input is probably floating; connect or disable it."
+            )
+
     def _append(self, position: Samples, block: Words) -> None:
         """Keep those changes of the device's bits that are changes of the channels."""
         word = self._word_of[block[position]]
         before = np.concatenate((np.array([self._last_word], np.uint8), word[:-1]))
         kept = word != before
-        if not kept.any():
-            return
-        self._last_word = int(word[-1])
-        self.edges += int(np.count_nonzero(kept))
-        if self.edges > self._most_edges:
-            raise CaptureError(
-                f"More than {self._most_edges} edges within {self.total_samples + block.size} samples: "
-                "an input is probably floating; connect or disable it."
-            )
-        self._rows.append((position[kept] + self.total_samples, word[kept]))
+        if kept.any():
+            self._last_word = int(word[-1])
+            self.edges += int(np.count_nonzero(kept))
+            self._rows.append((position[kept] + self.total_samples, word[kept]))
 
 
 def changes(previous: int, block: Words) -> Samples:
