@@ -41,9 +41,9 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     figure.update_yaxes(range=[len(strips) - 0.5, -0.9], showticklabels=False)
     explanation = (
         "Each tick is one latency that occurred, the number at the right the worst. An interrupt that falls "
-        "into a critical section waits for its end; the control interrupt lies above BASEPRI and never waits. "
-        "A stimulus in the few cycles between masking and its marker waits as long, and is counted where the "
-        "pins saw it."
+        "into a critical section waits for its end; the control interrupt lies above BASEPRI and never "
+        "waits. A stimulus in the few cycles between masking and its marker waits as long, and is counted "
+        "where the pins saw it."
     )
     counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
     title = "Interrupt latency by what it met"
