@@ -1,0 +1,354 @@
+"""The whole bench on the virtual Nucleo: firmware, simulator, sigrok, records, join, verdict, run folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from capture import conductor, redecode
+from capture.bench import Bench, read_bench
+from capture.edges import read_parquet
+from capture.keeping import RunResult
+from capture.virtual_board import VirtualBoard
+from firmware import build as firmware
+from firmware.build import FirmwareImage
+from scenarios import catalogue
+from scenarios.plan import Plan
+
+ROOT = Path(__file__).resolve().parent.parent
+MARKER = "TAILSCOPE_TEST_RUN"
+PATIENCE_S = 60.0
+FILES = {
+    "run.json",
+    "edges.parquet",
+    "capture.sr",
+    "operations.parquet",
+    "interrupts.parquet",
+    "operations.bin",
+    "uart.log",
+}
+
+
+def manifest(result: RunResult) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((result.folder / "run.json").read_text(encoding="utf-8"))
+    return content
+
+
+def operations(result: RunResult) -> pl.DataFrame:
+    return pl.read_parquet(result.folder / "operations.parquet")
+
+
+@pytest.fixture(scope="session")
+def images() -> dict[str, FirmwareImage]:
+    return {allocator: firmware.build(allocator) for allocator in ("seglist", "tlsf")}
+
+
+@pytest.fixture(scope="module")
+def stress(
+    images: dict[str, FirmwareImage], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, RunResult]:
+    """mem_stress on both allocators."""
+    plan, runs = catalogue.load("mem_stress").compile(), tmp_path_factory.mktemp("stress")
+    return {name: conductor.run(plan, image, runs_folder=runs) for name, image in images.items()}
+
+
+@pytest.fixture(scope="module")
+def frag(images: dict[str, FirmwareImage], tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunResult]:
+    """mem_frag on both allocators."""
+    plan, runs = catalogue.load("mem_frag").compile(), tmp_path_factory.mktemp("frag")
+    return {name: conductor.run(plan, image, runs_folder=runs) for name, image in images.items()}
+
+
+@pytest.fixture
+def small() -> Plan:
+    return catalogue.load("mem_frag", {"depth": 24}).compile()
+
+
+@pytest.fixture(autouse=True)
+def no_orphans(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Every process of a test carries a mark in its environment; none may be left behind."""
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv(MARKER, mark)
+    yield mark
+    monkeypatch.delenv(MARKER)
+    assert wait_until(lambda: not processes_of(mark)), processes_of(mark)
+
+
+def processes_of(mark: str) -> list[str]:
+    """Command lines of the other live processes that carry `mark`."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if (
+                folder.name != str(os.getpid())
+                and f"{MARKER}={mark}".encode() in (folder / "environ").read_bytes()
+            ):
+                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return found
+
+
+def wait_until(condition: Any) -> bool:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline_s:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return bool(condition())
+
+
+@pytest.mark.parametrize(("allocator", "median", "p99", "most"), [("seglist", 1, 6, 8), ("tlsf", 1, 2, 2)])
+def test_mem_stress_has_the_probes_of_the_article(
+    stress: dict[str, RunResult], allocator: str, median: int, p99: int, most: int
+) -> None:
+    found = manifest(stress[allocator])
+    assert found["counts"] == {
+        "operations": 1200,
+        "allocations": 617,
+        "frees": 583,
+        "out_of_memory": 0,
+        "nothing_to_free": 0,
+        "refused": 0,
+    }
+    assert found["probes"] == {"n": 617, "median": median, "p99": p99, "max": most}
+
+
+@pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
+def test_mem_frag_has_the_probes_of_the_article(frag: dict[str, RunResult], allocator: str) -> None:
+    trials = operations(frag[allocator]).filter(pl.col("measured"))
+    assert trials.height == 256 * 3
+    for depth, probes in trials.select("depth", "probes").iter_rows():
+        assert probes == (depth + 3 if allocator == "seglist" else 2)
+
+
+@pytest.mark.parametrize("scenario", ["stress", "frag"])
+@pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
+def test_a_run_may_be_believed(request: pytest.FixtureRequest, scenario: str, allocator: str) -> None:
+    result: RunResult = request.getfixturevalue(scenario)[allocator]
+    found = manifest(result)
+    assert (result.verdict, result.reasons, found["verdict"], found["reasons"]) == (
+        "complete",
+        (),
+        "complete",
+        [],
+    )
+    assert {path.name for path in result.folder.iterdir()} == FILES
+    assert found["agreement"]["n"] == found["counts"]["operations"]
+    assert found["agreement"]["wire_minus_dwt_cycles_max_abs"] <= 1
+    assert found["clock"] == {
+        "samples_per_cycle_nominal": 1.0,
+        "ratio": pytest.approx(1.0, abs=1e-9),
+        "residual_max_samples": pytest.approx(0.0, abs=1e-6),
+        "start_edges": 64,
+        "end_edges": 64,
+    }
+    assert found["interrupts"]["preempted_operations"] > 0
+    assert found["interrupts"]["answered"] == found["interrupts"]["isr_entries"] > 0
+
+
+def test_interrupts_wait_for_the_search_and_the_control_does_not(frag: dict[str, RunResult]) -> None:
+    latency = {name: manifest(result) for name, result in frag.items()}
+    assert (
+        latency["seglist"]["interrupt_latency_hit_ns"]["max"]
+        > 3 * latency["tlsf"]["interrupt_latency_hit_ns"]["max"]
+    )
+    assert (
+        latency["seglist"]["control_latency_ns"]["max"]
+        < latency["seglist"]["interrupt_latency_hit_ns"]["median"]
+    )
+
+
+def test_two_runs_are_equal_to_the_byte(
+    stress: dict[str, RunResult], images: dict[str, FirmwareImage], tmp_path: Path
+) -> None:
+    again = conductor.run(catalogue.load("mem_stress").compile(), images["tlsf"], runs_folder=tmp_path)
+    assert again.folder.name.split("-", 1)[1] == stress["tlsf"].folder.name.split("-", 1)[1]
+    for name in FILES:
+        assert (again.folder / name).read_bytes() == (stress["tlsf"].folder / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("samplerate_hz", [24_000_000, 200_000_000])
+def test_other_samplerates_agree_within_their_own_resolution(
+    images: dict[str, FirmwareImage], frag: dict[str, RunResult], tmp_path: Path, samplerate_hz: int
+) -> None:
+    plan = catalogue.load("mem_frag").compile()
+    result = conductor.run(plan, images["tlsf"], samplerate_hz=samplerate_hz, runs_folder=tmp_path)
+    assert (result.verdict, result.reasons) == ("complete", ())
+    exact, sampled = operations(frag["tlsf"]), operations(result)
+    apart_ns = (exact["wire_critical_ns"] - sampled["wire_critical_ns"]).abs().max()
+    assert isinstance(apart_ns, float) and apart_ns < 1e9 / samplerate_hz
+    assert exact["dwt_cycles"].equals(sampled["dwt_cycles"])
+
+
+def test_a_stored_run_is_decoded_again(stress: dict[str, RunResult], tmp_path: Path) -> None:
+    original = stress["seglist"]
+    copy = Path(shutil.copytree(original.folder, tmp_path / original.folder.name))
+    for name in ("operations.parquet", "interrupts.parquet"):
+        (copy / name).unlink()
+    assert redecode.redecode(copy).verdict == "complete"
+    for name in FILES:
+        assert (copy / name).read_bytes() == (original.folder / name).read_bytes(), name
+
+
+def test_an_interrupted_folder_is_decoded_for_what_it_is(
+    stress: dict[str, RunResult], tmp_path: Path
+) -> None:
+    original = stress["seglist"]
+    copy = Path(shutil.copytree(original.folder, tmp_path / original.folder.name))
+    (copy / "run.json").unlink()
+    result = redecode.redecode(copy)
+    assert result.verdict == "truncated"
+    assert manifest(result)["allocator"] == "seglist"
+    assert operations(result).equals(operations(original))
+
+
+def test_a_short_capture_is_truncated(images: dict[str, FirmwareImage], small: Plan, tmp_path: Path) -> None:
+    result = conductor.run(small, images["tlsf"], runs_folder=tmp_path, duration_s=0.08)
+    assert result.verdict == "truncated"
+    assert any("no end frame" in reason for reason in result.reasons)
+    assert {path.name for path in result.folder.iterdir()} == FILES
+    joined = operations(result)
+    assert 0 < joined.height < small.operations.height
+    assert joined["seq"].to_list() == list(range(joined.height))
+
+
+def test_sigrok_killed_in_mid_capture_is_truncated(
+    images: dict[str, FirmwareImage], small: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = 5_000_000
+    tool = tmp_path / "bin" / "sigrok-cli"
+    tool.parent.mkdir()
+    real = shutil.which("sigrok-cli")
+    tool.write_text(
+        f'#!/bin/bash\n[ "$1" = --version ] && exec {real} "$@"\n'
+        f'{real} "$@" | head -c {samples}\nkill -9 $$\n'
+    )
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}{os.pathsep}{os.environ['PATH']}")
+    result = conductor.run(small, images["tlsf"], runs_folder=tmp_path / "runs")
+    assert result.verdict == "truncated"
+    assert any("killed by signal 9" in reason for reason in result.reasons), result.reasons
+    assert read_parquet(result.folder / "edges.parquet").total_samples == samples
+    assert 0 < operations(result).height < small.operations.height
+
+
+class CuttingProxy:
+    """Passes a TCP line on, up to `limit` bytes, and then closes it."""
+
+    def __init__(self, url: str, limit: int) -> None:
+        host, port = url.removeprefix("socket://").split(":")
+        self._source = socket.create_connection((host, int(port)))
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._left = limit
+        self.url = f"socket://127.0.0.1:{self._server.getsockname()[1]}"
+        threading.Thread(target=self._pass_on, daemon=True).start()
+
+    def _pass_on(self) -> None:
+        client, _ = self._server.accept()
+        with client, self._source, self._server:
+            while self._left and (data := self._source.recv(min(self._left, 4096))):
+                client.sendall(data)
+                self._left -= len(data)
+
+
+def bench_on_tcp() -> Bench:
+    bench = read_bench()
+    return Bench(bench.default, {"virtual": replace(bench.board("virtual"), serial_port="tcp")})
+
+
+def test_a_cut_serial_line_is_truncated(
+    images: dict[str, FirmwareImage], small: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = VirtualBoard.serial_url
+    monkeypatch.setattr(conductor, "read_bench", bench_on_tcp)
+    monkeypatch.setattr(VirtualBoard, "serial_url", lambda self: CuttingProxy(url(self), 3001).url)
+    result = conductor.run(small, images["tlsf"], runs_folder=tmp_path)
+    assert result.verdict == "truncated"
+    assert any("broke after 3001 bytes" in reason for reason in result.reasons), result.reasons
+    assert len((result.folder / "uart.log").read_bytes()) == 3001
+    edges = read_parquet(result.folder / "edges.parquet")
+    assert edges.total_samples == manifest(result)["asked_samples"]
+
+
+def test_a_line_over_tcp_carries_the_same_bytes(
+    images: dict[str, FirmwareImage],
+    stress: dict[str, RunResult],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(conductor, "read_bench", bench_on_tcp)
+    result = conductor.run(catalogue.load("mem_stress").compile(), images["tlsf"], runs_folder=tmp_path)
+    assert result.verdict == "complete"
+    for name in ("uart.log", "edges.parquet"):
+        assert (result.folder / name).read_bytes() == (stress["tlsf"].folder / name).read_bytes()
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from capture import conductor
+from firmware import build
+from scenarios import catalogue
+
+plan = catalogue.load("mem_frag", {"depth": 24}).compile()
+result = conductor.run(
+    plan, build.build("tlsf"), runs_folder=Path(sys.argv[1]), duration_s=1200.0,
+    progress=lambda step: print(step, flush=True),
+)
+print(result.verdict, *result.reasons, flush=True)
+"""
+
+
+def start_endless_run(runs: Path) -> subprocess.Popen[str]:
+    """A bench of its own whose capture would take minutes; returns once it captures."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(runs)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    while process.stdout.readline().strip() != "capturing":
+        assert process.poll() is None
+    return process
+
+
+def sigrok_is_running(mark: str) -> bool:
+    return any("sigrok-cli" in command for command in processes_of(mark))
+
+
+def test_ctrl_c_keeps_what_came(tmp_path: Path, no_orphans: str) -> None:
+    process = start_endless_run(tmp_path)
+    assert wait_until(lambda: sigrok_is_running(no_orphans))
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0
+    assert "truncated The run was interrupted from the keyboard" in output
+    (folder,) = tmp_path.iterdir()
+    assert {path.name for path in folder.iterdir()} == FILES
+
+
+def test_a_killed_bench_leaves_no_process_behind(tmp_path: Path, no_orphans: str) -> None:
+    process = start_endless_run(tmp_path)
+    assert wait_until(lambda: sigrok_is_running(no_orphans))
+    process.kill()
+    process.communicate()
+    assert wait_until(lambda: not processes_of(no_orphans))
