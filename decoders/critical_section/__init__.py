@@ -11,7 +11,7 @@ frame, 64 edges 840 ticks of the core's clock apart.
 Binary class "pulses": one row of 24 bytes per pulse, little-endian, ordered by end:
 
     u8   channel   0 CRIT, 1 OP
-    u8   flags     bit 0: longer than limit_cycles; bit 1: the longest CRIT pulse so far
+    u8   flags     bit 0: a CRIT pulse longer than limit_cycles; bit 1: the longest so far
     u16  reserved  0
     u32  operation number; 0xFFFFFFFF outside operations or without SYNC
     u64  start     sample of the rising edge

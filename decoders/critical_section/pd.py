@@ -134,7 +134,15 @@ class Decoder(srd.Decoder):
         label = '' if operation == NO_OPERATION else f'#{operation}: '
         self.put(start, self.samplenum, self.out_ann,
                  [ANN_CRIT if channel == CRIT else ANN_OP, [label + text[0], *text[1:]]])
-        if channel == CRIT and width > self.longest:
+        if channel == CRIT:
+            flags = self.judge(start, width, text)
+        self.put(start, self.samplenum, self.out_binary,
+                 [0, ROW.pack(channel, flags, 0, operation, start, self.samplenum)])
+
+    def judge(self, start, width, text):
+        """Annotate a critical section that is the longest so far or over the limit; return its flags."""
+        flags = 0
+        if width > self.longest:
             self.longest = width
             flags |= FLAG_LONGEST
             self.put(start, self.samplenum, self.out_ann, [ANN_LONGEST, text])
@@ -143,11 +151,10 @@ class Decoder(srd.Decoder):
             flags |= FLAG_OVER_LIMIT
             self.put(start, self.samplenum, self.out_ann,
                      [ANN_WARNING, [f'Longer than {limit} cycles', 'Long']])
-        self.put(start, self.samplenum, self.out_binary,
-                 [0, ROW.pack(channel, flags, 0, operation, start, self.samplenum)])
+        return flags
 
     def texts(self, width):
         """The width from the fullest wording to the shortest, for as much room as there is."""
-        cycles = f'{width * self.options["core_hz"] / self.samplerate:.6g} cycles'
-        nanoseconds = f'{width * 1e9 / self.samplerate:.6g} ns'
+        cycles = f'{round(width * self.options["core_hz"] / self.samplerate, 1):.12g} cycles'
+        nanoseconds = f'{round(width * 1e9 / self.samplerate, 1):.12g} ns'
         return [f'{cycles}, {nanoseconds}, {width} samples', f'{cycles}, {nanoseconds}', cycles]

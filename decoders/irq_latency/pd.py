@@ -122,6 +122,6 @@ class Decoder(srd.Decoder):
 
     def texts(self, width):
         """The latency from the fullest wording to the shortest, for as much room as there is."""
-        cycles = f'{width * self.options["core_hz"] / self.samplerate:.6g} cycles'
-        nanoseconds = f'{width * 1e9 / self.samplerate:.6g} ns'
+        cycles = f'{round(width * self.options["core_hz"] / self.samplerate, 1):.12g} cycles'
+        nanoseconds = f'{round(width * 1e9 / self.samplerate, 1):.12g} ns'
         return [f'{nanoseconds}, {cycles}, {width} samples', f'{nanoseconds}, {cycles}', nanoseconds]

@@ -1,0 +1,213 @@
+"""The sigrok decoders in sigrok-cli itself, against truth known beforehand and against vectorised.py."""
+
+import struct
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capture.edges import CHANNELS, CaptureError, EdgeList
+from capture.session_file import write_sr
+from decoders import by_sigrok, vectorised
+from decoders.tests.waveform import Waveform
+
+CRITICAL = "critical_section:crit=CRIT:op=OP:sync=SYNC"
+LATENCY = "irq_latency:stim=STIM:isr=ISR:task=TASK:ctrl=CTRL:cisr=CISR:crit=CRIT"
+KINDS = (("STIM", "ISR"), ("STIM", "TASK"), ("CTRL", "CISR"))
+OUTSIDE = 0xFFFFFFFF
+NO_ANSWER = 2**64 - 1
+
+
+class Pulse(NamedTuple):
+    channel: int
+    flags: int
+    reserved: int
+    operation: int
+    start: int
+    end: int
+
+
+class Latency(NamedTuple):
+    kind: int
+    flags: int
+    reserved: int
+    reserved_too: int
+    stimulus: int
+    answer: int
+
+
+def saved(folder: Path, edges: EdgeList) -> Path:
+    write_sr(folder / "capture.sr", edges)
+    return folder / "capture.sr"
+
+
+def pulses_by_sigrok(session: Path, decoder: str = CRITICAL) -> list[Pulse]:
+    data = by_sigrok.binary(session, decoder, "critical_section=pulses")
+    return [Pulse(*row) for row in struct.iter_unpack("<BBHIQQ", data)]
+
+
+def latencies_by_sigrok(session: Path, decoder: str = LATENCY) -> list[Latency]:
+    data = by_sigrok.binary(session, decoder, "irq_latency=latencies")
+    return [Latency(*row) for row in struct.iter_unpack("<BBHIQQ", data)]
+
+
+@st.composite
+def captures(draw: st.DrawFn) -> EdgeList:
+    """Any words at any places: every coincidence of edges that two rows can have."""
+    count = draw(st.integers(0, 120))
+    seed = draw(st.integers(0, 2**32 - 1))
+    widest = draw(st.sampled_from([1, 2, 5, 300]))
+    random = np.random.default_rng(seed)
+    sample = np.concatenate((np.zeros(1, np.int64), np.cumsum(random.integers(1, widest + 1, count))))
+    flips = random.integers(1, 256, count + 1)
+    if draw(st.booleans()):
+        flips = 1 << random.integers(0, 8, count + 1)
+    flips[0] = draw(st.integers(0, 255))
+    word = np.bitwise_xor.accumulate(flips).astype(np.uint8)
+    return EdgeList(sample, word, 84_000_000, int(sample[-1]) + draw(st.integers(1, 300)))
+
+
+@settings(max_examples=40)
+@given(edges=captures())
+def test_both_decodings_agree_on_every_pulse(
+    edges: EdgeList, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    rows = pulses_by_sigrok(saved(tmp_path_factory.mktemp("sr"), edges))
+    for number, channel in enumerate(("CRIT", "OP")):
+        found = vectorised.pulses(edges, channel)
+        expected = list(zip(found.start.tolist(), found.end.tolist(), strict=True))
+        assert [(row.start, row.end) for row in rows if row.channel == number] == expected
+
+
+@settings(max_examples=40)
+@given(edges=captures())
+def test_both_decodings_agree_on_every_response(
+    edges: EdgeList, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    rows = latencies_by_sigrok(saved(tmp_path_factory.mktemp("sr"), edges))
+    for kind, (stimulus, answer) in enumerate(KINDS):
+        found = vectorised.responses(edges, stimulus, answer)
+        hit = vectorised.level_at(edges, "CRIT", found.stimulus_sample)
+        expected = [
+            (asked, NO_ANSWER if missed else answered, int(missed) | int(in_critical) << 1)
+            for asked, answered, missed, in_critical in zip(
+                found.stimulus_sample.tolist(), found.answer_sample.tolist(), found.missed, hit, strict=True
+            )
+            if missed or answered >= 0
+        ]
+        assert [(row.stimulus, row.answer, row.flags) for row in rows if row.kind == kind] == expected
+
+
+def run_of_three_operations() -> Waveform:
+    """A start frame, one calibration pulse, and three operations, at one sample per tick."""
+    wave = Waveform(80_000)
+    wave.toggle("SYNC", *range(1000, 1000 + 64 * 840, 840))
+    wave.pulse("CRIT", 56_000, 56_004)
+    for seq, width in enumerate((100, 400, 300)):
+        begin = 60_000 + 2000 * seq
+        wave.toggle("SYNC", begin)
+        wave.pulse("OP", begin + 10, begin + 30 + width)
+        wave.pulse("CRIT", begin + 20, begin + 20 + width)
+    return wave
+
+
+def test_pulses_carry_operation_number_maximum_and_limit(tmp_path: Path) -> None:
+    rows = pulses_by_sigrok(
+        saved(tmp_path, run_of_three_operations().edges()), CRITICAL + ":limit_cycles=300"
+    )
+    over_limit, longest = 1, 2
+    assert rows == [
+        Pulse(0, longest, 0, OUTSIDE, 56_000, 56_004),
+        Pulse(0, longest, 0, 0, 60_020, 60_120),
+        Pulse(1, 0, 0, 0, 60_010, 60_130),
+        Pulse(0, longest | over_limit, 0, 1, 62_020, 62_420),
+        Pulse(1, 0, 0, 1, 62_010, 62_430),
+        Pulse(0, 0, 0, 2, 64_020, 64_320),
+        Pulse(1, 0, 0, 2, 64_010, 64_330),
+    ]
+
+
+def test_annotations_state_cycles_time_and_samples(tmp_path: Path) -> None:
+    session = saved(tmp_path, run_of_three_operations().edges())
+    lines = by_sigrok.annotations(session, CRITICAL + ":limit_cycles=300", "critical_section=critical")
+    assert lines == [
+        "56000-56004 critical_section-1: 4 cycles, 47.6 ns, 4 samples",
+        "60020-60120 critical_section-1: #0: 100 cycles, 1190.5 ns, 100 samples",
+        "62020-62420 critical_section-1: #1: 400 cycles, 4761.9 ns, 400 samples",
+        "64020-64320 critical_section-1: #2: 300 cycles, 3571.4 ns, 300 samples",
+    ]
+    lines = by_sigrok.annotations(session, CRITICAL + ":limit_cycles=300", "critical_section=longest")
+    assert [line.split()[0] for line in lines] == ["56000-56004", "60020-60120", "62020-62420"]
+    lines = by_sigrok.annotations(session, CRITICAL + ":limit_cycles=350", "critical_section=warning")
+    assert lines == ["62020-62420 critical_section-1: Longer than 350 cycles"]
+
+
+@pytest.mark.parametrize("edge_count", [63, 65])
+def test_a_train_that_is_no_frame_numbers_nothing(tmp_path: Path, edge_count: int) -> None:
+    wave = Waveform(70_000)
+    wave.toggle("SYNC", *range(1000, 1000 + edge_count * 840, 840), 60_000)
+    wave.pulse("CRIT", 60_100, 60_200)
+    assert [row.operation for row in pulses_by_sigrok(saved(tmp_path, wave.edges()))] == [OUTSIDE]
+
+
+def test_latencies_and_misses_are_those_that_were_drawn(tmp_path: Path) -> None:
+    wave = Waveform(1000)
+    wave.toggle("STIM", 100, 300, 500)
+    wave.pulse("CRIT", 90, 140)
+    wave.pulse("ISR", 145, 160)
+    wave.pulse("TASK", 170, 180)
+    wave.pulse("ISR", 520, 530)
+    wave.toggle("CTRL", 110)
+    wave.pulse("CISR", 122, 125)
+    session = saved(tmp_path, wave.edges())
+    missed, hit = 1, 2
+    assert latencies_by_sigrok(session) == [
+        Latency(2, hit, 0, 0, 110, 122),
+        Latency(0, hit, 0, 0, 100, 145),
+        Latency(1, hit, 0, 0, 100, 170),
+        Latency(0, missed, 0, 0, 300, NO_ANSWER),
+        Latency(1, missed, 0, 0, 300, NO_ANSWER),
+        Latency(0, 0, 0, 0, 500, 520),
+    ]
+    assert by_sigrok.annotations(session, LATENCY, "irq_latency") == [
+        "110-122 irq_latency-1: 142.9 ns, 12 cycles, 12 samples",
+        "100-145 irq_latency-1: 535.7 ns, 45 cycles, 45 samples",
+        "100-170 irq_latency-1: 833.3 ns, 70 cycles, 70 samples",
+        "300-500 irq_latency-1: ISR missed",
+        "300-500 irq_latency-1: Task missed",
+        "500-520 irq_latency-1: 238.1 ns, 20 cycles, 20 samples",
+    ]
+
+
+def test_optional_channels_may_be_left_out(tmp_path: Path) -> None:
+    wave = Waveform(1000)
+    wave.pulse("CRIT", 1, 200)
+    wave.toggle("STIM", 100)
+    wave.pulse("ISR", 145, 160)
+    session = saved(tmp_path, wave.edges())
+    assert pulses_by_sigrok(session, "critical_section:crit=CRIT") == [Pulse(0, 2, 0, OUTSIDE, 1, 200)]
+    assert latencies_by_sigrok(session, "irq_latency:stim=STIM:isr=ISR") == [Latency(0, 0, 0, 0, 100, 145)]
+
+
+def test_long_captures_do_not_wear_the_interpreter_down(tmp_path: Path) -> None:
+    """libsigrokdecode 0.5.3 loses references: what is done for every edge must survive thousands."""
+    count = 8 * 2500
+    sample = np.arange(count) * 7
+    word = np.bitwise_xor.accumulate(1 << np.arange(count) % 8).astype(np.uint8)
+    session = saved(tmp_path, EdgeList(sample, word, 84_000_000, count * 7))
+    # Each channel changes 2500 times. CRIT begins high: its first change ends an incomplete pulse.
+    assert len(pulses_by_sigrok(session)) == 1249 + 1250
+    assert len(latencies_by_sigrok(session)) > count // 8
+
+
+def test_a_decoder_that_breaks_off_is_an_error_although_sigrok_exits_with_zero(tmp_path: Path) -> None:
+    session = saved(tmp_path, Waveform(10).edges())
+    with pytest.raises(CaptureError, match="core_hz must be positive"):
+        pulses_by_sigrok(session, "critical_section:crit=CRIT:core_hz=0")
+
+
+def test_the_channels_of_a_capture_are_those_the_decoders_ask_for() -> None:
+    assert {"CRIT", "OP", "SYNC", *(name for kind in KINDS for name in kind)} == set(CHANNELS)
