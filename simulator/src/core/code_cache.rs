@@ -1,6 +1,6 @@
 //! Decoded instructions by address, in pages made when first executed from.
 
-use super::decode::{Kind, Op};
+use super::decode::Op;
 
 const PAGE_BITS: u32 = 12;
 const SLOTS: usize = 1 << (PAGE_BITS - 1);
@@ -13,6 +13,9 @@ pub struct CodeCache {
     /// Page of each 4 KiB of address space; 0 = none, so that `pages[0]` is an empty page, never written.
     page_of: Box<[u16]>,
     pages: Vec<Page>,
+    /// Number and index of the page last executed from. Taking it from here rather than from `page_of` keeps two loads out
+    /// of the chain from one instruction's address to the next one's.
+    current: (u32, usize),
 }
 
 fn empty_page() -> Page {
@@ -29,16 +32,28 @@ impl CodeCache {
         CodeCache {
             page_of,
             pages: vec![empty_page()],
+            current: (0, 0),
         }
     }
 
-    /// The instruction at `address`, or one of kind [`Kind::Undecoded`].
+    /// The instruction at `address`, or one of kind `Undecoded`.
     #[inline(always)]
-    pub fn get(&self, address: u32) -> Op {
-        match self.page_of.get((address >> PAGE_BITS) as usize) {
-            Some(&page) => self.pages[page as usize][slot_of(address)],
-            None => Op::UNDECODED,
+    pub fn get(&mut self, address: u32) -> Op {
+        if address >> PAGE_BITS != self.current.0 {
+            self.current = (address >> PAGE_BITS, self.page_index(address));
         }
+        self.pages[self.current.1][slot_of(address)]
+    }
+
+    /// Bytes of the instruction at `address`; 0 if it is not known.
+    pub fn size_at(&self, address: u32) -> u8 {
+        self.pages[self.page_index(address)][slot_of(address)].size
+    }
+
+    fn page_index(&self, address: u32) -> usize {
+        self.page_of
+            .get((address >> PAGE_BITS) as usize)
+            .map_or(0, |&page| page.into())
     }
 
     pub fn insert(&mut self, address: u32, op: Op) {
@@ -48,6 +63,7 @@ impl CodeCache {
         if *page == 0 {
             *page = self.pages.len() as u16;
             self.pages.push(empty_page());
+            self.current = (address >> PAGE_BITS, *page as usize);
         }
         self.pages[*page as usize][slot_of(address)] = op;
     }
@@ -70,8 +86,8 @@ impl CodeCache {
     fn forget(&mut self, first: u32, end: u32) {
         for address in (first..end).step_by(2) {
             if self.holds_code(address) {
-                let page = self.page_of[(address >> PAGE_BITS) as usize];
-                self.pages[page as usize][slot_of(address)].kind = Kind::Undecoded;
+                let page = self.page_index(address);
+                self.pages[page][slot_of(address)] = Op::UNDECODED;
             }
         }
     }

@@ -264,12 +264,13 @@ impl Core {
         self.registers[15] = self.pc.wrapping_add(4);
         self.next_pc = self.pc.wrapping_add(op.size.into());
         self.cycles += self.timing.fetch_cycles(self.pc, op.size);
-        if self.itstate == 0 {
+        let cycles = if self.itstate == 0 {
             self.execute(bus, &op)?;
+            op.cycles
         } else {
-            self.execute_in_it(bus, &op)?;
-        }
-        self.cycles += u64::from(op.cycles);
+            self.execute_in_it(bus, &op)?
+        };
+        self.cycles += u64::from(cycles);
         self.instructions += 1;
         if op.watch != 0 {
             self.watches[op.watch as usize - 1].executions += 1;
@@ -278,21 +279,20 @@ impl Core {
         Ok(())
     }
 
-    /// An instruction of an IT block: skipped, in one cycle, unless its condition holds (A7.3.2).
-    fn execute_in_it<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
-        if self.flags.satisfy(self.itstate >> 4)
-            || op.kind == Kind::System(decode::System::Breakpoint)
-        {
+    /// An instruction of an IT block, skipped unless its condition holds (A7.3.2). Returns its cycles: skipping takes one.
+    fn execute_in_it<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u8> {
+        let unconditional = op.kind == Kind::System(decode::System::Breakpoint);
+        let executed = unconditional || self.flags.satisfy(self.itstate >> 4);
+        if executed {
             self.execute(bus, op)?;
-        } else {
-            self.cycles = self.cycles + 1 - u64::from(op.cycles);
         }
-        self.itstate = if self.itstate & 7 == 0 {
+        let last = self.itstate & 7 == 0;
+        self.itstate = if last {
             0
         } else {
             self.itstate & 0xE0 | self.itstate << 1 & 0x1F
         };
-        Ok(())
+        Ok(if executed { op.cycles } else { 1 })
     }
 
     /// Fetches, decodes and remembers the instruction at the PC.

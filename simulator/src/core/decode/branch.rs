@@ -19,9 +19,9 @@ pub const NARROW: &[Row] = &[
         compare_zero(IfNotZero, o, address)
     }),
     // Conditions 1110 and 1111 are UDF and SVC.
-    row(0xF800, 0xD000, "B T1", |o, address| conditional(o, address)),
-    row(0xFC00, 0xD800, "B T1", |o, address| conditional(o, address)),
-    row(0xFE00, 0xDC00, "B T1", |o, address| conditional(o, address)),
+    row(0xF800, 0xD000, "B T1", conditional),
+    row(0xFC00, 0xD800, "B T1", conditional),
+    row(0xFE00, 0xDC00, "B T1", conditional),
     row(0xF800, 0xE000, "B T2", |o, address| {
         to(Always, address, sign_extend(bits(o, 10, 0) << 1, 12))
     }),

@@ -202,7 +202,7 @@ fn fixed(kind: Float, o: u32) -> Op {
     let below = bits(o, 3, 0) << 1 | bits(o, 5, 5);
     let signed = !bit(o, 16) as u32;
     Op {
-        amount: size - below as u8,
+        amount: size.max(below as u8) - below as u8,
         imm: signed | bits(o, 7, 7) << 1,
         ..three(kind, o)
     }
@@ -254,19 +254,22 @@ fn single_transfer(kind: Float, o: u32) -> Op {
     }
 }
 
-/// Post: base updated upwards; Pre: decremented before. imm8 counts words, doubles included.
+/// Post: base updated upwards; Pre: decremented before. imm8 counts words; `imm` is the bytes that the base moves by, one
+/// word more than is transferred where doubles have an odd imm8 (FLDMX, FSTMX).
 fn multiple(kind: Float, o: u32) -> Op {
     let index = match (bit(o, 24), bit(o, 21)) {
         (true, _) => Index::Pre,
         (false, true) => Index::Post,
         (false, false) => Index::Offset,
     };
-    let words = bits(o, 7, 0) & if bit(o, 8) { !1 } else { !0 };
+    let imm8 = bits(o, 7, 0);
+    let words = imm8 & if bit(o, 8) { !1 } else { !0 };
     Op {
         d: first_register(o),
         n: reg(o, 16),
         amount: words as u8,
         index,
+        imm: 4 * imm8,
         ..Op::new(Kind::Float(kind))
     }
 }

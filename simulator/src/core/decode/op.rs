@@ -234,7 +234,8 @@ pub enum Float {
     /// `amount` S registers from `d` on, base `n`; `imm` = offset.
     Load,
     Store,
-    /// `amount` S registers from `d` on, upwards from `n`; `index` Post updates the base, Pre decrements it before.
+    /// `amount` S registers from `d` on, upwards from `n`; `index` Post adds `imm` to the
+    /// base, Pre subtracts it before.
     LoadMultiple,
     StoreMultiple,
 }

@@ -61,7 +61,7 @@ impl Core {
     }
 
     fn is_wide_at<B: Bus>(&self, bus: &mut B, address: u32) -> bool {
-        match self.code.get(address).size {
+        match self.code.size_at(address) {
             0 => bus.fetch(address).is_ok_and(is_wide),
             size => size == 4,
         }

@@ -19,12 +19,12 @@ impl Core {
             Float::ToCore => self.set(op.a, self.float.s[op.n as usize]),
             Float::FromCorePair => {
                 self.float.s[op.m as usize] = self.get(op.a);
-                self.float.s[op.m as usize + 1 & 31] = self.get(op.n);
+                self.float.s[usize::from(op.m + 1) & 31] = self.get(op.n);
             }
             Float::ToCorePair => {
                 let (first, second) = (
                     self.float.s[op.m as usize],
-                    self.float.s[op.m as usize + 1 & 31],
+                    self.float.s[usize::from(op.m + 1) & 31],
                 );
                 self.set(op.a, first);
                 self.set(op.n, second);
@@ -74,10 +74,9 @@ impl Core {
 
     fn transfer_multiple<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
         let base = self.get(op.n);
-        let bytes = 4 * u32::from(op.amount);
         let (address, updated) = match op.index {
-            Index::Pre => (base.wrapping_sub(bytes), base.wrapping_sub(bytes)),
-            Index::Post => (base, base.wrapping_add(bytes)),
+            Index::Pre => (base.wrapping_sub(op.imm), base.wrapping_sub(op.imm)),
+            Index::Post => (base, base.wrapping_add(op.imm)),
             Index::Offset => (base, base),
         };
         self.transfer_words(bus, op, address, float == Float::LoadMultiple)?;

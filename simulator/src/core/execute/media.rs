@@ -101,7 +101,7 @@ impl Core {
     /// Each byte of n where its GE flag is set, of m where it is not.
     fn select(&self, n: u32, m: u32) -> u32 {
         let mask: u32 = (0..4)
-            .map(|byte| u32::from(self.flags.ge >> byte & 1) * 0xFF << (8 * byte))
+            .map(|byte| (u32::from(self.flags.ge >> byte & 1) * 0xFF) << (8 * byte))
             .sum();
         n & mask | m & !mask
     }

@@ -27,6 +27,7 @@ impl Core {
         match memory {
             Memory::Load(access) => {
                 let (address, updated) = self.indexed(op);
+                self.pipeline_after_load(&[op.n]);
                 self.load_single(bus, op, access, address)?;
                 self.update_base(op, updated, op.d);
                 Ok(())
@@ -38,6 +39,7 @@ impl Core {
                 Ok(())
             }
             Memory::LoadRegister(access) => {
+                self.pipeline_after_load(&[op.n, op.m]);
                 let address = self.get(op.n).wrapping_add(self.get(op.m) << op.amount);
                 self.load_single(bus, op, access, address)
             }
@@ -46,7 +48,10 @@ impl Core {
                 let address = self.get(op.n).wrapping_add(self.get(op.m) << op.amount);
                 self.store(bus, address, width(access), self.get(op.d), 0)
             }
-            Memory::LoadLiteral(access) => self.load_single(bus, op, access, op.imm),
+            Memory::LoadLiteral(access) => {
+                self.pipeline_after_load(&[]);
+                self.load_single(bus, op, access, op.imm)
+            }
             Memory::LoadDouble => self.load_double(bus, op),
             Memory::StoreDouble => self.store_double(bus, op),
             Memory::LoadExclusive(access) => self.load_exclusive(bus, op, access),
@@ -91,7 +96,6 @@ impl Core {
         access: Access,
         address: u32,
     ) -> Exec<()> {
-        self.pipeline_after_load(&[op.n, op.m]);
         let value = extend(access, self.load(bus, address, width(access), 0)?);
         if op.d == 15 {
             self.update_base_before_jump(op);
@@ -143,6 +147,7 @@ impl Core {
     fn load_exclusive<B: Bus>(&mut self, bus: &mut B, op: &Op, access: Access) -> Exec<()> {
         let address = self.get(op.n).wrapping_add(op.imm);
         self.require_aligned(address, width(access))?;
+        self.pipeline_after_load(&[op.n]);
         self.load_single(bus, op, access, address)?;
         self.exclusive = true;
         Ok(())

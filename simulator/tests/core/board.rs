@@ -1,0 +1,301 @@
+//! The smallest board that runs a program: memory, one device that records what is written to it, and interrupt lines that
+//! change at given cycles. Programs are assembled with the GNU toolchain that also builds the firmware.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use virtual_nucleo::bus::{Bus, Fault, Loaded, Width};
+use virtual_nucleo::core::{Core, RunEnd, Stop, Timing};
+
+pub const CODE: u32 = 0x0800_0000;
+pub const SRAM: u32 = 0x2000_0000;
+pub const STACK_TOP: u32 = 0x2000_8000;
+const CODE_BYTES: usize = 0x1_0000;
+const SRAM_BYTES: usize = 0x8000;
+pub const DEVICE: u32 = 0x4000_0000;
+/// Writing here asks for the machine's attention; writing 4 beyond is not modelled.
+pub const ATTENTION: u32 = DEVICE + 0x100;
+const UNMODELLED: u32 = DEVICE + 0x104;
+
+/// The vector table, with handlers that stop the run unless the program defines them.
+const VECTORS: &str = "
+        .syntax unified
+        .cpu cortex-m4
+        .thumb
+        .irp name, nmi, hard_fault, mem_manage, bus_fault, usage_fault, svcall, pendsv, systick, irq0, irq1, irq2, irq3
+        .weak \\name
+        .thumb_set \\name, unexpected
+        .endr
+        .section .vectors, \"ax\"
+        .word 0x20008000, start, nmi, hard_fault, mem_manage, bus_fault, usage_fault, 0, 0, 0, 0
+        .word svcall, unexpected, 0, pendsv, systick, irq0, irq1, irq2, irq3
+        .thumb_func
+        unexpected:
+        bkpt 0xEE
+";
+
+/// Names of registers, and macros; the program follows.
+const PRELUDE: &str = "
+        .syntax unified
+        .cpu cortex-m4
+        .fpu fpv4-sp-d16
+        .thumb
+        .equ DEVICE, 0x40000000
+        .equ CTRL, 0xE0001000
+        .equ CYCCNT, 0xE0001004
+        .equ SYST_CSR, 0xE000E010
+        .equ SYST_RVR, 0xE000E014
+        .equ SYST_CVR, 0xE000E018
+        .equ ISER, 0xE000E100
+        .equ ISPR, 0xE000E200
+        .equ IPR, 0xE000E400
+        .equ ICSR, 0xE000ED04
+        .equ VTOR, 0xE000ED08
+        .equ AIRCR, 0xE000ED0C
+        .equ CCR, 0xE000ED14
+        .equ SHPR2, 0xE000ED1C
+        .equ SHPR3, 0xE000ED20
+        .equ SHCSR, 0xE000ED24
+        .equ CFSR, 0xE000ED28
+        .equ HFSR, 0xE000ED2C
+        .equ BFAR, 0xE000ED38
+        .equ CPACR, 0xE000ED88
+        .equ DEMCR, 0xE000EDFC
+        .equ FPCCR, 0xE000EF34
+        .equ FPCAR, 0xE000EF38
+        .macro function name
+        .global \\name
+        .thumb_func
+        \\name:
+        .endm
+        @ Sets word \\value at \\address, by r0 and r1.
+        .macro poke address, value
+        ldr r0, =\\address
+        ldr r1, =\\value
+        str r1, [r0]
+        .endm
+        .text
+        function start
+";
+
+pub struct Memory {
+    pub code: Vec<u8>,
+    pub sram: Vec<u8>,
+    /// Offset, value and cycle of each write to the device.
+    pub written: Vec<(u32, u32, u64)>,
+    pub attention: bool,
+}
+
+impl Memory {
+    fn bytes(&mut self, address: u32, width: Width) -> Result<&mut [u8], Fault> {
+        let count = match width {
+            Width::Byte => 1,
+            Width::Half => 2,
+            Width::Word => 4,
+        };
+        let (memory, base) = match address {
+            0..0x1_0000 => (&mut self.code, 0),
+            CODE..0x0801_0000 => (&mut self.code, CODE),
+            SRAM..STACK_TOP => (&mut self.sram, SRAM),
+            _ => return Err(Fault::Bus { address }),
+        };
+        let start = (address - base) as usize;
+        memory
+            .get_mut(start..start + count)
+            .ok_or(Fault::Bus { address })
+    }
+
+    pub fn word(&mut self, address: u32) -> u32 {
+        self.read(address, Width::Word, 0).unwrap().value
+    }
+}
+
+impl Bus for Memory {
+    fn fetch(&mut self, address: u32) -> Result<u16, Fault> {
+        self.bytes(address, Width::Half)
+            .map(|b| u16::from_le_bytes([b[0], b[1]]))
+    }
+
+    fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
+        let value = if address == DEVICE {
+            now as u32
+        } else {
+            self.bytes(address, width)?
+                .iter()
+                .rev()
+                .fold(0, |value, &byte| value << 8 | u32::from(byte))
+        };
+        Ok(Loaded {
+            value,
+            wait_cycles: 0,
+        })
+    }
+
+    fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault> {
+        if address == UNMODELLED {
+            return Err(Fault::Unmodelled {
+                what: "a test register".into(),
+                address,
+            });
+        }
+        if (DEVICE..DEVICE + 0x1000).contains(&address) {
+            self.written.push((address - DEVICE, value, now));
+            self.attention |= address == ATTENTION;
+            return Ok(0);
+        }
+        for (n, byte) in self.bytes(address, width)?.iter_mut().enumerate() {
+            *byte = (value >> (8 * n)) as u8;
+        }
+        Ok(0)
+    }
+
+    fn attention(&self) -> bool {
+        self.attention
+    }
+}
+
+pub struct Board {
+    pub core: Core,
+    pub memory: Memory,
+    /// Cycle, line, level; in order of cycles.
+    pub lines: Vec<(u64, u16, bool)>,
+}
+
+impl Board {
+    /// A board reset into `source`, which begins at `start`.
+    pub fn new(source: &str) -> Board {
+        Board::with_timing(source, Timing::Nucleo)
+    }
+
+    pub fn with_timing(source: &str, timing: Timing) -> Board {
+        let mut code = assemble(source);
+        code.resize(CODE_BYTES, 0);
+        let sram = vec![0; SRAM_BYTES];
+        let mut memory = Memory {
+            code,
+            sram,
+            written: Vec::new(),
+            attention: false,
+        };
+        let mut core = Core::new(timing);
+        core.reset(&mut memory).unwrap();
+        Board {
+            core,
+            memory,
+            lines: Vec::new(),
+        }
+    }
+
+    /// Runs to the first stop, changing interrupt lines when they are due and skipping sleep.
+    pub fn stop(&mut self) -> Stop {
+        for _ in 0..1_000_000 {
+            let deadline = self.lines.first().map_or(u64::MAX, |line| line.0);
+            match self.core.run(&mut self.memory, deadline) {
+                Err(stop) => return stop,
+                Ok(RunEnd::Attention) => self.memory.attention = false,
+                Ok(RunEnd::Asleep) => self.sleep(deadline),
+                Ok(RunEnd::Deadline) => {}
+            }
+            while self
+                .lines
+                .first()
+                .is_some_and(|line| line.0 <= self.core.cycles())
+            {
+                let (_, irq, level) = self.lines.remove(0);
+                self.core.set_irq_line(irq, level);
+            }
+        }
+        panic!("the program does not end");
+    }
+
+    fn sleep(&mut self, deadline: u64) {
+        let wake = self
+            .core
+            .next_internal_event()
+            .unwrap_or(u64::MAX)
+            .min(deadline);
+        assert_ne!(wake, u64::MAX, "the program sleeps for ever");
+        self.core.advance_to(wake);
+    }
+
+    /// Runs to `bkpt 0`.
+    pub fn finish(&mut self) {
+        match self.stop() {
+            Stop::Breakpoint { immediate: 0, .. } => {}
+            stop => panic!("{stop}"),
+        }
+    }
+
+    pub fn r(&self, n: usize) -> u32 {
+        self.core.register(n)
+    }
+}
+
+/// Runs `source`, to which `bkpt 0` is appended, to its end.
+pub fn run(source: &str) -> Board {
+    let mut board = Board::new(&format!("{source}\n bkpt 0\n .pool\n"));
+    board.finish();
+    board
+}
+
+/// N, Z, C, V of the xPSR, as four bits.
+pub fn nzcv(board: &Board) -> u32 {
+    board.core.xpsr() >> 28
+}
+
+fn assemble(source: &str) -> Vec<u8> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let name = format!(
+        "core-test-{}-{}",
+        std::process::id(),
+        COUNT.fetch_add(1, Ordering::Relaxed)
+    );
+    let folder = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    let code = build(&folder, source);
+    std::fs::remove_dir_all(&folder).unwrap();
+    code
+}
+
+fn build(folder: &Path, source: &str) -> Vec<u8> {
+    let [vectors, program, elf, binary] =
+        ["vectors.s", "program.s", "program.elf", "program.bin"].map(|name| folder.join(name));
+    std::fs::write(&vectors, VECTORS).unwrap();
+    std::fs::write(&program, format!("{PRELUDE}{source}\n")).unwrap();
+    let script = folder.join("program.ld");
+    std::fs::write(
+        &script,
+        "SECTIONS { .text 0x08000000 : { *(.vectors) *(.text) } }\n",
+    )
+    .unwrap();
+    let link = [
+        PathBuf::from("-nostdlib"),
+        "-T".into(),
+        script,
+        vectors,
+        program,
+        "-o".into(),
+        elf.clone(),
+    ];
+    tool("arm-none-eabi-gcc", &link);
+    tool(
+        "arm-none-eabi-objcopy",
+        &["-O".into(), "binary".into(), elf, binary.clone()],
+    );
+    std::fs::read(binary).unwrap()
+}
+
+fn tool(name: &str, arguments: &[PathBuf]) {
+    let output = Command::new(name)
+        .args(arguments)
+        .output()
+        .unwrap_or_else(|error| {
+            panic!("{name} does not run ({error}): install the GNU Arm toolchain")
+        });
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}

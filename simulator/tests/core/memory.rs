@@ -1,0 +1,105 @@
+//! Loads and stores.
+
+use crate::board::{run, Board, DEVICE, SRAM};
+use virtual_nucleo::core::Stop;
+
+#[test]
+fn loads_extend_by_sign_or_zero() {
+    let board = run("ldr r0, =0x20000000\n ldr r1, =0x8182f3f4\n str r1, [r0]\n ldrb r2, [r0, #3]\n ldrsb r3, [r0, #3]\n ldrh r4, [r0]\n ldrsh r5, [r0]");
+    assert_eq!(
+        [2, 3, 4, 5].map(|n| board.r(n)),
+        [0x81, 0xFFFF_FF81, 0xF3F4, 0xFFFF_F3F4]
+    );
+}
+
+#[test]
+fn stores_touch_only_their_width() {
+    let mut board = run("ldr r0, =0x20000000\n mvn r1, #0\n str r1, [r0]\n movs r2, #0\n strb r2, [r0, #1]\n strh r2, [r0, #4]\n str r1, [r0, #8]");
+    assert_eq!(board.memory.word(SRAM), 0xFFFF_00FF);
+    assert_eq!(board.memory.word(SRAM + 4), 0);
+}
+
+#[test]
+fn indexing_before_and_after() {
+    let board = run("ldr r0, =0x20000010\n mov r4, r0\n movs r1, #1\n movs r2, #2\n str r1, [r0, #4]!\n str r2, [r0], #-8\n ldr r3, [r4, #4]\n ldrd r5, r6, [r0, #8]!\n movs r7, #1\n ldr r8, [r4, r7, lsl #2]");
+    assert_eq!(board.r(3), 2);
+    assert_eq!(board.r(0), 0x2000_0014);
+    assert_eq!((board.r(5), board.r(8)), (2, 2));
+}
+
+#[test]
+fn multiples_go_up_from_the_lowest_register() {
+    let mut board = run("ldr r0, =0x20000100\n movs r1, #1\n movs r2, #2\n movs r3, #3\n stmia r0!, {r1-r3}\n ldmdb r0, {r4-r6}\n push {r1, r3}\n pop {r7}\n ldr r8, [sp]\n stmdb r0!, {r3}");
+    assert_eq!([4, 5, 6, 7, 8].map(|n| board.r(n)), [1, 2, 3, 1, 3]);
+    assert_eq!(board.r(0), 0x2000_0108);
+    assert_eq!(board.memory.word(0x2000_0108), 3);
+}
+
+#[test]
+fn a_base_in_the_list_of_a_load_is_loaded() {
+    assert_eq!(
+        run("ldr r0, =0x20000100\n movs r1, #9\n str r1, [r0]\n ldmia r0, {r0, r2}").r(0),
+        9
+    );
+}
+
+#[test]
+fn memory_serves_unaligned_words_unless_told_to_trap() {
+    let program = "ldr r0, =0x20000001\n ldr r1, =0x12345678\n str r1, [r0]\n ldr r2, [r0]\n ldrh r3, [r0, #2]";
+    let board = run(program);
+    assert_eq!((board.r(2), board.r(3)), (0x1234_5678, 0x1234));
+    let mut board = Board::new(&format!("poke CCR, 0x208\n {program}\n .pool\n function hard_fault\n ldr r7, =CFSR\n ldr r7, [r7]\n bkpt 0"));
+    board.finish();
+    assert_eq!(board.r(7), 1 << 24);
+}
+
+#[test]
+fn doubles_multiples_and_devices_must_be_aligned() {
+    for access in [
+        "ldrd r1, r2, [r0]",
+        "ldm r0, {r1, r2}",
+        "stm r0, {r1, r2}",
+        "ldrex r1, [r0]",
+    ] {
+        unaligned_fault("0x20000002", access);
+    }
+    unaligned_fault("0x40000002", "ldr r1, [r0]");
+}
+
+fn unaligned_fault(address: &str, access: &str) {
+    let mut board = Board::new(&format!("ldr r0, ={address}\n {access}\n bkpt 1\n .pool\n function hard_fault\n ldr r7, =CFSR\n ldr r7, [r7]\n bkpt 0"));
+    board.finish();
+    assert_eq!(board.r(7), 1 << 24, "{access}");
+}
+
+#[test]
+fn exclusives_succeed_once() {
+    let board = run("ldr r0, =0x20000000\n movs r1, #5\n ldrex r2, [r0]\n strex r3, r1, [r0]\n strex r4, r1, [r0]\n ldrex r5, [r0]\n clrex\n strex r6, r5, [r0]");
+    assert_eq!([3, 4, 5, 6].map(|n| board.r(n)), [0, 1, 5, 1]);
+}
+
+#[test]
+fn bit_bands_reach_single_bits() {
+    let mut board = run("ldr r0, =0x20000000\n movs r1, #0xf0\n str r1, [r0]\n ldr r2, =0x22000000 + 4*4\n ldr r3, [r2]\n movs r4, #0\n str r4, [r2]\n movs r4, #1\n str r4, [r2, #4*5]");
+    assert_eq!(board.r(3), 1);
+    assert_eq!(board.memory.word(SRAM), 0x2E0);
+}
+
+#[test]
+fn what_answers_nowhere_is_a_bus_fault_with_its_address() {
+    let mut board = Board::new("poke SHCSR, 0x20000\n ldr r0, =0x30000004\n ldr r1, [r0]\n .pool\n function bus_fault\n ldr r1, =CFSR\n ldr r2, [r1]\n ldr r3, [r1, #16]\n bkpt 0");
+    board.finish();
+    assert_eq!((board.r(2), board.r(3)), (0x8200, 0x3000_0004));
+}
+
+#[test]
+fn an_unmodelled_register_stops_the_run_with_its_name() {
+    let stop = Board::new("ldr r0, =0x40000104\n str r0, [r0]").stop();
+    let Stop::Unmodelled { address, .. } = stop else {
+        panic!("{stop}")
+    };
+    assert_eq!(address, DEVICE + 0x104);
+    assert!(stop
+        .to_string()
+        .starts_with("a test register at 0x40000104 is not modelled (pc 0x0800"));
+}

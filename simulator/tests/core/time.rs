@@ -1,0 +1,186 @@
+//! Cycle counts, CYCCNT and SysTick.
+
+use crate::board::{run, Board};
+use virtual_nucleo::core::Timing;
+
+/// Starts CYCCNT; r11 = CYCCNT's address.
+const COUNT: &str = "poke DEMCR, 0x01000000\n poke CTRL, 1\n ldr r11, =CYCCNT\n";
+
+/// Cycles of `program` under `timing`, between two reads of CYCCNT, less those of an empty one.
+fn cycles_with(program: &str, timing: Timing) -> u32 {
+    let measure = |program: &str| {
+        let source = format!("{COUNT} ldr r12, =0x20000100\n mov r8, #8\n nop\n b 1f\n .pool\n .balign 16\n1: ldr r9, [r11]\n nop\n {program}\n nop\n ldr r10, [r11]\n bkpt 0\n .pool");
+        let mut board = Board::with_timing(&source, timing);
+        board.finish();
+        board.r(10) - board.r(9)
+    };
+    measure(program) - measure("")
+}
+
+fn cycles(program: &str) -> u32 {
+    cycles_with(program, Timing::Nucleo)
+}
+
+#[test]
+fn single_instructions_cost_what_the_manual_says() {
+    for (program, expected) in [
+        ("adds r0, r1, r2", 1),
+        ("add.w r0, r1, r2, lsl #3", 1),
+        ("mul r0, r1, r2", 1),
+        ("umull r0, r1, r2, r3", 1),
+        ("mla r0, r1, r2, r3", 2),
+        ("ldr r0, [r12]", 2),
+        ("str r0, [r12]", 1),
+        ("str r0, [r12, r8]", 2),
+        ("ldrd r0, r1, [r12]", 3),
+        ("stm r12, {r0-r3}", 5),
+        ("ldm r12, {r0-r3}", 5),
+        ("push {r0-r3}\n add sp, #16", 6),
+        ("beq 2f\n2:", 3),
+        ("bne 2f\n nop\n2:", 2),
+        ("it eq\n addeq r0, #1", 2),
+        ("mrs r0, basepri", 2),
+    ] {
+        let set_flags = cycles("cmp r8, r8");
+        assert_eq!(
+            cycles(&format!("cmp r8, r8\n {program}")) - set_flags,
+            expected,
+            "{program}"
+        );
+    }
+}
+
+#[test]
+fn division_costs_by_the_quotient() {
+    assert_eq!(cycles("udiv r0, r8, r12"), 2);
+    assert!(cycles("udiv r0, r12, r8") > 2);
+    assert!(cycles("mvn r1, #0\n movs r2, #1\n udiv r0, r1, r2") <= 2 + 12);
+}
+
+#[test]
+fn loads_overlap_unless_the_address_depends() {
+    assert_eq!(
+        cycles("ldr r0, [r12]\n ldr r1, [r12, #4]\n ldr r2, [r12, #8]"),
+        4
+    );
+    assert_eq!(cycles("ldr r0, [r12]\n nop\n ldr r1, [r12, #4]"), 5);
+    assert_eq!(cycles("str r12, [r12]\n ldr r0, [r12]\n ldr r1, [r0]"), 5);
+}
+
+#[test]
+fn unaligned_accesses_cost_more_transfers() {
+    assert_eq!(cycles("ldr r0, [r12, #2]"), 3);
+    assert_eq!(cycles("ldr r0, [r12, #1]"), 4);
+    assert_eq!(cycles("ldrh r0, [r12, #1]"), 3);
+}
+
+#[test]
+fn the_refill_depends_on_the_target() {
+    let aligned = "b.w 2f\n .balign 4\n2: add.w r0, r0, r1";
+    let straddling = "b.w 2f\n .balign 4\n nop\n2: add.w r0, r0, r1";
+    assert_eq!(
+        cycles_with(straddling, Timing::Nucleo) - cycles_with(aligned, Timing::Nucleo),
+        1
+    );
+    assert_eq!(
+        cycles_with(straddling, Timing::Ideal),
+        cycles_with(aligned, Timing::Ideal)
+    );
+}
+
+#[test]
+fn a_device_write_and_a_counter_read_stay_a_constant_apart() {
+    let body = "str r0, [r4]\n ldr r5, [r11]\n";
+    for padding in 0..8 {
+        let source = format!("{COUNT} ldr r4, =DEVICE\n {} {body} .rept 5\n mul r1, r1, r1\n .endr\n {body} bkpt 0\n .pool", "nop\n ".repeat(padding));
+        let mut board = Board::new(&source);
+        board.finish();
+        let first = board.memory.written[0].2;
+        let second = board.memory.written[1].2;
+        let mut again = Board::new(&source.replacen("ldr r5", "ldr r6", 1));
+        again.finish();
+        assert_eq!(
+            u64::from(again.r(5) - again.r(6)),
+            second - first,
+            "padding {padding}"
+        );
+    }
+}
+
+#[test]
+fn the_counter_counts_only_with_both_enables() {
+    for (demcr, ctrl, counts) in [
+        (0, 1, false),
+        (0x0100_0000, 0, false),
+        (0x0100_0000, 1, true),
+    ] {
+        let board = run(&format!("poke DEMCR, {demcr}\n poke CTRL, {ctrl}\n ldr r11, =CYCCNT\n movs r1, #50\n str r1, [r11]\n ldr r2, [r11]\n nop\n nop\n ldr r3, [r11]"));
+        assert_eq!(board.r(3) - board.r(2), if counts { 4 } else { 0 });
+        if !counts {
+            assert_eq!(board.r(2), 50);
+        }
+    }
+}
+
+#[test]
+fn entry_takes_twelve_cycles_and_tail_chaining_six() {
+    // Both lines rise in the same cycle, in a row of one-cycle instructions; handlers note when their first store happens.
+    let source = "poke IPR, 0x8040\n poke ISER, 3\n ldr r4, =DEVICE\n .rept 100\n nop\n .endr\n bkpt 0\n .pool\n function irq0\n str r0, [r4]\n bx lr\n function irq1\n str r0, [r4, #4]\n bx lr";
+    let mut board = Board::new(source);
+    board.lines = vec![(60, 0, true), (60, 1, true), (61, 0, false), (61, 1, false)];
+    board.finish();
+    let [first, second] = [0, 1].map(|n| board.memory.written[n].2);
+    // A store is on the bus one cycle after it issues; BX LR issues one cycle after the store and takes one.
+    assert_eq!(first, 60 + 12 + 1);
+    assert_eq!(second - first, 2 + 6);
+}
+
+#[test]
+fn systick_pends_every_reload_plus_one_cycles() {
+    for (control, clock) in [(7, 1), (3, 8)] {
+        let source = format!("ldr r4, =DEVICE\n poke SYST_RVR, 199\n poke SYST_CVR, 0\n poke SYST_CSR, {control}\n1: wfi\n b 1b\n .pool\n function systick\n ldr r5, [r4]\n str r5, [r4, #8]\n add r8, #1\n cmp r8, #4\n beq 2f\n bx lr\n2: bkpt 0");
+        let mut board = Board::new(&source);
+        board.finish();
+        let times: Vec<u64> = board.memory.written.iter().map(|w| w.2).collect();
+        for pair in times.windows(2) {
+            assert_eq!(pair[1] - pair[0], 200 * clock);
+        }
+    }
+}
+
+#[test]
+fn a_deadline_ends_the_run_and_attention_before_the_next_instruction() {
+    use virtual_nucleo::core::RunEnd;
+    let mut board = Board::new("ldr r0, =0x40000100\n str r0, [r0]\n movs r7, #1\n1: b 1b\n .pool");
+    let end = board.core.run(&mut board.memory, 10_000).unwrap();
+    assert_eq!((end, board.r(7)), (RunEnd::Attention, 0));
+    board.memory.attention = false;
+    assert_eq!(
+        board.core.run(&mut board.memory, 10_000).unwrap(),
+        RunEnd::Deadline
+    );
+    assert!((10_000..10_020).contains(&board.core.cycles()));
+}
+
+#[test]
+fn splitting_a_run_changes_nothing() {
+    let source = "poke SYST_RVR, 97\n poke SYST_CVR, 0\n poke SYST_CSR, 7\n movs r4, #0\n1: add r4, #1\n muls r5, r4\n ldr r6, [sp, #-8]\n cmp r4, #900\n bne 1b\n bkpt 0\n .pool\n function systick\n add r8, #1\n bx lr";
+    let outcome = |slice: u64| {
+        let mut board = Board::new(source);
+        loop {
+            let deadline = board.core.cycles() + slice;
+            if board.core.run(&mut board.memory, deadline).is_err() {
+                return (
+                    board.core.cycles(),
+                    board.core.instructions(),
+                    board.r(8),
+                    board.r(5),
+                );
+            }
+        }
+    };
+    assert!(outcome(1 << 40).2 > 10);
+    for slice in [1, 3, 50, 1000] {
+        assert_eq!(outcome(slice), outcome(1 << 40), "slices of {slice} cycles");
+    }
+}
