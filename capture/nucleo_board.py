@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -15,6 +16,9 @@ from capture.edges import CaptureError
 
 TARGET_SCRIPT = Path(__file__).with_name("pyocd_target.py")
 PYOCD_TIMEOUT_S = 120
+
+# pyOCD's log lines are "0000255 E No target device available [reset_cmd]".
+_LOG_DECORATION = re.compile(r"^\d+ [A-Z] | \[\w+\]$")
 
 
 class NucleoBoard:
@@ -100,7 +104,7 @@ class NucleoBoard:
                 f"pyOCD did not finish within {PYOCD_TIMEOUT_S} s; replug the board."
             ) from None
         if done.returncode:
-            why = (done.stderr.strip() or done.stdout.strip() or "it does not say why").splitlines()[-1]
+            why = _LOG_DECORATION.sub("", (done.stderr.strip() or "it does not say why").splitlines()[-1])
             raise CaptureError(
                 f"pyOCD cannot {subcommand} the board: {why}; check its USB cable and bench.toml."
             )

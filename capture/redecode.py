@@ -26,6 +26,19 @@ from scenarios.plan import Plan
 
 _FOLDER_NAME = re.compile(r"\d{8}T\d{6}Z-(?P<scenario>.+)-(?P<allocator>[^-]+)-(?P<board>[^-]+?)(-\d+)?")
 
+# What is taken over from run.json, and the type that each must have.
+_NEEDED = {
+    "allocator": str,
+    "board": str,
+    "analyzer": str,
+    "asked_samples": int,
+    "parameters": dict,
+    "firmware": dict,
+    "tools": dict,
+    "tool_report": dict,
+    "warnings": list,
+}
+
 
 def redecode(folder: Path) -> RunResult:
     """Decodes, joins and judges the run in `folder` again and replaces what was found in it.
@@ -65,6 +78,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
         raise CaptureError(f"{path} is not JSON; remove it to decode the run without it.") from None
     if not isinstance(content, dict) or content.get("schema") != SCHEMA:
         raise CaptureError(f"{path} is not of schema {SCHEMA}, the only one this version reads.")
+    missing = [key for key, kind in _NEEDED.items() if not isinstance(content.get(key), kind)]
+    if missing:
+        raise CaptureError(f"{path} lacks a usable {missing[0]!r}; remove it to decode the run without it.")
     return content
 
 
@@ -77,9 +93,9 @@ def _tool_report(manifest: dict[str, Any], total_samples: int) -> ToolReport:
     report = manifest["tool_report"]
     return ToolReport(
         asked_samples=manifest["asked_samples"],
-        interrupted=report["interrupted"],
-        losses=tuple(report["losses"]),
-        oddities=tuple(report["oddities"]),
+        interrupted=bool(report.get("interrupted")),
+        losses=tuple(map(str, report.get("losses", ()))),
+        oddities=tuple(map(str, report.get("oddities", ()))),
     )
 
 
@@ -89,7 +105,7 @@ def _setting(folder: Path, manifest: dict[str, Any]) -> Setting:
             allocator=manifest["allocator"],
             board=manifest["board"],
             analyzer=manifest["analyzer"],
-            elf_sha256=manifest["firmware"]["elf_sha256"],
+            elf_sha256=str(manifest["firmware"].get("elf_sha256")),
             tools=manifest["tools"],
             warnings=manifest["warnings"],
         )
