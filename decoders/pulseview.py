@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-# SRD_INITIAL_PIN_SAME_AS_SAMPLE0 of libsigrokdecode.h: the level before the capture is that of its first sample.
+# SRD_INITIAL_PIN_SAME_AS_SAMPLE0 of libsigrokdecode.h: before the capture, the level of its first sample.
 _SAME_AS_SAMPLE_0 = 2
 
 
