@@ -1,7 +1,6 @@
 //! The floating-point unit: access, lazy stacking, arithmetic (A2.5, B1.5.7).
 
 use crate::board::{nzcv, run, Board, STACK_TOP};
-use virtual_nucleo::core::Stop;
 
 const ENABLE: &str = "poke CPACR, 0x00f00000\n dsb\n isb\n";
 
@@ -56,6 +55,14 @@ fn conversions_saturate_and_round() {
 }
 
 #[test]
+fn half_precision_converts_exactly() {
+    // 1.5, the smallest subnormal, and the greatest half; 65520 is halfway to the next power and becomes infinity.
+    let board = run_float("ldr r0, =0x00013e00\n vmov s0, r0\n vcvtb.f32.f16 s1, s0\n vcvtt.f32.f16 s2, s0\n ldr r1, =0x477fe000\n vmov s3, r1\n vmov s4, r0\n vcvtb.f16.f32 s4, s3\n ldr r1, =0x477ff000\n vmov s3, r1\n vcvtt.f16.f32 s4, s3");
+    assert_eq!((s(&board, 1), s(&board, 2)), (1.5, 2f32.powi(-24)));
+    assert_eq!(board.core.float_register(4), 0x7C00_7BFF);
+}
+
+#[test]
 fn comparisons_order_and_signal() {
     for (left, right, flags) in [
         ("#1.0", "#1.0", 0b0110),
@@ -84,6 +91,24 @@ fn nans_keep_their_payload_and_invalid_results_are_the_default() {
 }
 
 #[test]
+fn an_inexact_result_is_marked() {
+    assert_eq!(
+        run_float("vmov s0, #1.0\n vmov s1, #3.0\n vadd.f32 s2, s0, s1")
+            .core
+            .fpscr()
+            & 0x9F,
+        0
+    );
+    assert_eq!(
+        run_float("vmov s0, #1.0\n vmov s1, #3.0\n vdiv.f32 s2, s0, s1")
+            .core
+            .fpscr()
+            & 0x9F,
+        0x10
+    );
+}
+
+#[test]
 fn transfers_move_singles_doubles_and_lists() {
     let board = run_float("movs r0, #1\n movs r1, #2\n vmov d1, r0, r1\n vmov r2, s2\n vmov r3, s3\n vpush {d1}\n pop {r4, r5}\n vmov s8, s9, r1, r0\n vpush {s8-s9}\n vldr d5, [sp]\n vpop {s12-s13}\n @ vmov.32 d8[1], r1\n .inst.w 0xee281b10");
     assert_eq!([2, 3, 4, 5].map(|n| board.r(n)), [1, 2, 1, 2]);
@@ -95,12 +120,37 @@ fn transfers_move_singles_doubles_and_lists() {
 }
 
 #[test]
-fn other_rounding_modes_stop_the_run() {
-    let stop = Board::new(&format!(
-        "{ENABLE} ldr r0, =0x00c00000\n vmsr fpscr, r0\n vadd.f32 s0, s0, s0\n .pool"
-    ))
-    .stop();
-    assert!(matches!(stop, Stop::Unmodelled { .. }), "{stop}");
+fn rounding_modes_are_obeyed() {
+    // 1 / 3 = 0.33333334326… to nearest; its neighbour below is one unit less.
+    for (mode, positive, negative) in [
+        (0, 0x3EAA_AAAB, 0xBEAA_AAAB),
+        (1, 0x3EAA_AAAB, 0xBEAA_AAAA),
+        (2, 0x3EAA_AAAA, 0xBEAA_AAAB),
+        (3, 0x3EAA_AAAA, 0xBEAA_AAAAu32),
+    ] {
+        let board = run_float(&format!("ldr r0, ={mode} << 22\n vmsr fpscr, r0\n vmov s0, #1.0\n vmov s1, #3.0\n vdiv.f32 s2, s0, s1\n vneg.f32 s0, s0\n vdiv.f32 s3, s0, s1\n vmov s4, #2.0\n vsqrt.f32 s4, s4"));
+        assert_eq!(
+            [2, 3].map(|n| board.core.float_register(n)),
+            [positive, negative],
+            "mode {mode}"
+        );
+        let root = if mode == 1 { 0x3FB5_04F4 } else { 0x3FB5_04F3 };
+        assert_eq!(board.core.float_register(4), root, "mode {mode}");
+    }
+}
+
+#[test]
+fn flush_to_zero_loses_subnormals_and_says_so() {
+    let halved = "movt r1, #0x0080\n vmov s0, r1\n vmov s1, #0.5\n vmul.f32 s2, s0, s1\n vadd.f32 s3, s2, s2\n";
+    let board = run_float(&format!("movs r1, #0\n {halved}"));
+    assert_eq!(
+        [2, 3].map(|n| board.core.float_register(n)),
+        [0x0040_0000, 0x0080_0000]
+    );
+    assert_eq!(board.core.fpscr() & 0x9F, 0);
+    let board = run_float(&format!("movs r1, #0\n ldr r0, =1 << 24\n vmsr fpscr, r0\n {halved} vmov s4, r0\n movs r2, #1\n vmov s5, r2\n vadd.f32 s6, s5, s5"));
+    assert_eq!([2, 3, 6].map(|n| board.core.float_register(n)), [0, 0, 0]);
+    assert_eq!(board.core.fpscr() & 0x9F, 0x88, "IDC and UFC");
 }
 
 /// A handler that uses the FPU or not, and notes EXC_RETURN, SP and FPCCR.

@@ -1,20 +1,15 @@
-//! Single-precision arithmetic (A2.5), on the host's IEEE 754 hardware.
-//!
-//! Round to nearest, without flush-to-zero; the other modes of FPSCR stop the run. NaNs follow A2.5.4, which hosts do
-//! differently. Of the cumulative flags only invalid operation and division by zero are kept; IXC, OFC, UFC and IDC are not.
+//! Single-precision arithmetic (A2.5): operands, NaNs and flags as the manual has them; rounding is `rounding`'s.
 
+use super::rounding::{self, Environment};
 use crate::core::decode::{Float, Op};
 use crate::core::trap::{Exec, Trap};
 use crate::core::Core;
 
-const FPSCR_DN: u32 = 1 << 25;
-const FPSCR_FZ: u32 = 1 << 24;
 const FPSCR_AHP: u32 = 1 << 26;
-const FPSCR_RMODE: u32 = 3 << 22;
 const FPSCR_IOC: u32 = 1 << 0;
-const FPSCR_DZC: u32 = 1 << 1;
 const SIGN: u32 = 0x8000_0000;
 const QUIET: u32 = 0x0040_0000;
+const INFINITY: u32 = 0x7F80_0000;
 const DEFAULT_NAN: u32 = 0x7FC0_0000;
 /// N, Z, C, V of a comparison, at FPSCR 31:28.
 const EQUAL: u32 = 0b0110;
@@ -23,52 +18,52 @@ const GREATER: u32 = 0b0010;
 const UNORDERED: u32 = 0b0011;
 
 fn is_nan(bits: u32) -> bool {
-    bits & !SIGN > 0x7F80_0000
+    bits & !SIGN > INFINITY
 }
 
 fn is_signalling(bits: u32) -> bool {
     is_nan(bits) && bits & QUIET == 0
 }
 
+fn is_infinite(bits: u32) -> bool {
+    bits & !SIGN == INFINITY
+}
+
+fn is_zero(bits: u32) -> bool {
+    bits & !SIGN == 0
+}
+
 impl Core {
     pub(super) fn float_arithmetic(&mut self, op: &Op, float: Float) -> Exec<()> {
-        let (n, m) = (self.float.s[op.n as usize], self.float.s[op.m as usize]);
+        let [d, n, m] = [op.d, op.n, op.m].map(|register| self.float.s[register as usize]);
         let result = match float {
             Float::Move => m,
             Float::Immediate => op.imm,
             Float::Abs => m & !SIGN,
             Float::Neg => m ^ SIGN,
-            _ => {
-                self.require_modelled_modes()?;
-                match float {
-                    Float::Compare => return self.compare(op, self.float.s[op.d as usize], m),
-                    Float::CompareZero => return self.compare(op, self.float.s[op.d as usize], 0),
-                    Float::Sqrt => self.square_root(m),
-                    Float::FromInteger | Float::ToInteger | Float::FromFixed | Float::ToFixed => {
-                        self.convert(op, float, m)
-                    }
-                    Float::FromHalf | Float::ToHalf => return self.convert_half(op, float, m),
-                    Float::Add | Float::Sub | Float::Mul | Float::Div | Float::Nmul => {
-                        self.two_operands(float, n, m)
-                    }
-                    _ => self.accumulate(float, self.float.s[op.d as usize], n, m),
-                }
-            }
+            Float::Compare => return self.compare(op, d, m),
+            Float::CompareZero => return self.compare(op, d, 0),
+            Float::FromHalf | Float::ToHalf => self.convert_half(op, float, d, m)?,
+            Float::FromInteger | Float::ToInteger => self.convert_integer(op, float, m),
+            Float::FromFixed | Float::ToFixed => self.convert_fixed(op, float, d),
+            Float::Sqrt => self.square_root(m),
+            Float::Add | Float::Sub | Float::Mul | Float::Div => self.two_operands(float, n, m),
+            Float::Nmul => self.two_operands(Float::Mul, n, m) ^ SIGN,
+            _ => self.accumulate(float, d, n, m),
         };
         self.float.s[op.d as usize] = result;
         Ok(())
     }
 
-    fn require_modelled_modes(&self) -> Exec<()> {
-        let what = match self.float.fpscr {
-            fpscr if fpscr & FPSCR_RMODE != 0 => {
-                "a floating-point rounding mode other than to nearest"
-            }
-            fpscr if fpscr & FPSCR_FZ != 0 => "floating-point flush-to-zero",
-            fpscr if fpscr & FPSCR_AHP != 0 => "the alternative half-precision format",
-            _ => return Ok(()),
-        };
-        Err(Trap::unmodelled(what, self.pc, self.pc))
+    fn environment(&self) -> Environment {
+        Environment::of(self.float.fpscr)
+    }
+
+    /// An operand as arithmetic sees it: subnormals are zeros under flush-to-zero.
+    fn operand(&mut self, bits: u32) -> u32 {
+        let (value, flags) = self.environment().flush_operand(bits);
+        self.float.fpscr |= flags;
+        value
     }
 
     /// `FPProcessNaNs`: the result if an operand is a NaN; signalling ones go first.
@@ -78,47 +73,35 @@ impl Core {
             self.float.fpscr |= FPSCR_IOC;
         }
         let nan = signalling.or_else(|| operands.iter().copied().find(|&bits| is_nan(bits)))?;
-        Some(if self.float.fpscr & FPSCR_DN != 0 {
+        Some(if self.environment().default_nan {
             DEFAULT_NAN
         } else {
             nan | QUIET
         })
     }
 
-    /// A result computed from numbers: a NaN among those is an invalid operation.
-    fn finish(&mut self, result: f32) -> u32 {
-        if result.is_nan() {
-            self.float.fpscr |= FPSCR_IOC;
-            return DEFAULT_NAN;
-        }
-        result.to_bits()
-    }
-
-    fn two_operands(&mut self, float: Float, n: u32, m: u32) -> u32 {
-        let result = match self.propagate_nan(&[n, m]) {
-            Some(nan) => nan,
-            None => self.two_numbers(float, f32::from_bits(n), f32::from_bits(m)),
-        };
-        if float == Float::Nmul {
-            result ^ SIGN
+    /// The result of an operation on numbers; a NaN among those can only be the default one.
+    fn finish(&mut self, (result, flags): (u32, u32)) -> u32 {
+        self.float.fpscr |= flags;
+        if is_nan(result) {
+            DEFAULT_NAN
         } else {
             result
         }
     }
 
-    fn two_numbers(&mut self, float: Float, n: f32, m: f32) -> u32 {
-        let result = match float {
-            Float::Add => n + m,
-            Float::Sub => n - m,
-            Float::Div => {
-                if m == 0.0 && n != 0.0 && n.is_finite() {
-                    self.float.fpscr |= FPSCR_DZC;
-                }
-                n / m
-            }
-            _ => n * m,
-        };
-        self.finish(result)
+    fn two_operands(&mut self, float: Float, n: u32, m: u32) -> u32 {
+        let (n, m) = (self.operand(n), self.operand(m));
+        if let Some(nan) = self.propagate_nan(&[n, m]) {
+            return nan;
+        }
+        let environment = self.environment();
+        self.finish(match float {
+            Float::Add => environment.add(n, m),
+            Float::Sub => environment.add(n, m ^ SIGN),
+            Float::Div => environment.divide(n, m),
+            _ => environment.multiply(n, m),
+        })
     }
 
     /// VMLA and its kin round the product first; VFMA and its kin do not.
@@ -136,30 +119,30 @@ impl Core {
 
     /// `FPMulAdd`: with a quiet NaN as addend, infinity times zero is still invalid.
     fn fused(&mut self, d: u32, n: u32, m: u32) -> u32 {
-        let (a, b) = (f32::from_bits(n), f32::from_bits(m));
-        let invalid = a.is_infinite() && b == 0.0 || a == 0.0 && b.is_infinite();
+        let [d, n, m] = [d, n, m].map(|bits| self.operand(bits));
+        let invalid = is_infinite(n) && is_zero(m) || is_zero(n) && is_infinite(m);
         if invalid && is_nan(d) && !is_signalling(d) {
             self.float.fpscr |= FPSCR_IOC;
             return DEFAULT_NAN;
         }
         match self.propagate_nan(&[d, n, m]) {
             Some(nan) => nan,
-            None => self.finish(a.mul_add(b, f32::from_bits(d))),
+            None => self.finish(self.environment().multiply_add(d, n, m)),
         }
     }
 
     fn square_root(&mut self, m: u32) -> u32 {
+        let m = self.operand(m);
         match self.propagate_nan(&[m]) {
             Some(nan) => nan,
-            None => self.finish(f32::from_bits(m).sqrt()),
+            None => self.finish(self.environment().square_root(m)),
         }
     }
 
     fn compare(&mut self, op: &Op, d: u32, m: u32) -> Exec<()> {
-        let signals = op.imm & 1 != 0;
-        let unordered_is_invalid =
-            is_signalling(d) || is_signalling(m) || signals && (is_nan(d) || is_nan(m));
-        if unordered_is_invalid {
+        let (d, m) = (self.operand(d), self.operand(m));
+        let any_nan_signals = op.imm & 1 != 0;
+        if is_signalling(d) || is_signalling(m) || any_nan_signals && (is_nan(d) || is_nan(m)) {
             self.float.fpscr |= FPSCR_IOC;
         }
         let nzcv = match f32::from_bits(d).partial_cmp(&f32::from_bits(m)) {
@@ -172,67 +155,62 @@ impl Core {
         Ok(())
     }
 
-    fn convert(&mut self, op: &Op, float: Float, m: u32) -> u32 {
+    fn convert_integer(&mut self, op: &Op, float: Float, m: u32) -> u32 {
         let signed = op.imm & 1 != 0;
-        match float {
-            Float::FromInteger if signed => (m as i32 as f32).to_bits(),
-            Float::FromInteger => (m as f32).to_bits(),
-            Float::ToInteger => self.to_integer(m, 0, signed, 32, op.imm & 2 != 0),
-            Float::FromFixed => from_fixed(self.float.s[op.d as usize], op),
-            _ => {
-                let bits = if op.imm & 2 != 0 { 32 } else { 16 };
-                self.to_integer(self.float.s[op.d as usize], op.amount, signed, bits, true)
-            }
+        let environment = self.environment();
+        if float == Float::FromInteger {
+            let value = if signed {
+                i64::from(m as i32)
+            } else {
+                i64::from(m)
+            };
+            return self.finish(environment.from_integer(value));
         }
+        let environment = if op.imm & 2 != 0 {
+            environment.truncating()
+        } else {
+            environment
+        };
+        let m = self.operand(m);
+        self.finish_integer(environment.to_fixed(m, 0, signed, 32))
     }
 
-    /// `FPToFixed`: saturates, and says so by IOC; NaN gives 0.
-    fn to_integer(
-        &mut self,
-        bits: u32,
-        fraction: u8,
-        signed: bool,
-        width: u32,
-        truncate: bool,
-    ) -> u32 {
-        let value = f64::from(f32::from_bits(bits))
-            * f64::from(1u32 << 16)
-            * 2f64.powi(i32::from(fraction) - 16);
-        let rounded = if truncate {
-            value.trunc()
-        } else {
-            value.round_ties_even()
-        };
-        let (low, high) = if signed {
-            (-(1i64 << (width - 1)), (1i64 << (width - 1)) - 1)
-        } else {
-            (0, (1i64 << width) - 1)
-        };
-        if rounded.is_nan() || rounded < low as f64 || rounded > high as f64 {
-            self.float.fpscr |= FPSCR_IOC;
+    /// From fixed point always rounds to nearest, to fixed point towards zero (A7.7.229).
+    fn convert_fixed(&mut self, op: &Op, float: Float, d: u32) -> u32 {
+        let signed = op.imm & 1 != 0;
+        let width = if op.imm & 2 != 0 { 32 } else { 16 };
+        if float == Float::FromFixed {
+            return rounding::from_fixed(d, op.amount, signed, width, &mut self.float.fpscr);
         }
-        (rounded as i64).clamp(low, high) as u32
+        let d = self.operand(d);
+        let environment = self.environment().truncating();
+        self.finish_integer(environment.to_fixed(d, op.amount, signed, width))
     }
 
-    /// VCVTB, VCVTT.
-    fn convert_half(&mut self, op: &Op, _float: Float, _m: u32) -> Exec<()> {
-        let _ = op;
-        Err(Trap::unmodelled(
-            "half-precision conversion",
-            self.pc,
-            self.pc,
-        ))
+    fn finish_integer(&mut self, (result, flags): (u32, u32)) -> u32 {
+        self.float.fpscr |= flags;
+        result
     }
-}
 
-fn from_fixed(bits: u32, op: &Op) -> u32 {
-    let integer = match (op.imm & 1 != 0, op.imm & 2 != 0) {
-        (true, true) => i64::from(bits as i32),
-        (true, false) => i64::from(bits as i16),
-        (false, true) => i64::from(bits),
-        (false, false) => i64::from(bits as u16),
-    };
-    // A 32-bit integer is exact in f64, scaling by a power of two too: the only rounding is the last.
-    let scaled = integer as f64 * 2f64.powi(-i32::from(op.amount));
-    (scaled as f32).to_bits()
+    /// VCVTB, VCVTT between single and half precision; the other half of the destination stays.
+    fn convert_half(&mut self, op: &Op, float: Float, d: u32, m: u32) -> Exec<u32> {
+        if self.float.fpscr & FPSCR_AHP != 0 {
+            return Err(Trap::unmodelled(
+                "the alternative half-precision format",
+                self.pc,
+                self.pc,
+            ));
+        }
+        let shift = 16 * (op.imm & 1);
+        let environment = self.environment();
+        if float == Float::FromHalf {
+            let (result, flags) = environment.from_half((m >> shift) as u16);
+            self.float.fpscr |= flags;
+            return Ok(result);
+        }
+        let m = self.operand(m);
+        let (half, flags) = environment.to_half(m);
+        self.float.fpscr |= flags;
+        Ok(d & !(0xFFFF << shift) | u32::from(half) << shift)
+    }
 }

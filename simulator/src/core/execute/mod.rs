@@ -10,6 +10,7 @@ mod memory;
 mod multiple;
 mod multiply;
 mod packed;
+mod rounding;
 mod system;
 
 use super::decode::{Kind, Op};
