@@ -20,7 +20,7 @@ from simulator import build as simulator
 def run(
     scenarios: Sequence[str], allocators: Sequence[str], runs_folder: Path, options: Options | None = None
 ) -> list[conductor.RunResult]:
-    """Runs every scenario on every allocator. All is compiled and built first, so a wrong name costs no run."""
+    """Runs every scenario on every allocator. All is built first: a wrong name costs no run."""
     options = options or Options()
     plans = [_plan(name, options) for name in scenarios]
     console = Console(stderr=True, highlight=False)
@@ -49,7 +49,7 @@ def _run_one(
     result = conductor.run(
         plan,
         image,
-        runs_folder,
+        runs_folder=runs_folder,
         board_name=options.board,
         samplerate_hz=options.samplerate_hz,
         duration_s=options.duration_s,

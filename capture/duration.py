@@ -40,7 +40,7 @@ def bound_s(plan: Plan) -> float:
     """Seconds after reset by which the end frame of `plan` has passed."""
     marks = plan.operations["label"].rle_id().n_unique()
     lines_s = (FRAMING_LINES * LINE_BYTES + marks * MARK_BYTES) / BYTES_PER_S
-    operations_s = _record_bytes(plan.operations) / BYTES_PER_S + _operation_cycles(plan.operations) / CORE_HZ
+    operations_s = _record_bytes(plan.operations) / BYTES_PER_S + _operation_cycles(plan) / CORE_HZ
     return MARGIN * (BOOT_S + FRAMES_S + lines_s + operations_s) / _share_left_by(plan.stimulus)
 
 
@@ -49,10 +49,13 @@ def _record_bytes(operations: pl.DataFrame) -> int:
     return OPERATION_FIXED_BYTES * operations.height + int(digits)
 
 
-def _operation_cycles(operations: pl.DataFrame) -> int:
-    """No search looks at more blocks than were ever allocated before it, plus the one left over."""
-    slots = operations["id"].n_unique() + 1
-    return operations.height * (OPERATION_CYCLES + SEARCH_CYCLES_PER_BLOCK * slots)
+def _operation_cycles(plan: Plan) -> int:
+    """An operation waits for its phase of the stimulus, a period at most; no search looks at more blocks than
+    were ever allocated before it, plus the one left over.
+    """
+    slots = plan.operations["id"].n_unique() + 1
+    waiting = plan.stimulus.period_ticks
+    return plan.operations.height * (OPERATION_CYCLES + waiting + SEARCH_CYCLES_PER_BLOCK * slots)
 
 
 def _share_left_by(stimulus: Stimulus) -> float:

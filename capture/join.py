@@ -206,7 +206,7 @@ def _stimuli(
     found = vectorised.responses(edges, stimulus, answer)
     sample = found.stimulus_sample
     in_operation = vectorised.level_at(edges, "OP", sample)
-    in_critical = vectorised.level_at(edges, "CRIT", sample)
+    in_critical = vectorised.high_within(edges, "CRIT", sample, found.answer_sample)
     woken = vectorised.responses(edges, stimulus, task).answer_sample if task else np.full_like(sample, -1)
     columns = {
         "control": pl.Series([task is None] * len(sample), dtype=pl.Boolean),

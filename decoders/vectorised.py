@@ -110,6 +110,20 @@ def level_at(edges: EdgeList, channel: str, samples: Samples) -> Levels:
     return found
 
 
+def high_within(edges: EdgeList, channel: str, first: Samples, last: Samples) -> Levels:
+    """Whether `channel` was high at some sample from `first` up to and including `last`, bool[n].
+
+    Where `last` lies before `first` (an answer that never came, -1) only the sample `first` counts.
+    """
+    transitions = edges.transitions(channel)
+    rises = transitions.sample[transitions.level]
+    until = np.maximum(first, last)
+    rises_until: Levels = np.searchsorted(rises, until, side="right") > np.searchsorted(
+        rises, first, side="right"
+    )
+    return level_at(edges, channel, first) | rises_until
+
+
 def frames(edges: EdgeList, tick_hz: int, samplerate_hz: int) -> Frames:
     """The frames of docs/SPEC.md, section 2.
 

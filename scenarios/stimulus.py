@@ -11,8 +11,8 @@ MODES = ("none", "periodic")
 _U32 = 0xFFFF_FFFF
 
 # Both interrupts and the two context switches of the woken task take several hundred cycles; a period
-# below this leaves the bench task nothing, and the run would never end.
-MIN_PERIOD_TICKS = 1000
+# below this leaves the bench task nothing, and the run would never end; the firmware refuses it too.
+MIN_PERIOD_TICKS = {"period": 2000, "control period": 500}
 
 _OVERRIDE = re.compile(r"periodic:(\d{1,10})(?:,(\d{1,10}))?", re.ASCII)
 
@@ -69,9 +69,9 @@ def override(own: Stimulus, asked: str) -> Stimulus:
 def playable(stimulus: Stimulus) -> Stimulus:
     """The same stimulus. Raises ScenarioError where its periods leave the bench no time to run."""
     for name, ticks in (("period", stimulus.period_ticks), ("control period", stimulus.control_period_ticks)):
-        if 0 < ticks < MIN_PERIOD_TICKS:
+        if 0 < ticks < MIN_PERIOD_TICKS[name]:
             raise ScenarioError(
                 f"A {name} of {ticks} ticks leaves the operations no time between interrupts; "
-                f"use at least {MIN_PERIOD_TICKS}."
+                f"use at least {MIN_PERIOD_TICKS[name]}."
             )
     return stimulus

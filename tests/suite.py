@@ -18,7 +18,7 @@ SIMULATOR = ROOT / "simulator"
 
 @dataclass(frozen=True)
 class Check:
-    """One command that must exit with 0. `optional_tool`, if given, is one that may be absent on a user's machine."""
+    """One command that must exit with 0. `optional_tool` may be absent on a user's machine."""
 
     name: str
     command: Sequence[str]

@@ -5,6 +5,7 @@
 #include "FreeRTOS.h"
 #include "bench/account.h"
 #include "bench/recorder.h"
+#include "bench/stimulus.h"
 #include "board/operation_marker.h"
 #include "board/pins.h"
 #include "heap/allocator.h"
@@ -106,6 +107,7 @@ uint32_t interpret(const image *checked) {
             record_mark(entry);
             continue;
         }
+        stimulus_await_phase(seq);
         pin_write(SYNC_PORT, SYNC_PIN, seq % 2u == 0u);
         const outcome done = run(entry);
         record_operation(seq++, &done);

@@ -17,6 +17,7 @@ static TaskHandle_t woken_task;
 static StaticTask_t woken_task_control;
 static StackType_t woken_task_stack[STACK_WORDS];
 static volatile stimulus_counts counts;
+static uint32_t phases; /* ticks in a period of the stimulus; 0 without one */
 
 /* The pins are raised by interrupt_entry.S, which branches here. */
 void stimulus_interrupt(void);
@@ -66,10 +67,37 @@ static void start(const compare_output *output, uint32_t period_ticks) {
 }
 
 void stimulus_start(uint32_t stimulus_period_ticks, uint32_t control_period_ticks) {
+    phases = stimulus_period_ticks;
     interrupt_enable(IRQ_TIM2, PRIORITY_STIMULUS);
     interrupt_enable(IRQ_TIM5, PRIORITY_CONTROL);
     start(&stimulus_output, stimulus_period_ticks);
     start(&control_output, control_period_ticks);
+}
+
+/* Multiples of the golden ratio, modulo 1, divide an interval as evenly as can be after every number of steps
+ * (Knuth, The Art of Computer Programming 3, section 6.4, theorem S). Here 1 is 2^32. */
+static uint32_t swept_phase(uint32_t seq) {
+    const uint32_t golden_ratio = 0x9E3779B9u;
+    return (uint32_t)((uint64_t)(seq * golden_ratio) * phases >> 32);
+}
+
+static uint32_t ticks_after(uint32_t phase) {
+    const uint32_t now = compare_output_phase(&stimulus_output);
+    return now >= phase ? now - phase : now + phases - phase;
+}
+
+/* The phase is reached when the distance from it falls back: also when an interrupt hid the very tick. */
+void stimulus_await_phase(uint32_t seq) {
+    if (phases == 0u) {
+        return;
+    }
+    const uint32_t phase = swept_phase(seq);
+    uint32_t before;
+    uint32_t now = ticks_after(phase);
+    do {
+        before = now;
+        now = ticks_after(phase);
+    } while (now >= before);
 }
 
 void stimulus_stop(void) {

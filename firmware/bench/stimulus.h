@@ -21,6 +21,12 @@ void stimulus_create_task(void);
 /** Starts both timers, each with its period in timer ticks; 0 leaves that one out. */
 void stimulus_start(uint32_t stimulus_period_ticks, uint32_t control_period_ticks);
 
+/**
+ * Returns when the stimulus has reached the phase at which operation `seq` is to begin; at once without a
+ * stimulus. The phases of consecutive operations sweep the period evenly.
+ */
+void stimulus_await_phase(uint32_t seq);
+
 /** No further edge: STIM and CTRL keep their levels. */
 void stimulus_stop(void);
 

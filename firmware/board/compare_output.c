@@ -45,6 +45,11 @@ void compare_output_run(const compare_output *output) {
     TIM_CR1(output->timer) = TIM_CR1_CEN;
 }
 
+/* The match is at the counter's last value, so that an edge and the counter's return to 0 are one tick apart. */
+uint32_t compare_output_phase(const compare_output *output) {
+    return TIM_CNT(output->timer);
+}
+
 void compare_output_stop(const compare_output *output) {
     TIM_CR1(output->timer) = 0;
 }

@@ -33,6 +33,9 @@ void compare_output_enable_interrupt(const compare_output *output);
 
 void compare_output_run(const compare_output *output);
 
+/** Ticks since the last edge, below the period. */
+uint32_t compare_output_phase(const compare_output *output);
+
 /** No further edge; the pin keeps its level. */
 void compare_output_stop(const compare_output *output);
 

@@ -7,9 +7,10 @@
 
 #include "heap.h"
 
-/** Result of an allocation: payload is NULL unless status is HEAP_OK. */
+/** Result of an allocation: payload is NULL and usable_bytes 0 unless status is HEAP_OK. */
 typedef struct {
     void *payload;
+    size_t usable_bytes; /**< what the payload can hold, the requested size or more */
     heap_status status;
 } allocator_result;
 

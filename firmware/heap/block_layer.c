@@ -136,7 +136,7 @@ static heap_block *search(uint32_t size) {
 static allocator_result hand_out(heap_block *block, uint32_t size) {
     block->status = BLOCK_LIVE;
     split_rest(block, size);
-    return (allocator_result){.payload = block_payload(block), .status = HEAP_OK};
+    return (allocator_result){.payload = block_payload(block), .usable_bytes = block->size, .status = HEAP_OK};
 }
 
 allocator_result allocator_allocate(size_t size) {

@@ -1,7 +1,7 @@
 /**
- * The facade (heap.h). Each operation has one critical section, and between its two markers nothing runs but the
- * allocator: what a marker pair measures is the allocator's. The book-keeping that must be consistent
- * follows behind the end marker, under the lock still, in the same few steps whatever the outcome.
+ * The facade (heap.h). Each operation has one critical section, and its markers stand right inside the lock: what
+ * they measure is how long interrupts are masked, the book-keeping that must be consistent included. That
+ * takes the same few steps for every allocator.
  */
 #include "heap.h"
 
@@ -37,9 +37,8 @@ void heap_reset(void) {
     last.probes = 0;
 }
 
-static void testify(heap_status status, uint32_t critical_cycles) {
+static void testify(heap_status status) {
     last.status = status;
-    last.critical_cycles = critical_cycles;
     last.probes = allocator_probes();
 }
 
@@ -50,12 +49,20 @@ static void note_free_bytes(void) {
     }
 }
 
-static void book_allocation(allocator_result result, uint32_t critical_cycles) {
-    testify(result.status, critical_cycles);
+static void book_allocation(allocator_result result) {
+    testify(result.status);
     if (result.status == HEAP_OK) {
         count.allocations++;
-        count.bytes_in_use += allocator_usable_size(result.payload);
+        count.bytes_in_use += result.usable_bytes;
         note_free_bytes();
+    }
+}
+
+static void book_free(heap_status status, size_t usable_bytes) {
+    testify(status);
+    if (status == HEAP_OK) {
+        count.frees++;
+        count.bytes_in_use -= usable_bytes;
     }
 }
 
@@ -63,8 +70,8 @@ void *heap_allocate(size_t size) {
     const uint32_t mask = heap_port_lock();
     const uint32_t begin_cycles = heap_port_critical_begin();
     const allocator_result result = allocator_allocate(size);
-    const uint32_t end_cycles = heap_port_critical_end();
-    book_allocation(result, end_cycles - begin_cycles);
+    book_allocation(result);
+    last.critical_cycles = heap_port_critical_end() - begin_cycles;
     heap_port_unlock(mask);
     return result.payload;
 }
@@ -73,8 +80,8 @@ void *heap_allocate_aligned(size_t size, size_t alignment) {
     const uint32_t mask = heap_port_lock();
     const uint32_t begin_cycles = heap_port_critical_begin();
     const allocator_result result = allocator_allocate_aligned(size, alignment);
-    const uint32_t end_cycles = heap_port_critical_end();
-    book_allocation(result, end_cycles - begin_cycles);
+    book_allocation(result);
+    last.critical_cycles = heap_port_critical_end() - begin_cycles;
     heap_port_unlock(mask);
     return result.payload;
 }
@@ -86,12 +93,8 @@ heap_status heap_free(void *payload) {
     const uint32_t mask = heap_port_lock();
     const uint32_t begin_cycles = heap_port_critical_begin();
     const heap_status status = allocator_free(payload);
-    const uint32_t end_cycles = heap_port_critical_end();
-    testify(status, end_cycles - begin_cycles);
-    if (status == HEAP_OK) {
-        count.frees++;
-        count.bytes_in_use -= usable_bytes;
-    }
+    book_free(status, usable_bytes);
+    last.critical_cycles = heap_port_critical_end() - begin_cycles;
     heap_port_unlock(mask);
     return status;
 }

@@ -139,7 +139,7 @@ def test_a_seed_given_twice_is_refused() -> None:
         ("trials = 1", 'trials = 1\n[stimulus]\nmode = "periodic"', "at least one tick"),
         ("trials = 1", "trials = 1\n[stimulus]\nperiod_ticks = 5003", "mode must be given"),
         ("trials = 1", 'trials = 1\n[stimulus]\nmode = "swept"', "mode 'swept' is unknown"),
-        ("trials = 1", 'trials = 1\n[stimulus]\nmode = "periodic"\nperiod_ticks = 50', "at least 1000"),
+        ("trials = 1", 'trials = 1\n[stimulus]\nmode = "periodic"\nperiod_ticks = 50', "at least 2000"),
         (
             "trials = 1",
             'trials = 1\n[stimulus]\nmode = "periodic"\nperiod_ticks = 5e3',

@@ -18,7 +18,7 @@ OWN = Stimulus("periodic", 5003, 7919)
         ("periodic:6007", Stimulus("periodic", 6007, 7919)),
         ("periodic:6007,9001", Stimulus("periodic", 6007, 9001)),
         ("periodic:6007,0", Stimulus("periodic", 6007, 0)),
-        ("periodic:1000,1000", Stimulus("periodic", 1000, 1000)),
+        ("periodic:2000,500", Stimulus("periodic", 2000, 500)),
         ("periodic:4294967295", Stimulus("periodic", 2**32 - 1, 7919)),
     ],
 )
@@ -43,7 +43,7 @@ def test_without_periods_of_its_own_there_is_no_control_to_keep() -> None:
         (OWN, "periodic:6007,9001,1", "not understood"),
         (OWN, "periodic:6007\n", "not understood"),
         (OWN, "periodic:0", "at least one tick"),
-        (OWN, "periodic:999", "at least 1000"),
+        (OWN, "periodic:1999", "at least 2000"),
         (OWN, "periodic:5003,999", "control period of 999"),
         (OWN, "periodic:4294967296", "32-bit"),
     ],
