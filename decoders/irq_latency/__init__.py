@@ -7,13 +7,15 @@ comes at a later sample than its stimulus; one at the very sample of the next st
 earlier. A stimulus that is followed by another before its answer is missed. The last stimulus of a
 capture may stay unanswered: nothing is said of it.
 
-With CRIT connected, latencies of stimuli that fell into a critical section are set apart as "hit".
+With CRIT connected, a latency is set apart as "hit" if CRIT was high at some sample from the stimulus to its
+answer, both included: the mask may be raised just before the pin is. A missed stimulus is hit if CRIT was
+high at its own sample.
 
 Binary class "latencies": one row of 24 bytes per stimulus and kind, little-endian, in the order of
 decision:
 
     u8   kind      0 STIM to ISR, 1 STIM to TASK, 2 CTRL to CISR
-    u8   flags     bit 0: missed; bit 1: CRIT was high at the stimulus (0 without CRIT)
+    u8   flags     bit 0: missed; bit 1: hit (0 without CRIT)
     u16  reserved  0
     u32  reserved  0
     u64  stimulus  sample of the stimulus

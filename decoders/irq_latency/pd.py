@@ -69,6 +69,7 @@ class Decoder(srd.Decoder):
     def reset(self):
         self.samplerate = None
         self.pending = [None] * len(KINDS)
+        self.rises_of_crit = 0
 
     def metadata(self, key, value):
         if key == srd.SRD_CONF_SAMPLERATE:
@@ -87,10 +88,13 @@ class Decoder(srd.Decoder):
         kinds = [k for k, (stimulus, answer, _) in enumerate(KINDS) if connected >= {stimulus, answer}]
         stimuli = sorted({KINDS[k][0] for k in kinds})
         answers = [KINDS[k][1] for k in kinds]
-        conditions = [{c: 'r'} for c in answers] + [{c: 'e'} for c in stimuli]
+        rising = answers + sorted({CRIT} & connected)
+        conditions = [{c: 'r'} for c in rising] + [{c: 'e'} for c in stimuli]
         while True:
             pins = self.wait(conditions)
-            seen = {c for c, matched in zip(answers + stimuli, self.matched, strict=True) if matched}
+            seen = {c for c, matched in zip(rising + stimuli, self.matched, strict=True) if matched}
+            if CRIT in seen:
+                self.rises_of_crit += 1
             # Answers first: at the sample of a new stimulus they belong to the one before.
             for k in kinds:
                 if KINDS[k][1] in seen:
@@ -101,17 +105,19 @@ class Decoder(srd.Decoder):
 
     def stimulus(self, kind, hit):
         if self.pending[kind] is not None:
-            stimulus, flags = self.pending[kind]
+            stimulus, flags, _ = self.pending[kind]
             self.put(stimulus, self.samplenum, self.out_ann,
                      [3 * kind + MISSED, [f'{KINDS[kind][2]} missed', 'Missed', 'M']])
             self.row(kind, flags | FLAG_MISSED, stimulus, NO_ANSWER)
-        self.pending[kind] = (self.samplenum, FLAG_HIT if hit else 0)
+        self.pending[kind] = (self.samplenum, FLAG_HIT if hit else 0, self.rises_of_crit)
 
     def answer(self, kind):
         if self.pending[kind] is None:
             return
-        stimulus, flags = self.pending[kind]
+        stimulus, flags, rises_before = self.pending[kind]
         self.pending[kind] = None
+        if self.rises_of_crit > rises_before:
+            flags |= FLAG_HIT
         self.put(stimulus, self.samplenum, self.out_ann,
                  [3 * kind + (HIT if flags & FLAG_HIT else CLEAR), self.texts(self.samplenum - stimulus)])
         self.row(kind, flags, stimulus, self.samplenum)

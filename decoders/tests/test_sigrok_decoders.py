@@ -88,13 +88,15 @@ def test_both_decodings_agree_on_every_response(
     edges: EdgeList, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     rows = latencies_by_sigrok(saved(tmp_path_factory.mktemp("sr"), edges))
+    crit = np.repeat(edges.word & 1, np.diff(edges.sample, append=edges.total_samples)).tolist()
     for kind, (stimulus, answer) in enumerate(KINDS):
         found = vectorised.responses(edges, stimulus, answer)
-        hit = vectorised.level_at(edges, "CRIT", found.stimulus_sample)
         expected = [
-            (asked, NO_ANSWER if missed else answered, int(missed) | int(in_critical) << 1)
-            for asked, answered, missed, in_critical in zip(
-                found.stimulus_sample.tolist(), found.answer_sample.tolist(), found.missed, hit, strict=True
+            (asked, NO_ANSWER, 1 | crit[asked] << 1)
+            if missed
+            else (asked, answered, max(crit[asked : answered + 1]) << 1)
+            for asked, answered, missed in zip(
+                found.stimulus_sample.tolist(), found.answer_sample.tolist(), found.missed, strict=True
             )
             if missed or answered >= 0
         ]
@@ -180,6 +182,17 @@ def test_latencies_and_misses_are_those_that_were_drawn(tmp_path: Path) -> None:
         "300-500 irq_latency-1: Task missed",
         "500-520 irq_latency-1: 238.1 ns, 20 cycles, 20 samples",
     ]
+
+
+def test_a_critical_section_between_stimulus_and_answer_is_a_hit(tmp_path: Path) -> None:
+    wave = Waveform(1000)
+    wave.toggle("STIM", 100, 300)
+    wave.pulse("CRIT", 110, 120)
+    wave.pulse("ISR", 130, 140)
+    wave.pulse("CRIT", 320, 330)
+    wave.pulse("ISR", 319, 340)
+    rows = latencies_by_sigrok(saved(tmp_path, wave.edges()), "irq_latency:stim=STIM:isr=ISR:crit=CRIT")
+    assert rows == [Latency(0, 2, 0, 0, 100, 130), Latency(0, 0, 0, 0, 300, 319)]
 
 
 def test_optional_channels_may_be_left_out(tmp_path: Path) -> None:
