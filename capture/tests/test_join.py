@@ -77,7 +77,9 @@ def test_interrupts_tell_what_they_fell_into(run: SyntheticRun) -> None:
     assert stimuli["task_latency_ns"].to_list() == pytest.approx(
         [(c + 300) * NS_PER_S / CORE_HZ for c in cycles]
     )
-    expected = [_hit(run, stimulus) for stimulus, _ in run.stimuli]
+    expected = [
+        (_operation_at(run, stimulus), _hit(run, stimulus, answer)) for stimulus, answer in run.stimuli
+    ]
     assert list(zip(stimuli["operation_seq"], stimuli["hit"], strict=True)) == expected
     assert {"critical", "operation", "none"} == set(stimuli["hit"])
     control = interrupts.filter("control")
@@ -86,13 +88,31 @@ def test_interrupts_tell_what_they_fell_into(run: SyntheticRun) -> None:
     assert not interrupts["missed"].any()
 
 
-def _hit(run: SyntheticRun, cycle: int) -> tuple[int | None, str]:
+def _operation_at(run: SyntheticRun, cycle: int) -> int | None:
+    """The operation whose OP pulse holds `cycle`."""
+    lasts = ((t.seq, range(t.start, t.start + t.operation_cycles + OPERATION_COST)) for t in run.truths)
+    return next((seq for seq, span in lasts if cycle in span), None)
+
+
+def _hit(run: SyntheticRun, stimulus: int, answer: int) -> str:
     for truth in run.truths:
-        if truth.critical_start <= cycle < truth.critical_start + truth.critical_cycles + CRITICAL_COST:
-            return truth.seq, "critical"
-        if truth.start <= cycle < truth.start + truth.operation_cycles + OPERATION_COST:
-            return truth.seq, "operation"
-    return None, "none"
+        end = truth.critical_start + truth.critical_cycles + CRITICAL_COST
+        if truth.critical_start <= answer and stimulus < end:
+            return "critical"
+    return "none" if _operation_at(run, stimulus) is None else "operation"
+
+
+def test_a_critical_section_that_begins_before_the_answer_is_hit() -> None:
+    run = SyntheticRun(small_plan())
+    calm = next(
+        index
+        for index, (stimulus, answer) in enumerate(run.stimuli)
+        if _operation_at(run, stimulus) is None and _hit(run, stimulus, answer) == "none"
+    )
+    stimulus, answer = run.stimuli[calm]
+    run.pulse("CRIT", stimulus + 5, answer - stimulus - 8)
+    hits = evidence_of(run).joined.interrupts.filter(~pl.col("control"))["hit"]
+    assert hits[calm] == "critical"
 
 
 def test_hits_are_counted_per_operation(run: SyntheticRun) -> None:
