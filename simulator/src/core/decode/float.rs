@@ -4,29 +4,29 @@ use super::Float::*;
 use super::{bit, bits, reg, row, Float, Index, Kind, Op, Row};
 
 pub const WIDE: &[Row] = &[
-    row(0xFFB00E50, 0xEE000A00, "VMLA T2", |o, _| three(Mla, o)),
-    row(0xFFB00E50, 0xEE000A40, "VMLS T2", |o, _| three(Mls, o)),
-    row(0xFFB00E50, 0xEE100A00, "VNMLS T1", |o, _| three(Nmls, o)),
-    row(0xFFB00E50, 0xEE100A40, "VNMLA T1", |o, _| three(Nmla, o)),
-    row(0xFFB00E50, 0xEE200A00, "VMUL T2", |o, _| three(Mul, o)),
-    row(0xFFB00E50, 0xEE200A40, "VNMUL T2", |o, _| three(Nmul, o)),
-    row(0xFFB00E50, 0xEE300A00, "VADD T2", |o, _| three(Add, o)),
-    row(0xFFB00E50, 0xEE300A40, "VSUB T2", |o, _| three(Sub, o)),
-    row(0xFFB00E50, 0xEE800A00, "VDIV T1", |o, _| three(Div, o)),
-    row(0xFFB00E50, 0xEE900A00, "VFNMS T1", |o, _| three(Fnms, o)),
-    row(0xFFB00E50, 0xEE900A40, "VFNMA T1", |o, _| three(Fnma, o)),
-    row(0xFFB00E50, 0xEEA00A00, "VFMA T2", |o, _| three(Fma, o)),
-    row(0xFFB00E50, 0xEEA00A40, "VFMS T2", |o, _| three(Fms, o)),
-    row(0xFFB00EF0, 0xEEB00A00, "VMOV (immediate) T2", |o, _| Op {
+    row(0xFFB00F50, 0xEE000A00, "VMLA T2", |o, _| three(Mla, o)),
+    row(0xFFB00F50, 0xEE000A40, "VMLS T2", |o, _| three(Mls, o)),
+    row(0xFFB00F50, 0xEE100A00, "VNMLS T1", |o, _| three(Nmls, o)),
+    row(0xFFB00F50, 0xEE100A40, "VNMLA T1", |o, _| three(Nmla, o)),
+    row(0xFFB00F50, 0xEE200A00, "VMUL T2", |o, _| three(Mul, o)),
+    row(0xFFB00F50, 0xEE200A40, "VNMUL T2", |o, _| three(Nmul, o)),
+    row(0xFFB00F50, 0xEE300A00, "VADD T2", |o, _| three(Add, o)),
+    row(0xFFB00F50, 0xEE300A40, "VSUB T2", |o, _| three(Sub, o)),
+    row(0xFFB00F50, 0xEE800A00, "VDIV T1", |o, _| three(Div, o)),
+    row(0xFFB00F50, 0xEE900A00, "VFNMS T1", |o, _| three(Fnms, o)),
+    row(0xFFB00F50, 0xEE900A40, "VFNMA T1", |o, _| three(Fnma, o)),
+    row(0xFFB00F50, 0xEEA00A00, "VFMA T2", |o, _| three(Fma, o)),
+    row(0xFFB00F50, 0xEEA00A40, "VFMS T2", |o, _| three(Fms, o)),
+    row(0xFFB00FF0, 0xEEB00A00, "VMOV (immediate) T2", |o, _| Op {
         imm: expand_immediate(bits(o, 19, 16) << 4 | bits(o, 3, 0)),
         ..three(Immediate, o)
     }),
-    row(0xFFBF0ED0, 0xEEB00A40, "VMOV (register) T2", |o, _| {
+    row(0xFFBF0FD0, 0xEEB00A40, "VMOV (register) T2", |o, _| {
         three(Move, o)
     }),
-    row(0xFFBF0ED0, 0xEEB00AC0, "VABS T2", |o, _| three(Abs, o)),
-    row(0xFFBF0ED0, 0xEEB10A40, "VNEG T2", |o, _| three(Neg, o)),
-    row(0xFFBF0ED0, 0xEEB10AC0, "VSQRT T1", |o, _| three(Sqrt, o)),
+    row(0xFFBF0FD0, 0xEEB00AC0, "VABS T2", |o, _| three(Abs, o)),
+    row(0xFFBF0FD0, 0xEEB10A40, "VNEG T2", |o, _| three(Neg, o)),
+    row(0xFFBF0FD0, 0xEEB10AC0, "VSQRT T1", |o, _| three(Sqrt, o)),
     row(
         0xFFBF0E50,
         0xEEB20A40,
@@ -45,15 +45,15 @@ pub const WIDE: &[Row] = &[
             ..three(ToHalf, o)
         },
     ),
-    row(0xFFBF0E50, 0xEEB40A40, "VCMP, VCMPE T1", |o, _| Op {
+    row(0xFFBF0F50, 0xEEB40A40, "VCMP, VCMPE T1", |o, _| Op {
         imm: bits(o, 7, 7),
         ..three(Compare, o)
     }),
-    row(0xFFBF0E50, 0xEEB50A40, "VCMP, VCMPE T2", |o, _| Op {
+    row(0xFFBF0F50, 0xEEB50A40, "VCMP, VCMPE T2", |o, _| Op {
         imm: bits(o, 7, 7),
         ..three(CompareZero, o)
     }),
-    row(0xFFBF0E50, 0xEEB80A40, "VCVT (from integer) T1", |o, _| {
+    row(0xFFBF0F50, 0xEEB80A40, "VCVT (from integer) T1", |o, _| {
         Op {
             imm: bits(o, 7, 7),
             ..three(FromInteger, o)

@@ -1,15 +1,19 @@
-//! Single-precision arithmetic (A2.5): operands, NaNs and flags as the manual has them; rounding is `rounding`'s.
+//! Single-precision arithmetic (A2.5): operands, NaNs and invalid operations as the manual has them; results are rounded by
+//! `rounding`.
 
-use super::rounding::{self, Environment};
+use super::rounding::{self, Environment, Flagged, Round};
 use crate::core::decode::{Float, Op};
-use crate::core::trap::{Exec, Trap};
+use crate::core::trap::Exec;
 use crate::core::Core;
 
-const FPSCR_AHP: u32 = 1 << 26;
 const FPSCR_IOC: u32 = 1 << 0;
+const FPSCR_DZC: u32 = 1 << 1;
+const FPSCR_IXC: u32 = 1 << 4;
+const FPSCR_IDC: u32 = 1 << 7;
 const SIGN: u32 = 0x8000_0000;
 const QUIET: u32 = 0x0040_0000;
 const INFINITY: u32 = 0x7F80_0000;
+const SMALLEST_NORMAL: u32 = 0x0080_0000;
 const DEFAULT_NAN: u32 = 0x7FC0_0000;
 /// N, Z, C, V of a comparison, at FPSCR 31:28.
 const EQUAL: u32 = 0b0110;
@@ -25,12 +29,9 @@ fn is_signalling(bits: u32) -> bool {
     is_nan(bits) && bits & QUIET == 0
 }
 
-fn is_infinite(bits: u32) -> bool {
-    bits & !SIGN == INFINITY
-}
-
-fn is_zero(bits: u32) -> bool {
-    bits & !SIGN == 0
+/// A single-precision number, exactly.
+fn number(bits: u32) -> f64 {
+    f32::from_bits(bits).into()
 }
 
 impl Core {
@@ -43,7 +44,8 @@ impl Core {
             Float::Neg => m ^ SIGN,
             Float::Compare => return self.compare(op, d, m),
             Float::CompareZero => return self.compare(op, d, 0),
-            Float::FromHalf | Float::ToHalf => self.convert_half(op, float, d, m)?,
+            Float::FromHalf => self.widen_half(op, m),
+            Float::ToHalf => self.narrow_to_half(op, d, m),
             Float::FromInteger | Float::ToInteger => self.convert_integer(op, float, m),
             Float::FromFixed | Float::ToFixed => self.convert_fixed(op, float, d),
             Float::Sqrt => self.square_root(m),
@@ -59,11 +61,19 @@ impl Core {
         Environment::of(self.float.fpscr)
     }
 
-    /// An operand as arithmetic sees it: subnormals are zeros under flush-to-zero.
-    fn operand(&mut self, bits: u32) -> u32 {
-        let (value, flags) = self.environment().flush_operand(bits);
+    /// Raises cumulative flags and passes the result on.
+    fn flagged<T>(&mut self, (result, flags): Flagged<T>) -> T {
         self.float.fpscr |= flags;
-        value
+        result
+    }
+
+    /// An operand as arithmetic sees it (`FPUnpack`): subnormals are zeros under flush-to-zero.
+    fn operand(&mut self, bits: u32) -> u32 {
+        let magnitude = bits & !SIGN;
+        if self.environment().flush_to_zero && magnitude != 0 && magnitude < SMALLEST_NORMAL {
+            return self.flagged((bits & SIGN, FPSCR_IDC));
+        }
+        bits
     }
 
     /// `FPProcessNaNs`: the result if an operand is a NaN; signalling ones go first.
@@ -80,14 +90,14 @@ impl Core {
         })
     }
 
-    /// The result of an operation on numbers; a NaN among those can only be the default one.
-    fn finish(&mut self, (result, flags): (u32, u32)) -> u32 {
-        self.float.fpscr |= flags;
-        if is_nan(result) {
-            DEFAULT_NAN
+    /// Rounds the result of an operation on numbers; a NaN among those is an invalid operation.
+    fn finish(&mut self, odd: f64) -> u32 {
+        let rounded = if odd.is_nan() {
+            (DEFAULT_NAN, FPSCR_IOC)
         } else {
-            result
-        }
+            self.environment().to_single(odd)
+        };
+        self.flagged(rounded)
     }
 
     fn two_operands(&mut self, float: Float, n: u32, m: u32) -> u32 {
@@ -95,13 +105,29 @@ impl Core {
         if let Some(nan) = self.propagate_nan(&[n, m]) {
             return nan;
         }
-        let environment = self.environment();
-        self.finish(match float {
-            Float::Add => environment.add(n, m),
-            Float::Sub => environment.add(n, m ^ SIGN),
-            Float::Div => environment.divide(n, m),
-            _ => environment.multiply(n, m),
-        })
+        let (n, m) = (number(n), number(m));
+        match float {
+            Float::Add => self.sum(n, m),
+            Float::Sub => self.sum(n, -m),
+            Float::Div => self.quotient(n, m),
+            // The product of two 24-bit significands is exact in double precision.
+            _ => self.finish(n * m),
+        }
+    }
+
+    /// An exact zero from operands of unlike signs is negative when rounding down (`FPAdd`).
+    fn sum(&mut self, a: f64, b: f64) -> u32 {
+        let odd = rounding::add(a, b);
+        let cancelled = odd == 0.0 && a.is_sign_negative() != b.is_sign_negative();
+        let rounds_down = self.environment().round == Round::Down;
+        self.finish(if cancelled && rounds_down { -0.0 } else { odd })
+    }
+
+    fn quotient(&mut self, n: f64, m: f64) -> u32 {
+        if m == 0.0 && n != 0.0 && n.is_finite() {
+            self.float.fpscr |= FPSCR_DZC;
+        }
+        self.finish(rounding::divide(n, m))
     }
 
     /// VMLA and its kin round the product first; VFMA and its kin do not.
@@ -120,14 +146,14 @@ impl Core {
     /// `FPMulAdd`: with a quiet NaN as addend, infinity times zero is still invalid.
     fn fused(&mut self, d: u32, n: u32, m: u32) -> u32 {
         let [d, n, m] = [d, n, m].map(|bits| self.operand(bits));
-        let invalid = is_infinite(n) && is_zero(m) || is_zero(n) && is_infinite(m);
+        let product = number(n) * number(m);
+        let invalid = product.is_nan() && !is_nan(n) && !is_nan(m);
         if invalid && is_nan(d) && !is_signalling(d) {
-            self.float.fpscr |= FPSCR_IOC;
-            return DEFAULT_NAN;
+            return self.flagged((DEFAULT_NAN, FPSCR_IOC));
         }
         match self.propagate_nan(&[d, n, m]) {
             Some(nan) => nan,
-            None => self.finish(self.environment().multiply_add(d, n, m)),
+            None => self.sum(number(d), product),
         }
     }
 
@@ -135,7 +161,7 @@ impl Core {
         let m = self.operand(m);
         match self.propagate_nan(&[m]) {
             Some(nan) => nan,
-            None => self.finish(self.environment().square_root(m)),
+            None => self.finish(rounding::square_root(number(m))),
         }
     }
 
@@ -145,7 +171,7 @@ impl Core {
         if is_signalling(d) || is_signalling(m) || any_nan_signals && (is_nan(d) || is_nan(m)) {
             self.float.fpscr |= FPSCR_IOC;
         }
-        let nzcv = match f32::from_bits(d).partial_cmp(&f32::from_bits(m)) {
+        let nzcv = match number(d).partial_cmp(&number(m)) {
             Some(std::cmp::Ordering::Equal) => EQUAL,
             Some(std::cmp::Ordering::Less) => LESS,
             Some(std::cmp::Ordering::Greater) => GREATER,
@@ -157,22 +183,16 @@ impl Core {
 
     fn convert_integer(&mut self, op: &Op, float: Float, m: u32) -> u32 {
         let signed = op.imm & 1 != 0;
-        let environment = self.environment();
         if float == Float::FromInteger {
-            let value = if signed {
-                i64::from(m as i32)
-            } else {
-                i64::from(m)
-            };
-            return self.finish(environment.from_integer(value));
+            return self.finish(fixed_point(m, 0, signed, 32));
         }
-        let environment = if op.imm & 2 != 0 {
-            environment.truncating()
+        let round = if op.imm & 2 != 0 {
+            Round::Zero
         } else {
-            environment
+            self.environment().round
         };
         let m = self.operand(m);
-        self.finish_integer(environment.to_fixed(m, 0, signed, 32))
+        self.flagged(to_fixed(m, 0, signed, 32, round))
     }
 
     /// From fixed point always rounds to nearest, to fixed point towards zero (A7.7.229).
@@ -180,37 +200,84 @@ impl Core {
         let signed = op.imm & 1 != 0;
         let width = if op.imm & 2 != 0 { 32 } else { 16 };
         if float == Float::FromFixed {
-            return rounding::from_fixed(d, op.amount, signed, width, &mut self.float.fpscr);
+            let exact = fixed_point(d, op.amount, signed, width);
+            let rounded = self.environment().with(Round::Nearest).to_single(exact);
+            return self.flagged(rounded);
         }
         let d = self.operand(d);
-        let environment = self.environment().truncating();
-        self.finish_integer(environment.to_fixed(d, op.amount, signed, width))
+        self.flagged(to_fixed(d, op.amount, signed, width, Round::Zero))
     }
 
-    fn finish_integer(&mut self, (result, flags): (u32, u32)) -> u32 {
-        self.float.fpscr |= flags;
-        result
-    }
-
-    /// VCVTB, VCVTT between single and half precision; the other half of the destination stays.
-    fn convert_half(&mut self, op: &Op, float: Float, d: u32, m: u32) -> Exec<u32> {
-        if self.float.fpscr & FPSCR_AHP != 0 {
-            return Err(Trap::unmodelled(
-                "the alternative half-precision format",
-                self.pc,
-                self.pc,
-            ));
+    /// VCVTB, VCVTT from half precision: exact, but for NaNs (`FPHalfToSingle`).
+    fn widen_half(&mut self, op: &Op, m: u32) -> u32 {
+        let half = m >> (16 * (op.imm & 1));
+        let sign = half << 16 & SIGN;
+        let (exponent, fraction) = (half >> 10 & 31, half & 0x3FF);
+        if exponent == 31 && !self.environment().alternative_half {
+            let special = sign | INFINITY | fraction << 13;
+            return self.propagate_nan(&[special]).unwrap_or(special);
         }
+        let significand = if exponent == 0 {
+            fraction
+        } else {
+            fraction | 0x400
+        };
+        let magnitude = significand as f32 * 2f32.powi(exponent.max(1) as i32 - 25);
+        sign | magnitude.to_bits()
+    }
+
+    /// VCVTB, VCVTT to half precision (`FPSingleToHalf`); the other half of the destination stays.
+    fn narrow_to_half(&mut self, op: &Op, d: u32, m: u32) -> u32 {
         let shift = 16 * (op.imm & 1);
-        let environment = self.environment();
-        if float == Float::FromHalf {
-            let (result, flags) = environment.from_half((m >> shift) as u16);
-            self.float.fpscr |= flags;
-            return Ok(result);
-        }
         let m = self.operand(m);
-        let (half, flags) = environment.to_half(m);
-        self.float.fpscr |= flags;
-        Ok(d & !(0xFFFF << shift) | u32::from(half) << shift)
+        let half = if is_nan(m) {
+            self.half_nan(m)
+        } else {
+            let rounded = self.environment().to_half(number(m));
+            self.flagged(rounded)
+        };
+        d & !(0xFFFF << shift) | u32::from(half) << shift
     }
+
+    /// The alternative format has no NaNs: there they become zeros, which is invalid.
+    fn half_nan(&mut self, nan: u32) -> u16 {
+        let sign = (nan >> 16) as u16 & 0x8000;
+        if self.environment().alternative_half {
+            return self.flagged((sign, FPSCR_IOC));
+        }
+        let quiet = self.propagate_nan(&[nan]).unwrap_or(nan);
+        (quiet >> 16) as u16 & 0x8000 | 0x7C00 | (quiet >> 13) as u16 & 0x3FF
+    }
+}
+
+/// A fixed-point number, exactly.
+fn fixed_point(bits: u32, fraction_bits: u8, signed: bool, width: u32) -> f64 {
+    let unused = 32 - width;
+    let integer = if signed {
+        f64::from((bits << unused) as i32 >> unused)
+    } else {
+        f64::from(bits << unused >> unused)
+    };
+    integer / f64::from(2f32.powi(fraction_bits.into()))
+}
+
+/// `FPToFixed`: saturates, which is invalid; NaN gives 0. Scaling by a power of two is exact in double precision.
+fn to_fixed(bits: u32, fraction_bits: u8, signed: bool, width: u32, round: Round) -> Flagged<u32> {
+    let value = number(bits) * f64::from(2f32.powi(fraction_bits.into()));
+    let rounded = match round {
+        Round::Nearest => value.round_ties_even(),
+        Round::Up => value.ceil(),
+        Round::Down => value.floor(),
+        Round::Zero => value.trunc(),
+    };
+    let (low, high) = if signed {
+        (-(1i64 << (width - 1)), (1i64 << (width - 1)) - 1)
+    } else {
+        (0, (1i64 << width) - 1)
+    };
+    let result = (rounded as i64).clamp(low, high) as u32;
+    if rounded.is_nan() || rounded < low as f64 || rounded > high as f64 {
+        return (result, FPSCR_IOC);
+    }
+    (result, if rounded == value { 0 } else { FPSCR_IXC })
 }

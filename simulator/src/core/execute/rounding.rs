@@ -1,220 +1,279 @@
-//! Rounding of single-precision results and its cumulative flags, in every mode of FPSCR (A2.5.3, A2.7 `FPRound`).
+//! Rounding to single and half precision with FPSCR's modes and cumulative flags (`FPRound`, A2.7).
 //!
-//! The arithmetic is LLVM's APFloat. Two things differ on Arm and are done here: an underflow is found before rounding,
-//! and flush-to-zero exists. Operands are numbers: NaNs never come here, except into the half-precision conversions.
-
-use rustc_apfloat::ieee::{Half, Single};
-use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
+//! Operations are computed in double precision, rounded to odd: truncated, with the lowest bit set if anything was lost.
+//! Double precision has more than twice the bits and reaches further than any result here, so that rounding once more,
+//! to the destination's format, gives what rounding the exact result would (Boldo and Melquiond, "When double rounding is
+//! odd", 2005).
 
 const FPSCR_IOC: u32 = 1 << 0;
+const FPSCR_OFC: u32 = 1 << 2;
 const FPSCR_UFC: u32 = 1 << 3;
 const FPSCR_IXC: u32 = 1 << 4;
-const FPSCR_IDC: u32 = 1 << 7;
 const FPSCR_FZ: u32 = 1 << 24;
 const FPSCR_DN: u32 = 1 << 25;
-const SIGN: u32 = 0x8000_0000;
-const SMALLEST_NORMAL: u32 = 0x0080_0000;
-const HALF_QUIET: u16 = 0x0200;
-const DEFAULT_HALF_NAN: u16 = 0x7E00;
+const FPSCR_AHP: u32 = 1 << 26;
 
 /// A result and the cumulative flags that it raises, at their places in FPSCR.
-type Flagged<T> = (T, u32);
+pub type Flagged<T> = (T, u32);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Round {
+    Nearest,
+    Up,
+    Down,
+    Zero,
+}
 
 /// FPSCR's modes.
 #[derive(Clone, Copy)]
 pub struct Environment {
-    round: Round,
-    flush_to_zero: bool,
+    pub round: Round,
+    pub flush_to_zero: bool,
     pub default_nan: bool,
+    pub alternative_half: bool,
 }
 
-fn single(bits: u32) -> Single {
-    Single::from_bits(bits.into())
+/// An IEEE 754 format narrower than double precision.
+#[derive(Clone, Copy)]
+struct Format {
+    exponent_bits: u32,
+    fraction_bits: u32,
 }
 
-/// APFloat's status bits have FPSCR's order.
-fn flags(status: Status) -> u32 {
-    status.bits().into()
+const SINGLE: Format = Format {
+    exponent_bits: 8,
+    fraction_bits: 23,
+};
+const HALF: Format = Format {
+    exponent_bits: 5,
+    fraction_bits: 10,
+};
+
+impl Format {
+    fn smallest_exponent(self) -> i32 {
+        2 - (1 << (self.exponent_bits - 1))
+    }
+
+    fn sign(self, negative: bool) -> u32 {
+        (negative as u32) << (self.exponent_bits + self.fraction_bits)
+    }
+
+    fn infinity(self) -> u32 {
+        ((1 << self.exponent_bits) - 1) << self.fraction_bits
+    }
 }
 
-fn is_subnormal(bits: u32) -> bool {
-    let magnitude = bits & !SIGN;
-    magnitude != 0 && magnitude < SMALLEST_NORMAL
+impl Round {
+    /// Whether a magnitude moves up from `kept`, when `lost` of `unit` was cut off.
+    fn away(self, negative: bool, kept: u64, lost: u64, unit: u64) -> bool {
+        match self {
+            Round::Nearest => lost > unit / 2 || lost == unit / 2 && kept & 1 != 0,
+            Round::Up => lost != 0 && !negative,
+            Round::Down => lost != 0 && negative,
+            Round::Zero => false,
+        }
+    }
+
+    fn overflows_to_infinity(self, negative: bool) -> bool {
+        match self {
+            Round::Nearest => true,
+            Round::Up => !negative,
+            Round::Down => negative,
+            Round::Zero => false,
+        }
+    }
 }
 
 impl Environment {
     pub fn of(fpscr: u32) -> Environment {
         let round = match fpscr >> 22 & 3 {
-            0 => Round::NearestTiesToEven,
-            1 => Round::TowardPositive,
-            2 => Round::TowardNegative,
-            _ => Round::TowardZero,
+            0 => Round::Nearest,
+            1 => Round::Up,
+            2 => Round::Down,
+            _ => Round::Zero,
         };
         Environment {
             round,
             flush_to_zero: fpscr & FPSCR_FZ != 0,
             default_nan: fpscr & FPSCR_DN != 0,
+            alternative_half: fpscr & FPSCR_AHP != 0,
         }
     }
 
-    pub fn truncating(self) -> Environment {
-        Environment {
-            round: Round::TowardZero,
-            ..self
-        }
+    pub fn with(self, round: Round) -> Environment {
+        Environment { round, ..self }
     }
 
-    /// `FPUnpack`'s treatment of subnormal operands.
-    pub fn flush_operand(self, bits: u32) -> Flagged<u32> {
-        if self.flush_to_zero && is_subnormal(bits) {
-            (bits & SIGN, FPSCR_IDC)
+    /// `odd` to single precision: a number, zero or infinity, rounded to odd if it is not exact.
+    pub fn to_single(self, odd: f64) -> Flagged<u32> {
+        if odd == 0.0 || odd.is_infinite() {
+            return ((odd as f32).to_bits(), 0);
+        }
+        if self.flush_to_zero && exponent(odd) < SINGLE.smallest_exponent() {
+            return (SINGLE.sign(odd < 0.0), FPSCR_UFC);
+        }
+        self.to_format(odd, SINGLE)
+    }
+
+    /// A number, zero or infinity to half precision. The alternative format has no infinity; what is too great saturates.
+    pub fn to_half(self, value: f64) -> Flagged<u16> {
+        let negative = value.is_sign_negative();
+        if value == 0.0 {
+            return (HALF.sign(negative) as u16, 0);
+        }
+        if value.is_infinite() && !self.alternative_half {
+            return ((HALF.sign(negative) | HALF.infinity()) as u16, 0);
+        }
+        if self.alternative_half && (value.is_infinite() || exponent(value) > 16) {
+            return ((HALF.sign(negative) | 0x7FFF) as u16, FPSCR_IOC);
+        }
+        let (bits, flags) = self.to_format(value, HALF);
+        (bits as u16, flags)
+    }
+
+    fn to_format(self, odd: f64, format: Format) -> Flagged<u32> {
+        let negative = odd < 0.0;
+        let below_normal = (format.smallest_exponent() - exponent(odd)).max(0) as u32;
+        let cut = (52 - format.fraction_bits + below_normal).min(63);
+        let mantissa = odd.to_bits() & ((1 << 52) - 1) | 1 << 52;
+        let (kept, lost, unit) = (mantissa >> cut, mantissa & ((1 << cut) - 1), 1 << cut);
+        let rounded = kept + self.round.away(negative, kept, lost, unit) as u64;
+        // A subnormal has biased exponent 0; adding the mantissa carries its hidden bit into the exponent.
+        let exponent_below = if below_normal > 0 {
+            0
         } else {
-            (bits, 0)
-        }
-    }
-
-    pub fn add(self, a: u32, b: u32) -> Flagged<u32> {
-        self.rounded(|round| single(a).add_r(single(b), round))
-    }
-
-    pub fn multiply(self, a: u32, b: u32) -> Flagged<u32> {
-        self.rounded(|round| single(a).mul_r(single(b), round))
-    }
-
-    pub fn divide(self, a: u32, b: u32) -> Flagged<u32> {
-        self.rounded(|round| single(a).div_r(single(b), round))
-    }
-
-    pub fn multiply_add(self, addend: u32, a: u32, b: u32) -> Flagged<u32> {
-        self.rounded(|round| single(a).mul_add_r(single(b), single(addend), round))
-    }
-
-    pub fn from_integer(self, value: i64) -> Flagged<u32> {
-        self.rounded(|round| Single::from_i128_r(value.into(), round))
-    }
-
-    /// A result is tiny if it is so before rounding, that is, when truncated.
-    fn rounded(self, operation: impl Fn(Round) -> StatusAnd<Single>) -> Flagged<u32> {
-        let StatusAnd { status, value } = operation(self.round);
-        let result = value.to_bits() as u32;
-        let mut flags = flags(status);
-        if result & !SIGN <= SMALLEST_NORMAL {
-            let truncated = operation(Round::TowardZero);
-            let inexact = truncated.status.contains(Status::INEXACT);
-            let bits = truncated.value.to_bits() as u32;
-            let tiny = is_subnormal(bits) || bits & !SIGN == 0 && inexact;
-            if tiny && self.flush_to_zero {
-                return (bits & SIGN, FPSCR_UFC);
-            }
-            flags |= if tiny && inexact { FPSCR_UFC } else { 0 };
-        }
-        (result, flags)
-    }
-
-    /// The host's root is the nearest; its square, exact in double precision, tells on which side it lies.
-    pub fn square_root(self, bits: u32) -> Flagged<u32> {
-        let operand = f32::from_bits(bits);
-        if operand < 0.0 {
-            return (f32::NAN.to_bits(), FPSCR_IOC);
-        }
-        let root = operand.sqrt();
-        let square = f64::from(root) * f64::from(root);
-        if operand.is_infinite() || square == f64::from(operand) {
-            return (root.to_bits(), 0);
-        }
-        let below = square < f64::from(operand);
-        let result = match self.round {
-            Round::TowardPositive if below => root.to_bits() + 1,
-            Round::TowardNegative | Round::TowardZero if !below => root.to_bits() - 1,
-            _ => root.to_bits(),
+            (exponent(odd) - format.smallest_exponent()) as u32
         };
-        (result, FPSCR_IXC)
-    }
-
-    /// `FPToFixed`: saturates, which is invalid; NaN gives 0. Scaling by a power of two is exact in double precision.
-    pub fn to_fixed(self, bits: u32, fraction_bits: u8, signed: bool, width: u32) -> Flagged<u32> {
-        let value = f64::from(f32::from_bits(bits)) * f64::from(2f32.powi(fraction_bits.into()));
-        let rounded = match self.round {
-            Round::TowardPositive => value.ceil(),
-            Round::TowardNegative => value.floor(),
-            Round::TowardZero => value.trunc(),
-            _ => value.round_ties_even(),
-        };
-        let (low, high) = if signed {
-            (-(1i64 << (width - 1)), (1i64 << (width - 1)) - 1)
+        let magnitude = ((exponent_below as u64) << format.fraction_bits) + rounded;
+        let inexact = if lost != 0 { FPSCR_IXC } else { 0 };
+        let underflow = if below_normal > 0 && lost != 0 {
+            FPSCR_UFC
         } else {
-            (0, (1i64 << width) - 1)
+            0
         };
-        let result = (rounded as i64).clamp(low, high) as u32;
-        if rounded.is_nan() || rounded < low as f64 || rounded > high as f64 {
-            return (result, FPSCR_IOC);
+        let limit = u64::from(format.infinity());
+        if format.fraction_bits == HALF.fraction_bits && self.alternative_half {
+            return saturated_half(negative, magnitude, inexact | underflow);
         }
-        (result, if rounded == value { 0 } else { FPSCR_IXC })
-    }
-
-    /// Exact, except that signalling NaNs become quiet.
-    pub fn from_half(self, bits: u16) -> Flagged<u32> {
-        let half = Half::from_bits(bits.into());
-        let invalid = if half.is_signaling() { FPSCR_IOC } else { 0 };
-        if half.is_nan() {
-            let bits = if self.default_nan {
-                DEFAULT_HALF_NAN
-            } else {
-                bits | HALF_QUIET
-            };
-            return (widen_nan(bits), invalid);
-        }
-        let converted: StatusAnd<Single> = half.convert_r(self.round, &mut false);
-        (converted.value.to_bits() as u32, 0)
-    }
-
-    pub fn to_half(self, bits: u32) -> Flagged<u16> {
-        let value = single(bits);
-        if value.is_nan() {
-            let invalid = if value.is_signaling() { FPSCR_IOC } else { 0 };
+        if magnitude >= limit {
+            let largest = !self.round.overflows_to_infinity(negative) as u32;
             return (
-                if self.default_nan {
-                    DEFAULT_HALF_NAN
-                } else {
-                    narrow_nan(bits)
-                },
-                invalid,
+                format.sign(negative) | (format.infinity() - largest),
+                FPSCR_OFC | FPSCR_IXC,
             );
         }
-        let convert = |round| -> StatusAnd<Half> { value.convert_r(round, &mut false) };
-        let converted = convert(self.round);
-        let mut flags = flags(converted.status);
-        let truncated = convert(Round::TowardZero);
-        let subnormal = truncated.value.to_bits() as u16 & 0x7C00 == 0;
-        if subnormal && truncated.status.contains(Status::INEXACT) {
-            flags |= FPSCR_UFC;
+        (
+            format.sign(negative) | magnitude as u32,
+            inexact | underflow,
+        )
+    }
+}
+
+fn saturated_half(negative: bool, magnitude: u64, flags: u32) -> Flagged<u32> {
+    if magnitude > 0x7FFF {
+        (HALF.sign(negative) | 0x7FFF, FPSCR_IOC)
+    } else {
+        (HALF.sign(negative) | magnitude as u32, flags)
+    }
+}
+
+/// The exponent of a normal number.
+fn exponent(value: f64) -> i32 {
+    (value.to_bits() >> 52 & 0x7FF) as i32 - 1023
+}
+
+/// `nearest` moved to odd, where the exact value lies in the direction of `error` from it.
+fn to_odd(nearest: f64, error: f64) -> f64 {
+    if error == 0.0 || !nearest.is_finite() {
+        return nearest;
+    }
+    let beyond = (error < 0.0) != (nearest < 0.0);
+    f64::from_bits((nearest.to_bits() - beyond as u64) | 1)
+}
+
+/// Sum to odd; the error of the nearest sum is exact (Knuth's TwoSum).
+pub fn add(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    let b_part = sum - a;
+    let error = (a - (sum - b_part)) + (b - b_part);
+    to_odd(sum, error)
+}
+
+/// Quotient to odd; the remainder, which a fused operation gives exactly, has the error's sign times the divisor's.
+pub fn divide(a: f64, b: f64) -> f64 {
+    let quotient = a / b;
+    if b == 0.0 || b.is_infinite() {
+        return quotient;
+    }
+    let remainder = (-quotient).mul_add(b, a);
+    to_odd(quotient, if b < 0.0 { -remainder } else { remainder })
+}
+
+/// Root to odd.
+pub fn square_root(value: f64) -> f64 {
+    let root = value.sqrt();
+    to_odd(root, (-root).mul_add(root, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(round: Round) -> Environment {
+        Environment::of(0).with(round)
+    }
+
+    #[test]
+    fn nearest_is_the_host_s_rounding() {
+        for value in [
+            1.0 / 3.0,
+            1e-40,
+            3.4e38,
+            1e-45,
+            0.7e-45,
+            2f64.powi(-149) * 1.5,
+            -2f64.powi(-126) * 0.999_999_99,
+        ] {
+            assert_eq!(
+                environment(Round::Nearest).to_single(value).0,
+                (value as f32).to_bits(),
+                "{value:e}"
+            );
         }
-        (converted.value.to_bits() as u16, flags)
     }
-}
 
-/// A NaN keeps its sign and the top of its payload.
-fn widen_nan(half: u16) -> u32 {
-    u32::from(half & 0x8000) << 16 | 0x7F80_0000 | u32::from(half & 0x3FF) << 13
-}
-
-fn narrow_nan(bits: u32) -> u16 {
-    (bits >> 16) as u16 & 0x8000 | 0x7C00 | HALF_QUIET | (bits >> 13) as u16 & 0x1FF
-}
-
-/// `FixedToFP`, to nearest whatever the mode: a fixed-point number is exact in double precision, so that narrowing is the
-/// only rounding.
-pub fn from_fixed(bits: u32, fraction_bits: u8, signed: bool, width: u32, fpscr: &mut u32) -> u32 {
-    let integer = match (signed, width) {
-        (true, 32) => i64::from(bits as i32),
-        (true, _) => i64::from(bits as i16),
-        (false, 32) => i64::from(bits),
-        (false, _) => i64::from(bits as u16),
-    };
-    let exact = integer as f64 / f64::from(2f32.powi(fraction_bits.into()));
-    let result = exact as f32;
-    if f64::from(result) != exact {
-        *fpscr |= FPSCR_IXC;
+    #[test]
+    fn overflow_depends_on_the_mode() {
+        let largest = f32::MAX.to_bits();
+        let infinity = f32::INFINITY.to_bits();
+        for (round, expected) in [
+            (Round::Nearest, infinity),
+            (Round::Up, infinity),
+            (Round::Down, largest),
+            (Round::Zero, largest),
+        ] {
+            assert_eq!(
+                environment(round).to_single(1e39),
+                (expected, FPSCR_OFC | FPSCR_IXC),
+                "{round:?}"
+            );
+        }
     }
-    result.to_bits()
+
+    #[test]
+    fn what_rounds_up_to_normal_was_tiny_before() {
+        let value = 2f64.powi(-126) * (1.0 - 2f64.powi(-30));
+        let (bits, flags) = environment(Round::Nearest).to_single(value);
+        assert_eq!((bits, flags), (0x0080_0000, FPSCR_UFC | FPSCR_IXC));
+    }
+
+    #[test]
+    fn odd_results_lie_on_the_exact_value_s_side() {
+        let third = divide(1.0, 3.0);
+        assert_eq!(third.to_bits() & 1, 1);
+        assert!((-third).mul_add(3.0, 1.0).abs() < 1e-15);
+        assert_eq!(add(1.0, 2f64.powi(-100)).to_bits(), 1f64.to_bits() | 1);
+        assert_eq!(add(1.0, -2f64.powi(-100)).to_bits(), 1f64.to_bits() - 1);
+        assert_eq!(add(1.0, 2.0), 3.0);
+    }
 }
