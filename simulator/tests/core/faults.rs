@@ -18,6 +18,15 @@ fn udf_is_a_usage_fault_where_that_is_enabled() {
 }
 
 #[test]
+fn a_load_that_is_neither_indexed_nor_written_back_is_undefined() {
+    let mut board = Board::new(&format!(
+        ".inst.w 0xf8500804\n function hard_fault\n {READ_STATUS}"
+    ));
+    board.finish();
+    assert_eq!(board.r(5), 1 << 16);
+}
+
+#[test]
 fn a_fault_without_handler_is_forced_to_hard_fault() {
     let mut board = Board::new(&format!("udf 1\n function hard_fault\n {READ_STATUS}"));
     board.finish();

@@ -28,7 +28,7 @@ pub const WIDE: &[Row] = &[
     row(0xFFBF0FD0, 0xEEB10A40, "VNEG T2", |o, _| three(Neg, o)),
     row(0xFFBF0FD0, 0xEEB10AC0, "VSQRT T1", |o, _| three(Sqrt, o)),
     row(
-        0xFFBF0E50,
+        0xFFBF0F50,
         0xEEB20A40,
         "VCVTB, VCVTT T1 (from half)",
         |o, _| Op {
@@ -37,7 +37,7 @@ pub const WIDE: &[Row] = &[
         },
     ),
     row(
-        0xFFBF0E50,
+        0xFFBF0F50,
         0xEEB30A40,
         "VCVTB, VCVTT T1 (to half)",
         |o, _| Op {
@@ -60,7 +60,7 @@ pub const WIDE: &[Row] = &[
         }
     }),
     row(
-        0xFFBE0E50,
+        0xFFBE0F50,
         0xEEBC0A40,
         "VCVT, VCVTR (to integer) T1",
         |o, _| Op {
@@ -69,13 +69,13 @@ pub const WIDE: &[Row] = &[
         },
     ),
     row(
-        0xFFBE0E50,
+        0xFFBE0F50,
         0xEEBA0A40,
         "VCVT (from fixed point) T1",
         |o, _| fixed(FromFixed, o),
     ),
     row(
-        0xFFBE0E50,
+        0xFFBE0F50,
         0xEEBE0A40,
         "VCVT (to fixed point) T1",
         |o, _| fixed(ToFixed, o),

@@ -155,6 +155,13 @@ pub const WIDE: &[Row] = &[
     row(0xFFF00000, 0xF9B00000, "LDRSH (immediate) T1", |o, _| {
         offset_12(Load(SignedHalf), o)
     }),
+    // Neither indexed nor written back: UNDEFINED.
+    row(
+        0xFE800D00,
+        0xF8000800,
+        "UNDEFINED (load or store)",
+        undefined,
+    ),
     row(0xFFF00800, 0xF8000800, "STRB (immediate) T3", |o, _| {
         offset_8(Store(Byte), o)
     }),
@@ -267,6 +274,10 @@ fn double(kind: Memory, o: u32) -> Op {
         index: index(bit(o, 24), bit(o, 21)),
         ..Op::new(Kind::Memory(kind))
     }
+}
+
+fn undefined(_: u32, _: u32) -> Op {
+    Op::new(Kind::System(System::PermanentlyUndefined))
 }
 
 fn hint(_: u32, _: u32) -> Op {
