@@ -28,6 +28,9 @@ class Quantity:
 PROBES = Quantity("probes", "probes of an allocation", "", "allocations", "probes")
 DWT_CYCLES = Quantity("dwt_cycles", "critical section by DWT", "cycles", "allocations", "dwt_cycles")
 CRITICAL = Quantity("critical_ns", "critical section on the wire", "ns", "allocations", "wire_critical_ns")
+FREE_CRITICAL = Quantity(
+    "free_critical_ns", "critical section of a free, on the wire", "ns", "frees", "wire_critical_ns"
+)
 LATENCY = Quantity("interrupt_latency_ns", "interrupt latency", "ns", "interrupts", "isr_latency_ns")
 HIT = Quantity(
     "interrupt_latency_hit_ns", "interrupt latency, critical section hit", "ns", "hit", "isr_latency_ns"
@@ -37,8 +40,8 @@ CLEAR = Quantity(
 )
 CONTROL = Quantity("control_latency_ns", "control interrupt latency", "ns", "control", "isr_latency_ns")
 
-REPORTED = (PROBES, DWT_CYCLES, CRITICAL, HIT, CLEAR, CONTROL)
-PRINTED = (PROBES, DWT_CYCLES, CRITICAL, LATENCY)
+REPORTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, HIT, CLEAR, CONTROL)
+PRINTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, LATENCY, CONTROL)
 
 
 def samples(run: LoadedRun, quantity: Quantity) -> pl.DataFrame:
@@ -46,6 +49,7 @@ def samples(run: LoadedRun, quantity: Quantity) -> pl.DataFrame:
     critical = pl.col("hit") == "critical"
     tables = {
         "allocations": lambda: run.measured_allocations,
+        "frees": lambda: run.measured_frees,
         "interrupts": lambda: run.answered,
         "hit": lambda: run.answered.filter(critical),
         "clear": lambda: run.answered.filter(~critical),
@@ -59,6 +63,6 @@ def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
     worst = samples(run, quantity).sort(quantity.column, descending=True, maintain_order=True).head(1)
     if worst.is_empty():
         return None
-    if quantity.source == "allocations":
+    if quantity.source in ("allocations", "frees"):
         return operation_keys(worst["seq"])[0]
     return interrupt_keys(worst["sample"], worst["operation_seq"])[0]

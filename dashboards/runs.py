@@ -43,6 +43,11 @@ class LoadedRun:
         return self.operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]))
 
     @cached_property
+    def measured_frees(self) -> pl.DataFrame:
+        """Measured operations of kind F."""
+        return self.operations.filter(pl.col("measured") & (pl.col("kind") == "F"))
+
+    @cached_property
     def answered(self) -> pl.DataFrame:
         """Stimuli of the maskable interrupt that were answered."""
         return self.interrupts.filter(~pl.col("control") & pl.col("isr_latency_ns").is_not_null())

@@ -71,10 +71,13 @@ def window_of(run: LoadedRun, key: str) -> Window | None:
 def keys_by_interest(run: LoadedRun) -> list[str]:
     """Every key a figure may ask for, the most telling first.
 
-    First the worst operation and the worst interrupts of either class, then the worst of each depth, then the
+    First the worst allocation, the worst free and the worst interrupts of either class, then the worst of each depth, then the
     other measured allocations and the other interrupts, each from the longest to the shortest.
     """
     allocations = run.measured_allocations.sort(
+        "wire_critical_samples", descending=True, nulls_last=True, maintain_order=True
+    )
+    frees = run.measured_frees.sort(
         "wire_critical_samples", descending=True, nulls_last=True, maintain_order=True
     )
     per_depth = allocations.drop_nulls("depth").unique("depth", keep="first", maintain_order=True)
@@ -82,6 +85,7 @@ def keys_by_interest(run: LoadedRun) -> list[str]:
     control = _longest_first(run.answered_control)
     ranked = [
         *operation_keys(allocations["seq"][:1]),
+        *operation_keys(frees["seq"][:1]),
         *_keys(answered[:50]),
         *_keys(control[:10]),
         *operation_keys(per_depth["seq"]),

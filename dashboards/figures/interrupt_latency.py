@@ -13,7 +13,7 @@ from dashboards.selection import interrupt_keys, meta
 from dashboards.series import Series
 
 _CLASSES = (
-    ("critical", "in a critical section"),
+    ("critical", "met a critical section"),
     ("operation", "in an operation, not critical"),
     ("none", "outside operations"),
     ("control", "control interrupt"),
@@ -40,10 +40,9 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     figure.update_xaxes(title_text="latency, stimulus to handler (ns)", range=[0, largest * 1.25])
     figure.update_yaxes(range=[len(strips) - 0.5, -0.9], showticklabels=False)
     explanation = (
-        "Each tick is one latency that occurred, the number at the right the worst. An interrupt that falls "
-        "into a critical section waits for its end; the control interrupt lies above BASEPRI and never "
-        "waits. A stimulus in the few cycles between masking and its marker waits as long, and is counted "
-        "where the pins saw it."
+        "Each tick is one latency that occurred, the number at the right the worst. Critical: CRIT was high at "
+        "some sample between stimulus and answer, so the interrupt waited for its end. The control interrupt "
+        "lies above BASEPRI and never waits."
     )
     counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
     title = "Interrupt latency by what it met"

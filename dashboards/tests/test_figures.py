@@ -85,7 +85,7 @@ def test_cycles_by_probes_joins_the_worst(stress: list[Series], frag: list[Serie
 def test_interrupts_are_counted_by_what_they_met(frag: list[Series]) -> None:
     counts = Counter(hit for _, hit, _ in _interrupts(mem_frag("seglist")))
     names = [annotation.text for annotation in _chart(interrupt_latency(frag)).figure.layout.annotations]
-    assert f"in a critical section: seglist, n = {counts['critical']}" in names
+    assert f"met a critical section: seglist, n = {counts['critical']}" in names
     assert f"in an operation, not critical: seglist, n = {counts['operation']}" in names
     assert f"outside operations: seglist, n = {counts['none']:,}" in names
 
