@@ -40,9 +40,9 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     figure.update_xaxes(title_text="latency, stimulus to handler (ns)", range=[0, largest * 1.25])
     figure.update_yaxes(range=[len(strips) - 0.5, -0.9], showticklabels=False)
     explanation = (
-        "Each tick is one latency that occurred, the number at the right the worst. Critical: CRIT was high at "
-        "some sample between stimulus and answer, so the interrupt waited for its end. The control interrupt "
-        "lies above BASEPRI and never waits."
+        "Each tick is one latency that occurred, the number at the right the worst. Critical: CRIT was high "
+        "at some sample between stimulus and answer, so the interrupt waited for its end. The control "
+        "interrupt lies above BASEPRI and never waits."
     )
     counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
     title = "Interrupt latency by what it met"

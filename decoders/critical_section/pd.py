@@ -9,7 +9,7 @@ CRIT, OP, SYNC = range(3)
 ANN_CRIT, ANN_OP, ANN_LONGEST, ANN_WARNING = range(4)
 FLAG_OVER_LIMIT, FLAG_LONGEST = 1, 2
 NO_OPERATION = 0xFFFFFFFF
-ROW = struct.Struct('<BBHIQQ')
+ROW = struct.Struct("<BBHIQQ")
 
 FRAME_EDGES = 64
 FRAME_TICKS = 840
@@ -50,40 +50,36 @@ class OperationCounter:
 
 class Decoder(srd.Decoder):
     api_version = 3
-    id = 'critical_section'
-    name = 'Critical section'
-    longname = 'Critical sections of a heap allocator'
-    desc = 'Pulse widths of critical sections and heap operations.'
-    license = 'mit'
-    inputs = ['logic']
+    id = "critical_section"
+    name = "Critical section"
+    longname = "Critical sections of a heap allocator"
+    desc = "Pulse widths of critical sections and heap operations."
+    license = "mit"
+    inputs = ["logic"]
     outputs = []
-    tags = ['Debug/trace', 'Embedded/industrial']
-    channels = (
-        {'id': 'crit', 'name': 'CRIT', 'desc': 'High in the critical section'},
-    )
+    tags = ["Debug/trace", "Embedded/industrial"]
+    channels = ({"id": "crit", "name": "CRIT", "desc": "High in the critical section"},)
     optional_channels = (
-        {'id': 'op', 'name': 'OP', 'desc': 'High in the heap operation'},
-        {'id': 'sync', 'name': 'SYNC', 'desc': 'Toggles before each operation'},
+        {"id": "op", "name": "OP", "desc": "High in the heap operation"},
+        {"id": "sync", "name": "SYNC", "desc": "Toggles before each operation"},
     )
     options = (
-        {'id': 'core_hz', 'desc': 'Core clock (Hz)', 'default': 84000000},
-        {'id': 'limit_cycles', 'desc': 'Warn beyond (cycles)', 'default': 0},
+        {"id": "core_hz", "desc": "Core clock (Hz)", "default": 84000000},
+        {"id": "limit_cycles", "desc": "Warn beyond (cycles)", "default": 0},
     )
     annotations = (
-        ('critical', 'Critical section'),
-        ('operation', 'Heap operation'),
-        ('longest', 'Longest critical section so far'),
-        ('warning', 'Longer than the limit'),
+        ("critical", "Critical section"),
+        ("operation", "Heap operation"),
+        ("longest", "Longest critical section so far"),
+        ("warning", "Longer than the limit"),
     )
     annotation_rows = (
-        ('critical-sections', 'Critical sections', (ANN_CRIT,)),
-        ('operations', 'Heap operations', (ANN_OP,)),
-        ('maximum', 'Longest so far', (ANN_LONGEST,)),
-        ('warnings', 'Warnings', (ANN_WARNING,)),
+        ("critical-sections", "Critical sections", (ANN_CRIT,)),
+        ("operations", "Heap operations", (ANN_OP,)),
+        ("maximum", "Longest so far", (ANN_LONGEST,)),
+        ("warnings", "Warnings", (ANN_WARNING,)),
     )
-    binary = (
-        ('pulses', 'Pulses, 24 bytes each'),
-    )
+    binary = (("pulses", "Pulses, 24 bytes each"),)
 
     def __init__(self):
         self.reset()
@@ -103,16 +99,16 @@ class Decoder(srd.Decoder):
 
     def decode(self):
         if not self.samplerate:
-            raise SamplerateError('Cannot decode without samplerate.')
-        if self.options['core_hz'] <= 0:
-            raise ValueError('core_hz must be positive.')
-        self.counter = OperationCounter(FRAME_TICKS * self.samplerate / self.options['core_hz'])
+            raise SamplerateError("Cannot decode without samplerate.")
+        if self.options["core_hz"] <= 0:
+            raise ValueError("core_hz must be positive.")
+        self.counter = OperationCounter(FRAME_TICKS * self.samplerate / self.options["core_hz"])
         # The pin of a channel that is not connected reads 0xFF. has_channel() would say the same, but that of
         # libsigrokdecode 0.5.3 returns True without owning a reference, and the interpreter dies at its end.
-        connected = [c for c, pin in enumerate(self.wait({'skip': 0})) if pin != 0xFF]
+        connected = [c for c, pin in enumerate(self.wait({"skip": 0})) if pin != 0xFF]
         # SYNC goes first: an operation that begins at the very sample of its edge is already the new one.
         order = sorted(range(len(connected)), key=lambda i: connected[i], reverse=True)
-        conditions = [{c: 'e'} for c in connected]
+        conditions = [{c: "e"} for c in connected]
         while True:
             pins = self.wait(conditions)
             for i in order:
@@ -131,13 +127,21 @@ class Decoder(srd.Decoder):
         width = self.samplenum - start
         text = self.texts(width)
         flags = 0
-        label = '' if operation == NO_OPERATION else f'#{operation}: '
-        self.put(start, self.samplenum, self.out_ann,
-                 [ANN_CRIT if channel == CRIT else ANN_OP, [label + text[0], *text[1:]]])
+        label = "" if operation == NO_OPERATION else f"#{operation}: "
+        self.put(
+            start,
+            self.samplenum,
+            self.out_ann,
+            [ANN_CRIT if channel == CRIT else ANN_OP, [label + text[0], *text[1:]]],
+        )
         if channel == CRIT:
             flags = self.judge(start, width, text)
-        self.put(start, self.samplenum, self.out_binary,
-                 [0, ROW.pack(channel, flags, 0, operation, start, self.samplenum)])
+        self.put(
+            start,
+            self.samplenum,
+            self.out_binary,
+            [0, ROW.pack(channel, flags, 0, operation, start, self.samplenum)],
+        )
 
     def judge(self, start, width, text):
         """Annotate a critical section that is the longest so far or over the limit; return its flags."""
@@ -146,15 +150,16 @@ class Decoder(srd.Decoder):
             self.longest = width
             flags |= FLAG_LONGEST
             self.put(start, self.samplenum, self.out_ann, [ANN_LONGEST, text])
-        limit = self.options['limit_cycles']
-        if 0 < limit * self.samplerate < width * self.options['core_hz']:
+        limit = self.options["limit_cycles"]
+        if 0 < limit * self.samplerate < width * self.options["core_hz"]:
             flags |= FLAG_OVER_LIMIT
-            self.put(start, self.samplenum, self.out_ann,
-                     [ANN_WARNING, [f'Longer than {limit} cycles', 'Long']])
+            self.put(
+                start, self.samplenum, self.out_ann, [ANN_WARNING, [f"Longer than {limit} cycles", "Long"]]
+            )
         return flags
 
     def texts(self, width):
         """The width from the fullest wording to the shortest, for as much room as there is."""
-        cycles = f'{round(width * self.options["core_hz"] / self.samplerate, 1):.12g} cycles'
-        nanoseconds = f'{round(width * 1e9 / self.samplerate, 1):.12g} ns'
-        return [f'{cycles}, {nanoseconds}, {width} samples', f'{cycles}, {nanoseconds}', cycles]
+        cycles = f"{round(width * self.options['core_hz'] / self.samplerate, 1):.12g} cycles"
+        nanoseconds = f"{round(width * 1e9 / self.samplerate, 1):.12g} ns"
+        return [f"{cycles}, {nanoseconds}, {width} samples", f"{cycles}, {nanoseconds}", cycles]

@@ -6,10 +6,10 @@ import struct
 import sigrokdecode as srd
 
 STIM, ISR, TASK, CTRL, CISR, CRIT = range(6)
-KINDS = ((STIM, ISR, 'ISR'), (STIM, TASK, 'Task'), (CTRL, CISR, 'Control'))
+KINDS = ((STIM, ISR, "ISR"), (STIM, TASK, "Task"), (CTRL, CISR, "Control"))
 FLAG_MISSED, FLAG_HIT = 1, 2
 NO_ANSWER = 0xFFFFFFFFFFFFFFFF
-ROW = struct.Struct('<BBHIQQ')
+ROW = struct.Struct("<BBHIQQ")
 
 # Each kind has three annotation classes, in this order.
 CLEAR, HIT, MISSED = range(3)
@@ -21,47 +21,43 @@ class SamplerateError(Exception):
 
 class Decoder(srd.Decoder):
     api_version = 3
-    id = 'irq_latency'
-    name = 'IRQ latency'
-    longname = 'Interrupt latency'
-    desc = 'Latency from a stimulus to its interrupt and task.'
-    license = 'mit'
-    inputs = ['logic']
+    id = "irq_latency"
+    name = "IRQ latency"
+    longname = "Interrupt latency"
+    desc = "Latency from a stimulus to its interrupt and task."
+    license = "mit"
+    inputs = ["logic"]
     outputs = []
-    tags = ['Debug/trace', 'Embedded/industrial']
+    tags = ["Debug/trace", "Embedded/industrial"]
     channels = (
-        {'id': 'stim', 'name': 'STIM', 'desc': 'Every edge is a stimulus'},
-        {'id': 'isr', 'name': 'ISR', 'desc': 'High in the interrupt'},
+        {"id": "stim", "name": "STIM", "desc": "Every edge is a stimulus"},
+        {"id": "isr", "name": "ISR", "desc": "High in the interrupt"},
     )
     optional_channels = (
-        {'id': 'task', 'name': 'TASK', 'desc': 'High in the woken task'},
-        {'id': 'ctrl', 'name': 'CTRL', 'desc': 'Every edge is a control stimulus'},
-        {'id': 'cisr', 'name': 'CISR', 'desc': 'High in the control interrupt'},
-        {'id': 'crit', 'name': 'CRIT', 'desc': 'High in the critical section'},
+        {"id": "task", "name": "TASK", "desc": "High in the woken task"},
+        {"id": "ctrl", "name": "CTRL", "desc": "Every edge is a control stimulus"},
+        {"id": "cisr", "name": "CISR", "desc": "High in the control interrupt"},
+        {"id": "crit", "name": "CRIT", "desc": "High in the critical section"},
     )
-    options = (
-        {'id': 'core_hz', 'desc': 'Core clock (Hz)', 'default': 84000000},
-    )
+    options = ({"id": "core_hz", "desc": "Core clock (Hz)", "default": 84000000},)
     annotations = (
-        ('isr-clear', 'ISR latency'),
-        ('isr-hit', 'ISR latency, critical section hit'),
-        ('isr-missed', 'ISR missed'),
-        ('task-clear', 'Task latency'),
-        ('task-hit', 'Task latency, critical section hit'),
-        ('task-missed', 'Task missed'),
-        ('control-clear', 'Control latency'),
-        ('control-hit', 'Control latency, critical section hit'),
-        ('control-missed', 'Control missed'),
+        ("isr-clear", "ISR latency"),
+        ("isr-hit", "ISR latency, critical section hit"),
+        ("isr-missed", "ISR missed"),
+        ("task-clear", "Task latency"),
+        ("task-hit", "Task latency, critical section hit"),
+        ("task-missed", "Task missed"),
+        ("control-clear", "Control latency"),
+        ("control-hit", "Control latency, critical section hit"),
+        ("control-missed", "Control missed"),
     )
     annotation_rows = (
-        ('isr', 'ISR latency', (0, 1)),
-        ('task', 'Task latency', (3, 4)),
-        ('control', 'Control latency', (6, 7)),
-        ('missed', 'Missed', (2, 5, 8)),
+        ("isr", "ISR latency", (0, 1)),
+        ("task", "Task latency", (3, 4)),
+        ("control", "Control latency", (6, 7)),
+        ("missed", "Missed", (2, 5, 8)),
     )
-    binary = (
-        ('latencies', 'Latencies, 24 bytes each'),
-    )
+    binary = (("latencies", "Latencies, 24 bytes each"),)
 
     def __init__(self):
         self.reset()
@@ -81,15 +77,15 @@ class Decoder(srd.Decoder):
 
     def decode(self):
         if not self.samplerate:
-            raise SamplerateError('Cannot decode without samplerate.')
+            raise SamplerateError("Cannot decode without samplerate.")
         # The pin of a channel that is not connected reads 0xFF. has_channel() would say the same, but that of
         # libsigrokdecode 0.5.3 returns True without owning a reference, and the interpreter dies at its end.
-        connected = {c for c, pin in enumerate(self.wait({'skip': 0})) if pin != 0xFF}
+        connected = {c for c, pin in enumerate(self.wait({"skip": 0})) if pin != 0xFF}
         kinds = [k for k, (stimulus, answer, _) in enumerate(KINDS) if connected >= {stimulus, answer}]
         stimuli = sorted({KINDS[k][0] for k in kinds})
         answers = [KINDS[k][1] for k in kinds]
         rising = answers + sorted({CRIT} & connected)
-        conditions = [{c: 'r'} for c in rising] + [{c: 'e'} for c in stimuli]
+        conditions = [{c: "r"} for c in rising] + [{c: "e"} for c in stimuli]
         while True:
             pins = self.wait(conditions)
             seen = {c for c, matched in zip(rising + stimuli, self.matched, strict=True) if matched}
@@ -106,8 +102,12 @@ class Decoder(srd.Decoder):
     def stimulus(self, kind, hit):
         if self.pending[kind] is not None:
             stimulus, flags, _ = self.pending[kind]
-            self.put(stimulus, self.samplenum, self.out_ann,
-                     [3 * kind + MISSED, [f'{KINDS[kind][2]} missed', 'Missed', 'M']])
+            self.put(
+                stimulus,
+                self.samplenum,
+                self.out_ann,
+                [3 * kind + MISSED, [f"{KINDS[kind][2]} missed", "Missed", "M"]],
+            )
             self.row(kind, flags | FLAG_MISSED, stimulus, NO_ANSWER)
         self.pending[kind] = (self.samplenum, FLAG_HIT if hit else 0, self.rises_of_crit)
 
@@ -118,16 +118,21 @@ class Decoder(srd.Decoder):
         self.pending[kind] = None
         if self.rises_of_crit > rises_before:
             flags |= FLAG_HIT
-        self.put(stimulus, self.samplenum, self.out_ann,
-                 [3 * kind + (HIT if flags & FLAG_HIT else CLEAR), self.texts(self.samplenum - stimulus)])
+        self.put(
+            stimulus,
+            self.samplenum,
+            self.out_ann,
+            [3 * kind + (HIT if flags & FLAG_HIT else CLEAR), self.texts(self.samplenum - stimulus)],
+        )
         self.row(kind, flags, stimulus, self.samplenum)
 
     def row(self, kind, flags, stimulus, answer):
-        self.put(stimulus, self.samplenum, self.out_binary,
-                 [0, ROW.pack(kind, flags, 0, 0, stimulus, answer)])
+        self.put(
+            stimulus, self.samplenum, self.out_binary, [0, ROW.pack(kind, flags, 0, 0, stimulus, answer)]
+        )
 
     def texts(self, width):
         """The latency from the fullest wording to the shortest, for as much room as there is."""
-        cycles = f'{round(width * self.options["core_hz"] / self.samplerate, 1):.12g} cycles'
-        nanoseconds = f'{round(width * 1e9 / self.samplerate, 1):.12g} ns'
-        return [f'{nanoseconds}, {cycles}, {width} samples', f'{nanoseconds}, {cycles}', nanoseconds]
+        cycles = f"{round(width * self.options['core_hz'] / self.samplerate, 1):.12g} cycles"
+        nanoseconds = f"{round(width * 1e9 / self.samplerate, 1):.12g} ns"
+        return [f"{nanoseconds}, {cycles}, {width} samples", f"{nanoseconds}, {cycles}", nanoseconds]
