@@ -71,8 +71,8 @@ def window_of(run: LoadedRun, key: str) -> Window | None:
 def keys_by_interest(run: LoadedRun) -> list[str]:
     """Every key a figure may ask for, the most telling first.
 
-    First the worst allocation, the worst free and the worst interrupts of either class, then the worst of each
-    depth, then the other measured allocations and the other interrupts, each from the longest to the shortest.
+    First the worst allocation, the worst free and the worst interrupts of either class, then the worst of
+    each depth, then the other measured allocations and the other interrupts, each from the longest down.
     """
     allocations = run.measured_allocations.sort(
         "wire_critical_samples", descending=True, nulls_last=True, maintain_order=True
