@@ -44,7 +44,7 @@ def test_without_periods_of_its_own_there_is_no_control_to_keep() -> None:
         (OWN, "periodic:6007\n", "not understood"),
         (OWN, "periodic:0", "at least one tick"),
         (OWN, "periodic:1999", "at least 2000"),
-        (OWN, "periodic:5003,999", "control period of 999"),
+        (OWN, "periodic:5003,499", "control period of 499"),
         (OWN, "periodic:4294967296", "32-bit"),
     ],
 )
