@@ -42,6 +42,7 @@ OPERATIONS_SCHEMA = pl.Schema(
         "label": pl.String,
         "trial": pl.UInt32,
         "depth": pl.UInt32,
+        "trials_minimum_cycles": pl.UInt32,
     }
 )
 
@@ -121,10 +122,19 @@ def _operations(
         **_seen(wire, windows),
         **{name: planned[name] for name in ("measured", "label", "trial", "depth")},
     }
-    frame = pl.DataFrame(columns).with_columns(disagreement_cycles=pl.lit(None, dtype=pl.Float64))
+    frame = pl.DataFrame(columns).with_columns(
+        disagreement_cycles=pl.lit(None, dtype=pl.Float64), trials_minimum_cycles=_trials_minimum()
+    )
     if cost is not None:
         frame = frame.with_columns(disagreement_cycles=_disagreement(wire, cost))
     return frame.select(pl.col(name).cast(dtype) for name, dtype in OPERATIONS_SCHEMA.items())
+
+
+def _trials_minimum() -> pl.Expr:
+    """The least cycles of the trials at the same depth: what a report of the best trial would show."""
+    is_trial = pl.col("measured") & pl.col("trial").is_not_null()
+    trials = pl.when(is_trial).then(pl.col("dwt_cycles"))
+    return pl.when(is_trial).then(trials.min().over("depth"))
 
 
 def _witnessed(records: list[OperationRecord]) -> dict[str, pl.Series]:

@@ -174,6 +174,34 @@ def test_interrupts_wait_for_the_search_and_the_control_does_not(frag: dict[str,
     )
 
 
+def worst_latency_by_quarter(result: RunResult, control: bool) -> list[float]:
+    """Worst latency (ns) of the stimuli that fell into operations of each quarter of the ramp."""
+    depths = operations(result).select("depth", operation_seq="seq").drop_nulls()
+    interrupts = pl.read_parquet(result.folder / "interrupts.parquet").filter(pl.col("control") == control)
+    quarters = interrupts.join(depths, on="operation_seq").group_by((pl.col("depth") - 1) // 64)
+    return quarters.agg(pl.col("isr_latency_ns").max()).sort("depth")["isr_latency_ns"].to_list()
+
+
+def test_the_worst_latency_climbs_with_depth_where_the_search_does(frag: dict[str, RunResult]) -> None:
+    climbing = worst_latency_by_quarter(frag["seglist"], control=False)
+    flat = worst_latency_by_quarter(frag["tlsf"], control=False)
+    assert len(climbing) == len(flat) == 4
+    assert climbing == sorted(climbing) and climbing[-1] > 2.5 * climbing[0]
+    assert max(flat) < 1.5 * min(flat)
+    for result in frag.values():
+        control = worst_latency_by_quarter(result, control=True)
+        assert max(control) < min(flat) / 4 and max(control) - min(control) < 0.01 * climbing[-1]
+
+
+def test_the_best_of_the_trials_is_only_a_column(frag: dict[str, RunResult]) -> None:
+    best: dict[int, int] = {}
+    table = operations(frag["seglist"])
+    for depth, cycles in table.filter("measured").select("depth", "dwt_cycles").iter_rows():
+        best[depth] = min(cycles, best.get(depth, cycles))
+    for depth, measured, shown in table.select("depth", "measured", "trials_minimum_cycles").iter_rows():
+        assert shown == (best[depth] if measured else None)
+
+
 def test_two_runs_are_equal_to_the_byte(
     stress: dict[str, RunResult], images: dict[str, FirmwareImage], tmp_path: Path
 ) -> None:

@@ -1,0 +1,50 @@
+"""The heap on the simulated target against the same heap sources on the host, operation by operation."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from capture import conductor
+from firmware import build as firmware
+from scenarios import catalogue
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def host_replay(allocator: str, folder: Path) -> Path:
+    """Builds the program that runs an operation image on the host; returns its path."""
+    sources = ROOT / "firmware" / "heap" / "tests"
+    configure = ["cmake", "-S", str(sources), "-B", str(folder), "-G", "Ninja"]
+    for command in (
+        [*configure, f"-DTAILSCOPE_ALLOCATOR={allocator}"],
+        ["cmake", "--build", str(folder), "--target", "replay"],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+    return folder / "replay"
+
+
+def target_outcomes(uart_log: bytes) -> list[str]:
+    """The OP records without their cycles: seq,kind,size,probes,live,bytes_in_use."""
+    outcomes = []
+    for line in uart_log.decode("ascii").splitlines():
+        if line.startswith("@OP,"):
+            seq, kind, size, _, _, *rest = line.split("*")[0].split(",")[1:]
+            outcomes.append(",".join([seq, kind, size, *rest]))
+    return outcomes
+
+
+@pytest.mark.parametrize("allocator", firmware.allocators())
+@pytest.mark.parametrize("scenario", catalogue.names())
+def test_target_and_host_do_the_same(scenario: str, allocator: str, tmp_path: Path) -> None:
+    result = conductor.run(
+        catalogue.load(scenario).compile(), firmware.build(allocator), runs_folder=tmp_path / "runs"
+    )
+    replay = host_replay(allocator, tmp_path / "host")
+    image = result.folder / "operations.bin"
+    printed = subprocess.run([str(replay), str(image)], check=True, capture_output=True, text=True).stdout
+    on_target = target_outcomes((result.folder / "uart.log").read_bytes())
+    assert len(on_target) > 1000
+    assert printed.splitlines() == on_target
