@@ -1,10 +1,11 @@
 //! Pins and the edges on them.
 
 use crate::peripherals::gpio::PORTS;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A pin of the chip: `PA8`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pin {
     /// Index into [`PORTS`].
     pub port: u8,
@@ -19,7 +20,7 @@ impl fmt::Display for Pin {
 }
 
 /// A change of level at a pin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
     /// Core cycles since reset.
     pub cycle: u64,

@@ -10,5 +10,6 @@ pub mod peripherals;
 pub mod samples;
 pub mod servers;
 pub mod simulation;
+pub mod snapshot;
 pub mod soc;
 pub mod timebase;

@@ -5,6 +5,7 @@ use crate::edges::{Edge, CHANNELS};
 use crate::memory::Memory;
 use crate::soc::Soc;
 use crate::timebase::{Seconds, Timebase};
+use serde::{Deserialize, Serialize};
 
 /// How long to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,7 @@ impl Limit {
     }
 }
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Machine {
     core: Core,
     soc: Soc,

@@ -2,6 +2,7 @@
 //! conversion between cycles, seconds and samples is done in exact integer arithmetic.
 
 use crate::peripherals::rcc::Frequency;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -9,7 +10,7 @@ use thiserror::Error;
 pub struct Incommensurable;
 
 /// Seconds since reset as an exact fraction in lowest terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seconds {
     numerator: u128,
     denominator: u128,
@@ -35,6 +36,7 @@ impl Seconds {
 }
 
 /// A stretch of cycles of equal length.
+#[derive(Clone, Serialize, Deserialize)]
 struct Segment {
     start_cycle: u64,
     start: Seconds,
@@ -71,6 +73,7 @@ impl Segment {
 const FINEST: u128 = 1 << 48;
 
 /// The history of HCLK since reset.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Timebase {
     segments: Vec<Segment>,
 }

@@ -9,6 +9,7 @@ const CACHED_END: u32 = 0x4000_0000;
 
 type Page = Box<[Op; SLOTS]>;
 
+#[derive(Clone)]
 pub struct CodeCache {
     /// Page of each 4 KiB of address space; 0 = none, so that `pages[0]` is an empty page, never written.
     page_of: Box<[u16]>,
@@ -24,6 +25,12 @@ fn empty_page() -> Page {
 
 fn slot_of(address: u32) -> usize {
     (address >> 1) as usize & (SLOTS - 1)
+}
+
+impl Default for CodeCache {
+    fn default() -> Self {
+        CodeCache::new()
+    }
 }
 
 impl CodeCache {

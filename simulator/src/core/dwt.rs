@@ -1,9 +1,12 @@
 //! The Data Watchpoint and Trace unit's cycle counter (C1.8), gated by DEMCR.TRCENA and DWT_CTRL.CYCCNTENA.
 
+use serde::{Deserialize, Serialize};
+
 pub const CYCCNTENA: u32 = 1 << 0;
 /// NUMCOMP = 4 (TRM table 9-1).
 const CONTROL_FIXED: u32 = 0x4000_0000;
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct CycleCounter {
     trace_enabled: bool,
     counting: bool,

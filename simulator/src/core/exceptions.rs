@@ -1,5 +1,8 @@
 //! Which exceptions are enabled, pending and active, and which one the core must take (B1.5, B3.4).
 
+use serde::{Deserialize, Serialize};
+use serde_big_array::BigArray;
+
 pub const NMI: u8 = 2;
 pub const HARD_FAULT: u8 = 3;
 pub const SVCALL: u8 = 11;
@@ -20,12 +23,14 @@ const LOWEST: i16 = 256;
 const ALWAYS_ENABLED: u128 = 1 << NMI | 1 << HARD_FAULT | 1 << SVCALL | 1 << PENDSV | 1 << SYSTICK;
 
 /// Sets of exceptions are bit masks: bit n is exception n.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Exceptions {
     pending: u128,
     active: u128,
     enabled: u128,
     /// Interrupt lines that are high.
     lines: u128,
+    #[serde(with = "BigArray")]
     priority: [u8; 128],
     pub primask: bool,
     pub faultmask: bool,

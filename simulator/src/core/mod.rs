@@ -31,10 +31,12 @@ use dwt::CycleCounter;
 use exceptions::{Exceptions, SYSTICK};
 use registers::{Flags, FloatRegisters};
 use scb::Scb;
+use serde::{Deserialize, Serialize};
 use systick::SysTick;
 use trap::{cfsr, Exec, Trap};
 
 /// The processor. Cycles count from reset; a loaded or stored word is on the bus one cycle after its instruction issues.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Core {
     timing: Timing,
     /// R0–R12, the current SP, LR, and the PC as the current instruction reads it.
@@ -53,6 +55,8 @@ pub struct Core {
     scb: Scb,
     systick: SysTick,
     cycle_counter: CycleCounter,
+    /// A cache of `bus`: what it holds changes no result.
+    #[serde(skip)]
     code: CodeCache,
     cycles: u64,
     instructions: u64,
@@ -72,13 +76,14 @@ pub struct Core {
     watches: Vec<Watch>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Sleep {
     Awake,
     UntilInterrupt,
     UntilEvent,
 }
 
+#[derive(Clone, Serialize, Deserialize)]
 struct Watch {
     address: u32,
     executions: u64,

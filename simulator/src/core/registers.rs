@@ -2,9 +2,10 @@
 
 use super::trap::{cfsr, Exec, Trap};
 use super::Core;
+use serde::{Deserialize, Serialize};
 
 /// APSR.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flags {
     pub n: bool,
     pub z: bool,
@@ -60,6 +61,7 @@ impl Flags {
 }
 
 /// S0–S31 and FPSCR.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct FloatRegisters {
     pub s: [u32; 32],
     pub fpscr: u32,

@@ -1,6 +1,7 @@
 //! The System Control Block's plain state (B3.2); what pends and masks lives in `exceptions`.
 
 use super::trap::{cfsr, Fault, BUS_FAULT, MEM_MANAGE};
+use serde::{Deserialize, Serialize};
 
 pub const CCR_UNALIGN_TRP: u32 = 1 << 3;
 pub const CCR_DIV_0_TRP: u32 = 1 << 4;
@@ -19,6 +20,7 @@ pub const FPCCR_ASPEN: u32 = 1 << 31;
 const FLOAT_FULL_ACCESS: u32 = 0b1111 << 20;
 const FLOAT_PRIVILEGED_ACCESS: u32 = 0b0101 << 20;
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Scb {
     pub vtor: u32,
     pub scr: u32,

@@ -1,5 +1,7 @@
 //! SysTick (B3.3): a 24-bit down counter, computed from the cycle count when someone looks.
 
+use serde::{Deserialize, Serialize};
+
 const ENABLE: u32 = 1 << 0;
 const TICKINT: u32 = 1 << 1;
 /// Set: processor clock; clear: the reference, HCLK / 8 on the STM32F4 (RM0368, 6.2).
@@ -9,6 +11,7 @@ const COUNTER_MASK: u32 = 0xFF_FFFF;
 /// 1 ms of the 10.5 MHz reference (RM0368, 10.1.1).
 const CALIBRATION: u32 = 10_500;
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct SysTick {
     control: u32,
     reload: u32,

@@ -5,9 +5,10 @@
 //! here too, so that nothing outside this file knows a cycle count.
 
 use super::decode::{Branch, Float, Kind, Memory, Multiply, Op, System};
+use serde::{Deserialize, Serialize};
 
 /// Which chip's timing the core keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Timing {
     /// The table with P = 1 and memories without wait states.
     Ideal,

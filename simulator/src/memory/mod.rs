@@ -4,6 +4,7 @@ pub mod elf;
 pub mod image;
 
 use crate::bus::Width;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// RM0368 §2.3: main flash memory of the STM32F401xE.
@@ -21,9 +22,11 @@ pub struct OutsideMemory {
 }
 
 /// Both memories. Erased flash reads ones; SRAM, undefined at power-up on the chip, starts as zeros here.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Memory {
+    #[serde(with = "serde_bytes")]
     flash: Box<[u8]>,
+    #[serde(with = "serde_bytes")]
     sram: Box<[u8]>,
 }
 

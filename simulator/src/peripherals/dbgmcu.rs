@@ -3,6 +3,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
+use serde::{Deserialize, Serialize};
 
 /// Device 0x433 (STM32F401xD/E), revision Z (§23.6.1).
 const IDCODE: u32 = 0x1001_6433;
@@ -17,6 +18,7 @@ static TABLE: &[Register] = &[
     Register::new(0x0C, "APB2_FZ", 0, 0x0007_0001),
 ];
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Dbgmcu {
     registers: Registers,
 }

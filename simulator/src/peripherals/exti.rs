@@ -2,6 +2,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
+use serde::{Deserialize, Serialize};
 
 const IMR: u32 = 0x00;
 const RTSR: u32 = 0x08;
@@ -31,6 +32,7 @@ const VECTORS: [(u16, u32); 7] = [
     (40, 0xFC00),
 ];
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Exti {
     registers: Registers,
 }

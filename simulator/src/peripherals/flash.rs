@@ -2,6 +2,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
+use serde::{Deserialize, Serialize};
 
 const ACR: u32 = 0x00;
 const KEYR: u32 = 0x04;
@@ -29,7 +30,7 @@ static TABLE: &[Register] = &[
 ];
 
 /// How far the key sequence has come.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Lock {
     Locked,
     FirstKey,
@@ -37,6 +38,7 @@ enum Lock {
     UntilReset,
 }
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Flash {
     registers: Registers,
     lock: Lock,

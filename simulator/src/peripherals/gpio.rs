@@ -2,6 +2,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
+use serde::{Deserialize, Serialize};
 
 const MODER: u32 = 0x00;
 const OTYPER: u32 = 0x04;
@@ -43,12 +44,13 @@ const PORT_C: usize = 2;
 const BUTTON: u32 = 1 << 13;
 
 /// Levels of the 16 pins of a port, and which of them something on the chip drives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Levels {
     pub high: u32,
     pub driven: u32,
 }
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Gpio {
     registers: Registers,
     lock: LockSequence,
@@ -59,7 +61,7 @@ pub struct Gpio {
 }
 
 /// §8.4.8: the lock takes effect after three writes and a read.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum LockSequence {
     Idle,
     First(u32),

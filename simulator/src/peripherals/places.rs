@@ -185,6 +185,7 @@ static PLACES: &[Place] = &[
 const PLACE_BYTES: u32 = 0x400;
 
 /// The peripherals, found by address.
+#[derive(Clone)]
 pub struct Map {
     /// Index into [`PLACES`] of each place from 0x4000_0000 on.
     low: Vec<Option<u8>>,
@@ -226,6 +227,11 @@ pub fn reset_by(reset_register: u32, bits: u32) -> impl Iterator<Item = Block> {
         let (enable_register, bit) = place.clock?;
         (enable_register == reset_register + 0x20 && bits >> bit & 1 != 0).then_some(place.block?)
     })
+}
+
+/// Every modelled peripheral.
+pub fn modelled_blocks() -> impl Iterator<Item = Block> {
+    PLACES.iter().filter_map(|place| place.block)
 }
 
 /// The RCC register and bit that gate a peripheral's clock.

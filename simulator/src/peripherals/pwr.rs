@@ -2,6 +2,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
+use serde::{Deserialize, Serialize};
 
 const CR: u32 = 0x00;
 const CSR: u32 = 0x04;
@@ -14,6 +15,7 @@ static TABLE: &[Register] = &[
     Register::new(CSR, "CSR", 0, 0).inert(VOSRDY),
 ];
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Pwr {
     registers: Registers,
 }

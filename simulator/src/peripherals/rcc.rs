@@ -2,6 +2,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
+use serde::{Deserialize, Serialize};
 
 const CR: u32 = 0x00;
 const PLLCFGR: u32 = 0x04;
@@ -71,7 +72,7 @@ const HSE_HZ: u64 = 8_000_000;
 const PLL_LOCK_US: u64 = 200;
 
 /// A frequency that need not be a whole number of hertz.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frequency {
     /// Hertz times `denominator`.
     pub numerator: u64,
@@ -110,7 +111,7 @@ impl Frequency {
 }
 
 /// What the clock tree delivers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clocks {
     /// HCLK, which the core and the cycle count run at.
     pub core: Frequency,
@@ -129,6 +130,7 @@ impl Clocks {
     }
 }
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Rcc {
     registers: Registers,
     pll_ready_cycle: u64,

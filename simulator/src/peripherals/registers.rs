@@ -63,6 +63,7 @@ impl Lanes {
 pub struct Unmodelled(pub String);
 
 /// The registers of one peripheral and their present values.
+#[derive(Clone)]
 pub struct Registers {
     peripheral: &'static str,
     table: &'static [Register],
@@ -88,6 +89,29 @@ impl Registers {
         }
         registers.reset();
         registers
+    }
+
+    /// Registers as they were when [`Registers::values`] was taken; `None` if the values are not of this table.
+    pub fn restored(
+        peripheral: &'static str,
+        table: &'static [Register],
+        values: Vec<u32>,
+    ) -> Option<Registers> {
+        let fresh = Registers::new(peripheral, table);
+        (values.len() == fresh.values.len()).then_some(Registers { values, ..fresh })
+    }
+
+    pub fn peripheral(&self) -> &'static str {
+        self.peripheral
+    }
+
+    pub fn table(&self) -> &'static [Register] {
+        self.table
+    }
+
+    /// The value of every word from offset 0 on.
+    pub fn values(&self) -> &[u32] {
+        &self.values
     }
 
     pub fn reset(&mut self) {

@@ -2,6 +2,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
+use serde::{Deserialize, Serialize};
 
 const EXTICR1: u32 = 0x08;
 
@@ -16,6 +17,7 @@ static TABLE: &[Register] = &[
     Register::unmodelled(0x20, "CMPCR"),
 ];
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Syscfg {
     registers: Registers,
 }

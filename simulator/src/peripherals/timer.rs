@@ -5,6 +5,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
+use serde::{Deserialize, Serialize};
 
 const CR1: u32 = 0x00;
 const DIER: u32 = 0x0C;
@@ -87,12 +88,13 @@ impl Mode {
 }
 
 /// A channel: its compare value in force and its reference signal.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Channel {
     compare: u32,
     reference: bool,
 }
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Timer {
     registers: Registers,
     /// Interrupt number.

@@ -5,6 +5,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 const SR: u32 = 0x00;
@@ -38,12 +39,13 @@ static TABLE: &[Register] = &[
 ];
 
 /// A frame in the transmit shift register: the idle frame that TE sends carries no byte.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Frame {
     byte: Option<u8>,
     end: u64,
 }
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Usart {
     registers: Registers,
     /// Interrupt number.

@@ -13,24 +13,27 @@ use crate::peripherals::dbgmcu::Dbgmcu;
 use crate::peripherals::exti::Exti;
 use crate::peripherals::flash::Flash;
 use crate::peripherals::gpio::{Gpio, Levels, PORTS};
-use crate::peripherals::places::{Block, Map};
+use crate::peripherals::places::{self, Block, Map};
 use crate::peripherals::pwr::Pwr;
 use crate::peripherals::rcc::{Clocks, Rcc};
-use crate::peripherals::registers::Unmodelled;
+use crate::peripherals::registers::{Register, Unmodelled};
 use crate::peripherals::routes::{TIMER_OUTPUTS, USART2_RX, USART2_TX};
 use crate::peripherals::syscfg::Syscfg;
 use crate::peripherals::timer::Timer;
 use crate::peripherals::usart::Usart;
 use crate::peripherals::Peripheral;
 use crate::timebase::Timebase;
+use serde::{Deserialize, Serialize};
 
 const TIMERS: usize = 4;
 /// Places in the schedule: the timers, then USART2.
 const USART2: usize = TIMERS;
 const NEVER: u64 = u64::MAX;
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Soc {
     memory: Memory,
+    #[serde(skip)]
     map: Map,
     rcc: Rcc,
     pwr: Pwr,
@@ -256,6 +259,16 @@ impl Soc {
             self.exti.edge(line, level);
             self.exti_changed();
         }
+    }
+
+    /// The register table of every peripheral, by its name.
+    pub fn register_tables(&mut self) -> Vec<(&'static str, &'static [Register])> {
+        places::modelled_blocks()
+            .map(|block| {
+                let registers = self.block(block).registers();
+                (registers.peripheral(), registers.table())
+            })
+            .collect()
     }
 
     fn block(&mut self, block: Block) -> &mut dyn Peripheral {
