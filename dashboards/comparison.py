@@ -8,14 +8,15 @@ from html import escape
 from dashboards.formatting import MISSING, grouped
 from dashboards.formatting import quantity as number
 from dashboards.manifest import Summary
-from dashboards.quantities import REPORTED, Quantity, worst_key
+from dashboards.quantities import REPORTED, Quantity, shown, worst_key
 from dashboards.selection import fragment
 from dashboards.series import Series
 
 
 def comparison_table(series: Sequence[Series]) -> str:
     """Rows of allocators under each quantity; every maximum links to its waveform."""
-    groups = "".join(_group(quantity, series) for quantity in REPORTED)
+    quantities = shown(REPORTED, [one.run for one in series])
+    groups = "".join(_group(quantity, series) for quantity in quantities)
     return (
         '<div class="scroll"><table class="comparison"><thead><tr><th scope="col">allocator</th>'
         '<th scope="col">n</th><th scope="col">median</th><th scope="col">p99</th><th scope="col">max</th>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -42,6 +43,12 @@ CONTROL = Quantity("control_latency_ns", "control interrupt latency", "ns", "con
 
 REPORTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, HIT, CLEAR, CONTROL)
 PRINTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, LATENCY, CONTROL)
+
+
+def shown(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> tuple[Quantity, ...]:
+    """Those of `quantities` that `runs` can have: not every scenario measures its frees."""
+    frees = any(FREE_CRITICAL.summary(run).n for run in runs)
+    return tuple(quantity for quantity in quantities if frees or quantity is not FREE_CRITICAL)
 
 
 def samples(run: LoadedRun, quantity: Quantity) -> pl.DataFrame:

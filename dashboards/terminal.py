@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dashboards.formatting import quantity as number
-from dashboards.quantities import PRINTED, Quantity
+from dashboards.quantities import PRINTED, Quantity, shown
 from dashboards.runs import LoadedRun
 from dashboards.series import Series, by_scenario
 
@@ -34,7 +34,7 @@ def _table(scenario: str, series: Sequence[Series]) -> Table:
         verdict = one.run.manifest.verdict
         name = Text("verdict" if first else "")
         table.add_row(name, Text(one.name), "", "", "", Text(verdict, style=_VERDICT_STYLES[verdict]))
-    for quantity in PRINTED:
+    for quantity in shown(PRINTED, [one.run for one in series]):
         for first, one in _marked(series):
             table.add_row(*_row(quantity, one, first), end_section=one is series[-1])
     return table
