@@ -44,6 +44,7 @@ def demo(_context: Context) -> None:
         "seed": "seed of the scenario's generator",
         "parameter": "NAME=VALUE of the scenario; may be repeated",
         "duration": "seconds to capture, instead of the scenario's own bound",
+        "art": "the flash accelerator: on, off, or on,off for a run with each",
     },
 )
 def scenario(
@@ -56,12 +57,13 @@ def scenario(
     stimulus: str = "",
     seed: str = "",
     duration: str = "",
+    art: str = "on",
 ) -> None:
     """Run one scenario, judge it, and write the dashboard of its runs."""
     from capture import campaign, options
 
     with one_sentence():
-        chosen = options.parse(board, samplerate, stimulus, seed, duration, parameter)
+        chosen = options.parse(board, samplerate, stimulus, seed, duration, art, parameter)
         _present(campaign.run((name,), allocator.split(","), RUNS, chosen))
 
 

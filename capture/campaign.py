@@ -26,7 +26,7 @@ def run(
     console = Console(stderr=True, highlight=False)
     with console.status("building the virtual Nucleo") as status:
         simulator.build()
-        images = [_build(allocator, status) for allocator in allocators]
+        images = [_build(name, art, status) for name in allocators for art in options.art_states]
         return [_run_one(plan, image, runs_folder, options, status) for plan in plans for image in images]
 
 
@@ -35,10 +35,11 @@ def _plan(name: str, options: Options) -> Plan:
     return scenario.compile()
 
 
-def _build(allocator: str, status: Status) -> firmware.FirmwareImage:
+def _build(allocator: str, art: bool, status: Status) -> firmware.FirmwareImage:
     status.update(f"building firmware with {escape(allocator)}")
-    image = firmware.build(allocator)
-    status.console.print(f"firmware with {allocator}: built, sha256 {image.sha256[:12]}")
+    image = firmware.build(allocator, art)
+    title = allocator if art else f"{allocator}, ART off"
+    status.console.print(f"firmware with {title}: built, sha256 {image.sha256[:12]}")
     return image
 
 

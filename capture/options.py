@@ -16,18 +16,27 @@ class OptionError(ValueError):
 
 @dataclass(frozen=True)
 class Options:
-    """None leaves the choice to bench.toml or to the scenario. `duration_s` is that of the capture."""
+    """None leaves the choice to bench.toml or to the scenario. `duration_s` is that of the capture;
+    `art_states` are the states of the flash accelerator (prefetch and caches) to run with.
+    """
 
     board: str | None = None
     samplerate_hz: int | None = None
     stimulus: str | None = None
     seed: int | None = None
     duration_s: float | None = None
+    art_states: tuple[bool, ...] = (True,)
     parameters: dict[str, str | int] = field(default_factory=dict)
 
 
 def parse(
-    board: str, samplerate: str, stimulus: str, seed: str, duration: str, parameters: Sequence[str]
+    board: str,
+    samplerate: str,
+    stimulus: str,
+    seed: str,
+    duration: str,
+    art: str,
+    parameters: Sequence[str],
 ) -> Options:
     """Options from the words of a command line; an empty word means "not given". Raises OptionError."""
     return Options(
@@ -36,6 +45,7 @@ def parse(
         stimulus=stimulus or None,
         seed=_integer("seed", seed) if seed else None,
         duration_s=_seconds(duration) if duration else None,
+        art_states=_art_states(art),
         parameters=dict(_assignment(word) for word in parameters),
     )
 
@@ -62,6 +72,14 @@ def _seconds(word: str) -> float:
     if not 0 < seconds < math.inf:
         raise OptionError(f"--duration {word}: give seconds, such as 2.5.")
     return seconds
+
+
+def _art_states(words: str) -> tuple[bool, ...]:
+    states = {"on": True, "off": False}
+    try:
+        return tuple(dict.fromkeys(states[word] for word in words.split(",")))
+    except KeyError:
+        raise OptionError(f"--art {words}: give on, off, or on,off for a run with each.") from None
 
 
 def _assignment(word: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,10 @@ SUMMARIES = (
 
 class RunError(Exception):
     """A run folder cannot be shown. The message is one sentence: what is wrong and what to do."""
+
+
+# PRFTEN, ICEN and DCEN of FLASH_ACR.
+ACCELERATOR_BITS = 0x700
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,19 @@ class Manifest:
     summaries: Mapping[str, Summary]
     agreement: Agreement
     raw: Mapping[str, Any]
+
+    @property
+    def configuration(self) -> str:
+        """The allocator, and that the flash accelerator (ART) was off where it was: two things to compare."""
+        return self.allocator if self.accelerated else f"{self.allocator}, ART off"
+
+    @property
+    def accelerated(self) -> bool:
+        """False if FLASH_ACR says that prefetch and both caches were off (RM0368, section 3.8.1)."""
+        firmware = self.raw.get("firmware")
+        acr = firmware.get("flash_acr") if isinstance(firmware, dict) else None
+        known = isinstance(acr, str) and re.fullmatch(r"[0-9A-Fa-f]{8}", acr)
+        return not known or bool(int(str(acr), 16) & ACCELERATOR_BITS)
 
     @property
     def complete(self) -> bool:

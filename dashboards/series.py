@@ -27,13 +27,13 @@ class Series:
 
 def by_scenario(runs: Sequence[LoadedRun]) -> dict[str, list[Series]]:
     """All runs grouped by scenario, scenarios and runs in alphabetical order of their names."""
-    styles = assign_styles(run.manifest.allocator for run in runs)
+    styles = assign_styles(run.manifest.configuration for run in runs)
     groups: dict[str, list[LoadedRun]] = {}
-    for run in sorted(runs, key=lambda run: (run.manifest.scenario, run.manifest.allocator, run.id)):
+    for run in sorted(runs, key=lambda run: (run.manifest.scenario, run.manifest.configuration, run.id)):
         groups.setdefault(run.manifest.scenario, []).append(run)
     return {
         scenario: [
-            Series(run, name, styles[run.manifest.allocator])
+            Series(run, name, styles[run.manifest.configuration])
             for run, name in zip(group, _names(group), strict=True)
         ]
         for scenario, group in groups.items()
@@ -41,10 +41,10 @@ def by_scenario(runs: Sequence[LoadedRun]) -> dict[str, list[Series]]:
 
 
 def _names(runs: Sequence[LoadedRun]) -> list[str]:
-    """The allocator; where that is not unique also the board; where that is not either, the run's id."""
-    plain = [run.manifest.allocator for run in runs]
-    boards = [f"{run.manifest.allocator} on {run.manifest.board}" for run in runs]
-    ids = [f"{run.manifest.allocator} {run.id}" for run in runs]
+    """The configuration; where that is not unique also the board; where that is not either, the run's id."""
+    plain = [run.manifest.configuration for run in runs]
+    boards = [f"{run.manifest.configuration} on {run.manifest.board}" for run in runs]
+    ids = [f"{run.manifest.configuration} {run.id}" for run in runs]
     choices = zip(runs, plain, boards, ids, strict=True)
     counts = Counter(plain) + Counter(boards)
     return [
