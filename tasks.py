@@ -80,6 +80,18 @@ def dashboard(_context: Context, run: list[str], output: str = str(DASHBOARD)) -
         print(report.write_report(folders, Path(output)))
 
 
+@task(positional=["run"], help={"run": "a run folder"})
+def redecode(_context: Context, run: str) -> None:
+    """Decode, join and judge a stored run again, without the board."""
+    from capture import redecode as room
+
+    with one_sentence():
+        result = room.redecode(Path(run))
+    print(f"{result.verdict}: {' '.join(result.reasons)}" if result.reasons else result.verdict)
+    if result.verdict != "complete":
+        raise Exit(code=1)
+
+
 @task(name="list", help={"json": "print JSON"})
 def inventory(_context: Context, json: bool = False) -> None:
     """Show scenarios, allocators and boards."""

@@ -22,7 +22,7 @@ from capture.summary import SCHEMA, Setting
 from scenarios import catalogue
 from scenarios.errors import ImageError, ScenarioError
 from scenarios.operations import Allocate, Image, Mark, body_crc32, decode
-from scenarios.plan import Plan
+from scenarios.plan import OPERATIONS_SCHEMA, Plan
 
 _FOLDER_NAME = re.compile(r"\d{8}T\d{6}Z-(?P<scenario>.+)-(?P<allocator>[^-]+)-(?P<board>[^-]+?)(-\d+)?")
 
@@ -174,16 +174,4 @@ def _table(image: Image) -> pl.DataFrame:
                 "depth": None,
             }
         )
-    return pl.DataFrame(rows, schema=_PLAN_SCHEMA)
-
-
-_PLAN_SCHEMA = {
-    "seq": pl.UInt32,
-    "kind": pl.String,
-    "id": pl.UInt32,
-    "size": pl.UInt32,
-    "measured": pl.Boolean,
-    "label": pl.String,
-    "trial": pl.UInt32,
-    "depth": pl.UInt32,
-}
+    return pl.DataFrame(rows, schema=OPERATIONS_SCHEMA)

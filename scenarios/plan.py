@@ -13,7 +13,7 @@ from scenarios.generators.generator import Step
 from scenarios.operations import MAX_ENTRIES, Allocate, Image, Mark, Operation, body_crc32, encode
 from scenarios.stimulus import Stimulus
 
-_OPERATIONS_SCHEMA = {
+OPERATIONS_SCHEMA = {
     "seq": pl.UInt32,
     "kind": pl.String,
     "id": pl.UInt32,
@@ -104,4 +104,4 @@ def _table(steps: Sequence[Step]) -> pl.DataFrame:
                 step.depth,
             )
         )
-    return pl.DataFrame(rows, schema=_OPERATIONS_SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=OPERATIONS_SCHEMA, orient="row")

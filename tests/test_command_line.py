@@ -1,0 +1,51 @@
+"""The commands as a user types them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def lab(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(ROOT / "lab"), *words], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+
+
+def test_the_inventory_is_json() -> None:
+    found = json.loads(lab("list", "--json").stdout)
+    assert {entry["name"] for entry in found["scenarios"]} >= {"mem_stress", "mem_frag"}
+    assert {entry["name"] for entry in found["allocators"]} >= {"seglist", "tlsf"}
+    assert [entry["samplerate_hz"] for entry in found["boards"] if entry["name"] == "virtual"] == [84_000_000]
+
+
+def test_the_doctor_names_every_tool() -> None:
+    done = lab("doctor")
+    packages = [line.split("\t")[1] for line in (ROOT / "tools.tsv").read_text().splitlines() if "\t" in line]
+    assert done.returncode == 0
+    for package in packages[1:]:
+        assert package in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("scenario", "mem_frga"), "Did you mean mem_frag?"),
+        (("scenario", "mem_frag", "--allocator", "tslf"), "no allocator 'tslf'"),
+        (("scenario", "mem_frag", "--samplerate", "fast"), "--samplerate fast: give samples per second"),
+        (("scenario", "mem_frag", "--board", "nucelo"), "Did you mean nucleo?"),
+        (("scenario", "mem_frag", "--parameter", "dept=3"), "depth"),
+        (("dashboard", "no/such/run"), "no/such/run"),
+        (("dashboard", "one", "two", "--output=build/x.html"), "one"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
+    done = lab(*words)
+    assert done.returncode == 1
+    assert sentence in done.stderr and "Traceback" not in done.stderr
+    assert done.stdout == ""
