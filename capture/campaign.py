@@ -23,11 +23,18 @@ def run(
     """Runs every scenario on every allocator. All is built first: a wrong name costs no run."""
     options = options or Options()
     plans = [_plan(name, options) for name in scenarios]
-    console = Console(stderr=True, highlight=False)
-    with console.status("building the virtual Nucleo") as status:
+    with Console(stderr=True, highlight=False).status("") as status:
+        _tell(status, "building the virtual Nucleo")
         simulator.build()
         images = [_build(name, art, status) for name in allocators for art in options.art_states]
         return [_run_one(plan, image, runs_folder, options, status) for plan in plans for image in images]
+
+
+def _tell(status: Status, step: str) -> None:
+    """Shows what is going on: in place on a terminal, as a line anywhere else."""
+    status.update(escape(step))
+    if not status.console.is_terminal:
+        status.console.print(escape(step))
 
 
 def _plan(name: str, options: Options) -> Plan:
@@ -36,10 +43,10 @@ def _plan(name: str, options: Options) -> Plan:
 
 
 def _build(allocator: str, art: bool, status: Status) -> firmware.FirmwareImage:
-    status.update(f"building firmware with {escape(allocator)}")
+    title = f"firmware with {allocator}" if art else f"firmware with {allocator}, ART off"
+    _tell(status, f"{title}: building")
     image = firmware.build(allocator, art)
-    title = allocator if art else f"{allocator}, ART off"
-    status.console.print(f"firmware with {title}: built, sha256 {image.sha256[:12]}")
+    status.console.print(f"{escape(title)}: built, sha256 {image.sha256[:12]}")
     return image
 
 
@@ -50,11 +57,11 @@ def _run_one(
     result = conductor.run(
         plan,
         image,
-        runs_folder=runs_folder,
         board_name=options.board,
         samplerate_hz=options.samplerate_hz,
+        runs_folder=runs_folder,
         duration_s=options.duration_s,
-        progress=lambda step: status.update(f"{title}: {escape(step)}"),
+        progress=lambda step: _tell(status, f"{title}: {step}"),
     )
-    status.console.print(f"{title}: {result.verdict}")
+    status.console.print(f"{escape(title)}: {result.verdict}")
     return result
