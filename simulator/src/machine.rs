@@ -114,10 +114,28 @@ impl Machine {
     fn run_to_event(&mut self, end: u64) -> Result<(), Stop> {
         self.settle();
         let until = self.soc.next_event().min(end);
-        if let RunEnd::Asleep = self.core.run(&mut self.soc, until)? {
+        if self.soc.flash_busy_until() > self.cycles() {
+            self.step_beside_busy_flash(until)?;
+        } else if let RunEnd::Asleep = self.core.run(&mut self.soc, until)? {
             self.skip_idle(until);
         }
         self.settle();
+        Ok(())
+    }
+
+    /// While the flash is programmed or erased, only code in SRAM goes on (RM0368 §3.5): every step is looked at.
+    fn step_beside_busy_flash(&mut self, until: u64) -> Result<(), Stop> {
+        let resumes = match Memory::in_flash(self.core.pc()) {
+            Some(_) => self.soc.flash_busy_until(),
+            None => self.soc.stalled_until(),
+        };
+        if self.core.asleep() {
+            self.skip_idle(until);
+        } else if resumes > self.cycles() {
+            self.core.advance_to(resumes.min(until));
+        } else {
+            self.core.step(&mut self.soc)?;
+        }
         Ok(())
     }
 
@@ -125,6 +143,9 @@ impl Machine {
     fn settle(&mut self) {
         self.soc.catch_up(self.core.cycles());
         self.soc.clear_attention();
+        if self.soc.take_code_changed() {
+            self.core.invalidate_code();
+        }
         let lines = self.soc.interrupt_lines();
         let mut changed = lines ^ self.lines;
         while changed != 0 {

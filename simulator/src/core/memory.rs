@@ -8,6 +8,8 @@ use crate::bus::{Bus, Fault, Width};
 
 /// Code and SRAM; above, memory is of Device type, where an unaligned access faults (A3.2.1, B3.1).
 const NORMAL_MEMORY_END: u32 = 0x4000_0000;
+/// SRAM below its bit-band alias (B3.1). A store elsewhere, into flash too, may be an event.
+const SRAM_REGION: std::ops::Range<u32> = 0x2000_0000..0x2200_0000;
 const PRIVATE_BUS: std::ops::RangeInclusive<u32> = 0xE000_0000..=0xE00F_FFFF;
 /// DBGMCU answers to the private bus's address range and belongs to the SoC (RM0368, 23.16).
 const DBGMCU: std::ops::RangeInclusive<u32> = 0xE004_2000..=0xE004_23FF;
@@ -78,7 +80,7 @@ impl Core {
             self.check_unaligned(address, width)?;
         }
         let now = self.access_cycle(transfer);
-        if address >= NORMAL_MEMORY_END || address >> 25 == 0x11 {
+        if !SRAM_REGION.contains(&address) {
             return self.store_beyond_memory(bus, address, width, value, now);
         }
         self.code.written(address, bytes(width));

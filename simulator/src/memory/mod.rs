@@ -5,6 +5,7 @@ pub mod image;
 
 use crate::bus::Width;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use thiserror::Error;
 
 /// RM0368 §2.3: main flash memory of the STM32F401xE.
@@ -81,8 +82,22 @@ impl Memory {
         Some(())
     }
 
-    pub fn is_flash(address: u32) -> bool {
-        flash_offset(address) < FLASH_BYTES
+    /// Where in the flash an address lies, if it does.
+    pub fn in_flash(address: u32) -> Option<usize> {
+        Some(flash_offset(address)).filter(|offset| *offset < FLASH_BYTES)
+    }
+
+    /// Programs flash: bits only fall (RM0368 §3.5.4). The flash interface has admitted the place and width.
+    pub fn program(&mut self, offset: usize, width: Width, value: u32) {
+        let cells = &mut self.flash[offset..offset + bytes_of(width)];
+        for (cell, byte) in cells.iter_mut().zip(value.to_le_bytes()) {
+            *cell &= byte;
+        }
+    }
+
+    /// Erases bytes of the flash, from its start: all ones.
+    pub fn erase(&mut self, bytes: Range<usize>) {
+        self.flash[bytes].fill(0xFF);
     }
 
     #[inline]
@@ -147,6 +162,18 @@ mod tests {
         assert_eq!(memory.read(0x2001_7FFC, Width::Word), Some(7));
         assert_eq!(memory.write(0x2001_7FFD, Width::Word, 7), None);
         assert_eq!(memory.write(0x0800_0000, Width::Word, 7), None);
+    }
+
+    #[test]
+    fn programming_clears_bits_and_erasing_sets_them() {
+        let mut memory = Memory::default();
+        memory.program(0x4000, Width::Word, 0xFFFF_0FF0);
+        memory.program(0x4000, Width::Half, 0xF0F0);
+        assert_eq!(memory.read(0x0800_4000, Width::Word), Some(0xFFFF_00F0));
+        memory.program(0x3FFF, Width::Byte, 0);
+        memory.erase(0x4000..0x8000);
+        assert_eq!(memory.read(0x0800_4000, Width::Word), Some(0xFFFF_FFFF));
+        assert_eq!(memory.read(0x0800_3FFF, Width::Byte), Some(0));
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub struct Register {
     /// Bits on which a write has no effect on the chip either: flags that hardware sets, reserved bits of
     /// write-zero-to-clear registers.
     pub inert: u32,
+    /// Bits that do something on the chip and are not modelled; the rest of the register is reserved.
+    pub missing: u32,
     modelled: bool,
 }
 
@@ -25,6 +27,7 @@ impl Register {
             reset,
             writable,
             inert: 0,
+            missing: 0,
             modelled: true,
         }
     }
@@ -39,6 +42,14 @@ impl Register {
 
     pub const fn inert(self, inert: u32) -> Register {
         Register { inert, ..self }
+    }
+
+    pub const fn missing(self, missing: u32) -> Register {
+        Register { missing, ..self }
+    }
+
+    pub fn is_modelled(&self) -> bool {
+        self.modelled
     }
 }
 

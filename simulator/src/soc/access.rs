@@ -48,6 +48,7 @@ impl Soc {
         now: u64,
     ) -> Result<(), Fault> {
         let (place, block, offset) = self.answering(address)?;
+        let now = self.stall_register_write(block, offset, now);
         self.catch_up(now);
         let (data, lanes) = on_the_bus(place.connection, address, width, value);
         let peripheral = self.block(block);
@@ -69,7 +70,10 @@ impl Bus for Soc {
     /// Wait cycles of the flash are the core's fetch timing's business; those of the APB bridges are not modelled.
     fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
         let value = match self.memory.read(address, width) {
-            Some(value) => value,
+            Some(value) => {
+                self.stall_read(address, now);
+                value
+            }
             None => match bit_band(address) {
                 Some((word, bit)) => self.read(word, Width::Word, now)?.value >> bit & 1,
                 None => self.read_peripheral(address, width, now)?,
@@ -94,9 +98,9 @@ impl Bus for Soc {
                 now,
             );
         }
-        if Memory::is_flash(address) {
-            let what = "programming the flash".into();
-            return Err(Fault::Unmodelled { what, address });
+        if let Some(offset) = Memory::in_flash(address) {
+            self.program_flash(offset, width, value, now);
+            return Ok(0);
         }
         self.write_peripheral(address, width, value, now)?;
         Ok(0)
@@ -203,10 +207,6 @@ mod tests {
         assert_eq!(
             refusal(soc.write(0x4000_3000, Width::Word, 0xCCCC, 0)),
             "IWDG+0x00"
-        );
-        assert_eq!(
-            refusal(soc.write(0x0800_0000, Width::Word, 0, 0)),
-            "programming the flash"
         );
         let stopped = soc
             .read(0x4000_0408, Width::Word, 0)

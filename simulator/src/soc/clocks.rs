@@ -41,6 +41,7 @@ impl Soc {
         let divider = self.clocks.apb1_divider;
         let divider = self.clocked(Block::Usart2).then_some(divider);
         self.usart2.set_divider(divider);
+        self.flash.set_core_clock(self.clocks.core);
         self.reschedule();
     }
 

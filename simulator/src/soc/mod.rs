@@ -6,6 +6,7 @@
 
 mod access;
 mod clocks;
+mod flash;
 
 use crate::edges::{Edge, Pin};
 use crate::memory::Memory;
@@ -26,8 +27,9 @@ use crate::timebase::Timebase;
 use serde::{Deserialize, Serialize};
 
 const TIMERS: usize = 4;
-/// Places in the schedule: the timers, then USART2.
+/// Places in the schedule: the timers, then USART2, then the flash.
 const USART2: usize = TIMERS;
+const FLASH: usize = USART2 + 1;
 const NEVER: u64 = u64::MAX;
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -48,8 +50,12 @@ pub struct Soc {
     clocks: Clocks,
     timebase: Timebase,
     /// The cycle of the next event of each scheduled peripheral.
-    schedule: [u64; TIMERS + 1],
+    schedule: [u64; FLASH + 1],
     next_event: u64,
+    /// The cycle until which an access holds the core up.
+    stalled_until: u64,
+    /// Flash has been programmed or erased since the machine last asked.
+    code_changed: bool,
     /// Bit n is interrupt line n.
     interrupt_lines: u128,
     attention: bool,
@@ -85,7 +91,9 @@ impl Soc {
             timebase: Timebase::new(clocks.core),
             rcc,
             clocks,
-            schedule: [NEVER; TIMERS + 1],
+            schedule: [NEVER; FLASH + 1],
+            stalled_until: 0,
+            code_changed: false,
             next_event: NEVER,
             interrupt_lines: 0,
             attention: false,
@@ -154,6 +162,10 @@ impl Soc {
             self.usart2.advance(cycle);
             self.usart_changed();
         }
+        if self.schedule[FLASH] <= cycle {
+            self.flash.advance(cycle);
+            self.flash_changed();
+        }
         self.reschedule();
     }
 
@@ -162,6 +174,7 @@ impl Soc {
             *event = timer.next_event().unwrap_or(NEVER);
         }
         self.schedule[USART2] = self.usart2.next_event().unwrap_or(NEVER);
+        self.schedule[FLASH] = self.flash.next_event().unwrap_or(NEVER);
         let next = self.schedule.iter().copied().fold(NEVER, u64::min);
         self.attention |= next != self.next_event;
         self.next_event = next;
@@ -295,7 +308,11 @@ impl Soc {
     ) -> Result<(), Unmodelled> {
         match block {
             Block::Rcc => self.rcc_written(offset, value, now)?,
-            Block::Pwr | Block::Flash => self.check_core_clock()?,
+            Block::Pwr => self.check_core_clock()?,
+            Block::Flash => {
+                self.flash_written();
+                self.check_core_clock()?;
+            }
             Block::Gpio(port) => {
                 if Gpio::routes(offset) {
                     self.route_alternates(port);

@@ -17,6 +17,11 @@ pub fn scratch(name: &str) -> PathBuf {
 
 /// Compiles tests/fixtures/board.c, with macros defined; `name` is the test's own.
 pub fn board_firmware(name: &str, macros: &[&str]) -> PathBuf {
+    firmware("board.c", name, macros)
+}
+
+/// Compiles a source of tests/fixtures.
+pub fn firmware(source: &str, name: &str, macros: &[&str]) -> PathBuf {
     let fixtures = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let elf = scratch(&format!("{name}.elf"));
     let output = Command::new("arm-none-eabi-gcc")
@@ -30,7 +35,7 @@ pub fn board_firmware(name: &str, macros: &[&str]) -> PathBuf {
         .args(macros.iter().map(|name| format!("-D{name}")))
         .arg("-T")
         .arg(fixtures.join("board.ld"))
-        .arg(fixtures.join("board.c"))
+        .arg(fixtures.join(source))
         .arg("-o")
         .arg(&elf)
         .output()

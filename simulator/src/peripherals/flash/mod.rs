@@ -1,0 +1,267 @@
+//! Flash interface (RM0368 §3.8): access control, locks, programming, erasing, write protection.
+//!
+//! This file has the registers; what an operation does to the array the SoC carries out. Reading flash under an operation
+//! stalls the bus (§3.5), which is the machine's business.
+
+mod lock;
+mod operation;
+mod sectors;
+
+use super::rcc::Frequency;
+use super::registers::{Register, Registers, Unmodelled};
+use super::Peripheral;
+use lock::Lock;
+use operation::Operation;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+const ACR: u32 = 0x00;
+const KEYR: u32 = 0x04;
+const OPTKEYR: u32 = 0x08;
+const SR: u32 = 0x0C;
+const CR: u32 = 0x10;
+const OPTCR: u32 = 0x14;
+
+const LATENCY: u32 = 0xF;
+const ICEN: u32 = 1 << 9;
+const DCEN: u32 = 1 << 10;
+const ICRST: u32 = 1 << 11;
+const DCRST: u32 = 1 << 12;
+const ACR_BITS: u32 = LATENCY | 1 << 8 | ICEN | DCEN | ICRST | DCRST;
+
+const EOP: u32 = 1 << 0;
+const OPERR: u32 = 1 << 1;
+const WRPERR: u32 = 1 << 4;
+const PGAERR: u32 = 1 << 5;
+const PGPERR: u32 = 1 << 6;
+const PGSERR: u32 = 1 << 7;
+const BSY: u32 = 1 << 16;
+const SR_FLAGS: u32 = EOP | OPERR | WRPERR | PGAERR | PGPERR | PGSERR | 1 << 8;
+
+const PG: u32 = 1 << 0;
+const SER: u32 = 1 << 1;
+const MER: u32 = 1 << 2;
+const SNB: u32 = 0xF << 3;
+const PSIZE_SHIFT: u32 = 8;
+const PSIZE: u32 = 0b11 << PSIZE_SHIFT;
+const STRT: u32 = 1 << 16;
+const EOPIE: u32 = 1 << 24;
+const ERRIE: u32 = 1 << 25;
+const LOCK: u32 = 1 << 31;
+const CR_BITS: u32 = PG | SER | MER | SNB | PSIZE | STRT | EOPIE | ERRIE | LOCK;
+
+const OPTLOCK: u32 = 1 << 0;
+const OPTSTRT: u32 = 1 << 1;
+const NWRP_SHIFT: u32 = 16;
+/// BOR_LEV, nRST_STOP and nRST_STDBY have no effect here and keep their value; one nWRP bit per sector.
+const OPTION_BITS: u32 = 0b11 << 2 | 0b11 << 6 | 0xFF << NWRP_SHIFT;
+/// WDG_SW, RDP and SPRMOD: the hardware watchdog and read protection.
+const PROTECTION_BITS: u32 = 1 << 5 | 0xFF << 8 | 1 << 31;
+/// §3.8.6: unprotected, watchdog by software.
+const OPTCR_RESET: u32 = 0x0FFF_AAED;
+
+/// §3.5.1 and §3.6.2.
+const KEYS: [u32; 2] = [0x4567_0123, 0xCDEF_89AB];
+const OPTION_KEYS: [u32; 2] = [0x0819_2A3B, 0x4C5D_6E7F];
+
+static TABLE: &[Register] = &[
+    Register::new(ACR, "ACR", 0, ACR_BITS),
+    Register::new(KEYR, "KEYR", 0, !0),
+    Register::new(OPTKEYR, "OPTKEYR", 0, !0),
+    Register::new(SR, "SR", 0, SR_FLAGS).inert(BSY),
+    Register::new(CR, "CR", LOCK, CR_BITS),
+    Register::new(OPTCR, "OPTCR", OPTCR_RESET, OPTLOCK | OPTSTRT | OPTION_BITS)
+        .missing(PROTECTION_BITS),
+];
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Flash {
+    registers: Registers,
+    lock: Lock,
+    option_lock: Lock,
+    /// Option bytes in force, as FLASH_OPTCR shows them; they survive a reset.
+    options: u32,
+    core: Frequency,
+    operation: Option<Operation>,
+    /// What the operation begun last erases, until the SoC has done it.
+    erasure: Option<Range<usize>>,
+}
+
+impl Default for Flash {
+    fn default() -> Self {
+        Flash {
+            registers: Registers::new("FLASH", TABLE),
+            lock: Lock::new(KEYS),
+            option_lock: Lock::new(OPTION_KEYS),
+            options: OPTCR_RESET,
+            core: Frequency::hz(16_000_000),
+            operation: None,
+            erasure: None,
+        }
+    }
+}
+
+impl Flash {
+    /// Interrupt number (§10.1.3, table 38).
+    pub const IRQ: u16 = 4;
+
+    /// FLASH_ACR: wait states, prefetch and caches, for the fetch timing.
+    pub fn access_control(&self) -> u32 {
+        self.registers.get(ACR)
+    }
+
+    /// Highest HCLK for the wait states at 2.7–3.6 V (§3.4.1, table 6).
+    pub fn highest_core_hz(&self) -> u64 {
+        match self.registers.get(ACR) & LATENCY {
+            0 => 30_000_000,
+            1 => 60_000_000,
+            _ => 84_000_000,
+        }
+    }
+
+    /// The clock by which microseconds become core cycles, from the next operation on.
+    pub fn set_core_clock(&mut self, core: Frequency) {
+        self.core = core;
+    }
+
+    pub fn interrupt(&self) -> bool {
+        let (status, control) = (self.registers.get(SR), self.registers.get(CR));
+        control & EOPIE != 0 && status & EOP != 0 || control & ERRIE != 0 && status & OPERR != 0
+    }
+
+    fn write_access_control(&mut self, value: u32) -> Result<(), Unmodelled> {
+        // §3.8.1: a cache can be reset only while it is disabled.
+        if value & ICRST != 0 && value & ICEN != 0 || value & DCRST != 0 && value & DCEN != 0 {
+            return Err(self
+                .registers
+                .refuse(ACR, "reset of a cache that is enabled"));
+        }
+        self.registers.set(ACR, value);
+        Ok(())
+    }
+
+    fn write_control(&mut self, value: u32, now: u64) -> Result<(), Unmodelled> {
+        if !self.lock.is_open() {
+            return Ok(()); // §3.5.1: not writable while locked
+        }
+        self.registers.set(CR, value & !(LOCK | STRT));
+        if value & STRT != 0 {
+            self.start_erasing(now)?;
+        }
+        if value & LOCK != 0 {
+            self.lock.shut();
+            self.registers.set_bits(CR, LOCK, true);
+        }
+        Ok(())
+    }
+
+    fn write_options(&mut self, value: u32, now: u64) {
+        if !self.option_lock.is_open() {
+            return;
+        }
+        self.registers.set(OPTCR, value & !(OPTLOCK | OPTSTRT));
+        if value & OPTSTRT != 0 {
+            self.start_options(now);
+        }
+        if value & OPTLOCK != 0 {
+            self.option_lock.shut();
+            self.registers.set_bits(OPTCR, OPTLOCK, true);
+        }
+    }
+}
+
+impl Peripheral for Flash {
+    fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    fn read(&mut self, offset: u32, now: u64) -> u32 {
+        self.advance(now);
+        match offset {
+            KEYR | OPTKEYR => 0, // write only
+            _ => self.registers.get(offset),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
+        self.advance(now);
+        match offset {
+            ACR => self.write_access_control(value)?,
+            KEYR => {
+                self.lock.key(value);
+                self.registers.set_bits(CR, LOCK, !self.lock.is_open());
+            }
+            OPTKEYR => {
+                self.option_lock.key(value);
+                self.registers
+                    .set_bits(OPTCR, OPTLOCK, !self.option_lock.is_open());
+            }
+            SR => self.registers.set_bits(SR, value & SR_FLAGS, false),
+            CR => self.write_control(value, now)?,
+            _ => self.write_options(value, now),
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.registers.reset();
+        self.registers.set(OPTCR, self.options | OPTLOCK);
+        self.lock.reset();
+        self.option_lock.reset();
+        self.operation = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_two_keys_open_and_lock_closes() {
+        let mut flash = Flash::default();
+        assert_eq!(flash.read(CR, 0), LOCK);
+        flash.write(KEYR, KEYS[0], 0).unwrap();
+        assert_eq!(flash.read(CR, 0), LOCK);
+        flash.write(KEYR, KEYS[1], 0).unwrap();
+        assert_eq!(flash.read(CR, 0), 0);
+        flash.write(CR, LOCK, 0).unwrap();
+        assert_eq!(flash.read(CR, 0), LOCK);
+        flash.write(CR, PG, 0).unwrap();
+        assert_eq!(flash.read(CR, 0), LOCK);
+    }
+
+    #[test]
+    fn a_wrong_key_locks_until_reset() {
+        let mut flash = Flash::default();
+        for key in [KEYS[1], KEYS[0], KEYS[1]] {
+            flash.write(KEYR, key, 0).unwrap();
+        }
+        assert_eq!(flash.read(CR, 0), LOCK);
+        flash.reset();
+        for key in KEYS {
+            flash.write(KEYR, key, 0).unwrap();
+        }
+        assert_eq!(flash.read(CR, 0), 0);
+    }
+
+    #[test]
+    fn wait_states_bound_the_clock() {
+        let mut flash = Flash::default();
+        assert_eq!(flash.highest_core_hz(), 30_000_000);
+        flash.write(ACR, 2, 0).unwrap();
+        assert_eq!(flash.highest_core_hz(), 84_000_000);
+    }
+
+    #[test]
+    fn option_bytes_have_their_own_keys_and_wdg_sw_reads_one() {
+        let mut flash = Flash::default();
+        assert_eq!(flash.read(OPTCR, 0), OPTCR_RESET);
+        assert_eq!(flash.read(OPTCR, 0) >> 5 & 1, 1);
+        flash.write(OPTCR, OPTCR_RESET & !(1 << 18), 0).unwrap();
+        assert_eq!(flash.read(OPTCR, 0), OPTCR_RESET);
+        for key in OPTION_KEYS {
+            flash.write(OPTKEYR, key, 0).unwrap();
+        }
+        assert_eq!(flash.read(OPTCR, 0), OPTCR_RESET & !OPTLOCK);
+    }
+}

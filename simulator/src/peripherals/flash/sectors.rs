@@ -1,0 +1,73 @@
+//! Sectors of the flash (RM0368 §3.3, table 5) and how long work on it takes (DS10086, table "Flash memory programming",
+//! typical values at 2.7–3.6 V).
+
+use std::ops::Range;
+
+/// First byte of each sector from the start of the flash, and the end.
+const BOUNDS: [usize; 9] = [
+    0, 0x4000, 0x8000, 0xC000, 0x1_0000, 0x2_0000, 0x4_0000, 0x6_0000, 0x8_0000,
+];
+pub const SECTORS: u32 = BOUNDS.len() as u32 - 1;
+
+/// Microseconds to program one byte, halfword or word.
+pub const PROGRAM_US: u64 = 16;
+/// Microseconds to erase sectors of 16, 64 and 128 KiB and everything, at a parallelism of 8, 16 and 32 bits.
+const ERASE_US: [[u64; 4]; 3] = [
+    [400_000, 1_200_000, 2_000_000, 8_000_000],
+    [300_000, 700_000, 1_300_000, 5_500_000],
+    [250_000, 550_000, 1_000_000, 4_000_000],
+];
+
+/// The bytes of a sector, from the start of the flash.
+pub fn bytes(sector: u32) -> Range<usize> {
+    BOUNDS[sector as usize]..BOUNDS[sector as usize + 1]
+}
+
+pub fn holding(offset: usize) -> u32 {
+    BOUNDS.partition_point(|start| *start <= offset) as u32 - 1
+}
+
+/// `parallelism` is PSIZE: 0, 1 or 2.
+pub fn erase_us(sector: u32, parallelism: u32) -> u64 {
+    let size = match bytes(sector).len() {
+        0x4000 => 0,
+        0x1_0000 => 1,
+        _ => 2,
+    };
+    ERASE_US[parallelism as usize][size]
+}
+
+pub fn mass_erase_us(parallelism: u32) -> u64 {
+    ERASE_US[parallelism as usize][3]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::FLASH_BYTES;
+
+    #[test]
+    fn sectors_cover_the_flash_without_a_gap() {
+        let sizes: Vec<usize> = (0..SECTORS)
+            .map(|sector| bytes(sector).len() / 1024)
+            .collect();
+        assert_eq!(sizes, [16, 16, 16, 16, 64, 128, 128, 128]);
+        assert_eq!(bytes(SECTORS - 1).end, FLASH_BYTES);
+        let offsets = [
+            0, 0x3FFF, 0x4000, 0xFFFF, 0x1_0000, 0x1_FFFF, 0x2_0000, 0x7_FFFF,
+        ];
+        assert_eq!(offsets.map(holding), [0, 0, 1, 3, 4, 4, 5, 7]);
+    }
+
+    #[test]
+    fn a_wider_access_erases_faster() {
+        assert_eq!(
+            [0, 1, 2].map(|psize| erase_us(4, psize)),
+            [1_200_000, 700_000, 550_000]
+        );
+        assert_eq!(
+            [0, 3, 4, 7].map(|sector| erase_us(sector, 2)),
+            [250_000, 250_000, 550_000, 1_000_000]
+        );
+    }
+}

@@ -1,0 +1,76 @@
+//! What the flash interface does to the array and to whoever accesses it meanwhile.
+
+use super::Soc;
+use crate::bus::Width;
+use crate::memory::Memory;
+use crate::peripherals::flash::Flash;
+use crate::peripherals::places::Block;
+
+impl Soc {
+    /// The cycle at which the flash can be read again; in the past when it can.
+    pub fn flash_busy_until(&self) -> u64 {
+        self.flash.busy_until()
+    }
+
+    /// The cycle until which the core is held up by an access that it made.
+    pub fn stalled_until(&self) -> u64 {
+        self.stalled_until
+    }
+
+    /// Whether code in flash may have changed since the last call.
+    pub fn take_code_changed(&mut self) -> bool {
+        std::mem::take(&mut self.code_changed)
+    }
+
+    /// A read of the array waits for the end of the operation (RM0368 §3.5).
+    #[inline]
+    pub(super) fn stall_read(&mut self, address: u32, now: u64) {
+        if self.flash.busy_until() > now && Memory::in_flash(address).is_some() {
+            self.stall();
+        }
+    }
+
+    /// The cycle at which a write to a register takes place: FLASH_CR waits for the end of the operation (§3.5.1).
+    pub(super) fn stall_register_write(&mut self, block: Block, offset: u32, now: u64) -> u64 {
+        if block != Block::Flash || !Flash::write_stalls(offset) || self.flash.busy_until() <= now {
+            return now;
+        }
+        self.stall();
+        self.stalled_until
+    }
+
+    pub(super) fn program_flash(&mut self, offset: usize, width: Width, value: u32, now: u64) {
+        self.catch_up(now);
+        let start = now.max(self.flash.busy_until());
+        if start > now {
+            self.stall();
+        }
+        self.catch_up(start);
+        if self.flash.program(offset, width, start) {
+            self.memory.program(offset, width, value);
+            self.code_changed = true;
+        }
+        self.flash_changed();
+        self.reschedule();
+        self.attention = true;
+    }
+
+    pub(super) fn flash_written(&mut self) {
+        if let Some(bytes) = self.flash.take_erasure() {
+            self.memory.erase(bytes);
+            self.code_changed = true;
+            self.attention = true;
+        }
+        self.flash_changed();
+        self.reschedule();
+    }
+
+    pub(super) fn flash_changed(&mut self) {
+        self.set_interrupt_line(Flash::IRQ, self.flash.interrupt());
+    }
+
+    fn stall(&mut self) {
+        self.stalled_until = self.flash.busy_until();
+        self.attention = true;
+    }
+}

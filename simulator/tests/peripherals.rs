@@ -1,0 +1,65 @@
+//! Peripherals driven by firmware: each fixture shows words over USART2, expected here by the manuals.
+
+mod support;
+
+use std::fs;
+use support::{firmware, scratch, virtual_nucleo};
+
+/// The lines that a fixture shows, as names and values.
+fn shown(source: &str, arguments: &[&str]) -> Vec<(String, u32)> {
+    let elf = firmware(
+        &format!("{source}.c"),
+        &format!("peripherals-{source}"),
+        &[],
+    );
+    let log = scratch(&format!("peripherals-{source}.txt"));
+    let output = virtual_nucleo()
+        .arg("run")
+        .arg(&elf)
+        .args(arguments)
+        .arg("--uart-log")
+        .arg(&log)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.is_empty(), "{stderr}");
+    fs::read_to_string(&log)
+        .unwrap()
+        .lines()
+        .map(parse)
+        .collect()
+}
+
+fn parse(line: &str) -> (String, u32) {
+    let (name, value) = line.split_once(' ').unwrap();
+    (name.into(), u32::from_str_radix(value, 16).unwrap())
+}
+
+fn values(shown: &[(String, u32)], name: &str) -> Vec<u32> {
+    let wanted = shown.iter().filter(|(shown, _)| shown == name);
+    wanted.map(|(_, value)| *value).collect()
+}
+
+#[test]
+fn flash_is_erased_and_programmed_by_the_code_that_it_holds() {
+    let shown = shown("flash", &["--until", "4s"]);
+    let value = |name| values(&shown, name);
+    assert_eq!(value("locked"), [0x8000_0000]);
+    assert_eq!(value("sequence"), [1 << 7]);
+    assert_eq!(value("programmed"), [0x4770_2002]);
+    // Bits only fall: 0xFFFF2005 & 0x47702002.
+    assert_eq!(value("anded"), [0x4770_2000]);
+    assert_eq!(value("called"), [2, 0, 7]);
+    assert_eq!(value("erased"), [0xFFFF_FFFF]);
+    // A 128 KiB sector at 32 bits takes 1 s, 16,000,000 cycles at reset's 16 MHz (DS10086), and some instructions.
+    for name in ["stalled", "polled"] {
+        let cycles = value(name)[0];
+        assert!(
+            (16_000_000..16_000_100).contains(&cycles),
+            "{name}: {cycles}"
+        );
+    }
+    assert_eq!(value("many"), [1]);
+    assert_eq!(value("errors"), [0]);
+    assert_eq!(value("shut")[0] >> 31, 1);
+}
