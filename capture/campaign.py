@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 from rich.console import Console
@@ -20,14 +21,22 @@ from simulator import build as simulator
 def run(
     scenarios: Sequence[str], allocators: Sequence[str], runs_folder: Path, options: Options | None = None
 ) -> list[conductor.RunResult]:
-    """Runs every scenario on every allocator. All is built first: a wrong name costs no run."""
+    """Runs every scenario on every allocator. All is built first: a wrong name costs no run.
+
+    Ctrl-C ends the run under way and with it the campaign: what is returned ends with that run.
+    """
     options = options or Options()
     plans = [_plan(name, options) for name in scenarios]
     with Console(stderr=True, highlight=False).status("") as status:
         _tell(status, "building the virtual Nucleo")
         simulator.build()
         images = [_build(name, art, status) for name in allocators for art in options.art_states]
-        return [_run_one(plan, image, runs_folder, options, status) for plan in plans for image in images]
+        results: list[conductor.RunResult] = []
+        for plan, image in product(plans, images):
+            results.append(_run_one(plan, image, runs_folder, options, status))
+            if results[-1].interrupted:
+                break
+        return results
 
 
 def _tell(status: Status, step: str) -> None:

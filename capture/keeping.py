@@ -19,11 +19,12 @@ from capture.verdict import Verdict
 
 @dataclass(frozen=True)
 class RunResult:
-    """A finished run: its folder, its verdict and one sentence per reason."""
+    """A finished run: its folder, its verdict and one sentence per reason; `interrupted` by Ctrl-C or not."""
 
     folder: Path
     verdict: Verdict
     reasons: tuple[str, ...]
+    interrupted: bool = False
 
 
 def keep_observation(folder: RunFolder, image: bytes, edges: EdgeList, serial_bytes: bytes) -> None:
@@ -49,4 +50,5 @@ def _parquet(table: pl.DataFrame) -> Any:
 
 
 def _result(folder: RunFolder, manifest: dict[str, Any]) -> RunResult:
-    return RunResult(folder.path, manifest["verdict"], tuple(manifest["reasons"]))
+    interrupted = bool(manifest["tool_report"]["interrupted"])
+    return RunResult(folder.path, manifest["verdict"], tuple(manifest["reasons"]), interrupted)

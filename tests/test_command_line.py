@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
+import time
+import uuid
 from pathlib import Path
 
 import pytest
+
+from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -49,3 +55,27 @@ def test_what_cannot_be_done_is_one_sentence(words: tuple[str, ...], sentence: s
     assert done.returncode == 1
     assert sentence in done.stderr and "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+def test_ctrl_c_keeps_the_run_and_ends_the_campaign() -> None:
+    """As a terminal does it: the signal goes to every process of the group."""
+    mark = uuid.uuid4().hex
+    process = subprocess.Popen(
+        [str(ROOT / "lab"), "scenario", "mem_frag", "--parameter", "trials=40"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, MARKER: mark},
+    )
+    assert wait_until(lambda: sigrok_is_running(mark))
+    time.sleep(1.0)  # samples have begun to arrive
+    os.killpg(process.pid, signal.SIGINT)
+    words, complaints = process.communicate(timeout=PATIENCE_S)
+    folders = [Path(line) for line in words.splitlines() if line.endswith("-virtual")]
+    assert process.returncode == 1 and "Traceback" not in complaints
+    assert len(folders) == 1
+    manifest = json.loads((folders[0] / "run.json").read_text(encoding="utf-8"))
+    assert manifest["verdict"] == "truncated"
+    assert any("interrupted" in reason for reason in manifest["reasons"])
+    assert wait_until(lambda: not processes_of(mark))

@@ -29,10 +29,9 @@ from firmware import build as firmware
 from firmware.build import FirmwareImage
 from scenarios import catalogue
 from scenarios.plan import Plan
+from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
-MARKER = "TAILSCOPE_TEST_RUN"
-PATIENCE_S = 60.0
 FILES = {
     "run.json",
     "edges.parquet",
@@ -87,30 +86,6 @@ def no_orphans(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     yield mark
     monkeypatch.delenv(MARKER)
     assert wait_until(lambda: not processes_of(mark)), processes_of(mark)
-
-
-def processes_of(mark: str) -> list[str]:
-    """Command lines of the other live processes that carry `mark`."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if (
-                folder.name != str(os.getpid())
-                and f"{MARKER}={mark}".encode() in (folder / "environ").read_bytes()
-            ):
-                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-        except OSError:
-            continue
-    return found
-
-
-def wait_until(condition: Any) -> bool:
-    deadline_s = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline_s:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return bool(condition())
 
 
 @pytest.mark.parametrize(("allocator", "median", "p99", "most"), [("seglist", 1, 6, 8), ("tlsf", 1, 2, 2)])
@@ -356,10 +331,6 @@ def start_endless_run(runs: Path) -> subprocess.Popen[str]:
     while process.stdout.readline().strip() != "capturing":
         assert process.poll() is None
     return process
-
-
-def sigrok_is_running(mark: str) -> bool:
-    return any("sigrok-cli" in command for command in processes_of(mark))
 
 
 def test_ctrl_c_keeps_what_came(tmp_path: Path, no_orphans: str) -> None:

@@ -1,0 +1,41 @@
+"""Processes that a test started, however deep: each carries the test's mark in its environment."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+MARKER = "TAILSCOPE_TEST_RUN"
+PATIENCE_S = 60.0
+
+
+def processes_of(mark: str) -> list[str]:
+    """Command lines of the other live processes that carry `mark`."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if (
+                folder.name != str(os.getpid())
+                and f"{MARKER}={mark}".encode() in (folder / "environ").read_bytes()
+            ):
+                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return found
+
+
+def sigrok_is_running(mark: str) -> bool:
+    """Whether a capture is under way on behalf of the test."""
+    return any("sigrok-cli" in command for command in processes_of(mark))
+
+
+def wait_until(condition: Callable[[], bool]) -> bool:
+    """Waits for `condition`, patiently; returns whether it came true."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline_s:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return condition()
