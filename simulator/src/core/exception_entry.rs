@@ -1,15 +1,17 @@
 //! Taking an exception (B1.5.6–B1.5.7), and turning faults into exceptions (B1.5.14).
 //!
-//! Entry is in two steps, so that what becomes pending during stacking can still win (late arrival): first the frame is
-//! stacked, which takes the entry's cycles, then whatever is first among the pending exceptions has its vector fetched.
+//! Entry is a sequence in time. The frame is stacked while the vector is read and the handler fetched. An exception of higher
+//! priority that becomes pending before the handler's first instruction takes the frame over (late arrival): its own
+//! vector and handler are fetched then, from its arrival on ("Cortex-M3 Technical Reference Manual" DDI 0337, 5.7).
 
-use super::exceptions::HARD_FAULT;
+use super::exceptions::{HARD_FAULT, NMI};
 use super::registers::{CONTROL_FPCA, CONTROL_SPSEL};
 use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN};
-use super::timing::{EXCEPTION_ENTRY_CYCLES, FLOAT_FRAME_CYCLES};
+use super::timing::{EXCEPTION_ENTRY_CYCLES, FLOAT_FRAME_CYCLES, TAIL_CHAIN_CYCLES};
 use super::trap::{cfsr, Exec, Fault, Trap, BUS_FAULT, MEM_MANAGE, USAGE_FAULT};
 use super::{Core, Sleep, Stop};
 use crate::bus::{Bus, Width};
+use serde::{Deserialize, Serialize};
 
 const HFSR_VECTTBL: u32 = 1 << 1;
 const HFSR_FORCED: u32 = 1 << 30;
@@ -18,19 +20,68 @@ pub(super) const REALIGNED: u32 = 1 << 9;
 pub(super) const BASIC_FRAME_BYTES: u32 = 0x20;
 pub(super) const EXTENDED_FRAME_BYTES: u32 = 0x68;
 
+/// An entry under way: the frame is on the stack, or still is from the handler before.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Entry {
+    exc_return: u32,
+    /// Whose vector is being fetched.
+    exception: u8,
+    vector: u32,
+    /// When the handler's first instruction executes, unless something of higher priority arrives before.
+    handler_cycle: u64,
+}
+
 impl Core {
-    /// One of the two steps.
-    pub(super) fn enter_exception<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        match self.entering {
-            None => self.stack_frame(bus),
-            Some(exc_return) => self.take_vector(bus, exc_return),
+    /// Begins an entry, or carries the one under way on, to its end or to `until`.
+    pub(super) fn enter_exception<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
+        let Some(entry) = self.entering else {
+            return self.stack_frame(bus);
+        };
+        let first = self.exceptions.preempting().unwrap_or(entry.exception);
+        if first != entry.exception {
+            return self.fetch_vector(bus, first, entry.exc_return, entry.handler_cycle);
+        }
+        if self.cycles < entry.handler_cycle {
+            self.wait_until(entry.handler_cycle.min(until));
+        } else {
+            self.take_exception(entry);
+        }
+        Ok(())
+    }
+
+    /// Lets time pass inside a sequence, not beyond what may change its course.
+    pub(super) fn wait_until(&mut self, cycle: u64) {
+        let expiry = self.systick.next_expiry().unwrap_or(u64::MAX);
+        self.cycles = cycle.min(expiry).max(self.cycles);
+    }
+
+    /// Enters on the frame that is already there: after a handler, or in place of a return.
+    pub(super) fn tail_chain<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
+        match self.exceptions.preempting() {
+            Some(first) => self.fetch_vector(bus, first, exc_return, self.cycles),
+            None => Ok(()),
         }
     }
 
     /// `PushStack` and the EXC_RETURN value of `ExceptionTaken`.
     fn stack_frame<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        let Some(cause) = self.exceptions.preempting() else {
+            return Ok(());
+        };
         self.sleep = Sleep::Awake;
         let extended = self.control & CONTROL_FPCA != 0;
+        let exc_return = self.exc_return(extended);
+        let began = self.cycles;
+        let stacked = self.push_frame(bus, extended);
+        let stacking_done = self.cycles + EXCEPTION_ENTRY_CYCLES;
+        // The vector is read while the frame is written.
+        self.cycles = began;
+        self.derived_fault(stacked, cfsr::STKERR)?;
+        let first = self.exceptions.preempting().unwrap_or(cause);
+        self.fetch_vector(bus, first, exc_return, stacking_done)
+    }
+
+    fn push_frame<B: Bus>(&mut self, bus: &mut B, extended: bool) -> Exec<()> {
         let align = if extended || self.scb.ccr & CCR_STKALIGN != 0 {
             4
         } else {
@@ -55,14 +106,42 @@ impl Core {
             self.pc,
             xpsr,
         ];
-        let exc_return = self.exc_return(extended);
-        let mut stacked = self.store_words(bus, frame, &words);
-        if stacked.is_ok() && extended {
-            stacked = self.stack_float_state(bus, frame + BASIC_FRAME_BYTES);
+        self.store_words(bus, frame, &words)?;
+        if extended {
+            self.stack_float_state(bus, frame.wrapping_add(BASIC_FRAME_BYTES))?;
         }
-        self.cycles += EXCEPTION_ENTRY_CYCLES;
-        self.entering = Some(exc_return);
-        self.derived_fault(stacked, cfsr::STKERR)
+        Ok(())
+    }
+
+    /// Reads the vector of `exception`, whose handler begins when that, its own fetch and the stacking are done. A vector
+    /// that cannot be read is a HardFault that arrives late.
+    fn fetch_vector<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        exception: u8,
+        exc_return: u32,
+        stacking_done: u64,
+    ) -> Result<(), Stop> {
+        let began = self.cycles;
+        let address = self.scb.vtor.wrapping_add(4 * u32::from(exception));
+        let read = self.load(bus, address, Width::Word, 0);
+        let fetched = self.cycles + TAIL_CHAIN_CYCLES;
+        self.cycles = began;
+        let vector = match read {
+            Ok(vector) => vector,
+            Err(Trap::Stop(stop)) => return Err(*stop),
+            Err(Trap::Fault(_)) => {
+                self.vector_table_fault(exception)?;
+                0
+            }
+        };
+        self.entering = Some(Entry {
+            exc_return,
+            exception,
+            vector,
+            handler_cycle: stacking_done.max(fetched),
+        });
+        Ok(())
     }
 
     fn store_words<B: Bus>(&mut self, bus: &mut B, address: u32, words: &[u32]) -> Exec<()> {
@@ -128,37 +207,30 @@ impl Core {
         Ok(())
     }
 
-    /// `ExceptionTaken`: the first of the pending exceptions becomes active.
-    fn take_vector<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
-        let Some(exception) = self.exceptions.preempting() else {
-            unreachable!("nothing can withdraw a pending exception between stacking and its vector")
-        };
+    /// `ExceptionTaken`: the handler's first instruction is next.
+    fn take_exception(&mut self, entry: Entry) {
         self.entering = None;
-        let address = self.scb.vtor.wrapping_add(4 * u32::from(exception));
-        let vector = self.load(bus, address, Width::Word, 0);
-        self.exceptions.activate(exception);
-        self.set_mode(exception, false);
-        self.registers[14] = exc_return;
+        self.exceptions.activate(entry.exception);
+        self.set_mode(entry.exception, false);
+        self.registers[14] = entry.exc_return;
         self.control &= !CONTROL_FPCA;
         self.itstate = 0;
         self.event = true;
         self.exclusive = false;
         self.last_load = (0, 0);
+        self.pc = entry.vector & !1;
+        self.thumb = entry.vector & 1 != 0;
         self.reconsider();
-        match vector {
-            Ok(vector) => {
-                self.pc = vector & !1;
-                self.thumb = vector & 1 != 0;
-                Ok(())
-            }
-            Err(Trap::Stop(stop)) => Err(*stop),
-            Err(Trap::Fault(_)) => self.vector_table_fault(),
-        }
     }
 
-    fn vector_table_fault(&mut self) -> Result<(), Stop> {
+    /// The exception stays pending; HardFault is taken before it. HardFault's own vector and NMI's have nothing above them.
+    fn vector_table_fault(&mut self, exception: u8) -> Result<(), Stop> {
+        let cause = "an exception vector cannot be read";
         self.scb.hfsr |= HFSR_VECTTBL;
-        self.pend_hard_fault("an exception vector cannot be read")
+        if matches!(exception, NMI | HARD_FAULT) {
+            return Err(Stop::Lockup { pc: self.pc, cause });
+        }
+        self.pend_hard_fault(cause)
     }
 
     pub(super) fn take_trap(&mut self, trap: Trap) -> Result<(), Stop> {

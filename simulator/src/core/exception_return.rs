@@ -1,19 +1,31 @@
-//! Returning from an exception (B1.5.8), with tail-chaining.
+//! Returning from an exception (B1.5.8), or to the next one (tail-chaining, B1.5.12).
 
 use super::exception_entry::{BASIC_FRAME_BYTES, EXTENDED_FRAME_BYTES, REALIGNED};
 use super::registers::CONTROL_FPCA;
-use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, SCR_SLEEPONEXIT};
-use super::timing::{EXCEPTION_RETURN_CYCLES, FLOAT_FRAME_CYCLES, TAIL_CHAIN_CYCLES};
+use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN, FPCCR_LSPACT, SCR_SLEEPONEXIT};
+use super::timing::{EXCEPTION_RETURN_CYCLES, FLOAT_FRAME_CYCLES};
 use super::trap::{cfsr, Exec, Fault, USAGE_FAULT};
 use super::{Core, Sleep, Stop};
 use crate::bus::{Bus, Width};
+use serde::{Deserialize, Serialize};
 
 /// FPSCR bits that exist.
 pub(super) const FPSCR_WRITABLE: u32 = 0xF7C0_009F;
 
+/// Cycles of a return after the last word is unstacked: from here on it cannot be abandoned.
+const REFILL_CYCLES: u64 = EXCEPTION_RETURN_CYCLES - BASIC_FRAME_BYTES as u64 / 4;
+
+/// A return under way: the frame is being unstacked.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Return {
+    exc_return: u32,
+    /// When the last word has been read.
+    unstacked_cycle: u64,
+}
+
 impl Core {
-    /// Completes the return that the last instruction asked for, if it did.
-    pub(super) fn finish_return<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+    /// Begins the return that the last instruction asked for, if it did.
+    pub(super) fn begin_return<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         match self.returning.take() {
             Some(exc_return) => self.return_from_exception(bus, exc_return),
             None => Ok(()),
@@ -24,47 +36,95 @@ impl Core {
         let legal = self.is_legal_return(exc_return);
         self.exceptions.deactivate(self.ipsr);
         self.exclusive = false;
+        self.reconsider();
         if !legal {
-            return self.refuse_return(exc_return);
+            return self.refuse_return(bus, exc_return);
         }
-        if self.exceptions.preempting().is_some() {
-            self.cycles += TAIL_CHAIN_CYCLES;
-            self.entering = Some(exc_return);
+        self.leaving = Some(Return {
+            exc_return,
+            unstacked_cycle: self.cycles + self.unstacking_cycles(exc_return),
+        });
+        Ok(())
+    }
+
+    /// One transfer a word; the floating-point state is read only if it was written.
+    fn unstacking_cycles(&self, exc_return: u32) -> u64 {
+        let float = exc_return & 0x10 == 0 && !self.lazy_state_pending();
+        EXCEPTION_RETURN_CYCLES - REFILL_CYCLES + if float { FLOAT_FRAME_CYCLES } else { 0 }
+    }
+
+    /// Carries the return under way on, to its end or to `until`. What becomes pending while the frame is being unstacked
+    /// is taken on that frame instead (tail-chaining, B1.5.12).
+    pub(super) fn leave_exception<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
+        let Some(leaving) = self.leaving else {
+            return Ok(());
+        };
+        let unstacking = self.cycles < leaving.unstacked_cycle;
+        if unstacking && self.exceptions.preempting().is_some() {
+            self.leaving = None;
+            return self.tail_chain(bus, leaving.exc_return);
+        }
+        if unstacking {
+            self.wait_until(leaving.unstacked_cycle.min(until));
             return Ok(());
         }
-        self.cycles += EXCEPTION_RETURN_CYCLES;
-        let process_stack = exc_return & 0xF == 0xD;
+        self.leaving = None;
+        self.complete_return(bus, leaving.exc_return)
+    }
+
+    fn complete_return<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
+        let to_handler = exc_return & 0xF == 1;
         // A handler's own number is not known before its frame is read; any other than 0 selects the main stack.
-        let mode = if exc_return & 0xF == 1 { self.ipsr } else { 0 };
-        self.set_mode(mode, process_stack);
+        let mode = if to_handler { self.ipsr } else { 0 };
+        self.set_mode(mode, exc_return & 0xF == 0xD);
+        let frame = self.registers[13];
         let popped = self.unstack(bus, exc_return);
+        self.cycles += REFILL_CYCLES;
         self.derived_fault(popped, cfsr::UNSTKERR)?;
-        self.check_returned_mode(exc_return)?;
+        if to_handler != (self.ipsr != 0) {
+            return self.refuse_frame(bus, exc_return, frame);
+        }
         self.event = true;
-        if self.ipsr == 0 && self.scb.scr & SCR_SLEEPONEXIT != 0 {
+        self.reconsider();
+        let sleeps = self.scb.scr & SCR_SLEEPONEXIT != 0 && self.exceptions.active_count() == 0;
+        if self.ipsr == 0 && sleeps {
             self.sleep = Sleep::UntilInterrupt;
         }
         Ok(())
     }
 
-    /// The integrity checks before unstacking.
+    /// The integrity checks of `ExceptionReturn` before unstacking.
     fn is_legal_return(&self, exc_return: u32) -> bool {
         let others_active = self.exceptions.active_count() > 1;
         let to_handler = exc_return & 0xF == 1;
         let known = matches!(exc_return | 0x10, 0xFFFF_FFF1 | 0xFFFF_FFF9 | 0xFFFF_FFFD);
-        let nesting = to_handler == others_active || !to_handler && self.scb.ccr & 1 != 0;
+        let nesting = to_handler || !others_active || self.scb.ccr & CCR_NONBASETHRDENA != 0;
         known && nesting && self.exceptions.is_active(self.ipsr)
     }
 
     /// INVPC: the UsageFault is taken on the same frame, by tail-chaining.
-    fn refuse_return(&mut self, exc_return: u32) -> Result<(), Stop> {
-        self.cycles += TAIL_CHAIN_CYCLES;
-        self.entering = Some(exc_return | 0xF000_0000);
+    fn refuse_return<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
         self.raise(Fault {
             exception: USAGE_FAULT,
             cfsr: cfsr::INVPC,
             address: None,
-        })
+        })?;
+        self.tail_chain(bus, exc_return | 0xF000_0000)
+    }
+
+    /// The frame's IPSR does not agree with the mode returned to: what was unstacked goes back.
+    fn refuse_frame<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        exc_return: u32,
+        frame: u32,
+    ) -> Result<(), Stop> {
+        if exc_return & 0xF == 0xD {
+            self.set_psp(frame);
+        } else {
+            self.set_msp(frame);
+        }
+        self.refuse_return(bus, exc_return)
     }
 
     /// `PopStack`.
@@ -115,19 +175,6 @@ impl Core {
         }
         let fpscr = self.load(bus, address.wrapping_add(64), Width::Word, 24)?;
         self.float.fpscr = fpscr & FPSCR_WRITABLE;
-        self.cycles += FLOAT_FRAME_CYCLES;
         Ok(())
-    }
-
-    /// The frame's IPSR must agree with the mode returned to.
-    fn check_returned_mode(&mut self, exc_return: u32) -> Result<(), Stop> {
-        if (exc_return & 0xF == 1) == (self.ipsr != 0) {
-            return Ok(());
-        }
-        self.raise(Fault {
-            exception: USAGE_FAULT,
-            cfsr: cfsr::INVPC,
-            address: None,
-        })
     }
 }

@@ -28,6 +28,8 @@ use crate::bus::{Bus, Fault as BusFault, Width};
 use code_cache::CodeCache;
 use decode::{Kind, Op};
 use dwt::CycleCounter;
+use exception_entry::Entry;
+use exception_return::Return;
 use exceptions::{Exceptions, SYSTICK};
 use registers::{Flags, FloatRegisters};
 use scb::Scb;
@@ -67,8 +69,8 @@ pub struct Core {
     /// WFE's event register.
     event: bool,
     exclusive: bool,
-    /// Stacked (or tail-chained), vector not fetched: EXC_RETURN of the exception being entered.
-    entering: Option<u32>,
+    entering: Option<Entry>,
+    leaving: Option<Return>,
     /// An EXC_RETURN value has been branched to.
     returning: Option<u32>,
     /// The last single load: its instruction's number and its register.
@@ -116,6 +118,7 @@ impl Core {
             event: false,
             exclusive: false,
             entering: None,
+            leaving: None,
             returning: None,
             last_load: (0, 0),
             watches: Vec::new(),
@@ -175,22 +178,40 @@ impl Core {
         self.sync_systick(self.cycles);
         self.attention = false;
         self.wake_if_due();
-        if self.preempted() {
-            while self.preempted() {
-                self.enter_exception(bus)?;
-            }
-            return Ok(());
+        if self.in_sequence() {
+            return self.finish_sequence(bus);
         }
         if !self.asleep() {
             self.instruction_or_fault(bus)?;
-            self.finish_return(bus)?;
+            self.begin_return(bus)?;
+            if self.leaving.is_some() {
+                self.finish_sequence(bus)?;
+            }
         }
         Ok(())
     }
 
+    /// Carries entries and returns on until an instruction can execute.
+    fn finish_sequence<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        while self.in_sequence() {
+            self.sequence(bus, u64::MAX)?;
+            self.sync_systick(self.cycles);
+        }
+        Ok(())
+    }
+
+    /// One part of an exception's entry or return, up to `until`.
+    fn sequence<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
+        if self.leaving.is_some() {
+            self.leave_exception(bus, until)
+        } else {
+            self.enter_exception(bus, until)
+        }
+    }
+
     fn set_horizon(&mut self, deadline_cycle: u64) {
         self.wake_if_due();
-        let busy = self.preempted() || self.asleep() || self.returning.is_some();
+        let busy = self.in_sequence() || self.asleep() || self.returning.is_some();
         self.horizon = if busy {
             0
         } else {
@@ -198,13 +219,13 @@ impl Core {
         };
     }
 
-    /// What is due when the fast loop stops: the end of a return, the machine's turn, timers, exceptions, sleep.
+    /// What is due when the fast loop stops: a return, the machine's turn, timers, exceptions, sleep.
     fn between_instructions<B: Bus>(
         &mut self,
         bus: &mut B,
         deadline_cycle: u64,
     ) -> Result<Option<RunEnd>, Stop> {
-        self.finish_return(bus)?;
+        self.begin_return(bus)?;
         self.sync_systick(self.cycles);
         if std::mem::take(&mut self.attention) {
             return Ok(Some(RunEnd::Attention));
@@ -212,8 +233,8 @@ impl Core {
         if self.cycles >= deadline_cycle {
             return Ok(Some(RunEnd::Deadline));
         }
-        if self.preempted() {
-            self.enter_exception(bus)?;
+        if self.in_sequence() {
+            self.sequence(bus, deadline_cycle)?;
         } else if self.asleep() {
             return Ok(Some(RunEnd::Asleep));
         }
@@ -228,9 +249,9 @@ impl Core {
         }
     }
 
-    /// An exception is to be taken, or half taken, before the next instruction.
-    fn preempted(&self) -> bool {
-        self.entering.is_some() || self.exceptions.preempting().is_some()
+    /// An exception is to be entered or left before the next instruction.
+    fn in_sequence(&self) -> bool {
+        self.entering.is_some() || self.leaving.is_some() || self.exceptions.preempting().is_some()
     }
 
     /// Has the fast loop look up: exceptions, priorities or timers may have changed.

@@ -3,6 +3,7 @@
 use super::trap::{cfsr, Fault, BUS_FAULT, MEM_MANAGE};
 use serde::{Deserialize, Serialize};
 
+pub const CCR_NONBASETHRDENA: u32 = 1 << 0;
 pub const CCR_UNALIGN_TRP: u32 = 1 << 3;
 pub const CCR_DIV_0_TRP: u32 = 1 << 4;
 pub const CCR_STKALIGN: u32 = 1 << 9;

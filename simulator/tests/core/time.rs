@@ -184,3 +184,70 @@ fn splitting_a_run_changes_nothing() {
         assert_eq!(outcome(slice), outcome(1 << 40), "slices of {slice} cycles");
     }
 }
+
+/// Two lines, the second of higher priority; handlers note when their first store happens, a cycle after its issue. The
+/// frame of the first begins at cycle 60.
+const TWO_LINES: &str = "poke IPR, 0x8040\n poke ISER, 3\n ldr r4, =DEVICE\n .rept 100\n nop\n .endr\n bkpt 0\n .pool\n function irq0\n str r0, [r4]\n bx lr\n function irq1\n str r0, [r4, #4]\n nop\n nop\n nop\n nop\n bx lr";
+
+/// Offset and issue cycle of each handler's first store.
+fn first_stores(late: u64) -> Vec<(u32, u64)> {
+    let mut board = Board::new(TWO_LINES);
+    board.lines = vec![
+        (60, 1, true),
+        (61, 1, false),
+        (late, 0, true),
+        (late, 0, false),
+    ];
+    board.finish();
+    let written = board.memory.written.iter();
+    written
+        .map(|&(offset, _, cycle)| (offset, cycle - 1))
+        .collect()
+}
+
+#[test]
+fn a_late_arrival_still_fetches_its_vector_and_handler() {
+    // Cortex-M3 TRM (DDI 0337) 5.7: possible until the first handler's first instruction executes, with a new vector and
+    // handler fetch; those take six cycles (ARM, "What is the true interrupt latency of Cortex-M3 and Cortex-M4").
+    for late in 61..=72 {
+        let handler = 72.max(late + 6);
+        // The other follows by tail-chaining: the store and BX LR take a cycle each.
+        assert_eq!(
+            first_stores(late),
+            [(0, handler), (4, handler + 2 + 6)],
+            "arrival at {late}"
+        );
+    }
+}
+
+#[test]
+fn after_the_first_instruction_a_higher_priority_preempts() {
+    assert_eq!(first_stores(73)[..2], [(4, 72), (0, 73 + 12)]);
+}
+
+#[test]
+fn an_arrival_while_unstacking_takes_over_the_frame() {
+    // The first handler's BX LR executes at 77 and the return takes ten cycles, of which eight unstack.
+    for late in 78..=85 {
+        assert_eq!(
+            first_stores(late),
+            [(4, 72), (0, late + 6)],
+            "arrival at {late}"
+        );
+    }
+    for late in [86, 87, 88] {
+        assert_eq!(
+            first_stores(late),
+            [(4, 72), (0, 88 + 12)],
+            "arrival at {late}"
+        );
+    }
+}
+
+#[test]
+fn a_late_arrival_does_not_stack_twice() {
+    let mut board = Board::new(&TWO_LINES.replace("str r0, [r4]", "str sp, [r4]"));
+    board.lines = vec![(60, 1, true), (61, 1, false), (70, 0, true), (71, 0, false)];
+    board.finish();
+    assert_eq!(board.memory.written[0].1, crate::board::STACK_TOP - 32);
+}
