@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -79,3 +80,4 @@ def test_ctrl_c_keeps_the_run_and_ends_the_campaign() -> None:
     assert manifest["verdict"] == "truncated"
     assert any("interrupted" in reason for reason in manifest["reasons"])
     assert wait_until(lambda: not processes_of(mark))
+    shutil.rmtree(folders[0])
