@@ -3,6 +3,7 @@
 use crate::core::{Core, RunEnd, Stop, Timing};
 use crate::edges::{Edge, CHANNELS};
 use crate::memory::Memory;
+use crate::soc::gaps::Touched;
 use crate::soc::Soc;
 use crate::timebase::{Seconds, Timebase};
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,8 @@ pub struct Machine {
     soc: Soc,
     /// Interrupt lines as the core last heard of them.
     lines: u128,
+    /// What is not modelled is noted and does not stop the run.
+    past_gaps: bool,
 }
 
 impl Machine {
@@ -41,9 +44,21 @@ impl Machine {
             core: Core::new(timing),
             soc: Soc::new(memory),
             lines: 0,
+            past_gaps: false,
         };
         machine.core.reset(&mut machine.soc)?;
         Ok(machine)
+    }
+
+    /// From now on the run goes on past registers of the chip that are not modelled: they read as after reset and take no
+    /// writes. Its figures are no longer the chip's; [`Machine::gaps`] tells why.
+    pub fn go_past_gaps(&mut self) {
+        self.past_gaps = true;
+    }
+
+    /// What the run went past.
+    pub fn gaps(&self) -> impl Iterator<Item = &Touched> {
+        self.soc.gaps().touched()
     }
 
     pub fn core(&self) -> &Core {
@@ -106,9 +121,20 @@ impl Machine {
             .cycle(self.timebase())
             .min(self.cycles().saturating_add(slice_cycles));
         while self.cycles() < end && self.timebase().changes() == changes {
-            self.run_to_event(end)?;
+            match self.run_to_event(end) {
+                Err(stop) if !self.tolerates(&stop) => return Err(stop),
+                _ => {}
+            }
         }
         Ok(())
+    }
+
+    /// Whether the instruction that met something unmodelled may be tried again: it has changed nothing yet.
+    fn tolerates(&mut self, stop: &Stop) -> bool {
+        let Stop::Unmodelled { what, address, pc } = stop else {
+            return false;
+        };
+        self.past_gaps && self.soc.gaps_mut().tolerate(what.clone(), *address, *pc)
     }
 
     fn run_to_event(&mut self, end: u64) -> Result<(), Stop> {

@@ -159,3 +159,33 @@ fn bad_input_is_one_sentence_and_status_1() {
         );
     }
 }
+
+#[test]
+fn gaps_are_passed_and_listed() {
+    let elf = board_firmware("gaps", &["TOUCH_UNMODELLED"]);
+    let stats = scratch("gaps.json");
+    let output = run(&elf, &["--gaps", "--until", "2ms", "--stats", text(&stats)]);
+    assert!(output.status.success());
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<&str> = stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{stderr}");
+    assert!(lines[0].contains("not the chip's"));
+    let gap = "TIM2_SMCR at 0x40000008: 0 read, 1 written, first at pc 0x0800";
+    assert!(lines[1].contains(gap), "{stderr}");
+    let stats: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
+    assert!(stats["gaps"][0].as_str().unwrap().starts_with("TIM2_SMCR"));
+    assert!(stats["cycles"].as_u64().unwrap() > 30_000);
+}
+
+#[test]
+fn gaps_without_firmware_are_those_of_the_model() {
+    let output = virtual_nucleo().args(["run", "--gaps"]).output().unwrap();
+    assert!(output.status.success());
+    let listed = String::from_utf8(output.stdout).unwrap();
+    for line in ["SPI1 at 0x40013000: no register", "TIM2_SMCR: the register"] {
+        assert!(listed.lines().any(|listed| listed == line), "{line}");
+    }
+    let without = virtual_nucleo().arg("run").output().unwrap();
+    assert_eq!(without.status.code(), Some(2));
+}

@@ -1,6 +1,7 @@
 //! The command line (docs/SPEC.md, section 7).
 
 mod counts;
+mod gaps;
 mod limit;
 mod run;
 mod serve;
@@ -12,7 +13,7 @@ use crate::memory::Memory;
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// A virtual Nucleo-F401RE: runs the same ELF as the board, cycle by cycle.
@@ -35,7 +36,8 @@ enum Command {
 #[derive(Args)]
 struct BoardArguments {
     /// The firmware, an ELF executable.
-    firmware: PathBuf,
+    #[arg(required = true)]
+    firmware: Option<PathBuf>,
     /// A file to place in memory, for example operations.bin@0x08040000.
     #[arg(long, value_name = "FILE@0xADDRESS")]
     image: Vec<ImageArgument>,
@@ -58,11 +60,16 @@ impl BoardArguments {
         }
     }
 
+    fn has_firmware(&self) -> bool {
+        self.firmware.is_some()
+    }
+
     /// Reads firmware and images into memory.
     fn load(&self) -> Result<(Firmware, Memory)> {
-        let path = self.firmware.display();
+        let firmware = self.firmware.as_deref().unwrap_or(Path::new(""));
+        let path = firmware.display();
         let file =
-            fs::read(&self.firmware).with_context(|| format!("cannot read the firmware {path}"))?;
+            fs::read(firmware).with_context(|| format!("cannot read the firmware {path}"))?;
         let firmware = Firmware::parse(&file).with_context(|| format!("cannot load {path}"))?;
         let mut memory = Memory::default();
         firmware

@@ -1,7 +1,7 @@
 //! `virtual-nucleo run`: to files, without sockets.
 
 use super::counts::{CountArgument, Counts};
-use super::{limit, stopped, BoardArguments};
+use super::{gaps, limit, stopped, BoardArguments};
 use crate::core::Stop;
 use crate::machine::{Limit, Machine};
 use anyhow::{Context, Result};
@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[derive(Args)]
+#[command(mut_arg("firmware", |firmware| firmware.required(false).required_unless_present("gaps")))]
 pub struct RunArguments {
     #[command(flatten)]
     board: BoardArguments,
@@ -34,6 +35,9 @@ pub struct RunArguments {
     /// Write instructions, cycles, speed and counts here.
     #[arg(long, value_name = "JSON")]
     stats: Option<PathBuf>,
+    /// Go on past registers that are not modelled and list them at the end; without firmware, list all that is not modelled.
+    #[arg(long)]
+    gaps: bool,
 }
 
 /// Cycles between two looks at Ctrl-C; bounds the memory that edges take.
@@ -42,11 +46,18 @@ const SLICE_CYCLES: u64 = 1 << 20;
 const INTERRUPTED: u8 = 130;
 
 pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
+    if arguments.gaps && !arguments.board.has_firmware() {
+        gaps::list_all();
+        return Ok(ExitCode::SUCCESS);
+    }
     let (firmware, memory) = arguments.board.load()?;
     let mut machine = match Machine::new(memory, arguments.board.timing()) {
         Ok(machine) => machine,
         Err(stop) => return Ok(stopped(&stop)),
     };
+    if arguments.gaps {
+        machine.go_past_gaps();
+    }
     let counts = Counts::watch(&arguments.count, &firmware, machine.core_mut())?;
     let mut recorder = Recorder::create(arguments)?;
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -58,6 +69,7 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
     let end = simulate(&mut machine, limit, &mut recorder, &interrupted)?;
     recorder.finish()?;
     report(arguments, &machine, &counts, started.elapsed())?;
+    gaps::list_touched(&machine);
     Ok(match end {
         Err(stop) => stopped(&stop),
         Ok(()) if interrupted.load(Ordering::Relaxed) => ExitCode::from(INTERRUPTED),
@@ -177,6 +189,9 @@ fn report(
         "host_seconds": host_seconds,
         "mips": core.instructions() as f64 / host_seconds.max(f64::MIN_POSITIVE) / 1e6,
     });
+    if arguments.gaps {
+        stats["gaps"] = machine.gaps().map(ToString::to_string).collect();
+    }
     if !arguments.count.is_empty() {
         stats["counts"] = counts
             .read(core)

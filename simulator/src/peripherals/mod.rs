@@ -3,6 +3,8 @@
 //! Section numbers are of ST's reference manual RM0368, revision 5. A peripheral is brought up to date when it is
 //! accessed or when the event that it announced falls due; none of them ticks.
 
+pub mod absent;
+pub mod coverage;
 pub mod dbgmcu;
 pub mod exti;
 pub mod flash;

@@ -1,6 +1,10 @@
 //! The peripheral address map (RM0368 §2.3, table 1): what lives where, and what turns its clock on.
 
+use super::absent::{
+    ADC, ADVANCED_TIMER, CRC, I2C, IWDG, RTC, SDIO, SMALL_TIMER, SPI, UNNAMED, USART, WWDG,
+};
 use super::rcc::{AHB1ENR, APB1ENR, APB2ENR};
+use super::registers::Register;
 
 /// A modelled peripheral.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +40,23 @@ pub struct Place {
     pub block: Option<Block>,
     /// Register and bit in RCC that turn its clock on, if it needs one.
     pub clock: Option<(u32, u32)>,
+    /// The registers of a peripheral that is not modelled, as far as they are named.
+    absent: &'static [Register],
+}
+
+impl Place {
+    /// The register at an offset of a peripheral that is not modelled.
+    pub fn absent_register(&self, offset: u32) -> Option<&'static Register> {
+        self.absent.iter().find(|row| row.offset == offset)
+    }
+
+    /// `SPI1_CR1`, or `OTG_FS+0x08` where the register is not named.
+    pub fn absent_name(&self, offset: u32) -> String {
+        match self.absent_register(offset) {
+            Some(row) => format!("{}_{}", self.name, row.name),
+            None => format!("{}+{offset:#04x}", self.name),
+        }
+    }
 }
 
 const fn modelled(
@@ -51,16 +72,18 @@ const fn modelled(
         connection,
         block: Some(block),
         clock,
+        absent: UNNAMED,
     }
 }
 
-const fn absent(base: u32, name: &'static str) -> Place {
+const fn absent(base: u32, name: &'static str, registers: &'static [Register]) -> Place {
     Place {
         base,
         name,
         connection: Connection::Apb,
         block: None,
         clock: None,
+        absent: registers,
     }
 }
 
@@ -95,13 +118,13 @@ static PLACES: &[Place] = &[
         Block::Timer(3),
         Some((APB1ENR, 3)),
     ),
-    absent(0x4000_2800, "RTC"),
-    absent(0x4000_2C00, "WWDG"),
-    absent(0x4000_3000, "IWDG"),
-    absent(0x4000_3400, "I2S2ext"),
-    absent(0x4000_3800, "SPI2"),
-    absent(0x4000_3C00, "SPI3"),
-    absent(0x4000_4000, "I2S3ext"),
+    absent(0x4000_2800, "RTC", RTC),
+    absent(0x4000_2C00, "WWDG", WWDG),
+    absent(0x4000_3000, "IWDG", IWDG),
+    absent(0x4000_3400, "I2S2ext", UNNAMED),
+    absent(0x4000_3800, "SPI2", SPI),
+    absent(0x4000_3C00, "SPI3", SPI),
+    absent(0x4000_4000, "I2S3ext", UNNAMED),
     modelled(
         0x4000_4400,
         "USART2",
@@ -109,17 +132,17 @@ static PLACES: &[Place] = &[
         Block::Usart2,
         Some((APB1ENR, 17)),
     ),
-    absent(0x4000_5400, "I2C1"),
-    absent(0x4000_5800, "I2C2"),
-    absent(0x4000_5C00, "I2C3"),
+    absent(0x4000_5400, "I2C1", I2C),
+    absent(0x4000_5800, "I2C2", I2C),
+    absent(0x4000_5C00, "I2C3", I2C),
     modelled(0x4000_7000, "PWR", Apb, Block::Pwr, Some((APB1ENR, 28))),
-    absent(0x4001_0000, "TIM1"),
-    absent(0x4001_1000, "USART1"),
-    absent(0x4001_1400, "USART6"),
-    absent(0x4001_2000, "ADC1"),
-    absent(0x4001_2C00, "SDIO"),
-    absent(0x4001_3000, "SPI1"),
-    absent(0x4001_3400, "SPI4"),
+    absent(0x4001_0000, "TIM1", ADVANCED_TIMER),
+    absent(0x4001_1000, "USART1", USART),
+    absent(0x4001_1400, "USART6", USART),
+    absent(0x4001_2000, "ADC1", ADC),
+    absent(0x4001_2C00, "SDIO", SDIO),
+    absent(0x4001_3000, "SPI1", SPI),
+    absent(0x4001_3400, "SPI4", SPI),
     modelled(
         0x4001_3800,
         "SYSCFG",
@@ -128,9 +151,9 @@ static PLACES: &[Place] = &[
         Some((APB2ENR, 14)),
     ),
     modelled(0x4001_3C00, "EXTI", Apb, Block::Exti, None),
-    absent(0x4001_4000, "TIM9"),
-    absent(0x4001_4400, "TIM10"),
-    absent(0x4001_4800, "TIM11"),
+    absent(0x4001_4000, "TIM9", SMALL_TIMER),
+    absent(0x4001_4400, "TIM10", SMALL_TIMER),
+    absent(0x4001_4800, "TIM11", SMALL_TIMER),
     modelled(
         0x4002_0000,
         "GPIOA",
@@ -173,12 +196,12 @@ static PLACES: &[Place] = &[
         Block::Gpio(5),
         Some((AHB1ENR, 7)),
     ),
-    absent(0x4002_3000, "CRC"),
+    absent(0x4002_3000, "CRC", CRC),
     modelled(0x4002_3800, "RCC", Ahb, Block::Rcc, None),
     modelled(0x4002_3C00, "FLASH", Ahb, Block::Flash, None),
-    absent(0x4002_6000, "DMA1"),
-    absent(0x4002_6400, "DMA2"),
-    absent(0x5000_0000, "OTG_FS"),
+    absent(0x4002_6000, "DMA1", UNNAMED),
+    absent(0x4002_6400, "DMA2", UNNAMED),
+    absent(0x5000_0000, "OTG_FS", UNNAMED),
     modelled(0xE004_2000, "DBGMCU", Apb, Block::Dbgmcu, None),
 ];
 
@@ -227,6 +250,11 @@ pub fn reset_by(reset_register: u32, bits: u32) -> impl Iterator<Item = Block> {
         let (enable_register, bit) = place.clock?;
         (enable_register == reset_register + 0x20 && bits >> bit & 1 != 0).then_some(place.block?)
     })
+}
+
+/// The whole map.
+pub fn all() -> impl Iterator<Item = &'static Place> {
+    PLACES.iter()
 }
 
 /// Every modelled peripheral.

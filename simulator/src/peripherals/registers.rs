@@ -34,9 +34,13 @@ impl Register {
 
     /// A register of the chip that the virtual board has not got.
     pub const fn unmodelled(offset: u32, name: &'static str) -> Register {
+        Register::new(offset, name, 0, 0).absent()
+    }
+
+    pub const fn absent(self) -> Register {
         Register {
             modelled: false,
-            ..Register::new(offset, name, 0, 0)
+            ..self
         }
     }
 
@@ -50,6 +54,11 @@ impl Register {
 
     pub fn is_modelled(&self) -> bool {
         self.modelled
+    }
+
+    /// `written` where the register is writable, `present` elsewhere.
+    fn keep(&self, present: u32, written: u32) -> u32 {
+        (written & self.writable) | (present & !self.writable)
     }
 }
 
@@ -135,6 +144,11 @@ impl Registers {
         self.values[offset as usize / 4]
     }
 
+    /// The value after reset of a register, 0 where there is none.
+    pub fn reset_value(&self, offset: u32) -> u32 {
+        self.row(offset).map_or(0, |row| row.reset)
+    }
+
     pub fn set(&mut self, offset: u32, value: u32) {
         self.values[offset as usize / 4] = value;
     }
@@ -172,7 +186,17 @@ impl Registers {
         if foreign != 0 {
             return Err(self.refuse(offset, &format!("bits {foreign:#010x}")));
         }
-        Ok((merged & row.writable) | (present & !row.writable))
+        Ok(row.keep(present, merged))
+    }
+
+    /// As [`Registers::merge`], with the bits that are not modelled left as they are; `None` without such a register.
+    pub fn merge_modelled(&self, offset: u32, value: u32, lanes: Lanes) -> Option<u32> {
+        let row = self.modelled(offset).ok()?;
+        let present = self.get(offset);
+        Some(row.keep(
+            present,
+            (present & !lanes.written) | (value & lanes.written),
+        ))
     }
 
     /// An error about a register that exists: `TIM2_CR1 (bits 0x00000060)`.

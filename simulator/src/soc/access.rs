@@ -1,5 +1,6 @@
 //! How an access of the core reaches a memory or a register.
 
+use super::gaps::Direction;
 use super::Soc;
 use crate::bus::{Bus, Fault, Loaded, Width};
 use crate::memory::{Memory, SRAM_BASE};
@@ -14,7 +15,7 @@ impl Soc {
         let offset = (address - place.base) & !3;
         let fault = |what| Fault::Unmodelled { what, address };
         let Some(block) = place.block else {
-            return Err(fault(format!("{}+{offset:#04x}", place.name)));
+            return Err(fault(place.absent_name(offset)));
         };
         if place
             .clock
@@ -27,6 +28,61 @@ impl Soc {
     }
 
     fn read_peripheral(&mut self, address: u32, width: Width, now: u64) -> Result<u32, Fault> {
+        match self.read_modelled(address, width, now) {
+            Err(Fault::Unmodelled { what, .. })
+                if self.gaps.note(&what, address, Direction::Read) =>
+            {
+                Ok(self.reset_value(address) >> (address % 4 * 8) & mask(width))
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn write_peripheral(
+        &mut self,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Result<(), Fault> {
+        match self.write_modelled(address, width, value, now) {
+            Err(Fault::Unmodelled { what, .. })
+                if self.gaps.note(&what, address, Direction::Write) =>
+            {
+                self.write_what_is_modelled(address, width, value, now);
+                Ok(())
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// What a register that is not modelled reads where the run goes on past it.
+    fn reset_value(&mut self, address: u32) -> u32 {
+        let Some(place) = self.map.find(address) else {
+            return 0;
+        };
+        let offset = (address - place.base) & !3;
+        match place.block {
+            None => place.absent_register(offset).map_or(0, |row| row.reset),
+            Some(block) => self.block(block).registers().reset_value(offset),
+        }
+    }
+
+    /// The modelled bits of a write that reaches others too. What the peripheral refuses is dropped.
+    fn write_what_is_modelled(&mut self, address: u32, width: Width, value: u32, now: u64) {
+        let Ok((place, block, offset)) = self.answering(address) else {
+            return;
+        };
+        let (data, lanes) = on_the_bus(place.connection, address, width, value);
+        let peripheral = self.block(block);
+        if let Some(merged) = peripheral.registers().merge_modelled(offset, data, lanes) {
+            let _refused = peripheral
+                .write(offset, merged, now)
+                .and_then(|()| self.written(block, offset, merged, now));
+        }
+    }
+
+    fn read_modelled(&mut self, address: u32, width: Width, now: u64) -> Result<u32, Fault> {
         let (_, block, offset) = self.answering(address)?;
         self.catch_up(now);
         let peripheral = self.block(block);
@@ -40,7 +96,7 @@ impl Soc {
         Ok(word >> (address % 4 * 8) & mask(width))
     }
 
-    fn write_peripheral(
+    fn write_modelled(
         &mut self,
         address: u32,
         width: Width,
@@ -206,7 +262,7 @@ mod tests {
         );
         assert_eq!(
             refusal(soc.write(0x4000_3000, Width::Word, 0xCCCC, 0)),
-            "IWDG+0x00"
+            "IWDG_KR"
         );
         let stopped = soc
             .read(0x4000_0408, Width::Word, 0)

@@ -7,6 +7,7 @@
 mod access;
 mod clocks;
 mod flash;
+pub mod gaps;
 
 use crate::edges::{Edge, Pin};
 use crate::memory::Memory;
@@ -52,6 +53,8 @@ pub struct Soc {
     /// The cycle of the next event of each scheduled peripheral.
     schedule: [u64; FLASH + 1],
     next_event: u64,
+    /// What the user lets pass although it is not modelled.
+    gaps: gaps::Gaps,
     /// The cycle until which an access holds the core up.
     stalled_until: u64,
     /// Flash has been programmed or erased since the machine last asked.
@@ -92,6 +95,7 @@ impl Soc {
             rcc,
             clocks,
             schedule: [NEVER; FLASH + 1],
+            gaps: gaps::Gaps::default(),
             stalled_until: 0,
             code_changed: false,
             next_event: NEVER,
@@ -115,6 +119,14 @@ impl Soc {
     /// Bit n is the level of interrupt line n.
     pub fn interrupt_lines(&self) -> u128 {
         self.interrupt_lines
+    }
+
+    pub fn gaps(&self) -> &gaps::Gaps {
+        &self.gaps
+    }
+
+    pub fn gaps_mut(&mut self) -> &mut gaps::Gaps {
+        &mut self.gaps
     }
 
     pub fn clear_attention(&mut self) {

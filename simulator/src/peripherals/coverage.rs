@@ -1,0 +1,61 @@
+//! What the chip has and the model has not, told from the register tables themselves.
+
+use super::places::{self, Place};
+use super::registers::Register;
+
+/// What is modelled with a difference that no register shows. Told beside the tables, since nothing stops a run that meets it.
+const DIFFERENCES: &[&str] = &[
+    "RCC: the PLL locks after the datasheet's greatest time; HSE, LSI and the voltage scale are ready at once",
+    "RCC: clocks that the *LPENR registers gate in Sleep mode stay on",
+    "USART2: the waveform of TX is not on its pin; bytes leave and arrive whole, without noise or framing errors",
+    "GPIO: the speed of an output has no effect; an edge takes no time",
+    "FLASH: option bytes are programmed in the time of a 16 KiB sector",
+    "all: the core's private peripherals (NVIC, SCB, SysTick, DWT, MPU) are the core's and not listed here",
+];
+
+/// One line for each gap. `tables` are the registers of the modelled peripherals, by name.
+pub fn gaps(tables: &[(&'static str, &'static [Register])]) -> Vec<String> {
+    let absent = places::all().filter(|place| place.block.is_none());
+    let registers = tables.iter().flat_map(|(peripheral, table)| {
+        let rows = table.iter();
+        rows.filter_map(move |row| missing(peripheral, row))
+    });
+    absent
+        .map(absent_line)
+        .chain(registers)
+        .chain(DIFFERENCES.iter().map(|line| (*line).to_owned()))
+        .collect()
+}
+
+fn absent_line(place: &Place) -> String {
+    format!("{} at {:#010x}: no register", place.name, place.base)
+}
+
+fn missing(peripheral: &str, row: &Register) -> Option<String> {
+    if !row.is_modelled() {
+        return Some(format!("{peripheral}_{}: the register", row.name));
+    }
+    (row.missing != 0).then(|| format!("{peripheral}_{}: bits {:#010x}", row.name, row.missing))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peripherals_registers_and_bits_are_told() {
+        static TABLE: [Register; 3] = [
+            Register::new(0, "CR", 0, 1).missing(0x30),
+            Register::new(4, "SR", 0, 1),
+            Register::unmodelled(8, "GTPR"),
+        ];
+        let told = gaps(&[("USART9", &TABLE)]);
+        for line in ["USART9_CR: bits 0x00000030", "USART9_GTPR: the register"] {
+            assert!(told.iter().any(|told| told == line), "{line}");
+        }
+        assert!(told
+            .iter()
+            .any(|line| line.starts_with("OTG_FS at 0x50000000")));
+        assert!(!told.iter().any(|line| line.contains("USART9_SR")));
+    }
+}
