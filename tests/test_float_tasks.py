@@ -1,0 +1,73 @@
+"""FreeRTOS with hard-float tasks computes the same whether or not interrupts come every few dozen cycles."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from simulator import build as simulator
+
+SOURCES = Path(__file__).resolve().parent / "float_tasks"
+NO_INTERRUPTS = (0, 0)
+
+
+@pytest.fixture(scope="module")
+def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("float_tasks")
+    for command in (
+        ["cmake", "-S", str(SOURCES), "-B", str(folder), "-G", "Ninja"],
+        ["cmake", "--build", str(folder)],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+    return folder / "float_tasks.elf"
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The works' digests as the host computes them: IEEE 754 leaves no choice."""
+    program = tmp_path_factory.mktemp("host") / "host"
+    sources = [str(SOURCES / "host.c"), str(SOURCES / "work.c")]
+    options = ["-O2", "-ffp-contract=off", "-fno-math-errno", "-o", str(program)]
+    subprocess.run(["cc", *options, *sources, "-lm"], check=True, capture_output=True)
+    printed = subprocess.run([str(program)], check=True, capture_output=True, text=True)
+    return printed.stdout.splitlines()
+
+
+def run(elf: Path, periods: tuple[int, int], folder: Path) -> list[str]:
+    """Lines that the firmware prints when TIM5 and TIM2 interrupt every so many cycles (0 = never)."""
+    image, log = folder / "periods.bin", folder / "uart.txt"
+    image.write_bytes(struct.pack("<2I", *periods))
+    command = [str(simulator.build()), "run", str(elf), "--image", f"{image}@0x08040000"]
+    subprocess.run([*command, "--until", "400ms", "--uart-log", str(log)], check=True, capture_output=True)
+    return log.read_text().splitlines()
+
+
+def count(lines: list[str], name: str) -> int:
+    (line,) = [line for line in lines if line.startswith(name)]
+    return int(line.split()[-1], 16)
+
+
+def test_without_interrupts_the_target_computes_what_the_host_does(
+    elf: Path, expected: list[str], tmp_path: Path
+) -> None:
+    lines = run(elf, NO_INTERRUPTS, tmp_path)
+    assert lines[:4] == expected
+    assert lines[-1] == "end"
+    assert count(lines, "integer interrupts") == count(lines, "float interrupts") == 0
+
+
+@pytest.mark.parametrize("periods", [(61, 0), (97, 0), (0, 181), (0, 257), (89, 397), (211, 199)])
+def test_interrupts_change_no_result(
+    elf: Path, expected: list[str], periods: tuple[int, int], tmp_path: Path
+) -> None:
+    lines = run(elf, periods, tmp_path)
+    assert lines[:4] == expected
+    assert lines[-1] == "end"
+    for name, period in zip(("integer interrupts", "float interrupts"), periods, strict=True):
+        assert (count(lines, name) > 1000) == (period != 0)
+    if periods[1]:
+        assert count(lines, "reserved") > 1000, "frames were reserved and not yet written"
+        assert count(lines, "saved late") == count(lines, "reserved")
