@@ -3,6 +3,8 @@
 use crate::peripherals::gpio::PORTS;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
 
 /// A pin of the chip: `PA8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +18,25 @@ impl fmt::Display for Pin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let letter = &PORTS[usize::from(self.port)]["GPIO".len()..];
         write!(f, "P{letter}{}", self.number)
+    }
+}
+
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("{0:?} is no pin: write PA0 to PE15, PH0, PH1, or a channel: CRIT, OP, STIM, ISR, TASK, CTRL, CISR, SYNC")]
+pub struct BadPin(String);
+
+impl FromStr for Pin {
+    type Err = BadPin;
+
+    /// A pin by its name on the chip or by its channel's.
+    fn from_str(text: &str) -> Result<Pin, BadPin> {
+        if let Some(channel) = CHANNEL_NAMES.iter().position(|name| *name == text) {
+            return Ok(CHANNELS[channel]);
+        }
+        (0..PORTS.len() as u8)
+            .flat_map(|port| (0..16).map(move |number| Pin { port, number }))
+            .find(|pin| pin.to_string() == text)
+            .ok_or_else(|| BadPin(text.into()))
     }
 }
 
@@ -46,6 +67,9 @@ pub const CHANNELS: [Pin; 8] = [
     pin(1, 4),
 ];
 
+/// Their names, in the same order.
+pub const CHANNEL_NAMES: [&str; 8] = ["CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC"];
+
 /// The analyzer channel clipped to a pin.
 pub fn channel_of(pin: Pin) -> Option<usize> {
     CHANNELS.iter().position(|channel| *channel == pin)
@@ -59,5 +83,14 @@ mod tests {
     fn pins_are_named_as_on_the_chip() {
         assert_eq!(pin(0, 8).to_string(), "PA8");
         assert_eq!(pin(5, 1).to_string(), "PH1");
+    }
+
+    #[test]
+    fn pins_are_found_by_both_of_their_names() {
+        assert_eq!("PB10".parse(), Ok(pin(1, 10)));
+        assert_eq!("OP".parse(), Ok(pin(0, 9)));
+        for text in ["", "PA", "PA16", "PA08", "PF0", "pa1", "op"] {
+            assert_eq!(text.parse::<Pin>(), Err(BadPin(text.into())));
+        }
     }
 }

@@ -6,6 +6,7 @@ pub mod core;
 pub mod edges;
 pub mod machine;
 pub mod memory;
+pub mod observe;
 pub mod peripherals;
 pub mod samples;
 pub mod servers;

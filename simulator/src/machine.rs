@@ -1,8 +1,10 @@
 //! The virtual Nucleo: the core and the chip around it, moved from event to event.
 
+use crate::bus::Bus;
 use crate::core::{Core, RunEnd, Stop, Timing};
-use crate::edges::{Edge, CHANNELS};
+use crate::edges::{Edge, Pin, CHANNELS};
 use crate::memory::Memory;
+use crate::snapshot::Snapshot;
 use crate::soc::gaps::Touched;
 use crate::soc::Soc;
 use crate::timebase::{Seconds, Timebase};
@@ -18,7 +20,7 @@ pub enum Limit {
 
 impl Limit {
     /// The cycle at which the limit lies, if the clock stays as it is.
-    fn cycle(self, timebase: &Timebase) -> u64 {
+    pub fn cycle(self, timebase: &Timebase) -> u64 {
         match self {
             Limit::Cycle(cycle) => cycle,
             Limit::Time(time) => timebase.cycle_at(time),
@@ -56,9 +58,23 @@ impl Machine {
         self.past_gaps = true;
     }
 
+    pub fn goes_past_gaps(&self) -> bool {
+        self.past_gaps
+    }
+
     /// What the run went past.
     pub fn gaps(&self) -> impl Iterator<Item = &Touched> {
         self.soc.gaps().touched()
+    }
+
+    /// The whole machine as it stands.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::of(self)
+    }
+
+    /// Goes back (or forward) to a snapshot.
+    pub fn restore(&mut self, snapshot: &Snapshot) {
+        *self = snapshot.fork();
     }
 
     pub fn core(&self) -> &Core {
@@ -67,6 +83,10 @@ impl Machine {
 
     pub fn core_mut(&mut self) -> &mut Core {
         &mut self.core
+    }
+
+    pub fn soc(&self) -> &Soc {
+        &self.soc
     }
 
     pub fn soc_mut(&mut self) -> &mut Soc {
@@ -99,6 +119,21 @@ impl Machine {
         })
     }
 
+    /// Has [`Machine::run_to_event`] return behind each edge of these pins.
+    pub fn observe(&mut self, pins: &[Pin]) {
+        self.soc.observe(pins);
+    }
+
+    /// Edges that have not been taken yet, in the order of their cycles.
+    pub fn edges(&self) -> &[Edge] {
+        self.soc.edges()
+    }
+
+    /// A halfword of code; `None` where there is none.
+    pub fn code(&mut self, address: u32) -> Option<u16> {
+        self.soc.fetch(address).ok()
+    }
+
     /// Edges since the last call, in the order of their cycles.
     pub fn take_edges(&mut self) -> Vec<Edge> {
         self.soc.take_edges()
@@ -121,28 +156,42 @@ impl Machine {
             .cycle(self.timebase())
             .min(self.cycles().saturating_add(slice_cycles));
         while self.cycles() < end && self.timebase().changes() == changes {
-            match self.run_to_event(end) {
-                Err(stop) if !self.tolerates(&stop) => return Err(stop),
-                _ => {}
-            }
+            self.run_to_event(end)?;
         }
         Ok(())
     }
 
-    /// Whether the instruction that met something unmodelled may be tried again: it has changed nothing yet.
-    fn tolerates(&mut self, stop: &Stop) -> bool {
-        let Stop::Unmodelled { what, address, pc } = stop else {
-            return false;
+    /// Nothing, where the instruction that met something unmodelled may be tried again: it has changed nothing yet.
+    fn tolerate(&mut self, stop: Stop) -> Result<(), Stop> {
+        let Stop::Unmodelled { what, address, pc } = &stop else {
+            return Err(stop);
         };
-        self.past_gaps && self.soc.gaps_mut().tolerate(what.clone(), *address, *pc)
+        let noted = self.past_gaps && self.soc.gaps_mut().tolerate(what.clone(), *address, *pc);
+        noted.then_some(()).ok_or(stop)
     }
 
-    fn run_to_event(&mut self, end: u64) -> Result<(), Stop> {
+    /// Runs to the next event, at most to `end`.
+    pub fn run_to_event(&mut self, end: u64) -> Result<(), Stop> {
+        self.go_on(end, Core::run)
+            .or_else(|stop| self.tolerate(stop))
+    }
+
+    /// Runs one instruction, or one part of an exception's entry or return, or idle time to the next event.
+    pub fn run_one(&mut self, end: u64) -> Result<(), Stop> {
+        self.go_on(end, Core::run_one)
+            .or_else(|stop| self.tolerate(stop))
+    }
+
+    fn go_on(
+        &mut self,
+        end: u64,
+        run: impl Fn(&mut Core, &mut Soc, u64) -> Result<RunEnd, Stop>,
+    ) -> Result<(), Stop> {
         self.settle();
         let until = self.soc.next_event().min(end);
         if self.soc.flash_busy_until() > self.cycles() {
             self.step_beside_busy_flash(until)?;
-        } else if let RunEnd::Asleep = self.core.run(&mut self.soc, until)? {
+        } else if let RunEnd::Asleep = run(&mut self.core, &mut self.soc, until)? {
             self.skip_idle(until);
         }
         self.settle();

@@ -37,7 +37,20 @@ fn segments_and_symbols_are_where_the_linker_put_them() {
     assert_eq!(firmware.symbol("interrupts"), Ok(0x2000_0000));
     assert_eq!(
         firmware.symbol("nothing"),
-        Err(SymbolError::Missing("nothing".into()))
+        Err(SymbolError::Missing {
+            name: "nothing".into(),
+            near: Vec::new(),
+        })
+    );
+}
+
+#[test]
+fn a_misspelt_symbol_gets_the_names_near_it() {
+    let firmware = Firmware::parse(&firmware_bytes("elf_near")).unwrap();
+    let error = firmware.symbol("interupts").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no symbol named interupts: did you mean interrupts?"
     );
 }
 

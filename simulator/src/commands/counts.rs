@@ -3,6 +3,9 @@
 use crate::core::Core;
 use crate::memory::elf::{Firmware, SymbolError};
 use crate::memory::image::parse_hexadecimal;
+use crate::memory::Memory;
+use crate::observe::windows::Counter;
+use std::collections::BTreeMap;
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -53,32 +56,70 @@ fn location(place: &str) -> Option<Location> {
     })
 }
 
-/// The counters of a run.
-pub struct Counts(Vec<(String, usize)>);
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum CountError {
+    #[error(transparent)]
+    Symbol(#[from] SymbolError),
+    #[error(
+        "the firmware is not given, so that {0} is not known: name its ELF, or give an address"
+    )]
+    NoFirmware(String),
+    #[error("too many addresses to count: at most 127")]
+    TooMany,
+    #[error("two counts are named {0}: rename one")]
+    Twice(String),
+}
 
-impl Counts {
-    /// Starts counting.
-    pub fn watch(
-        counts: &[CountArgument],
-        firmware: &Firmware,
-        core: &mut Core,
-    ) -> Result<Counts, SymbolError> {
-        let watched = counts.iter().map(|count| {
-            let address = match &count.location {
-                Location::Address(address) => *address,
-                Location::Symbol { name, offset } => firmware.symbol(name)?.wrapping_add(*offset),
-            };
-            Ok((count.name.clone(), core.watch_execution(address & !1)))
+impl Location {
+    fn address(&self, firmware: Option<&Firmware>) -> Result<u32, CountError> {
+        Ok(match self {
+            Location::Address(address) => *address,
+            Location::Symbol { name, offset } => firmware
+                .ok_or_else(|| CountError::NoFirmware(name.clone()))?
+                .symbol(name)?
+                .wrapping_add(*offset),
+        } & !1)
+    }
+}
+
+/// An address by `SYMBOL`, `SYMBOL+0xOFFSET` or `0xADDRESS`.
+pub fn address_of(place: &str, firmware: Option<&Firmware>) -> Result<Option<u32>, CountError> {
+    let location = location(place).map(|location| location.address(firmware));
+    location.transpose()
+}
+
+/// The core counts at most 255 addresses, and those of flash are two each.
+const MOST: usize = 127;
+
+/// Starts counting, from zero. Code in flash counts wherever it is executed from, its alias at 0 included.
+pub fn watch(
+    counts: &[CountArgument],
+    firmware: Option<&Firmware>,
+    core: &mut Core,
+) -> Result<Vec<Counter>, CountError> {
+    if counts.len() > MOST {
+        return Err(CountError::TooMany);
+    }
+    core.clear_watches();
+    let mut watches: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut counters: Vec<Counter> = Vec::new();
+    for count in counts {
+        if counters.iter().any(|counter| counter.name == count.name) {
+            return Err(CountError::Twice(count.name.clone()));
+        }
+        let address = Memory::canonical(count.location.address(firmware)?);
+        let addresses = [Some(address), Memory::alias(address)];
+        let mut watched = |address| {
+            *watches
+                .entry(address)
+                .or_insert_with(|| core.watch_execution(address))
+        };
+        counters.push(Counter {
+            name: count.name.clone(),
+            watches: addresses.into_iter().flatten().map(&mut watched).collect(),
         });
-        Ok(Counts(watched.collect::<Result<_, _>>()?))
     }
-
-    /// Names and executions, in the order of the command line.
-    pub fn read<'a>(&'a self, core: &'a Core) -> impl Iterator<Item = (&'a str, u64)> {
-        self.0
-            .iter()
-            .map(|(name, index)| (name.as_str(), core.executions(*index)))
-    }
+    Ok(counters)
 }
 
 #[cfg(test)]

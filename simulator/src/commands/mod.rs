@@ -3,14 +3,19 @@
 mod counts;
 mod gaps;
 mod limit;
+mod outputs;
 mod run;
+mod saving;
 mod serve;
+mod stop_on;
 
 use crate::core::{Stop, Timing};
+use crate::machine::Machine;
 use crate::memory::elf::Firmware;
 use crate::memory::image::ImageArgument;
 use crate::memory::Memory;
-use anyhow::{Context, Result};
+use crate::snapshot::Snapshot;
+use anyhow::{bail, Context, Result};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +32,7 @@ pub struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Run firmware and write what its pins and its UART did to files.
-    Run(run::RunArguments),
+    Run(Box<run::RunArguments>),
     /// Be a board with a logic analyzer (BeagleLogic over TCP) and a serial port.
     Serve(serve::ServeArguments),
 }
@@ -36,7 +41,7 @@ enum Command {
 #[derive(Args)]
 struct BoardArguments {
     /// The firmware, an ELF executable.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "from_snapshot")]
     firmware: Option<PathBuf>,
     /// A file to place in memory, for example operations.bin@0x08040000.
     #[arg(long, value_name = "FILE@0xADDRESS")]
@@ -44,6 +49,9 @@ struct BoardArguments {
     /// The core's timing: the manual's table, or the chip's flash and pipeline.
     #[arg(long, value_enum, default_value = "nucleo")]
     timing: TimingArgument,
+    /// Go on from a snapshot, with its memory and timing; the firmware, if given, only names addresses.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["image", "timing"])]
+    from_snapshot: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -60,21 +68,28 @@ impl BoardArguments {
         }
     }
 
-    fn has_firmware(&self) -> bool {
-        self.firmware.is_some()
+    fn has_board(&self) -> bool {
+        self.firmware.is_some() || self.from_snapshot.is_some()
     }
 
-    /// Reads firmware and images into memory.
-    fn load(&self) -> Result<(Firmware, Memory)> {
-        let firmware = self.firmware.as_deref().unwrap_or(Path::new(""));
-        let path = firmware.display();
-        let file =
-            fs::read(firmware).with_context(|| format!("cannot read the firmware {path}"))?;
-        let firmware = Firmware::parse(&file).with_context(|| format!("cannot load {path}"))?;
+    /// The board as asked for, and its firmware if it is known. The outer error is one of the input, the inner one
+    /// the simulation's.
+    fn machine(&self) -> Result<(Option<Firmware>, Result<Machine, Stop>)> {
+        let firmware = self.firmware.as_deref().map(read_firmware).transpose()?;
+        let machine = match (&self.from_snapshot, &firmware) {
+            (Some(path), _) => Ok(restored(path, firmware.as_ref())?),
+            (None, Some(firmware)) => Machine::new(self.memory(firmware)?, self.timing()),
+            (None, None) => bail!("no firmware: name its ELF"),
+        };
+        Ok((firmware, machine))
+    }
+
+    /// Memory with the firmware and the images in it.
+    fn memory(&self, firmware: &Firmware) -> Result<Memory> {
         let mut memory = Memory::default();
         firmware
             .place(&mut memory)
-            .with_context(|| format!("cannot load {path}"))?;
+            .context("cannot load the firmware")?;
         for image in &self.image {
             let path = image.path.display();
             let bytes =
@@ -83,14 +98,38 @@ impl BoardArguments {
                 .load(image.address, &bytes)
                 .with_context(|| format!("cannot place {path}"))?;
         }
-        Ok((firmware, memory))
+        Ok(memory)
     }
+}
+
+fn read_firmware(path: &Path) -> Result<Firmware> {
+    let name = path.display();
+    let file = fs::read(path).with_context(|| format!("cannot read the firmware {name}"))?;
+    Firmware::parse(&file).with_context(|| format!("cannot load {name}"))
+}
+
+/// The machine of a snapshot, whose flash must hold the firmware if one is named.
+fn restored(path: &Path, firmware: Option<&Firmware>) -> Result<Machine> {
+    let name = path.display();
+    let bytes = fs::read(path).with_context(|| format!("cannot read the snapshot {name}"))?;
+    let snapshot =
+        Snapshot::from_bytes(&bytes).with_context(|| format!("cannot continue from {name}"))?;
+    let machine = snapshot.fork();
+    if firmware.is_some_and(|firmware| !firmware.is_in(machine.soc().memory())) {
+        bail!(
+            "the snapshot {name} is of another firmware: name the one it was saved with, or none"
+        );
+    }
+    Ok(machine)
 }
 
 /// Status of a run that the simulation could not continue.
 const STOPPED: u8 = 3;
 
-/// Runs a command. Status 0: as asked; 1: bad input or output; 3: the simulation stopped.
+/// Status of a run that a condition of `--stop-on` ended.
+const MET: u8 = 4;
+
+/// Runs a command. Status 0: as asked; 1: bad input or output; 3: the simulation stopped; 4: a condition was met.
 pub fn execute(arguments: Arguments) -> ExitCode {
     let outcome = match arguments.command {
         Command::Run(arguments) => run::execute(&arguments),

@@ -1,22 +1,31 @@
 //! `virtual-nucleo run`: to files, without sockets.
 
-use super::counts::{CountArgument, Counts};
-use super::{gaps, limit, stopped, BoardArguments};
+use super::counts::{self, CountArgument};
+use super::outputs::{Output, Paths, Recorder};
+use super::saving::Saving;
+use super::stop_on::StopArgument;
+use super::{gaps, limit, stopped, BoardArguments, MET};
 use crate::core::Stop;
+use crate::edges::Pin;
 use crate::machine::{Limit, Machine};
-use anyhow::{Context, Result};
+use crate::memory::elf::Firmware;
+use crate::observe::trace::Trace;
+use crate::observe::windows::{Counter, Windows};
+use crate::observe::Observer;
+use anyhow::{bail, Context, Result};
 use clap::Args;
 use serde_json::json;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fmt::Display;
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 #[derive(Args)]
-#[command(mut_arg("firmware", |firmware| firmware.required(false).required_unless_present("gaps")))]
+#[command(mut_arg("firmware", |firmware| firmware.required(false).required_unless_present_any(["gaps", "from_snapshot"])))]
 pub struct RunArguments {
     #[command(flatten)]
     board: BoardArguments,
@@ -32,6 +41,24 @@ pub struct RunArguments {
     /// Count executions of an instruction.
     #[arg(long, value_name = "NAME=SYMBOL+0xOFFSET")]
     count: Vec<CountArgument>,
+    /// Count between the edges of this pin too: a row for each of its pulses in the file of --windows.
+    #[arg(long, value_name = "PIN", requires_all = ["count", "windows"])]
+    count_window: Option<Pin>,
+    /// Write the counts of each window here: window,start_cycle,end_cycle and a column for each --count.
+    #[arg(long, value_name = "CSV", requires = "count_window")]
+    windows: Option<PathBuf>,
+    /// End when this happens: pin:PA8=1, pulse:PA8>3000 (cycles), fault, pc:SYMBOL+0xOFFSET. May be repeated.
+    #[arg(long, value_name = "CONDITION")]
+    stop_on: Vec<StopArgument>,
+    /// Print the last N instructions before the end.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    trace_last: Option<u32>,
+    /// Write the last instructions here as JSON lines instead (64, unless --trace-last says how many).
+    #[arg(long, value_name = "JSONL")]
+    trace: Option<PathBuf>,
+    /// Save the whole machine when this time has come. May be repeated.
+    #[arg(long, value_name = "FILE@TIME")]
+    save_snapshot: Vec<Saving>,
     /// Write instructions, cycles, speed and counts here.
     #[arg(long, value_name = "JSON")]
     stats: Option<PathBuf>,
@@ -44,158 +71,229 @@ pub struct RunArguments {
 const SLICE_CYCLES: u64 = 1 << 20;
 /// 128 + SIGINT, as a shell reports it.
 const INTERRUPTED: u8 = 130;
+/// Instructions that `--trace` alone keeps.
+const TRACE_LAST: u32 = 64;
 
 pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
-    if arguments.gaps && !arguments.board.has_firmware() {
+    if arguments.gaps && !arguments.board.has_board() {
         gaps::list_all();
         return Ok(ExitCode::SUCCESS);
     }
-    let (firmware, memory) = arguments.board.load()?;
-    let mut machine = match Machine::new(memory, arguments.board.timing()) {
+    let (firmware, machine) = arguments.board.machine()?;
+    let mut machine = match machine {
         Ok(machine) => machine,
         Err(stop) => return Ok(stopped(&stop)),
     };
     if arguments.gaps {
         machine.go_past_gaps();
     }
-    let counts = Counts::watch(&arguments.count, &firmware, machine.core_mut())?;
-    let mut recorder = Recorder::create(arguments)?;
+    let counters = counts::watch(&arguments.count, firmware.as_ref(), machine.core_mut())?;
+    let mut observer = observer(arguments, firmware.as_ref(), &counters)?;
+    observer.attach(&mut machine);
     let interrupted = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
         .context("cannot watch for Ctrl-C")?;
 
-    let started = Instant::now();
-    let limit = arguments.until.unwrap_or(Limit::Endless);
-    let end = simulate(&mut machine, limit, &mut recorder, &interrupted)?;
-    recorder.finish()?;
-    report(arguments, &machine, &counts, started.elapsed())?;
+    let started = Started {
+        at: Instant::now(),
+        instructions: machine.core().instructions(),
+    };
+    let end = Session::new(arguments, &mut machine, &mut observer)?.simulate(&interrupted)?;
+    write_trace(arguments, &observer)?;
+    report(arguments, &machine, &counters, &started)?;
     gaps::list_touched(&machine);
     Ok(match end {
-        Err(stop) => stopped(&stop),
-        Ok(()) if interrupted.load(Ordering::Relaxed) => ExitCode::from(INTERRUPTED),
-        Ok(()) => ExitCode::SUCCESS,
+        End::Stopped(stop) => stopped(&stop),
+        End::Met(what) => {
+            eprintln!("virtual-nucleo: {what}");
+            ExitCode::from(MET)
+        }
+        End::Interrupted => ExitCode::from(INTERRUPTED),
+        End::Done => ExitCode::SUCCESS,
     })
 }
 
-/// The outer error is one of the host's files, the inner one the simulation's.
-fn simulate(
-    machine: &mut Machine,
+fn observer(
+    arguments: &RunArguments,
+    firmware: Option<&Firmware>,
+    counters: &[Counter],
+) -> Result<Observer> {
+    let conditions = arguments.stop_on.iter();
+    let traced = arguments.trace_last.is_some() || arguments.trace.is_some();
+    Ok(Observer {
+        windows: arguments
+            .count_window
+            .map(|pin| Windows::new(pin, counters.to_vec())),
+        conditions: conditions
+            .map(|condition| condition.condition(firmware))
+            .collect::<Result<_, _>>()?,
+        trace: traced.then(|| Trace::new(arguments.trace_last.unwrap_or(TRACE_LAST) as usize)),
+    })
+}
+
+/// Why a run is over.
+enum End {
+    Done,
+    Interrupted,
+    Met(String),
+    Stopped(Stop),
+}
+
+/// A run on its way.
+struct Session<'a> {
+    machine: &'a mut Machine,
+    observer: &'a mut Observer,
+    recorder: Recorder,
     limit: Limit,
-    recorder: &mut Recorder,
-    interrupted: &AtomicBool,
-) -> Result<Result<(), Stop>> {
-    while !machine.reached(limit) && !interrupted.load(Ordering::Relaxed) {
-        let slice = machine.run_slice(limit, SLICE_CYCLES);
-        recorder.record(machine)?;
-        if slice.is_err() {
-            return Ok(slice);
-        }
-        if limit == Limit::Endless && machine.idle_for_ever() {
-            break;
-        }
-    }
-    Ok(Ok(()))
+    savings: Vec<Saving>,
 }
 
-/// A file that is being written, and its name for messages.
-struct Output {
-    path: PathBuf,
-    file: BufWriter<File>,
-}
-
-impl Output {
-    fn create(path: &Path) -> Result<Output> {
-        let file =
-            File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-        Ok(Output {
-            path: path.into(),
-            file: BufWriter::new(file),
+impl Session<'_> {
+    fn new<'a>(
+        arguments: &RunArguments,
+        machine: &'a mut Machine,
+        observer: &'a mut Observer,
+    ) -> Result<Session<'a>> {
+        let paths = Paths {
+            edges: arguments.edges.as_deref(),
+            uart: arguments.uart_log.as_deref(),
+            windows: arguments.windows.as_deref(),
+        };
+        Ok(Session {
+            recorder: Recorder::create(&paths, observer)?,
+            machine,
+            observer,
+            limit: arguments.until.unwrap_or(Limit::Endless),
+            savings: arguments.save_snapshot.clone(),
         })
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file
-            .write_all(bytes)
-            .with_context(|| format!("cannot write {}", self.path.display()))
-    }
-
-    fn finish(mut self) -> Result<()> {
-        self.file
-            .flush()
-            .with_context(|| format!("cannot write {}", self.path.display()))
-    }
-}
-
-/// Takes what the machine did since the last look to the files asked for.
-struct Recorder {
-    edges: Option<Output>,
-    uart: Option<Output>,
-}
-
-impl Recorder {
-    fn create(arguments: &RunArguments) -> Result<Recorder> {
-        let create = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
-        let mut edges = create(&arguments.edges)?;
-        if let Some(output) = &mut edges {
-            output.write(b"cycle,pin,level\n")?;
-        }
-        Ok(Recorder {
-            edges,
-            uart: create(&arguments.uart_log)?,
-        })
-    }
-
-    fn record(&mut self, machine: &mut Machine) -> Result<()> {
-        let edges = machine.take_edges();
-        if let Some(output) = &mut self.edges {
-            for edge in edges.iter().filter(|edge| edge.output) {
-                let line = format!("{},{},{}\n", edge.cycle, edge.pin, u8::from(edge.level));
-                output.write(line.as_bytes())?;
+    /// Runs to the end. Errors are those of the host's files.
+    fn simulate(mut self, interrupted: &AtomicBool) -> Result<End> {
+        let end = loop {
+            self.save_what_is_due()?;
+            if self.machine.reached(self.limit) {
+                break End::Done;
             }
+            if interrupted.load(Ordering::Relaxed) {
+                break End::Interrupted;
+            }
+            let slice = self.run_slice();
+            self.recorder.record(self.machine, self.observer)?;
+            match slice {
+                Err(stop) => break End::Stopped(stop),
+                Ok(Some(met)) => break End::Met(met),
+                Ok(None) => {}
+            }
+            let awaited = self.limit != Limit::Endless || !self.savings.is_empty();
+            if !awaited && self.machine.idle_for_ever() {
+                break End::Done;
+            }
+        };
+        self.recorder.finish()?;
+        if let (End::Done, Some(saving)) = (&end, self.savings.first()) {
+            bail!(
+                "the run ended before the time of {}, which was not saved",
+                saving.path().display()
+            );
         }
-        let bytes = machine.take_transmitted();
-        if let Some(output) = &mut self.uart {
-            output.write(&bytes)?;
-        }
-        Ok(())
+        Ok(end)
     }
 
-    fn finish(self) -> Result<()> {
-        [self.edges, self.uart]
-            .into_iter()
-            .flatten()
-            .try_for_each(Output::finish)
+    fn run_slice(&mut self) -> Result<Option<String>, Stop> {
+        let timebase = self.machine.timebase();
+        let limits = self.savings.iter().map(|saving| saving.at);
+        let end = limits
+            .chain([self.limit])
+            .map(|limit| limit.cycle(timebase))
+            .fold(u64::MAX, u64::min);
+        if self.observer.idle() {
+            return self
+                .machine
+                .run_slice(Limit::Cycle(end), SLICE_CYCLES)
+                .map(|()| None);
+        }
+        self.observer
+            .run_slice(self.machine, Limit::Cycle(end), SLICE_CYCLES)
     }
+
+    fn save_what_is_due(&mut self) -> Result<()> {
+        let (due, later) = std::mem::take(&mut self.savings)
+            .into_iter()
+            .partition(|saving| self.machine.reached(saving.at));
+        self.savings = later;
+        let due: Vec<Saving> = due;
+        due.iter().try_for_each(|saving| saving.save(self.machine))
+    }
+}
+
+/// Where the host's clock and the machine's instructions stood when the run began: a snapshot brings its own.
+struct Started {
+    at: Instant,
+    instructions: u64,
+}
+
+/// Lines to standard output.
+fn say<T: Display>(lines: impl IntoIterator<Item = T>) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    lines
+        .into_iter()
+        .try_for_each(|line| writeln!(stdout, "{line}"))
+        .context("cannot write to standard output")
+}
+
+/// The last instructions: to their file, or to standard output.
+fn write_trace(arguments: &RunArguments, observer: &Observer) -> Result<()> {
+    let Some(trace) = &observer.trace else {
+        return Ok(());
+    };
+    let Some(path) = &arguments.trace else {
+        return say(trace.entries());
+    };
+    let mut output = Output::create(path)?;
+    for entry in trace.entries() {
+        output.write(format!("{}\n", entry.json()).as_bytes())?;
+    }
+    output.finish()
 }
 
 /// Statistics to their file; counts to standard output when there is none.
 fn report(
     arguments: &RunArguments,
     machine: &Machine,
-    counts: &Counts,
-    elapsed: Duration,
+    counters: &[Counter],
+    started: &Started,
+) -> Result<()> {
+    let Some(path) = &arguments.stats else {
+        let line =
+            |counter: &Counter| format!("{} {}", counter.name, counter.executions(machine.core()));
+        return say(counters.iter().map(line));
+    };
+    write_stats(path, machine, counters, started)
+}
+
+fn write_stats(
+    path: &Path,
+    machine: &Machine,
+    counters: &[Counter],
+    started: &Started,
 ) -> Result<()> {
     let core = machine.core();
-    let Some(path) = &arguments.stats else {
-        counts
-            .read(core)
-            .for_each(|(name, executions)| println!("{name} {executions}"));
-        return Ok(());
-    };
-    let host_seconds = elapsed.as_secs_f64();
+    let host_seconds = started.at.elapsed().as_secs_f64();
+    let instructions = core.instructions() - started.instructions;
     let mut stats = json!({
         "instructions": core.instructions(),
         "cycles": core.cycles(),
         "host_seconds": host_seconds,
-        "mips": core.instructions() as f64 / host_seconds.max(f64::MIN_POSITIVE) / 1e6,
+        "mips": instructions as f64 / host_seconds.max(f64::MIN_POSITIVE) / 1e6,
     });
-    if arguments.gaps {
+    if machine.goes_past_gaps() {
         stats["gaps"] = machine.gaps().map(ToString::to_string).collect();
     }
-    if !arguments.count.is_empty() {
-        stats["counts"] = counts
-            .read(core)
-            .map(|(name, executions)| (name.to_owned(), executions.into()))
+    if !counters.is_empty() {
+        stats["counts"] = counters
+            .iter()
+            .map(|counter| (counter.name.clone(), counter.executions(core).into()))
             .collect::<serde_json::Map<_, _>>()
             .into();
     }

@@ -1,7 +1,6 @@
 //! `virtual-nucleo serve`: a board on the desk, with an analyzer and a serial port on the loopback interface.
 
 use super::{stopped, BoardArguments};
-use crate::machine::Machine;
 use crate::servers::beaglelogic::Analyzer;
 use crate::servers::uart::{self, UartArgument};
 use crate::servers::Event;
@@ -42,8 +41,8 @@ enum StartArgument {
 const FAREWELL: Duration = Duration::from_secs(2);
 
 pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
-    let (_, memory) = arguments.board.load()?;
-    let machine = match Machine::new(memory, arguments.board.timing()) {
+    let (_, machine) = arguments.board.machine()?;
+    let machine = match machine {
         Ok(machine) => machine,
         Err(stop) => return Ok(stopped(&stop)),
     };

@@ -20,7 +20,7 @@ mod systick;
 pub mod timing;
 mod trap;
 
-pub use decode::encoding_name;
+pub use decode::{encoding_name, is_wide};
 pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
 
@@ -171,6 +171,17 @@ impl Core {
                 return Ok(end);
             }
         }
+    }
+
+    /// As [`Core::run`], but after one instruction, or one part of an exception's entry or return, it hands control back. The core
+    /// does the same as in one go.
+    pub fn run_one<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
+        self.set_horizon(deadline_cycle);
+        if self.cycles < self.horizon {
+            self.instruction_or_fault(bus)?;
+        }
+        let end = self.between_instructions(bus, deadline_cycle)?;
+        Ok(end.unwrap_or(RunEnd::Deadline))
     }
 
     /// One instruction or one exception entry; nothing while asleep.
@@ -404,6 +415,11 @@ impl Core {
         self.systick.next_expiry()
     }
 
+    /// The next thing to happen is the instruction at the PC: no exception comes first and the core is awake.
+    pub fn about_to_execute(&self) -> bool {
+        !self.in_sequence() && !self.asleep() && self.returning.is_none()
+    }
+
     /// Forgets decoded instructions: call it when code changed without a store by this core.
     pub fn invalidate_code(&mut self) {
         self.code.clear();
@@ -422,6 +438,12 @@ impl Core {
         });
         self.code.clear();
         self.watches.len() - 1
+    }
+
+    /// Stops counting executions, and forgets the counts.
+    pub fn clear_watches(&mut self) {
+        self.watches.clear();
+        self.code.clear();
     }
 
     pub fn executions(&self, index: usize) -> u64 {

@@ -1,5 +1,6 @@
 //! Firmware as the linker leaves it: loadable segments by physical address, and symbols by name.
 
+use super::near_misses::near_misses;
 use super::{Memory, OutsideMemory};
 use object::elf::{FileHeader32, EM_ARM, ET_EXEC, PT_LOAD, STT_FILE, STT_SECTION};
 use object::read::elf::{FileHeader, ProgramHeader, Sym};
@@ -24,10 +25,17 @@ pub enum ElfError {
 
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum SymbolError {
-    #[error("no symbol named {0}: was the firmware stripped, or the function inlined?")]
-    Missing(String),
+    #[error("no symbol named {name}: {}", advice(near))]
+    Missing { name: String, near: Vec<String> },
     #[error("{0} symbols named {1}: rename one, or give the address")]
     Ambiguous(usize, String),
+}
+
+fn advice(near: &[String]) -> String {
+    if near.is_empty() {
+        return "was the firmware stripped, or the function inlined?".into();
+    }
+    format!("did you mean {}?", near.join(", "))
 }
 
 /// A parsed firmware file: the bytes to place and the symbols, Thumb bits cleared.
@@ -59,6 +67,13 @@ impl Firmware {
             .try_for_each(|(address, bytes)| memory.load(*address, bytes))
     }
 
+    /// Whether memory holds what [`Firmware::place`] would put there.
+    pub fn is_in(&self, memory: &Memory) -> bool {
+        self.segments
+            .iter()
+            .all(|(address, bytes)| memory.holds(*address, bytes))
+    }
+
     /// Address of a symbol. Two local symbols of one name are an error, never a guess.
     pub fn symbol(&self, name: &str) -> Result<u32, SymbolError> {
         let mut addresses: Vec<u32> = self
@@ -70,7 +85,10 @@ impl Firmware {
         addresses.sort_unstable();
         addresses.dedup();
         match addresses[..] {
-            [] => Err(SymbolError::Missing(name.into())),
+            [] => Err(SymbolError::Missing {
+                name: name.into(),
+                near: near_misses(name, self.symbols.iter().map(|(symbol, _)| symbol.as_str())),
+            }),
             [address] => Ok(address),
             _ => Err(SymbolError::Ambiguous(addresses.len(), name.into())),
         }

@@ -2,9 +2,11 @@
 
 pub mod elf;
 pub mod image;
+mod near_misses;
 
 use crate::bus::Width;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -25,10 +27,37 @@ pub struct OutsideMemory {
 /// Both memories. Erased flash reads ones; SRAM, undefined at power-up on the chip, starts as zeros here.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Memory {
-    #[serde(with = "serde_bytes")]
+    #[serde(
+        serialize_with = "serde_bytes::serialize",
+        deserialize_with = "whole_flash"
+    )]
     flash: Box<[u8]>,
-    #[serde(with = "serde_bytes")]
+    #[serde(
+        serialize_with = "serde_bytes::serialize",
+        deserialize_with = "whole_sram"
+    )]
     sram: Box<[u8]>,
+}
+
+fn whole_flash<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<[u8]>, D::Error> {
+    whole(deserializer, FLASH_BYTES)
+}
+
+fn whole_sram<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<[u8]>, D::Error> {
+    whole(deserializer, SRAM_BYTES)
+}
+
+/// A memory of the size that the chip has.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D, size: usize) -> Result<Box<[u8]>, D::Error> {
+    let bytes: Box<[u8]> = serde_bytes::deserialize(deserializer)?;
+    if bytes.len() == size {
+        Ok(bytes)
+    } else {
+        Err(D::Error::invalid_length(
+            bytes.len(),
+            &"the chip's memory size",
+        ))
+    }
 }
 
 impl Default for Memory {
@@ -65,6 +94,12 @@ impl Memory {
         Ok(())
     }
 
+    /// Whether these bytes are at this address.
+    pub fn holds(&self, address: u32, bytes: &[u8]) -> bool {
+        let place = self.place(address);
+        place.is_some_and(|(memory, start)| memory[start..].starts_with(bytes))
+    }
+
     /// Reads memory at any alignment; `None` where there is none.
     #[inline]
     pub fn read(&self, address: u32, width: Width) -> Option<u32> {
@@ -98,6 +133,21 @@ impl Memory {
     /// Erases bytes of the flash, from its start: all ones.
     pub fn erase(&mut self, bytes: Range<usize>) {
         self.flash[bytes].fill(0xFF);
+    }
+
+    /// The address of the same byte with the flash at its base, for code that runs from the alias at 0.
+    pub fn canonical(address: u32) -> u32 {
+        if (address as usize) < FLASH_BYTES {
+            FLASH_BASE + address
+        } else {
+            address
+        }
+    }
+
+    /// The other address of a byte of flash: the alias at 0.
+    pub fn alias(address: u32) -> Option<u32> {
+        let offset = address.checked_sub(FLASH_BASE)?;
+        ((offset as usize) < FLASH_BYTES).then_some(offset)
     }
 
     #[inline]

@@ -1,5 +1,105 @@
 //! The whole machine at an instant, in memory and as a file.
 //!
-//! A snapshot is the machine's own structures, so that a new field is in it, or does not compile.
+//! A snapshot is the machine's own structures, so that a field added to one of them is in it, or does not compile.
+//! What was saved continues to the byte: edges, UART, cycles.
+//!
+//! A file is, little-endian: the magic `TAILSNAP`, a version (u32), the fingerprint of the simulator's sources (16 ASCII
+//! digits), the length of the payload (u64), its CRC-32 (u32), and the payload in postcard's encoding, which
+//! does not describe itself: another build would read other fields from the same bytes, hence the fingerprint.
 
 mod registers;
+
+use crate::machine::Machine;
+use thiserror::Error;
+
+const MAGIC: &[u8; 8] = b"TAILSNAP";
+const VERSION: u32 = 1;
+const FINGERPRINT: &str = env!("SOURCE_FINGERPRINT");
+const FINGERPRINT_BYTES: usize = 16;
+
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum SnapshotError {
+    #[error("not a snapshot: save one with --save-snapshot")]
+    NotASnapshot,
+    #[error(
+        "a snapshot of version {0}, where this simulator reads version {VERSION}: save it again"
+    )]
+    Version(u32),
+    #[error("saved by another build of the simulator: save it again with this one")]
+    OtherBuild,
+    #[error("the snapshot is truncated or has bytes too many: save it again")]
+    Length,
+    #[error("the snapshot is damaged (its checksum does not match): save it again")]
+    Checksum,
+    #[error("the snapshot's content is no machine: {0}")]
+    Content(String),
+}
+
+/// A machine that stands still.
+#[derive(Clone)]
+pub struct Snapshot(Box<Machine>);
+
+impl Snapshot {
+    pub fn of(machine: &Machine) -> Snapshot {
+        Snapshot(Box::new(machine.clone()))
+    }
+
+    /// A machine that goes on from here; any number may, independently of each other.
+    pub fn fork(&self) -> Machine {
+        (*self.0).clone()
+    }
+
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let payload = postcard::to_allocvec(&*self.0).expect("every field has an encoding");
+        [
+            &MAGIC[..],
+            &VERSION.to_le_bytes(),
+            FINGERPRINT.as_bytes(),
+            &(payload.len() as u64).to_le_bytes(),
+            &crc32fast::hash(&payload).to_le_bytes(),
+            &payload,
+        ]
+        .concat()
+    }
+
+    pub fn from_bytes(bytes: &[u8]) -> Result<Snapshot, SnapshotError> {
+        let mut rest = bytes;
+        if take::<8>(&mut rest).as_ref() != Some(MAGIC) {
+            return Err(SnapshotError::NotASnapshot);
+        }
+        let version = u32::from_le_bytes(take(&mut rest).ok_or(SnapshotError::Length)?);
+        if version != VERSION {
+            return Err(SnapshotError::Version(version));
+        }
+        let fingerprint = take::<FINGERPRINT_BYTES>(&mut rest).ok_or(SnapshotError::Length)?;
+        if fingerprint != FINGERPRINT.as_bytes() {
+            return Err(SnapshotError::OtherBuild);
+        }
+        let length = u64::from_le_bytes(take(&mut rest).ok_or(SnapshotError::Length)?);
+        let checksum = u32::from_le_bytes(take(&mut rest).ok_or(SnapshotError::Length)?);
+        if rest.len() as u64 != length {
+            return Err(SnapshotError::Length);
+        }
+        if crc32fast::hash(rest) != checksum {
+            return Err(SnapshotError::Checksum);
+        }
+        Snapshot::from_payload(rest)
+    }
+
+    /// Reads what the checksum covers.
+    pub fn from_payload(payload: &[u8]) -> Result<Snapshot, SnapshotError> {
+        let content = |why: String| SnapshotError::Content(why);
+        let (machine, rest): (Machine, _) =
+            postcard::take_from_bytes(payload).map_err(|error| content(error.to_string()))?;
+        if !rest.is_empty() {
+            return Err(content(format!("{} bytes too many", rest.len())));
+        }
+        Ok(Snapshot(Box::new(machine)))
+    }
+}
+
+fn take<const COUNT: usize>(bytes: &mut &[u8]) -> Option<[u8; COUNT]> {
+    let (head, tail) = bytes.split_first_chunk()?;
+    *bytes = tail;
+    Some(*head)
+}

@@ -66,6 +66,9 @@ pub struct Soc {
     outputs: [u8; TIMERS],
     edges: Vec<Edge>,
     transmitted: Vec<u8>,
+    /// Pins of each port whose edges ask for attention: an observer's wish, no state of the chip.
+    #[serde(skip)]
+    observed: [u32; PORTS.len()],
 }
 
 impl Soc {
@@ -104,7 +107,12 @@ impl Soc {
             outputs: [0; TIMERS],
             edges: Vec::new(),
             transmitted: Vec::new(),
+            observed: [0; PORTS.len()],
         }
+    }
+
+    pub fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     pub fn timebase(&self) -> &Timebase {
@@ -136,6 +144,19 @@ impl Soc {
     /// Whether a pin is high now.
     pub fn level(&self, pin: Pin) -> bool {
         self.levels[usize::from(pin.port)].high >> pin.number & 1 != 0
+    }
+
+    /// From now on an edge of one of these pins hands control back behind the instruction that made it.
+    pub fn observe(&mut self, pins: &[Pin]) {
+        self.observed = [0; PORTS.len()];
+        for pin in pins {
+            self.observed[usize::from(pin.port)] |= 1 << pin.number;
+        }
+    }
+
+    /// Edges that have not been taken yet.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
     }
 
     /// Edges since the last call, in the order of their cycles.
@@ -260,6 +281,7 @@ impl Soc {
         let after = self.ports[port].levels();
         self.levels[port] = after;
         let mut changed = before.high ^ after.high;
+        self.attention |= changed & self.observed[port] != 0;
         while changed != 0 {
             let number = changed.trailing_zeros();
             changed &= changed - 1;

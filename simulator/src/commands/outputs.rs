@@ -1,0 +1,95 @@
+//! The files that a run writes as it goes.
+
+use crate::machine::Machine;
+use crate::observe::Observer;
+use anyhow::{Context, Result};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that is being written, and its name for messages.
+pub struct Output {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl Output {
+    pub fn create(path: &Path) -> Result<Output> {
+        let file =
+            File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
+        Ok(Output {
+            path: path.into(),
+            file: BufWriter::new(file),
+        })
+    }
+
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file
+            .write_all(bytes)
+            .with_context(|| format!("cannot write {}", self.path.display()))
+    }
+
+    pub fn finish(mut self) -> Result<()> {
+        self.file
+            .flush()
+            .with_context(|| format!("cannot write {}", self.path.display()))
+    }
+}
+
+/// Where a run's outputs go, if anywhere.
+pub struct Paths<'a> {
+    pub edges: Option<&'a Path>,
+    pub uart: Option<&'a Path>,
+    pub windows: Option<&'a Path>,
+}
+
+/// Takes what the machine did since the last look to the files asked for.
+pub struct Recorder {
+    edges: Option<Output>,
+    uart: Option<Output>,
+    windows: Option<Output>,
+}
+
+impl Recorder {
+    pub fn create(paths: &Paths, observer: &Observer) -> Result<Recorder> {
+        let create = |path: Option<&Path>| path.map(Output::create).transpose();
+        let mut edges = create(paths.edges)?;
+        if let Some(output) = &mut edges {
+            output.write(b"cycle,pin,level\n")?;
+        }
+        let mut windows = create(paths.windows)?;
+        if let (Some(output), Some(table)) = (&mut windows, &observer.windows) {
+            output.write(table.header().as_bytes())?;
+        }
+        Ok(Recorder {
+            edges,
+            uart: create(paths.uart)?,
+            windows,
+        })
+    }
+
+    pub fn record(&mut self, machine: &mut Machine, observer: &mut Observer) -> Result<()> {
+        let edges = machine.take_edges();
+        if let Some(output) = &mut self.edges {
+            for edge in edges.iter().filter(|edge| edge.output) {
+                let line = format!("{},{},{}\n", edge.cycle, edge.pin, u8::from(edge.level));
+                output.write(line.as_bytes())?;
+            }
+        }
+        let bytes = machine.take_transmitted();
+        if let Some(output) = &mut self.uart {
+            output.write(&bytes)?;
+        }
+        if let (Some(output), Some(table)) = (&mut self.windows, &mut observer.windows) {
+            output.write(table.take_rows().as_bytes())?;
+        }
+        Ok(())
+    }
+
+    pub fn finish(self) -> Result<()> {
+        [self.edges, self.uart, self.windows]
+            .into_iter()
+            .flatten()
+            .try_for_each(Output::finish)
+    }
+}

@@ -1,0 +1,74 @@
+//! `--save-snapshot FILE@TIME`.
+
+use super::limit::{self, BadLimit};
+use crate::machine::{Limit, Machine};
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use thiserror::Error;
+
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum BadSaving {
+    #[error("no file or no time: write FILE@TIME, for example half.snapshot@50ms")]
+    Form,
+    #[error(transparent)]
+    Time(#[from] BadLimit),
+}
+
+/// A snapshot to be saved: where, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saving {
+    path: PathBuf,
+    pub at: Limit,
+}
+
+impl FromStr for Saving {
+    type Err = BadSaving;
+
+    fn from_str(text: &str) -> Result<Self, BadSaving> {
+        let (path, time) = text.rsplit_once('@').ok_or(BadSaving::Form)?;
+        if path.is_empty() {
+            return Err(BadSaving::Form);
+        }
+        Ok(Saving {
+            path: path.into(),
+            at: limit::parse(time)?,
+        })
+    }
+}
+
+impl Saving {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the machine as it is.
+    pub fn save(&self, machine: &Machine) -> Result<()> {
+        let path = self.path.display();
+        let unfinished = self.path.with_extension("unfinished");
+        fs::write(&unfinished, machine.snapshot().to_bytes())
+            .and_then(|()| fs::rename(&unfinished, &self.path))
+            .with_context(|| format!("cannot write the snapshot {path}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_at_sign_separates() {
+        let saving: Saving = "a@b/half.snapshot@cycles:7".parse().unwrap();
+        assert_eq!(saving.path, PathBuf::from("a@b/half.snapshot"));
+        assert_eq!(saving.at, Limit::Cycle(7));
+        for text in [
+            "half.snapshot",
+            "@1s",
+            "half.snapshot@",
+            "half.snapshot@soon",
+        ] {
+            assert!(text.parse::<Saving>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What ends a run early: `--stop-on`.
+
+use crate::edges::{Edge, Pin};
+use crate::machine::Machine;
+use crate::memory::Memory;
+
+/// What has just happened.
+pub struct Sight<'a> {
+    pub machine: &'a Machine,
+    /// Edges since the look before.
+    pub edges: &'a [Edge],
+    /// The PC at the look before.
+    pub pc: u32,
+}
+
+/// One condition and what it must remember.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// The pin changes to this level.
+    Level { pin: Pin, level: bool },
+    /// The pin stays high for more than so many cycles.
+    Pulse {
+        pin: Pin,
+        longest_cycles: u64,
+        high_since: Option<u64>,
+    },
+    /// HardFault, MemManage, BusFault or UsageFault is taken.
+    Fault { exception: u8 },
+    /// The instruction at this address is about to be executed.
+    Execution { address: u32, name: String },
+}
+
+impl Condition {
+    pub fn pin(&self) -> Option<Pin> {
+        match self {
+            Condition::Level { pin, .. } | Condition::Pulse { pin, .. } => Some(*pin),
+            Condition::Fault { .. } | Condition::Execution { .. } => None,
+        }
+    }
+
+    /// Whether every instruction must be looked at.
+    pub fn each_instruction(&self) -> bool {
+        matches!(self, Condition::Fault { .. } | Condition::Execution { .. })
+    }
+
+    /// The cycle at which the condition is met if nothing happens before.
+    pub fn deadline(&self) -> u64 {
+        match self {
+            Condition::Pulse {
+                longest_cycles,
+                high_since: Some(since),
+                ..
+            } => since.saturating_add(*longest_cycles).saturating_add(1),
+            _ => u64::MAX,
+        }
+    }
+
+    /// Whether the next instruction is the one to stop at.
+    pub fn ahead(&self, machine: &Machine) -> Option<String> {
+        let Condition::Execution { address, name } = self else {
+            return None;
+        };
+        let core = machine.core();
+        let reached = Memory::canonical(core.pc()) == *address && core.about_to_execute();
+        reached.then(|| format!("{name} (pc {:#010x}) is reached", core.pc()))
+    }
+
+    /// Whether what has just happened meets the condition.
+    pub fn behind(&mut self, sight: &Sight) -> Option<String> {
+        match self {
+            Condition::Level { pin, level } => level_met(sight, *pin, *level),
+            Condition::Pulse {
+                pin,
+                longest_cycles,
+                high_since,
+            } => pulse_met(sight, *pin, *longest_cycles, high_since),
+            Condition::Fault { exception } => fault_met(sight, exception),
+            Condition::Execution { .. } => None,
+        }
+    }
+}
+
+fn level_met(sight: &Sight, pin: Pin, level: bool) -> Option<String> {
+    let mut edges = sight.edges.iter();
+    let edge = edges.find(|edge| edge.pin == pin && edge.level == level)?;
+    let level = if level { "high" } else { "low" };
+    Some(format!("{pin} went {level} at cycle {}", edge.cycle))
+}
+
+fn pulse_met(
+    sight: &Sight,
+    pin: Pin,
+    longest_cycles: u64,
+    high_since: &mut Option<u64>,
+) -> Option<String> {
+    let said = |since: u64, cycles: u64| {
+        (cycles > longest_cycles)
+            .then(|| format!("{pin} has been high for {cycles} cycles, since cycle {since}"))
+    };
+    for edge in sight.edges.iter().filter(|edge| edge.pin == pin) {
+        let before = std::mem::replace(high_since, edge.level.then_some(edge.cycle));
+        let met = before.and_then(|since| said(since, edge.cycle - since));
+        if met.is_some() {
+            return met;
+        }
+    }
+    high_since.and_then(|since| said(since, sight.machine.cycles() - since))
+}
+
+fn fault_met(sight: &Sight, exception: &mut u8) -> Option<String> {
+    let now = (sight.machine.core().xpsr() & 0x1FF) as u8;
+    let before = std::mem::replace(exception, now);
+    let name = match now {
+        3 => "HardFault",
+        4 => "MemManage",
+        5 => "BusFault",
+        6 => "UsageFault",
+        _ => return None,
+    };
+    (now != before).then(|| format!("{name} was taken (from pc {:#010x})", sight.pc))
+}

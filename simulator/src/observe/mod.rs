@@ -1,0 +1,97 @@
+//! Looking over the machine's shoulder: counts between edges, conditions that end a run, and the last instructions.
+//!
+//! An observer never changes what the machine does, only how often it hands control back. Runs that ask for nothing
+//! do not come through here and pay nothing.
+
+pub mod condition;
+pub mod trace;
+pub mod windows;
+
+use crate::core::Stop;
+use crate::machine::{Limit, Machine};
+use condition::{Condition, Sight};
+use trace::Trace;
+use windows::Windows;
+
+#[derive(Default)]
+pub struct Observer {
+    pub windows: Option<Windows>,
+    pub conditions: Vec<Condition>,
+    pub trace: Option<Trace>,
+}
+
+impl Observer {
+    pub fn idle(&self) -> bool {
+        self.windows.is_none() && self.conditions.is_empty() && self.trace.is_none()
+    }
+
+    /// Tells the machine which edges this observer must see at once.
+    pub fn attach(&self, machine: &mut Machine) {
+        let windows = self.windows.iter().map(Windows::pin);
+        let conditions = self.conditions.iter().filter_map(Condition::pin);
+        machine.observe(&windows.chain(conditions).collect::<Vec<_>>());
+    }
+
+    /// As [`Machine::run_slice`], until a condition is met: then what happened, in words.
+    pub fn run_slice(
+        &mut self,
+        machine: &mut Machine,
+        limit: Limit,
+        slice_cycles: u64,
+    ) -> Result<Option<String>, Stop> {
+        let changes = machine.timebase().changes();
+        let end = limit
+            .cycle(machine.timebase())
+            .min(machine.cycles().saturating_add(slice_cycles));
+        while machine.cycles() < end && machine.timebase().changes() == changes {
+            if let Some(met) = self.look_ahead(machine) {
+                return Ok(Some(met));
+            }
+            if let Some(met) = self.advance(machine, end)? {
+                return Ok(Some(met));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Conditions on the instruction that is about to be executed.
+    fn look_ahead(&self, machine: &Machine) -> Option<String> {
+        let mut conditions = self.conditions.iter();
+        conditions.find_map(|condition| condition.ahead(machine))
+    }
+
+    fn advance(&mut self, machine: &mut Machine, end: u64) -> Result<Option<String>, Stop> {
+        let until = end.min(self.deadline());
+        let edges_before = machine.edges().len();
+        let pc = machine.core().pc();
+        if let Some(trace) = &mut self.trace {
+            trace.before(machine);
+        }
+        let ran = if self.looks_at_each_instruction() {
+            machine.run_one(until)
+        } else {
+            machine.run_to_event(until)
+        };
+        if let Some(trace) = &mut self.trace {
+            trace.after(machine);
+        }
+        ran?;
+        let edges = &machine.edges()[edges_before..];
+        if let Some(windows) = &mut self.windows {
+            windows.see(machine.core(), edges);
+        }
+        let sight = Sight { machine, edges, pc };
+        let mut conditions = self.conditions.iter_mut();
+        Ok(conditions.find_map(|condition| condition.behind(&sight)))
+    }
+
+    fn looks_at_each_instruction(&self) -> bool {
+        self.trace.is_some() || self.conditions.iter().any(Condition::each_instruction)
+    }
+
+    /// The cycle at which the observer must look again at the latest.
+    fn deadline(&self) -> u64 {
+        let due = self.conditions.iter().map(Condition::deadline);
+        due.fold(u64::MAX, u64::min)
+    }
+}

@@ -1,0 +1,231 @@
+//! A run that was saved and restored against one that was not: equal to the byte, down to every field of the machine.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+use support::{board_firmware, message_image, scratch, virtual_nucleo};
+use virtual_nucleo::core::Timing;
+use virtual_nucleo::edges::Edge;
+use virtual_nucleo::machine::{Limit, Machine};
+use virtual_nucleo::memory::elf::Firmware;
+use virtual_nucleo::memory::Memory;
+use virtual_nucleo::snapshot::{Snapshot, SnapshotError};
+
+/// The message is out by about 1.3 ms; the rest is interrupts, bytes that arrive, and sleep.
+const END_CYCLE: u64 = 400_000;
+const RECEIVED_CYCLE: u64 = 250_000;
+
+fn machine(name: &str) -> Machine {
+    let firmware = Firmware::parse(&fs::read(board_firmware(name, &[])).unwrap()).unwrap();
+    let mut memory = Memory::default();
+    firmware.place(&mut memory).unwrap();
+    memory
+        .load(0x0804_0000, b"what was saved goes on\0")
+        .unwrap();
+    Machine::new(memory, Timing::Nucleo).unwrap()
+}
+
+/// What a machine did, and all that it is in the end.
+#[derive(Default, PartialEq)]
+struct Record {
+    edges: Vec<Edge>,
+    sent: Vec<u8>,
+    machine: Vec<u8>,
+}
+
+/// Runs to a cycle; three bytes arrive at their time.
+fn run_to(machine: &mut Machine, cycle: u64, record: &mut Record) {
+    if (machine.cycles()..cycle).contains(&RECEIVED_CYCLE) {
+        advance(machine, RECEIVED_CYCLE);
+        machine.receive(b"abc");
+    }
+    advance(machine, cycle);
+    record.edges.extend(machine.take_edges());
+    record.sent.extend(machine.take_transmitted());
+}
+
+fn advance(machine: &mut Machine, cycle: u64) {
+    while machine.cycles() < cycle {
+        machine.run_slice(Limit::Cycle(cycle), u64::MAX).unwrap();
+    }
+}
+
+fn straight(name: &str) -> Record {
+    let mut record = Record::default();
+    let mut machine = machine(name);
+    run_to(&mut machine, END_CYCLE, &mut record);
+    record.machine = machine.snapshot().to_bytes();
+    record
+}
+
+/// Instants of a fixed pseudo-random sequence (Knuth's 64-bit LCG), before and after the bytes arrive.
+fn instants(count: usize) -> Vec<u64> {
+    let mut state = 7u64;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % (RECEIVED_CYCLE - 1)
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+#[test]
+fn a_restored_run_continues_to_the_byte() {
+    let expected = straight("snapshot_straight");
+    assert!(expected.edges.len() > 500);
+    assert_eq!(expected.sent, b"what was saved goes onbcd");
+    for instant in instants(60) {
+        let mut record = Record::default();
+        let mut saved = machine("snapshot_straight");
+        run_to(&mut saved, instant, &mut record);
+        let bytes = saved.snapshot().to_bytes();
+        drop(saved);
+        let mut restored = Snapshot::from_bytes(&bytes).unwrap().fork();
+        assert_eq!(restored.snapshot().to_bytes(), bytes);
+        run_to(&mut restored, END_CYCLE, &mut record);
+        record.machine = restored.snapshot().to_bytes();
+        assert!(record == expected, "saved at cycle {instant}");
+    }
+}
+
+#[test]
+fn forks_do_not_touch_each_other_and_restoring_goes_back() {
+    let mut origin = machine("snapshot_forks");
+    run_to(&mut origin, 100_000, &mut Record::default());
+    let snapshot = origin.snapshot();
+    let continued = |mut machine: Machine| {
+        let mut record = Record::default();
+        run_to(&mut machine, END_CYCLE, &mut record);
+        record.machine = machine.snapshot().to_bytes();
+        record
+    };
+    let first = continued(snapshot.fork());
+    assert!(first == continued(snapshot.fork()));
+    run_to(&mut origin, 200_000, &mut Record::default());
+    origin.restore(&snapshot);
+    assert_eq!(origin.cycles(), snapshot.fork().cycles());
+    assert!(first == continued(origin));
+}
+
+#[test]
+fn a_damaged_file_is_refused() {
+    let good = machine("snapshot_damage").snapshot().to_bytes();
+    let refusal = |bytes: &[u8]| Snapshot::from_bytes(bytes).err();
+    assert_eq!(refusal(&good), None);
+    assert_eq!(refusal(b""), Some(SnapshotError::NotASnapshot));
+    assert_eq!(
+        refusal(b"\x7FELF and more"),
+        Some(SnapshotError::NotASnapshot)
+    );
+    for end in (0..good.len()).step_by(4_093) {
+        assert!(refusal(&good[..end]).is_some(), "cut at {end}");
+    }
+    for place in (0..64).chain((64..good.len()).step_by(9_973)) {
+        let mut bad = good.clone();
+        bad[place] ^= 0x10;
+        assert!(refusal(&bad).is_some(), "changed at {place}");
+    }
+    let mut newer = good.clone();
+    newer[8] += 1;
+    assert_eq!(refusal(&newer), Some(SnapshotError::Version(2)));
+    let mut other_build = good.clone();
+    other_build[12] = b'?';
+    assert_eq!(refusal(&other_build), Some(SnapshotError::OtherBuild));
+    let mut damaged = good.clone();
+    damaged[1_000] ^= 1;
+    assert_eq!(refusal(&damaged), Some(SnapshotError::Checksum));
+    let longer = [&good[..], b"!"].concat();
+    assert_eq!(refusal(&longer), Some(SnapshotError::Length));
+}
+
+fn run(arguments: &[&str]) -> Output {
+    virtual_nucleo()
+        .arg("run")
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn the_commands_save_and_go_on() {
+    let elf = board_firmware("snapshot_commands", &[]);
+    let image = message_image("snapshot_commands", "before and after\n");
+    let file = |name: &str| scratch(&format!("snapshot_commands_{name}"));
+    let saved = file("half.snapshot");
+    let saving = format!("{}@700us", saved.display());
+    let recorded = |name: &str, arguments: &[&str]| {
+        let (edges, uart) = (file(&format!("{name}.csv")), file(&format!("{name}.txt")));
+        let files = ["--edges", text(&edges), "--uart-log", text(&uart)];
+        let output = run(&[arguments, &files[..]].concat());
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        (
+            fs::read_to_string(edges).unwrap(),
+            fs::read_to_string(uart).unwrap(),
+        )
+    };
+    let (elf, image) = (text(&elf), image.as_str());
+    let whole = recorded("whole", &[elf, "--image", image, "--until", "2ms"]);
+    let first = recorded(
+        "first",
+        &[
+            elf,
+            "--image",
+            image,
+            "--until",
+            "700us",
+            "--save-snapshot",
+            &saving,
+        ],
+    );
+    let second = recorded(
+        "second",
+        &["--from-snapshot", text(&saved), "--until", "2ms"],
+    );
+    let headless = second.0.strip_prefix("cycle,pin,level\n").unwrap();
+    assert!(headless.lines().count() > 50);
+    assert_eq!(first.0 + headless, whole.0);
+    assert_eq!(first.1 + &second.1, whole.1);
+}
+
+#[test]
+fn snapshots_that_cannot_be_used_get_a_sentence() {
+    let elf = board_firmware("snapshot_refused", &[]);
+    let other = board_firmware("snapshot_other", &["TOUCH_UNMODELLED"]);
+    let saved = scratch("snapshot_refused.snapshot");
+    let saving = format!("{}@10us", saved.display());
+    assert!(
+        run(&[text(&elf), "--until", "20us", "--save-snapshot", &saving])
+            .status
+            .success()
+    );
+    let late = format!("{}@1s", scratch("snapshot_late.snapshot").display());
+    let bad: [&[&str]; 4] = [
+        &[text(&elf), "--until", "20us", "--save-snapshot", &late],
+        &[
+            text(&other),
+            "--from-snapshot",
+            text(&saved),
+            "--until",
+            "20us",
+        ],
+        &["--from-snapshot", text(&elf), "--until", "20us"],
+        &["--from-snapshot", "missing.snapshot", "--until", "20us"],
+    ];
+    for arguments in bad {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+}
