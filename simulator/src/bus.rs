@@ -39,4 +39,9 @@ pub trait Bus {
     /// True when the last access changed an interrupt line, the event schedule or the clocks, so that the core must return
     /// from `Core::run` to let the machine act before the next instruction. Cleared by the machine.
     fn attention(&self) -> bool;
+    /// FLASH_ACR (RM0368 §3.8.1): wait states, prefetch and caches of what the Code region is fetched from. The core asks
+    /// after it has written to a peripheral. A chip whose code needs no waiting keeps the default.
+    fn flash_access_control(&self) -> u32 {
+        0
+    }
 }

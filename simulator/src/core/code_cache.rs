@@ -52,11 +52,6 @@ impl CodeCache {
         self.pages[self.current.1][slot_of(address)]
     }
 
-    /// Bytes of the instruction at `address`; 0 if it is not known.
-    pub fn size_at(&self, address: u32) -> u8 {
-        self.pages[self.page_index(address)][slot_of(address)].size
-    }
-
     fn page_index(&self, address: u32) -> usize {
         self.page_of
             .get((address >> PAGE_BITS) as usize)

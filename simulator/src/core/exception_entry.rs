@@ -29,6 +29,8 @@ pub(super) struct Entry {
     vector: u32,
     /// When the handler's first instruction executes, unless something of higher priority arrives before.
     handler_cycle: u64,
+    /// When the handler's own fetch begins.
+    fetch_cycle: u64,
 }
 
 impl Core {
@@ -122,12 +124,8 @@ impl Core {
         exc_return: u32,
         stacking_done: u64,
     ) -> Result<(), Stop> {
-        let began = self.cycles;
         let address = self.scb.vtor.wrapping_add(4 * u32::from(exception));
-        let read = self.load(bus, address, Width::Word, 0);
-        let fetched = self.cycles + TAIL_CHAIN_CYCLES;
-        self.cycles = began;
-        let vector = match read {
+        let vector = match self.read_vector(bus, address) {
             Ok(vector) => vector,
             Err(Trap::Stop(stop)) => return Err(*stop),
             Err(Trap::Fault(_)) => {
@@ -135,13 +133,31 @@ impl Core {
                 0
             }
         };
+        let fetch_cycle = 1 + self.vector_arrival(address);
         self.entering = Some(Entry {
             exc_return,
             exception,
             vector,
-            handler_cycle: stacking_done.max(fetched),
+            handler_cycle: stacking_done.max(self.cycles + TAIL_CHAIN_CYCLES),
+            fetch_cycle,
         });
         Ok(())
+    }
+
+    fn read_vector<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u32> {
+        let loaded = bus.read(address, Width::Word, self.cycles + 1);
+        loaded
+            .map(|loaded| loaded.value)
+            .map_err(|fault| self.data_fault(fault))
+    }
+
+    /// The vector comes over the I-Code bus, beside the stacking on the system bus (TRM 2.3.1, "ICode memory interface").
+    fn vector_arrival(&mut self, address: u32) -> u64 {
+        if self.timing.is_nucleo() {
+            self.fetch.vector(address, self.pc, self.cycles)
+        } else {
+            self.cycles + 1
+        }
     }
 
     fn store_words<B: Bus>(&mut self, bus: &mut B, address: u32, words: &[u32]) -> Exec<()> {
@@ -217,7 +233,9 @@ impl Core {
         self.itstate = 0;
         self.event = true;
         self.exclusive = false;
-        self.last_load = (0, 0);
+        self.pairs.forget();
+        self.late = 0;
+        self.fetch.restart(entry.vector & !1, entry.fetch_cycle);
         self.pc = entry.vector & !1;
         self.thumb = entry.vector & 1 != 0;
         self.reconsider();

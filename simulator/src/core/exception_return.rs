@@ -3,7 +3,7 @@
 use super::exception_entry::{BASIC_FRAME_BYTES, EXTENDED_FRAME_BYTES, REALIGNED};
 use super::registers::CONTROL_FPCA;
 use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN, FPCCR_LSPACT, SCR_SLEEPONEXIT};
-use super::timing::{EXCEPTION_RETURN_CYCLES, FLOAT_FRAME_CYCLES};
+use super::timing::{EXCEPTION_RETURN_CYCLES, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES};
 use super::trap::{cfsr, Exec, Fault, USAGE_FAULT};
 use super::{Core, Sleep, Stop};
 use crate::bus::{Bus, Width};
@@ -78,8 +78,10 @@ impl Core {
         let mode = if to_handler { self.ipsr } else { 0 };
         self.set_mode(mode, exc_return & 0xF == 0xD);
         let frame = self.registers[13];
+        let began = self.cycles - (EXCEPTION_RETURN_CYCLES - REFILL_CYCLES);
         let popped = self.unstack(bus, exc_return);
         self.cycles += REFILL_CYCLES;
+        self.fetch.restart(self.pc, began + RETURN_ADDRESS_CYCLES);
         self.derived_fault(popped, cfsr::UNSTKERR)?;
         if to_handler != (self.ipsr != 0) {
             return self.refuse_frame(bus, exc_return, frame);

@@ -10,6 +10,8 @@ use crate::bus::{Bus, Fault, Width};
 const NORMAL_MEMORY_END: u32 = 0x4000_0000;
 /// SRAM below its bit-band alias (B3.1). A store elsewhere, into flash too, may be an event.
 const SRAM_REGION: std::ops::Range<u32> = 0x2000_0000..0x2200_0000;
+/// End of the Code region.
+const SRAM_START: u32 = 0x2000_0000;
 const PRIVATE_BUS: std::ops::RangeInclusive<u32> = 0xE000_0000..=0xE00F_FFFF;
 /// DBGMCU answers to the private bus's address range and belongs to the SoC (RM0368, 23.16).
 const DBGMCU: std::ops::RangeInclusive<u32> = 0xE004_2000..=0xE004_23FF;
@@ -42,6 +44,50 @@ impl Core {
         self.cycles + 1 + transfer
     }
 
+    /// Lets the present instruction begin a cycle earlier, beside the one before it, if it has been decoded by then.
+    #[inline(always)]
+    pub(super) fn overlap(&mut self) {
+        if self.cycles > self.decoded {
+            self.cycles -= 1;
+        }
+    }
+
+    /// Waits until the data side takes an address: a store that the write buffer holds may still be on the bus.
+    #[inline(always)]
+    fn wait_for_data_bus(&mut self, transfer: u64) {
+        let address_cycle = self.cycles + transfer;
+        if address_cycle < self.data_free {
+            self.cycles += self.data_free - address_cycle;
+        }
+    }
+
+    /// A load waits for what the bus adds.
+    #[inline(always)]
+    fn wait_for_load(&mut self, wait_cycles: u32) {
+        if self.timing.is_nucleo() {
+            self.cycles += u64::from(wait_cycles);
+        }
+    }
+
+    /// A store does not wait, the next access does (TRM 3.3.3: the write buffer).
+    #[inline(always)]
+    fn buffer_store(&mut self, transfer: u64, wait_cycles: u32) {
+        if self.timing.is_nucleo() {
+            self.data_free = self.cycles + transfer + 1 + u64::from(wait_cycles);
+            self.pairs.stored(self.instructions + 1);
+        }
+    }
+
+    /// Data in the Code region comes over the D-Code bus, from the flash.
+    #[inline(always)]
+    fn wait_for_flash(&mut self, address: u32, transfer: u64) {
+        if address < SRAM_START && self.timing.is_nucleo() {
+            let at = self.cycles + transfer;
+            let arrival = self.fetch.data(address, at, self.next_pc);
+            self.cycles += arrival - (at + 1);
+        }
+    }
+
     /// Reads, zero-extended, as transfer number `transfer` of the instruction.
     #[inline(always)]
     pub(super) fn load<B: Bus>(
@@ -54,13 +100,15 @@ impl Core {
         if address & (bytes(width) - 1) != 0 {
             self.check_unaligned(address, width)?;
         }
-        let now = self.access_cycle(transfer);
+        self.wait_for_data_bus(transfer);
         if address >= NORMAL_MEMORY_END || address >> 25 == 0x11 {
+            let now = self.access_cycle(transfer);
             return self.load_beyond_memory(bus, address, width, now);
         }
-        match bus.read(address, width, now) {
+        self.wait_for_flash(address, transfer);
+        match bus.read(address, width, self.access_cycle(transfer)) {
             Ok(loaded) => {
-                self.cycles += self.timing.wait_cycles(loaded.wait_cycles);
+                self.wait_for_load(loaded.wait_cycles);
                 Ok(loaded.value)
             }
             Err(fault) => Err(self.data_fault(fault)),
@@ -79,6 +127,7 @@ impl Core {
         if address & (bytes(width) - 1) != 0 {
             self.check_unaligned(address, width)?;
         }
+        self.wait_for_data_bus(transfer);
         let now = self.access_cycle(transfer);
         if !SRAM_REGION.contains(&address) {
             return self.store_beyond_memory(bus, address, width, value, now);
@@ -86,7 +135,7 @@ impl Core {
         self.code.written(address, bytes(width));
         match bus.write(address, width, value, now) {
             Ok(wait_cycles) => {
-                self.cycles += self.timing.wait_cycles(wait_cycles);
+                self.buffer_store(transfer, wait_cycles);
                 Ok(())
             }
             Err(fault) => Err(self.data_fault(fault)),
@@ -167,7 +216,7 @@ impl Core {
         self.note_attention(bus);
         match result {
             Ok(loaded) => {
-                self.cycles += self.timing.wait_cycles(loaded.wait_cycles);
+                self.wait_for_load(loaded.wait_cycles);
                 Ok(loaded.value)
             }
             Err(fault) => Err(self.data_fault(fault)),
@@ -187,9 +236,10 @@ impl Core {
         }
         let result = bus.write(address, width, value, now);
         self.note_attention(bus);
+        self.fetch.configure(bus.flash_access_control());
         match result {
             Ok(wait_cycles) => {
-                self.cycles += self.timing.wait_cycles(wait_cycles);
+                self.buffer_store(now - self.access_cycle(0), wait_cycles);
                 Ok(())
             }
             Err(fault) => Err(self.data_fault(fault)),

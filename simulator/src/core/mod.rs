@@ -17,7 +17,7 @@ mod registers;
 mod scb;
 mod stop;
 mod systick;
-pub mod timing;
+mod timing;
 mod trap;
 
 pub use decode::{encoding_name, is_wide};
@@ -35,6 +35,7 @@ use registers::{Flags, FloatRegisters};
 use scb::Scb;
 use serde::{Deserialize, Serialize};
 use systick::SysTick;
+use timing::{Fetch, Pairs};
 use trap::{cfsr, Exec, Trap};
 
 /// The processor. Cycles count from reset; a loaded or stored word is on the bus one cycle after its instruction issues.
@@ -73,8 +74,18 @@ pub struct Core {
     leaving: Option<Return>,
     /// An EXC_RETURN value has been branched to.
     returning: Option<u32>,
-    /// The last single load: its instruction's number and its register.
-    last_load: (u64, u8),
+    fetch: Fetch,
+    pairs: Pairs,
+    /// Registers that the previous instruction has not yet in the register bank.
+    late: u16,
+    /// Where a 16-bit instruction that was just executed ends; 0 after a 32-bit one.
+    narrow_end: u32,
+    /// The cycle from which the present instruction could execute if nothing before it were in the way.
+    decoded: u64,
+    /// The data side takes its next address in this cycle: the write buffer holds one store.
+    data_free: u64,
+    /// When the vector of the exception being entered arrives.
+    vector_arrival: u64,
     watches: Vec<Watch>,
 }
 
@@ -120,7 +131,13 @@ impl Core {
             entering: None,
             leaving: None,
             returning: None,
-            last_load: (0, 0),
+            fetch: Fetch::new(),
+            pairs: Pairs::default(),
+            late: 0,
+            narrow_end: 0,
+            decoded: 0,
+            data_free: 0,
+            vector_arrival: 0,
             watches: Vec::new(),
         }
     }
@@ -142,6 +159,7 @@ impl Core {
         self.registers[14] = 0xFFFF_FFFF;
         self.pc = entry & !1;
         self.thumb = entry & 1 != 0;
+        self.fetch.configure(bus.flash_access_control());
         Ok(())
     }
 
@@ -300,7 +318,9 @@ impl Core {
         }
         self.registers[15] = self.pc.wrapping_add(4);
         self.next_pc = self.pc.wrapping_add(op.size.into());
-        self.cycles += self.timing.fetch_cycles(self.pc, op.size);
+        if self.timing.is_nucleo() {
+            self.issue(&op);
+        }
         let cycles = if self.itstate == 0 {
             self.execute(bus, &op)?;
             op.cycles
@@ -312,8 +332,17 @@ impl Core {
         if op.watch != 0 {
             self.watches[op.watch as usize - 1].executions += 1;
         }
+        self.narrow_end = if op.size == 2 { self.pc + 2 } else { 0 };
         self.pc = self.next_pc;
         Ok(())
+    }
+
+    /// Lets the present instruction execute no earlier than it can be fetched and its address generated.
+    #[inline(always)]
+    fn issue(&mut self, op: &Op) {
+        let free = self.cycles + u64::from(op.address_registers & self.late != 0);
+        self.late = op.late_registers;
+        (self.cycles, self.decoded) = self.fetch.issue(self.pc, op.size, free);
     }
 
     /// An instruction of an IT block, skipped unless its condition holds (A7.3.2). Returns its cycles: skipping takes one.
@@ -353,6 +382,8 @@ impl Core {
             })));
         };
         op.cycles = timing::base_cycles(&op);
+        op.address_registers = timing::address_registers(&op);
+        op.late_registers = timing::late_registers(&op);
         op.watch = self
             .watches
             .iter()

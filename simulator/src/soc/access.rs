@@ -8,6 +8,12 @@ use crate::peripherals::places::{Block, Connection, Place};
 use crate::peripherals::registers::{Lanes, Unmodelled};
 use crate::peripherals::usart::Usart;
 
+/// RM0368 §2.3, table 1.
+const APB1_START: u32 = 0x4000_0000;
+const AHB1_START: u32 = 0x4002_0000;
+const APB2_START: u32 = 0x4001_0000;
+const APB_TRANSFER_CLOCKS: u64 = 2;
+
 impl Soc {
     /// The peripheral at an address, if it can answer.
     fn answering(&mut self, address: u32) -> Result<(&'static Place, Block, u32), Fault> {
@@ -96,6 +102,19 @@ impl Soc {
         Ok(word >> (address % 4 * 8) & mask(width))
     }
 
+    /// Wait cycles of an AHB-to-APB bridge: an APB transfer begins on an edge of PCLK and takes a setup and an access cycle
+    /// (AMBA APB, ARM IHI 0024, chapter 3). The phase of PCLK against the core's cycle count is not documented; it is
+    /// taken from cycle 0. What lies beyond, GPIO and RCC among it, is on the AHB and answers without waiting.
+    fn bridge_cycles(&self, address: u32, now: u64) -> u32 {
+        let divider = match address {
+            APB1_START..APB2_START => self.clocks.apb1_divider,
+            APB2_START..AHB1_START => self.clocks.apb2_divider,
+            _ => return 0,
+        };
+        let first_edge = now.next_multiple_of(divider);
+        (first_edge + APB_TRANSFER_CLOCKS * divider - 1 - now) as u32
+    }
+
     fn write_modelled(
         &mut self,
         address: u32,
@@ -123,21 +142,24 @@ impl Bus for Soc {
         half.map(|half| half as u16).ok_or(Fault::Bus { address })
     }
 
-    /// Wait cycles of the flash are the core's fetch timing's business; those of the APB bridges are not modelled.
+    /// Wait cycles of the flash are the core's business, which fetches from it.
     fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
-        let value = match self.memory.read(address, width) {
-            Some(value) => {
-                self.stall_read(address, now);
-                value
-            }
-            None => match bit_band(address) {
-                Some((word, bit)) => self.read(word, Width::Word, now)?.value >> bit & 1,
-                None => self.read_peripheral(address, width, now)?,
-            },
+        if let Some(value) = self.memory.read(address, width) {
+            self.stall_read(address, now);
+            return Ok(Loaded {
+                value,
+                wait_cycles: 0,
+            });
+        }
+        let Some((word, bit)) = bit_band(address) else {
+            let value = self.read_peripheral(address, width, now)?;
+            let wait_cycles = self.bridge_cycles(address, now);
+            return Ok(Loaded { value, wait_cycles });
         };
+        let loaded = self.read(word, Width::Word, now)?;
         Ok(Loaded {
-            value,
-            wait_cycles: 0,
+            value: loaded.value >> bit & 1,
+            ..loaded
         })
     }
 
@@ -159,11 +181,15 @@ impl Bus for Soc {
             return Ok(0);
         }
         self.write_peripheral(address, width, value, now)?;
-        Ok(0)
+        Ok(self.bridge_cycles(address, now))
     }
 
     fn attention(&self) -> bool {
         self.attention
+    }
+
+    fn flash_access_control(&self) -> u32 {
+        self.flash.access_control()
     }
 }
 

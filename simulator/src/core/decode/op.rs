@@ -172,7 +172,7 @@ pub enum System {
     Wfe,
     Wfi,
     Sev,
-    /// DMB, DSB, ISB.
+    /// `imm`: 4 = DSB, 5 = DMB, 6 = ISB.
     Barrier,
     Clrex,
     /// `imm` bit 0 = F, bit 1 = I, bit 4 = disable.
@@ -286,6 +286,10 @@ pub struct Op {
     pub amount: u8,
     pub index: Index,
     pub imm: u32,
+    /// Registers that the address is made of, bit n being register n.
+    pub address_registers: u16,
+    /// Registers that the next instruction cannot make an address of without waiting.
+    pub late_registers: u16,
 }
 
 impl Op {
@@ -304,6 +308,8 @@ impl Op {
             amount: 0,
             index: Index::Offset,
             imm: 0,
+            address_registers: 0,
+            late_registers: 0,
         }
     }
 

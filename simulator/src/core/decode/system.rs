@@ -39,9 +39,9 @@ pub const WIDE: &[Row] = &[
         simple(Hint)
     }),
     row(0xFFF0D0F0, 0xF3B08020, "CLREX T1", |_, _| simple(Clrex)),
-    row(0xFFF0D0F0, 0xF3B08040, "DSB T1", |_, _| simple(Barrier)),
-    row(0xFFF0D0F0, 0xF3B08050, "DMB T1", |_, _| simple(Barrier)),
-    row(0xFFF0D0F0, 0xF3B08060, "ISB T1", |_, _| simple(Barrier)),
+    row(0xFFF0D0F0, 0xF3B08040, "DSB T1", |o, _| barrier(o)),
+    row(0xFFF0D0F0, 0xF3B08050, "DMB T1", |o, _| barrier(o)),
+    row(0xFFF0D0F0, 0xF3B08060, "ISB T1", |o, _| barrier(o)),
     row(0xFFE0D000, 0xF3E08000, "MRS T1", |o, _| Op {
         d: reg(o, 8),
         imm: bits(o, 7, 0),
@@ -51,6 +51,14 @@ pub const WIDE: &[Row] = &[
         simple(PermanentlyUndefined)
     }),
 ];
+
+/// Which barrier: 4 = DSB, 5 = DMB, 6 = ISB.
+fn barrier(o: u32) -> Op {
+    Op {
+        imm: bits(o, 7, 4),
+        ..simple(Barrier)
+    }
+}
 
 fn simple(kind: System) -> Op {
     Op::new(Kind::System(kind))

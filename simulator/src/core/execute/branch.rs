@@ -1,7 +1,8 @@
 //! Branches (A7.7: B, BL, BX, BLX, CBZ, TBB) and IT.
 
 use crate::bus::{Bus, Width};
-use crate::core::decode::{is_wide, Branch, Op};
+use crate::core::decode::{Branch, Op};
+use crate::core::timing::{Resolved, IDEAL_REFILL_CYCLES, TABLE_BRANCH_ADDITION_CYCLES};
 use crate::core::trap::Exec;
 use crate::core::Core;
 
@@ -9,68 +10,94 @@ impl Core {
     #[inline(always)]
     pub(super) fn branch<B: Bus>(&mut self, bus: &mut B, op: &Op, branch: Branch) -> Exec<()> {
         match branch {
-            Branch::Always => self.jump(bus, op.imm),
+            Branch::Always => self.jump(op.imm, Resolved::Decode, op.cycles),
             Branch::Conditional => {
                 if self.flags.satisfy(op.amount) {
-                    self.jump(bus, op.imm);
+                    self.jump(op.imm, Resolved::Decode, op.cycles);
                 }
             }
             Branch::Link => {
                 self.registers[14] = self.next_pc | 1;
-                self.jump(bus, op.imm);
+                self.jump(op.imm, Resolved::Decode, op.cycles);
             }
-            Branch::Exchange => return self.jump_exchange(bus, self.get(op.m)),
+            Branch::Exchange => {
+                let resolved = if op.m == 14 {
+                    Resolved::Decode
+                } else {
+                    Resolved::Execute
+                };
+                return self.jump_exchange(self.get(op.m), resolved, op.cycles);
+            }
             Branch::LinkExchange => {
                 let target = self.get(op.m);
                 self.registers[14] = self.next_pc | 1;
-                return self.jump_exchange(bus, target);
+                return self.jump_exchange(target, Resolved::Execute, op.cycles);
             }
-            Branch::IfZero => self.jump_if(bus, self.get(op.n) == 0, op.imm),
-            Branch::IfNotZero => self.jump_if(bus, self.get(op.n) != 0, op.imm),
+            Branch::IfZero => self.jump_if(self.get(op.n) == 0, op),
+            Branch::IfNotZero => self.jump_if(self.get(op.n) != 0, op),
             Branch::TableByte => return self.table_branch(bus, op, Width::Byte, 0),
             Branch::TableHalf => return self.table_branch(bus, op, Width::Half, 1),
-            Branch::MovPc => self.jump(bus, self.get(op.m)),
-            Branch::AddPc => self.jump(bus, self.registers[15].wrapping_add(self.get(op.m))),
-            Branch::It => self.itstate = op.imm as u8,
+            Branch::MovPc => self.jump(self.get(op.m), Resolved::Execute, op.cycles),
+            Branch::AddPc => {
+                let target = self.registers[15].wrapping_add(self.get(op.m));
+                self.jump(target, Resolved::Execute, op.cycles);
+            }
+            Branch::It => self.begin_it(op),
         }
         Ok(())
     }
 
-    /// Branches to `target` and pays the refill.
+    /// IT costs nothing when it is folded onto a 16-bit instruction before it (TRM table 3-1, note d).
+    fn begin_it(&mut self, op: &Op) {
+        self.itstate = op.imm as u8;
+        if self.timing.is_nucleo() && self.narrow_end == self.pc {
+            self.overlap();
+        }
+    }
+
+    /// Branches to `target`, the instruction taking `cycles`, and pays the refill.
     #[inline(always)]
-    pub(super) fn jump<B: Bus>(&mut self, bus: &mut B, target: u32) {
-        self.next_pc = target & !1;
-        let straddles = target & 2 != 0 && self.is_wide_at(bus, target & !1);
-        self.cycles += self.timing.refill_cycles(straddles);
+    pub(super) fn jump(&mut self, target: u32, resolved: Resolved, cycles: u8) {
+        let target = target & !1;
+        if self.timing.is_nucleo() {
+            let at = resolved.address_cycle(self.cycles, cycles);
+            self.fetch.branch(target, self.next_pc, at);
+        } else {
+            self.cycles += IDEAL_REFILL_CYCLES;
+        }
+        self.next_pc = target;
     }
 
     #[inline(always)]
-    fn jump_if<B: Bus>(&mut self, bus: &mut B, taken: bool, target: u32) {
+    fn jump_if(&mut self, taken: bool, op: &Op) {
         if taken {
-            self.jump(bus, target);
+            self.jump(op.imm, Resolved::Execute, op.cycles);
         }
     }
 
     /// An interworking branch; an exception return pays its own way.
-    pub(super) fn jump_exchange<B: Bus>(&mut self, bus: &mut B, target: u32) -> Exec<()> {
+    pub(super) fn jump_exchange(
+        &mut self,
+        target: u32,
+        resolved: Resolved,
+        cycles: u8,
+    ) -> Exec<()> {
         self.branch_exchange(target)?;
         if self.returning.is_none() {
-            self.jump(bus, target);
+            self.jump(target, resolved, cycles);
         }
         Ok(())
-    }
-
-    fn is_wide_at<B: Bus>(&self, bus: &mut B, address: u32) -> bool {
-        match self.code.size_at(address) {
-            0 => bus.fetch(address).is_ok_and(is_wide),
-            size => size == 4,
-        }
     }
 
     fn table_branch<B: Bus>(&mut self, bus: &mut B, op: &Op, width: Width, scale: u32) -> Exec<()> {
         let address = self.get(op.n).wrapping_add(self.get(op.m) << scale);
         let entry = self.load(bus, address, width, 0)?;
-        self.jump(bus, self.registers[15].wrapping_add(entry << 1));
+        let target = self.registers[15].wrapping_add(entry << 1);
+        self.jump(
+            target,
+            Resolved::End,
+            op.cycles + TABLE_BRANCH_ADDITION_CYCLES,
+        );
         Ok(())
     }
 }

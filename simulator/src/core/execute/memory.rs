@@ -2,6 +2,7 @@
 
 use crate::bus::{Bus, Width};
 use crate::core::decode::{Access, Index, Memory, Op};
+use crate::core::timing::Resolved;
 use crate::core::trap::Exec;
 use crate::core::Core;
 
@@ -27,31 +28,31 @@ impl Core {
         match memory {
             Memory::Load(access) => {
                 let (address, updated) = self.indexed(op);
-                self.pipeline_after_load(&[op.n]);
                 self.load_single(bus, op, access, address)?;
                 self.update_base(op, updated, op.d);
                 Ok(())
             }
             Memory::Store(access) => {
                 let (address, updated) = self.indexed(op);
+                if self.timing.is_nucleo() {
+                    self.overlap_with_load(op, address);
+                }
                 self.store(bus, address, width(access), self.get(op.d), 0)?;
                 self.update_base(op, updated, 16);
                 Ok(())
             }
             Memory::LoadRegister(access) => {
-                self.pipeline_after_load(&[op.n, op.m]);
                 let address = self.get(op.n).wrapping_add(self.get(op.m) << op.amount);
                 self.load_single(bus, op, access, address)
             }
             Memory::StoreRegister(access) => {
-                self.pipeline_after_load(&[op.n, op.m]);
                 let address = self.get(op.n).wrapping_add(self.get(op.m) << op.amount);
-                self.store(bus, address, width(access), self.get(op.d), 0)
+                self.overlap_with_load(op, address);
+                self.store(bus, address, width(access), self.get(op.d), 0)?;
+                self.pairs.stored_in_two(self.instructions + 1);
+                Ok(())
             }
-            Memory::LoadLiteral(access) => {
-                self.pipeline_after_load(&[]);
-                self.load_single(bus, op, access, op.imm)
-            }
+            Memory::LoadLiteral(access) => self.load_single(bus, op, access, op.imm),
             Memory::LoadDouble => self.load_double(bus, op),
             Memory::StoreDouble => self.store_double(bus, op),
             Memory::LoadExclusive(access) => self.load_exclusive(bus, op, access),
@@ -75,16 +76,20 @@ impl Core {
         }
     }
 
-    /// A load or store right behind a load overlaps with it, unless its address needs what that load brings (TRM 3.3.2).
-    /// The overlap is taken before the access, so that the access itself happens a cycle earlier.
+    /// A load or store right behind a load may overlap with it. The overlap is taken before the access, so that the access
+    /// itself happens a cycle earlier.
     #[inline(always)]
-    fn pipeline_after_load(&mut self, address_registers: &[u8]) {
-        let (instruction, register) = self.last_load;
-        if instruction == self.instructions
-            && instruction != 0
-            && !address_registers.contains(&register)
-        {
-            self.cycles -= 1;
+    fn overlap_with_load(&mut self, op: &Op, address: u32) {
+        let registers = op.address_registers;
+        if self.pairs.overlaps(self.instructions, address, registers) {
+            self.overlap();
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn wait_behind_store(&mut self) {
+        if self.timing.is_nucleo() && self.pairs.follows_store(self.instructions) {
+            self.cycles += 1;
         }
     }
 
@@ -96,13 +101,15 @@ impl Core {
         access: Access,
         address: u32,
     ) -> Exec<()> {
+        self.overlap_with_load(op, address);
+        self.wait_behind_store();
         let value = extend(access, self.load(bus, address, width(access), 0)?);
         if op.d == 15 {
             self.update_base_before_jump(op);
-            return self.jump_exchange(bus, value);
+            return self.jump_exchange(value, Resolved::End, op.cycles);
         }
         self.set(op.d, value);
-        self.last_load = (self.instructions + 1, op.d);
+        self.pairs.loaded(self.instructions + 1, op.d, address);
         Ok(())
     }
 
@@ -127,6 +134,7 @@ impl Core {
     fn load_double<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
         let (address, updated) = self.double_base(op);
         self.require_aligned(address, Width::Word)?;
+        self.wait_behind_store();
         let first = self.load(bus, address, Width::Word, 0)?;
         let second = self.load(bus, address.wrapping_add(4), Width::Word, 1)?;
         self.set(op.d, first);
@@ -147,7 +155,6 @@ impl Core {
     fn load_exclusive<B: Bus>(&mut self, bus: &mut B, op: &Op, access: Access) -> Exec<()> {
         let address = self.get(op.n).wrapping_add(op.imm);
         self.require_aligned(address, width(access))?;
-        self.pipeline_after_load(&[op.n]);
         self.load_single(bus, op, access, address)?;
         self.exclusive = true;
         Ok(())

@@ -2,6 +2,7 @@
 
 use crate::bus::{Bus, Width};
 use crate::core::decode::{Index, Multiple, Op};
+use crate::core::timing::Resolved;
 use crate::core::trap::Exec;
 use crate::core::Core;
 
@@ -26,6 +27,7 @@ impl Core {
     }
 
     fn load_list<B: Bus>(&mut self, bus: &mut B, op: &Op, address: u32, updated: u32) -> Exec<()> {
+        self.wait_behind_store();
         let mut values = [0; 16];
         for (n, register) in listed(op.imm).enumerate() {
             let place = address.wrapping_add(4 * n as u32);
@@ -38,7 +40,7 @@ impl Core {
             self.set(register, values[register as usize]);
         }
         if op.imm & 0x8000 != 0 {
-            return self.jump_exchange(bus, values[15]);
+            return self.jump_exchange(values[15], Resolved::End, op.cycles);
         }
         Ok(())
     }

@@ -3,13 +3,18 @@
 use crate::core::decode::{Op, System};
 use crate::core::exceptions::SVCALL;
 use crate::core::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
+use crate::core::timing::Resolved;
 use crate::core::trap::{cfsr, Exec, Fault, Trap};
 use crate::core::{Core, Sleep, Stop};
+
+/// The option field of ISB (A7.7.37).
+const ISB: u32 = 6;
 
 impl Core {
     pub(super) fn system(&mut self, op: &Op, system: System) -> Exec<()> {
         match system {
-            System::Hint | System::Barrier => {}
+            System::Hint => self.absorb_nop(),
+            System::Barrier => self.barrier(op),
             System::Wfi => self.sleep_until(Sleep::UntilInterrupt),
             System::Wfe => self.wait_for_event(),
             System::Sev => self.event = true,
@@ -31,6 +36,23 @@ impl Core {
             System::PermanentlyUndefined => return Err(Trap::usage(cfsr::UNDEFINSTR)),
         }
         Ok(())
+    }
+
+    fn absorb_nop(&mut self) {
+        if self.timing.is_nucleo() && self.pairs.absorbs_nop(self.instructions) {
+            self.overlap();
+        }
+    }
+
+    /// DMB and DSB wait for the write buffer, ISB for a refill (TRM table 3-1, B).
+    fn barrier(&mut self, op: &Op) {
+        if !self.timing.is_nucleo() {
+            return;
+        }
+        self.cycles = self.cycles.max(self.data_free.saturating_sub(1));
+        if op.imm == ISB {
+            self.jump(self.next_pc, Resolved::End, op.cycles);
+        }
     }
 
     fn sleep_until(&mut self, sleep: Sleep) {

@@ -1,20 +1,8 @@
-//! What instructions and exceptions cost.
+//! The table of the Cortex-M4 Technical Reference Manual r0p1 (ARM DDI 0439, table 3-1, "TRM" below).
 //!
-//! The table is that of the Cortex-M4 Technical Reference Manual r0p1 (ARM DDI 0439, table 3-1, "TRM" below). P is the
-//! pipeline refill. What depends on operands (division, register counts) or on the neighbours (pairing) is a function
-//! here too, so that nothing outside this file knows a cycle count.
+//! P is the pipeline refill. What depends on operands (division, register counts) is a function here too.
 
-use super::decode::{Branch, Float, Kind, Memory, Multiply, Op, System};
-use serde::{Deserialize, Serialize};
-
-/// Which chip's timing the core keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Timing {
-    /// The table with P = 1 and memories without wait states.
-    Ideal,
-    /// A Cortex-M4 behind the STM32F401's bus matrix: P as measured, the bus's wait cycles added.
-    Nucleo,
-}
+use crate::core::decode::{Branch, Float, Kind, Memory, Multiply, Op, System};
 
 /// Rows of the table: instructions that cost the same for the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,11 +56,15 @@ const TABLE: &[(Class, u8, &str)] = &[
         1,
         "TRM table 3-1, Branch: 1 + P taken, 1 not taken",
     ),
-    (Class::TableBranch, 2, "TRM table 3-1, TBB and TBH: 2 + P"),
+    (
+        Class::TableBranch,
+        2,
+        "TRM table 3-1, TBB and TBH: 2 + P; 3.3.3: two for the load, one for the addition, three for the refill",
+    ),
     (
         Class::IfThen,
         1,
-        "TRM table 3-1, IT: 1; folding comes with the fetch model",
+        "TRM table 3-1, IT: 1; 0 when folded onto a 16-bit instruction before it",
     ),
     (Class::Load, 2, "TRM table 3-1, Load: 2, to PC 2 + P"),
     (
@@ -133,12 +125,19 @@ const TABLE: &[(Class, u8, &str)] = &[
     ),
 ];
 
+/// P where nothing is modelled behind it.
+pub const IDEAL_REFILL_CYCLES: u64 = 1;
+/// The addition of TBB and TBH, before the refill (TRM 3.3.3).
+pub const TABLE_BRANCH_ADDITION_CYCLES: u8 = 1;
 /// Stacking and vector fetch in parallel, zero wait states (TRM 3.9.1).
 pub const EXCEPTION_ENTRY_CYCLES: u64 = 12;
 /// From the return of one handler to the first instruction of the next (TRM 3.9.1).
 pub const TAIL_CHAIN_CYCLES: u64 = 6;
 /// Unstacking of eight words and refill (ARM, "A Beginner's Guide on Interrupt Latency": 10 on a Cortex-M4).
 pub const EXCEPTION_RETURN_CYCLES: u64 = 10;
+/// From the start of a return to the fetch at the address returned to. Not documented; chosen: the PC is the first word
+/// popped, its address and its data phase pass, then fetching goes on beside the rest of the unstacking.
+pub const RETURN_ADDRESS_CYCLES: u64 = 2;
 /// S0–S15 and FPSCR, when they are saved or restored at once: one more transfer each (TRM 7.2.2 and B1.5.7).
 pub const FLOAT_FRAME_CYCLES: u64 = 17;
 
@@ -210,32 +209,6 @@ pub fn unaligned_cycles(address: u32, bytes: u32) -> u64 {
         (4, 1 | 3) => 2,
         (2, 1 | 3) => 1,
         _ => 0,
-    }
-}
-
-impl Timing {
-    /// P, the refill after a taken branch. Measured on a Cortex-M4: 2, and 3 where a 32-bit instruction at the target
-    /// straddles two fetched words.
-    pub fn refill_cycles(self, straddles: bool) -> u64 {
-        match self {
-            Timing::Ideal => 1,
-            Timing::Nucleo => 2 + straddles as u64,
-        }
-    }
-
-    /// Wait states count only where the memories have some.
-    pub fn wait_cycles(self, bus_cycles: u32) -> u64 {
-        match self {
-            Timing::Ideal => 0,
-            Timing::Nucleo => bus_cycles.into(),
-        }
-    }
-
-    /// Cycles that fetching the instruction at `_pc` adds. The seam for a model of flash, prefetch buffer and ART; until
-    /// then fetching keeps up.
-    #[inline(always)]
-    pub fn fetch_cycles(self, _pc: u32, _size: u8) -> u64 {
-        0
     }
 }
 

@@ -1,0 +1,241 @@
+//! The flash interface of the STM32F401: 128-bit reads, wait states, prefetch and the two caches (RM0368 §3.4, "ART
+//! accelerator").
+//!
+//! Cycles name the end of a transfer's phase: an address presented in cycle `at` is answered in cycle `at` + 1 when
+//! nothing has to be waited for. One array serves both ports, one read of a line at a time.
+
+use serde::{Deserialize, Serialize};
+
+use super::lru::LruSet;
+
+/// 512 KiB of lines of 128 bits; with BOOT0 low the flash answers at 0 and at 0x0800_0000 (RM0368 §2.4).
+const LINE_NUMBERS: u32 = 512 * 1024 / LINE_BYTES;
+const LINE_BYTES: u32 = 16;
+/// §3.4.2: lines that each cache retains.
+const INSTRUCTION_LINES: usize = 64;
+const DATA_LINES: usize = 8;
+
+const LATENCY: u32 = 0xF;
+const PRFTEN: u32 = 1 << 8;
+const ICEN: u32 = 1 << 9;
+const DCEN: u32 = 1 << 10;
+const ICRST: u32 = 1 << 11;
+const DCRST: u32 = 1 << 12;
+
+/// No line has this number.
+const NONE: u32 = u32::MAX;
+
+/// The number of the line that holds `address`.
+pub fn line_of(address: u32) -> u32 {
+    address / LINE_BYTES % LINE_NUMBERS
+}
+
+/// The read that the prefetch has in hand: it begins at `start` unless a demand comes first.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Prefetch {
+    line: u32,
+    start: u64,
+    /// When its line is there, once the read has begun.
+    arrival: Option<u64>,
+}
+
+const NO_PREFETCH: Prefetch = Prefetch {
+    line: NONE,
+    start: 0,
+    arrival: None,
+};
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Flash {
+    access_control: u32,
+    wait_states: u64,
+    /// The array takes the next address in this cycle.
+    array_free: u64,
+    prefetch: Prefetch,
+    instructions: LruSet,
+    data: LruSet,
+    /// The line that the D-Code port read last.
+    data_line: u32,
+}
+
+impl Flash {
+    pub fn new() -> Flash {
+        Flash {
+            access_control: 0,
+            wait_states: 0,
+            array_free: 0,
+            prefetch: NO_PREFETCH,
+            instructions: LruSet::new(INSTRUCTION_LINES, LINE_NUMBERS),
+            data: LruSet::new(DATA_LINES, LINE_NUMBERS),
+            data_line: NONE,
+        }
+    }
+
+    /// Takes over FLASH_ACR.
+    pub fn configure(&mut self, access_control: u32) {
+        self.access_control = access_control;
+        self.wait_states = (access_control & LATENCY).into();
+        if access_control & ICRST != 0 {
+            self.instructions.clear();
+        }
+        if access_control & DCRST != 0 {
+            self.data.clear();
+        }
+    }
+
+    pub fn access_control(&self) -> u32 {
+        self.access_control
+    }
+
+    /// The cycle in which the I-Code port has a line other than its current one, asked for in cycle `at`.
+    ///
+    /// §3.4.2: a line neither prefetched nor cached is read and copied into the cache; the next line is read while
+    /// the current one is executed.
+    pub fn instruction_line(&mut self, line: u32, at: u64) -> u64 {
+        let cached = self.has(ICEN) && self.instructions.touch(line);
+        let arrival = if cached {
+            at + 1
+        } else if line == self.prefetch.line {
+            self.begin_prefetch().max(at + 1)
+        } else {
+            self.read_instruction_line(line, at)
+        };
+        if self.has(PRFTEN) {
+            self.plan_prefetch((line + 1) % LINE_NUMBERS, arrival);
+        }
+        arrival
+    }
+
+    /// The cycle in which the D-Code port has the data at `address`, asked for in cycle `at`.
+    ///
+    /// Like the I-Code port it keeps the line it read last; ST says so of the same accelerator in the STM32L4 (RM0351
+    /// §3.3.4) and nothing of the F4's.
+    pub fn data(&mut self, address: u32, at: u64) -> u64 {
+        let line = line_of(address);
+        let cached = self.has(DCEN) && self.data.touch(line);
+        if line == self.data_line || cached {
+            self.data_line = line;
+            return at + 1;
+        }
+        self.data_line = line;
+        if self.has(DCEN) {
+            self.data.insert(line);
+        }
+        self.begin_prefetch_before(at);
+        self.read_array(at)
+    }
+
+    fn has(&self, bit: u32) -> bool {
+        self.access_control & bit != 0
+    }
+
+    fn read_instruction_line(&mut self, line: u32, at: u64) -> u64 {
+        if self.has(ICEN) {
+            self.instructions.insert(line);
+        }
+        self.begin_prefetch_before(at);
+        self.read_array(at)
+    }
+
+    fn read_array(&mut self, at: u64) -> u64 {
+        self.array_free = at.max(self.array_free) + 1 + self.wait_states;
+        self.array_free
+    }
+
+    fn plan_prefetch(&mut self, line: u32, start: u64) {
+        let present = self.has(ICEN) && self.instructions.contains(line);
+        if line != self.prefetch.line && !present {
+            self.prefetch = Prefetch {
+                line,
+                start,
+                arrival: None,
+            };
+        }
+    }
+
+    /// A read on demand waits for a prefetch that has begun (§3.4.2 gives the wait states as the *least* penalty of a
+    /// jump) and goes before one that has not.
+    fn begin_prefetch_before(&mut self, at: u64) {
+        if self.prefetch.line != NONE && self.prefetch.start.max(self.array_free) < at {
+            self.begin_prefetch();
+        }
+    }
+
+    fn begin_prefetch(&mut self) -> u64 {
+        if let Some(arrival) = self.prefetch.arrival {
+            return arrival;
+        }
+        let arrival = self.read_array(self.prefetch.start);
+        self.prefetch.arrival = Some(arrival);
+        arrival
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two wait states, as at 84 MHz, and the bits given.
+    fn flash(bits: u32) -> Flash {
+        let mut flash = Flash::new();
+        flash.configure(2 | bits);
+        flash
+    }
+
+    #[test]
+    fn a_line_takes_the_wait_states_and_the_array_one_read_at_a_time() {
+        let mut flash = flash(0);
+        assert_eq!(flash.instruction_line(5, 10), 13);
+        assert_eq!(flash.data(0x100, 11), 16, "the array is busy until 13");
+        assert_eq!(flash.data(0x10C, 20), 21, "the same line");
+        assert_eq!(flash.data(0x110, 30), 33);
+        assert_eq!(flash.data(0x100, 40), 43, "only the last line is kept");
+    }
+
+    #[test]
+    fn the_prefetch_reads_the_next_line_meanwhile() {
+        let mut flash = flash(PRFTEN);
+        assert_eq!(flash.instruction_line(5, 10), 13);
+        assert_eq!(flash.instruction_line(6, 14), 16, "begun at 13");
+        assert_eq!(flash.instruction_line(7, 25), 26, "there since 19");
+        assert_eq!(
+            flash.instruction_line(40, 27),
+            32,
+            "line 8 is read until 29"
+        );
+    }
+
+    #[test]
+    fn data_goes_before_a_prefetch_that_has_not_begun() {
+        let mut flash = flash(PRFTEN);
+        flash.instruction_line(5, 10);
+        assert_eq!(flash.data(0x100, 13), 16);
+        assert_eq!(flash.instruction_line(6, 14), 19);
+    }
+
+    #[test]
+    fn caches_answer_at_once_and_forget_the_least_recently_used() {
+        let mut flash = flash(ICEN | DCEN);
+        for line in 0..64 {
+            flash.instruction_line(line, 1000 * u64::from(line));
+        }
+        assert_eq!(flash.instruction_line(0, 70_000), 70_001);
+        assert_eq!(flash.instruction_line(64, 80_000), 80_003);
+        assert_eq!(flash.instruction_line(0, 90_000), 90_001);
+        assert_eq!(flash.instruction_line(1, 91_000), 91_003, "line 1 gave way");
+        for line in 0..9 {
+            flash.data(16 * line, 100_000 + 100 * u64::from(line));
+        }
+        assert_eq!(flash.data(0, 200_000), 200_003, "eight rows of data");
+        assert_eq!(flash.data(0x80, 201_000), 201_001);
+    }
+
+    #[test]
+    fn resetting_a_cache_empties_it() {
+        let mut flash = flash(ICEN);
+        flash.instruction_line(9, 0);
+        flash.configure(2 | ICRST);
+        flash.configure(2 | ICEN);
+        assert_eq!(flash.instruction_line(9, 100), 103);
+    }
+}

@@ -1,0 +1,69 @@
+//! Neighbouring loads and stores: which of them overlap.
+//!
+//! Rules of the Cortex-M4 TRM (ARM DDI 0439D, 3.3.3 "Load/store timings") and, where it is silent, those measured on an
+//! STM32F407 (jnk0le, "random", `pipeline cycle test/doc/cortex_m3m4.md`, here "measured").
+
+use serde::{Deserialize, Serialize};
+
+/// What the last load or store was. An instruction is known by its number, so that anything in between breaks the pair.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub struct Pairs {
+    load: u64,
+    loaded: u8,
+    block: u8,
+    store: u64,
+    two_cycles: u64,
+}
+
+/// Loads overlap only within one block of memory (measured): Code, SRAM, peripherals, and the rest.
+fn block_of(address: u32) -> u8 {
+    (address >> 29) as u8
+}
+
+impl Pairs {
+    /// Instruction `number` has loaded `register` from `address`.
+    #[inline(always)]
+    pub fn loaded(&mut self, number: u64, register: u8, address: u32) {
+        self.load = number;
+        self.loaded = register;
+        self.block = block_of(address);
+        self.two_cycles = number;
+    }
+
+    /// Instruction `number` has stored.
+    #[inline(always)]
+    pub fn stored(&mut self, number: u64) {
+        self.store = number;
+    }
+
+    /// Instruction `number` was a store with a register offset, which takes two cycles.
+    #[inline(always)]
+    pub fn stored_in_two(&mut self, number: u64) {
+        self.two_cycles = number;
+    }
+
+    /// TRM: a load or store right behind a load costs a cycle less unless its address needs what is loaded.
+    #[inline(always)]
+    pub fn overlaps(&self, previous: u64, address: u32, address_registers: u16) -> bool {
+        self.load == previous
+            && previous != 0
+            && address_registers >> self.loaded & 1 == 0
+            && block_of(address) == self.block
+    }
+
+    /// TRM: nothing is pipelined after a store; measured: a load right behind one costs a cycle more.
+    #[inline(always)]
+    pub fn follows_store(&self, previous: u64) -> bool {
+        self.store == previous && previous != 0
+    }
+
+    /// Measured: a NOP behind a load or a store with a register offset costs nothing.
+    #[inline(always)]
+    pub fn absorbs_nop(&self, previous: u64) -> bool {
+        self.two_cycles == previous && previous != 0
+    }
+
+    pub fn forget(&mut self) {
+        *self = Pairs::default();
+    }
+}
