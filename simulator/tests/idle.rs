@@ -1,0 +1,58 @@
+//! Sleep costs the host nothing: time passes from event to event. Counted in steps and instructions, not in seconds.
+
+mod support;
+
+use std::fs;
+use support::board_firmware;
+use virtual_nucleo::core::Timing;
+use virtual_nucleo::machine::Machine;
+use virtual_nucleo::memory::elf::Firmware;
+use virtual_nucleo::memory::Memory;
+
+const SECOND_CYCLES: u64 = 84_000_000;
+
+/// The board after its message, in its loop around WFI.
+fn sleeping(name: &str, macros: &[&str]) -> Machine {
+    let elf = fs::read(board_firmware(name, macros)).unwrap();
+    let mut memory = Memory::default();
+    Firmware::parse(&elf).unwrap().place(&mut memory).unwrap();
+    let mut machine = Machine::new(memory, Timing::Nucleo).unwrap();
+    advance(&mut machine, SECOND_CYCLES / 100);
+    machine
+}
+
+/// Runs to a cycle and returns how many steps of the machine it took.
+fn advance(machine: &mut Machine, cycle: u64) -> u64 {
+    let mut steps = 0;
+    while machine.cycles() < cycle {
+        machine.run_to_event(cycle).unwrap();
+        steps += 1;
+    }
+    steps
+}
+
+#[test]
+fn seconds_without_events_take_one_step_and_no_instruction() {
+    let mut machine = sleeping("idle_silent", &["NO_STIMULUS"]);
+    assert!(machine.idle_for_ever());
+    let instructions = machine.core().instructions();
+    assert_eq!(advance(&mut machine, 10 * SECOND_CYCLES), 1);
+    assert_eq!(machine.cycles(), 10 * SECOND_CYCLES);
+    assert_eq!(machine.core().instructions(), instructions);
+}
+
+#[test]
+fn sleep_between_interrupts_takes_steps_only_for_them() {
+    let mut machine = sleeping("idle_stimulated", &[]);
+    machine.take_edges();
+    let (cycles, instructions) = (machine.cycles(), machine.core().instructions());
+    let steps = advance(&mut machine, cycles + SECOND_CYCLES / 10);
+    // TIM2 matches every 840 cycles; the handler makes two edges beside the match's own.
+    let matches = machine.take_edges().len() as u64 / 3;
+    assert_eq!(matches, SECOND_CYCLES / 10 / 840);
+    let executed = machine.core().instructions() - instructions;
+    // The handler and the loop around WFI are some twenty instructions, and nothing runs between them.
+    assert!(executed <= 30 * (matches + 1), "{executed} instructions");
+    // Waking, the handler's store that clears the interrupt, its return to sleep: a handful of steps.
+    assert!(steps <= 10 * (matches + 1), "{steps} steps");
+}

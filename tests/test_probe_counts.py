@@ -1,0 +1,63 @@
+"""Probes counted from outside, by the virtual board, against those that the allocator counts itself."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+from pathlib import Path
+
+from capture import records
+from firmware import build as firmware
+from scenarios import catalogue
+from simulator import build as simulator
+
+CALIBRATION_PULSES = 16
+"""Pulses on OP before that of operation 0 (docs/SPEC.md, section 2)."""
+
+LOOKS_AT_BLOCK = r"ldr(\.w)?\s+r\d+, \[r\d+, #4\]"
+"""The search reads the size of a block: the second word of its header."""
+
+LOOKS_INTO_CLASS = r"ldr(\.w)?\s+r\d+, \[r\d+\], #4"
+"""The search reads the head of a list and moves on to the next one."""
+
+
+def offset_of(pattern: str, elf: Path) -> int:
+    """Where in heap_index_find the one instruction stands that looks like `pattern`."""
+    command = ["arm-none-eabi-objdump", "-d", "--disassemble=heap_index_find", str(elf)]
+    listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    start = re.search(r"^([0-9a-f]+) <heap_index_find>:", listing, re.MULTILINE)
+    assert start is not None
+    found = [
+        int(line.split(":")[0], 16) for line in listing.splitlines() if re.search(rf"\t{pattern}(\s|$)", line)
+    ]
+    assert len(found) == 1, f"the search was compiled otherwise: {pattern} stands at {found}"
+    return found[0] - int(start[1], 16)
+
+
+def test_executions_between_edges_are_the_probes_of_the_records(tmp_path: Path) -> None:
+    plan = catalogue.load("mem_stress").compile()
+    image, uart, windows = (tmp_path / name for name in ("operations.bin", "uart.log", "windows.csv"))
+    image.write_bytes(plan.image)
+    elf = firmware.build("seglist").elf
+    places = {"blocks": LOOKS_AT_BLOCK, "classes": LOOKS_INTO_CLASS}
+    counts = [
+        f"--count={name}=heap_index_find+{offset_of(pattern, elf):#x}" for name, pattern in places.items()
+    ]
+    subprocess.run(
+        [
+            *(str(simulator.build()), "run", str(elf), "--image", f"{image}@0x08040000", "--until", "2s"),
+            *(*counts, "--count-window", "OP", "--windows", str(windows), "--uart-log", str(uart)),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    log = records.parse(uart.read_bytes())
+    assert log.first(records.EndRecord) is not None
+    with windows.open(newline="") as table:
+        rows = list(csv.DictReader(table))[CALIBRATION_PULSES:]
+    counted = [int(row["blocks"]) + int(row["classes"]) for row in rows]
+    recorded = [record.probes for record in log.all(records.OperationRecord)]
+    assert len(recorded) == 1200
+    assert counted == recorded
+    assert max(recorded) > 1
