@@ -20,7 +20,7 @@ mod systick;
 mod timing;
 mod trap;
 
-pub use decode::{encoding_name, is_wide};
+pub use decode::{encoding_name, encodings, is_wide, Encoding};
 pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
 
@@ -381,6 +381,9 @@ impl Core {
                 pc: self.pc,
             })));
         };
+        if let Some(group) = decode::unpredictable(opcode, wide) {
+            return Err(self.unpredictable(opcode, group));
+        }
         op.cycles = timing::base_cycles(&op);
         op.address_registers = timing::address_registers(&op);
         op.late_registers = timing::late_registers(&op);
@@ -391,6 +394,15 @@ impl Core {
             .map_or(0, |n| n as u8 + 1);
         self.code.insert(self.pc, op);
         Ok(op)
+    }
+
+    #[cold]
+    fn unpredictable(&self, opcode: u32, group: &'static str) -> Trap {
+        Trap::Stop(Box::new(Stop::Unpredictable {
+            opcode,
+            pc: self.pc,
+            group,
+        }))
     }
 
     fn fetch_halfword<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u16> {

@@ -1,5 +1,6 @@
 //! The register file and the program status registers (B1.4).
 
+use super::exception_return::FPSCR_WRITABLE;
 use super::trap::{cfsr, Exec, Trap};
 use super::Core;
 use serde::{Deserialize, Serialize};
@@ -181,6 +182,15 @@ impl Core {
 
     pub fn fpscr(&self) -> u32 {
         self.float.fpscr
+    }
+
+    pub fn set_fpscr(&mut self, value: u32) {
+        self.float.fpscr = value & FPSCR_WRITABLE;
+    }
+
+    /// CFSR: which faults have been taken and not cleared.
+    pub fn fault_status(&self) -> u32 {
+        self.scb.cfsr
     }
 
     /// The process stack serves Thread mode with SPSEL set.

@@ -20,6 +20,12 @@ pub enum Stop {
     Unmodelled { what: String, address: u32, pc: u32 },
     /// An encoding that no row of the decode tables describes; 16-bit opcodes have their upper half 0.
     Undefined { opcode: u32, pc: u32 },
+    /// An encoding, or a place for it, whose effect the manual leaves UNPREDICTABLE (`decode/unpredictable.rs`).
+    Unpredictable {
+        opcode: u32,
+        pc: u32,
+        group: &'static str,
+    },
     /// A fault at HardFault priority or above (DDI 0403E, B1.5.15).
     Lockup { pc: u32, cause: &'static str },
     /// A BKPT instruction, with no debugger inside the core to take it.
@@ -47,6 +53,12 @@ impl fmt::Display for Stop {
                 write!(
                     f,
                     "instruction {opcode:#06x} is undefined or not modelled (pc {pc:#010x})"
+                )
+            }
+            Stop::Unpredictable { opcode, pc, group } => {
+                write!(
+                    f,
+                    "instruction {opcode:#x} is UNPREDICTABLE ({group}; pc {pc:#010x})"
                 )
             }
             Stop::Lockup { pc, cause } => {

@@ -1,7 +1,7 @@
 //! Bit fields, extensions, reversals, saturation and packed arithmetic (A5.2.5, A5.3.3, A5.3.12–A5.3.15).
 
 use super::Media::*;
-use super::{bit, bits, decode_shift, low_reg, reg, row, Kind, Media, Op, Row};
+use super::{bit, bits, decode_shift, low_reg, reg, row, Kind, Media, Op, Row, System};
 
 pub const NARROW: &[Row] = &[
     row(0xFFC0, 0xB200, "SXTH T1", |o, _| narrow_extend(Sxtah, o)),
@@ -19,7 +19,7 @@ pub const WIDE: &[Row] = &[
         imm: bits(o, 19, 16) << 12 | bits(o, 26, 26) << 11 | bits(o, 14, 12) << 8 | bits(o, 7, 0),
         ..Op::new(Kind::Media(Movt))
     }),
-    row(0xFFF0F0F0, 0xF3200000, "SSAT16 T1", |o, _| Op {
+    row(0xFFF0F0C0, 0xF3200000, "SSAT16 T1", |o, _| Op {
         imm: bits(o, 3, 0) + 1,
         ..registers(Ssat16, o)
     }),
@@ -27,7 +27,7 @@ pub const WIDE: &[Row] = &[
         imm: bits(o, 4, 0) + 1,
         ..saturate(Ssat, o)
     }),
-    row(0xFFF0F0F0, 0xF3A00000, "USAT16 T1", |o, _| Op {
+    row(0xFFF0F0C0, 0xF3A00000, "USAT16 T1", |o, _| Op {
         imm: bits(o, 3, 0),
         ..registers(Usat16, o)
     }),
@@ -84,6 +84,13 @@ pub const WIDE: &[Row] = &[
     }),
     row(0xFFF0F0F0, 0xFAA0F080, "SEL T1", |o, _| registers(Sel, o)),
     row(0xFFF0F0F0, 0xFAB0F080, "CLZ T1", |o, _| registers(Clz, o)),
+    // Prefixes 011 and 111 are of no packed operation.
+    row(
+        0xFF80F0B0,
+        0xFA80F030,
+        "UNDEFINED (packed arithmetic)",
+        undefined,
+    ),
     row(0xFFF0F080, 0xFA80F000, "xADD8 T1", |o, _| parallel(o)),
     row(0xFFF0F080, 0xFA90F000, "xADD16 T1", |o, _| parallel(o)),
     row(0xFFF0F080, 0xFAA0F000, "xASX T1", |o, _| parallel(o)),
@@ -142,6 +149,10 @@ fn pack(o: u32) -> Op {
         amount,
         ..registers(kind, o)
     }
+}
+
+fn undefined(_: u32, _: u32) -> Op {
+    Op::new(Kind::System(System::PermanentlyUndefined))
 }
 
 fn parallel(o: u32) -> Op {

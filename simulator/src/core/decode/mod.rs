@@ -12,8 +12,10 @@ mod multiple;
 mod multiply;
 mod op;
 mod system;
+mod unpredictable;
 
 pub use op::*;
+pub use unpredictable::unpredictable;
 
 /// One encoding: the opcodes that it covers, its name in the manual, and how its operands are laid out.
 pub struct Row {
@@ -63,6 +65,29 @@ pub fn is_wide(halfword: u16) -> bool {
 /// The manual's name of the encoding that `opcode` belongs to; None if it is undefined or not modelled.
 pub fn encoding_name(opcode: u32, wide: bool) -> Option<&'static str> {
     find(opcode, wide).map(|row| row.name)
+}
+
+/// A row of the tables as others see it. Of two encodings that fit an opcode the one listed first describes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Encoding {
+    pub name: &'static str,
+    pub wide: bool,
+    pub mask: u32,
+    pub value: u32,
+}
+
+/// Every encoding that the tables describe, in the order in which they are searched.
+pub fn encodings() -> impl Iterator<Item = Encoding> {
+    let narrow = NARROW.iter().map(|table| (false, table));
+    let wide = WIDE.iter().map(|table| (true, table));
+    narrow.chain(wide).flat_map(|(wide, table)| {
+        table.iter().map(move |row| Encoding {
+            name: row.name,
+            wide,
+            mask: row.mask,
+            value: row.value,
+        })
+    })
 }
 
 /// The row that describes `opcode`.

@@ -1,0 +1,315 @@
+//! Encodings that the tables cover and to which the manual gives no result: UNPREDICTABLE ones, and registers that this chip
+//! has not. What a Cortex-M4 does with them is not documented, so that the run stops instead of guessing. The rules are those
+//! of the encoding diagrams (bits in parentheses) and the decode pseudocode of A7.7; group by group as in A5.2 and A5.3.
+
+use super::{bit, bits, reg};
+
+/// Why `opcode` has no result, if so.
+pub fn unpredictable(opcode: u32, wide: bool) -> Option<&'static str> {
+    let rules = if wide { WIDE } else { NARROW };
+    rules
+        .iter()
+        .find(|rule| opcode & rule.mask == rule.value && (rule.broken)(opcode))
+        .map(|rule| rule.group)
+}
+
+struct Rule {
+    mask: u32,
+    value: u32,
+    group: &'static str,
+    broken: fn(u32) -> bool,
+}
+
+const fn rule(mask: u32, value: u32, group: &'static str, broken: fn(u32) -> bool) -> Rule {
+    Rule {
+        mask,
+        value,
+        group,
+        broken,
+    }
+}
+
+const NARROW: &[Rule] = &[
+    rule(0xFF00, 0x4500, "CMP (register) T2", |o| {
+        let (n, m) = (bits(o, 7, 7) << 3 | bits(o, 2, 0), bits(o, 6, 3));
+        n == 15 || m == 15 || n < 8 && m < 8
+    }),
+    rule(0xFFFF, 0x44FF, "ADD (register) T2", |_| true),
+    rule(0xFFF8, 0x47F8, "BLX (register) T1", |_| true),
+    rule(0xFE00, 0xB400, "PUSH T1", |o| bits(o, 8, 0) == 0),
+    rule(0xFE00, 0xBC00, "POP T1", |o| bits(o, 8, 0) == 0),
+    rule(0xF800, 0xC000, "STM T1", |o| {
+        let (list, n) = (bits(o, 7, 0), bits(o, 10, 8));
+        list == 0 || bit(list, n) && list.trailing_zeros() != n
+    }),
+    rule(0xF800, 0xC800, "LDM T1", |o| bits(o, 7, 0) == 0),
+    rule(0xFFE8, 0xB660, "CPS T1", |o| bits(o, 1, 0) == 0),
+    rule(0xFF00, 0xBF00, "IT T1", |o| {
+        let (condition, mask) = (bits(o, 7, 4), bits(o, 3, 0));
+        mask != 0 && (condition == 15 || condition == 14 && mask.count_ones() != 1)
+    }),
+];
+
+const WIDE: &[Rule] = &[
+    rule(
+        0xFE000000,
+        0xEA000000,
+        "data processing (shifted register), A5.3.11",
+        shifted_register,
+    ),
+    rule(
+        0xFA008000,
+        0xF0000000,
+        "data processing (modified immediate), A5.3.1",
+        modified_immediate,
+    ),
+    rule(
+        0xFA008000,
+        0xF2000000,
+        "data processing (plain binary immediate), A5.3.3",
+        plain_immediate,
+    ),
+    rule(
+        0xFF000000,
+        0xFA000000,
+        "data processing (register), A5.3.12",
+        register,
+    ),
+    rule(
+        0xFF800000,
+        0xFB000000,
+        "multiplication, A5.3.16",
+        multiplication,
+    ),
+    rule(
+        0xFF800000,
+        0xFB800000,
+        "long multiplication and division, A5.3.17",
+        long_multiplication,
+    ),
+    rule(
+        0xFE400000,
+        0xE8000000,
+        "load and store multiple, A5.3.5",
+        multiple,
+    ),
+    rule(
+        0xFE400000,
+        0xE8400000,
+        "load and store double or exclusive, table branch, A5.3.6",
+        double_or_exclusive,
+    ),
+    rule(
+        0xFE000000,
+        0xF8000000,
+        "load and store single, A5.3.7 to A5.3.10",
+        single,
+    ),
+    rule(0xFFE0D000, 0xF3808000, "MSR T1", |o| {
+        banned(reg(o, 16)) || bit(o, 20) || bit(o, 13) || bits(o, 9, 8) != 0
+    }),
+    rule(0xFFE0D000, 0xF3E08000, "MRS T1", |o| {
+        banned(reg(o, 8)) || bits(o, 20, 16) != 15 || bit(o, 13)
+    }),
+    rule(0xFFF0D700, 0xF3A08000, "hints, A5.3.4", |o| {
+        reg(o, 16) != 15 || bit(o, 13) || bit(o, 11)
+    }),
+    rule(0xFFF0D000, 0xF3B08000, "CLREX and barriers, A5.3.4", |o| {
+        let clrex = bits(o, 7, 4) == 2;
+        reg(o, 16) != 15 || bit(o, 13) || reg(o, 8) != 15 || clrex && reg(o, 0) != 15
+    }),
+    rule(0xFFBA0F50, 0xEEBA0A40, "VCVT (fixed point) T1", |o| {
+        !bit(o, 7) && (bits(o, 3, 0) << 1 | bits(o, 5, 5)) > 16
+    }),
+    rule(0xFFBF0F50, 0xEEB50A40, "VCMP, VCMPE T2", |o| {
+        bit(o, 5) || bits(o, 3, 0) != 0
+    }),
+    rule(0xFF000F10, 0xEE000A10, "VMOV, VMSR, VMRS, A6.6", |o| {
+        let vmrs = o & 0xFFFF0000 == 0xEEF10000;
+        reg(o, 12) == 13 || reg(o, 12) == 15 && !vmrs
+    }),
+    rule(0xFF000F10, 0xEE000B10, "VMOV (scalar), A6.6", |o| {
+        banned(reg(o, 12)) || bit(o, 7)
+    }),
+    rule(
+        0xFFE00E00,
+        0xEC400A00,
+        "VMOV (two core registers), A6.7",
+        |o| {
+            let (to_core, last_single) = (bit(o, 20), !bit(o, 8) && bit(o, 5) && reg(o, 0) == 15);
+            banned(reg(o, 12))
+                || banned(reg(o, 16))
+                || to_core && reg(o, 12) == reg(o, 16)
+                || last_single
+        },
+    ),
+    rule(0xFF200E00, 0xED000A00, "VLDR, VSTR", |o| {
+        bit(o, 8) && bit(o, 22) || !bit(o, 20) && reg(o, 16) == 15
+    }),
+    rule(
+        0xFF800E00,
+        0xEC800A00,
+        "VLDM, VSTM (increment after)",
+        float_list,
+    ),
+    rule(
+        0xFFA00E00,
+        0xED200A00,
+        "VLDM, VSTM (decrement before)",
+        float_list,
+    ),
+];
+
+/// SP and PC, which most operands may not be.
+fn banned(register: u8) -> bool {
+    matches!(register, 13 | 15)
+}
+
+fn any_banned(o: u32) -> bool {
+    banned(reg(o, 8)) || banned(reg(o, 16)) || banned(reg(o, 0))
+}
+
+fn immediate_5(o: u32) -> u32 {
+    bits(o, 14, 12) << 2 | bits(o, 7, 6)
+}
+
+fn shifted_register(o: u32) -> bool {
+    let (n, d, m) = (reg(o, 16), reg(o, 8), reg(o, 0));
+    let compares = d == 15 && bit(o, 20);
+    match bits(o, 24, 21) {
+        0b0000 | 0b0100 if compares => banned(n) || banned(m),
+        0b1000 | 0b1101 if compares => n == 15 || banned(m),
+        0b1000 | 0b1101 if n == 13 => {
+            let far = bits(o, 5, 4) != 0 || immediate_5(o) > 3;
+            d == 15 || d == 13 && far || banned(m)
+        }
+        0b0010 if n == 15 => moves(o, d, m),
+        0b0011 if n == 15 => banned(d) || banned(m),
+        _ => any_banned(o),
+    }
+}
+
+/// MOV (register) T3, which may name SP once, and the shifts by a constant, which may not.
+fn moves(o: u32, d: u8, m: u8) -> bool {
+    let plain = bits(o, 5, 4) == 0 && immediate_5(o) == 0 && !bit(o, 20);
+    if plain {
+        d == 15 || m == 15 || d == 13 && m == 13
+    } else {
+        banned(d) || banned(m)
+    }
+}
+
+fn modified_immediate(o: u32) -> bool {
+    let (n, d) = (reg(o, 16), reg(o, 8));
+    let pattern = bits(o, 26, 26) << 3 | bits(o, 14, 12);
+    let repeats_zero = matches!(pattern, 1..=3) && bits(o, 7, 0) == 0;
+    let compares = d == 15 && bit(o, 20);
+    repeats_zero
+        || match bits(o, 24, 21) {
+            0b0000 | 0b0100 if compares => banned(n),
+            0b1000 | 0b1101 if compares => n == 15,
+            0b1000 | 0b1101 if n == 13 => d == 15,
+            0b0010 | 0b0011 if n == 15 => banned(d),
+            _ => banned(d) || banned(n),
+        }
+}
+
+fn plain_immediate(o: u32) -> bool {
+    let (n, d) = (reg(o, 16), reg(o, 8));
+    match bits(o, 24, 20) {
+        0b00000 | 0b01010 if n == 13 => d == 15,
+        0b00000 | 0b01010 | 0b00100 | 0b01100 => banned(d),
+        0b10100 | 0b11100 => banned(d) || banned(n) || immediate_5(o) + bits(o, 4, 0) > 31,
+        0b10110 => banned(d) || n == 13 || bits(o, 4, 0) < immediate_5(o),
+        _ => {
+            let halfwords = bit(o, 21) && immediate_5(o) == 0;
+            banned(d) || banned(n) || halfwords && bits(o, 5, 4) != 0
+        }
+    }
+}
+
+fn register(o: u32) -> bool {
+    let (n, d, m) = (reg(o, 16), reg(o, 8), reg(o, 0));
+    let second = bit(o, 7);
+    match bits(o, 23, 20) {
+        0b0000..=0b0101 if second => banned(d) || banned(m) || n == 13,
+        // REV and its kin, CLZ: Rm stands in the opcode twice.
+        0b1001 | 0b1011 if second => banned(d) || banned(m) || n != m,
+        _ => any_banned(o),
+    }
+}
+
+fn multiplication(o: u32) -> bool {
+    let a = reg(o, 12);
+    let needs_addend = bits(o, 22, 20) == 6 || bits(o, 22, 20) == 0 && bits(o, 7, 4) == 1;
+    any_banned(o) || a == 13 || needs_addend && a == 15
+}
+
+fn long_multiplication(o: u32) -> bool {
+    let divides = bits(o, 7, 4) == 15;
+    let (low, high) = (reg(o, 12), reg(o, 8));
+    any_banned(o) || !divides && (banned(low) || low == high)
+}
+
+fn multiple(o: u32) -> bool {
+    let (n, list) = (reg(o, 16), bits(o, 15, 0));
+    let writes_back_into_list = bit(o, 21) && bit(list, n.into());
+    let both = bit(o, 20) && list >> 14 == 3;
+    n == 15 || list.count_ones() < 2 || writes_back_into_list || both
+}
+
+fn double_or_exclusive(o: u32) -> bool {
+    let (n, t, d, m) = (reg(o, 16), reg(o, 12), reg(o, 8), reg(o, 0));
+    let (loads, writes_back) = (bit(o, 20), bit(o, 21));
+    match (bit(o, 24) || writes_back, bit(o, 23), loads) {
+        (true, _, loads) => {
+            let into_base = writes_back && (n == t || n == d);
+            let same = loads && t == d;
+            banned(t) || banned(d) || into_base || same || n == 15 && (!loads || writes_back)
+        }
+        (false, false, true) => banned(t) || n == 15,
+        (false, false, false) => store_exclusive(n, t, d),
+        (false, true, false) => store_exclusive(n, t, m),
+        (false, true, true) if bits(o, 7, 5) == 0 => n == 13 || banned(m),
+        (false, true, true) => banned(t) || n == 15,
+    }
+}
+
+fn store_exclusive(n: u8, t: u8, status: u8) -> bool {
+    banned(t) || banned(status) || n == 15 || status == n || status == t
+}
+
+fn single(o: u32) -> bool {
+    let (n, t) = (reg(o, 16), reg(o, 12));
+    let (loads, word) = (bit(o, 20), bits(o, 22, 21) == 2);
+    let literal = loads && n == 15;
+    // Bytes and halfwords do not go to SP; a load of one to the PC is a hint where it is anything.
+    let operand = t == 13 && !word || t == 15 && !loads || n == 15 && !loads;
+    operand
+        || !literal && !bit(o, 23) && {
+            let (long_form, m) = (bit(o, 11), reg(o, 0));
+            if long_form {
+                indexed(o, n, t, loads && !word)
+            } else {
+                banned(m)
+            }
+        }
+}
+
+/// The forms with eight bits of offset: P, U and W say how they index, and that they are unprivileged.
+fn indexed(o: u32, n: u8, t: u8, may_be_hint: bool) -> bool {
+    let unprivileged = bits(o, 10, 8) == 0b110;
+    let hint = bits(o, 10, 8) == 0b100;
+    bit(o, 8) && n == t || unprivileged && banned(t) || may_be_hint && t == 15 && !hint
+}
+
+/// At least one register, and none beyond the last; D16 and above do not exist.
+fn float_list(o: u32) -> bool {
+    let (doubles, words) = (bit(o, 8), bits(o, 7, 0));
+    let (first, count) = if doubles {
+        (u32::from(reg(o, 12)) << 1, words & !1)
+    } else {
+        (u32::from(reg(o, 12)) << 1 | bits(o, 22, 22), words)
+    };
+    reg(o, 16) == 15 || count == 0 || words > 32 || first + count > 32 || doubles && bit(o, 22)
+}

@@ -1,0 +1,10 @@
+"""The core against Unicorn, instruction by instruction.
+
+Cases are random but seeded, over every encoding of the simulator's decode tables; each is run by both and the
+states after it are compared. `run` is the entry; `python -m tests.differential CASES` prints its report.
+"""
+
+from tests.differential.campaign import executed_unpredictable, run
+from tests.differential.report import Report
+
+__all__ = ["Report", "executed_unpredictable", "run"]

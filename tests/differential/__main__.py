@@ -1,0 +1,12 @@
+"""Runs a campaign and prints its report: `python -m tests.differential CASES [SEED] [JSON FILE]`."""
+
+import sys
+from pathlib import Path
+
+from tests.differential import run
+
+report = run(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+if len(sys.argv) > 3:
+    Path(sys.argv[3]).write_text(report.as_json())
+print(report.as_text())
+sys.exit(1 if report.divergences or report.untested() else 0)

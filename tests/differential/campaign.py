@@ -1,0 +1,81 @@
+"""A campaign: how many cases of what, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tests.differential import cases, compare, encodings, nucleo, oracle
+from tests.differential.cases import SLOTS, Batch, Kind, Program
+from tests.differential.encodings import Encoding
+from tests.differential.records import EXECUTED
+from tests.differential.report import Report, load_accepted
+from tests.differential.values import Random
+
+SEQUENCES = "sequences of instructions"
+# Of a hundred cases so many are IT blocks, and so many sequences.
+IT_PERCENT, SEQUENCE_PERCENT = 8, 8
+# Cases of each encoding drawn at a time; opcodes are drawn anew in each round.
+ROUND_CASES = 64
+
+
+def run(count: int, seed: int) -> Report:
+    """Runs at least `count` cases and reports on each encoding."""
+    binary = encodings.build()
+    rows = encodings.load(binary)
+    names = [*(row.label for row in rows), SEQUENCES]
+    report = Report(
+        names, {row.label: reason for row in rows if (reason := cases.elsewhere(row))}, load_accepted()
+    )
+    random = np.random.default_rng(seed)
+    while report.cases < count:
+        for batch in round_of_batches(rows, random):
+            ours, theirs = nucleo.run(binary, batch), oracle.run(batch)
+            report.add(batch.rows, compare.divergences(batch, ours, theirs))
+    return report
+
+
+def executed_unpredictable(tried: int, seed: int) -> tuple[int, list[str]]:
+    """Of `tried` opcodes of each encoding, those without a result in the manual: how many, and which the core
+    executes all the same.
+    """
+    binary = encodings.build()
+    rows = encodings.load(binary)
+    random = np.random.default_rng(seed)
+    programs = [
+        Program(index, (int(opcode),), 1)
+        for index in range(len(rows))
+        for opcode in cases.draw_unpredictable(rows, index, random, tried)
+    ]
+    executed = []
+    for start in range(0, len(programs), SLOTS):
+        part = programs[start : start + SLOTS]
+        results = nucleo.run(binary, cases.assemble(part, rows, random, Kind(counted=True)))
+        done = np.flatnonzero(results["outcome"] == EXECUTED)
+        executed += [f"{rows[part[at].row].label}: {part[at].opcodes[0]:#x}" for at in done]
+    return len(programs), executed
+
+
+def round_of_batches(rows: Sequence[Encoding], random: Random) -> Iterator[Batch]:
+    """ROUND_CASES cases of each encoding, and the IT blocks and sequences that go with them."""
+    programs: dict[Kind, list[Program]] = {}
+    plain: list[int] = []
+    for index, row in enumerate(rows):
+        if cases.elsewhere(row) or row.name == "IT T1":
+            continue
+        opcodes = cases.draw(rows, index, random, ROUND_CASES)
+        to_pc = cases.loads_pc(row, opcodes)
+        for opcode, loads_pc, prelude in zip(
+            opcodes, to_pc, random.integers(0, 2, len(opcodes)), strict=True
+        ):
+            kind = Kind(counted=bool(loads_pc) or cases.branches(row), odd_data=bool(loads_pc))
+            programs.setdefault(kind, []).append(cases.program(row, index, int(opcode), int(prelude)))
+        plain += cases.plain_opcodes(row, opcodes).tolist()
+    straight = programs[Kind(counted=False)]
+    total = sum(map(len, programs.values()))
+    straight += cases.it_blocks(plain, rows, random, total * IT_PERCENT // 100)
+    straight += cases.sequences(plain, len(rows), random, total * SEQUENCE_PERCENT // 100)
+    for kind, members in programs.items():
+        for start in range(0, len(members), SLOTS):
+            yield cases.assemble(members[start : start + SLOTS], rows, random, kind)

@@ -1,0 +1,68 @@
+"""The encodings of the simulator's decode tables, read from itself so that none is forgotten."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+SIMULATOR = Path(__file__).resolve().parents[2] / "simulator"
+BINARY = SIMULATOR / "target" / "differential" / "examples" / "differential"
+
+Opcodes = npt.NDArray[np.uint32]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """A row: opcodes with `opcode & mask == value`, unless an earlier row of the same width takes them."""
+
+    name: str
+    wide: bool
+    mask: int
+    value: int
+
+    @property
+    def width_mask(self) -> int:
+        """The bits that an opcode of this width has."""
+        return 0xFFFF_FFFF if self.wide else 0xFFFF
+
+    @property
+    def label(self) -> str:
+        """Name and value: some encodings fill several rows."""
+        return f"{self.name} [{self.value:0{8 if self.wide else 4}X}]"
+
+    def covers(self, opcodes: Opcodes) -> Mask:
+        """Where the row's fixed bits agree."""
+        return (opcodes & np.uint32(self.mask)) == np.uint32(self.value)
+
+
+def build() -> Path:
+    """Builds the core's side of the test where it is out of date."""
+    command = ["cargo", "build", "--locked", "--profile", "differential", "--example", "differential"]
+    command += ["--target-dir", str(SIMULATOR / "target")]
+    done = subprocess.run(command, cwd=SIMULATOR, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"The core's side of the differential test does not build:\n{done.stderr[-2000:]}")
+    return BINARY
+
+
+def load(binary: Path) -> list[Encoding]:
+    """All encodings, in the order in which the tables are searched."""
+    listing = subprocess.run([binary, "encodings"], capture_output=True, text=True, check=True).stdout
+    return [Encoding(**json.loads(line)) for line in listing.splitlines()]
+
+
+def described_by(rows: Sequence[Encoding], index: int, opcodes: Opcodes) -> Mask:
+    """Where row `index` is the first one that covers the opcode."""
+    row = rows[index]
+    found = row.covers(opcodes)
+    for earlier in rows[:index]:
+        if earlier.wide == row.wide:
+            found &= ~earlier.covers(opcodes)
+    return found

@@ -1,0 +1,127 @@
+"""Unicorn as a Cortex-M4, driven through its C interface: a case costs a few calls of constant arguments."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+import numpy as np
+import unicorn
+from unicorn import arm_const as arm
+from unicorn import unicorn_const as const
+
+from tests.differential.cases import CODE, Batch
+from tests.differential.records import CASE, RESULT, STATE_BYTES, Results, memory_hash
+
+PAGE_BYTES = 0x1000
+# In the order of a record, S registers by pairs.
+REGISTERS = [
+    arm.UC_ARM_REG_PC,
+    *(arm.UC_ARM_REG_R0 + n for n in range(13)),
+    arm.UC_ARM_REG_SP,
+    arm.UC_ARM_REG_LR,
+    arm.UC_ARM_REG_CPSR,
+    arm.UC_ARM_REG_FPSCR,
+    *(arm.UC_ARM_REG_D0 + n for n in range(16)),
+]
+STATUS = 16
+# A branch to where nothing is, or nothing may be executed, has taken place all the same; the PC tells where.
+BRANCHED_OUT = (const.UC_ERR_FETCH_UNMAPPED, const.UC_ERR_FETCH_PROT, const.UC_ERR_EXCEPTION)
+
+_library = ctypes.CDLL(str(next((Path(unicorn.__file__).parent / "lib").glob("libunicorn.so*"))))
+_handle = ctypes.c_void_p
+
+
+class Engine:
+    """One emulator with the memories of a batch."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.state = (ctypes.c_uint8 * STATE_BYTES)()
+        start = ctypes.addressof(self.state)
+        places = [start + 4 * n for n in range(18)] + [start + 72 + 8 * n for n in range(16)]
+        self.places = (ctypes.c_void_p * len(REGISTERS))(*places)
+        self.written = (ctypes.c_int * len(REGISTERS))(*REGISTERS)
+        self.read = (ctypes.c_int * len(REGISTERS))(*REGISTERS)
+        # CPSR takes N to Q and GE; what it gives back lacks them in part, and APSR has them all.
+        self.read[STATUS] = arm.UC_ARM_REG_APSR
+        self.data = np.frombuffer(bytearray(batch.data), np.uint8).copy()
+        self.handle = _handle()
+        self._map(batch)
+
+    def _map(self, batch: Batch) -> None:
+        check(_library.uc_open(const.UC_ARCH_ARM, const.UC_MODE_THUMB, ctypes.byref(self.handle)))
+        check(
+            _library.uc_ctl(self.handle, const.UC_CTL_CPU_MODEL | 1 << 30 | 1 << 26, arm.UC_CPU_ARM_CORTEX_M4)
+        )
+        readable = const.UC_PROT_READ
+        data = ctypes.c_void_p(self.data.ctypes.data)
+        size = ctypes.c_uint64
+        check(
+            _library.uc_mem_map_ptr(
+                self.handle, size(0), size(len(batch.data)), readable | const.UC_PROT_WRITE, data
+            )
+        )
+        room = -len(batch.code) // PAGE_BYTES * -PAGE_BYTES
+        check(_library.uc_mem_map(self.handle, size(CODE), size(room), readable | const.UC_PROT_EXEC))
+        self._use_floats(size)
+        check(_library.uc_mem_write(self.handle, size(CODE), batch.code, size(len(batch.code))))
+
+    def _use_floats(self, size: type[ctypes.c_uint64]) -> None:
+        """VMRS R0, FPSCR: the first float instruction makes a context with another FPSCR (B1.5.7)."""
+        check(_library.uc_mem_write(self.handle, size(CODE), bytes.fromhex("f1ee100a"), size(4)))
+        check(_library.uc_emu_start(self.handle, size(CODE | 1), size(CODE + 4), size(0), ctypes.c_size_t(0)))
+
+    def close(self) -> None:
+        """Frees the emulator."""
+        _library.uc_close(self.handle)
+
+    def run(self, start: int, end: int, steps: int) -> int:
+        """From `start` to `end` or, unless 0, for `steps` instructions; the state goes in and comes out."""
+        count = len(REGISTERS)
+        _library.uc_reg_write_batch(self.handle, self.written, self.places, count)
+        size = ctypes.c_uint64
+        error = int(
+            _library.uc_emu_start(self.handle, size(start | 1), size(end), size(0), ctypes.c_size_t(steps))
+        )
+        _library.uc_reg_read_batch(self.handle, self.read, self.places, count)
+        return error
+
+
+def check(error: int) -> None:
+    """Raises where Unicorn refuses."""
+    if error:
+        raise RuntimeError(f"Unicorn refused with error {error}.")
+
+
+def run(batch: Batch) -> Results:
+    """The results of all cases of a batch."""
+    results = np.zeros(len(batch.cases), RESULT)
+    pristine = np.frombuffer(batch.data, np.uint8)
+    engine = Engine(batch)
+    for at, case in enumerate(batch.cases):
+        raw = case.tobytes()
+        ctypes.memmove(engine.state, raw[4:], STATE_BYTES)
+        pc = int(case["pc"])
+        end, steps = (0, int(case["steps"])) if batch.counted else (pc + int(batch.lengths[at]), 0)
+        error = engine.run(pc, end, steps)
+        if batch.counted and error in BRANCHED_OUT:
+            error = 0
+        changed = 0
+        if engine.data.tobytes() != batch.data:
+            changed = memory_hash(pristine, engine.data)
+            engine.data[:] = pristine
+        put(results, at, error, bytes(engine.state), changed)
+        if error:
+            engine.close()
+            engine = Engine(batch)
+    engine.close()
+    return results
+
+
+def put(results: Results, at: int, outcome: int, state: bytes, changed: int) -> None:
+    """Stores one result."""
+    record = outcome.to_bytes(4, "little") + state + changed.to_bytes(8, "little")
+    results[at] = np.frombuffer(record, RESULT)[0]
+
+
+assert CASE.itemsize == 4 + STATE_BYTES

@@ -1,0 +1,128 @@
+"""What a campaign found, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from tests.differential.compare import Divergence
+
+ACCEPTED_FILE = Path(__file__).with_name("divergences.toml")
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A divergence that the manual decides against Unicorn.
+
+    `encoding` and `fields` are regular expressions; only `bits` of those fields may differ, and where `modes`
+    is given, only in cases that begin with one of those bits set in FPSCR.
+    """
+
+    encoding: str
+    fields: str
+    manual: str
+    why: str
+    bits: int = 0xFFFF_FFFF
+    modes: int = 0
+
+    def explains(self, name: str, divergence: Divergence) -> bool:
+        """The divergence is in nothing but the accepted bits of accepted fields of an accepted encoding."""
+        if not re.match(self.encoding, name) or (self.modes and not divergence.fpscr_before & self.modes):
+            return False
+        return all(
+            re.fullmatch(self.fields, field) and (ours ^ theirs) & ~self.bits == 0
+            for field, (ours, theirs) in divergence.fields.items()
+        )
+
+
+def load_accepted() -> list[Accepted]:
+    """The accepted divergences."""
+    return [Accepted(**entry) for entry in tomllib.loads(ACCEPTED_FILE.read_text()).get("divergence", [])]
+
+
+class Report:
+    """Cases, divergences and accepted divergences of each encoding."""
+
+    def __init__(self, names: Sequence[str], elsewhere: dict[str, str], accepted: Sequence[Accepted]) -> None:
+        self.names = list(names)
+        self.elsewhere = elsewhere
+        self.accepted_rules = list(accepted)
+        self.counts: Counter[str] = Counter()
+        self.accepted: Counter[str] = Counter()
+        self.used: Counter[int] = Counter()
+        self.unexplained: dict[str, list[Divergence]] = {}
+
+    @property
+    def cases(self) -> int:
+        """All cases so far."""
+        return self.counts.total()
+
+    @property
+    def divergences(self) -> int:
+        """Those that nothing explains."""
+        return sum(map(len, self.unexplained.values()))
+
+    def add(self, rows: npt.NDArray[np.int64], found: Sequence[Divergence]) -> None:
+        """Counts a batch."""
+        for row, number in zip(*np.unique(rows, return_counts=True), strict=True):
+            self.counts[self.names[row]] += int(number)
+        for divergence in found:
+            self._judge(self.names[divergence.row], divergence)
+
+    def _judge(self, name: str, divergence: Divergence) -> None:
+        for index, rule in enumerate(self.accepted_rules):
+            if rule.explains(name, divergence):
+                self.accepted[name] += 1
+                self.used[index] += 1
+                return
+        self.unexplained.setdefault(name, []).append(divergence)
+
+    def untested(self) -> list[str]:
+        """Encodings that no case tried and that are not tested elsewhere."""
+        return [name for name in self.names if not self.counts[name] and name not in self.elsewhere]
+
+    def stale(self) -> list[str]:
+        """Accepted divergences that did not occur."""
+        return [rule.encoding for index, rule in enumerate(self.accepted_rules) if not self.used[index]]
+
+    def as_text(self) -> str:
+        """A line per encoding, then the unexplained divergences in full, a few of each."""
+        lines = [f"{'cases':>9} {'accepted':>9} {'divergent':>9}  encoding"]
+        for name in self.names:
+            unexplained = len(self.unexplained.get(name, []))
+            note = f"  ({self.elsewhere[name]})" if name in self.elsewhere else ""
+            lines.append(f"{self.counts[name]:9} {self.accepted[name]:9} {unexplained:9}  {name}{note}")
+        lines.append(f"{self.cases:9} {self.accepted.total():9} {self.divergences:9}  in all")
+        return "\n".join([*lines, *self.samples()])
+
+    def samples(self) -> list[str]:
+        """Some unexplained divergences of each encoding."""
+        return [
+            f"{name}: {divergence}"
+            for name, found in self.unexplained.items()
+            for divergence in found[:SHOWN]
+        ]
+
+    def as_json(self) -> str:
+        """The same as data."""
+        rows = [
+            {
+                "encoding": name,
+                "cases": self.counts[name],
+                "accepted": self.accepted[name],
+                "divergences": len(self.unexplained.get(name, [])),
+                "tested_elsewhere": self.elsewhere.get(name),
+            }
+            for name in self.names
+        ]
+        total = {"cases": self.cases, "accepted": self.accepted.total(), "divergences": self.divergences}
+        return json.dumps({"total": total, "encodings": rows, "samples": self.samples()}, indent=1)
