@@ -63,3 +63,16 @@ fn flash_is_erased_and_programmed_by_the_code_that_it_holds() {
     assert_eq!(value("errors"), [0]);
     assert_eq!(value("shut")[0] >> 31, 1);
 }
+
+#[test]
+fn dma_sends_a_text_without_the_core() {
+    let shown = shown("dma", &["--until", "20ms"]);
+    let value = |name| values(&shown, name);
+    assert_eq!(value("text"), [0x0BAD_CAFE]);
+    for (name, expected) in [("halves", 1), ("completes", 1), ("enabled", 0), ("left", 0)] {
+        assert_eq!(value(name), [expected], "{name}");
+    }
+    // The last of 14 bytes is handed over when the 13th begins to leave, 160 cycles a byte.
+    let took = value("took")[0];
+    assert!((12 * 160..12 * 160 + 60).contains(&took), "{took}");
+}

@@ -166,5 +166,5 @@ pub static IWDG: &[Register] = &[
     row(0x0C, "SR", 0),
 ];
 
-/// OTG_FS, DMA and I2Sext: named by their offset.
+/// OTG_FS and I2Sext: named by their offset.
 pub static UNNAMED: &[Register] = &[];

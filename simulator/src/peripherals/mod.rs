@@ -6,6 +6,7 @@
 pub mod absent;
 pub mod coverage;
 pub mod dbgmcu;
+pub mod dma;
 pub mod exti;
 pub mod flash;
 pub mod gpio;

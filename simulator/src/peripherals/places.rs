@@ -17,6 +17,8 @@ pub enum Block {
     /// 0 = TIM2.
     Timer(usize),
     Usart2,
+    /// 0 = DMA1.
+    Dma(usize),
     Exti,
     Syscfg,
     Dbgmcu,
@@ -199,8 +201,8 @@ static PLACES: &[Place] = &[
     absent(0x4002_3000, "CRC", CRC),
     modelled(0x4002_3800, "RCC", Ahb, Block::Rcc, None),
     modelled(0x4002_3C00, "FLASH", Ahb, Block::Flash, None),
-    absent(0x4002_6000, "DMA1", UNNAMED),
-    absent(0x4002_6400, "DMA2", UNNAMED),
+    modelled(0x4002_6000, "DMA1", Ahb, Block::Dma(0), Some((AHB1ENR, 21))),
+    modelled(0x4002_6400, "DMA2", Ahb, Block::Dma(1), Some((AHB1ENR, 22))),
     absent(0x5000_0000, "OTG_FS", UNNAMED),
     modelled(0xE004_2000, "DBGMCU", Apb, Block::Dbgmcu, None),
 ];

@@ -1,4 +1,4 @@
-//! USART (RM0368 §19.6), asynchronous, 8 data bits, no parity.
+//! USART (RM0368 §19.6), asynchronous: 8 bits with or without a parity bit, or 7 with one.
 //!
 //! Bytes leave when their last stop bit has left the pin. The waveform itself is not modelled: on the Nucleo USART2 goes
 //! to the ST-Link, where no analyzer clips on.
@@ -13,28 +13,46 @@ const DR: u32 = 0x04;
 const BRR: u32 = 0x08;
 const CR1: u32 = 0x0C;
 const CR2: u32 = 0x10;
+const CR3: u32 = 0x14;
 
 const ORE: u32 = 1 << 3;
+const IDLE: u32 = 1 << 4;
 const RXNE: u32 = 1 << 5;
 const TC: u32 = 1 << 6;
 const TXE: u32 = 1 << 7;
 
 const RE: u32 = 1 << 2;
 const TE: u32 = 1 << 3;
+const IDLEIE: u32 = 1 << 4;
 const RXNEIE: u32 = 1 << 5;
 const TCIE: u32 = 1 << 6;
 const TXEIE: u32 = 1 << 7;
+const PEIE: u32 = 1 << 8;
+const PS: u32 = 1 << 9;
+const PCE: u32 = 1 << 10;
+const M: u32 = 1 << 12;
 const UE: u32 = 1 << 13;
 const OVER8: u32 = 1 << 15;
 const STOP_SHIFT: u32 = 12;
+/// Flags whose enable has the same position in CR1.
+const SAME_PLACE: u32 = TXEIE | TCIE | RXNEIE | IDLEIE;
+/// Parity errors do not occur, so that PEIE has no effect.
+const CR1_BITS: u32 = RE | TE | IDLEIE | RXNEIE | TCIE | TXEIE | PEIE | PS | PCE | M | UE | OVER8;
+const EIE: u32 = 1 << 0;
+const DMAR: u32 = 1 << 6;
+const DMAT: u32 = 1 << 7;
+/// ONEBIT chooses a sampling method, which makes no difference on a line without noise.
+const CR3_BITS: u32 = EIE | DMAR | DMAT | 1 << 11;
 
 static TABLE: &[Register] = &[
     Register::new(SR, "SR", TXE | TC, TC | RXNE).inert(!(TC | RXNE)),
     Register::new(DR, "DR", 0, 0x1FF),
     Register::new(BRR, "BRR", 0, 0xFFFF),
-    Register::new(CR1, "CR1", 0, RE | TE | RXNEIE | TCIE | TXEIE | UE | OVER8),
-    Register::new(CR2, "CR2", 0, 0b11 << STOP_SHIFT),
-    Register::new(0x14, "CR3", 0, 0),
+    // Not modelled: SBK, RWU, WAKE.
+    Register::new(CR1, "CR1", 0, CR1_BITS).missing(0b11 | 1 << 11),
+    // Not modelled: LIN, the synchronous clock and the address; in CR3 IrDA, half duplex, smartcard and flow control.
+    Register::new(CR2, "CR2", 0, 0b11 << STOP_SHIFT).missing(0x4F6F),
+    Register::new(CR3, "CR3", 0, CR3_BITS).missing(0x073E),
     Register::unmodelled(0x18, "GTPR"),
 ];
 
@@ -59,7 +77,9 @@ pub struct Usart {
     sent: Vec<u8>,
     arriving: VecDeque<u8>,
     arrival_end: Option<u64>,
-    received: u8,
+    /// When the line will have been idle for a frame since the last byte, if IDLE is still to tell it.
+    idle_at: Option<u64>,
+    received: u32,
 }
 
 impl Usart {
@@ -74,6 +94,7 @@ impl Usart {
             sent: Vec::new(),
             arriving: VecDeque::new(),
             arrival_end: None,
+            idle_at: None,
             received: 0,
         }
     }
@@ -90,13 +111,17 @@ impl Usart {
     pub fn interrupt(&self) -> bool {
         let status = self.registers.get(SR);
         let enabled = self.registers.get(CR1);
-        enabled & status & (TXEIE | TCIE | RXNEIE) != 0
-            || enabled & RXNEIE != 0 && status & ORE != 0
+        let control_3 = self.registers.get(CR3);
+        let overrun = enabled & RXNEIE != 0 || control_3 & (EIE | DMAR) == EIE | DMAR;
+        enabled & status & SAME_PLACE != 0 || overrun && status & ORE != 0
     }
 
     pub fn next_event(&self) -> Option<u64> {
         let transmission = self.shifting.map(|frame| frame.end);
-        [transmission, self.arrival_end].into_iter().flatten().min()
+        [transmission, self.arrival_end, self.idle_at]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     pub fn advance(&mut self, now: u64) {
@@ -106,6 +131,18 @@ impl Usart {
         while let Some(end) = self.arrival_end.filter(|end| *end <= now) {
             self.arrived(end);
         }
+        if self.idle_at.is_some_and(|cycle| cycle <= now) {
+            self.idle_at = None;
+            self.registers.set_bits(SR, IDLE, true);
+        }
+    }
+
+    /// Whether a DMA request is up (§19.3.13): to send or to take over what was received.
+    pub fn requests_dma(&self, sends: bool) -> bool {
+        let (enable, flag) = if sends { (DMAT, TXE) } else { (DMAR, RXNE) };
+        self.divider.is_some()
+            && self.registers.get(CR3) & enable != 0
+            && self.registers.get(SR) & flag != 0
     }
 
     /// Bytes whose frames have ended since the last call.
@@ -123,7 +160,7 @@ impl Usart {
         self.divider.is_some() && self.registers.get(CR1) & (UE | bit) == UE | bit
     }
 
-    /// Core cycles of one frame: start bit, 8 data bits, stop bits (§19.3.4: BRR holds the divider in PCLK cycles per bit,
+    /// Core cycles of one frame: start bit, 8 or 9 bits with parity, stop bits (§19.3.4: BRR holds the divider in PCLK cycles per bit,
     /// with three fraction bits instead of four when oversampling by 8).
     fn frame_cycles(&self) -> u64 {
         let brr = u64::from(self.registers.get(BRR));
@@ -137,7 +174,12 @@ impl Usart {
         } else {
             1
         };
-        bit_clocks * (1 + 8 + stop_bits) * self.divider.unwrap_or(1)
+        let word_bits = if self.registers.get(CR1) & M != 0 {
+            9
+        } else {
+            8
+        };
+        bit_clocks * (1 + word_bits + stop_bits) * self.divider.unwrap_or(1)
     }
 
     fn shifted_out(&mut self, frame: Frame) {
@@ -162,6 +204,7 @@ impl Usart {
             self.registers.set_bits(SR, TC, false);
         }
         self.status_read = false;
+        let byte = byte & self.data_mask();
         if self.enabled(TE) && self.shifting.is_none() {
             self.start_frame(Some(byte), now);
         } else {
@@ -170,9 +213,31 @@ impl Usart {
         }
     }
 
+    /// A frame of 8 bits holds 7 of data and one of parity (§19.3.7).
+    fn data_mask(&self) -> u8 {
+        match self.registers.get(CR1) & (M | PCE) {
+            PCE => 0x7F,
+            _ => 0xFF,
+        }
+    }
+
+    /// What DR reads of a byte: with parity the bit above the data (§19.6.2).
+    fn with_parity(&self, byte: u8) -> u32 {
+        let control = self.registers.get(CR1);
+        let data = byte & self.data_mask();
+        if control & PCE == 0 {
+            return data.into();
+        }
+        let odd_ones = data.count_ones() % 2 != 0;
+        let parity = odd_ones != (control & PS != 0);
+        let place = if control & M != 0 { 8 } else { 7 };
+        u32::from(data) | u32::from(parity) << place
+    }
+
     fn start_arrival(&mut self, start: u64) {
         if self.arrival_end.is_none() && !self.arriving.is_empty() && self.enabled(RE) {
             self.arrival_end = Some(start + self.frame_cycles());
+            self.idle_at = None;
         }
     }
 
@@ -182,22 +247,26 @@ impl Usart {
         if self.registers.get(SR) & RXNE != 0 {
             self.registers.set_bits(SR, ORE, true);
         } else if let Some(byte) = byte {
-            self.received = byte;
+            self.received = self.with_parity(byte);
             self.registers.set_bits(SR, RXNE, true);
         }
+        self.idle_at = Some(end + self.frame_cycles());
         self.start_arrival(end);
     }
 
     fn read_data(&mut self) -> u32 {
         self.registers.set_bits(SR, RXNE, false);
         if self.status_read {
-            self.registers.set_bits(SR, ORE, false);
+            self.registers.set_bits(SR, ORE | IDLE, false);
         }
         self.status_read = false;
-        u32::from(self.received)
+        self.received
     }
 
     fn write_control(&mut self, value: u32, now: u64) -> Result<(), Unmodelled> {
+        if value & (M | PCE) == M {
+            return Err(self.registers.refuse(CR1, "9 data bits"));
+        }
         let was_on = self.enabled(TE);
         self.registers.set(CR1, value);
         if value & UE != 0 && self.registers.get(BRR) < 16 {
@@ -215,6 +284,7 @@ impl Usart {
         if value & UE == 0 {
             self.shifting = None;
             self.arrival_end = None;
+            self.idle_at = None;
         }
         self.start_arrival(now);
         Ok(())
@@ -262,6 +332,7 @@ impl Peripheral for Usart {
         self.holding = None;
         self.status_read = false;
         self.arrival_end = None;
+        self.idle_at = None;
         self.divider = divider;
         self.arriving = arriving;
     }
@@ -336,6 +407,53 @@ mod tests {
         assert_eq!(usart.read(SR, 4_520) & (RXNE | ORE), RXNE | ORE);
         assert_eq!(usart.read(DR, 4_520), u32::from(b'y'));
         assert_eq!(usart.read(SR, 4_520) & (RXNE | ORE), 0);
+    }
+
+    #[test]
+    fn an_idle_line_is_told_one_frame_after_the_last_byte() {
+        let mut usart = started();
+        usart.write(CR1, UE | TE | RE | IDLEIE, 900).unwrap();
+        usart.receive(b"xy", 1_000);
+        usart.advance(1_840);
+        usart.read(DR, 1_841);
+        // The second byte ends at 2,680; a frame of idle line after it ends at 3,520.
+        assert_eq!(usart.read(SR, 3_519) & IDLE, 0);
+        assert_eq!(usart.next_event(), Some(3_520));
+        assert_eq!(usart.read(SR, 3_520) & IDLE, IDLE);
+        assert!(usart.interrupt());
+        usart.read(DR, 3_521);
+        assert!(!usart.interrupt());
+        assert_eq!(usart.read(SR, 100_000) & IDLE, 0);
+    }
+
+    #[test]
+    fn parity_takes_a_bit_of_the_frame() {
+        let mut usart = started();
+        // Seven bits and odd parity: 'a' (0x61) has three ones, so that its parity bit is 0; 'c' has four.
+        usart.write(CR1, UE | TE | RE | PCE | PS, 900).unwrap();
+        usart.write(DR, 0xE1, 1_000).unwrap();
+        usart.receive(b"ac", 1_000);
+        usart.advance(1_840);
+        assert_eq!(usart.take_sent(), b"a");
+        assert_eq!(usart.read(DR, 1_840), 0x61);
+        assert_eq!(usart.read(DR, 2_680), 0x63 | 0x80);
+        // Eight bits and even parity: one bit more, 924 cycles.
+        usart.write(CR1, UE | TE | RE | PCE | M, 4_000).unwrap();
+        usart.receive(b"a", 4_000);
+        assert_eq!(usart.read(SR, 4_923) & RXNE, 0);
+        assert_eq!(usart.read(DR, 4_924), 0x161);
+        assert!(usart.write(CR1, UE | M, 5_000).is_err());
+    }
+
+    #[test]
+    fn requests_follow_their_enables_and_flags() {
+        let mut usart = started();
+        assert!(!usart.requests_dma(true));
+        usart.write(CR3, DMAT | DMAR, 900).unwrap();
+        assert!(usart.requests_dma(true) && !usart.requests_dma(false));
+        usart.receive(b"x", 1_000);
+        usart.advance(1_840);
+        assert!(usart.requests_dma(false));
     }
 
     #[test]

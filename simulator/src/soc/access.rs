@@ -88,7 +88,12 @@ impl Soc {
         }
     }
 
-    fn read_modelled(&mut self, address: u32, width: Width, now: u64) -> Result<u32, Fault> {
+    pub(super) fn read_modelled(
+        &mut self,
+        address: u32,
+        width: Width,
+        now: u64,
+    ) -> Result<u32, Fault> {
         let (_, block, offset) = self.answering(address)?;
         self.catch_up(now);
         let peripheral = self.block(block);
@@ -97,7 +102,7 @@ impl Soc {
         }
         let word = peripheral.read(offset, now);
         if block == Block::Usart2 && Usart::read_acts(offset) {
-            self.usart_changed();
+            self.usart_accessed(now);
         }
         Ok(word >> (address % 4 * 8) & mask(width))
     }
@@ -115,7 +120,7 @@ impl Soc {
         (first_edge + APB_TRANSFER_CLOCKS * divider - 1 - now) as u32
     }
 
-    fn write_modelled(
+    pub(super) fn write_modelled(
         &mut self,
         address: u32,
         width: Width,

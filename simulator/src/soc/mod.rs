@@ -6,12 +6,14 @@
 
 mod access;
 mod clocks;
+mod dma;
 mod flash;
 pub mod gaps;
 
 use crate::edges::{Edge, Pin};
 use crate::memory::Memory;
 use crate::peripherals::dbgmcu::Dbgmcu;
+use crate::peripherals::dma::Dma;
 use crate::peripherals::exti::Exti;
 use crate::peripherals::flash::Flash;
 use crate::peripherals::gpio::{Gpio, Levels, PORTS};
@@ -44,6 +46,7 @@ pub struct Soc {
     ports: [Gpio; PORTS.len()],
     timers: [Timer; TIMERS],
     usart2: Usart,
+    dma: [Dma; 2],
     exti: Exti,
     syscfg: Syscfg,
     dbgmcu: Dbgmcu,
@@ -55,6 +58,8 @@ pub struct Soc {
     next_event: u64,
     /// What the user lets pass although it is not modelled.
     gaps: gaps::Gaps,
+    /// Items are being moved, whose accesses are not to start it anew.
+    serving_dma: bool,
     /// The cycle until which an access holds the core up.
     stalled_until: u64,
     /// Flash has been programmed or erased since the machine last asked.
@@ -91,6 +96,11 @@ impl Soc {
                 Timer::wide("TIM5", 50),
             ],
             usart2: Usart::new("USART2", 38),
+            dma: [
+                Dma::new("DMA1", [11, 12, 13, 14, 15, 16, 17, 47]),
+                Dma::new("DMA2", [56, 57, 58, 59, 60, 68, 69, 70]),
+            ],
+            serving_dma: false,
             exti: Exti::default(),
             syscfg: Syscfg::default(),
             dbgmcu: Dbgmcu::default(),
@@ -193,7 +203,7 @@ impl Soc {
         }
         if self.schedule[USART2] <= cycle {
             self.usart2.advance(cycle);
-            self.usart_changed();
+            self.usart_accessed(cycle);
         }
         if self.schedule[FLASH] <= cycle {
             self.flash.advance(cycle);
@@ -326,6 +336,7 @@ impl Soc {
             Block::Gpio(port) => &mut self.ports[port],
             Block::Timer(timer) => &mut self.timers[timer],
             Block::Usart2 => &mut self.usart2,
+            Block::Dma(controller) => &mut self.dma[controller],
             Block::Exti => &mut self.exti,
             Block::Syscfg => &mut self.syscfg,
             Block::Dbgmcu => &mut self.dbgmcu,
@@ -357,8 +368,15 @@ impl Soc {
                 self.timer_changed(timer, now);
                 self.reschedule();
             }
+            Block::Dma(controller) => {
+                if let Some(stream) = Dma::stream_of_control(offset) {
+                    self.check_stream(controller, stream)?;
+                }
+                self.serve_dma(now);
+                self.dma_changed();
+            }
             Block::Usart2 => {
-                self.usart_changed();
+                self.usart_accessed(now);
                 self.reschedule();
             }
             Block::Exti => self.exti_changed(),
