@@ -33,7 +33,7 @@ impl Stream {
     }
 
     pub fn remaining(&self) -> u32 {
-        self.items - self.moved
+        self.items.saturating_sub(self.moved)
     }
 
     pub fn restart(&mut self) {
@@ -52,7 +52,7 @@ impl Stream {
             1 => Width::Half,
             _ => Width::Word,
         };
-        let distance = self.moved * bytes_of(width) as u32;
+        let distance = self.moved.wrapping_mul(bytes_of(width) as u32);
         let advance =
             |base: u32, increments: bool| base.wrapping_add(if increments { distance } else { 0 });
         Transfer {
