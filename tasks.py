@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_format
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -173,7 +174,8 @@ def _present(results: Sequence[RunResult]) -> None:
     from dashboards import report, runs, terminal
 
     folders = [result.folder for result in results]
-    Console().print(terminal.terminal_report([runs.load_run(folder) for folder in folders]))
+    console = Console(width=None if sys.stdout.isatty() else terminal.WIDTH_COLUMNS)
+    console.print(terminal.terminal_report([runs.load_run(folder) for folder in folders]))
     print(f"dashboard: {report.write_report(folders, DASHBOARD)}")
     for folder in folders:
         print(folder, flush=True)

@@ -13,11 +13,14 @@ from dashboards.quantities import PRINTED, Quantity, shown
 from dashboards.runs import LoadedRun
 from dashboards.series import Series, by_scenario
 
+# What a report needs at the most: for an output that has no width of its own.
+WIDTH_COLUMNS = 100
+
 _VERDICT_STYLES = {"complete": "green", "truncated": "bold red", "inconclusive": "bold yellow"}
 
 
 def terminal_report(runs: Sequence[LoadedRun]) -> RenderableType:
-    """What to print of `runs`; it fits 100 columns. A number of a doubtful run stands beside its verdict."""
+    """What to print of `runs`; it fits WIDTH_COLUMNS. A number of a doubtful run stands beside its verdict."""
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
         parts += [_table(scenario, series), *_reasons(series), Text()]
