@@ -18,6 +18,8 @@ SEQUENCES = "sequences of instructions"
 IT_PERCENT, SEQUENCE_PERCENT = 8, 8
 # Cases of each encoding drawn at a time; opcodes are drawn anew in each round.
 ROUND_CASES = 64
+# Opcodes of each encoding that are tried in the wrong place of an IT block.
+MISPLACED = 32
 
 
 def run(count: int, seed: int) -> Report:
@@ -37,23 +39,23 @@ def run(count: int, seed: int) -> Report:
 
 
 def executed_unpredictable(tried: int, seed: int) -> tuple[int, list[str]]:
-    """Of `tried` opcodes of each encoding, those without a result in the manual: how many, and which the core
-    executes all the same.
+    """Of `tried` opcodes of each encoding, those without a result, there or in an IT block: how many, and
+    which the core executes all the same.
     """
     binary = encodings.build()
     rows = encodings.load(binary)
     random = np.random.default_rng(seed)
-    programs = [
-        Program(index, (int(opcode),), 1)
-        for index in range(len(rows))
-        for opcode in cases.draw_unpredictable(rows, index, random, tried)
-    ]
+    programs: list[Program] = []
+    for index in range(len(rows)):
+        opcodes = cases.draw_unpredictable(rows, index, random, tried)
+        programs += [Program(index, (int(opcode),), 1) for opcode in opcodes]
+        programs += cases.misplaced(rows, index, cases.draw(rows, index, random, MISPLACED))
     executed = []
     for start in range(0, len(programs), SLOTS):
         part = programs[start : start + SLOTS]
         results = nucleo.run(binary, cases.assemble(part, rows, random, Kind(counted=True)))
         done = np.flatnonzero(results["outcome"] == EXECUTED)
-        executed += [f"{rows[part[at].row].label}: {part[at].opcodes[0]:#x}" for at in done]
+        executed += [f"{rows[part[at].row].label}: {[hex(o) for o in part[at].opcodes]}" for at in done]
     return len(programs), executed
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tests.differential import values
 from tests.differential.encodings import Encoding, Mask, Opcodes, described_by
-from tests.differential.predictable import bad, bit, field, unpredictable
+from tests.differential.predictable import LAST_IN_IT, NEVER_IN_IT, bad, bit, field, unpredictable
 from tests.differential.records import CASE, Cases
 from tests.differential.values import Random
 
@@ -23,7 +23,7 @@ SLOTS = 8192
 DATA_BYTES = 0x5000
 # Bases and indices of loads and stores: base + (base << 3) and base - 1020 still lie in the data memory.
 LOWEST_BASE, HIGHEST_BASE = 0x400, 0x800
-BRANCH_TO_SELF = 0xE7FE
+BRANCH_TO_SELF, NOP, IT_AL, ITT_AL = 0xE7FE, 0xBF00, 0xBFE8, 0xBFE4
 
 MEMORY = r"V?LD|V?ST|PUSH|POP|TB[BH]|PL[DI]"
 # These know word-aligned addresses only (A3.2.1).
@@ -179,6 +179,16 @@ def it_blocks(plain: list[int], rows: Sequence[Encoding], random: Random, wanted
         bodies = [int(o) for o in random.choice(plain, length)]
         programs.append(Program(index, (opcode, *bodies), 1 + length))
     return programs
+
+
+def misplaced(rows: Sequence[Encoding], index: int, opcodes: Opcodes) -> list[Program]:
+    """Predictable opcodes of a row that are UNPREDICTABLE in an IT block, alone in one or before its end."""
+    name = rows[index].name
+    if re.match(NEVER_IN_IT, name):
+        return [Program(index, (IT_AL, int(opcode)), 2) for opcode in opcodes]
+    if not re.match(LAST_IN_IT, name):
+        opcodes = opcodes[loads_pc(rows[index], opcodes)]
+    return [Program(index, (ITT_AL, int(opcode), NOP), 2) for opcode in opcodes]
 
 
 def sequences(plain: list[int], index: int, random: Random, wanted: int) -> list[Program]:

@@ -224,6 +224,11 @@ WIDE_RULES: list[tuple[str, Rule]] = [
 ]  # fmt: skip
 
 
+# What the pseudocode of A7.7 refuses inside an IT block, and what it refuses before its end.
+NEVER_IN_IT = r"B T1|B T3|CB|IT|CPS|MOV \(register\) T2"
+LAST_IN_IT = r"B T2|B T4|BL|BX|TB|.*to PC"
+
+
 def unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
     """Where the manual gives no result."""
     found = np.zeros(len(opcodes), bool)

@@ -211,6 +211,14 @@ impl Core {
         Ok(())
     }
 
+    /// Without an MPU the system control space is all that an unprivileged access may not see.
+    pub(super) fn check_unprivileged(&self, address: u32) -> Exec<()> {
+        if is_private(address) {
+            return Err(Trap::bus(cfsr::PRECISERR, Some(address)));
+        }
+        Ok(())
+    }
+
     fn read_bus<B: Bus>(&mut self, bus: &mut B, address: u32, width: Width, now: u64) -> Exec<u32> {
         let result = bus.read(address, width, now);
         self.note_attention(bus);

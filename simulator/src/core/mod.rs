@@ -347,12 +347,15 @@ impl Core {
 
     /// An instruction of an IT block, skipped unless its condition holds (A7.3.2). Returns its cycles: skipping takes one.
     fn execute_in_it<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u8> {
+        let last = self.itstate & 7 == 0;
+        if decode::misplaced_in_it(op, last) {
+            return Err(self.misplaced_in_it(bus, op.size));
+        }
         let unconditional = op.kind == Kind::System(decode::System::Breakpoint);
         let executed = unconditional || self.flags.satisfy(self.itstate >> 4);
         if executed {
             self.execute(bus, op)?;
         }
-        let last = self.itstate & 7 == 0;
         self.itstate = if last {
             0
         } else {
@@ -394,6 +397,17 @@ impl Core {
             .map_or(0, |n| n as u8 + 1);
         self.code.insert(self.pc, op);
         Ok(op)
+    }
+
+    #[cold]
+    fn misplaced_in_it<B: Bus>(&self, bus: &mut B, size: u8) -> Trap {
+        let halfword = |address| bus.fetch(address).map_or(0, u32::from);
+        let opcode = (0..u32::from(size))
+            .step_by(2)
+            .map(|offset| self.pc.wrapping_add(offset))
+            .map(halfword)
+            .fold(0, |opcode, half| opcode << 16 | half);
+        self.unpredictable(opcode, "in this place of an IT block")
     }
 
     #[cold]

@@ -102,6 +102,33 @@ fn unprivileged_code_does_not_see_the_system_space() {
 }
 
 #[test]
+fn unprivileged_loads_do_not_see_the_system_space_either() {
+    let mut board = Board::new(&format!(
+        "ldr r0, =ICSR\n ldr r1, [r0]\n ldrt r1, [r0]\n .pool\n function hard_fault\n {READ_STATUS}"
+    ));
+    board.finish();
+    assert_eq!(board.r(5), 0x8200);
+}
+
+#[test]
+fn unpredictable_encodings_and_places_stop_with_their_reason() {
+    // MUL with SP as operand; B and IT inside an IT block; BX before its end.
+    for (source, opcode) in [
+        (".inst.w 0xfb0df001", 0xFB0D_F001),
+        (".inst.n 0xbfe8\n .inst.n 0xd0fe", 0xD0FE),
+        (".inst.n 0xbfe8\n .inst.n 0xbfe8", 0xBFE8),
+        (".inst.n 0xbf04\n .inst.n 0x4770\n nop", 0x4770),
+    ] {
+        let stop = Board::new(source).stop();
+        let Stop::Unpredictable { opcode: found, .. } = stop else {
+            panic!("{source}: {stop}")
+        };
+        assert_eq!(found, opcode);
+        assert!(stop.to_string().contains("UNPREDICTABLE"), "{stop}");
+    }
+}
+
+#[test]
 fn unknown_encodings_stop_with_opcode_and_address() {
     let stop = Board::new(".inst.w 0xee000000").stop();
     let Stop::Undefined { opcode, pc } = stop else {

@@ -1,6 +1,4 @@
 //! Single, double and exclusive loads and stores (A5.2.4, A5.3.6–A5.3.10).
-//!
-//! The unprivileged forms (LDRT…) are the privileged ones: without an MPU they differ in nothing.
 
 use super::Access::*;
 use super::Memory::*;
@@ -162,6 +160,30 @@ pub const WIDE: &[Row] = &[
         "UNDEFINED (load or store)",
         undefined,
     ),
+    row(0xFFF00F00, 0xF8000E00, "STRBT T1", |o, _| {
+        unprivileged(StoreUnprivileged(Byte), o)
+    }),
+    row(0xFFF00F00, 0xF8200E00, "STRHT T1", |o, _| {
+        unprivileged(StoreUnprivileged(Half), o)
+    }),
+    row(0xFFF00F00, 0xF8400E00, "STRT T1", |o, _| {
+        unprivileged(StoreUnprivileged(Word), o)
+    }),
+    row(0xFFF00F00, 0xF8100E00, "LDRBT T1", |o, _| {
+        unprivileged(LoadUnprivileged(Byte), o)
+    }),
+    row(0xFFF00F00, 0xF8300E00, "LDRHT T1", |o, _| {
+        unprivileged(LoadUnprivileged(Half), o)
+    }),
+    row(0xFFF00F00, 0xF8500E00, "LDRT T1", |o, _| {
+        unprivileged(LoadUnprivileged(Word), o)
+    }),
+    row(0xFFF00F00, 0xF9100E00, "LDRSBT T1", |o, _| {
+        unprivileged(LoadUnprivileged(SignedByte), o)
+    }),
+    row(0xFFF00F00, 0xF9300E00, "LDRSHT T1", |o, _| {
+        unprivileged(LoadUnprivileged(SignedHalf), o)
+    }),
     row(0xFFF00800, 0xF8000800, "STRB (immediate) T3", |o, _| {
         offset_8(Store(Byte), o)
     }),
@@ -305,6 +327,13 @@ fn offset_8(kind: Memory, o: u32) -> Op {
     Op {
         imm: signed(bits(o, 7, 0), bit(o, 9)),
         index: index(bit(o, 10), bit(o, 8)),
+        ..offset_12(kind, o)
+    }
+}
+
+fn unprivileged(kind: Memory, o: u32) -> Op {
+    Op {
+        imm: bits(o, 7, 0),
         ..offset_12(kind, o)
     }
 }

@@ -15,7 +15,7 @@ mod system;
 mod unpredictable;
 
 pub use op::*;
-pub use unpredictable::unpredictable;
+pub use unpredictable::{misplaced_in_it, unpredictable};
 
 /// One encoding: the opcodes that it covers, its name in the manual, and how its operands are laid out.
 pub struct Row {

@@ -112,6 +112,9 @@ pub enum Memory {
     /// `d` ↔ memory at `n` + `imm`, indexed as `index` says.
     Load(Access),
     Store(Access),
+    /// LDRT, STRT: as unprivileged code would (A7.7.67).
+    LoadUnprivileged(Access),
+    StoreUnprivileged(Access),
     /// At `n` + (`m` << `amount`).
     LoadRegister(Access),
     StoreRegister(Access),

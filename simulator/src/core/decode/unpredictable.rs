@@ -2,7 +2,7 @@
 //! has not. What a Cortex-M4 does with them is not documented, so that the run stops instead of guessing. The rules are those
 //! of the encoding diagrams (bits in parentheses) and the decode pseudocode of A7.7; group by group as in A5.2 and A5.3.
 
-use super::{bit, bits, reg};
+use super::{bit, bits, reg, Alu, Branch, Kind, Memory, Multiple, Op, SetFlags, System};
 
 /// Why `opcode` has no result, if so.
 pub fn unpredictable(opcode: u32, wide: bool) -> Option<&'static str> {
@@ -11,6 +11,30 @@ pub fn unpredictable(opcode: u32, wide: bool) -> Option<&'static str> {
         .iter()
         .find(|rule| opcode & rule.mask == rule.value && (rule.broken)(opcode))
         .map(|rule| rule.group)
+}
+
+/// An instruction that may not stand in an IT block, or only at its end (the `InITBlock()` tests of A7.7).
+pub fn misplaced_in_it(op: &Op, last: bool) -> bool {
+    match op.kind {
+        Kind::Branch(Branch::Conditional | Branch::IfZero | Branch::IfNotZero | Branch::It)
+        | Kind::System(System::Cps) => true,
+        // MOVS Rd, Rm (T2) has no form without flags.
+        Kind::Register(Alu::Mov) => op.flags == SetFlags::OutsideIt,
+        _ => !last && writes_pc(op),
+    }
+}
+
+fn writes_pc(op: &Op) -> bool {
+    match op.kind {
+        Kind::Branch(_) => true,
+        Kind::Memory(Memory::Load(_) | Memory::LoadRegister(_) | Memory::LoadLiteral(_)) => {
+            op.d == 15
+        }
+        Kind::Multiple(Multiple::LoadIncrementAfter | Multiple::LoadDecrementBefore) => {
+            bit(op.imm, 15)
+        }
+        _ => false,
+    }
 }
 
 struct Rule {

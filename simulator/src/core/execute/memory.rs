@@ -41,6 +41,16 @@ impl Core {
                 self.update_base(op, updated, 16);
                 Ok(())
             }
+            Memory::LoadUnprivileged(access) => {
+                let (address, _) = self.indexed(op);
+                self.check_unprivileged(address)?;
+                self.load_single(bus, op, access, address)
+            }
+            Memory::StoreUnprivileged(access) => {
+                let (address, _) = self.indexed(op);
+                self.check_unprivileged(address)?;
+                self.store(bus, address, width(access), self.get(op.d), 0)
+            }
             Memory::LoadRegister(access) => {
                 let address = self.get(op.n).wrapping_add(self.get(op.m) << op.amount);
                 self.load_single(bus, op, access, address)

@@ -54,11 +54,14 @@ fn memory_results(op: &Op, memory: Memory) -> u16 {
     };
     match memory {
         Memory::Load(_) => bit(op.d) | base,
-        Memory::LoadRegister(_) | Memory::LoadLiteral(_) | Memory::LoadExclusive(_) => bit(op.d),
+        Memory::LoadRegister(_)
+        | Memory::LoadLiteral(_)
+        | Memory::LoadExclusive(_)
+        | Memory::LoadUnprivileged(_) => bit(op.d),
         Memory::LoadDouble => bit(op.d) | bit(op.m) | base,
         Memory::Store(_) | Memory::StoreDouble => base,
         Memory::StoreExclusive(_) => bit(op.a),
-        Memory::StoreRegister(_) => 0,
+        Memory::StoreRegister(_) | Memory::StoreUnprivileged(_) => 0,
     }
 }
 

@@ -149,7 +149,7 @@ fn class(kind: Kind) -> Class {
         Kind::Branch(Branch::TableByte | Branch::TableHalf) => Class::TableBranch,
         Kind::Branch(Branch::It) => Class::IfThen,
         Kind::Branch(_) => Class::Branch,
-        Kind::Memory(Memory::Store(_)) => Class::StoreImmediate,
+        Kind::Memory(Memory::Store(_) | Memory::StoreUnprivileged(_)) => Class::StoreImmediate,
         Kind::Memory(Memory::StoreRegister(_) | Memory::StoreExclusive(_)) => Class::StoreRegister,
         Kind::Memory(Memory::LoadDouble | Memory::StoreDouble) => Class::Multiple,
         Kind::Memory(_) => Class::Load,
