@@ -41,7 +41,7 @@ def run(elf: Path, periods: tuple[int, int], folder: Path) -> list[str]:
     image, log = folder / "periods.bin", folder / "uart.txt"
     image.write_bytes(struct.pack("<2I", *periods))
     command = [str(simulator.build()), "run", str(elf), "--image", f"{image}@0x08040000"]
-    subprocess.run([*command, "--until", "400ms", "--uart-log", str(log)], check=True, capture_output=True)
+    subprocess.run([*command, "--until", "100ms", "--uart-log", str(log)], check=True, capture_output=True)
     return log.read_text().splitlines()
 
 

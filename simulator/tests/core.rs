@@ -17,5 +17,7 @@ mod faults;
 mod float;
 #[path = "core/memory.rs"]
 mod memory;
+#[path = "core/mpu.rs"]
+mod mpu;
 #[path = "core/time.rs"]
 mod time;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { WORKS = 4, WORK_STEPS = 2000, STEPS_PER_YIELD = 16 };
+enum { WORKS = 4, WORK_STEPS = 500, STEPS_PER_YIELD = 16 };
 
 /** Computes work `index`, calling `yield` between its steps now and then; returns a digest of every step's bits. */
 uint32_t work(unsigned index, void (*yield)(void));

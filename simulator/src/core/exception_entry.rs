@@ -5,6 +5,7 @@
 //! vector and handler are fetched then, from its arrival on ("Cortex-M3 Technical Reference Manual" DDI 0337, 5.7).
 
 use super::exceptions::{HARD_FAULT, NMI};
+use super::memory::Purpose;
 use super::registers::{CONTROL_FPCA, CONTROL_SPSEL};
 use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN};
 use super::timing::{EXCEPTION_ENTRY_CYCLES, FLOAT_FRAME_CYCLES, TAIL_CHAIN_CYCLES};
@@ -74,11 +75,11 @@ impl Core {
         let extended = self.control & CONTROL_FPCA != 0;
         let exc_return = self.exc_return(extended);
         let began = self.cycles;
-        let stacked = self.push_frame(bus, extended);
+        let stacked = self.on_behalf_of(Purpose::Stacking, |core| core.push_frame(bus, extended));
         let stacking_done = self.cycles + EXCEPTION_ENTRY_CYCLES;
         // The vector is read while the frame is written.
         self.cycles = began;
-        self.derived_fault(stacked, cfsr::STKERR)?;
+        self.derived_fault(stacked, cfsr::STKERR, cfsr::MSTKERR)?;
         let first = self.exceptions.preempting().unwrap_or(cause);
         self.fetch_vector(bus, first, exc_return, stacking_done)
     }
@@ -213,11 +214,10 @@ impl Core {
 
     /// `PreserveFPState` (B1.5.7): the first floating-point instruction of a handler saves what was reserved.
     pub(super) fn preserve_float_state<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
-        self.store_float_state(bus, self.scb.fpcar)
-            .map_err(|trap| match trap {
-                Trap::Fault(_) => Trap::bus(cfsr::LSPERR, None),
-                stop => stop,
-            })?;
+        let saved = self.on_behalf_of(Purpose::LazyStacking, |core| {
+            core.store_float_state(bus, core.scb.fpcar)
+        });
+        saved.map_err(|trap| frame_fault(trap, cfsr::LSPERR, cfsr::MLSPERR))?;
         self.cycles += FLOAT_FRAME_CYCLES;
         self.scb.fpccr &= !FPCCR_LSPACT;
         Ok(())
@@ -287,16 +287,45 @@ impl Core {
         Ok(())
     }
 
-    /// A fault of stacking or unstacking is taken besides the exception that was on its way (B1.5.15).
-    pub(super) fn derived_fault(&mut self, result: Exec<()>, cfsr: u32) -> Result<(), Stop> {
+    /// Pends a fault that is not its instruction's own any more. Where it is enabled it waits for its turn instead of
+    /// escalating (B1.5.14).
+    pub(super) fn raise_later(&mut self, fault: Fault) -> Exec<()> {
+        self.scb.record(&fault);
+        if self.exceptions.is_enabled(fault.exception) {
+            self.pend(fault.exception);
+            return Ok(());
+        }
+        self.escalate("an imprecise BusFault")
+            .map_err(|stop| Trap::Stop(Box::new(stop)))
+    }
+
+    /// A fault of stacking or unstacking is taken besides the exception that was on its way (B1.5.15). `bus_error` and
+    /// `violation` are its bits in CFSR.
+    pub(super) fn derived_fault(
+        &mut self,
+        result: Exec<()>,
+        bus_error: u32,
+        violation: u32,
+    ) -> Result<(), Stop> {
         match result {
             Ok(()) => Ok(()),
-            Err(Trap::Stop(stop)) => Err(*stop),
-            Err(Trap::Fault(_)) => self.raise(Fault {
-                exception: BUS_FAULT,
-                cfsr,
-                address: None,
-            }),
+            Err(trap) => self.take_trap(frame_fault(trap, bus_error, violation)),
         }
     }
+}
+
+/// A fault of an access to a frame, by its own bits in CFSR and without an address (B3.2.15).
+fn frame_fault(trap: Trap, bus_error: u32, violation: u32) -> Trap {
+    let Trap::Fault(fault) = trap else {
+        return trap;
+    };
+    let (exception, cfsr) = match fault.exception {
+        MEM_MANAGE => (MEM_MANAGE, violation),
+        _ => (BUS_FAULT, bus_error),
+    };
+    Trap::Fault(Fault {
+        exception,
+        cfsr,
+        address: None,
+    })
 }

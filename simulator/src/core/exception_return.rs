@@ -1,6 +1,7 @@
 //! Returning from an exception (B1.5.8), or to the next one (tail-chaining, B1.5.12).
 
 use super::exception_entry::{BASIC_FRAME_BYTES, EXTENDED_FRAME_BYTES, REALIGNED};
+use super::memory::Purpose;
 use super::registers::CONTROL_FPCA;
 use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN, FPCCR_LSPACT, SCR_SLEEPONEXIT};
 use super::timing::{EXCEPTION_RETURN_CYCLES, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES};
@@ -79,10 +80,13 @@ impl Core {
         self.set_mode(mode, exc_return & 0xF == 0xD);
         let frame = self.registers[13];
         let began = self.cycles - (EXCEPTION_RETURN_CYCLES - REFILL_CYCLES);
-        let popped = self.unstack(bus, exc_return);
+        let popped = self.on_behalf_of(Purpose::Stacking, |core| core.unstack(bus, exc_return));
         self.cycles += REFILL_CYCLES;
         self.fetch.restart(self.pc, began + RETURN_ADDRESS_CYCLES);
-        self.derived_fault(popped, cfsr::UNSTKERR)?;
+        if popped.is_err() {
+            self.derived_fault(popped, cfsr::UNSTKERR, cfsr::MUNSTKERR)?;
+            return self.tail_chain(bus, exc_return);
+        }
         if to_handler != (self.ipsr != 0) {
             return self.refuse_frame(bus, exc_return, frame);
         }

@@ -1,10 +1,12 @@
 //! Data accesses: alignment, bit bands, the private peripherals, and the bus beyond.
 
-use super::registers::CONTROL_NPRIV;
+use super::mpu::Intent;
+use super::scb::{ACTLR_DISDEFWBUF, CCR_USERSETMPEND, FPCCR_USER};
 use super::timing::unaligned_cycles;
-use super::trap::{cfsr, Exec, Trap};
+use super::trap::{cfsr, Exec, Fault as CoreFault, Trap, BUS_FAULT};
 use super::Core;
 use crate::bus::{Bus, Fault, Width};
+use serde::{Deserialize, Serialize};
 
 /// Code and SRAM; above, memory is of Device type, where an unaligned access faults (A3.2.1, B3.1).
 const NORMAL_MEMORY_END: u32 = 0x4000_0000;
@@ -12,9 +14,20 @@ const NORMAL_MEMORY_END: u32 = 0x4000_0000;
 const SRAM_REGION: std::ops::Range<u32> = 0x2000_0000..0x2200_0000;
 /// End of the Code region.
 const SRAM_START: u32 = 0x2000_0000;
+const STIR: u32 = 0xE000_EF00;
 const PRIVATE_BUS: std::ops::RangeInclusive<u32> = 0xE000_0000..=0xE00F_FFFF;
 /// DBGMCU answers to the private bus's address range and belongs to the SoC (RM0368, 23.16).
 const DBGMCU: std::ops::RangeInclusive<u32> = 0xE004_2000..=0xE004_23FF;
+
+/// On whose behalf memory is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Purpose {
+    Instruction,
+    /// Writing or reading a frame, with the privilege of the code it belongs to.
+    Stacking,
+    /// Writing the floating-point part of a frame later, with the privilege that FPCCR recorded.
+    LazyStacking,
+}
 
 pub fn bytes(width: Width) -> u32 {
     match width {
@@ -88,6 +101,25 @@ impl Core {
         }
     }
 
+    /// Accesses memory on behalf of `purpose`.
+    pub(super) fn on_behalf_of<T>(
+        &mut self,
+        purpose: Purpose,
+        access: impl FnOnce(&mut Core) -> T,
+    ) -> T {
+        let before = std::mem::replace(&mut self.purpose, purpose);
+        let result = access(self);
+        self.purpose = before;
+        result
+    }
+
+    pub(super) fn access_privileged(&self) -> bool {
+        match self.purpose {
+            Purpose::LazyStacking => self.scb.fpccr & FPCCR_USER == 0,
+            _ => self.privileged(),
+        }
+    }
+
     /// Reads, zero-extended, as transfer number `transfer` of the instruction.
     #[inline(always)]
     pub(super) fn load<B: Bus>(
@@ -99,6 +131,9 @@ impl Core {
     ) -> Exec<u32> {
         if address & (bytes(width) - 1) != 0 {
             self.check_unaligned(address, width)?;
+        }
+        if self.mpu.enabled() {
+            self.check_protection(address, bytes(width), Intent::Read)?;
         }
         self.wait_for_data_bus(transfer);
         if address >= NORMAL_MEMORY_END || address >> 25 == 0x11 {
@@ -127,6 +162,9 @@ impl Core {
         if address & (bytes(width) - 1) != 0 {
             self.check_unaligned(address, width)?;
         }
+        if self.mpu.enabled() {
+            self.check_protection(address, bytes(width), Intent::Write)?;
+        }
         self.wait_for_data_bus(transfer);
         let now = self.access_cycle(transfer);
         if !SRAM_REGION.contains(&address) {
@@ -138,7 +176,7 @@ impl Core {
                 self.buffer_store(transfer, wait_cycles);
                 Ok(())
             }
-            Err(fault) => Err(self.data_fault(fault)),
+            Err(fault) => self.write_fault(fault),
         }
     }
 
@@ -203,12 +241,13 @@ impl Core {
         self.write_bus(bus, address, width, value, now)
     }
 
-    /// Unprivileged code sees none of the system control space (B3.1.1); STIR with USERSETMPEND is not modelled.
+    /// Unprivileged code sees none of the system control space but STIR, if CCR.USERSETMPEND allows it (B3.1.1, B3.2.26).
     fn check_privilege(&self, address: u32) -> Exec<()> {
-        if self.control & CONTROL_NPRIV != 0 && !self.privileged() {
-            return Err(Trap::bus(cfsr::PRECISERR, Some(address)));
+        let granted = address == STIR && self.scb.ccr & CCR_USERSETMPEND != 0;
+        if granted || self.access_privileged() {
+            return Ok(());
         }
-        Ok(())
+        Err(Trap::bus(cfsr::PRECISERR, Some(address)))
     }
 
     /// Without an MPU the system control space is all that an unprivileged access may not see.
@@ -250,7 +289,7 @@ impl Core {
                 self.buffer_store(now - self.access_cycle(0), wait_cycles);
                 Ok(())
             }
-            Err(fault) => Err(self.data_fault(fault)),
+            Err(fault) => self.write_fault(fault),
         }
     }
 
@@ -261,7 +300,23 @@ impl Core {
         }
     }
 
-    /// Every data fault is precise, stores' too: the write buffer, which makes them imprecise on the chip, is not modelled.
+    /// A store goes through the write buffer, so that its error comes when the instruction is over (TRM 3.3.3), unless
+    /// ACTLR.DISDEFWBUF turns the buffer off.
+    #[cold]
+    fn write_fault(&mut self, fault: Fault) -> Exec<()> {
+        let buffered =
+            self.purpose == Purpose::Instruction && self.scb.actlr & ACTLR_DISDEFWBUF == 0;
+        match fault {
+            Fault::Bus { .. } if buffered => self.raise_later(CoreFault {
+                exception: BUS_FAULT,
+                cfsr: cfsr::IMPRECISERR,
+                address: None,
+            }),
+            fault => Err(self.data_fault(fault)),
+        }
+    }
+
+    /// A fault of the access itself, at its instruction and with its address.
     #[cold]
     pub(super) fn data_fault(&self, fault: Fault) -> Trap {
         match fault {

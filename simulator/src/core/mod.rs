@@ -12,6 +12,7 @@ mod exception_return;
 mod exceptions;
 mod execute;
 mod memory;
+mod mpu;
 mod private_bus;
 mod registers;
 mod scb;
@@ -31,6 +32,8 @@ use dwt::CycleCounter;
 use exception_entry::Entry;
 use exception_return::Return;
 use exceptions::{Exceptions, SYSTICK};
+use memory::Purpose;
+use mpu::Mpu;
 use registers::{Flags, FloatRegisters};
 use scb::Scb;
 use serde::{Deserialize, Serialize};
@@ -56,6 +59,7 @@ pub struct Core {
     float: FloatRegisters,
     exceptions: Exceptions,
     scb: Scb,
+    mpu: Mpu,
     systick: SysTick,
     cycle_counter: CycleCounter,
     /// A cache of `bus`: what it holds changes no result.
@@ -70,6 +74,8 @@ pub struct Core {
     /// WFE's event register.
     event: bool,
     exclusive: bool,
+    /// On whose behalf memory is accessed just now.
+    purpose: Purpose,
     entering: Option<Entry>,
     leaving: Option<Return>,
     /// An EXC_RETURN value has been branched to.
@@ -118,6 +124,7 @@ impl Core {
             float: FloatRegisters::new(),
             exceptions: Exceptions::new(),
             scb: Scb::new(),
+            mpu: Mpu::default(),
             systick: SysTick::new(),
             cycle_counter: CycleCounter::new(),
             code: CodeCache::new(),
@@ -128,6 +135,7 @@ impl Core {
             sleep: Sleep::Awake,
             event: false,
             exclusive: false,
+            purpose: Purpose::Instruction,
             entering: None,
             leaving: None,
             returning: None,
@@ -395,7 +403,10 @@ impl Core {
             .iter()
             .position(|w| w.address == self.pc)
             .map_or(0, |n| n as u8 + 1);
-        self.code.insert(self.pc, op);
+        // What the MPU allows depends on privilege and priority: then nothing is remembered.
+        if !self.mpu.enabled() {
+            self.code.insert(self.pc, op);
+        }
         Ok(op)
     }
 
@@ -420,7 +431,7 @@ impl Core {
     }
 
     fn fetch_halfword<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u16> {
-        if execute_never(address) {
+        if execute_never(address) || self.mpu.enabled() && !self.may_execute(address) {
             return Err(Trap::Fault(trap::Fault {
                 exception: trap::MEM_MANAGE,
                 cfsr: cfsr::IACCVIOL,

@@ -11,6 +11,7 @@ use super::{dwt, Core};
 use crate::bus::Width;
 
 const CPUID: u32 = 0x410F_C241;
+const CFSR: u32 = 0xE000_ED28;
 const AIRCR_KEY: u32 = 0x05FA;
 const AIRCR_KEY_READ: u32 = 0xFA05;
 const AIRCR_SYSRESETREQ: u32 = 1 << 2;
@@ -20,8 +21,6 @@ const DEMCR_TRCENA: u32 = 1 << 24;
 const DEMCR_STORED: u32 = DEMCR_TRCENA | 0x7F1;
 /// AHP, DN, FZ, RMode.
 const FPDSCR_WRITABLE: u32 = 0x07C0_0000;
-/// MPU_TYPE: eight unified regions.
-const MPU_TYPE: u32 = 8 << 8;
 
 /// CPU feature registers ID_PFR0…ID_ISAR4 (TRM table 4-1).
 const FEATURES: [u32; 13] = [
@@ -58,9 +57,12 @@ const SHCSR_PENDED: [(u32, u8); 4] = [
 ];
 const SHCSR_ENABLED: [(u32, u8); 3] = [(16, MEM_MANAGE), (17, BUS_FAULT), (18, USAGE_FAULT)];
 
-/// SHPR and IPR answer bytes and halfwords as well as words.
+/// SHPR, IPR, CFSR, MPU_RASR and the MPU's aliases answer bytes and halfwords as well as words.
 fn byte_accessible(address: u32) -> bool {
-    matches!(address, 0xE000_E400..=0xE000_E7FF | 0xE000_ED18..=0xE000_ED23)
+    matches!(
+        address,
+        0xE000_E400..=0xE000_E7FF | 0xE000_ED18..=0xE000_ED23 | 0xE000_ED28..=0xE000_ED2B | 0xE000_EDA0..=0xE000_EDA3
+    )
 }
 
 impl Core {
@@ -95,7 +97,13 @@ impl Core {
             }
             let shift = 8 * (address & 3);
             let mask = (u32::MAX >> (32 - 8 * bytes(width))) << shift;
-            word = self.read_private_word(address & !3, now)? & !mask | value << shift & mask;
+            // The other bytes keep their value; in CFSR, where ones clear, that is by writing zeros.
+            let others = if address & !3 == CFSR {
+                0
+            } else {
+                self.read_private_word(address & !3, now)? & !mask
+            };
+            word = others | value << shift & mask;
         }
         self.write_private_word(address & !3, word, now)?;
         self.reconsider();
@@ -118,8 +126,7 @@ impl Core {
             0xE000_ED00..=0xE000_ED3F => self.read_scb(address),
             0xE000_ED40..=0xE000_ED73 => FEATURES[(address - 0xE000_ED40) as usize / 4],
             0xE000_ED88 => self.scb.cpacr,
-            0xE000_ED90 => MPU_TYPE,
-            0xE000_ED94 => 0,
+            0xE000_ED90..=0xE000_EDB8 => self.mpu.read(address - 0xE000_ED90),
             // DHCSR: no debugger is connected.
             0xE000_EDF0 => 0,
             0xE000_EDFC => self.scb.demcr,
@@ -151,8 +158,10 @@ impl Core {
             0xE000_E100..=0xE000_E4FF => self.write_nvic(address, value),
             0xE000_ED00..=0xE000_ED3F => return self.write_scb(address, value),
             0xE000_ED88 => self.scb.cpacr = value & 0x00F0_0000,
-            0xE000_ED94 if value & 1 == 0 => {}
-            0xE000_ED94 => return Err(Trap::unmodelled("the MPU", address, self.pc)),
+            0xE000_ED90..=0xE000_EDB8 => {
+                self.mpu.write(address - 0xE000_ED90, value);
+                self.code.clear();
+            }
             0xE000_EDFC => return self.write_demcr(value, now),
             0xE000_EF00 => self.pend_irq(value),
             0xE000_EF34 => self.scb.fpccr = value & 0xC000_017B,

@@ -4,6 +4,7 @@ use super::trap::{cfsr, Fault, BUS_FAULT, MEM_MANAGE};
 use serde::{Deserialize, Serialize};
 
 pub const CCR_NONBASETHRDENA: u32 = 1 << 0;
+pub const CCR_USERSETMPEND: u32 = 1 << 1;
 pub const CCR_UNALIGN_TRP: u32 = 1 << 3;
 pub const CCR_DIV_0_TRP: u32 = 1 << 4;
 pub const CCR_STKALIGN: u32 = 1 << 9;
@@ -13,7 +14,11 @@ pub const CCR_WRITABLE: u32 = 0x31B;
 pub const SCR_SLEEPONEXIT: u32 = 1 << 1;
 const SCR_SEVONPEND: u32 = 1 << 4;
 
+/// The write buffer is off (TRM 4.1, ACTLR).
+pub const ACTLR_DISDEFWBUF: u32 = 1 << 1;
+
 pub const FPCCR_LSPACT: u32 = 1 << 0;
+pub const FPCCR_USER: u32 = 1 << 1;
 pub const FPCCR_LSPEN: u32 = 1 << 30;
 pub const FPCCR_ASPEN: u32 = 1 << 31;
 

@@ -25,9 +25,14 @@ pub const USAGE_FAULT: u8 = 6;
 
 pub mod cfsr {
     pub const IACCVIOL: u32 = 1 << 0;
+    pub const DACCVIOL: u32 = 1 << 1;
+    pub const MUNSTKERR: u32 = 1 << 3;
+    pub const MSTKERR: u32 = 1 << 4;
+    pub const MLSPERR: u32 = 1 << 5;
     pub const MMARVALID: u32 = 1 << 7;
     pub const IBUSERR: u32 = 1 << 8;
     pub const PRECISERR: u32 = 1 << 9;
+    pub const IMPRECISERR: u32 = 1 << 10;
     pub const UNSTKERR: u32 = 1 << 11;
     pub const STKERR: u32 = 1 << 12;
     pub const LSPERR: u32 = 1 << 13;

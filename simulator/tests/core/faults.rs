@@ -142,18 +142,97 @@ fn unknown_encodings_stop_with_opcode_and_address() {
 }
 
 #[test]
-fn the_mpu_and_a_reset_request_stop_the_run() {
-    let stop = Board::new("poke 0xE000ED94, 1\n .pool").stop();
-    assert!(
-        matches!(
-            stop,
-            Stop::Unmodelled {
-                address: 0xE000_ED94,
-                ..
-            }
-        ),
-        "{stop}"
-    );
+fn a_reset_request_stops_the_run() {
     let stop = Board::new("poke AIRCR, 0x05fa0004\n .pool").stop();
     assert!(matches!(stop, Stop::ResetRequested { .. }), "{stop}");
+}
+
+#[test]
+fn a_buffered_store_fails_later_and_without_an_address() {
+    // B3.2.15, IMPRECISERR; Cortex-M4 TRM 3.3.3: stores to memory that answers nowhere go through the write buffer.
+    let mut board = Board::new(&format!("poke SHCSR, 0x20000\n ldr r0, =0x30000004\n adr r3, 1f\n b 2f\n .pool\n .balign 4\n2: str r1, [r0]\n1: nop\n function bus_fault\n {READ_STATUS}"));
+    board.finish();
+    assert_eq!((board.r(5), board.r(7)), (1 << 10, 5));
+    assert!(board.r(4) >= board.r(3), "the store itself is over");
+}
+
+#[test]
+fn without_the_write_buffer_a_store_fails_at_once() {
+    let mut board = Board::new("poke SHCSR, 0x20000\n poke 0xE000E008, 2\n ldr r0, =0x30000004\n str r1, [r0]\n .pool\n function bus_fault\n ldr r1, =CFSR\n ldr r2, [r1]\n ldr r3, [r1, #16]\n bkpt 0");
+    board.finish();
+    assert_eq!((board.r(2), board.r(3)), (0x8200, 0x3000_0004));
+}
+
+#[test]
+fn an_imprecise_fault_waits_under_basepri_and_escalates_where_it_is_disabled() {
+    // B1.5.14: an asynchronous fault pends; only a disabled one becomes a HardFault.
+    let masked = "poke SHCSR, 0x20000\n poke 0xE000ED18, 0xc000\n movs r0, #0x80\n msr basepri, r0\n ldr r0, =0x30000004\n str r1, [r0]\n nop\n mov r8, r9\n movs r0, #0\n msr basepri, r0\n nop\n b 1f\n .pool\n function bus_fault\n mov r9, #1\n bx lr\n1:";
+    let board = run(masked);
+    assert_eq!((board.r(8), board.r(9)), (0, 1));
+    let mut board = Board::new(&format!("ldr r0, =0x30000004\n str r1, [r0]\n nop\n nop\n .pool\n function hard_fault\n {READ_STATUS}"));
+    board.finish();
+    assert_eq!((board.r(5), board.r(6), board.r(7)), (1 << 10, 1 << 30, 3));
+}
+
+#[test]
+fn a_branch_to_an_even_address_is_an_invalid_state() {
+    let mut board = Board::new(&format!(
+        "adr r0, 1f\n bx r0\n .balign 4\n1: nop\n function hard_fault\n {READ_STATUS}"
+    ));
+    board.finish();
+    assert_eq!(board.r(5), 1 << 17);
+}
+
+#[test]
+fn an_even_vector_is_an_invalid_state_at_the_handler_s_first_instruction() {
+    // B1.5.6: ExceptionTaken loads EPSR.T from the vector; A4.1.1: an instruction with T clear is INVSTATE.
+    let mut board = Board::new(&format!("ldr r0, =0x20000200\n adr r1, 2f\n str r1, [r0, #44]\n ldr r1, =hard_fault\n str r1, [r0, #12]\n ldr r2, =VTOR\n str r0, [r2]\n svc 0\n .pool\n .balign 4\n2: nop\n function hard_fault\n {READ_STATUS}"));
+    board.finish();
+    assert_eq!((board.r(5), board.r(6), board.r(7)), (1 << 17, 1 << 30, 3));
+}
+
+#[test]
+fn floating_point_needs_the_coprocessor_and_the_privilege() {
+    // B3.2.20: CP10 and CP11 = 1 is for privileged code alone.
+    for (cpacr, control, faults) in [
+        (0, 0, true),
+        (5 << 20, 0, false),
+        (5 << 20, 1, true),
+        (15 << 20, 1, false),
+    ] {
+        let mut board = Board::new(&format!("poke CPACR, {cpacr}\n movs r0, #{control}\n msr control, r0\n isb\n movs r5, #0\n vmov s0, r5\n bkpt 0\n .pool\n function hard_fault\n {READ_STATUS}"));
+        board.finish();
+        assert_eq!(
+            board.r(5),
+            if faults { 1 << 19 } else { 0 },
+            "CPACR {cpacr:#x}, CONTROL {control}"
+        );
+    }
+}
+
+#[test]
+fn a_vector_that_cannot_be_read_is_a_hard_fault_and_its_exception_stays_pending() {
+    // B1.5.14, VECTTBL; HardFault's own vector is read from the table again, which must answer there.
+    let stop =
+        Board::new("ldr r2, =VTOR\n ldr r0, =0x10000000\n str r0, [r2]\n svc 0\n .pool").stop();
+    assert!(matches!(stop, Stop::Lockup { .. }), "{stop}");
+}
+
+#[test]
+fn narrow_writes_clear_only_their_part_of_the_status() {
+    let board = run("b 2f\n function hard_fault\n ldr r5, =CFSR\n ldr r0, [sp, #24]\n adds r0, #2\n str r0, [sp, #24]\n bx lr\n .pool\n2: udf 1\n ldr r5, =CFSR\n movs r1, #0xff\n strb r1, [r5]\n strb r1, [r5, #1]\n ldr r6, [r5]\n strh r1, [r5, #2]\n ldr r7, [r5]\n");
+    assert_eq!((board.r(6), board.r(7)), (1 << 16, 0));
+}
+
+#[test]
+fn stir_serves_unprivileged_code_that_may_use_it() {
+    // B3.2.26 and CCR.USERSETMPEND.
+    let program = |ccr: u32| {
+        format!("poke ISER, 1\n poke CCR, {ccr}\n ldr r1, =0xE000EF00\n movs r0, #1\n msr control, r0\n isb\n movs r0, #0\n str r0, [r1]\n nop\n bkpt 0\n .pool\n function irq0\n mov r8, #1\n bx lr\n function hard_fault\n mov r9, #1\n bkpt 0")
+    };
+    for (ccr, taken, refused) in [(0x202, 1, 0), (0x200, 0, 1)] {
+        let mut board = Board::new(&program(ccr));
+        board.finish();
+        assert_eq!((board.r(8), board.r(9)), (taken, refused));
+    }
 }
