@@ -3,7 +3,7 @@
 mod support;
 
 use std::fs;
-use support::{firmware, scratch, virtual_nucleo};
+use support::{firmware, read_edges, scratch, virtual_nucleo};
 
 /// The lines that a fixture shows, as names and values.
 fn shown(source: &str, arguments: &[&str]) -> Vec<(String, u32)> {
@@ -75,4 +75,48 @@ fn dma_sends_a_text_without_the_core() {
     // The last of 14 bytes is handed over when the 13th begins to leave, 160 cycles a byte.
     let took = value("took")[0];
     assert!((12 * 160..12 * 160 + 60).contains(&took), "{took}");
+}
+
+#[test]
+fn pins_and_flags_interrupt() {
+    let shown = shown("interrupts", &["--until", "20ms"]);
+    let value = |name| values(&shown, name);
+    assert_eq!(value("irq"), [0x42]);
+    // Pulled up, driven low, driven high; the falling edge is not selected any more; then software. Levels read in turn.
+    assert_eq!(value("edges"), [4]);
+    assert_eq!(value("levels"), [0b1010]);
+    assert_eq!(value("pending"), [0]);
+    // PA5 is locked, PA6 is not: its mode alone changed.
+    assert_eq!(value("moder"), [0b01_00]);
+    assert_eq!(value("lckr"), [1 << 16 | 1 << 5]);
+    // TC came after the last byte.
+    assert_eq!(value("order"), [13]);
+}
+
+#[test]
+fn a_timer_makes_pwm_one_pulse_and_updates() {
+    let edges = scratch("peripherals-timers.csv");
+    let shown = shown(
+        "timers",
+        &["--until", "20ms", "--edges", edges.to_str().unwrap()],
+    );
+    let edges: Vec<(u64, bool)> = read_edges(&edges)
+        .iter()
+        .filter(|edge| edge.pin == "PA5")
+        .map(|edge| (edge.cycle, edge.level))
+        .collect();
+    let widths: Vec<u64> = edges.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    // 25 of 100 counts of 4 cycles high, then 75 of 100. The first pulse begins with CC1E, before the counter runs.
+    assert!(widths[0] > 100, "{widths:?}");
+    assert_eq!(&widths[1..5], [300, 300, 100, 300], "{widths:?}");
+    assert!(edges[0].1);
+    // PWM mode 2 is active from 200 to the end of the count of 1,000.
+    let pulse = widths[widths.len() - 1];
+    assert_eq!(pulse, 800, "{widths:?}");
+    let value = |name| values(&shown, name);
+    assert_eq!(value("quiet"), [0]);
+    assert_eq!(value("stopped"), [0]);
+    let ten = value("ten")[0];
+    assert!((10_000..10_060).contains(&ten), "{ten}");
+    assert_eq!(value("held"), [0]);
 }

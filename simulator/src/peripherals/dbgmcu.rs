@@ -11,7 +11,7 @@ const IDCODE: u32 = 0x1001_6433;
 static TABLE: &[Register] = &[
     Register::new(0x00, "IDCODE", IDCODE, 0).inert(!0),
     // DBG_SLEEP, DBG_STOP, DBG_STANDBY; trace pins are not modelled.
-    Register::new(0x04, "CR", 0, 0b111),
+    Register::new(0x04, "CR", 0, 0b111).missing(0xE0),
     // Timers 2–5, RTC, WWDG, IWDG, I2C1–3.
     Register::new(0x08, "APB1_FZ", 0, 0x00E0_1C0F),
     // Timers 1, 9–11.

@@ -1,4 +1,4 @@
-//! External interrupt controller (RM0368 §10.3), lines 0–15: edges of pins, and software interrupts.
+//! External interrupt controller (RM0368 §10.3): edges of pins on lines 0–15, and software interrupts on all.
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
@@ -9,12 +9,13 @@ const RTSR: u32 = 0x08;
 const FTSR: u32 = 0x0C;
 const SWIER: u32 = 0x10;
 const PR: u32 = 0x14;
-/// Lines of pins; 16 (PVD), 17, 21 and 22 (RTC), 18 (USB) are not modelled.
-const LINES: u32 = 0xFFFF;
+/// Lines of pins, then 16 (PVD), 17, 21 and 22 (RTC) and 18 (USB), whose sources are not modelled: software alone raises them.
+const LINES: u32 = 0x0067_FFFF;
 
 static TABLE: &[Register] = &[
     Register::new(IMR, "IMR", 0, LINES),
-    Register::new(0x04, "EMR", 0, 0),
+    // Events, which wake the core from WFE.
+    Register::new(0x04, "EMR", 0, 0).missing(LINES),
     Register::new(RTSR, "RTSR", 0, LINES),
     Register::new(FTSR, "FTSR", 0, LINES),
     Register::new(SWIER, "SWIER", 0, LINES),
@@ -22,7 +23,10 @@ static TABLE: &[Register] = &[
 ];
 
 /// Lines served by each interrupt vector (§10.1.3, table 38).
-const VECTORS: [(u16, u32); 7] = [
+const VECTORS: [(u16, u32); 12] = [
+    (1, 1 << 16),
+    (2, 1 << 21),
+    (3, 1 << 22),
     (6, 0x0001),
     (7, 0x0002),
     (8, 0x0004),
@@ -30,6 +34,8 @@ const VECTORS: [(u16, u32); 7] = [
     (10, 0x0010),
     (23, 0x03E0),
     (40, 0xFC00),
+    (41, 1 << 17),
+    (42, 1 << 18),
 ];
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -127,5 +133,28 @@ mod tests {
         assert_eq!(raised(&exti), [23]);
         exti.write(PR, 1 << 7, 0).unwrap();
         assert_eq!(exti.read(SWIER, 0), 0);
+    }
+
+    #[test]
+    fn every_line_has_its_vector() {
+        // RM0368 §10.1.3, table 38, and §10.2.5.
+        let expected = [
+            (16, 1),
+            (21, 2),
+            (22, 3),
+            (4, 10),
+            (5, 23),
+            (9, 23),
+            (10, 40),
+            (15, 40),
+            (17, 41),
+            (18, 42),
+        ];
+        for (line, irq) in expected {
+            let mut exti = Exti::default();
+            exti.write(IMR, 1 << line, 0).unwrap();
+            exti.write(SWIER, 1 << line, 0).unwrap();
+            assert_eq!(raised(&exti), [irq], "line {line}");
+        }
     }
 }

@@ -11,8 +11,14 @@ const VOSRDY: u32 = 1 << 14;
 const DBP: u32 = 1 << 8;
 
 static TABLE: &[Register] = &[
-    Register::new(CR, "CR", 0x0000_8000, 0b11 << VOS_SHIFT | DBP),
-    Register::new(CSR, "CSR", 0, 0).inert(VOSRDY),
+    // Stop and Standby modes, the voltage detector, flash power-down. CWUF and CSBF clear flags that are never set.
+    Register::new(CR, "CR", 0x0000_8000, 0b11 << VOS_SHIFT | DBP)
+        .inert(0b1100)
+        .missing(0x3EF3),
+    // The wake-up pin and the backup regulator.
+    Register::new(CSR, "CSR", 0, 0)
+        .inert(VOSRDY)
+        .missing(0x0300),
 ];
 
 #[derive(Clone, Serialize, Deserialize)]

@@ -39,11 +39,19 @@ static TABLE: &[Register] = &[
         0x0000_0083,
         HSION | HSITRIM | HSEON | HSEBYP | PLLON,
     )
-    .inert(READY_FLAGS),
+    // CSSON and the PLL for I2S.
+    .inert(READY_FLAGS)
+    .missing(1 << 19 | 1 << 26),
     // Bit 29 is reserved and reads one; vendor code writes it as zero.
     Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x0F43_7FFF).inert(1 << 29),
-    Register::new(CFGR, "CFGR", 0, SW | PRESCALERS).inert(SWS),
-    Register::new(0x0C, "CIR", 0, 0),
+    // The RTC's divider and the clock outputs MCO.
+    Register::new(CFGR, "CFGR", 0, SW | PRESCALERS)
+        .inert(SWS)
+        .missing(0x1F << 16 | 0x1FF << 23),
+    // Interrupts of clocks that become ready.
+    Register::new(0x0C, "CIR", 0, 0)
+        .inert(0xBF)
+        .missing(0x00BF_3F00),
     Register::new(AHB1RSTR, "AHB1RSTR", 0, AHB1_CLOCKS),
     Register::new(0x14, "AHB2RSTR", 0, 1 << 7),
     Register::new(APB1RSTR, "APB1RSTR", 0, APB1_CLOCKS),

@@ -8,13 +8,13 @@ const EXTICR1: u32 = 0x08;
 
 static TABLE: &[Register] = &[
     // Flash stays at address 0.
-    Register::new(0x00, "MEMRMP", 0, 0),
-    Register::unmodelled(0x04, "PMC"),
+    Register::new(0x00, "MEMRMP", 0, 0).missing(0b11),
+    Register::new(0x04, "PMC", 0, 0).missing(1 << 16),
     Register::new(0x08, "EXTICR1", 0, 0xFFFF),
     Register::new(0x0C, "EXTICR2", 0, 0xFFFF),
     Register::new(0x10, "EXTICR3", 0, 0xFFFF),
     Register::new(0x14, "EXTICR4", 0, 0xFFFF),
-    Register::unmodelled(0x20, "CMPCR"),
+    Register::new(0x20, "CMPCR", 0, 0).inert(1 << 8).missing(1),
 ];
 
 #[derive(Clone, Serialize, Deserialize)]

@@ -29,20 +29,32 @@ const UIF: u32 = 1 << 0;
 const UG: u32 = 1 << 0;
 /// UIF and CC1IF–CC4IF; the same positions in DIER and EGR.
 const EVENTS: u32 = 0b1_1111;
-/// OCxPE and OCxM of both channels of a CCMR; input capture, fast and clear enable are not modelled.
-const OUTPUT_COMPARE: u32 = 0x7878;
+/// OCxFE, OCxPE and OCxM of both channels of a CCMR. OCxFE matters only to a trigger, and triggers are not modelled.
+const OUTPUT_COMPARE: u32 = 0x7C7C;
+/// CCxS and OCxCE: input capture and clearing by ETRF.
+const INPUT_CAPTURE: u32 = 0x8383;
+/// CKD sets the clock of input filters, which are not modelled.
+const CKD: u32 = 0b11 << 8;
+/// DIR and CMS: counting down.
+const DOWN: u32 = 0b111 << 4;
+/// MMS selects the trigger output, to which nothing that is modelled listens.
+const MMS: u32 = 0b111 << 4;
+/// CCDS and TI1S.
+const CR2_MISSING: u32 = 1 << 3 | 1 << 7;
+/// TIE and the DMA requests UDE, CCxDE and TDE.
+const DIER_MISSING: u32 = 0x5F40;
 
 const fn table(counter: u32) -> [Register; 19] {
     [
-        Register::new(CR1, "CR1", 0, CEN | UDIS | URS | OPM | ARPE),
-        Register::new(0x04, "CR2", 0, 0),
-        Register::unmodelled(0x08, "SMCR"),
-        Register::new(DIER, "DIER", 0, EVENTS),
+        Register::new(CR1, "CR1", 0, CEN | UDIS | URS | OPM | ARPE | CKD).missing(DOWN),
+        Register::new(0x04, "CR2", 0, MMS).missing(CR2_MISSING),
+        Register::new(0x08, "SMCR", 0, 0).missing(0xFFF7),
+        Register::new(DIER, "DIER", 0, EVENTS).missing(DIER_MISSING),
         Register::new(SR, "SR", 0, EVENTS).inert(!EVENTS),
         Register::new(EGR, "EGR", 0, EVENTS),
-        Register::new(CCMR1, "CCMR1", 0, OUTPUT_COMPARE),
-        Register::new(CCMR2, "CCMR2", 0, OUTPUT_COMPARE),
-        Register::new(CCER, "CCER", 0, 0x3333),
+        Register::new(CCMR1, "CCMR1", 0, OUTPUT_COMPARE).missing(INPUT_CAPTURE),
+        Register::new(CCMR2, "CCMR2", 0, OUTPUT_COMPARE).missing(INPUT_CAPTURE),
+        Register::new(CCER, "CCER", 0, 0x3333).missing(0x8888),
         Register::new(CNT, "CNT", 0, counter),
         Register::new(PSC, "PSC", 0, 0xFFFF),
         Register::new(ARR, "ARR", counter, counter),
@@ -50,9 +62,9 @@ const fn table(counter: u32) -> [Register; 19] {
         Register::new(0x38, "CCR2", 0, counter),
         Register::new(0x3C, "CCR3", 0, counter),
         Register::new(CCR4, "CCR4", 0, counter),
-        Register::unmodelled(0x48, "DCR"),
+        Register::new(0x48, "DCR", 0, 0).missing(0x1F1F),
         Register::unmodelled(0x4C, "DMAR"),
-        Register::unmodelled(0x50, "OR"),
+        Register::new(0x50, "OR", 0, 0).missing(0x0CC0),
     ]
 }
 

@@ -284,8 +284,8 @@ mod tests {
     fn what_is_not_modelled_is_named() {
         let mut soc = soc();
         assert_eq!(
-            refusal(soc.write(TIM2 + 0x08, Width::Word, 0, 0)),
-            "TIM2_SMCR"
+            refusal(soc.write(TIM2 + 0x08, Width::Word, 7, 0)),
+            "TIM2_SMCR (bits 0x00000007)"
         );
         assert_eq!(
             refusal(soc.write(TIM2, Width::Word, 0x10, 0)),
