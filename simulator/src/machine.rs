@@ -1,9 +1,10 @@
 //! The virtual Nucleo: the core and the chip around it, moved from event to event.
 
-use crate::bus::Bus;
-use crate::core::{Core, RunEnd, Stop, Timing};
+use crate::bus::{Bus, Width};
+use crate::core::{Core, DebugFault, RunEnd, Stop, Timing};
 use crate::edges::{Edge, Pin, CHANNELS};
 use crate::memory::Memory;
+use crate::peripherals::registers::Unmodelled;
 use crate::snapshot::Snapshot;
 use crate::soc::gaps::Touched;
 use crate::soc::Soc;
@@ -155,7 +156,7 @@ impl Machine {
         let end = limit
             .cycle(self.timebase())
             .min(self.cycles().saturating_add(slice_cycles));
-        while self.cycles() < end && self.timebase().changes() == changes {
+        while self.cycles() < end && self.timebase().changes() == changes && !self.core.held() {
             self.run_to_event(end)?;
         }
         Ok(())
@@ -191,8 +192,13 @@ impl Machine {
         let until = self.soc.next_event().min(end);
         if self.soc.flash_busy_until() > self.cycles() {
             self.step_beside_busy_flash(until)?;
-        } else if let RunEnd::Asleep = run(&mut self.core, &mut self.soc, until)? {
-            self.skip_idle(until);
+            self.settle();
+            return Ok(());
+        }
+        match run(&mut self.core, &mut self.soc, until) {
+            Ok(RunEnd::Asleep) => self.skip_idle(until),
+            Ok(_) => {}
+            Err(stop) => self.survive(stop)?,
         }
         self.settle();
         Ok(())
@@ -212,6 +218,56 @@ impl Machine {
             self.core.step(&mut self.soc)?;
         }
         Ok(())
+    }
+
+    /// What the chip goes on from: a reset that the program asked for, and a lock-up that a debugger can look at.
+    fn survive(&mut self, stop: Stop) -> Result<(), Stop> {
+        match stop {
+            Stop::ResetRequested { .. } => self.reset(),
+            Stop::Lockup { .. } if self.core.debugged() => {
+                self.core.lock_up();
+                Ok(())
+            }
+            stop => Err(stop),
+        }
+    }
+
+    /// A system reset now, as by the reset pin.
+    pub fn reset(&mut self) -> Result<(), Stop> {
+        self.soc
+            .reset(self.core.cycles())
+            .map_err(|Unmodelled(what)| Stop::Unmodelled {
+                what,
+                address: 0,
+                pc: self.core.pc(),
+            })?;
+        self.lines = self.soc.interrupt_lines();
+        self.core.reset(&mut self.soc)
+    }
+
+    /// A debugger's read; it takes no time.
+    pub fn debug_read(&mut self, address: u32, width: Width) -> Result<u32, DebugFault> {
+        let read = self.core.debug_read(&mut self.soc, address, width);
+        self.settle();
+        read
+    }
+
+    /// A debugger's write; it takes no time.
+    pub fn debug_write(
+        &mut self,
+        address: u32,
+        width: Width,
+        value: u32,
+    ) -> Result<(), DebugFault> {
+        let written = self
+            .core
+            .debug_write(&mut self.soc, address, width, value)
+            .or_else(|fault| match fault {
+                DebugFault::Stop(stop) => self.survive(stop).map_err(DebugFault::Stop),
+                fault => Err(fault),
+            });
+        self.settle();
+        written
     }
 
     /// Lets the events up to now happen and tells the core which interrupt lines they moved.

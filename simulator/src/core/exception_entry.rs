@@ -133,6 +133,7 @@ impl Core {
                 self.vector_table_fault(exception)?;
                 0
             }
+            Err(Trap::Halt(_)) => unreachable!("only BKPT and fetching halt"),
         };
         let fetch_cycle = 1 + self.vector_arrival(address);
         self.entering = Some(Entry {
@@ -227,6 +228,7 @@ impl Core {
     fn take_exception(&mut self, entry: Entry) {
         self.entering = None;
         self.exceptions.activate(entry.exception);
+        self.catch_vector(entry.exception);
         self.set_mode(entry.exception, false);
         self.registers[14] = entry.exc_return;
         self.control &= !CONTROL_FPCA;
@@ -255,6 +257,10 @@ impl Core {
         match trap {
             Trap::Stop(stop) => Err(*stop),
             Trap::Fault(fault) => self.raise(fault),
+            Trap::Halt(cause) => {
+                self.want_halt(cause);
+                Ok(())
+            }
         }
     }
 

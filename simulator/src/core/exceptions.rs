@@ -35,6 +35,8 @@ pub struct Exceptions {
     pub primask: bool,
     pub faultmask: bool,
     basepri: u8,
+    /// Exceptions that a debugger masks.
+    pub held_back: u128,
     pub prigroup: u8,
 }
 
@@ -49,6 +51,7 @@ impl Exceptions {
             primask: false,
             faultmask: false,
             basepri: 0,
+            held_back: 0,
             prigroup: 0,
         }
     }
@@ -176,12 +179,16 @@ impl Exceptions {
 
     /// The pending, enabled exception that comes first: lowest priority value, then lowest number.
     pub fn first_pending(&self) -> Option<u8> {
-        members(self.pending & self.enabled).min_by_key(|&n| self.fixed_or_configured(n))
+        self.first_of(self.pending & self.enabled)
+    }
+
+    fn first_of(&self, set: u128) -> Option<u8> {
+        members(set).min_by_key(|&n| self.fixed_or_configured(n))
     }
 
     /// The exception that must be taken now.
     pub fn preempting(&self) -> Option<u8> {
-        let first = self.first_pending()?;
+        let first = self.first_of(self.pending & self.enabled & !self.held_back)?;
         (self.group_priority(first) < self.execution_priority()).then_some(first)
     }
 

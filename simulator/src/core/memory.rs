@@ -1,5 +1,6 @@
 //! Data accesses: alignment, bit bands, the private peripherals, and the bus beyond.
 
+use super::debug::Access;
 use super::mpu::Intent;
 use super::scb::{ACTLR_DISDEFWBUF, CCR_USERSETMPEND, FPCCR_USER};
 use super::timing::unaligned_cycles;
@@ -9,9 +10,9 @@ use crate::bus::{Bus, Fault, Width};
 use serde::{Deserialize, Serialize};
 
 /// Code and SRAM; above, memory is of Device type, where an unaligned access faults (A3.2.1, B3.1).
-const NORMAL_MEMORY_END: u32 = 0x4000_0000;
+pub(super) const NORMAL_MEMORY_END: u32 = 0x4000_0000;
 /// SRAM below its bit-band alias (B3.1). A store elsewhere, into flash too, may be an event.
-const SRAM_REGION: std::ops::Range<u32> = 0x2000_0000..0x2200_0000;
+pub(super) const SRAM_REGION_BYTES: u32 = 0x0200_0000;
 /// End of the Code region.
 const SRAM_START: u32 = 0x2000_0000;
 const STIR: u32 = 0xE000_EF00;
@@ -46,7 +47,7 @@ fn bit_band(address: u32) -> Option<(u32, u32)> {
     Some((address & 0xE000_0000 | offset >> 5 & !3, offset >> 2 & 31))
 }
 
-fn is_private(address: u32) -> bool {
+pub(super) fn is_private(address: u32) -> bool {
     PRIVATE_BUS.contains(&address) && !DBGMCU.contains(&address)
 }
 
@@ -136,7 +137,8 @@ impl Core {
             self.check_protection(address, bytes(width), Intent::Read)?;
         }
         self.wait_for_data_bus(transfer);
-        if address >= NORMAL_MEMORY_END || address >> 25 == 0x11 {
+        if address >= self.ordinary_loads_end || address >> 25 == 0x11 {
+            self.wait_for_flash(address, transfer); // watched data
             let now = self.access_cycle(transfer);
             return self.load_beyond_memory(bus, address, width, now);
         }
@@ -167,7 +169,7 @@ impl Core {
         }
         self.wait_for_data_bus(transfer);
         let now = self.access_cycle(transfer);
-        if !SRAM_REGION.contains(&address) {
+        if address.wrapping_sub(SRAM_START) >= self.ordinary_store_bytes {
             return self.store_beyond_memory(bus, address, width, value, now);
         }
         self.code.written(address, bytes(width));
@@ -205,6 +207,7 @@ impl Core {
         width: Width,
         now: u64,
     ) -> Exec<u32> {
+        self.note_access(address, width, Access::Read);
         if let Some((word, bit)) = bit_band(address) {
             return Ok(self.read_bus(bus, word, Width::Word, now)? >> bit & 1);
         }
@@ -224,6 +227,7 @@ impl Core {
         value: u32,
         now: u64,
     ) -> Exec<()> {
+        self.note_access(address, width, Access::Write);
         if let Some((word, bit)) = bit_band(address) {
             let old = self.read_bus(bus, word, Width::Word, now)?;
             return self.write_bus(
@@ -239,6 +243,15 @@ impl Core {
             return self.write_private(address, width, value, now);
         }
         self.write_bus(bus, address, width, value, now)
+    }
+
+    /// While data is watched, no access takes the fast way.
+    pub(super) fn reconsider_watching(&mut self) {
+        (self.ordinary_loads_end, self.ordinary_store_bytes) = if self.watches_data() {
+            (0, 0)
+        } else {
+            (NORMAL_MEMORY_END, SRAM_REGION_BYTES)
+        };
     }
 
     /// Unprivileged code sees none of the system control space but STIR, if CCR.USERSETMPEND allows it (B3.1.1, B3.2.26).

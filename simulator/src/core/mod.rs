@@ -5,6 +5,7 @@
 //! numbers are those of the ARMv7-M Architecture Reference Manual, ARM DDI 0403E, unless another manual is named.
 
 mod code_cache;
+mod debug;
 mod decode;
 mod dwt;
 mod exception_entry;
@@ -21,12 +22,14 @@ mod systick;
 mod timing;
 mod trap;
 
+pub use debug::DebugFault;
 pub use decode::{encoding_name, encodings, is_wide, Encoding};
 pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
 
 use crate::bus::{Bus, Fault as BusFault, Width};
 use code_cache::CodeCache;
+use debug::Debug;
 use decode::{Kind, Op};
 use dwt::CycleCounter;
 use exception_entry::Entry;
@@ -62,6 +65,11 @@ pub struct Core {
     mpu: Mpu,
     systick: SysTick,
     cycle_counter: CycleCounter,
+    debug: Debug,
+    /// Loads from below, and stores to the first bytes of the SRAM region, take the fast way; none do while data is
+    /// watched.
+    ordinary_loads_end: u32,
+    ordinary_store_bytes: u32,
     /// A cache of `bus`: what it holds changes no result.
     #[serde(skip)]
     code: CodeCache,
@@ -127,6 +135,9 @@ impl Core {
             mpu: Mpu::default(),
             systick: SysTick::new(),
             cycle_counter: CycleCounter::new(),
+            debug: Debug::default(),
+            ordinary_loads_end: memory::NORMAL_MEMORY_END,
+            ordinary_store_bytes: memory::SRAM_REGION_BYTES,
             code: CodeCache::new(),
             cycles: 0,
             instructions: 0,
@@ -151,16 +162,21 @@ impl Core {
     }
 
     /// Resets the core (B1.5.5): SP and PC from the vector table at address 0. Cycle and instruction counts go on, and
-    /// execution counters stay.
+    /// execution counters stay; so do the debug units, which only power-up clears (table C1-6).
     pub fn reset<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         let watches = std::mem::take(&mut self.watches);
         let (cycles, instructions) = (self.cycles, self.instructions);
+        let debug = std::mem::take(&mut self.debug);
+        let demcr = self.scb.demcr;
+        let cycle_counter = self.cycle_counter.clone();
         *self = Core {
             watches,
             cycles,
             instructions,
+            cycle_counter,
             ..Core::new(self.timing)
         };
+        self.scb.demcr = demcr;
         let stack = self.reset_vector(bus, 0)?;
         let entry = self.reset_vector(bus, 4)?;
         self.registers[13] = stack & !3;
@@ -168,6 +184,7 @@ impl Core {
         self.pc = entry & !1;
         self.thumb = entry & 1 != 0;
         self.fetch.configure(bus.flash_access_control());
+        self.carry_debug_over(debug);
         Ok(())
     }
 
@@ -188,6 +205,9 @@ impl Core {
 
     /// Executes until `deadline_cycle` (the last instruction may end beyond it), the bus's attention, or sleep.
     pub fn run<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
+        if self.debug.holds() {
+            return self.run_held(bus);
+        }
         loop {
             self.set_horizon(deadline_cycle);
             while self.cycles < self.horizon {
@@ -202,6 +222,9 @@ impl Core {
     /// As [`Core::run`], but after one instruction, or one part of an exception's entry or return, it hands control back. The core
     /// does the same as in one go.
     pub fn run_one<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
+        if self.debug.holds() {
+            return self.run_held(bus);
+        }
         self.set_horizon(deadline_cycle);
         if self.cycles < self.horizon {
             self.instruction_or_fault(bus)?;
@@ -210,8 +233,16 @@ impl Core {
         Ok(end.unwrap_or(RunEnd::Deadline))
     }
 
-    /// One instruction or one exception entry; nothing while asleep.
+    /// One instruction or one exception entry; nothing while asleep or held.
     pub fn step<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        if !self.held() {
+            self.step_unheld(bus)?;
+            self.end_step(bus)?;
+        }
+        Ok(())
+    }
+
+    fn step_unheld<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         self.sync_systick(self.cycles);
         self.attention = false;
         self.wake_if_due();
@@ -248,7 +279,10 @@ impl Core {
 
     fn set_horizon(&mut self, deadline_cycle: u64) {
         self.wake_if_due();
-        let busy = self.in_sequence() || self.asleep() || self.returning.is_some();
+        let busy = self.in_sequence()
+            || self.asleep()
+            || self.returning.is_some()
+            || self.debug.wants_halt();
         self.horizon = if busy {
             0
         } else {
@@ -264,6 +298,9 @@ impl Core {
     ) -> Result<Option<RunEnd>, Stop> {
         self.begin_return(bus)?;
         self.sync_systick(self.cycles);
+        if !self.inside_sequence() && self.obey_halt() {
+            return Ok(Some(RunEnd::Held));
+        }
         if std::mem::take(&mut self.attention) {
             return Ok(Some(RunEnd::Attention));
         }
@@ -286,9 +323,14 @@ impl Core {
         }
     }
 
+    /// An entry or a return is under way.
+    fn inside_sequence(&self) -> bool {
+        self.entering.is_some() || self.leaving.is_some()
+    }
+
     /// An exception is to be entered or left before the next instruction.
     fn in_sequence(&self) -> bool {
-        self.entering.is_some() || self.leaving.is_some() || self.exceptions.preempting().is_some()
+        self.inside_sequence() || self.exceptions.preempting().is_some()
     }
 
     /// Has the fast loop look up: exceptions, priorities or timers may have changed.
@@ -378,6 +420,9 @@ impl Core {
     fn fetch<B: Bus>(&mut self, bus: &mut B) -> Exec<Op> {
         if !self.thumb {
             return Err(Trap::usage(cfsr::INVSTATE));
+        }
+        if self.debug.breaks_at(self.pc) {
+            return Err(self.breakpoint(0));
         }
         let first = self.fetch_halfword(bus, self.pc)?;
         let wide = decode::is_wide(first);

@@ -14,6 +14,7 @@ const CPUID: u32 = 0x410F_C241;
 const CFSR: u32 = 0xE000_ED28;
 const AIRCR_KEY: u32 = 0x05FA;
 const AIRCR_KEY_READ: u32 = 0xFA05;
+const AIRCR_VECTRESET: u32 = 1 << 0;
 const AIRCR_SYSRESETREQ: u32 = 1 << 2;
 const HFSR_WRITABLE: u32 = 0xC000_0002;
 const DEMCR_TRCENA: u32 = 1 << 24;
@@ -57,6 +58,11 @@ const SHCSR_PENDED: [(u32, u8); 4] = [
 ];
 const SHCSR_ENABLED: [(u32, u8); 3] = [(16, MEM_MANAGE), (17, BUS_FAULT), (18, USAGE_FAULT)];
 
+/// The part of a word that an access of `width` at `address` sees.
+pub(super) fn lane(word: u32, address: u32, width: Width) -> u32 {
+    word >> (8 * (address & 3)) & u32::MAX >> (32 - 8 * bytes(width))
+}
+
 /// SHPR, IPR, CFSR, MPU_RASR and the MPU's aliases answer bytes and halfwords as well as words.
 fn byte_accessible(address: u32) -> bool {
     matches!(
@@ -75,8 +81,7 @@ impl Core {
             ));
         }
         let word = self.read_private_word(address & !3, now)?;
-        let mask = u32::MAX >> (32 - 8 * bytes(width));
-        Ok(word >> (8 * (address & 3)) & mask)
+        Ok(lane(word, address, width))
     }
 
     pub(super) fn write_private(
@@ -127,8 +132,6 @@ impl Core {
             0xE000_ED40..=0xE000_ED73 => FEATURES[(address - 0xE000_ED40) as usize / 4],
             0xE000_ED88 => self.scb.cpacr,
             0xE000_ED90..=0xE000_EDB8 => self.mpu.read(address - 0xE000_ED90),
-            // DHCSR: no debugger is connected.
-            0xE000_EDF0 => 0,
             0xE000_EDFC => self.scb.demcr,
             0xE000_EF34 => self.scb.fpccr,
             0xE000_EF38 => self.scb.fpcar,
@@ -136,12 +139,12 @@ impl Core {
             // MVFR0, MVFR1 (TRM table 7-2).
             0xE000_EF40 => 0x1011_0021,
             0xE000_EF44 => 0x1100_0011,
+            // Cache registers and MVFR2: none, reserved in ARMv7-M without caches and double precision.
+            0xE000_ED74..=0xE000_ED87 | 0xE000_EF48 => 0,
             _ => {
-                return Err(Trap::unmodelled(
-                    "reading a core register",
-                    address,
-                    self.pc,
-                ))
+                return self
+                    .read_debug_unit(address)
+                    .ok_or_else(|| Trap::unmodelled("reading a core register", address, self.pc))
             }
         })
     }
@@ -168,11 +171,9 @@ impl Core {
             0xE000_EF38 => self.scb.fpcar = value & !7,
             0xE000_EF3C => self.scb.fpdscr = value & FPDSCR_WRITABLE,
             _ => {
-                return Err(Trap::unmodelled(
-                    "writing a core register",
-                    address,
-                    self.pc,
-                ))
+                return self
+                    .write_debug_unit(address, value)
+                    .ok_or_else(|| Trap::unmodelled("writing a core register", address, self.pc))
             }
         }
         Ok(())
@@ -333,6 +334,13 @@ impl Core {
         }
         if value & AIRCR_SYSRESETREQ != 0 {
             return Err(Trap::Stop(Box::new(Stop::ResetRequested { pc: self.pc })));
+        }
+        if value & AIRCR_VECTRESET != 0 {
+            return Err(Trap::unmodelled(
+                "a reset of the core alone (AIRCR.VECTRESET)",
+                0xE000_ED0C,
+                self.pc,
+            ));
         }
         self.exceptions.prigroup = (value >> 8 & 7) as u8;
         Ok(())

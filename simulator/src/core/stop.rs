@@ -11,6 +11,8 @@ pub enum RunEnd {
     Attention,
     /// The core sleeps and nothing pending can wake it.
     Asleep,
+    /// A debugger holds the core: it has halted, or stepped, or is locked up.
+    Held,
 }
 
 /// Why the core cannot continue. Each displays as one line.

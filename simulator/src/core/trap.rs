@@ -1,5 +1,6 @@
 //! What interrupts an instruction in its middle.
 
+use super::debug::Cause;
 use super::stop::Stop;
 
 /// An architectural fault: the exception it raises and its bit in CFSR (B3.2.15).
@@ -14,6 +15,8 @@ pub struct Fault {
 pub enum Trap {
     Fault(Fault),
     Stop(Box<Stop>),
+    /// The debugger takes over before this instruction.
+    Halt(Cause),
 }
 
 /// The result of a part of an instruction.

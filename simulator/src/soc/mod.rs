@@ -125,6 +125,28 @@ impl Soc {
         &self.memory
     }
 
+    /// A system reset at cycle `now`: everything starts afresh but memory, time, the user's wishes, and what only power-up
+    /// resets (DBGMCU, RM0368 §23.16). Pins that change are edges.
+    pub fn reset(&mut self, now: u64) -> Result<(), Unmodelled> {
+        self.catch_up(now);
+        let mut fresh = Soc::new(std::mem::take(&mut self.memory));
+        std::mem::swap(&mut fresh.timebase, &mut self.timebase);
+        std::mem::swap(&mut fresh.dbgmcu, &mut self.dbgmcu);
+        std::mem::swap(&mut fresh.edges, &mut self.edges);
+        std::mem::swap(&mut fresh.transmitted, &mut self.transmitted);
+        std::mem::swap(&mut fresh.levels, &mut self.levels);
+        std::mem::swap(&mut fresh.gaps, &mut self.gaps);
+        std::mem::swap(&mut fresh.observed, &mut self.observed);
+        *self = fresh;
+        self.timebase
+            .change(now, self.clocks.core)
+            .map_err(|why| Unmodelled(format!("a reset here ({why})")))?;
+        for port in 0..PORTS.len() {
+            self.port_changed(port, now);
+        }
+        Ok(())
+    }
+
     pub fn timebase(&self) -> &Timebase {
         &self.timebase
     }

@@ -195,7 +195,7 @@ impl Board {
                 Err(stop) => return stop,
                 Ok(RunEnd::Attention) => self.memory.attention = false,
                 Ok(RunEnd::Asleep) => self.sleep(deadline),
-                Ok(RunEnd::Deadline) => {}
+                Ok(RunEnd::Deadline | RunEnd::Held) => {}
             }
             while self
                 .lines

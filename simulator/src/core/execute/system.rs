@@ -5,7 +5,7 @@ use crate::core::exceptions::SVCALL;
 use crate::core::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
 use crate::core::timing::Resolved;
 use crate::core::trap::{cfsr, Exec, Fault, Trap};
-use crate::core::{Core, Sleep, Stop};
+use crate::core::{Core, Sleep};
 
 /// The option field of ISB (A7.7.37).
 const ISB: u32 = 6;
@@ -27,11 +27,7 @@ impl Core {
             System::Msr => return self.write_special(op, self.get(op.n)),
             System::Svc => return self.supervisor_call(),
             System::Breakpoint => {
-                let immediate = op.imm as u8;
-                return Err(Trap::Stop(Box::new(Stop::Breakpoint {
-                    pc: self.pc,
-                    immediate,
-                })));
+                return Err(self.breakpoint(op.imm as u8));
             }
             System::PermanentlyUndefined => return Err(Trap::usage(cfsr::UNDEFINSTR)),
         }

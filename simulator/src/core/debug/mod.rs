@@ -1,0 +1,471 @@
+//! Halting debug (C1): what a debugger does to the core through its registers, and what makes the core halt.
+
+mod breakpoints;
+mod identity;
+mod watchpoints;
+
+pub use watchpoints::Access;
+
+use super::exceptions::{HARD_FAULT, PENDSV};
+use super::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
+use super::stop::{RunEnd, Stop};
+use super::trap::{cfsr, Exec, Trap, BUS_FAULT, MEM_MANAGE, USAGE_FAULT};
+use super::{Core, Sleep};
+use crate::bus::{Bus, Fault, Width};
+use breakpoints::Breakpoints;
+use serde::{Deserialize, Serialize};
+use watchpoints::Watchpoints;
+
+pub const DHCSR: u32 = 0xE000_EDF0;
+const DCRSR: u32 = 0xE000_EDF4;
+const DCRDR: u32 = 0xE000_EDF8;
+const DWT_COMPARATORS: std::ops::RangeInclusive<u32> = 0xE000_1020..=0xE000_105F;
+const DWT_PCSR: u32 = 0xE000_101C;
+const FPB: std::ops::RangeInclusive<u32> = 0xE000_2000..=0xE000_202F;
+
+/// DHCSR (C1.6.2).
+const DHCSR_KEY: u32 = 0xA05F;
+const C_DEBUGEN: u32 = 1 << 0;
+const C_HALT: u32 = 1 << 1;
+const C_STEP: u32 = 1 << 2;
+const C_MASKINTS: u32 = 1 << 3;
+const C_SNAPSTALL: u32 = 1 << 5;
+const CONTROLS: u32 = C_DEBUGEN | C_HALT | C_STEP | C_MASKINTS | C_SNAPSTALL;
+const S_REGRDY: u32 = 1 << 16;
+const S_HALT: u32 = 1 << 17;
+const S_SLEEP: u32 = 1 << 18;
+const S_LOCKUP: u32 = 1 << 19;
+const S_RETIRE_ST: u32 = 1 << 24;
+const S_RESET_ST: u32 = 1 << 25;
+
+/// DFSR (B3.2.18).
+const DFSR_HALTED: u32 = 1 << 0;
+const DFSR_BKPT: u32 = 1 << 1;
+const DFSR_DWTTRAP: u32 = 1 << 2;
+const DFSR_VCATCH: u32 = 1 << 3;
+
+/// DEMCR's vector catches (C1.6.5).
+const VC_CORERESET: u32 = 1 << 0;
+const VC_MMERR: u32 = 1 << 4;
+const VC_NOCPERR: u32 = 1 << 5;
+const VC_CHKERR: u32 = 1 << 6;
+const VC_STATERR: u32 = 1 << 7;
+const VC_BUSERR: u32 = 1 << 8;
+const VC_INTERR: u32 = 1 << 9;
+const VC_HARDERR: u32 = 1 << 10;
+
+const DCRSR_WRITE: u32 = 1 << 16;
+/// The PC of a core that has locked up (B1.5.15).
+const LOCKUP_PC: u32 = 0xFFFF_FFFE;
+/// C_MASKINTS holds back PendSV, SysTick and all interrupts.
+const MASKABLE: u128 = !0 << PENDSV;
+
+/// Why the core halts, as DFSR tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Cause {
+    /// C_HALT, or a step that is done.
+    Request,
+    Breakpoint,
+    Watchpoint,
+    VectorCatch,
+}
+
+/// What outlives a system reset: only power-up clears it (table C1-6).
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub struct Debug {
+    /// The C_ bits of DHCSR.
+    controls: u32,
+    halted: bool,
+    /// To be obeyed before the next instruction.
+    wanted: Option<Cause>,
+    locked_up: bool,
+    /// S_RESET_ST, and the instruction count behind S_RETIRE_ST.
+    reset_seen: bool,
+    retired_at_read: u64,
+    /// DCRDR.
+    transfer: u32,
+    breakpoints: Breakpoints,
+    watchpoints: Watchpoints,
+}
+
+impl Debug {
+    pub fn enabled(&self) -> bool {
+        self.controls & C_DEBUGEN != 0
+    }
+
+    fn stepping(&self) -> bool {
+        self.enabled() && self.controls & C_STEP != 0
+    }
+
+    /// Whether the core is not simply running.
+    pub fn holds(&self) -> bool {
+        self.halted || self.locked_up || self.stepping()
+    }
+
+    pub fn wants_halt(&self) -> bool {
+        self.wanted.is_some()
+    }
+
+    /// Whether the instruction at `address` must not be executed.
+    pub fn breaks_at(&self, address: u32) -> bool {
+        self.breakpoints.matches(address)
+    }
+
+    fn want(&mut self, cause: Cause) {
+        self.wanted.get_or_insert(cause);
+    }
+}
+
+impl Core {
+    /// True while a debugger, or a lock-up that it has not yet looked at, keeps the core from executing.
+    pub fn held(&self) -> bool {
+        self.debug.halted || self.debug.locked_up
+    }
+
+    pub fn halted(&self) -> bool {
+        self.debug.halted
+    }
+
+    /// A debugger has enabled halting (DHCSR.C_DEBUGEN).
+    pub fn debugged(&self) -> bool {
+        self.debug.enabled()
+    }
+
+    /// Where a debugger can look into it, a locked-up core stays so until it is halted or reset (B1.5.15).
+    pub fn lock_up(&mut self) {
+        self.debug.locked_up = true;
+        self.pc = LOCKUP_PC;
+        self.reconsider();
+    }
+
+    /// `Core::run` while the core does not simply run: nothing, or one step.
+    pub(super) fn run_held<B: Bus>(&mut self, bus: &mut B) -> Result<RunEnd, Stop> {
+        self.step(bus)?;
+        Ok(RunEnd::Held)
+    }
+
+    /// After a step the core halts if that was all that it may do.
+    pub(super) fn end_step<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        if self.debug.stepping() {
+            self.debug.want(Cause::Request);
+        }
+        if self.debug.wants_halt() {
+            self.finish_sequence_begun(bus)?;
+            self.obey_halt();
+        }
+        Ok(())
+    }
+
+    /// Halts if something asked for it; true then.
+    pub(super) fn obey_halt(&mut self) -> bool {
+        let Some(cause) = self.debug.wanted.take() else {
+            return false;
+        };
+        self.debug.halted = true;
+        self.debug.locked_up = false;
+        self.debug.controls |= C_HALT;
+        self.sleep = Sleep::Awake;
+        self.scb.dfsr |= match cause {
+            Cause::Request => DFSR_HALTED,
+            Cause::Breakpoint => DFSR_BKPT,
+            Cause::Watchpoint => DFSR_DWTTRAP,
+            Cause::VectorCatch => DFSR_VCATCH,
+        };
+        self.reconsider();
+        true
+    }
+
+    pub(super) fn want_halt(&mut self, cause: Cause) {
+        self.debug.want(cause);
+        self.reconsider();
+    }
+
+    /// The core halts between instructions, not inside an exception's entry or return.
+    fn finish_sequence_begun<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        while self.inside_sequence() {
+            self.sequence(bus, u64::MAX)?;
+            self.sync_systick(self.cycles);
+        }
+        Ok(())
+    }
+
+    /// What BKPT and a comparator of the FPB do: halt where halting is enabled.
+    pub(super) fn breakpoint(&self, immediate: u8) -> Trap {
+        if self.debug.enabled() {
+            return Trap::Halt(Cause::Breakpoint);
+        }
+        Trap::Stop(Box::new(Stop::Breakpoint {
+            pc: self.pc,
+            immediate,
+        }))
+    }
+
+    /// Whether data accesses must be shown to [`Core::note_access`].
+    pub(super) fn watches_data(&self) -> bool {
+        self.debug.enabled() && self.debug.watchpoints.any()
+    }
+
+    /// The core halts after the instruction that touched watched data.
+    pub(super) fn note_access(&mut self, address: u32, width: Width, access: Access) {
+        if self.watches_data() && self.debug.watchpoints.note(address, width, access) {
+            self.want_halt(Cause::Watchpoint);
+        }
+    }
+
+    /// Vector catch (C1.6.5): halts before the first instruction of a fault's handler.
+    pub(super) fn catch_vector(&mut self, exception: u8) {
+        let catches = match exception {
+            HARD_FAULT => VC_HARDERR,
+            MEM_MANAGE => VC_MMERR,
+            BUS_FAULT if self.scb.cfsr & (cfsr::STKERR | cfsr::UNSTKERR) != 0 => {
+                VC_INTERR | VC_BUSERR
+            }
+            BUS_FAULT => VC_BUSERR,
+            USAGE_FAULT if self.scb.cfsr & cfsr::NOCP != 0 => VC_NOCPERR,
+            USAGE_FAULT if self.scb.cfsr & (cfsr::UNALIGNED | cfsr::DIVBYZERO) != 0 => VC_CHKERR,
+            USAGE_FAULT => VC_STATERR,
+            _ => 0,
+        };
+        if self.debug.enabled() && self.scb.demcr & catches != 0 {
+            self.want_halt(Cause::VectorCatch);
+        }
+    }
+
+    /// The debug state of a core that was just reset: halted again if a debugger catches resets.
+    pub(super) fn carry_debug_over(&mut self, mut debug: Debug) {
+        debug.controls &= !(C_HALT | C_STEP);
+        debug.halted = false;
+        debug.locked_up = false;
+        debug.wanted = None;
+        debug.reset_seen = true;
+        debug.retired_at_read = self.instructions;
+        self.debug = debug;
+        self.hold_interrupts_back();
+        self.reconsider_watching();
+        if self.debug.enabled() && self.scb.demcr & VC_CORERESET != 0 {
+            self.debug.want(Cause::VectorCatch);
+            self.obey_halt();
+        }
+    }
+
+    /// A debugger's read, which costs the program no time.
+    pub fn debug_read<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        width: Width,
+    ) -> Result<u32, DebugFault> {
+        if super::memory::is_private(address) {
+            return self
+                .debug_read_private(address, width)
+                .map_err(|trap| DebugFault::from_trap(trap, address));
+        }
+        bus.read(address, width, self.cycles)
+            .map(|loaded| loaded.value)
+            .map_err(DebugFault::from)
+    }
+
+    fn debug_read_private(&mut self, address: u32, width: Width) -> Exec<u32> {
+        if address & !3 == DHCSR {
+            let status = self.read_dhcsr();
+            return Ok(super::private_bus::lane(status, address, width));
+        }
+        self.read_private(address, width, self.cycles)
+    }
+
+    /// A debugger's write.
+    pub fn debug_write<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        width: Width,
+        value: u32,
+    ) -> Result<(), DebugFault> {
+        if address == DHCSR && width == Width::Word {
+            return self.write_dhcsr(bus, value).map_err(DebugFault::Stop);
+        }
+        if super::memory::is_private(address) {
+            return self
+                .write_private(address, width, value, self.cycles)
+                .map_err(|trap| DebugFault::from_trap(trap, address));
+        }
+        self.code.written(address, super::memory::bytes(width));
+        bus.write(address, width, value, self.cycles)
+            .map(|_| ())
+            .map_err(DebugFault::from)
+    }
+
+    /// DHCSR as a debugger reads it: S_RESET_ST and S_RETIRE_ST tell what happened since it last did.
+    fn read_dhcsr(&mut self) -> u32 {
+        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+        let retired = self.instructions != self.debug.retired_at_read;
+        self.debug.retired_at_read = self.instructions;
+        self.debug.controls
+            | S_REGRDY
+            | flag(self.debug.halted, S_HALT)
+            | flag(!self.debug.halted && self.asleep(), S_SLEEP)
+            | flag(self.debug.locked_up, S_LOCKUP)
+            | flag(retired, S_RETIRE_ST)
+            | flag(std::mem::take(&mut self.debug.reset_seen), S_RESET_ST)
+    }
+
+    fn write_dhcsr<B: Bus>(&mut self, bus: &mut B, value: u32) -> Result<(), Stop> {
+        if value >> 16 != DHCSR_KEY {
+            return Ok(());
+        }
+        let enabled = value & C_DEBUGEN != 0;
+        self.debug.controls = if enabled { value & CONTROLS } else { 0 };
+        self.hold_interrupts_back();
+        self.reconsider_watching();
+        if self.debug.controls & C_HALT == 0 {
+            self.debug.halted = false;
+        } else if !self.debug.halted {
+            self.finish_sequence_begun(bus)?;
+            self.debug.want(Cause::Request);
+            self.obey_halt();
+        }
+        self.reconsider();
+        Ok(())
+    }
+
+    fn hold_interrupts_back(&mut self) {
+        let masked = self.debug.enabled() && self.debug.controls & C_MASKINTS != 0;
+        self.exceptions.held_back = if masked { MASKABLE } else { 0 };
+    }
+
+    /// Registers of the debug units on the private bus; `None` where there is no such register.
+    pub(super) fn read_debug_unit(&mut self, address: u32) -> Option<u32> {
+        match address {
+            // Software sees no more of DHCSR than what it controls (C1.6.2).
+            DHCSR => Some(self.debug.controls),
+            DCRSR => Some(0), // write-only
+            DCRDR => Some(self.debug.transfer),
+            // No sample is taken while the core is halted (C1.8.16).
+            DWT_PCSR if self.debug.halted => Some(0xFFFF_FFFF),
+            DWT_PCSR => Some(self.pc),
+            _ if DWT_COMPARATORS.contains(&address) => self
+                .debug
+                .watchpoints
+                .read(address - DWT_COMPARATORS.start()),
+            _ if FPB.contains(&address) => self.debug.breakpoints.read(address - FPB.start()),
+            _ => identity::read(address),
+        }
+    }
+
+    pub(super) fn write_debug_unit(&mut self, address: u32, value: u32) -> Option<()> {
+        match address {
+            // C_DEBUGEN is the debugger's alone, and without it the rest has no effect (C1.6.2).
+            DHCSR => Some(()),
+            DCRSR => {
+                self.transfer_register(value);
+                Some(())
+            }
+            DCRDR => {
+                self.debug.transfer = value;
+                Some(())
+            }
+            _ if DWT_COMPARATORS.contains(&address) => {
+                let offset = address - DWT_COMPARATORS.start();
+                let written = self.debug.watchpoints.write(offset, value);
+                self.reconsider_watching();
+                written
+            }
+            _ if FPB.contains(&address) => {
+                let written = self.debug.breakpoints.write(address - FPB.start(), value);
+                self.code.clear();
+                written
+            }
+            _ => None,
+        }
+    }
+
+    /// DCRSR (C1.6.3): moves a register to or from DCRDR, while the core is halted.
+    fn transfer_register(&mut self, selection: u32) {
+        if !self.debug.halted {
+            return;
+        }
+        let register = selection & 0x7F;
+        if selection & DCRSR_WRITE == 0 {
+            self.debug.transfer = self.selected_register(register);
+        } else {
+            self.select_and_write(register, self.debug.transfer);
+        }
+    }
+
+    fn selected_register(&self, register: u32) -> u32 {
+        match register {
+            0..=15 => self.register(register as usize),
+            16 => self.xpsr(),
+            17 => self.msp(),
+            18 => self.psp(),
+            20 => {
+                self.control() << 24
+                    | u32::from(self.faultmask()) << 16
+                    | u32::from(self.basepri()) << 8
+                    | u32::from(self.primask())
+            }
+            33 => self.fpscr(),
+            64..=95 => self.float_register(register as usize - 64),
+            _ => 0,
+        }
+    }
+
+    fn select_and_write(&mut self, register: u32, value: u32) {
+        match register {
+            0..=15 => self.set_register(register as usize, value),
+            // The exception number follows from entry and return alone.
+            16 => self.set_xpsr(value & !0x1FF | u32::from(self.ipsr)),
+            17 => self.set_msp(value),
+            18 => self.set_psp(value),
+            20 => self.write_special_registers(value),
+            33 => self.float.fpscr = value & 0xF7C0_009F,
+            64..=95 => self.set_float_register(register as usize - 64, value),
+            _ => {}
+        }
+        self.reconsider();
+    }
+
+    fn write_special_registers(&mut self, value: u32) {
+        self.exceptions.primask = value & 1 != 0;
+        self.exceptions.set_basepri((value >> 8) as u8);
+        self.exceptions.faultmask = value >> 16 & 1 != 0;
+        let control = (value >> 24) as u8;
+        let plain = CONTROL_NPRIV | CONTROL_FPCA;
+        self.control = self.control & !plain | control & plain;
+        if self.ipsr == 0 {
+            self.set_mode(0, control & CONTROL_SPSEL != 0);
+        }
+    }
+}
+
+/// Why a debugger's access did not complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DebugFault {
+    /// Nothing answers at the address.
+    Bus { address: u32 },
+    /// Something would on the chip.
+    Unmodelled { what: String, address: u32 },
+    /// It was done, and has this consequence for the machine.
+    Stop(Stop),
+}
+
+impl DebugFault {
+    fn from_trap(trap: Trap, address: u32) -> DebugFault {
+        match trap {
+            Trap::Stop(stop) => match *stop {
+                Stop::Unmodelled { what, address, .. } => DebugFault::Unmodelled { what, address },
+                stop => DebugFault::Stop(stop),
+            },
+            Trap::Fault(_) | Trap::Halt(_) => DebugFault::Bus { address },
+        }
+    }
+}
+
+impl From<Fault> for DebugFault {
+    fn from(fault: Fault) -> DebugFault {
+        match fault {
+            Fault::Bus { address } => DebugFault::Bus { address },
+            Fault::Unmodelled { what, address } => DebugFault::Unmodelled { what, address },
+        }
+    }
+}
