@@ -3,6 +3,7 @@
 pub mod bus;
 pub mod commands;
 pub mod core;
+pub mod debug;
 pub mod edges;
 pub mod machine;
 pub mod memory;

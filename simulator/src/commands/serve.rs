@@ -2,9 +2,10 @@
 
 use super::{stopped, BoardArguments};
 use crate::servers::beaglelogic::Analyzer;
+use crate::servers::probe::Probe;
 use crate::servers::uart::{self, UartArgument};
 use crate::servers::Event;
-use crate::simulation::{Simulation, Start};
+use crate::simulation::{Debugger, Simulation, Start};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -26,6 +27,9 @@ pub struct ServeArguments {
     /// The serial port: a pseudo-terminal, or a TCP port (0 takes any free one).
     #[arg(long, value_name = "pty|tcp:PORT", default_value = "pty")]
     uart: UartArgument,
+    /// TCP port of a debug probe for pyOCD; 0 takes any free one.
+    #[arg(long, value_name = "PORT")]
+    probe: Option<u16>,
     /// Leave reset when the analyzer's client says get, or at once.
     #[arg(long, value_enum, default_value = "get")]
     start: StartArgument,
@@ -51,17 +55,29 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
     let serial = uart::open(&arguments.uart, events.clone())?;
     watch_signals(events.clone())?;
     watch_stdin(events.clone());
-    announce(&analyzer.address(), serial.name())?;
+    let (probe, requests) = match arguments.probe.map(Probe::listen).transpose()? {
+        Some((probe, requests)) => (Some(probe), Some(requests)),
+        None => (None, None),
+    };
+    let probe_address = probe.as_ref().map(Probe::address);
+    announce(&analyzer.address(), serial.name(), probe_address)?;
 
-    let simulation = Simulation::new(machine, captures, serial);
+    let simulation = Simulation::new(machine, captures, serial, requests.map(Debugger::new));
     start(simulation, arguments.start, events.clone());
     analyzer.serve(events);
+    if let Some(probe) = probe {
+        probe.serve();
+    }
     Ok(wait(&arrivals))
 }
 
-fn announce(analyzer: &str, uart: &str) -> Result<()> {
+fn announce(analyzer: &str, uart: &str, probe: Option<String>) -> Result<()> {
     let mut stdout = io::stdout();
-    writeln!(stdout, "{}", json!({ "analyzer": analyzer, "uart": uart }))
+    let mut addresses = json!({ "analyzer": analyzer, "uart": uart });
+    if let Some(probe) = probe {
+        addresses["probe"] = probe.into();
+    }
+    writeln!(stdout, "{addresses}")
         .and_then(|()| stdout.flush())
         .context("cannot say on standard output where the servers listen")
 }

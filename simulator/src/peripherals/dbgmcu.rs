@@ -1,5 +1,5 @@
-//! MCU debug component (RM0368 §23.16): identity and freeze bits. No debugger halts this core, so freezing has no
-//! effect and its bits are storage.
+//! MCU debug component (RM0368 §23.16): identity and freeze bits. Time stands still while a debugger halts this core, so
+//! everything is frozen then and the bits are storage.
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
@@ -12,10 +12,11 @@ static TABLE: &[Register] = &[
     Register::new(0x00, "IDCODE", IDCODE, 0).inert(!0),
     // DBG_SLEEP, DBG_STOP, DBG_STANDBY; trace pins are not modelled.
     Register::new(0x04, "CR", 0, 0b111).missing(0xE0),
-    // Timers 2–5, RTC, WWDG, IWDG, I2C1–3.
-    Register::new(0x08, "APB1_FZ", 0, 0x00E0_1C0F),
+    // Timers 2–5, RTC, WWDG, IWDG, I2C1–3. Debuggers also set the bits that greater chips of the family have; they
+    // are reserved here and do nothing.
+    Register::new(0x08, "APB1_FZ", 0, 0x00E0_1C0F).inert(!0x00E0_1C0F),
     // Timers 1, 9–11.
-    Register::new(0x0C, "APB2_FZ", 0, 0x0007_0001),
+    Register::new(0x0C, "APB2_FZ", 0, 0x0007_0001).inert(!0x0007_0001),
 ];
 
 #[derive(Clone, Serialize, Deserialize)]

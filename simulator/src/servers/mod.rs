@@ -1,6 +1,7 @@
 //! What real tools connect to, on the loopback interface only.
 
 pub mod beaglelogic;
+pub mod probe;
 pub mod stream;
 pub mod uart;
 

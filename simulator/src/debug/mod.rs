@@ -1,0 +1,7 @@
+//! The way from a debug probe to the machine (ARM IHI 0031): a debug port, one access port, and the board's reset line.
+
+pub mod port;
+pub mod request;
+
+pub use port::DebugPort;
+pub use request::{Answer, Failure, Request};

@@ -1,0 +1,75 @@
+//! What a probe asks of the target and what it is told, free of how that travels.
+
+use crate::bus::Width;
+use crate::core::DebugFault;
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    ReadDebugPort {
+        register: u32,
+    },
+    WriteDebugPort {
+        register: u32,
+        value: u32,
+    },
+    /// The access port is in bits 31:24 of `register`.
+    ReadAccessPort {
+        register: u32,
+        count: usize,
+    },
+    WriteAccessPort {
+        register: u32,
+        values: Vec<u32>,
+    },
+    ReadMemory {
+        address: u32,
+        width: Width,
+        count: usize,
+    },
+    WriteMemory {
+        address: u32,
+        width: Width,
+        values: Vec<u32>,
+    },
+    Reset,
+    HoldReset(bool),
+    IsResetHeld,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Done,
+    Values(Vec<u32>),
+    Flag(bool),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The access itself failed, as it would on the chip.
+    Transfer(String),
+    /// The simulation has stopped, and why.
+    Stopped(String),
+}
+
+impl From<DebugFault> for Failure {
+    fn from(fault: DebugFault) -> Failure {
+        match fault {
+            DebugFault::Bus { address } => {
+                Failure::Transfer(format!("nothing answers at {address:#010x}"))
+            }
+            DebugFault::Unmodelled { what, address } => {
+                Failure::Transfer(format!("{what} at {address:#010x} is not modelled"))
+            }
+            DebugFault::Stop(stop) => Failure::Stopped(stop.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Transfer(why) | Failure::Stopped(why) => f.write_str(why),
+        }
+    }
+}

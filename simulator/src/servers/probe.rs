@@ -1,0 +1,139 @@
+//! The debug probe: pyOCD's remote probe protocol, one JSON object a line over TCP. Requests that concern the target go
+//! to the simulation's thread; what concerns the conversation is answered here.
+
+mod lock;
+mod protocol;
+
+use crate::debug::{Answer, Failure, Request};
+use anyhow::{Context, Result};
+use lock::{ClientId, ProbeLock};
+use protocol::{Call, Refusal};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::Arc;
+use std::thread;
+
+/// A block of 512 KiB, each byte of it a number of up to three digits, fits.
+const LONGEST_LINE_BYTES: u64 = 4 << 20;
+/// Threads that hostile or forgotten clients may hold.
+const MOST_CLIENTS: usize = 16;
+
+/// A request for the simulation's thread, and where its answer goes.
+pub struct ProbeRequest {
+    pub request: Request,
+    pub reply: Sender<Result<Answer, Failure>>,
+}
+
+/// The listening probe.
+pub struct Probe {
+    listener: TcpListener,
+    address: SocketAddr,
+    requests: Sender<ProbeRequest>,
+}
+
+impl Probe {
+    /// Listens on the loopback interface; requests come out of the receiver.
+    pub fn listen(port: u16) -> Result<(Probe, Receiver<ProbeRequest>)> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+            .with_context(|| format!("cannot listen for the debug probe on port {port}"))?;
+        let address = listener
+            .local_addr()
+            .context("the debug probe has no address")?;
+        let (requests, arrivals) = mpsc::channel();
+        let probe = Probe {
+            listener,
+            address,
+            requests,
+        };
+        Ok((probe, arrivals))
+    }
+
+    /// `127.0.0.1:41003`
+    pub fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Serves clients, each on a thread of its own.
+    pub fn serve(self) {
+        let lock = Arc::new(ProbeLock::default());
+        let present = Arc::new(AtomicUsize::new(0));
+        thread::spawn(move || {
+            for (number, socket) in self.listener.incoming().flatten().enumerate() {
+                if present.fetch_add(1, Ordering::SeqCst) >= MOST_CLIENTS {
+                    present.fetch_sub(1, Ordering::SeqCst);
+                    continue; // dropping the socket hangs up
+                }
+                let client = Client {
+                    id: number,
+                    requests: self.requests.clone(),
+                    lock: Arc::clone(&lock),
+                };
+                let present = Arc::clone(&present);
+                thread::spawn(move || {
+                    // A connection that breaks ends its client and nothing else.
+                    let _ = client.converse(&socket);
+                    client.lock.release_all(client.id);
+                    present.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        });
+    }
+}
+
+struct Client {
+    id: ClientId,
+    requests: Sender<ProbeRequest>,
+    lock: Arc<ProbeLock>,
+}
+
+impl Client {
+    fn converse(&self, socket: &TcpStream) -> io::Result<()> {
+        socket.set_nodelay(true)?;
+        let mut lines = BufReader::new(socket.try_clone()?);
+        let mut socket = socket;
+        while let Some(line) = read_line(&mut lines)? {
+            socket.write_all(self.answer(&line).as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// The line to send back.
+    fn answer(&self, line: &[u8]) -> String {
+        let (id, call) = protocol::parse(line);
+        let outcome = call.and_then(|call| self.obey(call));
+        protocol::reply(&id, outcome)
+    }
+
+    fn obey(&self, call: Call) -> Result<serde_json::Value, Refusal> {
+        match call {
+            Call::Settled(value) => Ok(value),
+            Call::Lock => self.lock.acquire(self.id).map(|()| protocol::nothing()),
+            Call::Unlock => self.lock.release(self.id).map(|()| protocol::nothing()),
+            Call::Target(request, shape) => {
+                self.lock.check(self.id)?;
+                Ok(shape.value(self.ask(request)?))
+            }
+        }
+    }
+
+    fn ask(&self, request: Request) -> Result<Answer, Refusal> {
+        let (reply, answer) = mpsc::channel();
+        let gone = |_| Refusal::disconnected("the simulation has stopped");
+        self.requests
+            .send(ProbeRequest { request, reply })
+            .map_err(|_| Refusal::disconnected("the simulation has stopped"))?;
+        answer.recv().map_err(gone)?.map_err(Refusal::from)
+    }
+}
+
+/// A line with its end; `None` at the end of the connection or when the line is too long to be one of this protocol.
+fn read_line(lines: &mut BufReader<TcpStream>) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    lines
+        .take(LONGEST_LINE_BYTES)
+        .read_until(b'\n', &mut line)?;
+    let whole = line.ends_with(b"\n");
+    Ok(whole.then_some(line))
+}

@@ -1,0 +1,178 @@
+//! The thread that runs the machine between its servers. Neither the host's clock nor the pace of a client reaches
+//! the simulated time: clients only hold the thread up.
+
+mod debugger;
+
+pub use debugger::Debugger;
+
+use crate::core::Stop;
+use crate::machine::{Limit, Machine};
+use crate::samples::{Run, Sampler};
+use crate::servers::uart::Serial;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// When the machine leaves reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// When a client asks for a capture, whose sample 0 is reset; or when a debugger halts the core and resumes it.
+    AtCapture,
+    /// At once; a capture begins wherever the machine then is.
+    AtOnce,
+}
+
+/// A client's wish for samples. Runs are handed over until the receiver is dropped.
+pub struct CaptureRequest {
+    pub samplerate_hz: u64,
+    pub runs: SyncSender<Vec<Run>>,
+}
+
+/// How often whoever waits for a debugger looks at the rest.
+const ATTENTION_PERIOD: Duration = Duration::from_millis(2);
+
+/// Cycles between two exchanges with the servers; bounds the memory that edges take.
+const SLICE_CYCLES: u64 = 1 << 20;
+
+/// What ended the wait for the board's start.
+enum Held {
+    Captured(CaptureRequest),
+    TakenOver,
+    Abandoned,
+}
+
+pub struct Simulation {
+    machine: Machine,
+    captures: Receiver<CaptureRequest>,
+    serial: Serial,
+    debugger: Option<Debugger>,
+}
+
+impl Simulation {
+    pub fn new(
+        machine: Machine,
+        captures: Receiver<CaptureRequest>,
+        serial: Serial,
+        debugger: Option<Debugger>,
+    ) -> Simulation {
+        Simulation {
+            machine,
+            captures,
+            serial,
+            debugger,
+        }
+    }
+
+    /// Runs until the simulation stops; returns early only when the analyzer is gone before it asked for anything.
+    pub fn run(mut self, start: Start) -> Result<(), Stop> {
+        if start == Start::AtCapture {
+            match self.held_in_reset() {
+                Held::Captured(request) => self.capture(request)?,
+                Held::TakenOver => {}
+                Held::Abandoned => return Ok(()),
+            }
+        }
+        loop {
+            let request = self.run_freely()?;
+            self.capture(request)?;
+        }
+    }
+
+    /// Waits for what starts the board; a debugger can look at it meanwhile.
+    fn held_in_reset(&mut self) -> Held {
+        let Some(debugger) = &mut self.debugger else {
+            return self.captures.recv().map_or(Held::Abandoned, Held::Captured);
+        };
+        loop {
+            match self.captures.try_recv() {
+                Ok(request) => return Held::Captured(request),
+                Err(TryRecvError::Disconnected) => return Held::Abandoned,
+                Err(TryRecvError::Empty) => {}
+            }
+            debugger.attend(&mut self.machine, ATTENTION_PERIOD);
+            if debugger.took_over() {
+                return Held::TakenOver;
+            }
+        }
+    }
+
+    /// Hands samples over until the client has enough.
+    fn capture(&mut self, request: CaptureRequest) -> Result<(), Stop> {
+        let (cycle, word) = (self.machine.cycles(), self.machine.channels());
+        let mut sampler = Sampler::new(request.samplerate_hz, self.machine.timebase(), cycle, word);
+        loop {
+            if self.debugger.is_some() {
+                // Time stands still while the core is held, and the client waits.
+                let patience = if self.may_run() {
+                    Duration::ZERO
+                } else {
+                    ATTENTION_PERIOD
+                };
+                self.pass_time(patience);
+                if !self.may_run() {
+                    continue;
+                }
+            }
+            let slice = self.run_slice();
+            let edges = self.machine.take_edges();
+            let runs = sampler.runs(&edges, self.machine.cycles(), self.machine.timebase());
+            let wanted = runs.is_empty() || request.runs.send(runs).is_ok();
+            slice?;
+            if !wanted {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Runs without an analyzer, held to the pace of a real board so that an idle one does not keep the host busy,
+    /// until a capture is asked for.
+    fn run_freely(&mut self) -> Result<CaptureRequest, Stop> {
+        let (mut started, mut origin_us) = (Instant::now(), self.microseconds());
+        loop {
+            if let Ok(request) = self.captures.try_recv() {
+                return Ok(request);
+            }
+            if !self.may_run() {
+                self.pass_time(ATTENTION_PERIOD);
+                (started, origin_us) = (Instant::now(), self.microseconds());
+                continue;
+            }
+            self.run_slice()?;
+            self.machine.take_edges();
+            let ahead = Duration::from_micros(self.microseconds() - origin_us)
+                .saturating_sub(started.elapsed());
+            self.pass_time(ahead);
+        }
+    }
+
+    fn may_run(&self) -> bool {
+        self.debugger
+            .as_ref()
+            .is_none_or(|debugger| debugger.lets_run(&self.machine))
+    }
+
+    /// Lets the host's time pass; a debugger's requests are answered, and end it.
+    fn pass_time(&mut self, time: Duration) {
+        match &mut self.debugger {
+            Some(debugger) => debugger.attend(&mut self.machine, time),
+            None => thread::sleep(time),
+        }
+    }
+
+    fn run_slice(&mut self) -> Result<(), Stop> {
+        self.machine.receive(&self.serial.take_received());
+        let cycles = self
+            .debugger
+            .as_ref()
+            .map_or(SLICE_CYCLES, |debugger| debugger.slice_cycles(SLICE_CYCLES));
+        let slice = self.machine.run_slice(Limit::Endless, cycles);
+        self.serial.send(self.machine.take_transmitted());
+        slice
+    }
+
+    fn microseconds(&self) -> u64 {
+        self.machine
+            .timebase()
+            .sample(self.machine.cycles(), 1_000_000)
+    }
+}
