@@ -1,4 +1,5 @@
-"""A user script for pyOCD, which knows no STM32F401 by itself: defines the target `stm32f401retx`.
+"""pyOCD reads this by itself when it is started in this folder: it defines the target `stm32f401retx`, which
+pyOCD does not know, alike for a Nucleo on USB and for the virtual one.
 
 The F412 of the same family has the same flash controller and the same sectors, so its flash algorithm
 serves; the F401xE has 96 KiB of SRAM where the F412 has 256 (DS10086, section 3.5).

@@ -14,7 +14,7 @@ from typing import Self
 from capture.bench import IMAGE_ADDRESS, BoardResource
 from capture.edges import CaptureError
 
-TARGET_SCRIPT = Path(__file__).with_name("pyocd_target.py")
+TARGET_SCRIPT = Path(__file__).resolve().parents[1] / "pyocd_user.py"
 PYOCD_TIMEOUT_S = 120
 
 # pyOCD's log lines are "0000255 E No target device available [reset_cmd]".

@@ -243,11 +243,16 @@ fn read_memory(
     width: Width,
     count: usize,
 ) -> Result<Answer, Failure> {
-    addresses(address, width, count)
-        .map(|address| machine.debug_read(address, width))
-        .collect::<Result<_, _>>()
-        .map(Answer::Values)
-        .map_err(Failure::from)
+    let mut values = Vec::with_capacity(count);
+    let mut next = address;
+    while values.len() < count {
+        let transfer = widest(next, width, count - values.len());
+        let data = machine.debug_read(next, transfer)?.to_le_bytes();
+        let parts = data[..bytes(transfer) as usize].chunks(bytes(width) as usize);
+        values.extend(parts.map(little_endian));
+        next = next.wrapping_add(bytes(transfer));
+    }
+    Ok(Answer::Values(values))
 }
 
 fn write_memory(
@@ -256,12 +261,33 @@ fn write_memory(
     width: Width,
     values: &[u32],
 ) -> Result<Answer, Failure> {
-    for (address, value) in addresses(address, width, values.len()).zip(values) {
-        machine.debug_write(address, width, *value)?;
+    let mut next = address;
+    let mut rest = values;
+    while !rest.is_empty() {
+        let transfer = widest(next, width, rest.len());
+        let (now, later) = rest.split_at((bytes(transfer) / bytes(width)) as usize);
+        let word = now.iter().rev().fold(0u64, |word, &value| {
+            word << (8 * bytes(width)) | u64::from(value & mask(width))
+        });
+        machine.debug_write(next, transfer, word as u32)?;
+        next = next.wrapping_add(bytes(transfer));
+        rest = later;
     }
     Ok(Answer::Done)
 }
 
-fn addresses(first: u32, width: Width, count: usize) -> impl Iterator<Item = u32> {
-    (0..count).map(move |n| first.wrapping_add(bytes(width).wrapping_mul(n as u32)))
+/// Blocks of bytes travel as words where they can, as any probe does: many registers answer to nothing else.
+fn widest(address: u32, width: Width, left: usize) -> Width {
+    if width == Width::Byte && address % 4 == 0 && left >= 4 {
+        Width::Word
+    } else {
+        width
+    }
+}
+
+fn little_endian(bytes: &[u8]) -> u32 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |value, &byte| value << 8 | u32::from(byte))
 }
