@@ -15,9 +15,17 @@ mod exceptions;
 mod faults;
 #[path = "core/float.rs"]
 mod float;
+#[path = "core/lazy_float.rs"]
+mod lazy_float;
 #[path = "core/memory.rs"]
 mod memory;
 #[path = "core/mpu.rs"]
 mod mpu;
+#[path = "core/priorities.rs"]
+mod priorities;
+#[path = "core/returns.rs"]
+mod returns;
+#[path = "core/sleep.rs"]
+mod sleep;
 #[path = "core/time.rs"]
 mod time;

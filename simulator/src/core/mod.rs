@@ -34,7 +34,7 @@ use decode::{Kind, Op};
 use dwt::CycleCounter;
 use exception_entry::Entry;
 use exception_return::Return;
-use exceptions::{Exceptions, SYSTICK};
+use exceptions::{Exceptions, FIRST_IRQ, SYSTICK};
 use memory::Purpose;
 use mpu::Mpu;
 use registers::{Flags, FloatRegisters};
@@ -347,9 +347,13 @@ impl Core {
     fn pend(&mut self, exception: u8) {
         let was_pending = self.exceptions.is_pending(exception);
         self.exceptions.pend(exception);
-        // SEVONPEND (B3.2.7): a newly pending interrupt is an event even when it is disabled.
-        self.event |= self.scb.sev_on_pend() && !was_pending;
+        self.note_pending(!was_pending);
         self.reconsider();
+    }
+
+    /// SEVONPEND (B3.2.7): what newly pends is an event, disabled or not.
+    fn note_pending(&mut self, newly: bool) {
+        self.event |= newly && self.scb.sev_on_pend();
     }
 
     #[inline(always)]
@@ -502,9 +506,10 @@ impl Core {
     /// Sets interrupt input `irq` (0 = exception 16), which is level-sensitive: it pends when it rises, and again when its
     /// handler returns while it is still high. Panics if the core has no such line.
     pub fn set_irq_line(&mut self, irq: u16, level: bool) {
-        let before = self.exceptions.first_pending();
+        let exception = FIRST_IRQ + irq as u8;
+        let was_pending = self.exceptions.is_pending(exception);
         self.exceptions.set_line(irq, level);
-        self.event |= self.scb.sev_on_pend() && level && before != self.exceptions.first_pending();
+        self.note_pending(!was_pending && self.exceptions.is_pending(exception));
         self.reconsider();
     }
 

@@ -245,7 +245,10 @@ impl Core {
             _ => return,
         };
         if word < IRQ_WORDS {
+            let before = self.exceptions.irq_word(NvicRegister::Pending, word);
             self.exceptions.write_irq_word(register, word, value, set);
+            let after = self.exceptions.irq_word(NvicRegister::Pending, word);
+            self.note_pending(after & !before != 0);
         }
     }
 
