@@ -20,7 +20,7 @@ _VERDICT_STYLES = {"complete": "green", "truncated": "bold red", "inconclusive":
 
 
 def terminal_report(runs: Sequence[LoadedRun]) -> RenderableType:
-    """What to print of `runs`; it fits WIDTH_COLUMNS. A number of a doubtful run stands beside its verdict."""
+    """What to print of `runs`; in WIDTH_COLUMNS. A doubtful run has its verdict beside its numbers."""
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
         parts += [_table(scenario, series), *_reasons(series), Text()]
