@@ -159,12 +159,5 @@ pub static WWDG: &[Register] = &[
     row(0x08, "SR", 0),
 ];
 
-pub static IWDG: &[Register] = &[
-    row(0x00, "KR", 0),
-    row(0x04, "PR", 0),
-    row(0x08, "RLR", 0x0000_0FFF),
-    row(0x0C, "SR", 0),
-];
-
 /// OTG_FS and I2Sext: named by their offset.
 pub static UNNAMED: &[Register] = &[];

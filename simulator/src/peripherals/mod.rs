@@ -10,6 +10,7 @@ pub mod dma;
 pub mod exti;
 pub mod flash;
 pub mod gpio;
+pub mod iwdg;
 pub mod places;
 pub mod pwr;
 pub mod rcc;

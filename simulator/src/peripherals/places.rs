@@ -1,7 +1,7 @@
 //! The peripheral address map (RM0368 §2.3, table 1): what lives where, and what turns its clock on.
 
 use super::absent::{
-    ADC, ADVANCED_TIMER, CRC, I2C, IWDG, RTC, SDIO, SMALL_TIMER, SPI, UNNAMED, USART, WWDG,
+    ADC, ADVANCED_TIMER, CRC, I2C, RTC, SDIO, SMALL_TIMER, SPI, UNNAMED, USART, WWDG,
 };
 use super::rcc::{AHB1ENR, APB1ENR, APB2ENR};
 use super::registers::Register;
@@ -19,6 +19,7 @@ pub enum Block {
     Usart2,
     /// 0 = DMA1.
     Dma(usize),
+    Iwdg,
     Exti,
     Syscfg,
     Dbgmcu,
@@ -122,7 +123,7 @@ static PLACES: &[Place] = &[
     ),
     absent(0x4000_2800, "RTC", RTC),
     absent(0x4000_2C00, "WWDG", WWDG),
-    absent(0x4000_3000, "IWDG", IWDG),
+    modelled(0x4000_3000, "IWDG", Apb, Block::Iwdg, None),
     absent(0x4000_3400, "I2S2ext", UNNAMED),
     absent(0x4000_3800, "SPI2", SPI),
     absent(0x4000_3C00, "SPI3", SPI),

@@ -13,6 +13,7 @@ pub const APB2RSTR: u32 = 0x24;
 pub const AHB1ENR: u32 = 0x30;
 pub const APB1ENR: u32 = 0x40;
 pub const APB2ENR: u32 = 0x44;
+const CSR: u32 = 0x74;
 
 const HSION: u32 = 1 << 0;
 const HSIRDY: u32 = 1 << 1;
@@ -23,6 +24,16 @@ const HSEBYP: u32 = 1 << 18;
 const PLLON: u32 = 1 << 24;
 const PLLRDY: u32 = 1 << 25;
 const READY_FLAGS: u32 = HSIRDY | HSERDY | PLLRDY | 1 << 27 | 0xFF << 8;
+
+const LSION: u32 = 1 << 0;
+const LSIRDY: u32 = 1 << 1;
+const RMVF: u32 = 1 << 24;
+const BORRSTF: u32 = 1 << 25;
+const PINRSTF: u32 = 1 << 26;
+const PORRSTF: u32 = 1 << 27;
+const SFTRSTF: u32 = 1 << 28;
+const IWDGRSTF: u32 = 1 << 29;
+const RESET_FLAGS: u32 = 0xFE << 24;
 
 const SW: u32 = 0b11;
 const SWS: u32 = 0b11 << 2;
@@ -66,8 +77,8 @@ static TABLE: &[Register] = &[
     Register::new(0x60, "APB1LPENR", 0x10E2_C80F, 0),
     Register::new(0x64, "APB2LPENR", 0x0007_7930, 0),
     Register::unmodelled(0x70, "BDCR"),
-    // Reset by power-on and pin; the LSI and RMVF are not modelled.
-    Register::new(0x74, "CSR", 0x0E00_0000, 0),
+    Register::new(CSR, "CSR", PINRSTF | PORRSTF | BORRSTF, LSION | RMVF)
+        .inert(LSIRDY | RESET_FLAGS),
     Register::unmodelled(0x80, "SSCGR"),
     Register::unmodelled(0x84, "PLLI2SCFGR"),
     Register::unmodelled(0x8C, "DCKCFGR"),
@@ -115,6 +126,26 @@ impl Frequency {
 
     fn below_hz(self, hz: u64) -> bool {
         self.numerator < hz * self.denominator
+    }
+}
+
+/// Why the chip is reset while it has power (§6.1.1). The debugger's reset is the pin's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ResetCause {
+    Pin,
+    Software,
+    IndependentWatchdog,
+}
+
+impl ResetCause {
+    /// Flags in RCC_CSR: every reset pulls the pin too (§6.1.1, figure 11).
+    fn flags(self) -> u32 {
+        PINRSTF
+            | match self {
+                ResetCause::Pin => 0,
+                ResetCause::Software => SFTRSTF,
+                ResetCause::IndependentWatchdog => IWDGRSTF,
+            }
     }
 }
 
@@ -168,6 +199,28 @@ impl Rcc {
     /// Whether the bit that gates a peripheral's clock is set.
     pub fn enabled(&self, enable_register: u32, bit: u32) -> bool {
         self.registers.bit(enable_register, bit)
+    }
+
+    pub fn lsi_on(&self) -> bool {
+        self.registers.get(CSR) & LSION != 0
+    }
+
+    /// A system reset: the flags of earlier ones stay until RMVF clears them (§6.3.18).
+    pub fn reset_because(&mut self, cause: ResetCause) {
+        let flags = self.registers.get(CSR) & RESET_FLAGS;
+        *self = Rcc::default();
+        self.registers.set(CSR, flags | cause.flags());
+    }
+
+    fn write_status(&mut self, value: u32) {
+        let mut status = self.registers.get(CSR) & RESET_FLAGS;
+        if value & RMVF != 0 {
+            status = 0;
+        }
+        if value & LSION != 0 {
+            status |= LSION | LSIRDY;
+        }
+        self.registers.set(CSR, status);
     }
 
     pub fn pll_on(&self) -> bool {
@@ -304,6 +357,7 @@ impl Peripheral for Rcc {
         match offset {
             CR => self.write_control(value, now)?,
             CFGR => self.write_configuration(value, now)?,
+            CSR => self.write_status(value),
             PLLCFGR if self.pll_on() => {
                 return Err(self
                     .registers
@@ -401,6 +455,18 @@ mod tests {
         assert!(rcc.write(CR, 0x83 | HSEON, 0).is_err());
         assert!(rcc.write(CR, 0x82, 0).is_err());
         assert!(rcc.write(CFGR, 3, 0).is_err());
+    }
+
+    #[test]
+    fn reset_flags_gather_until_they_are_removed() {
+        let mut rcc = Rcc::default();
+        assert_eq!(rcc.read(CSR, 0), 0x0E00_0000);
+        rcc.reset_because(ResetCause::IndependentWatchdog);
+        assert_eq!(rcc.read(CSR, 0), 0x2E00_0000);
+        rcc.write(CSR, RMVF | LSION, 0).unwrap();
+        assert_eq!(rcc.read(CSR, 0), LSION | LSIRDY);
+        rcc.reset_because(ResetCause::Software);
+        assert_eq!(rcc.read(CSR, 0), 0x1400_0000);
     }
 
     #[test]

@@ -42,6 +42,8 @@ impl Soc {
         let divider = self.clocked(Block::Usart2).then_some(divider);
         self.usart2.set_divider(divider);
         self.flash.set_core_clock(self.clocks.core);
+        self.iwdg
+            .set_clocks(self.clocks.core, self.rcc.lsi_on(), now);
         self.reschedule();
     }
 

@@ -17,9 +17,10 @@ use crate::peripherals::dma::Dma;
 use crate::peripherals::exti::Exti;
 use crate::peripherals::flash::Flash;
 use crate::peripherals::gpio::{Gpio, Levels, PORTS};
+use crate::peripherals::iwdg::Iwdg;
 use crate::peripherals::places::{self, Block, Map};
 use crate::peripherals::pwr::Pwr;
-use crate::peripherals::rcc::{Clocks, Rcc};
+use crate::peripherals::rcc::{Clocks, Rcc, ResetCause};
 use crate::peripherals::registers::{Register, Unmodelled};
 use crate::peripherals::routes::{TIMER_OUTPUTS, USART2_RX, USART2_TX};
 use crate::peripherals::syscfg::Syscfg;
@@ -30,9 +31,10 @@ use crate::timebase::Timebase;
 use serde::{Deserialize, Serialize};
 
 const TIMERS: usize = 4;
-/// Places in the schedule: the timers, then USART2, then the flash.
+/// Places in the schedule: the timers, then USART2, the flash and the watchdog.
 const USART2: usize = TIMERS;
 const FLASH: usize = USART2 + 1;
+const IWDG: usize = FLASH + 1;
 const NEVER: u64 = u64::MAX;
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -47,6 +49,7 @@ pub struct Soc {
     timers: [Timer; TIMERS],
     usart2: Usart,
     dma: [Dma; 2],
+    iwdg: Iwdg,
     exti: Exti,
     syscfg: Syscfg,
     dbgmcu: Dbgmcu,
@@ -54,10 +57,12 @@ pub struct Soc {
     clocks: Clocks,
     timebase: Timebase,
     /// The cycle of the next event of each scheduled peripheral.
-    schedule: [u64; FLASH + 1],
+    schedule: [u64; IWDG + 1],
     next_event: u64,
     /// What the user lets pass although it is not modelled.
     gaps: gaps::Gaps,
+    /// A reset that the machine has to carry out.
+    reset_due: Option<ResetCause>,
     /// Items are being moved, whose accesses are not to start it anew.
     serving_dma: bool,
     /// The cycle until which an access holds the core up.
@@ -101,13 +106,15 @@ impl Soc {
                 Dma::new("DMA2", [56, 57, 58, 59, 60, 68, 69, 70]),
             ],
             serving_dma: false,
+            iwdg: Iwdg::default(),
+            reset_due: None,
             exti: Exti::default(),
             syscfg: Syscfg::default(),
             dbgmcu: Dbgmcu::default(),
             timebase: Timebase::new(clocks.core),
             rcc,
             clocks,
-            schedule: [NEVER; FLASH + 1],
+            schedule: [NEVER; IWDG + 1],
             gaps: gaps::Gaps::default(),
             stalled_until: 0,
             code_changed: false,
@@ -231,7 +238,17 @@ impl Soc {
             self.flash.advance(cycle);
             self.flash_changed();
         }
+        if self.schedule[IWDG] <= cycle {
+            self.iwdg.reset();
+            self.reset_due = Some(ResetCause::IndependentWatchdog);
+            self.attention = true;
+        }
         self.reschedule();
+    }
+
+    /// The reset that has fallen due since the last call.
+    pub fn take_reset_due(&mut self) -> Option<ResetCause> {
+        self.reset_due.take()
     }
 
     fn reschedule(&mut self) {
@@ -240,6 +257,7 @@ impl Soc {
         }
         self.schedule[USART2] = self.usart2.next_event().unwrap_or(NEVER);
         self.schedule[FLASH] = self.flash.next_event().unwrap_or(NEVER);
+        self.schedule[IWDG] = self.iwdg.next_event().unwrap_or(NEVER);
         let next = self.schedule.iter().copied().fold(NEVER, u64::min);
         self.attention |= next != self.next_event;
         self.next_event = next;
@@ -359,6 +377,7 @@ impl Soc {
             Block::Timer(timer) => &mut self.timers[timer],
             Block::Usart2 => &mut self.usart2,
             Block::Dma(controller) => &mut self.dma[controller],
+            Block::Iwdg => &mut self.iwdg,
             Block::Exti => &mut self.exti,
             Block::Syscfg => &mut self.syscfg,
             Block::Dbgmcu => &mut self.dbgmcu,
@@ -401,6 +420,7 @@ impl Soc {
                 self.usart_accessed(now);
                 self.reschedule();
             }
+            Block::Iwdg => self.reschedule(),
             Block::Exti => self.exti_changed(),
             Block::Syscfg | Block::Dbgmcu => {}
         }

@@ -1,0 +1,260 @@
+//! Independent watchdog (RM0368 §15): a down-counter on the LSI that resets the chip at zero.
+
+use super::rcc::Frequency;
+use super::registers::{Register, Registers, Unmodelled};
+use super::Peripheral;
+use serde::{Deserialize, Serialize};
+
+const KR: u32 = 0x00;
+const PR: u32 = 0x04;
+const RLR: u32 = 0x08;
+const SR: u32 = 0x0C;
+
+const UNLOCK: u32 = 0x5555;
+const RELOAD: u32 = 0xAAAA;
+const START: u32 = 0xCCCC;
+const PVU: u32 = 1 << 0;
+const RVU: u32 = 1 << 1;
+/// The counter's value when it is started (§15.3).
+const FULL: u64 = 0x1000;
+/// The LSI's typical frequency (DS10086, table "LSI oscillator characteristics").
+const LSI_HZ: u64 = 32_000;
+/// Clocks of the LSI, at most, that a new prescaler or reload value takes to cross over (§15.4.4).
+const UPDATE_CLOCKS: u64 = 5;
+
+static TABLE: &[Register] = &[
+    Register::new(KR, "KR", 0, 0xFFFF),
+    Register::new(PR, "PR", 0, 0b111),
+    Register::new(RLR, "RLR", 0x0FFF, 0x0FFF),
+    Register::new(SR, "SR", 0, 0).inert(PVU | RVU),
+];
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Iwdg {
+    registers: Registers,
+    core: Frequency,
+    /// RCC_CSR.LSION; the watchdog, once started, keeps the LSI on itself.
+    lsi_on: bool,
+    unlocked: bool,
+    /// The cycle at which the counter reaches zero, once started.
+    expiry: Option<u64>,
+    /// The cycles at which PVU and RVU fall.
+    updated: [u64; 2],
+}
+
+impl Default for Iwdg {
+    fn default() -> Self {
+        Iwdg {
+            registers: Registers::new("IWDG", TABLE),
+            core: Frequency::hz(16_000_000),
+            lsi_on: false,
+            unlocked: false,
+            expiry: None,
+            updated: [0; 2],
+        }
+    }
+}
+
+impl Iwdg {
+    pub fn next_event(&self) -> Option<u64> {
+        self.expiry
+    }
+
+    /// What RCC does: the core's clock, by which the LSI's becomes cycles, and the LSI itself.
+    pub fn set_clocks(&mut self, core: Frequency, lsi_on: bool, now: u64) {
+        if core != self.core {
+            let (old, new) = (self.core, core);
+            let convert = |cycle: &mut u64| *cycle = rescaled(*cycle, now, old, new);
+            self.expiry.iter_mut().for_each(convert);
+            self.updated.iter_mut().for_each(convert);
+            self.core = core;
+        }
+        let was_running = self.lsi_runs();
+        self.lsi_on = lsi_on;
+        self.lsi_changed(was_running, now);
+    }
+
+    fn lsi_runs(&self) -> bool {
+        self.lsi_on || self.expiry.is_some()
+    }
+
+    /// Updates that waited for the LSI begin to cross over.
+    fn lsi_changed(&mut self, was_running: bool, now: u64) {
+        if !was_running && self.lsi_runs() {
+            let end = now + self.cycles(UPDATE_CLOCKS);
+            for updated in self.updated.iter_mut().filter(|cycle| **cycle == u64::MAX) {
+                *updated = end;
+            }
+        }
+    }
+
+    fn cycles(&self, lsi_clocks: u64) -> u64 {
+        (lsi_clocks * self.core.numerator).div_ceil(self.core.denominator * LSI_HZ)
+    }
+
+    /// Core cycles of so many counts (§15.4.2: PR divides by 4, 8, … 256).
+    fn counts(&self, counts: u64) -> u64 {
+        let prescaler = 4 << self.registers.get(PR).min(6);
+        self.cycles(counts * prescaler)
+    }
+
+    fn write_key(&mut self, key: u32, now: u64) {
+        self.unlocked = key == UNLOCK;
+        match key {
+            RELOAD if self.expiry.is_some() => {
+                let reload = u64::from(self.registers.get(RLR)) + 1;
+                self.expiry = Some(now + self.counts(reload));
+            }
+            START if self.expiry.is_none() => {
+                let was_running = self.lsi_runs();
+                self.expiry = Some(now + self.counts(FULL));
+                self.lsi_changed(was_running, now);
+            }
+            _ => {}
+        }
+    }
+
+    /// A protected register (§15.3.2).
+    fn write_value(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
+        if !self.unlocked {
+            return Ok(());
+        }
+        let flag = usize::from(offset == RLR);
+        if self.updated[flag] > now {
+            return Err(self
+                .registers
+                .refuse(offset, "written while SR tells of its update"));
+        }
+        let left = self
+            .expiry
+            .map(|expiry| (expiry - now).div_ceil(self.counts(1)));
+        self.registers.set(offset, value);
+        self.expiry = left.map(|counts| now + self.counts(counts));
+        self.updated[flag] = if self.lsi_runs() {
+            now + self.cycles(UPDATE_CLOCKS)
+        } else {
+            u64::MAX
+        };
+        Ok(())
+    }
+}
+
+/// A cycle that lies as far in the future, in seconds, at another clock.
+fn rescaled(cycle: u64, now: u64, old: Frequency, new: Frequency) -> u64 {
+    if cycle <= now || cycle == u64::MAX {
+        return cycle;
+    }
+    let numerator = u128::from(new.numerator) * u128::from(old.denominator);
+    let denominator = u128::from(old.numerator) * u128::from(new.denominator);
+    now + (u128::from(cycle - now) * numerator).div_ceil(denominator) as u64
+}
+
+impl Peripheral for Iwdg {
+    fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    fn read(&mut self, offset: u32, now: u64) -> u32 {
+        match offset {
+            KR => 0,
+            SR => {
+                let flag = |index: usize, flag| if self.updated[index] > now { flag } else { 0 };
+                flag(0, PVU) | flag(1, RVU)
+            }
+            _ => self.registers.get(offset),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
+        match offset {
+            KR => self.write_key(value, now),
+            PR | RLR => self.write_value(offset, value, now)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        *self = Iwdg::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_timeouts_are_those_of_the_table() {
+        // §15.3.3, table 61: at /4 from 0.125 ms to 512 ms, at /256 to 32,768 ms. 16,000 cycles a millisecond.
+        for (prescaler, reload, cycles) in [
+            (0, 0, 2_000),
+            (0, 0xFFF, 512 * 16_000),
+            (6, 0xFFF, 32_768 * 16_000),
+            (7, 0xFFF, 32_768 * 16_000),
+        ] {
+            let mut iwdg = Iwdg::default();
+            for (offset, value) in [
+                (KR, UNLOCK),
+                (PR, prescaler),
+                (RLR, reload),
+                (KR, START),
+                (KR, RELOAD),
+            ] {
+                iwdg.write(offset, value, 7).unwrap();
+            }
+            assert_eq!(iwdg.next_event(), Some(7 + cycles));
+        }
+    }
+
+    #[test]
+    fn started_it_counts_from_the_top_whatever_the_reload_value() {
+        let mut iwdg = Iwdg::default();
+        assert_eq!(iwdg.next_event(), None);
+        iwdg.write(KR, RELOAD, 0).unwrap();
+        assert_eq!(iwdg.next_event(), None);
+        iwdg.write(KR, START, 100).unwrap();
+        assert_eq!(iwdg.next_event(), Some(100 + 512 * 16_000));
+        iwdg.write(KR, START, 200).unwrap();
+        assert_eq!(iwdg.next_event(), Some(100 + 512 * 16_000));
+    }
+
+    #[test]
+    fn values_are_protected_and_take_five_clocks_of_the_lsi() {
+        let mut iwdg = Iwdg::default();
+        iwdg.write(RLR, 5, 0).unwrap();
+        assert_eq!(iwdg.read(RLR, 0), 0xFFF);
+        iwdg.write(KR, START, 0).unwrap();
+        iwdg.write(KR, UNLOCK, 0).unwrap();
+        iwdg.write(PR, 1, 0).unwrap();
+        iwdg.write(RLR, 5, 0).unwrap();
+        assert_eq!(iwdg.read(SR, 2_499), PVU | RVU);
+        assert!(iwdg.write(RLR, 6, 2_499).is_err());
+        assert_eq!(iwdg.read(SR, 2_500), 0);
+        iwdg.write(KR, RELOAD, 2_500).unwrap();
+        // Six counts of eight clocks of 500 cycles.
+        assert_eq!(iwdg.next_event(), Some(2_500 + 6 * 8 * 500));
+        iwdg.write(RLR, 9, 2_500).unwrap();
+        assert_eq!(iwdg.read(RLR, 2_500), 5);
+    }
+
+    #[test]
+    fn updates_wait_for_the_lsi() {
+        let mut iwdg = Iwdg::default();
+        iwdg.write(KR, UNLOCK, 0).unwrap();
+        iwdg.write(PR, 1, 0).unwrap();
+        assert_eq!(iwdg.read(SR, 1_000_000), PVU);
+        iwdg.set_clocks(Frequency::hz(16_000_000), true, 1_000_000);
+        assert_eq!(iwdg.read(SR, 1_002_499), PVU);
+        assert_eq!(iwdg.read(SR, 1_002_500), 0);
+    }
+
+    #[test]
+    fn the_time_left_survives_a_change_of_the_core_clock() {
+        let mut iwdg = Iwdg::default();
+        iwdg.write(KR, START, 0).unwrap();
+        // Half of the 512 ms at 16 MHz, the rest at 84 MHz.
+        let half = 256 * 16_000;
+        iwdg.set_clocks(Frequency::hz(84_000_000), false, half);
+        assert_eq!(iwdg.next_event(), Some(half + 256 * 84_000));
+    }
+}
