@@ -4,6 +4,7 @@ use crate::bus::{Bus, Width};
 use crate::core::{Core, DebugFault, RunEnd, Stop, Timing};
 use crate::edges::{Edge, Pin, CHANNELS};
 use crate::memory::Memory;
+use crate::peripherals::rcc::ResetCause;
 use crate::peripherals::registers::Unmodelled;
 use crate::snapshot::Snapshot;
 use crate::soc::gaps::Touched;
@@ -201,7 +202,10 @@ impl Machine {
             Err(stop) => self.survive(stop)?,
         }
         self.settle();
-        Ok(())
+        match self.soc.take_reset_due() {
+            Some(cause) => self.reset_because(cause),
+            None => Ok(()),
+        }
     }
 
     /// While the flash is programmed or erased, only code in SRAM goes on (RM0368 §3.5): every step is looked at.
@@ -223,7 +227,7 @@ impl Machine {
     /// What the chip goes on from: a reset that the program asked for, and a lock-up that a debugger can look at.
     fn survive(&mut self, stop: Stop) -> Result<(), Stop> {
         match stop {
-            Stop::ResetRequested { .. } => self.reset(),
+            Stop::ResetRequested { .. } => self.reset_because(ResetCause::Software),
             Stop::Lockup { .. } if self.core.debugged() => {
                 self.core.lock_up();
                 Ok(())
@@ -234,8 +238,12 @@ impl Machine {
 
     /// A system reset now, as by the reset pin.
     pub fn reset(&mut self) -> Result<(), Stop> {
+        self.reset_because(ResetCause::Pin)
+    }
+
+    fn reset_because(&mut self, cause: ResetCause) -> Result<(), Stop> {
         self.soc
-            .reset(self.core.cycles())
+            .reset(self.core.cycles(), cause)
             .map_err(|Unmodelled(what)| Stop::Unmodelled {
                 what,
                 address: 0,

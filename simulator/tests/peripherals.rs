@@ -120,3 +120,26 @@ fn a_timer_makes_pwm_one_pulse_and_updates() {
     assert!((10_000..10_060).contains(&ten), "{ten}");
     assert_eq!(value("held"), [0]);
 }
+
+#[test]
+fn the_watchdog_and_software_reset_the_chip() {
+    let edges = scratch("peripherals-watchdog.csv");
+    let shown = shown(
+        "watchdog",
+        &["--until", "100ms", "--edges", edges.to_str().unwrap()],
+    );
+    let value = |name| values(&shown, name);
+    assert_eq!(value("life"), [1, 2, 3]);
+    // Power-up: POR, PIN, BOR; then IWDG with PIN; then software with PIN (RM0368 §6.3.18, bits 31–24).
+    assert_eq!(value("cause"), [0x0E, 0x24, 0x14]);
+    assert_eq!(value("pin"), [0, 0, 0]);
+    // PA5 rises a few cycles behind the last feeding and falls with the reset, 10 ms after it.
+    let edges = read_edges(&edges);
+    let cycles: Vec<u64> = edges
+        .iter()
+        .filter(|edge| edge.pin == "PA5")
+        .map(|edge| edge.cycle)
+        .collect();
+    let alive = cycles[3] - cycles[2];
+    assert!((159_900..160_000).contains(&alive), "{cycles:?}");
+}

@@ -133,8 +133,8 @@ impl Soc {
     }
 
     /// A system reset at cycle `now`: everything starts afresh but memory, time, the user's wishes, and what only power-up
-    /// resets (DBGMCU, RM0368 §23.16). Pins that change are edges.
-    pub fn reset(&mut self, now: u64) -> Result<(), Unmodelled> {
+    /// resets (DBGMCU, RM0368 §23.16; the option bytes, the reset flags). Pins that change are edges.
+    pub fn reset(&mut self, now: u64, cause: ResetCause) -> Result<(), Unmodelled> {
         self.catch_up(now);
         let mut fresh = Soc::new(std::mem::take(&mut self.memory));
         std::mem::swap(&mut fresh.timebase, &mut self.timebase);
@@ -144,6 +144,10 @@ impl Soc {
         std::mem::swap(&mut fresh.levels, &mut self.levels);
         std::mem::swap(&mut fresh.gaps, &mut self.gaps);
         std::mem::swap(&mut fresh.observed, &mut self.observed);
+        std::mem::swap(&mut fresh.rcc, &mut self.rcc);
+        std::mem::swap(&mut fresh.flash, &mut self.flash);
+        fresh.rcc.reset_because(cause);
+        fresh.flash.reset();
         *self = fresh;
         self.timebase
             .change(now, self.clocks.core)
