@@ -13,6 +13,8 @@ mod data;
 mod exceptions;
 #[path = "core/faults.rs"]
 mod faults;
+#[path = "core/flash_time.rs"]
+mod flash_time;
 #[path = "core/float.rs"]
 mod float;
 #[path = "core/lazy_float.rs"]

@@ -16,6 +16,8 @@ const SRAM_BYTES: usize = 0x8000;
 pub const DEVICE: u32 = 0x4000_0000;
 /// Writing here asks for the machine's attention; writing 4 beyond is not modelled.
 pub const ATTENTION: u32 = DEVICE + 0x100;
+/// Where the device has FLASH_ACR.
+const FLASH_ACR: u32 = DEVICE + 0x200;
 const UNMODELLED: u32 = DEVICE + 0x104;
 
 /// The vector table, with handlers that stop the run unless the program defines them.
@@ -42,6 +44,7 @@ const PRELUDE: &str = "
         .fpu fpv4-sp-d16
         .thumb
         .equ DEVICE, 0x40000000
+        .equ FLASH_ACR, 0x40000200
         .equ CTRL, 0xE0001000
         .equ CYCCNT, 0xE0001004
         .equ SYST_CSR, 0xE000E010
@@ -85,6 +88,8 @@ pub struct Memory {
     /// Offset, value and cycle of each write to the device.
     pub written: Vec<(u32, u32, u64)>,
     pub attention: bool,
+    /// FLASH_ACR: what the core takes over when the program writes to the device.
+    pub flash_access_control: u32,
 }
 
 impl Memory {
@@ -142,6 +147,9 @@ impl Bus for Memory {
         if (DEVICE..DEVICE + 0x1000).contains(&address) {
             self.written.push((address - DEVICE, value, now));
             self.attention |= address == ATTENTION;
+            if address == FLASH_ACR {
+                self.flash_access_control = value;
+            }
             return Ok(0);
         }
         for (n, byte) in self.bytes(address, width)?.iter_mut().enumerate() {
@@ -152,6 +160,10 @@ impl Bus for Memory {
 
     fn attention(&self) -> bool {
         self.attention
+    }
+
+    fn flash_access_control(&self) -> u32 {
+        self.flash_access_control
     }
 }
 
@@ -177,6 +189,7 @@ impl Board {
             sram,
             written: Vec::new(),
             attention: false,
+            flash_access_control: 0,
         };
         let mut core = Core::new(timing);
         core.reset(&mut memory).unwrap();

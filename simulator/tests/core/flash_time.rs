@@ -1,0 +1,125 @@
+//! What fetching from flash costs: the prefetch unit, wait states, the accelerator. Expected cycles are worked out by hand
+//! from docs/TIMING.md; a comment beside each says how.
+
+use crate::board::Board;
+
+/// FLASH_ACR: two wait states as at 84 MHz, and the accelerator off or on.
+const OFF: u32 = 0x002;
+const PREFETCH: u32 = 0x102;
+const CACHES: u32 = 0x602;
+const ON: u32 = 0x702;
+
+/// Cycles per line of straight code made of `instruction`, `count` of which fill a line: 32 lines less 16.
+fn per_line(instruction: &str, count: u32, access_control: u32) -> u32 {
+    let cycles = |lines: u32| {
+        let source = format!(
+            "poke DEMCR, 0x01000000\n poke CTRL, 1\n poke FLASH_ACR, {access_control}\n
+             ldr r11, =CYCCNT\n b 1f\n .pool\n
+             .balign 16\n 1: ldr r9, [r11]\n .rept {}\n {instruction}\n .endr\n
+             ldr r10, [r11]\n bkpt 0\n .pool",
+            lines * count
+        );
+        let mut board = Board::new(&source);
+        board.finish();
+        board.r(10) - board.r(9)
+    };
+    (cycles(32) - cycles(16)) / 16
+}
+
+/// The inner loop of the article's segregated list, as gcc 12 -O2 compiles it; ours is the same. Walks `blocks` blocks.
+fn walk_cycles(blocks: u32, offset: usize, access_control: u32) -> u32 {
+    let source = format!(
+        "poke DEMCR, 0x01000000\n poke CTRL, 1\n poke FLASH_ACR, {access_control}\n
+         ldr r0, =0x20000100\n movs r5, #{blocks}\n
+         1: adds r1, r0, #32\n str r1, [r0, #16]\n mov r0, r1\n subs r5, #1\n bne 1b\n
+         movs r1, #0\n subs r0, #32\n str r1, [r0, #16]\n
+         ldr r11, =CYCCNT\n ldr r4, =0x1000\n movs r3, #0\n ldr r0, =0x20000100\n
+         ldr r9, [r11]\n b 2f\n .pool\n
+         .balign 16\n .skip {offset}, 0\n
+         1: ldr r0, [r0, #16]\n cbz r0, 3f\n
+         2: ldr r2, [r0, #4]\n cmp r2, r4\n add.w r3, r3, #1\n bcc 1b\n
+         nop\n 3: ldr r10, [r11]\n bkpt 0\n .pool"
+    );
+    let mut board = Board::new(&source);
+    board.finish();
+    assert_eq!(board.r(3), blocks, "the loop looks at each block");
+    board.r(10) - board.r(9)
+}
+
+fn per_block(offset: usize, access_control: u32) -> f64 {
+    f64::from(walk_cycles(220, offset, access_control) - walk_cycles(20, offset, access_control))
+        / 200.0
+}
+
+#[test]
+fn narrow_code_hides_the_reading_of_lines() {
+    // Eight cycles of work a line; the next line is asked for when the word three before leaves, six cycles ahead of need.
+    assert_eq!(per_line("adds r1, #1", 8, OFF), 8);
+}
+
+#[test]
+fn wide_code_waits_for_each_line_unless_it_is_prefetched() {
+    // Four words a line, one a cycle, and two wait states: RM0368 §3.4.2, figure "Sequential 32-bit instruction execution".
+    assert_eq!(per_line("add.w r1, r1, #1", 4, OFF), 4 + 2);
+    assert_eq!(per_line("add.w r1, r1, #1", 4, 0x004), 4 + 4);
+    assert_eq!(per_line("add.w r1, r1, #1", 4, 0x000), 4);
+    // The prefetch begins when its predecessor is there and takes three cycles, less than the four of work.
+    assert_eq!(per_line("add.w r1, r1, #1", 4, PREFETCH), 4);
+}
+
+#[test]
+fn the_walk_costs_what_its_place_in_a_line_makes_it() {
+    // Without waiting: 2 + 1 + 2 + 1 + 1 + 2 (B resolved at decode).
+    assert_eq!(per_block(0, 0x000), 9.0);
+    // t = 0: LDR. Within one line the buffer is full with three words; CMP (t = 5) frees the second, the bus is free, and
+    // the next line is asked for until 8. BCC (t = 7) resolves in 6: its target is asked for in 8, has lost its
+    // line, arrives in 11 and executes in 13.
+    assert_eq!(per_block(0, OFF), 13.0);
+    // Two bytes on, the second LDR (t = 3) already frees the word before the next line, which is there in 6; the target
+    // is asked for in 6, arrives in 9 and executes in 11.
+    assert_eq!(per_block(2, OFF), 11.0);
+    // All lines cached: nothing waits anywhere.
+    for offset in (0..16).step_by(2) {
+        assert_eq!(per_block(offset, CACHES), 9.0, "{offset}");
+        assert_eq!(per_block(offset, ON), 9.0, "{offset}");
+    }
+}
+
+#[test]
+fn data_in_flash_waits_unless_its_line_is_cached() {
+    // Two words in different lines, read in turn: two wait states each. The code is cached and leaves the array alone.
+    let cycles = |access_control: u32| {
+        let turns = |count: u32| {
+            let source = format!(
+                "poke DEMCR, 0x01000000\n poke CTRL, 1\n poke FLASH_ACR, {access_control}\n
+                 ldr r11, =CYCCNT\n ldr r5, =0x0800F000\n ldr r6, =0x0800F100\n movs r4, #{count}\n
+                 ldr r9, [r11]\n b 1f\n .pool\n .balign 16\n
+                 1: ldr r1, [r5]\n mov r3, r3\n ldr r2, [r6]\n mov r3, r3\n subs r4, #1\n bne 1b\n
+                 ldr r10, [r11]\n bkpt 0\n .pool"
+            );
+            let mut board = Board::new(&source);
+            board.finish();
+            board.r(10) - board.r(9)
+        };
+        (turns(20) - turns(10)) / 10
+    };
+    const INSTRUCTIONS_CACHED: u32 = 0x202;
+    // 2 + 1 + 2 + 1 + 1 + 2.
+    assert_eq!(cycles(CACHES), 9);
+    assert_eq!(cycles(INSTRUCTIONS_CACHED), 9 + 2 * 2);
+}
+
+/// The rows of docs/TIMING.md: `cargo test --test core walk_by_place -- --nocapture` prints them.
+#[test]
+fn walk_by_place() {
+    for (name, access_control) in [("off", OFF), ("prefetch", PREFETCH), ("on", ON)] {
+        let row: Vec<f64> = (0..16)
+            .step_by(2)
+            .map(|offset| per_block(offset, access_control))
+            .collect();
+        println!("accelerator {name}: cycles per block by start modulo 16 (even): {row:?}");
+        // About 12 a block was measured with the accelerator off, wherever the linker had put the loop.
+        let near = |cycles: &f64| (cycles - 12.0).abs() <= 0.1 * 12.0;
+        assert!(access_control != OFF || row.iter().all(near), "{row:?}");
+    }
+}
