@@ -88,7 +88,7 @@ impl Core {
     fn buffer_store(&mut self, transfer: u64, wait_cycles: u32) {
         if self.timing.is_nucleo() {
             self.data_free = self.cycles + transfer + 1 + u64::from(wait_cycles);
-            self.pairs.stored(self.instructions + 1);
+            self.pairs.stored(self.instructions);
         }
     }
 

@@ -92,8 +92,8 @@ pub struct Core {
     pairs: Pairs,
     /// Registers that the previous instruction has not yet in the register bank.
     late: u16,
-    /// Where a 16-bit instruction that was just executed ends; 0 after a 32-bit one.
-    narrow_end: u32,
+    /// Address of the instruction executed last.
+    previous_pc: u32,
     /// The cycle from which the present instruction could execute if nothing before it were in the way.
     decoded: u64,
     /// The data side takes its next address in this cycle: the write buffer holds one store.
@@ -153,7 +153,7 @@ impl Core {
             fetch: Fetch::new(),
             pairs: Pairs::default(),
             late: 0,
-            narrow_end: 0,
+            previous_pc: 0,
             decoded: 0,
             data_free: 0,
             vector_arrival: 0,
@@ -375,18 +375,23 @@ impl Core {
         if self.timing.is_nucleo() {
             self.issue(&op);
         }
-        let cycles = if self.itstate == 0 {
-            self.execute(bus, &op)?;
-            op.cycles
-        } else {
-            self.execute_in_it(bus, &op)?
-        };
-        self.cycles += u64::from(cycles);
         self.instructions += 1;
+        let cycles = if self.itstate == 0 {
+            self.execute(bus, &op).map(|()| op.cycles)
+        } else {
+            self.execute_in_it(bus, &op)
+        };
+        match cycles {
+            Ok(cycles) => self.cycles += u64::from(cycles),
+            Err(trap) => {
+                self.instructions -= 1;
+                return Err(trap);
+            }
+        }
         if op.watch != 0 {
             self.watches[op.watch as usize - 1].executions += 1;
         }
-        self.narrow_end = if op.size == 2 { self.pc + 2 } else { 0 };
+        self.previous_pc = self.pc;
         self.pc = self.next_pc;
         Ok(())
     }

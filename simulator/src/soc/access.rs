@@ -8,7 +8,8 @@ use crate::peripherals::places::{Block, Connection, Place};
 use crate::peripherals::registers::{Lanes, Unmodelled};
 use crate::peripherals::usart::Usart;
 
-/// RM0368 §2.3, table 1.
+/// APB and AHB1, where most accesses that are not to memory go (RM0368 §2.3, table 1).
+const PERIPHERALS: std::ops::Range<u32> = 0x4000_0000..0x4008_0000;
 const APB1_START: u32 = 0x4000_0000;
 const AHB1_START: u32 = 0x4002_0000;
 const APB2_START: u32 = 0x4001_0000;
@@ -149,6 +150,11 @@ impl Bus for Soc {
 
     /// Wait cycles of the flash are the core's business, which fetches from it.
     fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
+        if PERIPHERALS.contains(&address) {
+            let value = self.read_peripheral(address, width, now)?;
+            let wait_cycles = self.bridge_cycles(address, now);
+            return Ok(Loaded { value, wait_cycles });
+        }
         if let Some(value) = self.memory.read(address, width) {
             self.stall_read(address, now);
             return Ok(Loaded {

@@ -47,10 +47,11 @@ impl Core {
         Ok(())
     }
 
-    /// IT costs nothing when it is folded onto a 16-bit instruction before it (TRM table 3-1, note d).
+    /// IT costs nothing when it is folded onto a 16-bit instruction before it (TRM table 3-1, note d): one that begins two
+    /// bytes before.
     fn begin_it(&mut self, op: &Op) {
         self.itstate = op.imm as u8;
-        if self.timing.is_nucleo() && self.narrow_end == self.pc {
+        if self.timing.is_nucleo() && self.previous_pc.wrapping_add(2) == self.pc {
             self.overlap();
         }
     }

@@ -59,7 +59,7 @@ impl Core {
                 let address = self.get(op.n).wrapping_add(self.get(op.m) << op.amount);
                 self.overlap_with_load(op, address);
                 self.store(bus, address, width(access), self.get(op.d), 0)?;
-                self.pairs.stored_in_two(self.instructions + 1);
+                self.pairs.stored_in_two(self.instructions);
                 Ok(())
             }
             Memory::LoadLiteral(access) => self.load_single(bus, op, access, op.imm),
@@ -91,14 +91,17 @@ impl Core {
     #[inline(always)]
     fn overlap_with_load(&mut self, op: &Op, address: u32) {
         let registers = op.address_registers;
-        if self.pairs.overlaps(self.instructions, address, registers) {
+        if self
+            .pairs
+            .overlaps(self.instructions - 1, address, registers)
+        {
             self.overlap();
         }
     }
 
     #[inline(always)]
     pub(super) fn wait_behind_store(&mut self) {
-        if self.timing.is_nucleo() && self.pairs.follows_store(self.instructions) {
+        if self.timing.is_nucleo() && self.pairs.follows_store(self.instructions - 1) {
             self.cycles += 1;
         }
     }
@@ -119,7 +122,7 @@ impl Core {
             return self.jump_exchange(value, Resolved::End, op.cycles);
         }
         self.set(op.d, value);
-        self.pairs.loaded(self.instructions + 1, op.d, address);
+        self.pairs.loaded(self.instructions, op.d, address);
         Ok(())
     }
 

@@ -35,7 +35,7 @@ impl Core {
     }
 
     fn absorb_nop(&mut self) {
-        if self.timing.is_nucleo() && self.pairs.absorbs_nop(self.instructions) {
+        if self.timing.is_nucleo() && self.pairs.absorbs_nop(self.instructions - 1) {
             self.overlap();
         }
     }

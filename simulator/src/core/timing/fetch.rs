@@ -17,7 +17,10 @@ const BUFFER_WORDS: u32 = 3;
 const DECODE_CYCLES: u64 = 2;
 /// End of the Code region, which the I-Code bus serves (B3.1).
 const CODE_END: u32 = 0x2000_0000;
-const NO_LINE: u32 = u32::MAX;
+/// Words of a line of the flash.
+const LINE_WORDS: u32 = 4;
+/// No word has a number as high.
+const NO_LINE: u32 = u32::MAX - LINE_WORDS;
 
 /// Per-word cycles are kept for word numbers modulo 4: the three of the buffer and the one that has just left it.
 #[derive(Clone, Serialize, Deserialize)]
@@ -30,8 +33,8 @@ pub struct Fetch {
     arrival: [u64; 4],
     /// Cycle from which a word's place in the buffer is free.
     left: [u64; 4],
-    /// The line of the flash that the I-Code port read last.
-    line: u32,
+    /// Number of the first word of the line that the I-Code port read last.
+    line_start: u32,
     flash: Flash,
 }
 
@@ -42,7 +45,7 @@ impl Fetch {
             bus_free: 0,
             arrival: [0; 4],
             left: [0; 4],
-            line: NO_LINE,
+            line_start: NO_LINE,
             flash: Flash::new(),
         }
     }
@@ -129,21 +132,21 @@ impl Fetch {
 
     #[inline(always)]
     fn word_arrival(&mut self, word: u32, at: u64) -> u64 {
-        let address = word << 2;
-        let line = line_of(address);
-        if line == self.line && address < CODE_END {
+        if word.wrapping_sub(self.line_start) < LINE_WORDS {
             return at + 1;
         }
-        self.line_arrival(address, line, at)
+        self.line_arrival(word, at)
     }
 
     /// Code in SRAM comes without wait states.
-    fn line_arrival(&mut self, address: u32, line: u32, at: u64) -> u64 {
+    #[inline(never)]
+    fn line_arrival(&mut self, word: u32, at: u64) -> u64 {
+        let address = word << 2;
         if address >= CODE_END {
             return at + 1;
         }
-        self.line = line;
-        self.flash.instruction_line(line, at)
+        self.line_start = word & !(LINE_WORDS - 1);
+        self.flash.instruction_line(line_of(address), at)
     }
 
     /// Asks for what the unit would have asked for before cycle `before`, the next instruction being at `pc`.
