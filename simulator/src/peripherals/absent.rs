@@ -151,8 +151,6 @@ pub static SMALL_TIMER: &[Register] = &[
     row(0x50, "OR", 0),
 ];
 
-pub static CRC: &[Register] = &[row(0x00, "DR", !0), row(0x04, "IDR", 0), row(0x08, "CR", 0)];
-
 pub static WWDG: &[Register] = &[
     row(0x00, "CR", 0x0000_007F),
     row(0x04, "CFR", 0x0000_007F),

@@ -5,6 +5,7 @@
 
 pub mod absent;
 pub mod coverage;
+pub mod crc;
 pub mod dbgmcu;
 pub mod dma;
 pub mod exti;

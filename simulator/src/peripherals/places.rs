@@ -1,8 +1,6 @@
 //! The peripheral address map (RM0368 §2.3, table 1): what lives where, and what turns its clock on.
 
-use super::absent::{
-    ADC, ADVANCED_TIMER, CRC, I2C, RTC, SDIO, SMALL_TIMER, SPI, UNNAMED, USART, WWDG,
-};
+use super::absent::{ADC, ADVANCED_TIMER, I2C, RTC, SDIO, SMALL_TIMER, SPI, UNNAMED, USART, WWDG};
 use super::rcc::{AHB1ENR, APB1ENR, APB2ENR};
 use super::registers::Register;
 
@@ -20,6 +18,7 @@ pub enum Block {
     /// 0 = DMA1.
     Dma(usize),
     Iwdg,
+    Crc,
     Exti,
     Syscfg,
     Dbgmcu,
@@ -199,7 +198,7 @@ static PLACES: &[Place] = &[
         Block::Gpio(5),
         Some((AHB1ENR, 7)),
     ),
-    absent(0x4002_3000, "CRC", CRC),
+    modelled(0x4002_3000, "CRC", Ahb, Block::Crc, Some((AHB1ENR, 12))),
     modelled(0x4002_3800, "RCC", Ahb, Block::Rcc, None),
     modelled(0x4002_3C00, "FLASH", Ahb, Block::Flash, None),
     modelled(0x4002_6000, "DMA1", Ahb, Block::Dma(0), Some((AHB1ENR, 21))),

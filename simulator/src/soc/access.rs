@@ -162,6 +162,12 @@ impl Bus for Soc {
                 wait_cycles: 0,
             });
         }
+        if let Some(value) = self.read_system_memory(address, width) {
+            return value.map(|value| Loaded {
+                value,
+                wait_cycles: 0,
+            });
+        }
         let Some((word, bit)) = bit_band(address) else {
             let value = self.read_peripheral(address, width, now)?;
             let wait_cycles = self.bridge_cycles(address, now);

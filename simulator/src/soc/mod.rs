@@ -9,9 +9,11 @@ mod clocks;
 mod dma;
 mod flash;
 pub mod gaps;
+mod system_memory;
 
 use crate::edges::{Edge, Pin};
 use crate::memory::Memory;
+use crate::peripherals::crc::Crc;
 use crate::peripherals::dbgmcu::Dbgmcu;
 use crate::peripherals::dma::Dma;
 use crate::peripherals::exti::Exti;
@@ -50,6 +52,7 @@ pub struct Soc {
     usart2: Usart,
     dma: [Dma; 2],
     iwdg: Iwdg,
+    crc: Crc,
     exti: Exti,
     syscfg: Syscfg,
     dbgmcu: Dbgmcu,
@@ -107,6 +110,7 @@ impl Soc {
             ],
             serving_dma: false,
             iwdg: Iwdg::default(),
+            crc: Crc::default(),
             reset_due: None,
             exti: Exti::default(),
             syscfg: Syscfg::default(),
@@ -382,6 +386,7 @@ impl Soc {
             Block::Usart2 => &mut self.usart2,
             Block::Dma(controller) => &mut self.dma[controller],
             Block::Iwdg => &mut self.iwdg,
+            Block::Crc => &mut self.crc,
             Block::Exti => &mut self.exti,
             Block::Syscfg => &mut self.syscfg,
             Block::Dbgmcu => &mut self.dbgmcu,
@@ -426,7 +431,7 @@ impl Soc {
             }
             Block::Iwdg => self.reschedule(),
             Block::Exti => self.exti_changed(),
-            Block::Syscfg | Block::Dbgmcu => {}
+            Block::Crc | Block::Syscfg | Block::Dbgmcu => {}
         }
         Ok(())
     }

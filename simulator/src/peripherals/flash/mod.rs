@@ -127,6 +127,12 @@ impl Flash {
         self.core = core;
     }
 
+    /// The halfwords of the option bytes: RDP and USER, nWRP (§3.6.1, table 9).
+    pub fn option_bytes(&self) -> (u32, u32) {
+        let user = self.options & 0xFFFF & !(OPTLOCK | OPTSTRT);
+        (user, self.options >> NWRP_SHIFT & 0x0FFF)
+    }
+
     pub fn interrupt(&self) -> bool {
         let (status, control) = (self.registers.get(SR), self.registers.get(CR));
         control & EOPIE != 0 && status & EOP != 0 || control & ERRIE != 0 && status & OPERR != 0
