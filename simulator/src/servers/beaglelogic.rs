@@ -25,7 +25,7 @@ const CAPTURED_ALREADY: &[u8] =
     b"error: this board has been captured; start it again for another capture\n";
 
 /// What a client has set, and the conversation about it.
-struct Settings {
+pub struct Settings {
     samplerate_hz: u64,
     unit: Unit,
     trigger_flags: u32,
@@ -94,6 +94,22 @@ impl Settings {
     }
 }
 
+/// Answers lines, each by one, until the client wants samples (true) or hangs up (false).
+pub fn negotiate(
+    settings: &mut Settings,
+    lines: &mut impl BufRead,
+    replies: &mut impl Write,
+) -> io::Result<bool> {
+    while let Some(line) = read_line(lines)? {
+        match settings.answer(&line) {
+            Answer::Line(reply) => replies.write_all(format!("{reply}\n").as_bytes())?,
+            Answer::Close => {}
+            Answer::StartCapture => return Ok(true),
+        }
+    }
+    Ok(false)
+}
+
 /// The listening analyzer.
 pub struct Analyzer {
     listener: TcpListener,
@@ -152,19 +168,13 @@ impl Client {
         socket.set_nodelay(true)?;
         let mut lines = BufReader::new(socket.try_clone()?);
         let mut settings = Settings::default();
-        while let Some(line) = read_line(&mut lines)? {
-            match settings.answer(&line) {
-                Answer::Line(reply) => socket.write_all(format!("{reply}\n").as_bytes())?,
-                Answer::Close => {}
-                Answer::StartCapture if self.taken.swap(true, Ordering::SeqCst) => {
-                    return socket.write_all(CAPTURED_ALREADY);
-                }
-                Answer::StartCapture => {
-                    let ended = self.capture(&settings, &socket, &mut lines);
-                    let _ = self.events.send(Event::CaptureEnded);
-                    ended?;
-                }
+        while negotiate(&mut settings, &mut lines, &mut socket)? {
+            if self.taken.swap(true, Ordering::SeqCst) {
+                return socket.write_all(CAPTURED_ALREADY);
             }
+            let ended = self.capture(&settings, &socket, &mut lines);
+            let _ = self.events.send(Event::CaptureEnded);
+            ended?;
         }
         Ok(())
     }
@@ -230,7 +240,7 @@ fn wait_for_close(socket: &TcpStream, lines: &mut BufReader<TcpStream>, closing:
 }
 
 /// A line without its end; `None` at the end of the connection or when the line is too long to be one of this protocol.
-fn read_line(lines: &mut BufReader<TcpStream>) -> io::Result<Option<String>> {
+fn read_line(lines: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     lines
         .take(LONGEST_LINE_BYTES)

@@ -50,7 +50,7 @@ impl Snapshot {
     }
 
     pub fn to_bytes(&self) -> Vec<u8> {
-        let payload = postcard::to_allocvec(&*self.0).expect("every field has an encoding");
+        let payload = self.to_payload();
         [
             &MAGIC[..],
             &VERSION.to_le_bytes(),
@@ -84,6 +84,11 @@ impl Snapshot {
             return Err(SnapshotError::Checksum);
         }
         Snapshot::from_payload(rest)
+    }
+
+    /// What the checksum covers.
+    pub fn to_payload(&self) -> Vec<u8> {
+        postcard::to_allocvec(&*self.0).expect("every field has an encoding")
     }
 
     /// Reads what the checksum covers.

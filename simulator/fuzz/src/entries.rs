@@ -1,0 +1,179 @@
+//! What strangers can hand to the virtual Nucleo, one entry each. Whatever the bytes are, an entry returns: errors are
+//! expected, crashes and hangs are the finding.
+
+use std::io::BufReader;
+use virtual_nucleo::bus::{Bus, Width};
+use virtual_nucleo::core::Timing;
+use virtual_nucleo::machine::{Limit, Machine};
+use virtual_nucleo::memory::elf::Firmware;
+use virtual_nucleo::memory::{Memory, FLASH_BASE};
+use virtual_nucleo::servers::beaglelogic;
+use virtual_nucleo::snapshot::Snapshot;
+use virtual_nucleo::soc::Soc;
+
+pub type Entry = fn(&[u8]);
+
+/// Every entry by the name of its target and its corpus. The debug server's belongs here when there is one.
+pub const ALL: [(&str, Entry); 6] = [
+    ("elf", elf),
+    ("code", code),
+    ("bus", bus),
+    ("snapshot", snapshot),
+    ("analyzer", analyzer),
+    ("uart", uart),
+];
+
+/// Enough for firmware to do harm.
+const CYCLES: u64 = 5_000;
+
+/// Runs what is in memory for a while, or until it stops.
+fn run(memory: Memory) {
+    if let Ok(mut machine) = Machine::new(memory, Timing::Nucleo) {
+        run_on(&mut machine);
+    }
+}
+
+fn run_on(machine: &mut Machine) {
+    let end = machine.cycles() + CYCLES;
+    while machine.cycles() < end {
+        if machine.run_slice(Limit::Cycle(end), u64::MAX).is_err() {
+            break;
+        }
+    }
+}
+
+/// A firmware file.
+pub fn elf(data: &[u8]) {
+    let Ok(firmware) = Firmware::parse(data) else {
+        return;
+    };
+    let _ = firmware.symbol("main");
+    let mut memory = Memory::default();
+    if firmware.place(&mut memory).is_ok() {
+        run(memory);
+    }
+}
+
+/// Firmware without a file around it: vectors and code from the start of the flash.
+pub fn code(data: &[u8]) {
+    let mut memory = Memory::default();
+    if memory.load(FLASH_BASE, data).is_ok() {
+        run(memory);
+    }
+}
+
+/// Places that firmware accesses: the start of each kilobyte of the peripherals, the core's own being the core's.
+fn address(selector: u8, offset: u8) -> u32 {
+    let base = match selector {
+        0..=0xBF => 0x4000_0000 + 0x400 * u32::from(selector),
+        0xC0..=0xCF => 0x4202_0000 + 0x8000 * u32::from(selector & 15),
+        0xD0..=0xDF => 0xE004_2000,
+        0xE0..=0xEF => 0x0800_0000 + 0x4000 * u32::from(selector & 15),
+        _ => 0x2000_0000 + 0x2000 * u32::from(selector & 15),
+    };
+    base + u32::from(offset)
+}
+
+/// Accesses, seven bytes each: what, where (two), the value (three), how much later.
+pub fn bus(data: &[u8]) {
+    let mut soc = Soc::new(Memory::default());
+    for clocks in [0x4002_3830, 0x4002_3840, 0x4002_3844] {
+        let _ = soc.write(clocks, Width::Word, 0x1000_409F & enables(clocks), 0);
+    }
+    let mut now = 0;
+    for access in data.chunks_exact(7) {
+        now += u64::from(access[6]) * u64::from(access[6]);
+        soc.catch_up(now);
+        let value = u32::from_le_bytes([access[3], access[4], access[5], access[5]]);
+        let width =
+            [Width::Byte, Width::Half, Width::Word, Width::Word][usize::from(access[0] & 3)];
+        let size = [1, 2, 4, 4][usize::from(access[0] & 3)];
+        let address = address(access[1], access[2]) & !(size - 1);
+        let _ = match access[0] >> 2 & 3 {
+            0 => soc.read(address, width, now).map(|loaded| loaded.value),
+            1 => {
+                soc.receive(&access[3..6], now);
+                Ok(0)
+            }
+            _ => soc.write(address, width, value, now),
+        };
+    }
+    soc.catch_up(now + CYCLES);
+}
+
+/// Bits of the peripherals' clocks that exist, so that most accesses reach a register.
+fn enables(register: u32) -> u32 {
+    match register {
+        0x4002_3830 => 0x9F,
+        0x4002_3840 => 0x1002_000F,
+        _ => 0x4000,
+    }
+}
+
+/// A snapshot file, damaged behind a good checksum: each four bytes of the data are a place and what is added there. The
+/// file itself, as a stranger would send it, first.
+pub fn snapshot(data: &[u8]) {
+    let _ = Snapshot::from_bytes(data);
+    let _ = Snapshot::from_payload(data);
+    let mut memory = Memory::default();
+    if memory.load(FLASH_BASE, &SLEEP).is_err() {
+        return;
+    }
+    let Ok(machine) = Machine::new(memory, Timing::Nucleo) else {
+        return;
+    };
+    let mut payload = machine.snapshot().to_payload();
+    for edit in data.chunks_exact(4) {
+        let place = u32::from_le_bytes([edit[0], edit[1], edit[2], 0]) as usize % payload.len();
+        payload[place] = payload[place].wrapping_add(edit[3]);
+    }
+    if let Ok(snapshot) = Snapshot::from_payload(&payload) {
+        let again = snapshot.to_payload();
+        assert!(Snapshot::from_payload(&again).is_ok());
+    }
+}
+
+/// SP, the entry point 8, then `wfi` and a jump back to it.
+const SLEEP: [u8; 12] = [
+    0x00, 0x80, 0x01, 0x20, 0x09, 0x00, 0x00, 0x08, 0x30, 0xBF, 0xFD, 0xE7,
+];
+
+/// Lines to the logic analyzer.
+pub fn analyzer(data: &[u8]) {
+    let mut lines = BufReader::new(data);
+    let mut settings = beaglelogic::Settings::default();
+    let mut replies = Vec::new();
+    while let Ok(true) = beaglelogic::negotiate(&mut settings, &mut lines, &mut replies) {}
+    assert!(replies.is_empty() || replies.ends_with(b"\n"));
+}
+
+/// Bytes to the serial port, with the receiver on and its register read now and then.
+pub fn uart(data: &[u8]) {
+    let mut soc = Soc::new(Memory::default());
+    let set_up = [
+        (0x4002_3830, 1),
+        (0x4002_3840, 1 << 17),
+        (0x4002_0020, 0x7700),
+        (0x4002_0000, 0xA800_00A0),
+        (0x4000_4408, 42),
+        (0x4000_440C, 1 << 13 | 1 << 5 | 1 << 3 | 1 << 2),
+    ];
+    for (register, value) in set_up {
+        let _ = soc.write(register, Width::Word, value, 0);
+    }
+    let mut now = 0;
+    for chunk in data.chunks(16) {
+        soc.receive(chunk, now);
+        for byte in chunk {
+            now += 64 * u64::from(*byte);
+            soc.catch_up(now);
+            let register = if byte & 1 == 0 {
+                0x4000_4400
+            } else {
+                0x4000_4404
+            };
+            let _ = soc.read(register, Width::Word, now);
+            let _ = soc.write(0x4000_4404, Width::Byte, u32::from(*byte), now);
+        }
+    }
+}

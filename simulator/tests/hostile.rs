@@ -1,0 +1,135 @@
+//! The entries of the fuzz targets, driven by a seeded mutator over their corpora: a fixed number of cases, the same ones
+//! every time. `cargo fuzz` (simulator/fuzz) looks further with the same entries.
+
+#[path = "../fuzz/src/entries.rs"]
+mod entries;
+
+use std::fs;
+use std::path::PathBuf;
+
+/// Bytes and words at which arithmetic goes wrong.
+const EDGES: [u32; 9] = [
+    0,
+    1,
+    0x7F,
+    0xFF,
+    0x7FFF_FFFF,
+    0x8000_0000,
+    u32::MAX,
+    0x0808_0000,
+    0x2001_8000,
+];
+const LONGEST_BYTES: usize = 8_192;
+
+/// Marsaglia's xorshift64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() >> 11) as usize % bound.max(1)
+    }
+}
+
+/// Changes `data` in one place.
+fn mutate(data: &mut Vec<u8>, other: &[u8], random: &mut Random) {
+    let place = random.below(data.len());
+    match random.below(7) {
+        0 if !data.is_empty() => data[place] ^= 1 << random.below(8),
+        1 if !data.is_empty() => data[place] = random.next() as u8,
+        2 => {
+            let word = EDGES[random.below(EDGES.len())].to_le_bytes();
+            let end = data.len().min(place + 4);
+            let count = end - place;
+            data[place..end].copy_from_slice(&word[..count]);
+        }
+        3 => data.insert(place, random.next() as u8),
+        4 => {
+            let end = data.len().min(place + 1 + random.below(16));
+            data.drain(place..end);
+        }
+        5 => {
+            let start = random.below(other.len());
+            let end = other.len().min(start + random.below(64));
+            data.splice(place..place, other[start..end].iter().copied());
+        }
+        _ => data.truncate(place.max(data.len() / 2)),
+    }
+    data.truncate(LONGEST_BYTES);
+}
+
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("fuzz/corpus")
+        .join(target);
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    files.iter().map(|file| fs::read(file).unwrap()).collect()
+}
+
+fn drive(target: &str, cases: usize) {
+    let (_, entry) = entries::ALL
+        .into_iter()
+        .find(|(name, _)| *name == target)
+        .unwrap();
+    let corpus = corpus(target);
+    assert!(corpus.len() >= 2, "{target} needs something to start from");
+    corpus.iter().for_each(|data| entry(data));
+    let mut random = Random(0x7A11_5C0F_E000_0001);
+    let mut data = Vec::new();
+    for case in 0..cases {
+        if case % 8 == 0 {
+            data.clone_from(&corpus[random.below(corpus.len())]);
+        }
+        let other = &corpus[random.below(corpus.len())];
+        for _ in 0..=random.below(4) {
+            mutate(&mut data, other, &mut random);
+        }
+        entry(&data);
+    }
+}
+
+#[test]
+fn every_target_has_its_test() {
+    let tested = ["elf", "code", "bus", "snapshot", "analyzer", "uart"];
+    assert_eq!(entries::ALL.map(|(name, _)| name), tested);
+}
+
+#[test]
+fn elf() {
+    drive("elf", 2_000);
+}
+
+#[test]
+fn code() {
+    drive("code", 2_000);
+}
+
+#[test]
+fn bus() {
+    drive("bus", 2_000);
+}
+
+#[test]
+fn snapshot() {
+    drive("snapshot", 500);
+}
+
+#[test]
+fn analyzer() {
+    drive("analyzer", 20_000);
+}
+
+#[test]
+fn uart() {
+    drive("uart", 2_000);
+}
