@@ -151,6 +151,11 @@ impl Machine {
         self.soc.receive(bytes, self.core.cycles());
     }
 
+    /// Bytes for USART2 that have not arrived yet.
+    pub fn on_the_way(&self) -> usize {
+        self.soc.on_the_way()
+    }
+
     /// Runs up to `slice_cycles` further, to the limit, or to a change of the core clock, whichever comes first.
     pub fn run_slice(&mut self, limit: Limit, slice_cycles: u64) -> Result<(), Stop> {
         let changes = self.timebase().changes();

@@ -150,6 +150,11 @@ impl Usart {
         std::mem::take(&mut self.sent)
     }
 
+    /// Bytes that have not arrived yet.
+    pub fn on_the_way(&self) -> usize {
+        self.arriving.len()
+    }
+
     /// Bytes that start to arrive on RX at cycle `now`, back to back.
     pub fn receive(&mut self, bytes: &[u8], now: u64) {
         self.arriving.extend(bytes);

@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::str::FromStr;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
 use thiserror::Error;
 
@@ -37,6 +37,9 @@ impl FromStr for UartArgument {
             .ok_or_else(|| BadUart(text.into()))
     }
 }
+
+/// What the host has sent waits here, at most so many reads; then the host waits.
+const CHUNKS_AHEAD: usize = 16;
 
 /// For the thread that writes to the host.
 enum Message {
@@ -80,7 +83,7 @@ impl Drop for Serial {
 
 pub fn open(argument: &UartArgument, events: Sender<Event>) -> Result<Serial> {
     let (outgoing, messages) = mpsc::channel();
-    let (received, incoming) = mpsc::channel();
+    let (received, incoming) = mpsc::sync_channel(CHUNKS_AHEAD);
     let name = match argument {
         UartArgument::Pty => {
             open_pty(&outgoing, received).context("cannot open a pseudo-terminal for the UART")?
@@ -99,7 +102,7 @@ pub fn open(argument: &UartArgument, events: Sender<Event>) -> Result<Serial> {
     })
 }
 
-fn open_pty(outgoing: &Sender<Message>, received: Sender<Vec<u8>>) -> Result<String> {
+fn open_pty(outgoing: &Sender<Message>, received: SyncSender<Vec<u8>>) -> Result<String> {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     grantpt(&master)?;
     unlockpt(&master)?;
@@ -119,7 +122,7 @@ fn open_pty(outgoing: &Sender<Message>, received: Sender<Vec<u8>>) -> Result<Str
     Ok(name)
 }
 
-fn listen(port: u16, outgoing: Sender<Message>, received: Sender<Vec<u8>>) -> Result<String> {
+fn listen(port: u16, outgoing: Sender<Message>, received: SyncSender<Vec<u8>>) -> Result<String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
     let name = format!("socket://{}", listener.local_addr()?);
     thread::spawn(move || {
@@ -137,7 +140,7 @@ fn listen(port: u16, outgoing: Sender<Message>, received: Sender<Vec<u8>>) -> Re
 }
 
 /// Passes what the host sends on until it hangs up.
-fn receive(source: &mut impl Read, received: &Sender<Vec<u8>>) {
+fn receive(source: &mut impl Read, received: &SyncSender<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = source.read(&mut buffer) {
         if received.send(buffer[..count].to_vec()).is_err() {

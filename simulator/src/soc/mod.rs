@@ -224,6 +224,11 @@ impl Soc {
         }
     }
 
+    /// Bytes on their way to USART2's RX pin.
+    pub fn on_the_way(&self) -> usize {
+        self.usart2.on_the_way()
+    }
+
     /// Lets everything happen that falls due up to cycle `now`.
     pub fn catch_up(&mut self, now: u64) {
         while self.next_event <= now {
