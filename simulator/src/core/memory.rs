@@ -16,6 +16,8 @@ pub(super) const SRAM_REGION_BYTES: u32 = 0x0200_0000;
 /// End of the Code region.
 const SRAM_START: u32 = 0x2000_0000;
 const STIR: u32 = 0xE000_EF00;
+/// Peripherals below their bit-band alias (B3.1).
+const PERIPHERALS: std::ops::Range<u32> = 0x4000_0000..0x4200_0000;
 const PRIVATE_BUS: std::ops::RangeInclusive<u32> = 0xE000_0000..=0xE00F_FFFF;
 /// DBGMCU answers to the private bus's address range and belongs to the SoC (RM0368, 23.16).
 const DBGMCU: std::ops::RangeInclusive<u32> = 0xE004_2000..=0xE004_23FF;
@@ -208,6 +210,9 @@ impl Core {
         now: u64,
     ) -> Exec<u32> {
         self.note_access(address, width, Access::Read);
+        if PERIPHERALS.contains(&address) {
+            return self.read_bus(bus, address, width, now);
+        }
         if let Some((word, bit)) = bit_band(address) {
             return Ok(self.read_bus(bus, word, Width::Word, now)? >> bit & 1);
         }

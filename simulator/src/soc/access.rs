@@ -117,8 +117,9 @@ impl Soc {
             APB2_START..AHB1_START => self.clocks.apb2_divider,
             _ => return 0,
         };
-        let first_edge = now.next_multiple_of(divider);
-        (first_edge + APB_TRANSFER_CLOCKS * divider - 1 - now) as u32
+        // Dividers are powers of two (§6.3.3, PPRE1 and PPRE2).
+        let to_edge = now.wrapping_neg() & (divider - 1);
+        (to_edge + APB_TRANSFER_CLOCKS * divider - 1) as u32
     }
 
     pub(super) fn write_modelled(
