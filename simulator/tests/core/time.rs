@@ -67,6 +67,77 @@ fn loads_overlap_unless_the_address_depends() {
     assert_eq!(cycles("str r12, [r12]\n ldr r0, [r12]\n ldr r1, [r0]"), 7);
 }
 
+/// Rules of docs/TIMING.md between neighbours and of branches, in 32-bit instructions so that words do not matter; each
+/// sum is the costs of its instructions in order.
+#[test]
+fn neighbours_and_branches_cost_what_their_rules_say() {
+    for (rule, program, expected) in [
+        (
+            "an address waits for a result",
+            "add.w r12, r12, #0\n ldr.w r0, [r12]",
+            1 + 1 + 2,
+        ),
+        (
+            "so does a store's",
+            "add.w r12, r12, #0\n str.w r0, [r12]",
+            1 + 1 + 1,
+        ),
+        (
+            "not with one between",
+            "add.w r12, r12, #0\n mov.w r7, r7\n ldr.w r0, [r12]",
+            1 + 1 + 2,
+        ),
+        (
+            "a load waits behind a store",
+            "str.w r0, [r12]\n ldr.w r1, [r12, #4]",
+            1 + 1 + 2,
+        ),
+        (
+            "a store overlaps with a load",
+            "ldr.w r0, [r12]\n str.w r1, [r12, #4]",
+            2,
+        ),
+        (
+            "not between blocks",
+            "ldr.w r0, [r12]\n ldr.w r1, [r11]",
+            2 + 2,
+        ),
+        (
+            "IT folds",
+            "mov r7, r7\n it eq\n addeq r0, #1\n mov r7, r7",
+            1 + 1 + 1,
+        ),
+        (
+            "IT after 32 bits does not",
+            "mov.w r7, r7\n it eq\n addeq r0, #1",
+            1 + 1 + 1,
+        ),
+        (
+            "CBZ resolves when executed",
+            "mov.w r1, #0\n cbz r1, 2f\n nop\n2: mov.w r7, r7",
+            1 + 3 + 1,
+        ),
+        ("B when decoded", "b.w 2f\n2: mov.w r7, r7", 2 + 1),
+        (
+            "BX LR when decoded",
+            "adr.w lr, 2f+1\n mov.w r7, r7\n bx lr\n nop\n2:",
+            1 + 1 + 2,
+        ),
+        (
+            "BX when executed",
+            "adr.w r1, 2f+1\n mov.w r7, r7\n bx r1\n nop\n2:",
+            1 + 1 + 3,
+        ),
+        (
+            "LDR PC after its data",
+            "ldr.w pc, 3f\n3: .word 2f+1\n2: mov.w r7, r7",
+            5 + 1,
+        ),
+    ] {
+        assert_eq!(cycles(program), expected, "{rule}: {program}");
+    }
+}
+
 #[test]
 fn unaligned_accesses_cost_more_transfers() {
     assert_eq!(cycles("ldr r0, [r12, #2]"), 3);
