@@ -1,0 +1,136 @@
+"""A virtual Nucleo with a debug probe, and what the toolchain says about the firmware on it."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from firmware import build as firmware
+from simulator import build as simulator
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOL_TIMEOUT_S = 120
+FLASH_START = 0x0800_0000
+
+
+class ProbedBoard:
+    """A simulator that serves `elf`, held in reset until a debugger takes over. A context manager."""
+
+    def __init__(self, elf: Path) -> None:
+        self.elf = elf
+        self._command = [str(simulator.build()), "serve", str(elf), "--uart", "tcp:0", "--probe", "0"]
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout
+        self.probe = str(json.loads(self._process.stdout.readline())["probe"])
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.communicate(timeout=TOOL_TIMEOUT_S)
+
+    def is_alive(self) -> bool:
+        """Whether the simulator goes on."""
+        return self._process.poll() is None
+
+    def pyocd(self, subcommand: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs pyOCD on this board's probe."""
+        return subprocess.run(
+            pyocd_command(self.probe, subcommand, *arguments),
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=TOOL_TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def commander(self, *commands: str) -> str:
+        """What `pyocd commander` prints for the commands, in one session."""
+        done = self.pyocd("commander", *(word for command in commands for word in ("-c", command)))
+        return done.stdout + done.stderr
+
+    def client(self) -> ProbeClient:
+        """A client that speaks the probe's protocol itself."""
+        return ProbeClient(self.probe)
+
+
+class ProbeClient:
+    """A plain socket to the probe."""
+
+    def __init__(self, address: str) -> None:
+        host, port = address.split(":")
+        self.socket = socket.create_connection((host, int(port)), timeout=TOOL_TIMEOUT_S)
+        self._lines = self.socket.makefile("rb")
+
+    def send(self, line: bytes) -> None:
+        """Sends bytes as they are."""
+        self.socket.sendall(line)
+
+    def reply(self) -> dict[str, Any]:
+        """The next reply; an empty one when the probe hung up."""
+        line = self._lines.readline()
+        return dict(json.loads(line)) if line else {}
+
+    def ask(self, request: str, *arguments: object) -> dict[str, Any]:
+        """One request and its reply."""
+        self.send(json.dumps({"id": 1, "request": request, "arguments": arguments}).encode() + b"\n")
+        return self.reply()
+
+    def close(self) -> None:
+        """Hangs up."""
+        self._lines.close()
+        self.socket.close()
+
+
+def pyocd_command(probe: str, subcommand: str, *arguments: str) -> list[str]:
+    """The command line; pyOCD reads pyocd_user.py in the repository's root by itself."""
+    chosen = ("--no-wait", "--uid", f"remote:{probe}", "--target", "stm32f401retx")
+    return [sys.executable, "-m", "pyocd", subcommand, *chosen, *arguments]
+
+
+def elf_of(allocator: str) -> Path:
+    """The firmware's ELF file."""
+    return firmware.build(allocator).elf
+
+
+def loaded(elf: Path) -> dict[int, bytes]:
+    """What the ELF puts into the flash, by address, according to readelf."""
+    listing = subprocess.run(
+        ["arm-none-eabi-readelf", "-lW", str(elf)], capture_output=True, text=True, check=True
+    )
+    rows = re.findall(r"LOAD\s+0x(\w+) 0x\w+ 0x(\w+) 0x(\w+)", listing.stdout)
+    content = elf.read_bytes()
+    segments = {}
+    for offset, address, size in ([int(word, 16) for word in row] for row in rows):
+        if size:
+            segments[address] = content[offset : offset + size]
+    return segments
+
+
+def symbols(elf: Path) -> dict[str, int]:
+    """Addresses by name, according to nm; of functions without the Thumb bit."""
+    listing = subprocess.run(["arm-none-eabi-nm", str(elf)], capture_output=True, text=True, check=True)
+    found = re.findall(r"^([0-9a-f]{8}) \w (\w+)$", listing.stdout, re.MULTILINE)
+    return {name: int(address, 16) & ~1 for address, name in found}
+
+
+def instructions(elf: Path, function: str) -> list[int]:
+    """Addresses of a function's instructions, according to objdump."""
+    listing = subprocess.run(
+        ["arm-none-eabi-objdump", "-d", f"--disassemble={function}", str(elf)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [int(address, 16) for address in re.findall(r"^ ([0-9a-f]{7,8}):\t", listing.stdout, re.MULTILINE)]

@@ -1,0 +1,169 @@
+"""Stock pyOCD on the virtual Nucleo's debug probe, and clients that mean it harm."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.probed_board import (
+    FLASH_START,
+    ProbedBoard,
+    elf_of,
+    instructions,
+    loaded,
+    symbols,
+)
+
+SCRATCH_WORD = 0x2001_0000
+NOWHERE = 0x6000_0000
+# Longer than any line of the protocol.
+HUGE_BYTES = 5 << 20
+
+
+@pytest.fixture
+def board() -> Iterator[ProbedBoard]:
+    with ProbedBoard(elf_of("tlsf")) as served:
+        yield served
+
+
+def register(output: str, name: str) -> list[int]:
+    """The values of a register, in the order in which the commander printed them."""
+    return [int(value, 16) for value in re.findall(rf"^\s*{name} = (0x[0-9a-f]+)", output, re.MULTILINE)]
+
+
+def test_reset_halts_at_the_vector_and_steps_go_by_instructions(board: ProbedBoard) -> None:
+    output = board.commander("reset halt", "reg pc", "reg sp", "step", "reg pc", "step", "reg pc")
+    expected = instructions(board.elf, "Reset_Handler")[:3]
+    assert register(output, "pc") == expected, output
+    assert register(output, "sp") == [int.from_bytes(loaded(board.elf)[FLASH_START][:4], "little")], output
+
+
+def read_back(board: ProbedBoard, elf: Path, scratch: Path) -> dict[int, bytes]:
+    """What a debugger reads where the ELF has its segments."""
+    read = {}
+    for address, content in loaded(elf).items():
+        saved = scratch / f"{address:#x}.bin"
+        board.commander("halt", f"savemem {address:#x} {len(content)} {saved}")
+        read[address] = saved.read_bytes()
+    return read
+
+
+def test_flash_reads_as_the_elf_says(board: ProbedBoard, tmp_path: Path) -> None:
+    assert read_back(board, board.elf, tmp_path) == loaded(board.elf)
+
+
+def test_pyocd_programs_other_firmware_and_it_runs(board: ProbedBoard, tmp_path: Path) -> None:
+    other = elf_of("seglist")
+    assert loaded(other) != loaded(board.elf)
+    done = board.pyocd("load", str(other))
+    assert done.returncode == 0, done.stderr
+    assert read_back(board, other, tmp_path) == loaded(other)
+    interpret = symbols(other)["run_bench"]
+    output = board.commander("reset halt", f"break {interpret:#x}", "go", "sleep 500", "reg pc")
+    assert register(output, "pc") == [interpret], output
+
+
+def test_registers_and_memory_keep_what_is_written(board: ProbedBoard) -> None:
+    output = board.commander(
+        "reset halt",
+        "wreg r3 0x12345678",
+        "reg r3",
+        f"write32 {SCRATCH_WORD:#x} 0xcafef00d",
+        f"write8 {SCRATCH_WORD + 1:#x} 0x55",
+        f"read32 {SCRATCH_WORD:#x} 4",
+        f"read16 {SCRATCH_WORD + 2:#x} 2",
+    )
+    assert register(output, "r3") == [0x12345678]
+    assert re.search(rf"{SCRATCH_WORD:08x}:\s+cafe550d", output), output
+    assert re.search(rf"{SCRATCH_WORD + 2:08x}:\s+cafe\b", output), output
+
+
+def test_a_breakpoint_stops_before_its_instruction(board: ProbedBoard) -> None:
+    main = symbols(board.elf)["main"]
+    output = board.commander("reset halt", f"break {main:#x}", "go", "sleep 200", "reg pc", "status")
+    assert register(output, "pc") == [main], output
+    assert "Halted" in output
+
+
+def test_a_watchpoint_stops_behind_the_store(board: ProbedBoard) -> None:
+    names = symbols(board.elf)
+    begin = instructions(board.elf, "record_begin")
+    output = board.commander(
+        "reset halt",
+        f"break {begin[0]:#x}",
+        "go",
+        "sleep 500",
+        f"rmbreak {begin[0]:#x}",
+        f"watch {names['line_open']:#x} w 1",
+        "go",
+        "sleep 500",
+        "reg pc",
+        f"read8 {names['line_open']:#x} 1",
+    )
+    assert register(output, "pc")[0] in begin[1:], output
+    assert re.search(rf"{names['line_open']:08x}:\s+01", output), output
+
+
+def test_what_answers_nowhere_is_a_fault_and_harms_nothing(board: ProbedBoard) -> None:
+    assert "transfer" in board.commander("halt", f"read32 {NOWHERE:#x}").lower()
+    assert "Halted" in board.commander("halt", "status")
+
+
+def test_a_running_board_is_halted_and_resumed(board: ProbedBoard) -> None:
+    output = board.commander("halt", "go", "status", "halt", "status")
+    assert re.findall(r"Core 0.*?: +(\w+)", output) in (["Running", "Halted"], ["Sleeping", "Halted"]), output
+
+
+GARBAGE = [
+    b"\n",
+    b"GET / HTTP/1.1\r\n",
+    b"\xff\xfe\x00\n",
+    b"[1, 2]\n",
+    b'{"id": 1}\n',
+    b'{"id": 1, "request": "fly"}\n',
+    b'{"id": 1, "request": "read_mem", "arguments": ["a", {}, -1]}\n',
+    b'{"id": 1, "request": "read_block32", "arguments": [0, 0, 1e30]}\n',
+    b"[" * 100_000 + b"\n",
+]
+
+
+def test_garbage_is_answered_by_an_error(board: ProbedBoard) -> None:
+    client = board.client()
+    for line in GARBAGE:
+        client.send(line)
+        assert client.reply()["status"] != 0, line
+    assert client.ask("read_dp", 0) == {"id": 1, "status": 0, "result": 0x2BA0_1477}
+    client.close()
+
+
+def test_an_endless_line_is_hung_up_on(board: ProbedBoard) -> None:
+    endless = board.client()
+    with pytest.raises(OSError):
+        for _ in range(4):
+            endless.send(b"x" * HUGE_BYTES)
+        if endless.reply() == {}:
+            raise ConnectionResetError
+    assert board.client().ask("hello", 1)["status"] == 0
+    assert board.is_alive()
+
+
+def test_a_client_that_hangs_up_gives_its_lock_back(board: ProbedBoard) -> None:
+    holder, other = board.client(), board.client()
+    assert holder.ask("lock")["status"] == 0
+    holder.send(b'{"id": 2, "request": "read_d')
+    holder.close()
+    assert other.ask("read_dp", 0)["status"] == 0
+
+
+def test_a_failed_transfer_sticks_until_it_is_aborted(board: ProbedBoard) -> None:
+    client = board.client()
+    assert client.ask("write_ap", 0x04, NOWHERE)["status"] == 0
+    assert client.ask("read_ap", 0x0C)["status"] == 12
+    assert client.ask("write_ap", 0x04, FLASH_START)["status"] == 0
+    assert client.ask("read_ap", 0x0C)["status"] == 12
+    assert client.ask("read_dp", 4)["result"] & 1 << 5
+    assert client.ask("write_dp", 0, 1 << 2)["status"] == 0
+    assert client.ask("read_ap", 0x0C)["status"] == 0
