@@ -31,3 +31,5 @@ mod returns;
 mod sleep;
 #[path = "core/time.rs"]
 mod time;
+#[path = "core/trace.rs"]
+mod trace;

@@ -1,6 +1,7 @@
 //! Data accesses: alignment, bit bands, the private peripherals, and the bus beyond.
 
 use super::debug::Access;
+use super::itm::STIMULUS;
 use super::mpu::Intent;
 use super::scb::{ACTLR_DISDEFWBUF, CCR_USERSETMPEND, FPCCR_USER};
 use super::timing::unaligned_cycles;
@@ -26,6 +27,8 @@ const DBGMCU: std::ops::RangeInclusive<u32> = 0xE004_2000..=0xE004_23FF;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Purpose {
     Instruction,
+    /// LDRT, STRT and their kin.
+    Unprivileged,
     /// Writing or reading a frame, with the privilege of the code it belongs to.
     Stacking,
     /// Writing the floating-point part of a frame later, with the privilege that FPCCR recorded.
@@ -118,6 +121,7 @@ impl Core {
 
     pub(super) fn access_privileged(&self) -> bool {
         match self.purpose {
+            Purpose::Unprivileged => false,
             Purpose::LazyStacking => self.scb.fpccr & FPCCR_USER == 0,
             _ => self.privileged(),
         }
@@ -259,21 +263,15 @@ impl Core {
         };
     }
 
-    /// Unprivileged code sees none of the system control space but STIR, if CCR.USERSETMPEND allows it (B3.1.1, B3.2.26).
+    /// Unprivileged code sees none of the system control space but STIR, if CCR.USERSETMPEND allows it (B3.1.1, B3.2.26),
+    /// and the ITM's stimulus ports.
     fn check_privilege(&self, address: u32) -> Exec<()> {
-        let granted = address == STIR && self.scb.ccr & CCR_USERSETMPEND != 0;
-        if granted || self.access_privileged() {
+        let stir = address == STIR && self.scb.ccr & CCR_USERSETMPEND != 0;
+        // The ITM looks after its ports itself (C1.7.3).
+        if stir || STIMULUS.contains(&address) || self.access_privileged() {
             return Ok(());
         }
         Err(Trap::bus(cfsr::PRECISERR, Some(address)))
-    }
-
-    /// Without an MPU the system control space is all that an unprivileged access may not see.
-    pub(super) fn check_unprivileged(&self, address: u32) -> Exec<()> {
-        if is_private(address) {
-            return Err(Trap::bus(cfsr::PRECISERR, Some(address)));
-        }
-        Ok(())
     }
 
     fn read_bus<B: Bus>(&mut self, bus: &mut B, address: u32, width: Width, now: u64) -> Exec<u32> {
@@ -322,8 +320,8 @@ impl Core {
     /// ACTLR.DISDEFWBUF turns the buffer off.
     #[cold]
     fn write_fault(&mut self, fault: Fault) -> Exec<()> {
-        let buffered =
-            self.purpose == Purpose::Instruction && self.scb.actlr & ACTLR_DISDEFWBUF == 0;
+        let buffered = matches!(self.purpose, Purpose::Instruction | Purpose::Unprivileged)
+            && self.scb.actlr & ACTLR_DISDEFWBUF == 0;
         match fault {
             Fault::Bus { .. } if buffered => self.raise_later(CoreFault {
                 exception: BUS_FAULT,

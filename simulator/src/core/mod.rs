@@ -12,6 +12,7 @@ mod exception_entry;
 mod exception_return;
 mod exceptions;
 mod execute;
+mod itm;
 mod memory;
 mod mpu;
 mod private_bus;
@@ -24,6 +25,7 @@ mod trap;
 
 pub use debug::DebugFault;
 pub use decode::{encoding_name, encodings, is_wide, Encoding};
+pub use itm::Stimulus;
 pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
 
@@ -31,10 +33,11 @@ use crate::bus::{Bus, Fault as BusFault, Width};
 use code_cache::CodeCache;
 use debug::Debug;
 use decode::{Kind, Op};
-use dwt::CycleCounter;
+use dwt::{CycleCounter, EventCounters};
 use exception_entry::Entry;
 use exception_return::Return;
 use exceptions::{Exceptions, FIRST_IRQ, SYSTICK};
+use itm::Itm;
 use memory::Purpose;
 use mpu::Mpu;
 use registers::{Flags, FloatRegisters};
@@ -65,6 +68,8 @@ pub struct Core {
     mpu: Mpu,
     systick: SysTick,
     cycle_counter: CycleCounter,
+    events: EventCounters,
+    itm: Itm,
     debug: Debug,
     /// Loads from below, and stores to the first bytes of the SRAM region, take the fast way; none do while data is
     /// watched.
@@ -135,6 +140,8 @@ impl Core {
             mpu: Mpu::default(),
             systick: SysTick::new(),
             cycle_counter: CycleCounter::new(),
+            events: EventCounters::default(),
+            itm: Itm::default(),
             debug: Debug::default(),
             ordinary_loads_end: memory::NORMAL_MEMORY_END,
             ordinary_store_bytes: memory::SRAM_REGION_BYTES,
@@ -169,11 +176,14 @@ impl Core {
         let debug = std::mem::take(&mut self.debug);
         let demcr = self.scb.demcr;
         let cycle_counter = self.cycle_counter.clone();
+        let (events, itm) = (self.events.clone(), std::mem::take(&mut self.itm));
         *self = Core {
             watches,
             cycles,
             instructions,
             cycle_counter,
+            events,
+            itm,
             ..Core::new(self.timing)
         };
         self.scb.demcr = demcr;
@@ -270,11 +280,14 @@ impl Core {
 
     /// One part of an exception's entry or return, up to `until`.
     fn sequence<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
-        if self.leaving.is_some() {
+        let began = self.cycles;
+        let result = if self.leaving.is_some() {
             self.leave_exception(bus, until)
         } else {
             self.enter_exception(bus, until)
-        }
+        };
+        self.events.exception_cycles += self.cycles - began;
+        result
     }
 
     fn set_horizon(&mut self, deadline_cycle: u64) {
@@ -529,8 +542,19 @@ impl Core {
 
     /// Lets time pass while the core sleeps; SysTick and CYCCNT follow. A cycle in the past changes nothing.
     pub fn advance_to(&mut self, cycle: u64) {
+        self.events.sleep_cycles += cycle.saturating_sub(self.cycles);
         self.cycles = self.cycles.max(cycle);
         self.sync_systick(self.cycles);
+    }
+
+    /// Keeps what software writes to the ITM's stimulus ports from now on.
+    pub fn listen_to_stimuli(&mut self) {
+        self.itm.listen();
+    }
+
+    /// Writes to enabled stimulus ports since the last call.
+    pub fn take_stimuli(&mut self) -> Vec<Stimulus> {
+        self.itm.take()
     }
 
     /// The cycle of the next SysTick expiry that pends its exception.

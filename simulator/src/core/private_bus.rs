@@ -7,7 +7,7 @@ use super::memory::bytes;
 use super::scb::{CCR_WRITABLE, FPCCR_LSPACT};
 use super::stop::Stop;
 use super::trap::{Exec, Trap, BUS_FAULT, MEM_MANAGE, USAGE_FAULT};
-use super::{dwt, Core};
+use super::{dwt, itm, Core};
 use crate::bus::Width;
 
 const CPUID: u32 = 0x410F_C241;
@@ -17,6 +17,7 @@ const AIRCR_KEY_READ: u32 = 0xFA05;
 const AIRCR_VECTRESET: u32 = 1 << 0;
 const AIRCR_SYSRESETREQ: u32 = 1 << 2;
 const HFSR_WRITABLE: u32 = 0xC000_0002;
+const DWT_CTRL_MODELLED: u32 = dwt::CYCCNTENA | dwt::EXCEVTENA | dwt::SLEEPEVTENA;
 const DEMCR_TRCENA: u32 = 1 << 24;
 /// Vector catches take effect only under a debugger.
 const DEMCR_STORED: u32 = DEMCR_TRCENA | 0x7F1;
@@ -73,6 +74,9 @@ fn byte_accessible(address: u32) -> bool {
 
 impl Core {
     pub(super) fn read_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
+        if itm::STIMULUS.contains(&address) {
+            return Ok(self.itm.read_stimulus(address, self.access_privileged()));
+        }
         if width != Width::Word && !byte_accessible(address) {
             return Err(Trap::unmodelled(
                 "a narrow read of a word register",
@@ -91,6 +95,12 @@ impl Core {
         value: u32,
         now: u64,
     ) -> Exec<()> {
+        if itm::STIMULUS.contains(&address) {
+            let privileged = self.access_privileged();
+            self.itm
+                .write_stimulus(address, width, value, privileged, now);
+            return Ok(());
+        }
         let mut word = value;
         if width != Width::Word {
             if !byte_accessible(address) {
@@ -117,10 +127,10 @@ impl Core {
 
     fn read_private_word(&mut self, address: u32, now: u64) -> Exec<u32> {
         Ok(match address {
-            // ITM_TER and ITM_TCR: trace is off, so that software that asks prints nothing.
-            0xE000_0E00 | 0xE000_0E80 => 0,
-            0xE000_1000 => self.cycle_counter.control(),
+            0xE000_1000 => self.cycle_counter.control() | self.events.control(),
             0xE000_1004 => self.cycle_counter.read(now),
+            0xE000_100C => self.events.read_exceptions(),
+            0xE000_1010 => self.events.read_sleep(),
             0xE000_E004 => IRQ_WORDS - 1,
             0xE000_E008 => self.scb.actlr,
             0xE000_E010..=0xE000_E01F => {
@@ -133,6 +143,12 @@ impl Core {
             0xE000_ED88 => self.scb.cpacr,
             0xE000_ED90..=0xE000_EDB8 => self.mpu.read(address - 0xE000_ED90),
             0xE000_EDFC => self.scb.demcr,
+            _ if itm::REGISTERS.contains(&address) => {
+                return self
+                    .itm
+                    .read(address)
+                    .ok_or_else(|| Trap::unmodelled("reading an ITM register", address, self.pc))
+            }
             0xE000_EF34 => self.scb.fpccr,
             0xE000_EF38 => self.scb.fpcar,
             0xE000_EF3C => self.scb.fpdscr,
@@ -153,6 +169,8 @@ impl Core {
         match address {
             0xE000_1000 => return self.write_dwt_control(value, now),
             0xE000_1004 => self.cycle_counter.write(value, now),
+            0xE000_100C => self.events.write_exceptions(value),
+            0xE000_1010 => self.events.write_sleep(value),
             0xE000_E008 => self.scb.actlr = value & 0x307,
             0xE000_E010..=0xE000_E01F => {
                 self.sync_systick(now);
@@ -166,6 +184,12 @@ impl Core {
                 self.code.clear();
             }
             0xE000_EDFC => return self.write_demcr(value, now),
+            _ if itm::REGISTERS.contains(&address) => {
+                return self
+                    .itm
+                    .write(address, value)
+                    .ok_or_else(|| Trap::unmodelled("writing an ITM register", address, self.pc))
+            }
             0xE000_EF00 => self.pend_irq(value),
             0xE000_EF34 => self.scb.fpccr = value & 0xC000_017B,
             0xE000_EF38 => self.scb.fpcar = value & !7,
@@ -180,15 +204,16 @@ impl Core {
     }
 
     fn write_dwt_control(&mut self, value: u32, now: u64) -> Exec<()> {
-        if value & 0x0FFF_FFFE != 0 {
+        if value & 0x0FFF_FFFF & !DWT_CTRL_MODELLED != 0 {
             return Err(Trap::unmodelled(
-                "DWT beyond the cycle counter",
+                "DWT beyond its counters of cycles, exceptions and sleep",
                 0xE000_1000,
                 self.pc,
             ));
         }
         self.cycle_counter
             .set_counting(value & dwt::CYCCNTENA != 0, now);
+        self.events.set_control(value);
         Ok(())
     }
 
@@ -199,6 +224,7 @@ impl Core {
         self.scb.demcr = value;
         self.cycle_counter
             .set_trace_enabled(value & DEMCR_TRCENA != 0, now);
+        self.itm.set_trace_enabled(value & DEMCR_TRCENA != 0);
         Ok(())
     }
 

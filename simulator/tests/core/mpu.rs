@@ -205,3 +205,18 @@ fn an_unaligned_access_to_device_memory_faults() {
     board.finish();
     assert_eq!(board.r(5), 1 << 24);
 }
+
+#[test]
+fn unprivileged_instructions_of_privileged_code_are_checked_as_unprivileged() {
+    for (program, expected) in [
+        ("ldrt r1, [r8]", DATA),
+        ("strbt r1, [r8]", DATA),
+        ("ldr r1, [r8]", FINE),
+    ] {
+        assert_eq!(
+            outcome(PRIVILEGED | NORMAL, 5, program),
+            expected,
+            "{program}"
+        );
+    }
+}

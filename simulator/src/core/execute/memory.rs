@@ -2,6 +2,7 @@
 
 use crate::bus::{Bus, Width};
 use crate::core::decode::{Access, Index, Memory, Op};
+use crate::core::memory::Purpose;
 use crate::core::timing::Resolved;
 use crate::core::trap::Exec;
 use crate::core::Core;
@@ -43,13 +44,15 @@ impl Core {
             }
             Memory::LoadUnprivileged(access) => {
                 let (address, _) = self.indexed(op);
-                self.check_unprivileged(address)?;
-                self.load_single(bus, op, access, address)
+                self.on_behalf_of(Purpose::Unprivileged, |core| {
+                    core.load_single(bus, op, access, address)
+                })
             }
             Memory::StoreUnprivileged(access) => {
                 let (address, _) = self.indexed(op);
-                self.check_unprivileged(address)?;
-                self.store(bus, address, width(access), self.get(op.d), 0)
+                self.on_behalf_of(Purpose::Unprivileged, |core| {
+                    core.store(bus, address, width(access), core.get(op.d), 0)
+                })
             }
             Memory::LoadRegister(access) => {
                 let address = self.get(op.n).wrapping_add(self.get(op.m) << op.amount);
