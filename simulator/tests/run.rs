@@ -35,6 +35,23 @@ fn text(path: &Path) -> &str {
 }
 
 #[test]
+fn what_software_says_on_stimulus_ports_is_written_down() {
+    let elf = support::firmware("itm.c", "itm", &[]);
+    let stimuli = scratch("itm.csv");
+    let output = run(&elf, &["--until", "1ms", "--itm", text(&stimuli)]);
+    assert!(output.status.success() && output.stderr.is_empty());
+    let written = fs::read_to_string(&stimuli).unwrap();
+    let rows: Vec<&str> = written
+        .lines()
+        .map(|line| line.split_once(',').unwrap().1)
+        .collect();
+    assert_eq!(
+        rows,
+        ["port,bytes,value", "0,1,111", "0,1,107", "1,4,123456"]
+    );
+}
+
+#[test]
 fn timer_pin_and_uart_do_what_the_firmware_says() {
     let elf = board_firmware("run", &[]);
     let (edges, uart, stats) = (scratch("run.csv"), scratch("run.txt"), scratch("run.json"));

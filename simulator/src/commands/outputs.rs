@@ -41,6 +41,7 @@ pub struct Paths<'a> {
     pub edges: Option<&'a Path>,
     pub uart: Option<&'a Path>,
     pub windows: Option<&'a Path>,
+    pub stimuli: Option<&'a Path>,
 }
 
 /// Takes what the machine did since the last look to the files asked for.
@@ -48,6 +49,7 @@ pub struct Recorder {
     edges: Option<Output>,
     uart: Option<Output>,
     windows: Option<Output>,
+    stimuli: Option<Output>,
 }
 
 impl Recorder {
@@ -61,10 +63,15 @@ impl Recorder {
         if let (Some(output), Some(table)) = (&mut windows, &observer.windows) {
             output.write(table.header().as_bytes())?;
         }
+        let mut stimuli = create(paths.stimuli)?;
+        if let Some(output) = &mut stimuli {
+            output.write(b"cycle,port,bytes,value\n")?;
+        }
         Ok(Recorder {
             edges,
             uart: create(paths.uart)?,
             windows,
+            stimuli,
         })
     }
 
@@ -80,6 +87,13 @@ impl Recorder {
         if let Some(output) = &mut self.uart {
             output.write(&bytes)?;
         }
+        if let Some(output) = &mut self.stimuli {
+            for write in machine.core_mut().take_stimuli() {
+                let (cycle, port) = (write.cycle, write.port);
+                let line = format!("{cycle},{port},{},{}\n", write.bytes, write.value);
+                output.write(line.as_bytes())?;
+            }
+        }
         if let (Some(output), Some(table)) = (&mut self.windows, &mut observer.windows) {
             output.write(table.take_rows().as_bytes())?;
         }
@@ -87,7 +101,7 @@ impl Recorder {
     }
 
     pub fn finish(self) -> Result<()> {
-        [self.edges, self.uart, self.windows]
+        [self.edges, self.uart, self.windows, self.stimuli]
             .into_iter()
             .flatten()
             .try_for_each(Output::finish)

@@ -38,6 +38,9 @@ pub struct RunArguments {
     /// Write the bytes that USART2 sends here.
     #[arg(long, value_name = "FILE")]
     uart_log: Option<PathBuf>,
+    /// Write what software sends to the ITM's stimulus ports here: cycle,port,bytes,value.
+    #[arg(long, value_name = "CSV")]
+    itm: Option<PathBuf>,
     /// Count executions of an instruction.
     #[arg(long, value_name = "NAME=SYMBOL+0xOFFSET")]
     count: Vec<CountArgument>,
@@ -158,7 +161,11 @@ impl Session<'_> {
             edges: arguments.edges.as_deref(),
             uart: arguments.uart_log.as_deref(),
             windows: arguments.windows.as_deref(),
+            stimuli: arguments.itm.as_deref(),
         };
+        if arguments.itm.is_some() {
+            machine.core_mut().listen_to_stimuli();
+        }
         Ok(Session {
             recorder: Recorder::create(&paths, observer)?,
             machine,
