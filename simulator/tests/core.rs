@@ -9,6 +9,8 @@ mod branches;
 mod code;
 #[path = "core/data.rs"]
 mod data;
+#[path = "core/debug.rs"]
+mod debug;
 #[path = "core/exceptions.rs"]
 mod exceptions;
 #[path = "core/faults.rs"]

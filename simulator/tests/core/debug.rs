@@ -1,0 +1,99 @@
+//! Halting debug as a debugger sees it through the core's registers (DDI 0403E, C1).
+
+use crate::board::Board;
+use virtual_nucleo::bus::Width;
+use virtual_nucleo::core::RunEnd;
+
+const DHCSR: u32 = 0xE000_EDF0;
+const DFSR: u32 = 0xE000_ED30;
+const DEMCR: u32 = 0xE000_EDFC;
+const KEY: u32 = 0xA05F_0000;
+const S_HALT: u32 = 1 << 17;
+const S_RETIRE_ST: u32 = 1 << 24;
+const S_RESET_ST: u32 = 1 << 25;
+
+fn write(board: &mut Board, address: u32, value: u32) {
+    let Board { core, memory, .. } = board;
+    core.debug_write(memory, address, Width::Word, value)
+        .unwrap();
+}
+
+fn read(board: &mut Board, address: u32) -> u32 {
+    let Board { core, memory, .. } = board;
+    core.debug_read(memory, address, Width::Word).unwrap()
+}
+
+fn run(board: &mut Board) -> RunEnd {
+    board.core.run(&mut board.memory, 10_000).unwrap()
+}
+
+#[test]
+fn a_step_executes_one_instruction() {
+    let mut board = Board::new("movs r0, #1\n movs r0, #2\n movs r0, #3\n bkpt 0\n");
+    write(&mut board, DHCSR, KEY | 3);
+    assert_eq!((run(&mut board), board.r(0)), (RunEnd::Held, 0));
+    for expected in [1, 2] {
+        write(&mut board, DHCSR, KEY | 5);
+        assert_eq!((run(&mut board), board.r(0)), (RunEnd::Held, expected));
+        assert_ne!(read(&mut board, DHCSR) & S_HALT, 0);
+    }
+    write(&mut board, DHCSR, KEY | 1);
+    assert_eq!((run(&mut board), board.r(0)), (RunEnd::Held, 3));
+    assert_eq!(read(&mut board, DFSR), 0b11, "HALTED, then BKPT");
+    write(&mut board, DFSR, 0b01);
+    assert_eq!(read(&mut board, DFSR), 0b10);
+}
+
+/// C1.5.4: with C_MASKINTS a pending interrupt waits; without, the step ends at its handler's first instruction.
+#[test]
+fn a_step_enters_a_pending_exception_unless_interrupts_are_masked() {
+    let source = "poke ICSR, 0x10000000\n movs r3, #1\n movs r3, #2\n bkpt 0\n .pool\n function pendsv\n movs r4, #1\n bx lr\n";
+    for (maskints, expected) in [(0, 14), (8, 0)] {
+        let mut board = Board::new(source);
+        write(&mut board, DHCSR, KEY | 0b11);
+        write(&mut board, DHCSR, KEY | 0b11 | maskints);
+        for _ in 0..4 {
+            write(&mut board, DHCSR, KEY | 0b101 | maskints);
+            run(&mut board);
+        }
+        assert_eq!(board.core.xpsr() & 0x1FF, expected);
+        assert_eq!(board.r(4), 0, "no instruction of the handler yet");
+    }
+}
+
+#[test]
+fn hard_faults_are_caught_before_their_handler() {
+    let mut board = Board::new("udf 1\n function hard_fault\n movs r4, #1\n bkpt 0\n");
+    write(&mut board, DHCSR, KEY | 1);
+    write(&mut board, DEMCR, 1 << 10);
+    assert_eq!(run(&mut board), RunEnd::Held);
+    assert_eq!((board.core.xpsr() & 0x1FF, board.r(4)), (3, 0));
+    assert_eq!(read(&mut board, DFSR), 1 << 3);
+}
+
+#[test]
+fn resets_are_caught_and_told_once() {
+    let mut board = Board::new("movs r0, #1\n1: b 1b\n");
+    write(&mut board, DHCSR, KEY | 1);
+    assert_eq!(run(&mut board), RunEnd::Deadline);
+    assert_ne!(read(&mut board, DHCSR) & S_RETIRE_ST, 0);
+    write(&mut board, DEMCR, 1);
+    let Board { core, memory, .. } = &mut board;
+    core.reset(memory).unwrap();
+    let status = read(&mut board, DHCSR);
+    assert_eq!(
+        status & (S_HALT | S_RESET_ST | S_RETIRE_ST),
+        S_HALT | S_RESET_ST
+    );
+    assert_eq!(read(&mut board, DHCSR) & S_RESET_ST, 0);
+    assert_eq!(run(&mut board), RunEnd::Held);
+}
+
+/// C1.6.2: software cannot enable halting, and a write without the key does nothing.
+#[test]
+fn dhcsr_is_the_debuggers_own() {
+    let mut board = Board::new("poke 0xE000EDF0, 0xA05F0003\n movs r4, #1\n1: b 1b\n .pool\n");
+    assert_eq!((run(&mut board), board.r(4)), (RunEnd::Deadline, 1));
+    write(&mut board, DHCSR, 3);
+    assert_eq!(read(&mut board, DHCSR) & (S_HALT | 3), 0);
+}
