@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tests.differential import cases, compare, encodings, nucleo, oracle
-from tests.differential.cases import SLOTS, Batch, Kind, Program
+from tests.differential import compare, encodings, nucleo, opcodes, oracle, programs
+from tests.differential.batches import SLOTS, Batch, Kind, assemble
 from tests.differential.encodings import Encoding
+from tests.differential.programs import Program
 from tests.differential.records import EXECUTED
 from tests.differential.report import Report, load_accepted
 from tests.differential.values import Random
@@ -28,7 +29,7 @@ def run(count: int, seed: int) -> Report:
     rows = encodings.load(binary)
     names = [*(row.label for row in rows), SEQUENCES]
     report = Report(
-        names, {row.label: reason for row in rows if (reason := cases.elsewhere(row))}, load_accepted()
+        names, {row.label: reason for row in rows if (reason := opcodes.elsewhere(row))}, load_accepted()
     )
     random = np.random.default_rng(seed)
     while report.cases < count:
@@ -45,39 +46,37 @@ def executed_unpredictable(tried: int, seed: int) -> tuple[int, list[str]]:
     binary = encodings.build()
     rows = encodings.load(binary)
     random = np.random.default_rng(seed)
-    programs: list[Program] = []
+    made: list[Program] = []
     for index in range(len(rows)):
-        opcodes = cases.draw_unpredictable(rows, index, random, tried)
-        programs += [Program(index, (int(opcode),), 1) for opcode in opcodes]
-        programs += cases.misplaced(rows, index, cases.draw(rows, index, random, MISPLACED))
+        drawn = opcodes.draw_unpredictable(rows, index, random, tried)
+        made += [Program(index, (int(opcode),), 1) for opcode in drawn]
+        made += programs.misplaced(rows, index, opcodes.draw(rows, index, random, MISPLACED))
     executed = []
-    for start in range(0, len(programs), SLOTS):
-        part = programs[start : start + SLOTS]
-        results = nucleo.run(binary, cases.assemble(part, rows, random, Kind(counted=True)))
+    for start in range(0, len(made), SLOTS):
+        part = made[start : start + SLOTS]
+        results = nucleo.run(binary, assemble(part, rows, random, Kind(counted=True)))
         done = np.flatnonzero(results["outcome"] == EXECUTED)
         executed += [f"{rows[part[at].row].label}: {[hex(o) for o in part[at].opcodes]}" for at in done]
-    return len(programs), executed
+    return len(made), executed
 
 
 def round_of_batches(rows: Sequence[Encoding], random: Random) -> Iterator[Batch]:
     """ROUND_CASES cases of each encoding, and the IT blocks and sequences that go with them."""
-    programs: dict[Kind, list[Program]] = {}
+    made: dict[Kind, list[Program]] = {}
     plain: list[int] = []
     for index, row in enumerate(rows):
-        if cases.elsewhere(row) or row.name == "IT T1":
+        if opcodes.elsewhere(row) or row.name == "IT T1":
             continue
-        opcodes = cases.draw(rows, index, random, ROUND_CASES)
-        to_pc = cases.loads_pc(row, opcodes)
-        for opcode, loads_pc, prelude in zip(
-            opcodes, to_pc, random.integers(0, 2, len(opcodes)), strict=True
-        ):
-            kind = Kind(counted=bool(loads_pc) or cases.branches(row), odd_data=bool(loads_pc))
-            programs.setdefault(kind, []).append(cases.program(row, index, int(opcode), int(prelude)))
-        plain += cases.plain_opcodes(row, opcodes).tolist()
-    straight = programs[Kind(counted=False)]
-    total = sum(map(len, programs.values()))
-    straight += cases.it_blocks(plain, rows, random, total * IT_PERCENT // 100)
-    straight += cases.sequences(plain, len(rows), random, total * SEQUENCE_PERCENT // 100)
-    for kind, members in programs.items():
+        drawn = opcodes.draw(rows, index, random, ROUND_CASES)
+        to_pc = opcodes.loads_pc(row, drawn)
+        for opcode, loads_pc, prelude in zip(drawn, to_pc, random.integers(0, 2, len(drawn)), strict=True):
+            kind = Kind(counted=bool(loads_pc) or opcodes.branches(row), odd_data=bool(loads_pc))
+            made.setdefault(kind, []).append(programs.program(row, index, int(opcode), int(prelude)))
+        plain += opcodes.plain_opcodes(row, drawn).tolist()
+    straight = made[Kind(counted=False)]
+    total = sum(map(len, made.values()))
+    straight += programs.it_blocks(plain, rows, random, total * IT_PERCENT // 100)
+    straight += programs.sequences(plain, len(rows), random, total * SEQUENCE_PERCENT // 100)
+    for kind, members in made.items():
         for start in range(0, len(members), SLOTS):
-            yield cases.assemble(members[start : start + SLOTS], rows, random, kind)
+            yield assemble(members[start : start + SLOTS], rows, random, kind)

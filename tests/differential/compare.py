@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.differential.cases import MARGIN_BYTES, SLOT_BYTES, Batch
+from tests.differential.batches import MARGIN_BYTES, SLOT_BYTES, Batch
 from tests.differential.encodings import Mask
 from tests.differential.records import APSR_MASK, EXECUTED, Results
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.differential.cases import Batch
+from tests.differential.batches import Batch
 from tests.differential.records import RESULT, Results
 
 

@@ -10,7 +10,7 @@ import unicorn
 from unicorn import arm_const as arm
 from unicorn import unicorn_const as const
 
-from tests.differential.cases import CODE, Batch
+from tests.differential.batches import CODE, Batch
 from tests.differential.records import CASE, RESULT, STATE_BYTES, Results, memory_hash
 
 PAGE_BYTES = 0x1000

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.differential import Report, executed_unpredictable, run
-from tests.differential.cases import CODE, MARGIN_BYTES, SLOT_BYTES, Batch
+from tests.differential.batches import CODE, MARGIN_BYTES, SLOT_BYTES, Batch
 from tests.differential.compare import Divergence, divergences
 from tests.differential.records import CASE, RESULT
 from tests.differential.report import Accepted

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tests.differential import cases, encodings, nucleo
-from tests.differential.cases import SLOTS, Kind, Program
+from tests.differential import encodings, nucleo
+from tests.differential.batches import SLOTS, Kind, assemble
 from tests.differential.it_model import condition_passed, in_xpsr, it_advance
+from tests.differential.programs import Program
 from tests.differential.records import EXECUTED, Results
 
 # ADD.W Rd, Rd, #1 leaves the flags alone; one for each place in a block, and one behind it.
@@ -33,7 +34,7 @@ def results() -> Iterator[tuple[int, int, int, np.void, np.void]]:
     for start in range(0, len(wanted), SLOTS):
         part = wanted[start : start + SLOTS]
         programs = [Program(row, (0xBF00 | it, *INCREMENTS), steps) for it, _, steps in part]
-        batch = cases.assemble(programs, rows, np.random.default_rng(start), Kind(counted=True))
+        batch = assemble(programs, rows, np.random.default_rng(start), Kind(counted=True))
         batch.cases["status"] = [flags << 28 for _, flags, _ in part]
         ran: Results = nucleo.run(binary, batch)
         yield from ((*one, batch.cases[at], ran[at]) for at, one in enumerate(part))

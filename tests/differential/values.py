@@ -10,7 +10,7 @@ Random = np.random.Generator
 
 _INTEGER_EDGES = """
     0 1 2 1F 20 21 7F 80 FF 100 7FFF 8000 FFFF 10000 7FFFFFFF 80000000 80000001 FFFFFFFF FFFFFFFE
-    7FFF8000 80007FFF 7F807F80 80808080 FFFF0000
+    7FFF8000 80007FFF 7F807F80 80808080 FFFF0000 00010001 01010101
 """
 # Zeros, infinities, quiet and signalling NaNs, ends of subnormals, of normals and of integers, ones, halves.
 _FLOAT_EDGES = """
@@ -20,6 +20,7 @@ _FLOAT_EDGES = """
 """
 INTEGER_EDGES = np.array([int(word, 16) for word in _INTEGER_EDGES.split()], np.uint32)
 FLOAT_EDGES = np.array([int(word, 16) for word in _FLOAT_EDGES.split()], np.uint32)
+SPECIAL_FLOATS = FLOAT_EDGES[[0, 1, 2, 3, 4, 6, 15]]
 FPSCR_FLAGS = 0xF000_009F
 FPSCR_MODES = 0x07C0_0000
 
@@ -51,6 +52,33 @@ def floats(random: Random, shape: tuple[int, ...]) -> Words:
     short = near_one & np.uint32(0xFFF8_0000)
     edges = random.choice(FLOAT_EDGES, shape)
     return mixed(random, [any_word, edges, near_one, integral, tiny, short])
+
+
+def related(random: Random, words: Words, inverses: list[Words]) -> Words:
+    """Rows of few different words: each element is one of its row's first three, or an inverse of one."""
+    chosen = np.take_along_axis(mixed(random, [words, *inverses]), random.integers(0, 3, words.shape), axis=1)
+    return chosen.astype(np.uint32)
+
+
+def by_case(random: Random, kinds: list[Words]) -> Words:
+    """Each row from one of the arrays."""
+    choice = random.integers(0, len(kinds), (len(kinds[0]), 1))
+    return np.choose(choice, kinds).astype(np.uint32)
+
+
+def core_registers(random: Random, count: int) -> Words:
+    """R0–R14 of each case: in a third of them few values and complements, whose sums meet their ends."""
+    words = integers(random, (count, 15))
+    return by_case(random, [words, integers(random, (count, 15)), related(random, words, [~words, -words])])
+
+
+def float_registers(random: Random, count: int) -> Words:
+    """S0–S31 of each case: unrelated; few values of either sign, which cancel; near; special."""
+    words = floats(random, (count, 32))
+    near = words[:, :1] & np.uint32(0xFFFF_FF00) | words & np.uint32(0x8000_00FF)
+    special = random.choice(SPECIAL_FLOATS, (count, 32))
+    signs = related(random, words, [words ^ np.uint32(0x8000_0000)])
+    return by_case(random, [words, signs, near, special])
 
 
 def status(random: Random, count: int) -> Words:

@@ -1,0 +1,112 @@
+"""Programs in memory, each with a random state in which it may run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tests.differential import values
+from tests.differential.encodings import Encoding, Opcodes
+from tests.differential.opcodes import is_memory, loads_pc
+from tests.differential.programs import Program
+from tests.differential.records import CASE, Cases
+from tests.differential.values import Random
+
+CODE = 0x10_0000
+# Literals reach 4 KiB either way; what lies there is random.
+MARGIN_BYTES = 0x2000
+SLOT_BYTES = 32
+SLOTS = 8192
+DATA_BYTES = 0x5000
+# Bases and indices of loads and stores: base + (base << 3) and base - 1020 still lie in the data memory.
+LOWEST_BASE, HIGHEST_BASE = 0x400, 0x800
+BRANCH_TO_SELF = 0xE7FE
+# These know word-aligned addresses only (A3.2.1).
+ALIGNED = r"LDM|STM|PUSH|POP|LDRD|STRD|LDREX|STREX|VLD|VST"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Cases of one kind that share two memories; `counted` ones may branch and are stopped by count."""
+
+    cases: Cases
+    rows: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]
+    code: bytes
+    data: bytes
+    counted: bool
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a batch's cases have in common: `counted` as in Batch; data words odd, as branch targets are."""
+
+    counted: bool
+    odd_data: bool = False
+
+
+def assemble(programs: Sequence[Program], rows: Sequence[Encoding], random: Random, kind: Kind) -> Batch:
+    """Places programs and states in memory; each slot ends in a branch to itself."""
+    slots = np.full((len(programs), SLOT_BYTES // 2), BRANCH_TO_SELF, np.uint16)
+    late = random.integers(0, 2, len(programs))
+    lengths = np.zeros(len(programs), np.int64)
+    for slot, start, (at, one) in zip(slots, late, enumerate(programs), strict=True):
+        code = [half for opcode in one.opcodes for half in halfwords(opcode)]
+        slot[start : start + len(code)] = code
+        lengths[at] = 2 * len(code)
+    cases = np.zeros(len(programs), CASE)
+    cases["steps"] = [one.steps for one in programs]
+    cases["pc"] = CODE + MARGIN_BYTES + SLOT_BYTES * np.arange(len(programs)) + 2 * late
+    fill_state(cases, programs, rows, random, kind)
+    margins = [values.uniform(random, (MARGIN_BYTES // 4,)).tobytes() for _ in range(2)]
+    data = values.mixed(
+        random, [values.integers(random, (DATA_BYTES // 4,)), values.floats(random, (DATA_BYTES // 4,))]
+    )
+    if kind.odd_data:
+        data |= np.uint32(1)
+    indices = np.array([one.row for one in programs])
+    return Batch(
+        cases, indices, lengths, margins[0] + slots.tobytes() + margins[1], data.tobytes(), kind.counted
+    )
+
+
+def halfwords(opcode: int) -> list[int]:
+    """The opcode as it lies in memory; no 32-bit instruction has a first halfword below 0xE800."""
+    return [opcode >> 16, opcode & 0xFFFF] if opcode > 0xFFFF else [opcode]
+
+
+def fill_state(
+    cases: Cases, programs: Sequence[Program], rows: Sequence[Encoding], random: Random, kind: Kind
+) -> None:
+    """Registers and flags; bases of loads and stores point into the data memory."""
+    total = len(cases)
+    registers = values.core_registers(random, total)
+    if kind.counted:
+        registers[:, :15] |= np.uint32(1)
+    for at, one in enumerate(programs):
+        row = rows[one.row] if one.row < len(rows) else None
+        if row is not None and is_memory(row):
+            point_into_data(registers[at], one.opcodes[-1], row, random)
+    registers[:, 13] &= ~np.uint32(3)
+    cases["r"] = registers
+    cases["s"] = values.float_registers(random, total)
+    cases["status"] = values.status(random, total)
+    cases["fpscr"] = values.float_status(random, total)
+
+
+def point_into_data(registers: Opcodes, opcode: int, row: Encoding, random: Random) -> None:
+    """Sets what may be base or index: Rn and Rm of wide encodings, any of the three fields of narrow ones."""
+    places = (16, 0) if row.wide else (8, 6, 3)
+    named = {13} | {opcode >> place & (15 if row.wide else 7) for place in places}
+    aligned = (
+        re.match(ALIGNED, row.name)
+        or loads_pc(row, np.array([opcode], np.uint32))[0]
+        or random.random() < 0.5
+    )
+    for register in named - {15}:
+        base = int(random.integers(LOWEST_BASE, HIGHEST_BASE))
+        registers[register] = base & ~3 if aligned else base
