@@ -100,7 +100,9 @@ fn drive(target: &str, cases: usize) {
 
 #[test]
 fn every_target_has_its_test() {
-    let tested = ["elf", "code", "bus", "snapshot", "analyzer", "uart"];
+    let tested = [
+        "elf", "code", "bus", "snapshot", "analyzer", "uart", "probe",
+    ];
     assert_eq!(entries::ALL.map(|(name, _)| name), tested);
 }
 
@@ -132,4 +134,9 @@ fn analyzer() {
 #[test]
 fn uart() {
     drive("uart", 2_000);
+}
+
+#[test]
+fn probe() {
+    drive("probe", 3_000);
 }

@@ -4,23 +4,26 @@
 use std::io::BufReader;
 use virtual_nucleo::bus::{Bus, Width};
 use virtual_nucleo::core::Timing;
+use virtual_nucleo::debug::DebugPort;
 use virtual_nucleo::machine::{Limit, Machine};
 use virtual_nucleo::memory::elf::Firmware;
 use virtual_nucleo::memory::{Memory, FLASH_BASE};
 use virtual_nucleo::servers::beaglelogic;
+use virtual_nucleo::servers::probe::protocol::{self, Call};
 use virtual_nucleo::snapshot::Snapshot;
 use virtual_nucleo::soc::Soc;
 
 pub type Entry = fn(&[u8]);
 
-/// Every entry by the name of its target and its corpus. The debug server's belongs here when there is one.
-pub const ALL: [(&str, Entry); 6] = [
+/// Every entry by the name of its target and its corpus.
+pub const ALL: [(&str, Entry); 7] = [
     ("elf", elf),
     ("code", code),
     ("bus", bus),
     ("snapshot", snapshot),
     ("analyzer", analyzer),
     ("uart", uart),
+    ("probe", probe),
 ];
 
 /// Enough for firmware to do harm.
@@ -115,14 +118,7 @@ fn enables(register: u32) -> u32 {
 pub fn snapshot(data: &[u8]) {
     let _ = Snapshot::from_bytes(data);
     let _ = Snapshot::from_payload(data);
-    let mut memory = Memory::default();
-    if memory.load(FLASH_BASE, &SLEEP).is_err() {
-        return;
-    }
-    let Ok(machine) = Machine::new(memory, Timing::Nucleo) else {
-        return;
-    };
-    let mut payload = machine.snapshot().to_payload();
+    let mut payload = sleeping().snapshot().to_payload();
     for edit in data.chunks_exact(4) {
         let place = u32::from_le_bytes([edit[0], edit[1], edit[2], 0]) as usize % payload.len();
         payload[place] = payload[place].wrapping_add(edit[3]);
@@ -131,6 +127,13 @@ pub fn snapshot(data: &[u8]) {
         let again = snapshot.to_payload();
         assert!(Snapshot::from_payload(&again).is_ok());
     }
+}
+
+/// A machine whose firmware does nothing.
+fn sleeping() -> Machine {
+    let mut memory = Memory::default();
+    memory.load(FLASH_BASE, &SLEEP).expect("the code fits");
+    Machine::new(memory, Timing::Nucleo).expect("the vectors can be read")
 }
 
 /// SP, the entry point 8, then `wfi` and a jump back to it.
@@ -175,5 +178,25 @@ pub fn uart(data: &[u8]) {
             let _ = soc.read(register, Width::Word, now);
             let _ = soc.write(0x4000_4404, Width::Byte, u32::from(*byte), now);
         }
+    }
+}
+
+/// Lines to the debug probe, carried out on a machine that runs between them.
+pub fn probe(data: &[u8]) {
+    let (mut machine, mut port) = (sleeping(), DebugPort::default());
+    for line in data.split(|byte| *byte == b'\n').take(64) {
+        let (id, call) = protocol::parse(line);
+        let outcome = match call {
+            Ok(Call::Target(request, shape)) => port
+                .answer(&mut machine, request)
+                .map(|answer| shape.value(answer))
+                .map_err(protocol::Refusal::from),
+            Ok(Call::Settled(value)) => Ok(value),
+            Ok(Call::Lock | Call::Unlock) => Ok(protocol::nothing()),
+            Err(refusal) => Err(refusal),
+        };
+        assert!(protocol::reply(&id, outcome).ends_with('\n'));
+        let end = machine.cycles() + 50;
+        let _ = machine.run_slice(Limit::Cycle(end), 50);
     }
 }

@@ -2,7 +2,7 @@
 //! to the simulation's thread; what concerns the conversation is answered here.
 
 mod lock;
-mod protocol;
+pub mod protocol;
 
 use crate::debug::{Answer, Failure, Request};
 use anyhow::{Context, Result};
