@@ -114,6 +114,18 @@ def build(_context: Context, allocator: str = "") -> None:
             print(firmware.build(name).elf)
 
 
+@task(positional=["what"], help={"what": "simulator", "json": "print JSON"})
+def bench(_context: Context, what: str, json: bool = False) -> None:
+    """Measure a speed, side by side with what it is compared to: `./lab bench simulator`."""
+    from simulator import benchmark
+
+    if what != "simulator":
+        raise Exit(f"There is no benchmark {what!r}: choose simulator.", code=1)
+    with one_sentence():
+        found = benchmark.measure()
+    print(json_format.dumps(found, indent=2) if json else "\n".join(f"{k}: {v}" for k, v in found.items()))
+
+
 @task
 def test(_context: Context) -> None:
     """Run every check of the project."""
@@ -148,9 +160,11 @@ def one_sentence() -> Iterator[None]:
     from dashboards.manifest import RunError
     from firmware.build import BuildError as FirmwareBuildError
     from scenarios.errors import ImageError, ScenarioError
+    from simulator.benchmark import BenchmarkError
     from simulator.build import BuildError as SimulatorBuildError
 
     expected = (
+        BenchmarkError,
         CaptureError,
         OptionError,
         RunError,
