@@ -114,7 +114,9 @@ fn restored(path: &Path, firmware: Option<&Firmware>) -> Result<Machine> {
     let bytes = fs::read(path).with_context(|| format!("cannot read the snapshot {name}"))?;
     let snapshot =
         Snapshot::from_bytes(&bytes).with_context(|| format!("cannot continue from {name}"))?;
-    let machine = snapshot.fork();
+    let mut machine = snapshot.fork();
+    // Nobody is there to resume a core that a debugger had halted.
+    machine.core_mut().part_from_debugger();
     if firmware.is_some_and(|firmware| !firmware.is_in(machine.soc().memory())) {
         bail!(
             "the snapshot {name} is of another firmware: name the one it was saved with, or none"

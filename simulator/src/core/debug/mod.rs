@@ -131,6 +131,17 @@ impl Core {
         self.debug.enabled()
     }
 
+    /// As if the debugger had cleared DHCSR.C_DEBUGEN and gone: nothing holds the core any more.
+    pub fn part_from_debugger(&mut self) {
+        self.debug.controls = 0;
+        self.debug.halted = false;
+        self.debug.wanted = None;
+        self.debug.locked_up = false;
+        self.hold_interrupts_back();
+        self.reconsider_watching();
+        self.reconsider();
+    }
+
     /// Where a debugger can look into it, a locked-up core stays so until it is halted or reset (B1.5.15).
     pub fn lock_up(&mut self) {
         self.debug.locked_up = true;
