@@ -123,8 +123,11 @@ static allocator_result refuse(heap_status status) {
     return (allocator_result){.payload = NULL, .status = status};
 }
 
+/** The payload of a request: a block must be able to hold what its index needs once it is freed. */
 static uint32_t round_up(size_t size) {
-    return ((uint32_t)size + BLOCK_ALIGNMENT - 1u) & ~(BLOCK_ALIGNMENT - 1u);
+    const uint32_t rounded = ((uint32_t)size + BLOCK_ALIGNMENT - 1u) & ~(BLOCK_ALIGNMENT - 1u);
+    const bool can_be_too_small = BLOCK_SMALLEST_PAYLOAD > BLOCK_ALIGNMENT;
+    return can_be_too_small && rounded < BLOCK_SMALLEST_PAYLOAD ? BLOCK_SMALLEST_PAYLOAD : rounded;
 }
 
 static heap_block *search(uint32_t size) {
@@ -293,7 +296,7 @@ size_t allocator_largest_free_block(void) {
     uint32_t fails = layer.bytes / BLOCK_ALIGNMENT;
     while (fails - fits > 1u) {
         const uint32_t middle = fits + (fails - fits) / 2u;
-        if (heap_index_find(middle * BLOCK_ALIGNMENT) != NULL) {
+        if (heap_index_find(round_up(middle * BLOCK_ALIGNMENT)) != NULL) {
             fits = middle;
         } else {
             fails = middle;

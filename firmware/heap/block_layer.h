@@ -11,8 +11,10 @@
 /** Payloads, and so headers, lie on multiples of this; sizes are multiples of it. */
 #define BLOCK_ALIGNMENT 8u
 
-/** A free payload must hold the two links of a free list. */
-#define BLOCK_SMALLEST_PAYLOAD 8u
+/** A free payload must hold what its index files it with: two links of a list, or a node of a tree. */
+#define BLOCK_SMALLEST_PAYLOAD ((uint32_t)TAILSCOPE_SMALLEST_PAYLOAD)
+_Static_assert(BLOCK_SMALLEST_PAYLOAD >= BLOCK_ALIGNMENT && BLOCK_SMALLEST_PAYLOAD % BLOCK_ALIGNMENT == 0,
+               "the smallest payload (CMakeLists.txt) must be a multiple of 8");
 
 /* A header that was merged into its neighbour keeps its own mark, so that a second free of it is told
  * from a free of something that never was a block. */

@@ -1,6 +1,6 @@
 /**
  * A doubly linked LIFO list of free blocks, threaded through their payloads: push and unlink take
- * constant time. Both indexes file their blocks in arrays of such lists.
+ * constant time. The indexes build on such lists.
  */
 #ifndef TAILSCOPE_HEAP_FREE_LIST_H
 #define TAILSCOPE_HEAP_FREE_LIST_H

@@ -1,6 +1,7 @@
 /**
  * Contract of a free-block index: where free blocks are filed and how one is found. Exactly one is
- * linked, chosen by TAILSCOPE_ALLOCATOR from heap/indexes. The block layer is its only caller.
+ * linked, chosen by TAILSCOPE_ALLOCATOR from heap/indexes. The block layer is its only caller. How long each function
+ * takes at most, the index says in its first comment.
  */
 #ifndef TAILSCOPE_HEAP_INDEX_H
 #define TAILSCOPE_HEAP_INDEX_H
@@ -13,12 +14,12 @@ void heap_index_reset(void);
 /** Files a free block by its size. The index owns the block's payload until it is removed. */
 void heap_index_insert(heap_block *block);
 
-/** Takes out a filed block, in constant time; its size must not have changed since it was filed. */
+/** Takes out a filed block; its size must not have changed since it was filed. */
 void heap_index_remove(heap_block *block);
 
 /**
- * A filed block of at least `size` bytes (a multiple of 8, at least 8), or NULL. It stays filed. A request
- * for fewer bytes never fails where a larger one succeeds.
+ * A filed block of at least `size` bytes (a multiple of 8, at least BLOCK_SMALLEST_PAYLOAD), or NULL. It stays filed.
+ * A request for fewer bytes never fails where a larger one succeeds.
  */
 heap_block *heap_index_find(uint32_t size);
 
@@ -26,7 +27,7 @@ heap_block *heap_index_find(uint32_t size);
 uint32_t heap_index_probes(void);
 
 /**
- * True if exactly `free_blocks` blocks are filed, each is free, on the list of its size, and every link
+ * True if exactly `free_blocks` blocks are filed, each is free and where its size belongs, and every link
  * and bitmap agrees. Safe on a damaged index.
  */
 bool heap_index_check(uint32_t free_blocks);

@@ -1,8 +1,9 @@
 /**
  * TLSF, two-level segregated fit (Masmano, Ripoll, Crespo, Real: "TLSF: a new dynamic memory allocator for
  * real-time systems", ECRTS 2004). The first level divides sizes by octave, the second divides each octave
- * into 16 slots of equal width; below 128 bytes the slots are simply 8 bytes wide. A bitmap per level says
- * which lists hold blocks, so that the next one is found by counting zeros and never by looking.
+ * into 16 slots of equal width; below 128 bytes the slots are simply 8 bytes wide. TAILSCOPE_TLSF_OCTAVES and
+ * TAILSCOPE_TLSF_SLOTS change the counts: with s slots it is 1/s where 1/16 is said below, and 8·s where 128 is. A
+ * bitmap per level says which lists hold blocks, so that the next one is found by counting zeros and never by looking.
  *
  * The request is rounded up to a slot's lower bound before the search: every block of the slot then fits and the
  * head is taken. That costs at most 1/16 of the request and makes each operation a constant number of steps.
@@ -12,17 +13,21 @@
 #include "free_list.h"
 #include "index.h"
 
-#define SLOT_BITS 4u
-#define SLOTS (1u << SLOT_BITS)
-#define OCTAVES 14u
-#define LINEAR_BITS 7u /* octave 0 is linear: sizes below 2^7 */
+#define OCTAVES ((uint32_t)TAILSCOPE_TLSF_OCTAVES)
+#define SLOTS ((uint32_t)TAILSCOPE_TLSF_SLOTS)
+#define SLOT_BITS ((uint32_t)__builtin_ctz(SLOTS))
+#define LINEAR_SLOT_BITS 3u
+#define LINEAR_BITS (SLOT_BITS + LINEAR_SLOT_BITS) /* octave 0 is linear: with 16 slots, sizes below 2^7 */
 #define LINEAR_LIMIT (1u << LINEAR_BITS)
-#define LINEAR_SLOT_BITS (LINEAR_BITS - SLOT_BITS)
-#define SIZE_LIMIT (1u << (LINEAR_BITS + OCTAVES - 1u))
+#define SIZE_LIMIT_BITS (LINEAR_BITS + OCTAVES - 1u)
 
+_Static_assert(SLOTS >= 2u && SLOTS <= 32u && (SLOTS & (SLOTS - 1u)) == 0,
+               "TAILSCOPE_TLSF_SLOTS must be 2, 4, 8, 16 or 32: a slot is a bit of a word");
+_Static_assert(OCTAVES >= 2u && OCTAVES <= 31u && SIZE_LIMIT_BITS <= 31u,
+               "TAILSCOPE_TLSF_OCTAVES must be at least 2, and the largest size below 2^31");
 _Static_assert(1u << LINEAR_SLOT_BITS == BLOCK_ALIGNMENT, "a linear slot holds one size only");
-_Static_assert(TAILSCOPE_HEAP_BYTES <= SIZE_LIMIT,
-               "14 octaves file blocks below 1 MiB: make TAILSCOPE_HEAP_BYTES smaller");
+_Static_assert(TAILSCOPE_HEAP_BYTES <= 1u << SIZE_LIMIT_BITS,
+               "so few octaves do not file the region: make TAILSCOPE_TLSF_OCTAVES larger");
 
 typedef struct {
     uint32_t octave;

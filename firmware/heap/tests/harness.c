@@ -34,6 +34,7 @@ static const struct {
     {"statistics", test_statistics},
     {"markers", test_markers},
     {"checker", test_checker},
+    {"fit", test_fit},
     {"probes", test_probes},
     {"churn", test_churn},
 };

@@ -24,6 +24,7 @@ void test_aligned(void);
 void test_statistics(void);
 void test_markers(void);
 void test_checker(void);
+void test_fit(void);
 void test_probes(void);
 void test_churn(void);
 

@@ -1,6 +1,7 @@
 /* Layout: where blocks are split, how they are merged, in which order lists give them back. */
 #include "bench.h"
 #include "harness.h"
+#include "promise.h"
 
 static size_t free_blocks(void) {
     return heap_read_statistics().free_blocks;
@@ -12,8 +13,8 @@ static void blocks_lie_one_behind_the_other(void) {
     void *const b = heap_allocate(13);
     void *const c = heap_allocate(64);
     CHECK_EQUAL((uintptr_t)a % ALIGNMENT, 0);
-    CHECK_EQUAL(distance(a, b), 8 + HEADER_BYTES);
-    CHECK_EQUAL(distance(b, c), 16 + HEADER_BYTES);
+    CHECK_EQUAL(distance(a, b), (ptrdiff_t)promised_payload(8) + HEADER_BYTES);
+    CHECK_EQUAL(distance(b, c), (ptrdiff_t)promised_payload(13) + HEADER_BYTES);
     CHECK_EQUAL(free_blocks(), 1);
     CHECK(header_before(a)->prev == NULL);
     CHECK(header_before(b)->prev == header_before(a));
@@ -27,27 +28,30 @@ static size_t free_blocks_after_reuse(size_t hole, size_t request, size_t bytes_
     void *const fence = heap_allocate(8);
     CHECK_EQUAL(heap_free(victim), HEAP_OK);
     CHECK(heap_allocate(request) == victim);
-    CHECK_EQUAL(heap_read_statistics().bytes_in_use, bytes_in_use + 8);
+    CHECK_EQUAL(heap_read_statistics().bytes_in_use, bytes_in_use + promised_payload(8));
     CHECK(heap_check());
     (void)fence;
     return free_blocks();
 }
 
 static void a_rest_is_split_off_only_if_it_can_be_a_block(void) {
-    CHECK_EQUAL(free_blocks_after_reuse(48, 48, 48), 1);
-    CHECK_EQUAL(free_blocks_after_reuse(48, 40, 48), 1); /* rest 8 */
-    CHECK_EQUAL(free_blocks_after_reuse(48, 32, 48), 1); /* rest 16: a header, but no payload */
-    CHECK_EQUAL(free_blocks_after_reuse(48, 24, 24), 2); /* rest 24: a header and the smallest payload */
-    CHECK_EQUAL(free_blocks_after_reuse(48, 17, 24), 2); /* rounded up to 24 */
-    CHECK_EQUAL(free_blocks_after_reuse(48, 16, 16), 2);
+    /* The largest request that leaves a header and the smallest payload: 40 bytes if that is 8. */
+    const size_t leaves_a_block = 64 - HEADER_BYTES - promised()->smallest_payload;
+    CHECK_EQUAL(free_blocks_after_reuse(64, 64, 64), 1);
+    CHECK_EQUAL(free_blocks_after_reuse(64, 56, 64), 1); /* rest 8 */
+    CHECK_EQUAL(free_blocks_after_reuse(64, 48, 64), 1); /* rest 16: a header, but no payload */
+    CHECK_EQUAL(free_blocks_after_reuse(64, leaves_a_block + 8, 64), 1);
+    CHECK_EQUAL(free_blocks_after_reuse(64, leaves_a_block, leaves_a_block), 2);
+    CHECK_EQUAL(free_blocks_after_reuse(64, leaves_a_block - 7, leaves_a_block), 2); /* rounded up */
+    CHECK_EQUAL(free_blocks_after_reuse(64, 8, promised_payload(8)), 2);
 }
 
-/** Three neighbours of 40 bytes and a fence, freed in the given order; `expected[i]` free blocks after free i. */
+/** Three neighbours of 32 bytes and a fence, freed in the given order; `expected[i]` free blocks after free i. */
 static void coalesces(const int order[3], const size_t expected[3]) {
     void *block[3];
     heap_reset();
     for (int i = 0; i < 3; i++) {
-        block[i] = heap_allocate(40);
+        block[i] = heap_allocate(32);
     }
     void *const fence = heap_allocate(8);
     for (int i = 0; i < 3; i++) {
@@ -55,9 +59,9 @@ static void coalesces(const int order[3], const size_t expected[3]) {
         CHECK_EQUAL(free_blocks(), expected[i] + 1); /* and the rest of the region */
         CHECK(heap_check());
     }
-    CHECK_EQUAL(header_before(block[0])->size, 3 * 40 + 2 * HEADER_BYTES);
+    CHECK_EQUAL(header_before(block[0])->size, 3 * 32 + 2 * HEADER_BYTES);
     CHECK(header_before(fence)->prev == header_before(block[0]));
-    CHECK(heap_allocate(3 * 40 + 2 * HEADER_BYTES) == block[0]);
+    CHECK(heap_allocate(3 * 32 + 2 * HEADER_BYTES) == block[0]);
 }
 
 static void neighbours_merge(void) {
@@ -76,19 +80,20 @@ static void the_last_block_merges_with_the_rest_of_the_region(void) {
     CHECK(heap_is_pristine());
 }
 
-static void equal_blocks_come_back_last_in_first_out(void) {
+/** Last in first out, or in order of address. All of 64 bytes, which Half Fit too finds again. */
+static void equal_blocks_come_back_in_the_promised_order(void) {
     void *block[4];
     heap_reset();
     for (int i = 0; i < 4; i++) {
-        block[i] = heap_allocate(72);
+        block[i] = heap_allocate(64);
         (void)heap_allocate(8);
     }
     const int order[] = {2, 0, 3, 1};
     for (int i = 0; i < 4; i++) {
         CHECK_EQUAL(heap_free(block[order[i]]), HEAP_OK);
     }
-    for (int i = 3; i >= 0; i--) {
-        CHECK(heap_allocate(72) == block[order[i]]);
+    for (int i = 0; i < 4; i++) {
+        CHECK(heap_allocate(64) == block[promised()->by_address ? i : order[3 - i]]);
     }
 }
 
@@ -97,5 +102,5 @@ void test_blocks(void) {
     a_rest_is_split_off_only_if_it_can_be_a_block();
     neighbours_merge();
     the_last_block_merges_with_the_rest_of_the_region();
-    equal_blocks_come_back_last_in_first_out();
+    equal_blocks_come_back_in_the_promised_order();
 }

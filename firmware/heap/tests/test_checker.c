@@ -2,8 +2,12 @@
 #include "bench.h"
 #include "harness.h"
 #include "index.h"
+#include "promise.h"
 
-/* 0 live, 1 free, 2 live, 3 free, 4 live: blocks 1 and 3 are on one free list, 3 at its head. */
+/*
+ * 0 live, 1 free, 2 live, 3 free, 4 live: blocks 1 and 3 are on one free list, one behind the other. A larger one was
+ * freed before them, so that neither is a designated victim.
+ */
 static void *block[5];
 
 static void build(void) {
@@ -11,6 +15,9 @@ static void build(void) {
     for (int i = 0; i < 5; i++) {
         block[i] = heap_allocate(40);
     }
+    void *const larger = heap_allocate(400);
+    (void)heap_allocate(8);
+    heap_free(larger);
     heap_free(block[1]);
     heap_free(block[3]);
     CHECK(heap_check());
@@ -56,11 +63,10 @@ static void damaged_status(void) {
 
 /** A filed block's payload begins with the links: next, previous. */
 static void damaged_links(void) {
-    uint32_t *const head = block[3];
-    uint32_t *const tail = block[1];
+    uint32_t *const head = block[promised()->by_address ? 1 : 3];
+    uint32_t *const tail = block[promised()->by_address ? 3 : 1];
     CHECK_EQUAL(head[0], address_of(header_before(tail)));
     CHECK_EQUAL(head[1], 0);
-    CHECK_EQUAL(tail[0], 0);
     CHECK_EQUAL(tail[1], address_of(header_before(head)));
     is_seen(&head[0], 0);                                /* a block is lost */
     is_seen(&head[0], address_of(head) - HEADER_BYTES);  /* a ring */
@@ -71,6 +77,38 @@ static void damaged_links(void) {
     is_seen(&tail[0], address_of(tail) + 4);
     is_seen(&tail[1], 0);
     is_seen(&head[1], address_of(tail) - HEADER_BYTES);
+}
+
+/** In a tree the links of the node, which is the head, are followed by its two subtrees: here it has none. */
+static void damaged_subtrees(void) {
+    uint32_t *const head = block[3];
+    for (int side = 2; side <= 3; side++) {
+        CHECK_EQUAL(head[side], 0);
+        is_seen(&head[side], address_of(head) - HEADER_BYTES);     /* a ring */
+        is_seen(&head[side], address_of(block[1]) - HEADER_BYTES); /* filed twice */
+        is_seen(&head[side], address_of(block[2]) - HEADER_BYTES); /* live */
+        is_seen(&head[side], address_of(head) + 4);
+        is_seen(&head[side], 4);
+        is_seen(&head[side], 0xFFFFFFF8u);
+    }
+}
+
+/** Two of the list of 40 bytes, in the wrong order of address. */
+static void an_order_that_is_wrong(void) {
+    heap_block *const first = header_before(block[1]);
+    heap_block *const second = header_before(block[3]);
+    uint32_t *const first_links = block[1];
+    uint32_t *const second_links = block[3];
+    uint32_t *const third_links = (uint32_t *)(uintptr_t)(second_links[0] + HEADER_BYTES);
+    const uint32_t third = second_links[0];
+    CHECK_EQUAL(first_links[0], address_of(second));
+    heap_index_remove(first);
+    CHECK_EQUAL(second_links[1], 0);
+    second_links[0] = address_of(first); /* second, first, third: every link agrees */
+    first_links[1] = address_of(second);
+    first_links[0] = third;
+    third_links[1] = address_of(first);
+    CHECK(!heap_check());
 }
 
 /* From here on every header is sound and the damage is in how headers and index agree. */
@@ -104,11 +142,11 @@ static void build_two(size_t first_size, size_t second_size) {
 
 /** The first block outgrows or falls below its list's sizes; the second keeps the sum and stays within its own. */
 static void a_size_that_its_list_does_not_hold(void) {
-    build_two(64, 280);
+    build_two(promised()->grows.first, promised()->grows.second);
     move_boundary(header_before(block[0]), 8);
     move_boundary(header_before(block[1]), -8);
     CHECK(!heap_check());
-    build_two(72, 272);
+    build_two(promised()->shrinks.first, promised()->shrinks.second);
     move_boundary(header_before(block[0]), -8);
     move_boundary(header_before(block[1]), 8);
     CHECK(!heap_check());
@@ -154,7 +192,15 @@ void test_checker(void) {
     damaged_headers();
     damaged_status();
     damaged_links();
-    a_size_that_its_list_does_not_hold();
+    if (promised()->tree) {
+        damaged_subtrees();
+    }
+    if (promised()->by_address) {
+        an_order_that_is_wrong();
+    }
+    if (promised()->grows.first != 0) {
+        a_size_that_its_list_does_not_hold();
+    }
     a_sum_that_is_wrong();
     a_live_block_in_the_place_of_a_free_one();
     free_neighbours_that_were_not_merged();

@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "harness.h"
+#include "promise.h"
 
 enum { SLOTS = 160, OPERATIONS = 6000 };
 
@@ -65,10 +66,10 @@ static size_t draw_size(uint32_t *random) {
     return 1 + next_random(random) % limit;
 }
 
-/** An index may round up by 1/16, no more: what certainly fits must be found, what does not fit must not. */
+/** What the index promises to find must be found, what does not fit must not. */
 static void verdict_is_right(const void *payload, size_t size, size_t largest_gap) {
-    const size_t rounded = (size + 7) / 8 * 8;
-    if (rounded + rounded / 16 <= largest_gap) {
+    const size_t rounded = promised_payload(size);
+    if (rounded <= promised_largest(largest_gap)) {
         CHECK(payload != NULL);
     }
     if (rounded > largest_gap) {

@@ -1,8 +1,9 @@
 /* Taking everything, being told so, and getting it all back. */
 #include "bench.h"
 #include "harness.h"
+#include "promise.h"
 
-enum { BLOCKS_LIMIT = 65536 / (HEADER_BYTES + SMALLEST_PAYLOAD) };
+enum { BLOCKS_LIMIT = 65536 / (HEADER_BYTES + 8) };
 static void *block[BLOCKS_LIMIT];
 
 static unsigned fill(size_t size) {
@@ -50,7 +51,7 @@ static void one_block_freed_is_one_block_got(void) {
 static void the_largest_free_block_is_what_can_be_got(void) {
     heap_reset();
     const size_t largest = heap_read_statistics().largest_free_block;
-    CHECK(largest >= (heap_region_bytes() - HEADER_BYTES) / 17 * 16);
+    CHECK(largest >= promised_largest(heap_region_bytes() - HEADER_BYTES));
     CHECK(heap_allocate(largest + 1) == NULL);
     CHECK_EQUAL(heap_last_operation().status, HEAP_OUT_OF_MEMORY);
     CHECK(heap_allocate(largest) != NULL);
@@ -59,10 +60,12 @@ static void the_largest_free_block_is_what_can_be_got(void) {
 
 void test_exhaustion(void) {
     CHECK_EQUAL(heap_region_bytes(), 65536);
-    everything_comes_back(8, 65536 / 24, 1);  /* 2730 blocks; the 16 bytes that remain are the last one's */
+    /* With 8 bytes 2730 blocks; the 16 bytes that remain are the last one's. */
+    everything_comes_back(8, 65536 / (HEADER_BYTES + (unsigned)promised_payload(8)), 1);
     everything_comes_back(72, 65536 / 88, 2); /* 744 */
-    everything_comes_back(112, 65536 / 128, 3);
-    everything_comes_back(1024, 65536 / 1040, 4); /* 63: TLSF finds it too, 1024 bounds a slot */
+    /* The last block is one of exactly 112 bytes, which Half Fit files with 64. */
+    everything_comes_back(112, 65536 / 128 - (promised()->finds == FINDS_POWERS), 3);
+    everything_comes_back(1024, 65536 / 1040, 4); /* 63: found by all, 1024 bounds a slot and a bin */
     one_block_freed_is_one_block_got();
     the_largest_free_block_is_what_can_be_got();
 }

@@ -1,0 +1,262 @@
+/**
+ * Half Tree, from its description in the thesis that introduced it (sections 3.4 and 4.5, appendix A): the bins of
+ * Half Fit, each a bitwise trie, and one block beside them, the designated victim.
+ *
+ * Trie. The bits of a size below its top bit lead down from the bin, 0 left and 1 right. A block lies at the first
+ * place on its way that was empty when it came, so a node's size shares the bits that led to it and no more. A place
+ * is the head of a LIFO list of blocks of one size; the head is the node. A node that goes is replaced by the
+ * leftmost leaf below it.
+ *
+ * Designated victim. A free block just split off or freed, kept out of the bins so that it is used next. A block
+ * becomes it if it is smaller than TAILSCOPE_LARGE_VICTIM_BYTES and there is none, or the present one is smaller than
+ * TAILSCOPE_SMALL_VICTIM_BYTES, which is then filed in its bin.
+ *
+ * Search. The victim, if it is large enough; then the own bin, right before left; then the first bin above, left
+ * before right. Every block that fits is found.
+ *
+ * Where the appendix and the text differ, this follows the text: a victim that is too small does not end the search,
+ * and a rest that cannot be the victim is filed. The text's limit for large victims holds for freed blocks too, for
+ * which the appendix has none: otherwise the rest of the region would soon be the victim. Equal blocks come back last
+ * in first out, where the text has them oldest first. Removing walks from the bin, as there, so a node needs no parent.
+ *
+ * Complexity: a way has at most one place for each bit of a size: 13 in a region of 64 KiB. Searching, filing and
+ * removing each walk one way, removing once more to the leaf.
+ *
+ * Probes: one for the victim if there is one, one for each node looked at in the own bin, one for the look at the
+ * bitmap if it came to that.
+ */
+#include "free_list.h"
+#include "index.h"
+
+#define BINS 16u
+#define OFFSET 4u /* the smallest size is 2^4 */
+
+typedef struct {
+    free_links links;     /* of the list of this size */
+    heap_block *child[2]; /* left: the next bit is 0; right: it is 1 */
+} node;
+
+_Static_assert(sizeof(node) <= BLOCK_SMALLEST_PAYLOAD, "a node must fit the smallest payload");
+_Static_assert(BLOCK_SMALLEST_PAYLOAD >= 1u << OFFSET, "the first bin must hold the smallest payload");
+_Static_assert(TAILSCOPE_HEAP_BYTES <= 1u << (BINS + OFFSET),
+               "16 bins file blocks below 1 MiB: make TAILSCOPE_HEAP_BYTES smaller");
+_Static_assert(TAILSCOPE_SMALL_VICTIM_BYTES >= 1u && TAILSCOPE_SMALL_VICTIM_BYTES <= TAILSCOPE_LARGE_VICTIM_BYTES,
+               "TAILSCOPE_SMALL_VICTIM_BYTES must be at least 1 and not above TAILSCOPE_LARGE_VICTIM_BYTES");
+
+static struct {
+    heap_block *child[2];
+} bins[BINS];
+static uint32_t bin_map; /* bit b: bin b holds a block */
+static heap_block *victim;
+static uint32_t probes;
+
+static node *node_of(const heap_block *block) {
+    return block_payload(block);
+}
+
+static uint32_t top_bit(uint32_t word) {
+    return 31u - (uint32_t)__builtin_clz(word);
+}
+
+static uint32_t bin_of(uint32_t size) {
+    return top_bit(size) - OFFSET;
+}
+
+/** The bits of `size` below its top bit, the highest of them in bit 31. */
+static uint32_t directions(uint32_t size) {
+    return size << (32u - top_bit(size));
+}
+
+/* Filing */
+
+/** The place where `size` is filed, or the empty one where it is to be. */
+static heap_block **place_of(uint32_t size) {
+    uint32_t bits = directions(size);
+    heap_block **place = &bins[bin_of(size)].child[bits >> 31];
+    while (*place != NULL && (*place)->size != size) {
+        bits <<= 1;
+        place = &node_of(*place)->child[bits >> 31];
+    }
+    return place;
+}
+
+static void inherit(heap_block *heir, const heap_block *gone) {
+    node_of(heir)->child[0] = node_of(gone)->child[0];
+    node_of(heir)->child[1] = node_of(gone)->child[1];
+}
+
+static void file(heap_block *block) {
+    heap_block **const place = place_of(block->size);
+    if (*place != NULL) {
+        inherit(block, *place);
+    } else {
+        node_of(block)->child[0] = NULL;
+        node_of(block)->child[1] = NULL;
+    }
+    free_list_push(place, block);
+    bin_map |= 1u << bin_of(block->size);
+}
+
+/** The place of the leftmost leaf below `block`, or NULL if it is a leaf itself. */
+static heap_block **leftmost_leaf(heap_block *block) {
+    heap_block **leaf = NULL;
+    for (node *at = node_of(block); at->child[0] != NULL || at->child[1] != NULL; at = node_of(*leaf)) {
+        leaf = &at->child[at->child[0] != NULL ? 0 : 1];
+    }
+    return leaf;
+}
+
+/** Fills the place that the node `gone` left. */
+static void refill(heap_block **place, heap_block *gone) {
+    heap_block **const leaf = leftmost_leaf(gone);
+    if (leaf != NULL) {
+        heap_block *const heir = *leaf;
+        *leaf = NULL;
+        inherit(heir, gone);
+        *place = heir;
+    }
+}
+
+static void unfile(heap_block *block) {
+    heap_block **const place = place_of(block->size);
+    const bool was_node = *place == block;
+    free_list_unlink(place, block);
+    if (was_node && *place != NULL) {
+        inherit(*place, block); /* an equal block is the node now */
+    } else if (was_node) {
+        refill(place, block);
+    }
+    const uint32_t bin = bin_of(block->size);
+    if (bins[bin].child[0] == NULL && bins[bin].child[1] == NULL) {
+        bin_map &= ~(1u << bin);
+    }
+}
+
+void heap_index_reset(void) {
+    for (uint32_t bin = 0; bin < BINS; bin++) {
+        bins[bin].child[0] = NULL;
+        bins[bin].child[1] = NULL;
+    }
+    bin_map = 0;
+    victim = NULL;
+    probes = 0;
+}
+
+void heap_index_insert(heap_block *block) {
+    if (block->size >= TAILSCOPE_LARGE_VICTIM_BYTES ||
+        (victim != NULL && victim->size >= TAILSCOPE_SMALL_VICTIM_BYTES)) {
+        file(block);
+        return;
+    }
+    if (victim != NULL) {
+        file(victim);
+    }
+    victim = block;
+}
+
+void heap_index_remove(heap_block *block) {
+    if (block == victim) {
+        victim = NULL;
+    } else {
+        unfile(block);
+    }
+}
+
+/* Searching */
+
+/**
+ * Follows the bits of `size`. Where its bit is 0, all that lies right is larger; where it is 1, all that lies left
+ * is smaller.
+ */
+static heap_block *search_own_bin(uint32_t size) {
+    uint32_t bits = directions(size);
+    heap_block *const *child = bins[bin_of(size)].child;
+    for (;;) {
+        heap_block *const left = bits >> 31 == 0 ? child[0] : NULL;
+        heap_block *const block = child[1] != NULL ? child[1] : left;
+        if (block == NULL) {
+            return NULL;
+        }
+        probes++;
+        if (block->size >= size) {
+            return block;
+        }
+        child = node_of(block)->child;
+        bits <<= 1;
+    }
+}
+
+static heap_block *first_above(uint32_t bin) {
+    probes++;
+    const uint32_t candidates = bin_map & (UINT32_MAX << (bin + 1u));
+    if (candidates == 0) {
+        return NULL;
+    }
+    heap_block *const *const child = bins[__builtin_ctz(candidates)].child;
+    return child[0] != NULL ? child[0] : child[1];
+}
+
+heap_block *heap_index_find(uint32_t size) {
+    probes = 0;
+    if (victim != NULL) {
+        probes = 1;
+        if (victim->size >= size) {
+            return victim;
+        }
+    }
+    const uint32_t own = bin_of(size);
+    heap_block *const found = own < BINS ? search_own_bin(size) : NULL;
+    return found != NULL ? found : first_above(own);
+}
+
+uint32_t heap_index_probes(void) {
+    return probes;
+}
+
+/* Checking */
+
+/** The subtree holds sizes from `low` on, fewer than `width` bytes above it. Each level halves the width. */
+static bool subtree_check(const heap_block *block, uint32_t low, uint32_t width, uint32_t *filed) {
+    if (block == NULL) {
+        return true;
+    }
+    if (width < BLOCK_ALIGNMENT || !block_address_is_possible(block) || block->size < low ||
+        block->size - low >= width) {
+        return false;
+    }
+    const uint32_t half = width / 2u;
+    return free_list_check(block, block->size, block->size, filed) &&
+           subtree_check(node_of(block)->child[0], low, half, filed) &&
+           subtree_check(node_of(block)->child[1], low + half, half, filed);
+}
+
+static bool bin_check(uint32_t bin, uint32_t *filed) {
+    heap_block *const *const child = bins[bin].child;
+    const uint32_t low = 1u << (bin + OFFSET);
+    const bool mapped = (bin_map >> bin & 1u) != 0;
+    return mapped == (child[0] != NULL || child[1] != NULL) && subtree_check(child[0], low, low / 2u, filed) &&
+           subtree_check(child[1], low + low / 2u, low / 2u, filed);
+}
+
+static bool victim_check(uint32_t *filed) {
+    if (victim == NULL) {
+        return true;
+    }
+    *filed += 1;
+    return block_address_is_possible(victim) && victim->magic == BLOCK_MAGIC && victim->status == BLOCK_FREE &&
+           victim->size >= BLOCK_SMALLEST_PAYLOAD && victim->size < TAILSCOPE_LARGE_VICTIM_BYTES;
+}
+
+bool heap_index_check(uint32_t free_blocks) {
+    uint32_t filed = 0;
+    for (uint32_t bin = 0; bin < BINS; bin++) {
+        if (!bin_check(bin, &filed)) {
+            return false;
+        }
+    }
+    return victim_check(&filed) && filed == free_blocks && bin_map >> BINS == 0;
+}
+
+const char *heap_index_name(void) {
+    return "half_tree";
+}

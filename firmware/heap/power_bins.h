@@ -1,0 +1,55 @@
+/**
+ * Bins of free blocks, one for each power of two: bin b is a LIFO list of the sizes 8·2^b … 16·2^b − 1, and a
+ * bitmap says which bins hold blocks. Half Fit and its variant file their blocks in them.
+ */
+#ifndef TAILSCOPE_HEAP_POWER_BINS_H
+#define TAILSCOPE_HEAP_POWER_BINS_H
+
+#include "free_list.h"
+
+#define POWER_BINS 17u
+#define POWER_BINS_OFFSET 3u /* the smallest size is 2^3 */
+
+typedef struct {
+    heap_block *lists[POWER_BINS];
+    uint32_t map; /**< bit b: bin b holds a block */
+} power_bins;
+
+/** The bin of `size`. */
+static inline uint32_t power_bin_of(uint32_t size) {
+    return 31u - (uint32_t)__builtin_clz(size) - POWER_BINS_OFFSET;
+}
+
+/** The first bin of which every block holds `size`. */
+static inline uint32_t power_bin_that_fits(uint32_t size) {
+    return power_bin_of(size - 1u + size);
+}
+
+static inline void power_bins_reset(power_bins *bins) {
+    *bins = (power_bins){.map = 0};
+}
+
+static inline void power_bins_insert(power_bins *bins, heap_block *block) {
+    const uint32_t bin = power_bin_of(block->size);
+    free_list_push(&bins->lists[bin], block);
+    bins->map |= 1u << bin;
+}
+
+static inline void power_bins_remove(power_bins *bins, heap_block *block) {
+    const uint32_t bin = power_bin_of(block->size);
+    free_list_unlink(&bins->lists[bin], block);
+    if (bins->lists[bin] == NULL) {
+        bins->map &= ~(1u << bin);
+    }
+}
+
+/** The newest block of the first bin from `bin` on that holds one, or NULL; `bin` may lie behind the last. */
+static inline heap_block *power_bins_first_from(const power_bins *bins, uint32_t bin) {
+    const uint32_t candidates = bins->map >> bin << bin;
+    return candidates == 0 ? NULL : bins->lists[__builtin_ctz(candidates)];
+}
+
+/** True if exactly `free_blocks` blocks are filed, each in its bin, and links and bitmap agree. */
+bool power_bins_check(const power_bins *bins, uint32_t free_blocks);
+
+#endif

@@ -1,0 +1,67 @@
+#include "promise.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heap.h"
+
+static const promise promises[] = {
+    {"seglist", FINDS_WHAT_FITS, 8, false, false, {64, 280}, {72, 272}},
+    {"tlsf", FINDS_SLOTS, 8, false, false, {64, 280}, {72, 272}},
+    {"first_fit", FINDS_WHAT_FITS, 8, false, false, {0, 0}, {0, 0}},
+    {"best_fit", FINDS_WHAT_FITS, 8, false, false, {0, 0}, {0, 0}},
+    {"first_fit_ordered", FINDS_WHAT_FITS, 8, true, false, {0, 0}, {0, 0}},
+    {"avl", FINDS_WHAT_FITS, 24, false, true, {272, 280}, {280, 272}},
+    {"half_fit", FINDS_POWERS, 8, false, false, {120, 280}, {128, 272}},
+    {"half_fit_cstm",
+     TAILSCOPE_SEARCH_THRESHOLD == 0 ? FINDS_WHAT_FITS : FINDS_UP_TO_THRESHOLD,
+     8,
+     false,
+     false,
+     {120, 280},
+     {128, 272}},
+    /* The second is the designated victim; the bit of 32 leads the first, in the bin of 64, left or right. */
+    {"half_tree", FINDS_WHAT_FITS, 16, false, true, {88, 280}, {96, 272}},
+};
+
+const promise *promised(void) {
+    for (size_t i = 0; i < sizeof promises / sizeof *promises; i++) {
+        if (strcmp(promises[i].name, heap_allocator_name()) == 0) {
+            return &promises[i];
+        }
+    }
+    fprintf(stderr, "%s is not in promise.c: say there what it promises.\n", heap_allocator_name());
+    exit(1);
+}
+
+size_t promised_payload(size_t size) {
+    const size_t rounded = (size + 7) / 8 * 8;
+    return rounded < promised()->smallest_payload ? promised()->smallest_payload : rounded;
+}
+
+/** A slot is at most 1/TAILSCOPE_TLSF_SLOTS of its sizes wide, so what is a slot smaller than the block is found. */
+static size_t largest_by_slots(size_t largest) {
+    return largest / (TAILSCOPE_TLSF_SLOTS + 1) * TAILSCOPE_TLSF_SLOTS;
+}
+
+static size_t largest_by_powers(size_t largest) {
+    size_t power = 1;
+    while (2 * power <= largest) {
+        power *= 2;
+    }
+    return power;
+}
+
+size_t promised_largest(size_t largest) {
+    switch (promised()->finds) {
+    case FINDS_SLOTS:
+        return largest_by_slots(largest);
+    case FINDS_POWERS:
+    case FINDS_UP_TO_THRESHOLD:
+        return largest_by_powers(largest);
+    case FINDS_WHAT_FITS:
+        break;
+    }
+    return largest;
+}

@@ -1,0 +1,43 @@
+/**
+ * What each index promises, as heap/README.md publishes it: the tests hold the heap to this and take nothing from the
+ * code under test. An index that is not in promise.c fails every suite.
+ */
+#ifndef TAILSCOPE_HEAP_TESTS_PROMISE_H
+#define TAILSCOPE_HEAP_TESTS_PROMISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Which of the blocks that are large enough a search is sure to find. */
+typedef enum {
+    FINDS_WHAT_FITS,       /**< every one */
+    FINDS_SLOTS,           /**< those that the request rounded up to a slot of TLSF fits */
+    FINDS_POWERS,          /**< those that the request rounded up to a power of two fits */
+    FINDS_UP_TO_THRESHOLD, /**< those too, and the first few of the request's own bin */
+} promise_finds;
+
+/** Two sizes of free blocks: if 8 bytes go over from the second to the first (or back), one is misplaced. */
+typedef struct {
+    size_t first, second;
+} promise_sizes;
+
+typedef struct {
+    const char *name;
+    promise_finds finds;
+    size_t smallest_payload;
+    bool by_address;          /**< equal blocks are given in order of address, otherwise last in first out */
+    bool tree;                /**< links are followed by two subtrees */
+    promise_sizes grows;      /**< misplaced when 8 bytes go to the first; 0, 0 if sizes are not filed apart */
+    promise_sizes shrinks;    /**< misplaced when 8 bytes go to the second */
+} promise;
+
+/** The promise of the index under test. */
+const promise *promised(void);
+
+/** The payload that a request for `size` bytes gets. */
+size_t promised_payload(size_t size);
+
+/** The largest payload that is sure to be found if a free block of `largest` bytes is there. */
+size_t promised_largest(size_t largest);
+
+#endif

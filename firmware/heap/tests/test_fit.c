@@ -1,0 +1,110 @@
+/* Which free blocks a search finds: what the index promises, and where memory use is incomplete, that too. */
+#include "bench.h"
+#include "harness.h"
+#include "promise.h"
+
+enum { CROWD = 120 }; /* more than the largest threshold that is tested */
+
+static void *block[CROWD];
+
+/** Takes all that is left, so that what is freed afterwards is all there is. */
+static void exhaust(void) {
+    for (size_t size = 4096; size >= 8; size /= 2) {
+        while (heap_allocate(size) != NULL) {
+        }
+    }
+    CHECK_EQUAL(heap_free_bytes(), 0);
+}
+
+/** The largest request that is served where one block of `size` bytes is free and nothing else. */
+static size_t largest_served(size_t size) {
+    heap_reset();
+    block[0] = heap_allocate(size);
+    exhaust();
+    CHECK_EQUAL(heap_free(block[0]), HEAP_OK);
+    size_t request = size;
+    while (request > 0 && heap_allocate(request) == NULL) {
+        request -= 8;
+    }
+    CHECK(heap_check());
+    CHECK_EQUAL(heap_free(block[0]), HEAP_OK);
+    CHECK_EQUAL(heap_read_statistics().largest_free_block, request);
+    return request;
+}
+
+/** The lower bound of a slot of TLSF, from its definition: an octave from 8·SLOTS bytes on has SLOTS of them. */
+static size_t slot_begin(size_t size) {
+    size_t octave = 8 * TAILSCOPE_TLSF_SLOTS;
+    if (size < octave) {
+        return size;
+    }
+    while (2 * octave <= size) {
+        octave *= 2;
+    }
+    const size_t width = octave / TAILSCOPE_TLSF_SLOTS;
+    return size / width * width;
+}
+
+static size_t power_begin(size_t size) {
+    size_t power = 8;
+    while (2 * power <= size) {
+        power *= 2;
+    }
+    return power;
+}
+
+static size_t wanted_of(size_t size) {
+    switch (promised()->finds) {
+    case FINDS_SLOTS:
+        return slot_begin(size);
+    case FINDS_POWERS:
+        return power_begin(size);
+    case FINDS_WHAT_FITS:
+    case FINDS_UP_TO_THRESHOLD: /* one block is within every threshold */
+        break;
+    }
+    return size;
+}
+
+static void a_single_block(void) {
+    for (size_t size = 24; size <= 3000; size += 8 * (1 + size / 128)) {
+        CHECK_EQUAL(largest_served(size), wanted_of(size));
+    }
+    CHECK_EQUAL(largest_served(32), 32);
+    CHECK_EQUAL(largest_served(1024), 1024);
+}
+
+/** `smaller` free blocks of 72 bytes are newer than one of 120, in the same power of two. */
+static bool found_behind(unsigned smaller) {
+    heap_reset();
+    void *const only = heap_allocate(120);
+    (void)heap_allocate(8);
+    for (unsigned i = 0; i < smaller; i++) {
+        block[i] = heap_allocate(72);
+        (void)heap_allocate(8);
+    }
+    exhaust();
+    heap_free(only);
+    for (unsigned i = 0; i < smaller; i++) {
+        heap_free(block[i]);
+    }
+    CHECK(heap_check());
+    void *const payload = heap_allocate(120);
+    CHECK(payload == NULL || payload == only);
+    return payload != NULL;
+}
+
+static void a_block_behind_others(void) {
+    const promise_finds finds = promised()->finds;
+    const unsigned threshold = TAILSCOPE_SEARCH_THRESHOLD;
+    for (unsigned smaller = 0; smaller <= CROWD; smaller++) {
+        const bool wanted = finds == FINDS_UP_TO_THRESHOLD ? smaller < threshold
+                                                           : finds == FINDS_WHAT_FITS || wanted_of(120) == 120;
+        CHECK_EQUAL(found_behind(smaller), wanted);
+    }
+}
+
+void test_fit(void) {
+    a_single_block();
+    a_block_behind_others();
+}
