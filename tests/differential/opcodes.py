@@ -25,8 +25,8 @@ ELSEWHERE = {
 SPECIAL_REGISTERS = {"MSR T1": (0, 1, 2, 3, 5, 6, 7, 8, 9, 16), "MRS T1": (0, 1, 2, 3, 5, 6, 7, 8, 16)}
 
 # UNPREDICTABLE in IT blocks: MOV T2, CPS. State beyond the registers: MSR, MRS, CLREX. Unicorn errs: NOP
-# (YIELD), VCVT (see divergences.toml), and ISB, after which it forgets the rest of an IT block.
-NOT_PLAIN = r"IT|CPS|MSR|MRS|CLREX|MOV \(register\) T2|NOP|ISB|VCVT \(from fixed"
+# (YIELD), SMLAD, VCVT (see divergences.toml), and ISB, after which it forgets the rest of an IT block.
+NOT_PLAIN = r"IT|CPS|MSR|MRS|CLREX|MOV \(register\) T2|NOP|SMUAD|ISB|VCVT \(from fixed"
 SP = 13
 DRAWS = 60
 
