@@ -126,6 +126,17 @@ def bench(_context: Context, what: str, json: bool = False) -> None:
     print(json_format.dumps(found, indent=2) if json else "\n".join(f"{k}: {v}" for k, v in found.items()))
 
 
+@task(help={"cases": "how many random instructions", "seed": "what they are drawn from"})
+def differential(_context: Context, cases: int = 10_000_000, seed: int = 1) -> None:
+    """Compare the simulated core with Unicorn over every encoding, and report the coverage."""
+    from tests import differential as room
+
+    report = room.run(cases, seed=seed)
+    print(report.as_text())
+    if report.divergences:
+        raise Exit(code=1)
+
+
 @task
 def test(_context: Context) -> None:
     """Run every check of the project."""
