@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import count
 
 # Okabe and Ito, "Color Universal Design" (2008), without the yellow, which is too light on white.
 _COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#444444")
@@ -34,8 +35,14 @@ class Style:
 def assign_styles(allocators: Iterable[str]) -> dict[str, Style]:
     """A style for each allocator: reserved ones first, the others in alphabetical order."""
     names = sorted(set(allocators), key=str)
-    free = [slot for slot in range(len(_COLOURS)) if slot not in _RESERVED.values()]
-    others = [name for name in names if name not in _RESERVED]
+    free = (slot for slot in count() if slot not in _RESERVED.values())
     slots = {name: _RESERVED[name] for name in names if name in _RESERVED}
-    slots |= {name: free[i % len(free)] for i, name in enumerate(others)}
-    return {name: Style(_COLOURS[slot], _DASHES[slot], _SYMBOLS[slot]) for name, slot in slots.items()}
+    slots |= dict(zip((name for name in names if name not in _RESERVED), free, strict=False))
+    return {name: _style(slot) for name, slot in slots.items()}
+
+
+def _style(slot: int) -> Style:
+    """One of each by turns; every further round pairs a colour with other dashes and markers."""
+    lap, place = divmod(slot, len(_COLOURS))
+    other = (place + 3 * lap) % len(_COLOURS)
+    return Style(_COLOURS[place], _DASHES[other], _SYMBOLS[other])

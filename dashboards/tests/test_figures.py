@@ -18,6 +18,7 @@ from dashboards.figures.latency_by_depth import latency_by_depth
 from dashboards.figures.ramp import ramp
 from dashboards.figures.survival import survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
+from dashboards.palette import assign_styles
 from dashboards.report import scenario_charts
 from dashboards.runs import load_run
 from dashboards.series import Series, by_scenario
@@ -206,3 +207,9 @@ def _interrupts(operations: list[Operation]) -> list[tuple[int | None, str, floa
         else:
             result.append((seq, "operation", 38 * NS_PER_CYCLE))
     return result
+
+
+def test_eleven_allocators_look_different() -> None:
+    looks = assign_styles([f"allocator {i}" for i in range(9)] + ["seglist", "tlsf"])
+    assert len({(style.colour, style.dash, style.symbol) for style in looks.values()}) == 11
+    assert (looks["seglist"], looks["tlsf"]) == tuple(assign_styles(["seglist", "tlsf"]).values())
