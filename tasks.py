@@ -38,7 +38,7 @@ def demo(_context: Context) -> None:
     iterable=["parameter"],
     help={
         "name": "a scenario of `./lab list`, or the path of a scenario's TOML",
-        "allocator": "one or more allocators, separated by commas",
+        "allocator": "one or more allocators, separated by commas, or all",
         "board": "an entry of bench.toml; its default when not given",
         "samplerate": "samples per second, e.g. 24000000 or 24m",
         "stimulus": "none, periodic, or periodic:PERIOD[,CONTROL] in timer ticks",

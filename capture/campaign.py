@@ -30,7 +30,8 @@ def run(
     with Console(stderr=True, highlight=False).status("") as status:
         _tell(status, "building the virtual Nucleo")
         simulator.build()
-        images = [_build(name, art, status) for name in allocators for art in options.art_states]
+        names = firmware.allocators() if list(allocators) == ["all"] else allocators
+        images = [_build(name, art, status) for name in names for art in options.art_states]
         results: list[conductor.RunResult] = []
         for plan, image in product(plans, images):
             results.append(_run_one(plan, image, runs_folder, options, status))
