@@ -45,6 +45,7 @@ def demo(_context: Context) -> None:
         "seed": "seed of the scenario's generator",
         "parameter": "NAME=VALUE of the scenario; may be repeated",
         "duration": "seconds to capture, instead of the scenario's own bound",
+        "records": "what carries the records: uart, or rtt through the debug probe",
         "art": "the flash accelerator: on, off, or on,off for a run with each",
     },
 )
@@ -59,12 +60,13 @@ def scenario(
     seed: str = "",
     duration: str = "",
     art: str = "on",
+    records: str = "uart",
 ) -> None:
     """Run one scenario, judge it, and write the dashboard of its runs."""
     from capture import campaign, options
 
     with one_sentence():
-        chosen = options.parse(board, samplerate, stimulus, seed, duration, art, parameter)
+        chosen = options.parse(board, samplerate, stimulus, seed, duration, art, records, parameter)
         _present(campaign.run((name,), allocator.split(","), RUNS, chosen))
 
 

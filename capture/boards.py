@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
 from capture.bench import BoardResource
+from capture.debug_probe import ProbeAddress
 from capture.nucleo_board import NucleoBoard
 from capture.virtual_board import VirtualBoard
 
@@ -15,7 +16,7 @@ from capture.virtual_board import VirtualBoard
 class Board(Protocol):
     """A board in use: a context manager, entered before anything else and closed whatever happens.
 
-    The order is prepare(), then the serial line and the capture are opened, then start(), which comes at most
+    The order is prepare(), then the records and the capture are opened, then start(), which comes at most
     `start_delay_s` after the first sample; 0 where the capture itself starts the board.
     """
 
@@ -33,11 +34,17 @@ class Board(Protocol):
     def serial_url(self) -> str:
         """What pySerial opens."""
 
+    def probe_address(self) -> ProbeAddress:
+        """The debug probe, where the records come by RTT."""
+
     def analyzer_connection(self) -> str | None:
         """sigrok's conn= of the analyzer; None for the only one connected."""
 
-    def start(self) -> None:
-        """Lets the firmware run from reset; called once the capture is armed. Raises CaptureError."""
+    def start(self, pull_reset: Callable[[], None] | None = None) -> None:
+        """Lets the firmware run from reset; called once the capture is armed. Raises CaptureError.
+
+        `pull_reset` is that of a debugger which is attached already, and has the probe to itself.
+        """
 
     def problems(self) -> tuple[str, ...]:
         """What the board did not do, in sentences; asked after the capture."""
@@ -49,8 +56,8 @@ class Board(Protocol):
         """Names and versions of the tools behind the board."""
 
 
-def open_board(resource: BoardResource) -> Board:
-    """The board that an entry of bench.toml describes; nothing is started yet."""
+def open_board(resource: BoardResource, records: str = "uart") -> Board:
+    """The board that an entry of bench.toml describes, for records by uart or rtt; nothing is started yet."""
     if resource.loader.kind == "virtual-nucleo":
-        return VirtualBoard(resource)
+        return VirtualBoard(resource, probed=records == "rtt")
     return NucleoBoard(resource)

@@ -71,6 +71,7 @@ def _run_one(
         samplerate_hz=options.samplerate_hz,
         runs_folder=runs_folder,
         duration_s=options.duration_s,
+        records=options.records,
         progress=lambda step: _tell(status, f"{title}: {step}"),
     )
     status.console.print(f"{escape(title)}: {result.verdict}")

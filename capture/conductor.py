@@ -28,14 +28,16 @@ def run(
     samplerate_hz: int | None = None,
     runs_folder: Path = Path("runs"),
     duration_s: float | None = None,
+    records: str = "uart",
     progress: Progress = lambda _: None,
 ) -> RunResult:
     """Runs `plan` on the firmware `image`; the folder it returns holds all that came, sound or broken.
 
     None takes the default board, the analyzer's samplerate of bench.toml, and the plan's own bound of its
-    duration. `progress` is told what is going on, in a few words. Raises CaptureError where nothing could be
-    observed, or where the folder cannot be written.
+    duration. `records` is what carries them, uart or rtt. `progress` is told what is going on, in a few
+    words. Raises CaptureError where nothing could be observed, or where the folder cannot be written.
     """
+    plan = plan.recorded_by(records)
     resource = read_bench().board(board_name)
     order = Order(
         elf=image.elf,
@@ -43,9 +45,10 @@ def run(
         analyzer=resource.analyzer,
         samplerate_hz=resource.analyzer.samplerate_hz if samplerate_hz is None else samplerate_hz,
         duration_s=bound_s(plan) if duration_s is None else duration_s,
+        records=records,
     )
     began = datetime.now(UTC)
-    with open_board(resource) as board:
+    with open_board(resource, records) as board:
         observation = observe(board, order, progress)
         setting = _setting(board, resource, image)
     progress("writing")

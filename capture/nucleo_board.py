@@ -6,15 +6,16 @@ import importlib.metadata
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from capture.bench import IMAGE_ADDRESS, BoardResource
+from capture.debug_probe import TARGET_SCRIPT, ProbeAddress
 from capture.edges import CaptureError
+from capture.record_reader import first_line
 
-TARGET_SCRIPT = Path(__file__).resolve().parents[1] / "pyocd_user.py"
 PYOCD_TIMEOUT_S = 120
 
 # pyOCD's log lines are "0000255 E No target device available [reset_cmd]".
@@ -56,13 +57,26 @@ class NucleoBoard:
         """The port of bench.toml."""
         return self._resource.serial_port
 
+    def probe_address(self) -> ProbeAddress:
+        """The probe and target of bench.toml."""
+        loader = self._resource.loader
+        return ProbeAddress(loader.probe, loader.target)
+
     def analyzer_connection(self) -> str | None:
         """The connection of bench.toml; None lets sigrok take the only device."""
         return self._resource.analyzer.connection or None
 
-    def start(self) -> None:
+    def start(self, pull_reset: Callable[[], None] | None = None) -> None:
         """Pulls the reset pin."""
-        self._pyocd("reset", "--method", "hw")
+        if pull_reset is None:
+            self._pyocd("reset", "--method", "hw")
+            return
+        try:
+            pull_reset()
+        except Exception as error:  # whatever pyOCD raises
+            raise CaptureError(
+                f"pyOCD cannot reset the board: {first_line(error)}; check its USB cable and bench.toml."
+            ) from None
 
     def problems(self) -> tuple[str, ...]:
         """None of its own: pyOCD's failures are raised, a dead board shows as a run without an end frame."""

@@ -15,8 +15,10 @@ from capture.bench import AnalyzerResource
 from capture.boards import Board
 from capture.edges import CHANNELS, EdgeList
 from capture.evidence import ToolReport
+from capture.record_reader import SILENCE_S, RecordReader
+from capture.rtt_reader import RttReader
 from capture.run_folder import IMAGE
-from capture.serial_reader import SILENCE_S, SerialReader
+from capture.serial_reader import SerialReader
 from capture.sigrok_cli import CaptureRequest, CaptureResult, SigrokCapture
 
 # After the last sample the last records are still under way, for a while on a busy host; where the capture
@@ -32,7 +34,8 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be observed: the firmware's ELF file, the operation image, and how long at which rate.
+    """What is to be observed: the firmware's ELF file, the operation image, how long at which rate, and what
+    carries the records (uart or rtt).
 
     A tool or line that says nothing for `silence_s` is taken for dead.
     """
@@ -42,12 +45,13 @@ class Order:
     analyzer: AnalyzerResource
     samplerate_hz: int
     duration_s: float
+    records: str = "uart"
     silence_s: float = SILENCE_S
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What came: the wire's edges, the serial line's bytes, and what the tools did."""
+    """What came: the wire's edges, the records' bytes, and what the tools did."""
 
     edges: EdgeList
     serial_bytes: bytes
@@ -62,15 +66,21 @@ def observe(board: Board, order: Order, progress: Progress) -> Observation:
         progress("loading the board")
         board.prepare(order.elf, image)
         request = _request(board, order)
-        with SerialReader(board.serial_url(), order.silence_s) as serial, SigrokCapture(request) as capture:
+        with _reader(board, order) as records, SigrokCapture(request) as capture:
             progress("capturing")
             capture.start()
             if board.start_delay_s:
                 _wait_until_armed(capture)
-            board.start()
+            board.start(records.pull_reset if isinstance(records, RttReader) else None)
             result = capture.wait(order.silence_s)
-            interrupted = result.interrupted or _interrupted_at_the_end(serial, result)
-        return Observation(result.edges, serial.data, _report(board, serial, result, interrupted))
+            interrupted = result.interrupted or _interrupted_at_the_end(records, result)
+        return Observation(result.edges, records.data, _report(board, records, result, interrupted))
+
+
+def _reader(board: Board, order: Order) -> RecordReader:
+    if order.records == "rtt":
+        return RttReader(board.probe_address(), order.elf, order.silence_s)
+    return SerialReader(board.serial_url(), order.silence_s)
 
 
 def _request(board: Board, order: Order) -> CaptureRequest:
@@ -91,20 +101,20 @@ def _wait_until_armed(capture: SigrokCapture) -> None:
         time.sleep(ARMING_POLL_S)
 
 
-def _interrupted_at_the_end(serial: SerialReader, result: CaptureResult) -> bool:
+def _interrupted_at_the_end(records: RecordReader, result: CaptureResult) -> bool:
     """Waits for the last records; True if Ctrl-C ended that."""
     try:
-        serial.wait(LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S)
+        records.wait(LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S)
     except KeyboardInterrupt:
         return True
     return False
 
 
-def _report(board: Board, serial: SerialReader, result: CaptureResult, interrupted: bool) -> ToolReport:
+def _report(board: Board, records: RecordReader, result: CaptureResult, interrupted: bool) -> ToolReport:
     assert result.asked_samples is not None
     return ToolReport(
         asked_samples=result.asked_samples,
         interrupted=interrupted,
-        losses=(*board.problems(), *result.problems, *([serial.problem] if serial.problem else [])),
+        losses=(*board.problems(), *result.problems, *([records.problem] if records.problem else [])),
         oddities=(*board.oddities(), *result.oddities),
     )

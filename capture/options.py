@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from scenarios.operations import RECORDS
+
 SAMPLERATE_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
@@ -17,7 +19,8 @@ class OptionError(ValueError):
 @dataclass(frozen=True)
 class Options:
     """None leaves the choice to bench.toml or to the scenario. `duration_s` is that of the capture;
-    `art_states` are the states of the flash accelerator (prefetch and caches) to run with.
+    `art_states` are the states of the flash accelerator (prefetch and caches) to run with; `records` says
+    what carries the records, one of scenarios.operations.RECORDS.
     """
 
     board: str | None = None
@@ -26,6 +29,7 @@ class Options:
     seed: int | None = None
     duration_s: float | None = None
     art_states: tuple[bool, ...] = (True,)
+    records: str = "uart"
     parameters: dict[str, str | int] = field(default_factory=dict)
 
 
@@ -36,6 +40,7 @@ def parse(
     seed: str,
     duration: str,
     art: str,
+    records: str,
     parameters: Sequence[str],
 ) -> Options:
     """Options from the words of a command line; an empty word means "not given". Raises OptionError."""
@@ -46,6 +51,7 @@ def parse(
         seed=_integer("seed", seed) if seed else None,
         duration_s=_seconds(duration) if duration else None,
         art_states=_art_states(art),
+        records=_records(records),
         parameters=dict(_assignment(word) for word in parameters),
     )
 
@@ -80,6 +86,12 @@ def _art_states(words: str) -> tuple[bool, ...]:
         return tuple(dict.fromkeys(states[word] for word in words.split(",")))
     except KeyError:
         raise OptionError(f"--art {words}: give on, off, or on,off for a run with each.") from None
+
+
+def _records(word: str) -> str:
+    if word not in RECORDS:
+        raise OptionError(f"--records {word}: give {' or '.join(RECORDS)}.")
+    return word
 
 
 def _assignment(word: str) -> tuple[str, str]:

@@ -124,8 +124,8 @@ def _plan(image_bytes: bytes, manifest: dict[str, Any]) -> Plan:
     except ImageError as error:
         raise CaptureError(f"{names.IMAGE} is damaged: {error}") from None
     compiled = _compiled_again(image, manifest)
-    if compiled is not None and compiled.image == image_bytes:
-        return compiled
+    if compiled is not None and (plan := compiled.recorded_by(image.records)).image == image_bytes:
+        return plan
     return Plan(
         name=image.name,
         parameters=manifest.get("parameters", {}),
@@ -135,6 +135,7 @@ def _plan(image_bytes: bytes, manifest: dict[str, Any]) -> Plan:
         image=image_bytes,
         image_crc32=body_crc32(image_bytes),
         operations=_table(image),
+        records=image.records,
     )
 
 

@@ -52,6 +52,7 @@ def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
             "control_period_ticks": plan.stimulus.control_period_ticks,
         },
         "firmware": _firmware(evidence, setting),
+        "records": plan.records,
         "image_crc32": f"{plan.image_crc32:08X}",
         "counts": _counts(evidence.joined.operations),
         **_operation_statistics(evidence.joined.operations),

@@ -7,16 +7,18 @@ import queue
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from capture.bench import IMAGE_ADDRESS, BoardResource
+from capture.debug_probe import ProbeAddress
 from capture.edges import CaptureError
 from simulator import build as simulator
 
 CHANNELS = 8
+TARGET = "stm32f401retx"
 LISTENING_TIMEOUT_S = 20.0
 CLOSING_TIMEOUT_S = 5.0
 
@@ -29,12 +31,13 @@ class VirtualBoard:
 
     start_delay_s = 0.0
 
-    def __init__(self, resource: BoardResource, binary: Path | None = None) -> None:
+    def __init__(self, resource: BoardResource, binary: Path | None = None, probed: bool = False) -> None:
         self._resource = resource
+        self._probed = probed
         self._binary = binary
         self._process: subprocess.Popen[str] | None = None
         self._stderr = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115  # closed by __exit__
-        self._analyzer = self._uart = ""
+        self._analyzer = self._uart = self._probe = ""
 
     def __enter__(self) -> Self:
         return self
@@ -51,6 +54,7 @@ class VirtualBoard:
         uart = "pty" if self._resource.serial_port == "pty" else "tcp:0"
         command = [str(binary), "serve", str(firmware), "--image", f"{image}@{IMAGE_ADDRESS:#010x}"]
         command += ["--analyzer", "0", "--uart", uart]
+        command += ["--probe", "0"] if self._probed else []
         try:
             # A session of its own: Ctrl-C at the terminal is ours to handle first.
             self._process = subprocess.Popen(
@@ -63,17 +67,21 @@ class VirtualBoard:
             )
         except OSError as error:
             raise CaptureError(f"The virtual Nucleo does not start ({error}); run ./lab build.") from None
-        self._analyzer, self._uart = self._listening()
+        self._analyzer, self._uart, self._probe = self._listening()
 
     def serial_url(self) -> str:
         """The PTY or socket:// URL that the simulator named."""
         return self._uart
 
+    def probe_address(self) -> ProbeAddress:
+        """pyOCD's remote probe on the port that the simulator named."""
+        return ProbeAddress(f"remote:{self._probe}", TARGET)
+
     def analyzer_connection(self) -> str:
         """BeagleLogic's conn= for the port that the simulator named."""
         return f"tcp-raw/{self._analyzer.replace(':', '/')}:logic_channels={CHANNELS}"
 
-    def start(self) -> None:
+    def start(self, pull_reset: Callable[[], None] | None = None) -> None:
         """Nothing: the simulation starts with the capture."""
 
     def problems(self) -> tuple[str, ...]:
@@ -111,11 +119,12 @@ class VirtualBoard:
             process.wait()
         process.stdout.close()
 
-    def _listening(self) -> tuple[str, str]:
+    def _listening(self) -> tuple[str, str, str]:
         line = self._first_line()
         try:
             addresses = json.loads(line)
-            return str(addresses["analyzer"]), str(addresses["uart"])
+            probe = str(addresses["probe"]) if self._probed else ""
+            return str(addresses["analyzer"]), str(addresses["uart"]), probe
         except (ValueError, KeyError, TypeError):
             raise CaptureError(
                 f"The virtual Nucleo does not start: {self._words() or line.strip() or 'it says nothing'}."

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from scenarios.errors import ImageError, ScenarioError, quoted
@@ -21,7 +21,10 @@ MAX_SLOTS = 2048
 MAX_ENTRIES = 21_840
 MAX_NAME_BYTES = 31
 
-_HEADER = struct.Struct("<IHHIIIIIB3s32s")
+# What may carry the records, in the order of their numbers in the header.
+RECORDS = ("uart", "rtt")
+
+_HEADER = struct.Struct("<IHHIIIIIBB2s32s")
 _ENTRY = struct.Struct("<BBHIHBB")
 _ALLOCATE, _FREE, _MARK = 1, 2, 3
 _MEASURED = 1
@@ -63,9 +66,12 @@ class Image:
     name: str
     stimulus: Stimulus
     operations: tuple[Operation, ...]
+    records: str = "uart"
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+        if self.records not in RECORDS:
+            raise ImageError(f"Records by {quoted(self.records)} are unknown; use {' or '.join(RECORDS)}.")
         if len(self.operations) > MAX_ENTRIES:
             raise ImageError(
                 f"{len(self.operations):,} entries do not fit: an image holds at most {MAX_ENTRIES:,}; "
@@ -94,10 +100,16 @@ def encode(image: Image) -> bytes:
         image.stimulus.period_ticks,
         image.stimulus.control_period_ticks,
         MODES.index(image.stimulus.mode),
-        bytes(3),
+        RECORDS.index(image.records),
+        bytes(2),
         image.name.encode(),
     )
     return header + body
+
+
+def with_records(data: bytes, records: str) -> bytes:
+    """The same encoded image with its records carried by `records`, one of RECORDS."""
+    return encode(replace(decode(data), records=records))
 
 
 def body_crc32(data: bytes) -> int:
@@ -109,7 +121,7 @@ def decode(data: bytes) -> Image:
     """Reads an encoded image. Raises ImageError with one sentence for anything `encode` would not write."""
     if len(data) < _HEADER.size:
         raise ImageError(f"The image ends after {len(data)} bytes; its header alone has {_HEADER.size}.")
-    magic, version, header_bytes, entries, crc32, slots, period, control, mode, reserved, name = (
+    magic, version, header_bytes, entries, crc32, slots, period, control, mode, records, reserved, name = (
         _HEADER.unpack_from(data)
     )
     _check_format(magic, version, header_bytes)
@@ -119,7 +131,8 @@ def decode(data: bytes) -> Image:
     operations = tuple(
         _decode_entry(entry, fields) for entry, fields in enumerate(_ENTRY.iter_unpack(data[_HEADER.size :]))
     )
-    image = Image(_decode_name(name), _decode_stimulus(mode, period, control), operations)
+    stimulus = _decode_stimulus(mode, period, control)
+    image = Image(_decode_name(name), stimulus, operations, _decode_records(records))
     if slots != image.slot_count:
         raise ImageError(f"The header announces {slots} slots, but the entries use {image.slot_count}.")
     return image
@@ -234,3 +247,9 @@ def _decode_stimulus(mode: int, period_ticks: int, control_period_ticks: int) ->
         return Stimulus(MODES[mode], period_ticks, control_period_ticks)
     except ScenarioError as error:
         raise ImageError(str(error)) from None
+
+
+def _decode_records(number: int) -> str:
+    if number >= len(RECORDS):
+        raise ImageError(f"The image asks for its records by transport {number}, which is reserved.")
+    return RECORDS[number]

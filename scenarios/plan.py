@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import polars as pl
 
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Step
-from scenarios.operations import MAX_ENTRIES, Allocate, Image, Mark, Operation, body_crc32, encode
+from scenarios.operations import (
+    MAX_ENTRIES,
+    Allocate,
+    Image,
+    Mark,
+    Operation,
+    body_crc32,
+    encode,
+    with_records,
+)
 from scenarios.stimulus import Stimulus
 
 OPERATIONS_SCHEMA = {
@@ -43,6 +52,11 @@ class Plan:
     image: bytes
     image_crc32: int
     operations: pl.DataFrame = field(compare=False, repr=False)
+    records: str = "uart"
+
+    def recorded_by(self, records: str) -> Plan:
+        """The same plan with its records carried by `records`: uart or rtt."""
+        return replace(self, image=with_records(self.image, records), records=records)
 
 
 def compile_steps(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from capture.bench import AnalyzerResource
+from capture.debug_probe import ProbeAddress
 from capture.edges import CaptureError, EdgeList
 from capture.evidence import Evidence, weigh
 from capture.observe import Order, observe
@@ -52,7 +53,11 @@ class SocketBoard:
     def analyzer_connection(self) -> str | None:
         return None
 
-    def start(self) -> None:
+    def probe_address(self) -> ProbeAddress:
+        raise AssertionError("this board is heard through its serial line")
+
+    def start(self, pull_reset: Callable[[], None] | None = None) -> None:
+        assert pull_reset is None
         connection = self._open.enter_context(self._server.accept()[0])
         connection.sendall(self._uart)
         if self._hangs_up:

@@ -29,6 +29,10 @@ uint32_t image_capacity_bytes(void) {
     return (uint32_t)(uintptr_t)operation_image_bytes;
 }
 
+bool image_asks_for_rtt(const image *candidate) {
+    return candidate->header.magic == IMAGE_MAGIC && candidate->header.records == RECORDS_RTT;
+}
+
 static bool period_is_bad(uint32_t period_ticks, uint32_t minimum_ticks) {
     return period_ticks != 0u && period_ticks < minimum_ticks;
 }
@@ -73,7 +77,10 @@ static image_fault check_header(const image_header *header, uint32_t capacity_by
     if (header->stimulus_mode > STIMULUS_PERIODIC) {
         return (image_fault){"mode", header->stimulus_mode};
     }
-    if ((header->reserved[0] | header->reserved[1] | header->reserved[2]) != 0) {
+    if (header->records > RECORDS_RTT) {
+        return (image_fault){"records", header->records};
+    }
+    if ((header->reserved[0] | header->reserved[1]) != 0) {
         return (image_fault){"reserved", offsetof(image_header, reserved)};
     }
     if (period_is_bad(header->stimulus_period_ticks, STIMULUS_PERIOD_MIN_TICKS)) {

@@ -12,6 +12,9 @@ enum { IMAGE_SLOTS_MAX = 2048, IMAGE_NAME_BYTES = 32 };
 
 typedef enum { STIMULUS_NONE = 0, STIMULUS_PERIODIC = 1 } stimulus_mode;
 
+/** What carries the records. */
+typedef enum { RECORDS_UART = 0, RECORDS_RTT = 1 } records_transport;
+
 typedef struct {
     uint32_t magic;
     uint16_t version;
@@ -22,7 +25,8 @@ typedef struct {
     uint32_t stimulus_period_ticks;
     uint32_t control_period_ticks;
     uint8_t stimulus_mode;
-    uint8_t reserved[3];
+    uint8_t records;
+    uint8_t reserved[2];
     char name[IMAGE_NAME_BYTES];
 } image_header;
 
@@ -51,6 +55,9 @@ typedef struct {
 
 /** The image in the last 256 KiB of flash, not yet checked. */
 const image *image_in_flash(void);
+
+/** Whether `candidate`, not yet checked, asks for its records through RTT; what is no image does not. */
+bool image_asks_for_rtt(const image *candidate);
 
 /** The first fault of `candidate`, of which `capacity_bytes` bytes may be read. */
 image_fault image_check(const image *candidate, uint32_t capacity_bytes);

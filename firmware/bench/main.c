@@ -125,6 +125,9 @@ int main(void) {
     const bool clocked = clock_start();
     pins_start();
     uart_start();
+    if (image_asks_for_rtt(image_in_flash())) {
+        recorder_use_rtt();
+    }
     cycle_counter_start();
     timers_start();
     if (!clocked) {

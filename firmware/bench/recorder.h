@@ -1,11 +1,15 @@
 /**
  * Records (docs/SPEC.md, section 4): one line each, sent as it is made, so that no buffer limits it and the
- * serial line is quiet when record_end() returns.
+ * serial line is quiet when record_end() returns. Through RTT a line may still lie in the ring then: the debugger
+ * fetches it without the core.
  */
 #ifndef TAILSCOPE_BENCH_RECORDER_H
 #define TAILSCOPE_BENCH_RECORDER_H
 
 #include <stdint.h>
+
+/** Sends what follows through RTT instead of the serial line. */
+void recorder_use_rtt(void);
 
 void record_begin(const char *type);
 
@@ -15,7 +19,7 @@ void record_hex(uint32_t value); /**< eight upper-case digits */
 void record_text(const char *text);
 void record_letter(char letter);
 
-/** Checksum and line end; waits until the last bit has left. */
+/** Checksum and line end; on the serial line, waits until the last bit has left. */
 void record_end(void);
 
 /** Ends a line that was cut short by a failure, so that the next record stands alone. */

@@ -27,7 +27,8 @@ def image(*entries: bytes, **fields: int | bytes) -> bytes:
         "stimulus_period": 5003,
         "control_period": 7919,
         "mode": 1,
-        "reserved": b"\0\0\0",
+        "records": 0,
+        "reserved": b"\0\0",
         "name": b"mem_frag",
     }
-    return struct.pack("<IHHIIIIIB3s32s", *(header | fields).values()) + body
+    return struct.pack("<IHHIIIIIBB2s32s", *(header | fields).values()) + body

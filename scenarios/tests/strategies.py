@@ -7,7 +7,7 @@ import string
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from scenarios.operations import Allocate, Free, Image, Mark, Operation
+from scenarios.operations import RECORDS, Allocate, Free, Image, Mark, Operation
 from scenarios.stimulus import NO_STIMULUS, Stimulus
 
 U32 = 2**32 - 1
@@ -42,4 +42,4 @@ def operation_lists(draw: st.DrawFn) -> tuple[Operation, ...]:
     return tuple(operations)
 
 
-IMAGES = st.builds(Image, NAMES, STIMULI, operation_lists())
+IMAGES = st.builds(Image, NAMES, STIMULI, operation_lists(), st.sampled_from(RECORDS))

@@ -122,6 +122,7 @@ def test_arbitrary_entries_are_refused_or_reproduced(fields: list[tuple[int, ...
         (patched(20, bytes(4)), "at least one tick"),
         (patched(28, b"\0"), "yet a period is given"),
         (patched(28, b"\2"), "stimulus mode 2, which is reserved"),
+        (patched(29, b"\2"), "transport 2, which is reserved"),
         (patched(30, b"\1"), "reserved byte"),
         (patched(32, bytes(7)), "at least one character"),
         (patched(32, b"\xff"), "not UTF-8"),

@@ -6,6 +6,7 @@
 
 #define HEADER_BYTES 64u
 #define ENTRY_BYTES 12u
+#define RECORDS_TRANSPORT_MAX 1
 #define ENTRIES_LIMIT 21840u
 #define MAGIC 0x504F5354u /* "TSOP" */
 #define VERSION 1u
@@ -41,7 +42,7 @@ static const char *header_complaint(const uint8_t *header) {
     if (u32_at(header + 8) > ENTRIES_LIMIT || u32_at(header + 16) > OPERATION_SLOTS_LIMIT) {
         return "the image has more entries or slots than the format allows: compile the scenario again.";
     }
-    if ((header[29] | header[30] | header[31]) != 0) {
+    if (header[29] > RECORDS_TRANSPORT_MAX || (header[30] | header[31]) != 0) {
         return "a reserved field of the image's header is not 0: compile the scenario again.";
     }
     return NULL;

@@ -1,5 +1,6 @@
 //! The simulation thread's end of the debug probe.
 
+use super::ATTENTION_PERIOD;
 use crate::debug::DebugPort;
 use crate::machine::Machine;
 use crate::servers::probe::ProbeRequest;
@@ -40,10 +41,27 @@ impl Debugger {
 
     /// How many cycles may pass before the next look at the probe. What a program does does not depend on it.
     pub fn slice_cycles(&self, usual: u64) -> u64 {
-        match self.heard {
-            Some(heard) if heard.elapsed() < ATTENTION_SPAN => ATTENTIVE_SLICE_CYCLES,
-            _ => usual,
+        if self.is_speaking() {
+            ATTENTIVE_SLICE_CYCLES
+        } else {
+            usual
         }
+    }
+
+    /// How long to wait for a request before the next slice of a run that nothing else paces. Time stands still while
+    /// the core is held. A debugger that speaks is waited for, so that one that follows the program (which drains a
+    /// buffer, say) gets a turn in each slice however slow its host.
+    pub fn patience(&self, machine: &Machine) -> Duration {
+        if self.lets_run(machine) && !self.is_speaking() {
+            Duration::ZERO
+        } else {
+            ATTENTION_PERIOD
+        }
+    }
+
+    fn is_speaking(&self) -> bool {
+        self.heard
+            .is_some_and(|heard| heard.elapsed() < ATTENTION_SPAN)
     }
 
     /// Waits up to `patience` for a request and answers it.

@@ -104,16 +104,11 @@ impl Simulation {
         let (cycle, word) = (self.machine.cycles(), self.machine.channels());
         let mut sampler = Sampler::new(request.samplerate_hz, self.machine.timebase(), cycle, word);
         loop {
-            if self.debugger.is_some() {
-                // Time stands still while the core is held, and the client waits.
-                let patience = if self.may_run() {
-                    Duration::ZERO
-                } else {
-                    ATTENTION_PERIOD
-                };
-                self.pass_time(patience);
-                if !self.may_run() {
-                    continue;
+            if let Some(debugger) = &mut self.debugger {
+                let patience = debugger.patience(&self.machine);
+                debugger.attend(&mut self.machine, patience);
+                if !debugger.lets_run(&self.machine) {
+                    continue; // and the client waits
                 }
             }
             let slice = self.run_slice();

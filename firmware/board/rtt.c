@@ -1,0 +1,55 @@
+#include "board/rtt.h"
+
+#include <stdint.h>
+
+enum { RING_BYTES = 1024, MODE_BLOCK_IF_FULL = 2 };
+
+/* SEGGER's user manual of the J-Link (UM08001), chapter on RTT: control block and buffer descriptor. */
+typedef struct {
+    const char *name;
+    volatile char *ring;
+    uint32_t size_bytes;
+    volatile uint32_t write_offset; /* ours */
+    volatile uint32_t read_offset;  /* the debugger's */
+    uint32_t flags;
+} buffer;
+
+typedef struct {
+    volatile char id[16];
+    int32_t up_buffers;
+    int32_t down_buffers;
+    buffer up;
+} control_block;
+
+/* Debuggers look for this name. */
+control_block _SEGGER_RTT;
+
+static volatile char ring[RING_BYTES];
+
+static void finish_stores(void) {
+    __asm volatile("dmb" ::: "memory");
+}
+
+/* The id comes last: who sees it sees the rest. */
+void rtt_start(void) {
+    static const char id[] = "SEGGER RTT";
+    _SEGGER_RTT.up = (buffer){"records", ring, RING_BYTES, 0, 0, MODE_BLOCK_IF_FULL};
+    _SEGGER_RTT.up_buffers = 1;
+    _SEGGER_RTT.down_buffers = 0;
+    finish_stores();
+    for (uint32_t index = 0; index < sizeof id; index++) {
+        _SEGGER_RTT.id[index] = id[index];
+    }
+}
+
+/* One byte stays free, since equal offsets mean an empty ring. */
+void rtt_send(char byte) {
+    buffer *up = &_SEGGER_RTT.up;
+    const uint32_t at = up->write_offset;
+    const uint32_t next = (at + 1u) % RING_BYTES;
+    while (next == up->read_offset) {
+    }
+    ring[at] = byte;
+    finish_stores();
+    up->write_offset = next;
+}
