@@ -1,0 +1,178 @@
+"""Records by RTT against records by the serial line, and a probe that goes away."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from capture import conductor
+from capture.debug_probe import ProbeAddress
+from capture.edges import CaptureError
+from capture.keeping import RunResult
+from capture.redecode import redecode
+from capture.rtt_reader import RttReader
+from firmware import build as firmware
+from scenarios import catalogue
+from scenarios.plan import Plan
+from simulator import build as simulator
+from tests.probed_board import ROOT, elf_of, symbols
+
+WITNESSES = ("probes", "dwt_cycles", "wire_critical_samples")
+# Enough for the operations that an interrupt hits to be few among all.
+DEPTH = 64
+
+
+def manifest(result: RunResult) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((result.folder / "run.json").read_text(encoding="utf-8"))
+    return content
+
+
+def operations(result: RunResult) -> pl.DataFrame:
+    return pl.read_parquet(result.folder / "operations.parquet")
+
+
+def run_both(plan: Plan, allocator: str, runs: Path, art: bool = True) -> tuple[RunResult, RunResult]:
+    """The same plan with its records by the serial line and by RTT."""
+    image = firmware.build(allocator, art)
+    by_uart = conductor.run(plan, image, runs_folder=runs)
+    by_rtt = conductor.run(plan, image, runs_folder=runs, records="rtt")
+    for result in (by_uart, by_rtt):
+        assert (result.verdict, result.reasons) == ("complete", ())
+    return by_uart, by_rtt
+
+
+@pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
+def test_mem_frag_by_rtt_has_the_probes_of_the_article(allocator: str, tmp_path: Path) -> None:
+    plan = catalogue.load("mem_frag").compile()
+    result = conductor.run(plan, firmware.build(allocator), runs_folder=tmp_path, records="rtt")
+    assert (result.verdict, result.reasons) == ("complete", ())
+    trials = operations(result).filter(pl.col("measured"))
+    assert trials.height == 256 * 3
+    for depth, probes in trials.select("depth", "probes").iter_rows():
+        assert probes == (depth + 3 if allocator == "seglist" else 2)
+    again = redecode(result.folder)
+    assert (again.verdict, manifest(again)["records"]) == ("complete", "rtt")
+
+
+@pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
+def test_what_no_interrupt_hit_takes_the_same_cycles(allocator: str, tmp_path: Path) -> None:
+    by_uart, by_rtt = run_both(catalogue.load("mem_frag", {"depth": DEPTH}).compile(), allocator, tmp_path)
+    assert (manifest(by_uart)["records"], manifest(by_rtt)["records"]) == ("uart", "rtt")
+    both = operations(by_uart).join(operations(by_rtt), on="seq", suffix="_rtt")
+    untouched = both.filter((pl.col("control_hits") == 0) & (pl.col("control_hits_rtt") == 0))
+    assert untouched.height > both.height / 2
+    for witness in WITNESSES:
+        assert untouched[witness].equals(untouched[f"{witness}_rtt"], check_names=False), witness
+
+
+def test_without_interrupts_and_caches_every_operation_takes_the_same_cycles(tmp_path: Path) -> None:
+    plan = catalogue.load("mem_frag", {"depth": DEPTH}, stimulus="none").compile()
+    by_uart, by_rtt = map(operations, run_both(plan, "tlsf", tmp_path, art=False))
+    assert by_uart.height > 3 * DEPTH
+    assert by_uart.select(WITNESSES).equals(by_rtt.select(WITNESSES))
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Callable[[Plan], tuple[subprocess.Popen[str], str]]:
+    """Starts a board that runs a plan at once; returns its process and its probe."""
+
+    def serve(plan: Plan) -> tuple[subprocess.Popen[str], str]:
+        image = tmp_path / "operations.bin"
+        image.write_bytes(plan.image)
+        command = [str(simulator.build()), "serve", str(elf_of("tlsf")), "--image", f"{image}@0x08040000"]
+        command += ["--uart", "tcp:0", "--probe", "0", "--start", "now"]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert process.stdout
+        return process, json.loads(process.stdout.readline())["probe"]
+
+    return serve
+
+
+def test_the_debugger_that_reads_can_pull_the_reset_pin(
+    served: Callable[[Plan], tuple[subprocess.Popen[str], str]],
+) -> None:
+    """As on a real board: the reader is attached before the run and starts it."""
+    plan = catalogue.load("mem_frag", {"depth": 8}).compile().recorded_by("rtt")
+    process, probe = served(plan)
+    with process, RttReader(ProbeAddress(f"remote:{probe}", "stm32f401retx"), elf_of("tlsf")) as reader:
+        reader.pull_reset()
+        assert reader.wait(60)
+        assert reader.problem is None
+        last_run = reader.data[reader.data.rindex(b"@BOOT,") :].splitlines()
+        assert last_run[-1].startswith(b"@END,")
+        assert sum(line.startswith(b"@OP,") for line in last_run) == plan.operations.height
+        assert b"@PROOF," in last_run[1]
+        assert process.stdin
+        process.stdin.close()
+
+
+def test_a_probe_that_goes_away_gets_its_sentence(
+    served: Callable[[Plan], tuple[subprocess.Popen[str], str]],
+) -> None:
+    process, probe = served(catalogue.load("mem_frag").compile())  # which speaks on the serial line
+    with process, RttReader(ProbeAddress(f"remote:{probe}", "stm32f401retx"), elf_of("tlsf")) as reader:
+        process.kill()
+        assert reader.wait(60)
+        assert reader.problem is not None
+        assert reader.problem.startswith("Reading the records by RTT broke after 0 bytes")
+
+
+def test_a_firmware_that_does_not_speak_is_silent(
+    served: Callable[[Plan], tuple[subprocess.Popen[str], str]],
+) -> None:
+    process, probe = served(catalogue.load("mem_frag", {"depth": 8}).compile())
+    address = ProbeAddress(f"remote:{probe}", "stm32f401retx")
+    with process, RttReader(address, elf_of("tlsf"), silence_s=0.3) as reader:
+        assert reader.wait(60)
+        assert reader.problem is not None
+        assert reader.problem.startswith("No record came by RTT for 0.3 s after 0 bytes")
+        assert process.stdin
+        process.stdin.close()
+
+
+def test_a_probe_that_is_not_there_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(CaptureError, match=r"pyOCD cannot attach to the board: .*\.$"):
+        RttReader(ProbeAddress(f"remote:127.0.0.1:{port}", "stm32f401retx"), elf_of("tlsf"))
+
+
+def test_firmware_without_a_ring_is_named(tmp_path: Path) -> None:
+    elf = tmp_path / "other.elf"
+    source = tmp_path / "empty.c"
+    source.write_text("int nothing;\n")
+    subprocess.run(["arm-none-eabi-gcc", "-c", str(source), "-o", str(elf)], check=True)
+    with pytest.raises(CaptureError, match=r"has no _SEGGER_RTT; build the firmware"):
+        RttReader(ProbeAddress("remote:127.0.0.1:1", "stm32f401retx"), elf)
+
+
+def test_other_tools_find_the_ring(served: Callable[[Plan], tuple[subprocess.Popen[str], str]]) -> None:
+    """pyOCD's own RTT, which searches SRAM for the control block, hears the same records."""
+    from pyocd.core.session import Session
+    from pyocd.debug.rtt import RTTControlBlock
+    from pyocd.probe.tcp_client_probe import TCPClientProbe
+
+    process, probe = served(catalogue.load("mem_frag", {"depth": 4}).compile().recorded_by("rtt"))
+    options = {"connect_mode": "attach", "resume_on_disconnect": False, "target_override": "stm32f401retx"}
+    options |= {"project_dir": str(ROOT), "user_script": str(ROOT / "pyocd_user.py")}
+    heard = bytearray()
+    with process, Session(TCPClientProbe(probe), options=options) as session:
+        patience = threading.Event()
+        while session.target.read32(symbols(elf_of("tlsf"))["_SEGGER_RTT"]) == 0:
+            patience.wait(0.01)
+        block = RTTControlBlock.from_target(session.target)
+        block.start()
+        while b"@END," not in heard:
+            heard += block.up_channels[0].read()
+        assert block.up_channels[0].name == "records"
+        assert process.stdin
+        process.stdin.close()
+    assert heard.startswith(b"@BOOT,")
