@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import queue
 import subprocess
@@ -98,12 +99,14 @@ class VirtualBoard:
         return (f"The virtual Nucleo said: {words}.",) if words and not self.problems() else ()
 
     def tools(self) -> Mapping[str, str]:
-        """The simulator's version."""
+        """The versions of the simulator and, where it has a probe, of pyOCD."""
         binary = self._binary or simulator.BINARY
         done = subprocess.run(
             [str(binary), "--version"], capture_output=True, text=True, check=False, timeout=10
         )
-        return {"virtual_nucleo": done.stdout.strip().removeprefix("virtual-nucleo ") or "unknown"}
+        version = done.stdout.strip().removeprefix("virtual-nucleo ") or "unknown"
+        pyocd = {"pyocd": importlib.metadata.version("pyocd")} if self._probed else {}
+        return {"virtual_nucleo": version, **pyocd}
 
     def close(self) -> None:
         """Ends the process: asked by closing its input, then made to."""

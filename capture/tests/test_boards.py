@@ -11,6 +11,7 @@ import pytest
 
 from capture.bench import AnalyzerResource, BoardResource, LoaderResource, read_bench
 from capture.boards import open_board
+from capture.debug_probe import ProbeAddress
 from capture.edges import CaptureError
 from capture.nucleo_board import NucleoBoard
 from capture.virtual_board import VirtualBoard
@@ -144,6 +145,34 @@ def pyocd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def nucleo(probe: str = "") -> NucleoBoard:
     loader = LoaderResource("pyocd", "stm32f401retx", probe)
     return NucleoBoard(BoardResource("nucleo", loader, "/dev/ttyACM0", ANALYZER))
+
+
+def test_a_probe_is_asked_for_where_records_come_by_rtt(tmp_path: Path) -> None:
+    line = json.dumps({"analyzer": "a:1", "uart": "b", "probe": "127.0.0.1:41003"})
+    binary = stand_in(tmp_path, f"echo \"$@\" > {tmp_path}/asked\necho '{line}'\nexec cat")
+    resource = BoardResource("virtual", LoaderResource("virtual-nucleo"), "pty", ANALYZER)
+    with VirtualBoard(resource, binary, probed=True) as board:
+        board.prepare(FIRMWARE, IMAGE)
+        assert board.probe_address() == ProbeAddress("remote:127.0.0.1:41003", "stm32f401retx")
+        assert (tmp_path / "asked").read_text().split()[-2:] == ["--probe", "0"]
+        assert "pyocd" in board.tools()
+
+
+def test_the_nucleo_is_reset_by_the_debugger_that_has_its_probe(pyocd: Path) -> None:
+    pulls: list[str] = []
+    with nucleo("0667FF") as board:
+        assert board.probe_address() == ProbeAddress("0667FF", "stm32f401retx")
+        board.start(lambda: pulls.append("pulled"))
+    assert pulls == ["pulled"]
+    assert not pyocd.exists()
+
+
+def test_a_reset_that_fails_gets_its_sentence() -> None:
+    def broken() -> None:
+        raise OSError("no device")
+
+    with nucleo() as board, pytest.raises(CaptureError, match=r"cannot reset the board: no device; check"):
+        board.start(broken)
 
 
 def test_the_nucleo_is_loaded_halted_and_started_by_its_reset_pin(pyocd: Path) -> None:

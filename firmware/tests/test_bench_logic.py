@@ -5,6 +5,7 @@ from __future__ import annotations
 import binascii
 import ctypes
 import re
+import shutil
 import subprocess
 import zlib
 from pathlib import Path
@@ -157,3 +158,30 @@ def test_longest_plan_fits_a_line(bench: ctypes.CDLL) -> None:
         bench.record_decimal(largest)
     bench.record_end()
     assert re.fullmatch(rb"@[^*]{1,121}\*[0-9A-F]{4}\n", recorded(bench))
+
+
+def test_records_by_rtt_leave_the_serial_line_quiet(bench: ctypes.CDLL, tmp_path: Path) -> None:
+    # A copy of its own: the choice is made once in a run, and not taken back.
+    alone = ctypes.CDLL(str(shutil.copy(bench._name, tmp_path / "bench.so")))
+    alone.record_begin(b"END")
+    alone.record_end()
+    assert recorded(alone).startswith(b"@END*")
+    alone.recorder_use_rtt()
+    alone.record_begin(b"END")
+    alone.record_decimal(7)
+    alone.record_end()
+    assert recorded(alone) == b""
+    assert ctypes.c_uint.in_dll(alone, "rtt_starts").value == 1
+    count = ctypes.c_uint.in_dll(alone, "in_ring_bytes").value
+    in_ring = (ctypes.c_char * 4096).in_dll(alone, "in_ring").raw[:count]
+    assert in_ring == b"@END,7*%04X\n" % binascii.crc_hqx(b"END,7", 0xFFFF)
+
+
+@pytest.mark.parametrize(
+    ("fields", "by_rtt"), [({}, False), ({"records": 1}, True), ({"records": 1, "magic": 0}, False)]
+)
+def test_what_is_no_image_keeps_the_serial_line(
+    bench: ctypes.CDLL, fields: dict[str, int], by_rtt: bool
+) -> None:
+    bench.image_asks_for_rtt.restype = ctypes.c_bool
+    assert bench.image_asks_for_rtt(image(*GOOD, **fields)) is by_rtt
