@@ -160,14 +160,13 @@ def test_other_tools_find_the_ring(served: Callable[[Plan], tuple[subprocess.Pop
     options = {"connect_mode": "attach", "resume_on_disconnect": False, "target_override": "stm32f401retx"}
     options |= {"project_dir": str(ROOT), "user_script": str(ROOT / "pyocd_user.py")}
     heard = bytearray()
-    with process:  # whose exit ends the board, after the session
-        with Session(TCPClientProbe(probe), options=options) as session:
-            patience = threading.Event()
-            while session.target.read32(symbols(elf_of("tlsf"))["_SEGGER_RTT"]) == 0:
-                patience.wait(0.01)
-            block = RTTControlBlock.from_target(session.target)
-            block.start()
-            while b"@END," not in heard:
-                heard += block.up_channels[0].read()
-            assert block.up_channels[0].name == "records"
+    with process, Session(TCPClientProbe(probe), options=options) as session:
+        patience = threading.Event()
+        while session.target.read32(symbols(elf_of("tlsf"))["_SEGGER_RTT"]) == 0:
+            patience.wait(0.01)
+        block = RTTControlBlock.from_target(session.target)
+        block.start()
+        while b"@END," not in heard:
+            heard += block.up_channels[0].read()
+        assert block.up_channels[0].name == "records"
     assert heard.startswith(b"@BOOT,")
