@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from capture.debug_probe import ProbeAddress, ProbeSession, symbol
+from capture.edges import CaptureError
 from capture.record_reader import SILENCE_S, RecordReader, first_line
 from capture.rtt_ring import RttRing
 
@@ -25,7 +26,16 @@ class RttReader(RecordReader):
         control_block = symbol(elf, CONTROL_BLOCK)
         self._session = ProbeSession(address)
         self._ring = RttRing(self._session, control_block)
-        self._ring.forget()
+        self._forget_the_last_run()
+
+    def _forget_the_last_run(self) -> None:
+        try:
+            self._ring.forget()
+        except Exception as error:  # whatever pyOCD raises
+            self._session.close()
+            raise CaptureError(
+                f"The board's SRAM cannot be written ({first_line(error)}); check its power and run again."
+            ) from None
 
     def pull_reset(self) -> None:
         """Resets the board by its pin: no other program can while the probe is in use here."""
