@@ -100,6 +100,11 @@ class CaptureResult:
     interrupted: bool
 
 
+# sigrok-cli loops for ever on a connection that its server closed: where this program is killed, and the
+# server with it, nothing else would end it.
+_DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+
+
 class SigrokCapture:
     """One run of sigrok-cli, which never outlives the `with` block. start() once, then wait() once."""
 
@@ -124,7 +129,7 @@ class SigrokCapture:
         # A session of its own keeps Ctrl-C from the tool: what it has captured is still to be collected.
         # stdin stays an open pipe: a continuous capture ends when it can be read from.
         process = subprocess.Popen(
-            [find_tool(), *self._request.arguments()],
+            [*_DIES_WITH_US, find_tool(), *self._request.arguments()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
