@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capture.rtt_ring import RttError, RttRing
-from scenarios.tests.strategies import REPEATABLE
 
 BASE = 0x2000_0000
 BLOCK, RING = BASE + 0x40, BASE + 0x101  # a ring need not be aligned
@@ -54,7 +53,6 @@ class Board:
         return len(content)
 
 
-@REPEATABLE
 @given(st.lists(st.binary(max_size=50)))
 def test_everything_comes_once_and_in_order(pieces: list[bytes]) -> None:
     board = Board()

@@ -1,17 +1,15 @@
-"""Hypothesis strategies for well-formed images, and how the property tests run."""
+"""Hypothesis strategies for well-formed images."""
 
 from __future__ import annotations
 
 import string
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from scenarios.operations import RECORDS, Allocate, Free, Image, Mark, Operation
 from scenarios.stimulus import NO_STIMULUS, Stimulus
 
 U32 = 2**32 - 1
-REPEATABLE = settings(derandomize=True, deadline=None)  # the same examples on every machine, however slow
 NAMES = st.text(st.sampled_from(string.ascii_lowercase + "é_-9"), min_size=1, max_size=15)
 STIMULI = st.just(NO_STIMULUS) | st.builds(
     Stimulus, st.just("periodic"), st.integers(1, U32), st.integers(0, U32)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scenarios import catalogue
 from scenarios.errors import ScenarioError
 from scenarios.operations import Mark, decode
-from scenarios.tests.strategies import REPEATABLE
 
 
 def operations(overrides: Mapping[str, int] | None = None) -> pl.DataFrame:
@@ -64,7 +63,6 @@ def test_marks_stand_before_the_first_operation_of_their_phase() -> None:
     assert labels == ["setup"] * 4 + ["depth 1"] * 3 + ["depth 2"] * 3
 
 
-@REPEATABLE
 @given(
     depth=st.integers(1, 60), trials=st.integers(1, 8), victim=st.integers(1, 500), more=st.integers(1, 500)
 )

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from scenarios import catalogue
 from scenarios.errors import ScenarioError
 from scenarios.generators.xorshift import Xorshift32
-from scenarios.tests.strategies import REPEATABLE
 
 SOURCE = Path(__file__).with_name("mem_stress.c")
 
@@ -87,7 +86,6 @@ def parameters(draw: st.DrawFn) -> Mapping[str, int]:
     return chosen
 
 
-@REPEATABLE
 @given(parameters())
 def test_any_parameters_keep_the_live_set_bounded(chosen: Mapping[str, int]) -> None:
     operations = catalogue.load("mem_stress", chosen).compile().operations

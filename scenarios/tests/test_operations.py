@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scenarios.errors import ImageError
 from scenarios.operations import Allocate, Free, Image, Mark, Operation, body_crc32, decode, encode
 from scenarios.stimulus import NO_STIMULUS, Stimulus
-from scenarios.tests.strategies import IMAGES, REPEATABLE
+from scenarios.tests.strategies import IMAGES
 
 # Written down by hand from the two tables of SPEC.md: four entries, then the header around them.
 BODY = bytes.fromhex(
@@ -61,7 +61,6 @@ def test_crc_is_that_of_the_body_alone() -> None:
     assert body_crc32(HEADER + BODY) == zlib.crc32(BODY)
 
 
-@REPEATABLE
 @given(IMAGES)
 def test_round_trip(image: Image) -> None:
     data = encode(image)
@@ -69,7 +68,6 @@ def test_round_trip(image: Image) -> None:
     assert len(data) == 64 + 12 * len(image.operations)
 
 
-@REPEATABLE
 @given(IMAGES, st.data())
 def test_every_flipped_bit_is_noticed_or_means_something_else(image: Image, data: st.DataObject) -> None:
     original = encode(image)
@@ -85,14 +83,12 @@ def test_every_flipped_bit_is_noticed_or_means_something_else(image: Image, data
     assert encode(read) == bytes(damaged)
 
 
-@REPEATABLE
 @given(st.binary(max_size=200))
 def test_arbitrary_bytes_are_no_image(data: bytes) -> None:
     with pytest.raises(ImageError):
         decode(data)
 
 
-@REPEATABLE
 @given(st.lists(st.tuples(*[st.integers(0, 3)] * 7), max_size=6))
 def test_arbitrary_entries_are_refused_or_reproduced(fields: list[tuple[int, ...]]) -> None:
     body = b"".join(struct.pack("<BBHIHBB", *entry) for entry in fields)
