@@ -6,6 +6,7 @@ use crate::bus::{Bus, Fault, Loaded, Width};
 use crate::memory::{Memory, SRAM_BASE};
 use crate::peripherals::places::{Block, Connection, Place};
 use crate::peripherals::registers::{Lanes, Unmodelled};
+use crate::peripherals::timer::Timer;
 use crate::peripherals::usart::Usart;
 
 /// APB and AHB1, where most accesses that are not to memory go (RM0368 §2.3, table 1).
@@ -104,6 +105,11 @@ impl Soc {
         let word = peripheral.read(offset, now);
         if block == Block::Usart2 && Usart::read_acts(offset) {
             self.usart_accessed(now);
+        }
+        if let Block::Timer(timer) = block {
+            if Timer::read_acts(offset) {
+                self.timer_changed(timer, now);
+            }
         }
         Ok(word >> (address % 4 * 8) & mask(width))
     }
@@ -266,6 +272,7 @@ mod tests {
     const AHB1ENR: u32 = 0x4002_3830;
     const APB1ENR: u32 = 0x4002_3840;
     const APB2ENR: u32 = 0x4002_3844;
+    const RCC: u32 = 0x4002_3800;
     const GPIOA: u32 = 0x4002_0000;
     const TIM2: u32 = 0x4000_0000;
 
@@ -396,6 +403,36 @@ mod tests {
         assert_eq!(soc.interrupt_lines(), 0);
         write(&mut soc, GPIOA + 0x18, 1 << 8, 0);
         assert_eq!(soc.interrupt_lines(), 1 << 23);
+    }
+
+    #[test]
+    fn an_edge_of_a_pin_is_captured() {
+        let mut soc = soc();
+        write(&mut soc, GPIOA + 0x20, 1, 0); // PA0: TIM2_CH1
+        write(&mut soc, GPIOA, 0xA800_0000 | 0b10, 0);
+        for (offset, value) in [(0x18, 1), (0x20, 1), (0x0C, 2), (0x00, 1)] {
+            write(&mut soc, TIM2 + offset, value, 0);
+        }
+        write(&mut soc, GPIOA + 0x0C, 0x6400_0000 | 0b01, 501); // pulled up
+        assert_eq!(soc.interrupt_lines(), 1 << 28);
+        assert_eq!(read(&mut soc, TIM2 + 0x34, Width::Word), 500);
+        assert_eq!(soc.interrupt_lines(), 0);
+    }
+
+    #[test]
+    fn a_channel_drives_its_pin_until_it_listens_and_again_from_its_reset_on() {
+        let mut soc = soc();
+        let port = 0;
+        write(&mut soc, GPIOA + 0x20, 1, 0); // PA0: TIM2_CH1
+        write(&mut soc, GPIOA, 0xA800_0000 | 0b10, 0);
+        let driven = |soc: &Soc| soc.levels[port].driven & 1;
+        assert_eq!(driven(&soc), 1);
+        write(&mut soc, TIM2 + 0x18, 1, 0);
+        assert_eq!(driven(&soc), 0);
+        for reset in [1, 0] {
+            write(&mut soc, RCC + 0x20, reset, 0);
+        }
+        assert_eq!(driven(&soc), 1);
     }
 
     #[test]

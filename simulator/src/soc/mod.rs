@@ -278,9 +278,7 @@ impl Soc {
 
     fn timer_changed(&mut self, timer: usize, cycle: u64) {
         self.set_interrupt_line(self.timers[timer].irq, self.timers[timer].interrupt());
-        let outputs = (0..4).fold(0, |levels, channel| {
-            levels | u8::from(self.timers[timer].output(channel)) << channel
-        });
+        let outputs = self.timers[timer].outputs();
         if outputs == self.outputs[timer] {
             return;
         }
@@ -330,7 +328,8 @@ impl Soc {
         let mut alternate = Levels::default();
         for route in TIMER_OUTPUTS.iter().filter(|route| route.port == port) {
             if self.has_function((port, route.pin, route.function)) {
-                alternate.driven |= 1 << route.pin;
+                let timer = &self.timers[route.timer];
+                alternate.driven |= u32::from(timer.drives(route.channel)) << route.pin;
                 alternate.high |=
                     u32::from(self.timers[route.timer].output(route.channel)) << route.pin;
             }
@@ -359,6 +358,23 @@ impl Soc {
                 output: (before.driven | after.driven) >> number & 1 != 0,
             });
             self.feed_exti(port, number, level);
+            self.feed_timers(port, number, level, cycle);
+        }
+    }
+
+    /// An input channel hears the pin that is switched to it.
+    fn feed_timers(&mut self, port: usize, pin: u32, level: bool, cycle: u64) {
+        if !self.timers.iter().any(Timer::captures) {
+            return;
+        }
+        for route in &TIMER_OUTPUTS {
+            if route.port == port
+                && route.pin == pin
+                && self.has_function((port, pin, route.function))
+            {
+                self.timers[route.timer].input(route.channel, level, cycle);
+                self.timer_changed(route.timer, cycle);
+            }
         }
     }
 

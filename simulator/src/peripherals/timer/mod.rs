@@ -1,7 +1,9 @@
-//! General-purpose timers TIM2–TIM5 (RM0368 §13.4), counting up, with output compare.
+//! General-purpose timers TIM2–TIM5 (RM0368 §13.4), counting up, with output compare and input capture.
 //!
 //! The model keeps the counter as of one timer clock tick and moves it to a later tick when asked, from one match or
 //! overflow to the next. What others can see of it (an output, an interrupt) it announces by [`Timer::next_event`].
+
+mod capture;
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
@@ -29,10 +31,8 @@ const UIF: u32 = 1 << 0;
 const UG: u32 = 1 << 0;
 /// UIF and CC1IF–CC4IF; the same positions in DIER and EGR.
 const EVENTS: u32 = 0b1_1111;
-/// OCxFE, OCxPE and OCxM of both channels of a CCMR. OCxFE matters only to a trigger, and triggers are not modelled.
-const OUTPUT_COMPARE: u32 = 0x7C7C;
-/// CCxS and OCxCE: input capture and clearing by ETRF.
-const INPUT_CAPTURE: u32 = 0x8383;
+/// CC1OF–CC4OF.
+const OVERCAPTURES: u32 = 0xF << 9;
 /// CKD sets the clock of input filters, which are not modelled.
 const CKD: u32 = 0b11 << 8;
 /// DIR and CMS: counting down.
@@ -50,11 +50,12 @@ const fn table(counter: u32) -> [Register; 19] {
         Register::new(0x04, "CR2", 0, MMS).missing(CR2_MISSING),
         Register::new(0x08, "SMCR", 0, 0).missing(0xFFF7),
         Register::new(DIER, "DIER", 0, EVENTS).missing(DIER_MISSING),
-        Register::new(SR, "SR", 0, EVENTS).inert(!EVENTS),
+        Register::new(SR, "SR", 0, EVENTS | OVERCAPTURES).inert(!(EVENTS | OVERCAPTURES)),
         Register::new(EGR, "EGR", 0, EVENTS),
-        Register::new(CCMR1, "CCMR1", 0, OUTPUT_COMPARE).missing(INPUT_CAPTURE),
-        Register::new(CCMR2, "CCMR2", 0, OUTPUT_COMPARE).missing(INPUT_CAPTURE),
-        Register::new(CCER, "CCER", 0, 0x3333).missing(0x8888),
+        // What the bits mean depends on CCxS: `check_mode` refuses filters, ETRF and TRC.
+        Register::new(CCMR1, "CCMR1", 0, 0xFFFF),
+        Register::new(CCMR2, "CCMR2", 0, 0xFFFF),
+        Register::new(CCER, "CCER", 0, 0xBBBB),
         Register::new(CNT, "CNT", 0, counter),
         Register::new(PSC, "PSC", 0, 0xFFFF),
         Register::new(ARR, "ARR", counter, counter),
@@ -104,6 +105,8 @@ impl Mode {
 struct Channel {
     compare: u32,
     reference: bool,
+    /// Edges since the last capture, for ICxPSC.
+    edges: u32,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -160,7 +163,18 @@ impl Timer {
     /// Level at the pin of a channel (0–3): OCx, low while the output is off (§13.4.9, table 64).
     pub fn output(&self, channel: usize) -> bool {
         let enable = self.registers.get(CCER) >> (4 * channel);
-        enable & 1 != 0 && self.channels[channel].reference != (enable & 2 != 0)
+        self.drives(channel)
+            && enable & 1 != 0
+            && self.channels[channel].reference != (enable & 2 != 0)
+    }
+
+    /// What the chip sees of the channels: bits 0–3 the levels, bits 4–7 which of them drive their pins.
+    pub fn outputs(&self) -> u8 {
+        (0..4).fold(0, |outputs, channel| {
+            outputs
+                | u8::from(self.output(channel)) << channel
+                | u8::from(self.drives(channel)) << (4 + channel)
+        })
     }
 
     pub fn interrupt(&self) -> bool {
@@ -216,8 +230,17 @@ impl Timer {
     }
 
     fn mode(&self, channel: usize) -> Mode {
+        if self.drives(channel) {
+            Mode::from_bits(self.channel_mode(channel) >> 4)
+        } else {
+            Mode::Frozen
+        }
+    }
+
+    /// A channel's half of its CCMR.
+    fn channel_mode(&self, channel: usize) -> u32 {
         let register = if channel < 2 { CCMR1 } else { CCMR2 };
-        Mode::from_bits(self.registers.get(register) >> (8 * (channel % 2) + 4))
+        self.registers.get(register) >> (8 * (channel % 2)) & 0xFF
     }
 
     fn flag(channel: usize) -> u32 {
@@ -229,7 +252,9 @@ impl Timer {
     }
 
     fn watched_channel(&self, channel: usize) -> bool {
-        self.registers.bit(CCER, 4 * channel as u32) || self.would_interrupt(Self::flag(channel))
+        self.drives(channel)
+            && (self.registers.bit(CCER, 4 * channel as u32)
+                || self.would_interrupt(Self::flag(channel)))
     }
 
     fn watched(&self) -> bool {
@@ -252,7 +277,8 @@ impl Timer {
     /// Counter steps to a channel's match before the next overflow.
     fn steps_to_match(&self, channel: usize) -> Option<u64> {
         let compare = self.channels[channel].compare;
-        (compare > self.count && compare <= self.top()).then(|| u64::from(compare - self.count))
+        (self.drives(channel) && compare > self.count && compare <= self.top())
+            .then(|| u64::from(compare - self.count))
     }
 
     /// Counter steps, and the timer clocks they take, to the next match or overflow.
@@ -278,7 +304,7 @@ impl Timer {
             self.count += steps as u32;
         }
         for channel in 0..4 {
-            if self.channels[channel].compare == self.count {
+            if self.drives(channel) && self.channels[channel].compare == self.count {
                 self.matched(channel);
             }
         }
@@ -289,7 +315,7 @@ impl Timer {
         self.count = 0;
         for channel in 0..4 {
             // §13.4.5, CC1IF: a compare value beyond ARR sets the flag on overflow.
-            if self.channels[channel].compare > self.reload {
+            if self.drives(channel) && self.channels[channel].compare > self.reload {
                 self.registers.set_bits(SR, Self::flag(channel), true);
             }
         }
@@ -359,7 +385,7 @@ impl Timer {
     fn generate(&mut self, events: u32) {
         for channel in 0..4 {
             if events & Self::flag(channel) != 0 {
-                self.registers.set_bits(SR, Self::flag(channel), true);
+                self.generate_channel(channel);
             }
         }
         if events & UG != 0 {
@@ -397,6 +423,7 @@ impl Peripheral for Timer {
         self.advance(now);
         match offset {
             CNT => self.count,
+            CCR1..=CCR4 => self.read_compare((offset - CCR1) as usize / 4),
             _ => self.registers.get(offset),
         }
     }
@@ -411,11 +438,17 @@ impl Peripheral for Timer {
             }
             EGR => self.generate(value),
             CNT => self.count = value,
+            CCMR1 | CCMR2 => self.write_modes(offset, value)?,
+            CCER => self.write_enables(value),
+            // §13.4.13: of an input the captured value is read-only.
+            CCR1..=CCR4 if !self.drives((offset - CCR1) as usize / 4) => {}
             _ => self.registers.set(offset, value),
         }
         match offset {
             ARR if self.registers.get(CR1) & ARPE == 0 => self.reload = value,
-            CCR1..=CCR4 => self.write_compare((offset - CCR1) as usize / 4, value),
+            CCR1..=CCR4 if self.drives((offset - CCR1) as usize / 4) => {
+                self.write_compare((offset - CCR1) as usize / 4, value)
+            }
             _ => {}
         }
         self.force_references();
