@@ -46,6 +46,9 @@ class Board(Protocol):
         `pull_reset` is that of a debugger which is attached already, and has the probe to itself.
         """
 
+    def ended(self) -> bool:
+        """Whether the board has ended by itself, so that neither samples nor records will come any more."""
+
     def problems(self) -> tuple[str, ...]:
         """What the board did not do, in sentences; asked after the capture."""
 

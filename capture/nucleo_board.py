@@ -78,6 +78,10 @@ class NucleoBoard:
                 f"pyOCD cannot reset the board: {first_line(error)}; check its USB cable and bench.toml."
             ) from None
 
+    def ended(self) -> bool:
+        """Never: from here a dead board cannot be told from a silent one."""
+        return False
+
     def problems(self) -> tuple[str, ...]:
         """None of its own: pyOCD's failures are raised, a dead board shows as a run without an end frame."""
         return ()

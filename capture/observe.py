@@ -72,7 +72,7 @@ def observe(board: Board, order: Order, progress: Progress) -> Observation:
             if board.start_delay_s:
                 _wait_until_armed(capture)
             board.start(records.pull_reset if isinstance(records, RttReader) else None)
-            result = capture.wait(order.silence_s)
+            result = capture.wait(order.silence_s, board.ended)
             interrupted = result.interrupted or _interrupted_at_the_end(records, result)
         return Observation(result.edges, records.data, _report(board, records, result, interrupted))
 

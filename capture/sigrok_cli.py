@@ -12,6 +12,8 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from io import RawIOBase
@@ -28,6 +30,9 @@ _PIPE_BYTES = 1 << 20
 _STDERR_MOST_BYTES = 64 << 10
 _ODDITIES_MOST = 5
 _GRACE_S = 2.0
+_POLL_S = 0.05
+# What a board left behind is under way for less than this once it has ended.
+_REST_S = 0.5
 _DEVICE_CHANNEL = re.compile("D([0-7])")
 # sigrok-cli's own words that do not tell of a fault (its source: session.c).
 _HARMLESS = re.compile(
@@ -155,26 +160,36 @@ class SigrokCapture:
         with suppress(BrokenPipeError):
             self._process.stdin.write(b"\n")
 
-    def wait(self, silence_s: float = SILENCE_S) -> CaptureResult:
+    def wait(
+        self, silence_s: float = SILENCE_S, source_ended: Callable[[], bool] = lambda: False
+    ) -> CaptureResult:
         """Wait for the end of the capture. Ctrl-C ends it early.
 
-        A tool that delivers nothing for `silence_s` seconds is ended, after twice that time at the latest.
+        A tool that delivers nothing for `silence_s` seconds is ended; much sooner, and without a word of
+        blame, where `source_ended` says that what it listens to will send no more.
         """
         assert self._process is not None
         try:
-            self._watch(self._process, silence_s)
+            self._watch(self._process, silence_s, source_ended)
         except KeyboardInterrupt:
             self._interrupted = True
         self._end()
         return self._result(self._process)
 
-    def _watch(self, process: subprocess.Popen[bytes], silence_s: float) -> None:
-        seen = -1
-        while not self._samples.finished.wait(silence_s):
-            if self._samples.received_bytes == seen:
+    def _watch(
+        self, process: subprocess.Popen[bytes], silence_s: float, source_ended: Callable[[], bool]
+    ) -> None:
+        seen, heard_s = -1, time.monotonic()
+        while not self._samples.finished.wait(_POLL_S):
+            ended = source_ended()
+            received, now_s = self._samples.received_bytes, time.monotonic()
+            if received != seen:
+                seen, heard_s = received, now_s
+            elif ended and now_s - heard_s >= _REST_S:
+                return
+            elif now_s - heard_s >= silence_s:
                 self._faults.append(_silent(silence_s, seen))
                 return
-            seen = self._samples.received_bytes
         if self._samples.fault is None:
             try:
                 process.wait(silence_s)

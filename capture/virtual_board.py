@@ -85,10 +85,14 @@ class VirtualBoard:
     def start(self, pull_reset: Callable[[], None] | None = None) -> None:
         """Nothing: the simulation starts with the capture."""
 
+    def ended(self) -> bool:
+        """Whether the simulator has ended by itself; it first hands over what it has recorded."""
+        return self._process is not None and self._process.poll() is not None
+
     def problems(self) -> tuple[str, ...]:
         """That the simulator ended by itself, with its last words."""
         status = self._process.poll() if self._process else None
-        if status is None or status == 0:
+        if status is None:
             return ()
         words = self._words() or "it does not say why"
         return (f"The virtual Nucleo ended with status {status}: {words}; see docs/SPEC.md, section 7.",)

@@ -63,6 +63,9 @@ class SocketBoard:
         if self._hangs_up:
             connection.close()
 
+    def ended(self) -> bool:
+        return False
+
     def problems(self) -> tuple[str, ...]:
         return ()
 
