@@ -283,7 +283,7 @@ impl Machine {
         written
     }
 
-    /// Lets the events up to now happen and tells the core which interrupt lines they moved.
+    /// Lets the events up to now happen and tells the core what they have for it.
     fn settle(&mut self) {
         self.soc.catch_up(self.core.cycles());
         self.soc.clear_attention();
@@ -298,6 +298,9 @@ impl Machine {
             self.core.set_irq_line(irq as u16, lines >> irq & 1 != 0);
         }
         self.lines = lines;
+        if self.soc.take_event_due() {
+            self.core.hear_event();
+        }
     }
 
     /// Nothing can happen before the next event: time passes without instructions.

@@ -89,6 +89,10 @@ fn pins_and_flags_interrupt() {
     // PA5 is locked, PA6 is not: its mode alone changed.
     assert_eq!(value("moder"), [0b01_00]);
     assert_eq!(value("lckr"), [1 << 16 | 1 << 5]);
+    // Asleep from the timer's start to its match, with a few instructions around.
+    let slept = value("slept")[0];
+    assert!((1_000..1_030).contains(&slept), "{slept}");
+    assert_eq!(value("quiet"), [0]);
     // TC came after the last byte.
     assert_eq!(value("order"), [13]);
 }

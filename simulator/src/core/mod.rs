@@ -531,6 +531,12 @@ impl Core {
         self.reconsider();
     }
 
+    /// An event from the chip, which ends WFE or the next one (B1.5.18).
+    pub fn hear_event(&mut self) {
+        self.event = true;
+        self.reconsider();
+    }
+
     /// True while WFI, WFE or sleep-on-exit holds and nothing ends it.
     pub fn asleep(&self) -> bool {
         match self.sleep {

@@ -7,6 +7,7 @@ use super::registers::Register;
 const DIFFERENCES: &[&str] = &[
     "RCC: the PLL locks after the datasheet's greatest time; HSE, LSI and the voltage scale are ready at once",
     "RCC: clocks that the *LPENR registers gate in Sleep mode stay on",
+    "TIM2–TIM5: input filters, capture from TRC and clearing by ETRF stop the run; an input is seen without the synchroniser's delay",
     "USART2: the waveform of TX is not on its pin; bytes leave and arrive whole, without noise or framing errors",
     "GPIO: the speed of an output has no effect; an edge takes no time",
     "FLASH: option bytes are programmed in the time of a 16 KiB sector",

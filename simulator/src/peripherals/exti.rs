@@ -1,10 +1,11 @@
-//! External interrupt controller (RM0368 §10.3): edges of pins on lines 0–15, and software interrupts on all.
+//! External interrupt controller (RM0368 §10.3): edges of pins on lines 0–15, and software's on all, as interrupts and as events.
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
 use serde::{Deserialize, Serialize};
 
 const IMR: u32 = 0x00;
+const EMR: u32 = 0x04;
 const RTSR: u32 = 0x08;
 const FTSR: u32 = 0x0C;
 const SWIER: u32 = 0x10;
@@ -14,8 +15,7 @@ const LINES: u32 = 0x0067_FFFF;
 
 static TABLE: &[Register] = &[
     Register::new(IMR, "IMR", 0, LINES),
-    // Events, which wake the core from WFE.
-    Register::new(0x04, "EMR", 0, 0).missing(LINES),
+    Register::new(EMR, "EMR", 0, LINES),
     Register::new(RTSR, "RTSR", 0, LINES),
     Register::new(FTSR, "FTSR", 0, LINES),
     Register::new(SWIER, "SWIER", 0, LINES),
@@ -41,12 +41,15 @@ const VECTORS: [(u16, u32); 12] = [
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Exti {
     registers: Registers,
+    /// An event that the core has not heard of.
+    event: bool,
 }
 
 impl Default for Exti {
     fn default() -> Self {
         Exti {
             registers: Registers::new("EXTI", TABLE),
+            event: false,
         }
     }
 }
@@ -55,7 +58,12 @@ impl Exti {
     /// A pin that feeds `line` has changed to `level`.
     pub fn edge(&mut self, line: u32, level: bool) {
         let selection = if level { RTSR } else { FTSR };
-        self.pend(1 << line & self.registers.get(selection));
+        self.raise(1 << line & self.registers.get(selection));
+    }
+
+    /// Whether an event came since the last call: a pulse for the core, which wakes it from WFE (§10.2.3).
+    pub fn take_event(&mut self) -> bool {
+        std::mem::take(&mut self.event)
     }
 
     /// Interrupt numbers and their levels.
@@ -66,10 +74,11 @@ impl Exti {
             .map(move |&(irq, lines)| (irq, pending & lines != 0))
     }
 
-    /// A masked line does not pend (§10.2.4).
-    fn pend(&mut self, lines: u32) {
+    /// A line pends, and makes an event, where the one mask and the other let it (§10.2.4).
+    fn raise(&mut self, lines: u32) {
         let unmasked = lines & self.registers.get(IMR);
         self.registers.set_bits(PR, unmasked, true);
+        self.event |= lines & self.registers.get(EMR) != 0;
     }
 }
 
@@ -88,7 +97,7 @@ impl Peripheral for Exti {
             SWIER => {
                 let raised = value & !self.registers.get(SWIER);
                 self.registers.set_bits(SWIER, raised, true);
-                self.pend(raised);
+                self.raise(raised);
             }
             _ => self.registers.set(offset, value),
         }
@@ -97,6 +106,7 @@ impl Peripheral for Exti {
 
     fn reset(&mut self) {
         self.registers.reset();
+        self.event = false;
     }
 }
 
@@ -133,6 +143,21 @@ mod tests {
         assert_eq!(raised(&exti), [23]);
         exti.write(PR, 1 << 7, 0).unwrap();
         assert_eq!(exti.read(SWIER, 0), 0);
+    }
+
+    #[test]
+    fn an_event_pends_nothing_and_is_told_once() {
+        let mut exti = Exti::default();
+        exti.write(EMR, 1 << 4 | 1 << 6, 0).unwrap();
+        exti.write(RTSR, 1 << 4 | 1 << 5, 0).unwrap();
+        exti.edge(4, false);
+        exti.edge(5, true);
+        assert!(!exti.take_event());
+        exti.edge(4, true);
+        assert!(exti.take_event() && !exti.take_event());
+        exti.write(SWIER, 1 << 6, 0).unwrap();
+        assert!(exti.take_event());
+        assert_eq!(exti.read(PR, 0), 0);
     }
 
     #[test]

@@ -75,6 +75,8 @@ pub struct Soc {
     /// Bit n is interrupt line n.
     interrupt_lines: u128,
     attention: bool,
+    /// An event that the core has not heard of.
+    event_due: bool,
     levels: [Levels; PORTS.len()],
     outputs: [u8; TIMERS],
     edges: Vec<Edge>,
@@ -125,6 +127,7 @@ impl Soc {
             next_event: NEVER,
             interrupt_lines: 0,
             attention: false,
+            event_due: false,
             outputs: [0; TIMERS],
             edges: Vec::new(),
             transmitted: Vec::new(),
@@ -264,6 +267,11 @@ impl Soc {
         self.reset_due.take()
     }
 
+    /// Whether something made an event for the core since the last call.
+    pub fn take_event_due(&mut self) -> bool {
+        std::mem::take(&mut self.event_due)
+    }
+
     fn reschedule(&mut self) {
         for (event, timer) in self.schedule.iter_mut().zip(&self.timers) {
             *event = timer.next_event().unwrap_or(NEVER);
@@ -306,6 +314,10 @@ impl Soc {
         let levels: Vec<(u16, bool)> = self.exti.interrupts().collect();
         for (irq, level) in levels {
             self.set_interrupt_line(irq, level);
+        }
+        if self.exti.take_event() {
+            self.event_due = true;
+            self.attention = true;
         }
     }
 
