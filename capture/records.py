@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from string import hexdigits
 from typing import TypeVar
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 LINE_LIMIT_BYTES = 128
 
 CRC_POLYNOMIAL = 0x1021
@@ -20,7 +20,10 @@ CRC_INITIAL = 0xFFFF
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """First record of a run: what was built and what the heap looked like before it."""
+    """First record of a run: what was built and what the heap looked like before it.
+
+    Version 1 had neither `locking` nor `knobs`; its firmware knew BASEPRI only.
+    """
 
     version: int
     allocator: str
@@ -30,6 +33,8 @@ class Boot:
     kernel: str
     free_blocks: int
     free_bytes: int
+    locking: str = "basepri"
+    knobs: str = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +163,14 @@ def _one_of(*words: str) -> Callable[[str], str]:
     return read
 
 
+_LOCKING = _one_of("basepri", "primask", "scheduler")
+_BOOT_FIELDS_OF_VERSION_1 = 8
+
 _SHAPES: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], ...]]] = {
-    "BOOT": (Boot, (_decimal, _text, _decimal, _decimal, _hexadecimal, _text, _decimal, _decimal)),
+    "BOOT": (
+        Boot,
+        (_decimal, _text, _decimal, _decimal, _hexadecimal, _text, _decimal, _decimal, _LOCKING, _text),
+    ),
     "PROOF": (Proof, (_decimal, _decimal)),
     "PLAN": (PlanRecord, (_text, _decimal, _hexadecimal, _decimal, _decimal, _decimal)),
     "CAL": (CalibrationRecord, (_one_of("CRIT", "OP"), _decimal, _decimal)),
@@ -254,6 +265,8 @@ def _read_fields(body: str) -> Record:
     if name not in _SHAPES:
         raise ValueError(f"unknown record {name!r}")
     make, readers = _SHAPES[name]
+    if name == "BOOT" and fields[:1] == ["1"]:
+        readers = readers[:_BOOT_FIELDS_OF_VERSION_1]
     if len(fields) != len(readers):
         raise ValueError(f"{name} has {len(fields)} fields instead of {len(readers)}")
     return make(*(read(text) for read, text in zip(readers, fields, strict=True)))

@@ -195,8 +195,6 @@ def _warnings(evidence: Evidence) -> list[str]:
         found.append(
             f"{len(evidence.log.preamble)} lines came before BOOT; they belong to no run and were ignored."
         )
-    if boot and boot.free_blocks != 1:
-        found.append(f"The heap began with {boot.free_blocks} free blocks instead of one.")
     if boot and heap and heap.free_bytes > boot.free_bytes:
         found.append(
             f"The heap ended with {heap.free_bytes} free bytes, more than the {boot.free_bytes} at the start."

@@ -6,8 +6,11 @@ import hashlib
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from firmware import catalogue
 
 _FIRMWARE = Path(__file__).resolve().parent
 _BUILDS = _FIRMWARE.parent / "build" / "firmware"
@@ -36,17 +39,44 @@ class FirmwareImage:
     allocator: str
 
 
+@dataclass(frozen=True)
+class _Build:
+    """What is chosen at the build; the folder's name says what differs from the default."""
+
+    allocator: str
+    art: bool
+    locking: str
+    knobs: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        row = catalogue.allocators()[self.allocator]
+        words = [self.allocator]
+        words += [] if self.art else ["art-off"]
+        words += [] if self.locking == row.lockings[0] else [self.locking]
+        words += [f"{name}={value}" for name, value in sorted(self.knobs.items()) if value != row.knobs[name]]
+        return _BUILDS / "-".join(words)
+
+
 def allocators() -> tuple[str, ...]:
     """Names of the allocators that can be linked, sorted."""
-    return tuple(sorted(source.stem for source in (_FIRMWARE / "heap" / "indexes").glob("*.c")))
+    return tuple(catalogue.allocators())
 
 
-def build(allocator: str, art: bool = True) -> FirmwareImage:
-    """Builds the firmware with `allocator`; `art` is the flash accelerator. Raises BuildError."""
+def build(
+    allocator: str, art: bool = True, locking: str | None = None, knobs: Mapping[str, int] | None = None
+) -> FirmwareImage:
+    """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap holds
+    others off (None: the allocator's default), `knobs` its numbers where they differ. Raises BuildError.
+    """
     _check_allocator(allocator)
+    row = catalogue.allocators()[allocator]
+    _check_locking(row, locking)
+    _check_knobs(row, knobs or {})
     _check_tools()
-    folder = _BUILDS / (allocator if art else f"{allocator}-art-off")
-    _run("configure", allocator, _configure_command(folder, allocator, art))
+    chosen = _Build(allocator, art, locking or row.lockings[0], {**row.knobs, **(knobs or {})})
+    folder = chosen.folder
+    _run("configure", allocator, _configure_command(folder, chosen))
     _run("compile", allocator, ["cmake", "--build", str(folder)])
     elf = folder / "tailscope.elf"
     return FirmwareImage(elf, hashlib.sha256(elf.read_bytes()).hexdigest(), allocator)
@@ -58,11 +88,13 @@ def _kernel_path() -> str:
     return str(Path(chosen).resolve()) if chosen else ""
 
 
-def _configure_command(folder: Path, allocator: str, art: bool) -> list[str]:
+def _configure_command(folder: Path, chosen: _Build) -> list[str]:
     return [
         *("cmake", "-S", str(_FIRMWARE), "-B", str(folder), "-G", "Ninja"),
-        f"-DTAILSCOPE_ALLOCATOR={allocator}",
-        f"-DTAILSCOPE_ART={'on' if art else 'off'}",
+        f"-DTAILSCOPE_ALLOCATOR={chosen.allocator}",
+        f"-DTAILSCOPE_ART={'on' if chosen.art else 'off'}",
+        f"-DTAILSCOPE_LOCKING={chosen.locking}",
+        *(f"-DTAILSCOPE_{name}={value}" for name, value in sorted(chosen.knobs.items())),
         f"-DFREERTOS_KERNEL_PATH={_kernel_path()}",
     ]
 
@@ -71,6 +103,22 @@ def _check_allocator(allocator: str) -> None:
     if allocator not in allocators():
         known = ", ".join(allocators())
         raise BuildError(f"There is no allocator {allocator!r}: choose one of {known}.")
+
+
+def _check_locking(row: catalogue.Allocator, locking: str | None) -> None:
+    if locking is not None and locking not in row.lockings:
+        raise BuildError(
+            f"{row.id} does not work under {locking!r} locking: choose {' or '.join(row.lockings)}."
+        )
+
+
+def _check_knobs(row: catalogue.Allocator, knobs: Mapping[str, int]) -> None:
+    for name, value in knobs.items():
+        if name not in row.knobs:
+            has = f"it has {', '.join(row.knobs)}" if row.knobs else "it has none"
+            raise BuildError(f"{row.id} has no knob {name!r}: {has}.")
+        if value < 0:
+            raise BuildError(f"The knob {name} of {row.id} is {value}: say a whole number, 0 or more.")
 
 
 def _check_tools() -> None:

@@ -20,6 +20,7 @@ def test_crc_agrees_with_the_standard_library(data: bytes) -> None:
 def test_every_type_is_read() -> None:
     bodies = [
         "BOOT,1,tlsf,65536,84000000,00000702,V11.2.0,1,65520",
+        "BOOT,2,tlsf,65536,84000000,00000702,V11.2.0,1,65520,scheduler,TLSF_OCTAVES=14/TLSF_SLOTS=16",
         "PROOF,84010,84002",
         "PLAN,mem_frag,2304,0BADF00D,1,5003,7919",
         "CAL,CRIT,0,7",
@@ -32,7 +33,19 @@ def test_every_type_is_read() -> None:
     ]
     log = records.parse(b"".join(map(record, bodies)))
     assert log.records == (
-        records.Boot(1, "tlsf", 65536, 84_000_000, 0x702, "V11.2.0", 1, 65520),
+        records.Boot(1, "tlsf", 65536, 84_000_000, 0x702, "V11.2.0", 1, 65520, "basepri", "none"),
+        records.Boot(
+            2,
+            "tlsf",
+            65536,
+            84_000_000,
+            0x702,
+            "V11.2.0",
+            1,
+            65520,
+            "scheduler",
+            "TLSF_OCTAVES=14/TLSF_SLOTS=16",
+        ),
         records.Proof(84010, 84002),
         records.PlanRecord("mem_frag", 2304, 0x0BADF00D, 1, 5003, 7919),
         records.CalibrationRecord("CRIT", 0, 7),
@@ -60,6 +73,9 @@ def test_every_type_is_read() -> None:
         (record("PLAN,a,1,0x1234_5,1,1,1")[:-1], "hexadecimal"),
         (b"noise", "form"),
         (b"", "form"),
+        (record("BOOT,1,a,1,1,00000000,k,1,1,basepri,none")[:-1], "10 fields instead of 8"),
+        (record("BOOT,2,a,1,1,00000000,k,1,1")[:-1], "8 fields instead of 10"),
+        (record("BOOT,2,a,1,1,00000000,k,1,1,mutex,none")[:-1], "none of"),
         (record("FAIL," + "x" * 130 + ",1")[:-1], "128"),
         (b"@\xff\xfe*%04X" % binascii.crc_hqx(b"\xff\xfe", 0xFFFF), "codec"),
     ],

@@ -22,7 +22,7 @@
 #include "heap/heap.h"
 #include "task.h"
 
-enum { RECORD_FORMAT = 1, STACK_WORDS = 512 };
+enum { RECORD_FORMAT = 2, STACK_WORDS = 512 };
 
 static StaticTask_t bench_task_control;
 static StackType_t bench_task_stack[STACK_WORDS];
@@ -39,9 +39,11 @@ static void boot(void) {
     record_text(tskKERNEL_VERSION_NUMBER);
     record_decimal(heap.free_blocks);
     record_decimal(heap.free_bytes);
+    record_text(heap_locking());
+    record_text(heap_knobs());
     record_end();
-    if (heap.free_blocks != 1u || !heap_check()) {
-        fail("heap", heap.free_blocks);
+    if (heap.largest_free_block == 0u || !heap_check()) {
+        fail("heap", heap.largest_free_block);
     }
 }
 

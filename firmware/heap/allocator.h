@@ -1,5 +1,5 @@
 /**
- * Contract of a whole allocator. Exactly one is linked. The facade holds the lock around each call, so
+ * Contract of a whole allocator. Exactly one is linked: the block layer with an index, or a file of allocators/. The facade holds the lock around each call, so
  * an allocator is single-threaded code over one region.
  */
 #ifndef TAILSCOPE_HEAP_ALLOCATOR_H
@@ -21,7 +21,17 @@ typedef struct {
     size_t smallest_block;
 } allocator_free_space;
 
-/** Takes over `bytes` bytes at `region` (8-byte aligned): afterwards one free block spans it. */
+/** What an allocator takes for itself of the region; constants of its format. */
+typedef struct {
+    uint32_t heap;           /**< once, whatever is live: what no block can use of a region of TAILSCOPE_HEAP_BYTES */
+    uint32_t block;          /**< beside the payload of each live block: header, boundary tags */
+    uint32_t smallest_block; /**< all that a request for one byte takes, payload and header */
+} allocator_overhead_bytes;
+
+/** Linked into every image, where the footprint table reads it. */
+extern const allocator_overhead_bytes allocator_overhead;
+
+/** Takes over `bytes` bytes at `region` (8-byte aligned): afterwards nothing is live. */
 void allocator_init(void *region, size_t bytes);
 
 allocator_result allocator_allocate(size_t size);
@@ -29,7 +39,13 @@ allocator_result allocator_allocate(size_t size);
 /** As allocator_allocate(); the payload is a multiple of `alignment`, a power of two. */
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment);
 
-/** Frees, or refuses and leaves the heap intact. */
+/**
+ * Makes the live block at `payload` (not NULL) hold `size` bytes, where it lies or elsewhere with its content. Unless
+ * the status is HEAP_OK it is what and where it was; HEAP_UNSUPPORTED if the allocator has no such operation.
+ */
+allocator_result allocator_reallocate(void *payload, size_t size);
+
+/** Frees; an allocator that promises `checks_frees` refuses what is no live block and leaves the heap intact. */
 heap_status allocator_free(void *payload);
 
 /**
@@ -41,16 +57,16 @@ size_t allocator_usable_size(const void *payload);
 /** Sum of free payload bytes, in constant time. */
 size_t allocator_free_bytes(void);
 
-/** Largest payload that one allocation could get now. */
+/** Largest payload that one allocation could get now; not for timed code. */
 size_t allocator_largest_free_block(void);
 
-/** Counts what is free by walking the region; on a damaged heap, as far as the headers lead. */
+/** Counts what is free by walking; on a damaged heap, as far as the headers lead. What cannot be known is 0. */
 allocator_free_space allocator_read_free(void);
 
 /** What the last allocate or free looked at while searching. */
 uint32_t allocator_probes(void);
 
-/** Every invariant holds. Walks the region. */
+/** Every invariant holds that the allocator can check; one without a checker says true. */
 bool allocator_check(void);
 
 const char *allocator_name(void);

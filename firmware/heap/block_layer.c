@@ -278,7 +278,67 @@ bool allocator_check(void) {
     return free_bytes == layer.free_bytes && heap_index_check(free_blocks);
 }
 
+/* Reallocation */
+
+/** Gives back what the live `block` has above `size`, together with a free block behind it. */
+static allocator_result trim(heap_block *block, uint32_t size) {
+    if (block->size - size >= BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD) {
+        give_to_index(coalesce(cut(block, size)));
+    }
+    return (allocator_result){.payload = block_payload(block), .usable_bytes = block->size, .status = HEAP_OK};
+}
+
+/** True if `block` holds `size` bytes, after it took in a free block behind it if that was needed and enough. */
+static bool fits_in_place(heap_block *block, uint32_t size) {
+    if (block->size >= size) {
+        return true;
+    }
+    heap_block *const after = block_after(block);
+    const bool enough = after != NULL && after->status == BLOCK_FREE &&
+                        block->size + BLOCK_HEADER_BYTES + after->size >= size;
+    if (enough) {
+        take_from_index(after);
+        merge(block, after);
+    }
+    return enough;
+}
+
+static allocator_result move(heap_block *block, uint32_t size) {
+    heap_block *const found = search(size);
+    if (found == NULL) {
+        return refuse(HEAP_OUT_OF_MEMORY);
+    }
+    take_from_index(found);
+    const allocator_result moved = hand_out(found, size);
+    memcpy(moved.payload, block_payload(block), block->size);
+    give_to_index(coalesce(block));
+    return moved;
+}
+
+allocator_result allocator_reallocate(void *payload, size_t size) {
+    layer.probes = 0;
+    const heap_status status = judge_free(payload);
+    if (status != HEAP_OK) {
+        return refuse(status);
+    }
+    if (size == 0) {
+        return refuse(HEAP_ZERO_SIZE);
+    }
+    if (size > layer.bytes) {
+        return refuse(HEAP_OUT_OF_MEMORY);
+    }
+    const uint32_t rounded = round_up(size);
+    heap_block *const block = header_of(payload);
+    return fits_in_place(block, rounded) ? trim(block, rounded) : move(block, rounded);
+}
+
 /* Figures */
+
+const allocator_overhead_bytes allocator_overhead = {
+    .heap = 0,
+    .block = BLOCK_HEADER_BYTES,
+    .smallest_block = BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD,
+};
 
 size_t allocator_usable_size(const void *payload) {
     const heap_block *const block = header_of(payload);

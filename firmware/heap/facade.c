@@ -1,6 +1,6 @@
 /**
  * The facade (heap.h). Each operation has one critical section, and its markers stand right inside the lock: what
- * they measure is how long interrupts are masked, the book-keeping that must be consistent included. That
+ * they measure is how long others are held off, the book-keeping that must be consistent included. That
  * takes the same few steps for every allocator.
  */
 #include "heap.h"
@@ -58,6 +58,15 @@ static void book_allocation(allocator_result result) {
     }
 }
 
+static void book_reallocation(allocator_result result, size_t usable_bytes_before) {
+    testify(result.status);
+    if (result.status == HEAP_OK) {
+        count.bytes_in_use += result.usable_bytes;
+        count.bytes_in_use -= usable_bytes_before;
+        note_free_bytes();
+    }
+}
+
 static void book_free(heap_status status, size_t usable_bytes) {
     testify(status);
     if (status == HEAP_OK) {
@@ -81,6 +90,22 @@ void *heap_allocate_aligned(size_t size, size_t alignment) {
     const uint32_t begin_cycles = heap_port_critical_begin();
     const allocator_result result = allocator_allocate_aligned(size, alignment);
     book_allocation(result);
+    last.critical_cycles = heap_port_critical_end() - begin_cycles;
+    heap_port_unlock(mask);
+    return result.payload;
+}
+
+void *heap_reallocate(void *payload, size_t size) {
+    if (payload == NULL) {
+        return heap_allocate(size);
+    }
+    /* Before the lock, as in heap_free(). */
+    const size_t usable_bytes = allocator_usable_size(payload);
+
+    const uint32_t mask = heap_port_lock();
+    const uint32_t begin_cycles = heap_port_critical_begin();
+    const allocator_result result = allocator_reallocate(payload, size);
+    book_reallocation(result, usable_bytes);
     last.critical_cycles = heap_port_critical_end() - begin_cycles;
     heap_port_unlock(mask);
     return result.payload;
@@ -150,6 +175,14 @@ bool heap_check(void) {
 
 const char *heap_allocator_name(void) {
     return allocator_name();
+}
+
+const char *heap_knobs(void) {
+    return sizeof TAILSCOPE_KNOBS > 1 ? TAILSCOPE_KNOBS : "none";
+}
+
+const char *heap_locking(void) {
+    return heap_port_locking();
 }
 
 size_t heap_region_bytes(void) {

@@ -21,6 +21,7 @@ typedef enum {
     HEAP_DOUBLE_FREE,   /**< the block is free already */
     HEAP_CORRUPT,       /**< a header's invariant is broken */
     HEAP_BAD_ALIGNMENT, /**< requested alignment is no power of two, or too large */
+    HEAP_UNSUPPORTED,   /**< the allocator has no such operation */
 } heap_status;
 
 /** What was witnessed of the last operation. */
@@ -59,11 +60,21 @@ void *heap_allocate(size_t size);
 /** As heap_allocate(); the payload is a multiple of `alignment`, a power of two. */
 void *heap_allocate_aligned(size_t size, size_t alignment);
 
-/** Frees a live payload; anything else is refused and said. Exactly one critical section, as heap_allocate(). */
+/**
+ * Makes a live payload hold `size` bytes, there or at another place, with its content as far as both sizes reach, and
+ * returns it. NULL: the block is still what and where it was, and heap_last_operation() says why, HEAP_UNSUPPORTED
+ * where the allocator has no reallocation of its own. A `payload` of NULL is an allocation. One critical section.
+ */
+void *heap_reallocate(void *payload, size_t size);
+
+/**
+ * Frees a live payload. Anything else is refused and said, except by allocators that do not promise to check
+ * (catalogue.toml). Exactly one critical section, as heap_allocate().
+ */
 heap_status heap_free(void *payload);
 
 /**
- * The witness of the most recent heap_allocate*() or heap_free(), in constant time. Read it with the caller's own
+ * The witness of the most recent heap_allocate*(), heap_reallocate() or heap_free(), in constant time. Read it with the caller's own
  * exclusion.
  */
 heap_witness heap_last_operation(void);
@@ -85,6 +96,12 @@ bool heap_check(void);
 
 /** Name of the allocator compiled in, e.g. "tlsf". */
 const char *heap_allocator_name(void);
+
+/** The allocator's knobs as they were built, e.g. "TLSF_OCTAVES=14/TLSF_SLOTS=16"; "none" if it has none. */
+const char *heap_knobs(void);
+
+/** What holds others off while the heap works: the port's lock, e.g. "basepri". */
+const char *heap_locking(void);
 
 /** Size of the region, bytes. */
 size_t heap_region_bytes(void);

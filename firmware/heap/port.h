@@ -1,17 +1,20 @@
 /**
  * What the heap needs from the place it runs in: a lock and the markers around the critical section.
- * The board implements it on BASEPRI, GPIO and DWT (board/heap_port.c); the host tests with a stub.
+ * The board implements it on the core's masks or the scheduler, GPIO and DWT (board/locking, board/markers.S); the host tests with a stub.
  */
 #ifndef TAILSCOPE_HEAP_PORT_H
 #define TAILSCOPE_HEAP_PORT_H
 
 #include <stdint.h>
 
-/** Masks the interrupts that may use the kernel; returns the previous mask. Nests. */
+/** Holds off whoever else may use the heap; returns what to give to heap_port_unlock(). Nests. */
 uint32_t heap_port_lock(void);
 
-/** Restores the mask that heap_port_lock() returned. */
+/** Ends what the heap_port_lock() began that returned `previous`. */
 void heap_port_unlock(uint32_t previous);
+
+/** How the lock holds others off: "basepri", "primask" or "scheduler" on the board. */
+const char *heap_port_locking(void);
 
 /**
  * Begin marker: raises CRIT and reads CYCCNT as one indivisible pair.

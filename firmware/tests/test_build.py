@@ -6,10 +6,12 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from firmware import build as firmware
+from firmware import catalogue
 
 FIRMWARE = Path(firmware.__file__).parent
 LINE_BYTES = 16
@@ -29,8 +31,62 @@ def image(request: pytest.FixtureRequest) -> firmware.FirmwareImage:
     return firmware.build(request.param)
 
 
-def test_allocators_are_the_indexes() -> None:
-    assert {"seglist", "tlsf"} <= set(firmware.allocators())
+def test_catalogue_and_folders_hold_the_same_allocators() -> None:
+    rows = catalogue.allocators()
+    of_kind = {True: set[str](), False: set[str]()}
+    for name, row in rows.items():
+        of_kind[row.kind == "index"].add(name)
+    heap = FIRMWARE / "heap"
+    assert of_kind[True] == {source.stem for source in (heap / "indexes").glob("*.c")}
+    assert of_kind[False] == {source.stem for source in (heap / "allocators").glob("*.c")}
+
+
+def _cached(folder: Path) -> dict[str, str]:
+    lines = re.findall(
+        r"^TAILSCOPE_(\w+):STRING=(.*)$", (folder / "CMakeCache.txt").read_text(), re.MULTILINE
+    )
+    return dict(lines)
+
+
+def test_catalogue_and_cmake_have_the_same_knobs_and_defaults(
+    image: firmware.FirmwareImage, tmp_path: Path
+) -> None:
+    row = catalogue.allocators()[image.allocator]
+    command = ["cmake", "-S", str(FIRMWARE), "-B", str(tmp_path), "-G", "Ninja"]
+    subprocess.run([*command, f"-DTAILSCOPE_ALLOCATOR={row.id}"], capture_output=True, check=True)
+    found = _cached(tmp_path)
+    assert found.pop("LOCKING") == row.lockings[0]
+    for common in ("ALLOCATOR", "ART", "HEAP_BYTES"):
+        found.pop(common)
+    assert found == {name: str(value) for name, value in row.knobs.items()}
+
+
+def test_locking_and_knobs_are_choices_of_the_build() -> None:
+    plain = firmware.build("tlsf")
+    turned = firmware.build("tlsf", locking="scheduler", knobs={"TLSF_SLOTS": 8, "TLSF_OCTAVES": 14})
+    assert turned.elf.parent.name == "tlsf-scheduler-TLSF_SLOTS=8"
+    assert "vTaskSuspendAll" in " ".join(_disassembly(turned.elf, "heap_port_lock").values())
+    assert "cpsid" in " ".join(
+        _disassembly(firmware.build("tlsf", locking="primask").elf, "heap_port_lock").values()
+    )
+    assert "BASEPRI" in " ".join(_disassembly(plain.elf, "heap_port_lock").values())
+
+
+@pytest.mark.parametrize(
+    ("choice", "says"),
+    [
+        (
+            {"locking": "mutex"},
+            "tlsf does not work under 'mutex' locking: choose basepri or primask or scheduler.",
+        ),
+        ({"knobs": {"THRESHOLD": 3}}, "tlsf has no knob 'THRESHOLD': it has TLSF_OCTAVES, TLSF_SLOTS."),
+        ({"knobs": {"TLSF_SLOTS": -1}}, "The knob TLSF_SLOTS of tlsf is -1: say a whole number, 0 or more."),
+    ],
+)
+def test_impossible_choice_is_said(choice: dict[str, Any], says: str) -> None:
+    with pytest.raises(firmware.BuildError) as refused:
+        firmware.build("tlsf", **choice)
+    assert str(refused.value) == says
 
 
 def test_firmware_leaves_room_for_the_operations(image: firmware.FirmwareImage) -> None:

@@ -26,17 +26,24 @@ static const struct {
     const char *name;
     void (*run)(void);
 } suites[] = {
+    {"requests", test_requests},
+    {"contents", test_contents},
+    {"recovery", test_recovery},
+    {"account", test_account},
+    {"reallocation", test_reallocation},
+    {"markers", test_markers},
+#ifdef TAILSCOPE_BLOCK_LAYER
     {"before_reset", test_before_reset},
     {"blocks", test_blocks},
     {"refusals", test_refusals},
     {"exhaustion", test_exhaustion},
     {"aligned", test_aligned},
     {"statistics", test_statistics},
-    {"markers", test_markers},
     {"checker", test_checker},
     {"fit", test_fit},
     {"probes", test_probes},
     {"churn", test_churn},
+#endif
 };
 
 int main(int argc, char **argv) {

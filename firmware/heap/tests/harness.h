@@ -16,13 +16,20 @@ void harness_check(bool holds, const char *what, const char *file, int line);
 void harness_check_equal(uintmax_t found, uintmax_t wanted, const char *what, const char *file, int line);
 
 /* The suites; harness.c runs the one that is named on the command line. */
+void test_requests(void);
+void test_contents(void);
+void test_recovery(void);
+void test_account(void);
+void test_reallocation(void);
+void test_markers(void);
+
+/* Only where the allocator is an index on the block layer: these look at its headers. */
 void test_before_reset(void);
 void test_blocks(void);
 void test_refusals(void);
 void test_exhaustion(void);
 void test_aligned(void);
 void test_statistics(void);
-void test_markers(void);
 void test_checker(void);
 void test_fit(void);
 void test_probes(void);

@@ -39,3 +39,7 @@ uint32_t heap_port_critical_end(void) {
     record.marker_pairs++;
     return read_cycles();
 }
+
+const char *heap_port_locking(void) {
+    return "none";
+}

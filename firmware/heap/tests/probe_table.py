@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from firmware import catalogue
 from firmware.heap.tests.check_replay import (
     DEPTHS,
     TRIALS,
@@ -39,7 +40,7 @@ def table(programs: dict[str, Path]) -> str:
 
 if __name__ == "__main__":
     builds = Path(__file__).resolve().parents[3] / "build" / "heap-tests"
-    indexes = sorted(path.stem for path in (Path(__file__).parents[1] / "indexes").glob("*.c"))
+    indexes = sorted(catalogue.allocators())
     missing = [name for name in indexes if not (builds / name / "replay").is_file()]
     if missing:
         sys.exit(f"There is no replay of {', '.join(missing)}: run the host tests of the heap first.")

@@ -8,6 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A knob is defined where the index under test has it; the others need a value to be compiled. */
+#ifndef TAILSCOPE_TLSF_SLOTS
+#define TAILSCOPE_TLSF_SLOTS 16u
+#endif
+#ifndef TAILSCOPE_SEARCH_THRESHOLD
+#define TAILSCOPE_SEARCH_THRESHOLD 0u
+#endif
+
 /** Which of the blocks that are large enough a search is sure to find. */
 typedef enum {
     FINDS_WHAT_FITS,       /**< every one */

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from firmware import catalogue
 from firmware.heap.tests.probe_table import table
 
 TESTS = Path(__file__).parent
 REPOSITORY = TESTS.parents[2]
-INDEXES = sorted(path.stem for path in (TESTS.parent / "indexes").glob("*.c"))
+ALLOCATORS = sorted(catalogue.allocators())
 
 
 def run(*command: str | Path) -> str:
@@ -48,7 +49,7 @@ def built(allocator: str, sanitize: str, knobs: tuple[str, ...] = ()) -> Path:
 
 
 @pytest.mark.parametrize("sanitize", ["OFF", "ON"])
-@pytest.mark.parametrize("allocator", INDEXES)
+@pytest.mark.parametrize("allocator", ALLOCATORS)
 def test_heap_on_the_host(allocator: str, sanitize: str) -> None:
     build = built(allocator, sanitize)
     assert "100% tests passed" in run("ctest", "--test-dir", build, "--output-on-failure")
@@ -80,7 +81,7 @@ def test_an_impossible_knob_is_refused(tmp_path: Path, allocator: str, knob: str
 
 
 def test_the_table_of_the_readme_is_what_replay_counts() -> None:
-    programs = {allocator: built(allocator, "OFF") / "replay" for allocator in INDEXES}
+    programs = {allocator: built(allocator, "OFF") / "replay" for allocator in ALLOCATORS}
     assert table(programs) in (TESTS.parent / "README.md").read_text()
 
 
@@ -90,4 +91,6 @@ def test_an_unknown_allocator_is_refused_with_the_known_ones(tmp_path: Path) -> 
     done = subprocess.run(configure(tmp_path, "buddy", "OFF"), check=False, capture_output=True, text=True)
     assert done.returncode != 0
     said = " ".join(done.stderr.split())
-    assert f"There is no allocator 'buddy': set TAILSCOPE_ALLOCATOR to one of {', '.join(INDEXES)}." in said
+    assert (
+        f"There is no allocator 'buddy': set TAILSCOPE_ALLOCATOR to one of {', '.join(ALLOCATORS)}." in said
+    )

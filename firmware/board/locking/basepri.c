@@ -1,4 +1,4 @@
-/* The heap's lock is the kernel's BASEPRI mask; its markers are in markers.S. */
+/* The heap's lock as a mask of the interrupts that may use the kernel: the kernel's own, in BASEPRI. */
 #include "heap/port.h"
 
 #include "FreeRTOS.h"
@@ -9,4 +9,8 @@ uint32_t heap_port_lock(void) {
 
 void heap_port_unlock(uint32_t previous) {
     portCLEAR_INTERRUPT_MASK_FROM_ISR(previous);
+}
+
+const char *heap_port_locking(void) {
+    return "basepri";
 }

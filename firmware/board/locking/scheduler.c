@@ -1,0 +1,22 @@
+/*
+ * The heap's lock as heap_4.c has it: no task switch until the end, and every interrupt is served. So no interrupt may
+ * use the heap, and what waits is the task that an interrupt wakes.
+ */
+#include "heap/port.h"
+
+#include "FreeRTOS.h"
+#include "task.h"
+
+uint32_t heap_port_lock(void) {
+    vTaskSuspendAll();
+    return 0;
+}
+
+void heap_port_unlock(uint32_t previous) {
+    (void)previous;
+    (void)xTaskResumeAll();
+}
+
+const char *heap_port_locking(void) {
+    return "scheduler";
+}

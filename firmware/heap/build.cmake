@@ -1,0 +1,52 @@
+# The words with which an allocator's <id>.cmake says how it is built. CMakeLists.txt includes that file.
+
+# tailscope_smallest_payload(<bytes>): what an index keeps in the payload of a free block. 8 if nothing is said: two
+# links.
+macro(tailscope_smallest_payload bytes)
+    set(smallest_payload ${bytes})
+endmacro()
+tailscope_smallest_payload(8)
+
+# tailscope_knob(<NAME> <default> <meaning>): a whole number that may be chosen at configuration, -DTAILSCOPE_<NAME>=;
+# the code sees the macro TAILSCOPE_<NAME>, and the BOOT record says it.
+macro(tailscope_knob name default meaning)
+    set(TAILSCOPE_${name} ${default} CACHE STRING "${TAILSCOPE_ALLOCATOR}: ${meaning}")
+    if(NOT TAILSCOPE_${name} MATCHES "^(0|[1-9][0-9]*)$")
+        message(FATAL_ERROR "TAILSCOPE_${name} is '${TAILSCOPE_${name}}': say a whole number.")
+    endif()
+    list(APPEND knob_definitions TAILSCOPE_${name}=${TAILSCOPE_${name}}u)
+    list(APPEND knob_words ${name}=${TAILSCOPE_${name}})
+endmacro()
+
+# tailscope_locking(<kind>...): the only locks this allocator works under, the first being the default; without this, all.
+macro(tailscope_locking default)
+    set(TAILSCOPE_LOCKING ${default} CACHE STRING "How the heap holds others off")
+    set(lockings ${default} ${ARGN})
+    if(NOT TAILSCOPE_LOCKING IN_LIST lockings)
+        message(FATAL_ERROR "${TAILSCOPE_ALLOCATOR} does not work under TAILSCOPE_LOCKING=${TAILSCOPE_LOCKING}: choose one of ${lockings}.")
+    endif()
+endmacro()
+
+# tailscope_foreign(SOURCES <file>... [INCLUDES <folder>...] [DEFINITIONS <macro>...] [OPTIONS <flag>...])
+# Sources of others, compiled as they are: with their own warnings (none of ours), in a library behind the adapter. The
+# adapter sees the same include folders and macros.
+function(tailscope_foreign)
+    cmake_parse_arguments(PARSE_ARGV 0 foreign "" "" "SOURCES;INCLUDES;DEFINITIONS;OPTIONS")
+    add_library(tailscope_foreign STATIC ${foreign_SOURCES})
+    target_include_directories(tailscope_foreign SYSTEM PUBLIC ${foreign_INCLUDES})
+    target_compile_definitions(tailscope_foreign PUBLIC ${foreign_DEFINITIONS})
+    target_compile_options(tailscope_foreign PRIVATE -w ${foreign_OPTIONS})
+    target_link_libraries(tailscope_heap PRIVATE tailscope_foreign)
+endfunction()
+
+# What the words above came to. The knobs are for the allocator's sources, and for the host tests, which read a
+# property of the target.
+function(tailscope_write_definitions)
+    list(JOIN knob_words "/" knobs)
+    target_compile_definitions(
+        tailscope_heap
+        PUBLIC TAILSCOPE_SMALLEST_PAYLOAD=${smallest_payload}
+        PRIVATE TAILSCOPE_HEAP_BYTES=${TAILSCOPE_HEAP_BYTES} "TAILSCOPE_KNOBS=\"${knobs}\"" ${knob_definitions}
+    )
+    set_property(TARGET tailscope_heap PROPERTY TAILSCOPE_KNOB_DEFINITIONS "${knob_definitions}")
+endfunction()

@@ -1,0 +1,13 @@
+/** What the catalogue says that the allocator under test promises. */
+#ifndef TAILSCOPE_HEAP_TESTS_ALLOCATOR_PROMISES_H
+#define TAILSCOPE_HEAP_TESTS_ALLOCATOR_PROMISES_H
+
+#include <stdbool.h>
+
+/**
+ * True if it promises `what`, a word of heap/catalogue.toml, or "block_layer" for an index. Otherwise says on stdout,
+ * once for each word, that this is left out.
+ */
+bool allocator_promises(const char *what);
+
+#endif
