@@ -6,9 +6,11 @@ import binascii
 import ctypes
 import re
 import shutil
+import struct
 import subprocess
 import zlib
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -105,6 +107,58 @@ def test_bad_header_is_named(bench: ctypes.CDLL, fields: dict[str, int], reason:
 )
 def test_bad_entry_is_named_with_its_index(bench: ctypes.CDLL, bad: bytes, reason: str) -> None:
     assert check(bench, image(*GOOD, bad)) == (reason, len(GOOD))
+
+
+def is_acceptable(candidate: bytes, capacity_bytes: int) -> bool:
+    """docs/SPEC.md, section 3, said once more: what the firmware must not refuse."""
+    magic, version, header_bytes, count, crc, slots, stimulus, control, mode, records, reserved, name = (
+        struct.unpack("<IHHIIIIIBB2s32s", candidate[:64])
+    )
+    letters, nul, _ = name.partition(b"\0")
+    if (magic, version, header_bytes, reserved) != (0x504F5354, 1, 64, b"\0\0"):
+        return False
+    if slots > 2048 or mode > 1 or records > 1 or 1 <= stimulus <= 1999 or 1 <= control <= 499:
+        return False
+    if not nul or re.search(rb"[^!-~]|[,*@]", letters) or 64 + 12 * count > capacity_bytes:
+        return False
+    body = candidate[64 : 64 + 12 * count]
+    return zlib.crc32(body) == crc and all(
+        is_acceptable_entry(row, slots) for row in struct.iter_unpack("<BBHIHBB", body)
+    )
+
+
+def is_acceptable_entry(row: tuple[int, ...], slots: int) -> bool:
+    kind, flags, slot, argument, offset, align, reserved = row
+    if flags > 1 or offset or reserved:
+        return False
+    if kind == ALLOCATE:
+        return slot < slots and align <= 31
+    if kind == FREE:
+        return slot < slots and argument == 0 and align == 0
+    return kind == MARK and slot == 0 and align == 0
+
+
+def damaged(random: Random) -> bytes:
+    """A good image with up to three bytes changed, most times under a checksum that fits."""
+    candidate = bytearray(image(*GOOD, name=b"n" * random.randint(0, 31)))
+    for _ in range(random.randint(0, 3)):
+        place = random.choice([random.randrange(len(candidate)), 12, 13, 64 + random.randrange(36)])
+        candidate[place] = random.choice([0, 1, 2, 3, 4, 32, 0x7F, 0xFF, random.randrange(256)])
+    if random.random() < 0.8:
+        count = min(int.from_bytes(candidate[8:12], "little"), len(GOOD))
+        candidate[12:16] = zlib.crc32(candidate[64 : 64 + 12 * count]).to_bytes(4, "little")
+    return bytes(candidate)
+
+
+def test_damaged_images_are_refused_and_only_those(bench: ctypes.CDLL) -> None:
+    random = Random(0x7A11)
+    seen = {True: 0, False: 0}
+    for _ in range(20_000):
+        candidate = damaged(random)
+        good = is_acceptable(candidate, len(candidate))
+        seen[good] += 1
+        assert (bench.image_check(candidate, len(candidate)).reason is None) == good, candidate.hex()
+    assert min(seen.values()) > 2_000, seen
 
 
 def test_marks_are_no_operations(bench: ctypes.CDLL) -> None:

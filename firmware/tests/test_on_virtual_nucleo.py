@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -227,3 +228,25 @@ def test_bad_image_is_refused_before_anything_moves(run: Runner) -> None:
 
 def test_erased_flash_is_refused(run: Runner) -> None:
     assert run(b"\xff" * 64).of("FAIL") == [["magic", str(0xFFFFFFFF)]]
+
+
+def senseless(random: Random) -> tuple[bytes, ...]:
+    """What no compiler of scenarios writes: slots in use, blocks freed twice, impossible sizes."""
+    sizes = (0, 1, 7, 24, 500, 3_000, 30_000, 65_000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFF0, 0xFFFFFFFF)
+    rows = []
+    for _ in range(150):
+        slot = random.randrange(8)
+        allocate = entry(ALLOCATE, slot, random.choice(sizes), align=random.choice((0, 0, 0, 3, 6, 12, 31)))
+        rows.append(random.choice((allocate, allocate, entry(FREE, slot, 0))))
+    return tuple(rows)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_whatever_an_image_asks_for_the_run_ends_in_order(run: Runner, seed: int) -> None:
+    asked = senseless(Random(seed))
+    done = run(image(*asked, slots=8, stimulus_period=2000, control_period=500))
+    assert done.of("END") == [[str(len(asked))]]
+    assert not done.of("FAIL")
+    (heap,) = done.of("HEAP")
+    assert heap[-1] == "1"
+    assert {fields[1] for fields in done.of("OP")} == {"A", "O", "F", "N", "E"}

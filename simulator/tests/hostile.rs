@@ -101,7 +101,7 @@ fn drive(target: &str, cases: usize) {
 #[test]
 fn every_target_has_its_test() {
     let tested = [
-        "elf", "code", "bus", "snapshot", "analyzer", "uart", "probe",
+        "elf", "image", "code", "bus", "snapshot", "analyzer", "uart", "probe",
     ];
     assert_eq!(entries::ALL.map(|(name, _)| name), tested);
 }
@@ -109,6 +109,11 @@ fn every_target_has_its_test() {
 #[test]
 fn elf() {
     drive("elf", 2_000);
+}
+
+#[test]
+fn image() {
+    drive("image", 2_000);
 }
 
 #[test]

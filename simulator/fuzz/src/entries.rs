@@ -7,6 +7,7 @@ use virtual_nucleo::core::Timing;
 use virtual_nucleo::debug::DebugPort;
 use virtual_nucleo::machine::{Limit, Machine};
 use virtual_nucleo::memory::elf::Firmware;
+use virtual_nucleo::memory::image::ImageArgument;
 use virtual_nucleo::memory::{Memory, FLASH_BASE};
 use virtual_nucleo::servers::beaglelogic;
 use virtual_nucleo::servers::probe::protocol::{self, Call};
@@ -16,8 +17,9 @@ use virtual_nucleo::soc::Soc;
 pub type Entry = fn(&[u8]);
 
 /// Every entry by the name of its target and its corpus.
-pub const ALL: [(&str, Entry); 7] = [
+pub const ALL: [(&str, Entry); 8] = [
     ("elf", elf),
+    ("image", image),
     ("code", code),
     ("bus", bus),
     ("snapshot", snapshot),
@@ -53,6 +55,22 @@ pub fn elf(data: &[u8]) {
     let _ = firmware.symbol("main");
     let mut memory = Memory::default();
     if firmware.place(&mut memory).is_ok() {
+        run(memory);
+    }
+}
+
+/// An image beside firmware: its argument on a line, then its bytes.
+pub fn image(data: &[u8]) {
+    let mut parts = data.splitn(2, |byte| *byte == b'\n');
+    let argument = String::from_utf8_lossy(parts.next().unwrap_or_default());
+    let Ok(argument) = argument.parse::<ImageArgument>() else {
+        return;
+    };
+    let mut memory = Memory::default();
+    memory.load(FLASH_BASE, &READER).expect("the code fits");
+    let bytes = parts.next().unwrap_or_default();
+    if memory.load(argument.address, bytes).is_ok() {
+        assert!(bytes.is_empty() || memory.holds(argument.address, bytes));
         run(memory);
     }
 }
@@ -139,6 +157,15 @@ fn sleeping() -> Machine {
 /// SP, the entry point 8, then `wfi` and a jump back to it.
 const SLEEP: [u8; 12] = [
     0x00, 0x80, 0x01, 0x20, 0x09, 0x00, 0x00, 0x08, 0x30, 0xBF, 0xFD, 0xE7,
+];
+
+/// SP, the entry point 8, then words read from 0x08040000 on until one is 0.
+const READER: [u8; 24] = [
+    0x00, 0x80, 0x01, 0x20, 0x09, 0x00, 0x00, 0x08, // the vectors
+    0x02, 0x48, // ldr r0, the word at the end
+    0x04, 0xC8, 0x00, 0x2A, 0xFC, 0xD1, // ldmia r0!, {r2}; cmp r2, #0; bne back
+    0xFE, 0xE7, 0x00, 0x00, // b to itself
+    0x00, 0x00, 0x04, 0x08,
 ];
 
 /// Lines to the logic analyzer.
