@@ -133,10 +133,14 @@ fn the_watchdog_and_software_reset_the_chip() {
         &["--until", "100ms", "--edges", edges.to_str().unwrap()],
     );
     let value = |name| values(&shown, name);
-    assert_eq!(value("life"), [1, 2, 3]);
-    // Power-up: POR, PIN, BOR; then IWDG with PIN; then software with PIN (RM0368 §6.3.18, bits 31–24).
-    assert_eq!(value("cause"), [0x0E, 0x24, 0x14]);
-    assert_eq!(value("pin"), [0, 0, 0]);
+    assert_eq!(value("life"), [1, 2, 3, 4, 5]);
+    // Power-up: POR, PIN, BOR; then IWDG, software, and WWDG twice, with PIN (RM0368 §6.3.18, bits 31–24).
+    assert_eq!(value("cause"), [0x0E, 0x24, 0x14, 0x44, 0x44]);
+    assert_eq!(value("pin"), [0; 5]);
+    // From 0x7F to 0x50 in counts of 8,192 cycles, and a turn of the polling loop.
+    let opened = value("opened")[0] - 0x2F * 8_192;
+    assert!(opened < 50, "{opened}");
+    assert!(value("survived").is_empty());
     // PA5 rises a few cycles behind the last feeding and falls with the reset, 10 ms after it.
     let edges = read_edges(&edges);
     let cycles: Vec<u64> = edges
@@ -146,4 +150,12 @@ fn the_watchdog_and_software_reset_the_chip() {
         .collect();
     let alive = cycles[3] - cycles[2];
     assert!((159_900..160_000).contains(&alive), "{cycles:?}");
+    // The window watchdog's last eight counts, in the third life.
+    let [.., rise, fall, _, _, _] = cycles[..] else {
+        panic!("{cycles:?}")
+    };
+    assert!(
+        (8 * 8_192 - 50..8 * 8_192).contains(&(fall - rise)),
+        "{cycles:?}"
+    );
 }

@@ -126,7 +126,7 @@ pub fn bus(data: &[u8]) {
 fn enables(register: u32) -> u32 {
     match register {
         0x4002_3830 => 0x9F,
-        0x4002_3840 => 0x1002_000F,
+        0x4002_3840 => 0x1002_080F,
         _ => 0x4000,
     }
 }

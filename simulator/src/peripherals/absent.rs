@@ -151,11 +151,5 @@ pub static SMALL_TIMER: &[Register] = &[
     row(0x50, "OR", 0),
 ];
 
-pub static WWDG: &[Register] = &[
-    row(0x00, "CR", 0x0000_007F),
-    row(0x04, "CFR", 0x0000_007F),
-    row(0x08, "SR", 0),
-];
-
 /// OTG_FS and I2Sext: named by their offset.
 pub static UNNAMED: &[Register] = &[];

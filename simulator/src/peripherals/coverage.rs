@@ -10,6 +10,7 @@ const DIFFERENCES: &[&str] = &[
     "TIM2–TIM5: input filters, capture from TRC and clearing by ETRF stop the run; an input is seen without the synchroniser's delay",
     "USART2: the waveform of TX is not on its pin; bytes leave and arrive whole, without noise or framing errors",
     "GPIO: the speed of an output has no effect; an edge takes no time",
+    "WWDG: its prescaler starts afresh with every write of the counter",
     "FLASH: option bytes are programmed in the time of a 16 KiB sector",
     "all: the core's private peripherals (NVIC, SCB, SysTick, DWT, MPU) are the core's and not listed here",
 ];

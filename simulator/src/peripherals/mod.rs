@@ -20,6 +20,7 @@ pub mod routes;
 pub mod syscfg;
 pub mod timer;
 pub mod usart;
+pub mod wwdg;
 
 use registers::{Registers, Unmodelled};
 

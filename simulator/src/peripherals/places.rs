@@ -1,6 +1,6 @@
 //! The peripheral address map (RM0368 §2.3, table 1): what lives where, and what turns its clock on.
 
-use super::absent::{ADC, ADVANCED_TIMER, I2C, RTC, SDIO, SMALL_TIMER, SPI, UNNAMED, USART, WWDG};
+use super::absent::{ADC, ADVANCED_TIMER, I2C, RTC, SDIO, SMALL_TIMER, SPI, UNNAMED, USART};
 use super::rcc::{AHB1ENR, APB1ENR, APB2ENR};
 use super::registers::Register;
 
@@ -18,6 +18,7 @@ pub enum Block {
     /// 0 = DMA1.
     Dma(usize),
     Iwdg,
+    Wwdg,
     Crc,
     Exti,
     Syscfg,
@@ -121,7 +122,7 @@ static PLACES: &[Place] = &[
         Some((APB1ENR, 3)),
     ),
     absent(0x4000_2800, "RTC", RTC),
-    absent(0x4000_2C00, "WWDG", WWDG),
+    modelled(0x4000_2C00, "WWDG", Apb, Block::Wwdg, Some((APB1ENR, 11))),
     modelled(0x4000_3000, "IWDG", Apb, Block::Iwdg, None),
     absent(0x4000_3400, "I2S2ext", UNNAMED),
     absent(0x4000_3800, "SPI2", SPI),

@@ -33,6 +33,7 @@ const PINRSTF: u32 = 1 << 26;
 const PORRSTF: u32 = 1 << 27;
 const SFTRSTF: u32 = 1 << 28;
 const IWDGRSTF: u32 = 1 << 29;
+const WWDGRSTF: u32 = 1 << 30;
 const RESET_FLAGS: u32 = 0xFE << 24;
 
 const SW: u32 = 0b11;
@@ -135,6 +136,7 @@ pub enum ResetCause {
     Pin,
     Software,
     IndependentWatchdog,
+    WindowWatchdog,
 }
 
 impl ResetCause {
@@ -145,6 +147,7 @@ impl ResetCause {
                 ResetCause::Pin => 0,
                 ResetCause::Software => SFTRSTF,
                 ResetCause::IndependentWatchdog => IWDGRSTF,
+                ResetCause::WindowWatchdog => WWDGRSTF,
             }
     }
 }

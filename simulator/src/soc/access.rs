@@ -312,8 +312,8 @@ mod tests {
             "TIM2_CR1 (bits 0x00000010)"
         );
         assert_eq!(
-            refusal(soc.write(0x4000_2C00, Width::Word, 0xFF, 0)),
-            "WWDG_CR"
+            refusal(soc.write(0x4000_3800, Width::Word, 0xFF, 0)),
+            "SPI2_CR1"
         );
         let stopped = soc
             .read(0x4000_0408, Width::Word, 0)

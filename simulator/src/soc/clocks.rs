@@ -41,6 +41,9 @@ impl Soc {
         let divider = self.clocks.apb1_divider;
         let divider = self.clocked(Block::Usart2).then_some(divider);
         self.usart2.set_divider(divider);
+        let divider = self.clocks.apb1_divider;
+        let divider = self.clocked(Block::Wwdg).then_some(divider);
+        self.wwdg.set_divider(divider, now);
         self.flash.set_core_clock(self.clocks.core);
         self.iwdg
             .set_clocks(self.clocks.core, self.rcc.lsi_on(), now);

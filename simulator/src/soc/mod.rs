@@ -28,15 +28,17 @@ use crate::peripherals::routes::{TIMER_OUTPUTS, USART2_RX, USART2_TX};
 use crate::peripherals::syscfg::Syscfg;
 use crate::peripherals::timer::Timer;
 use crate::peripherals::usart::Usart;
+use crate::peripherals::wwdg::{self, Wwdg};
 use crate::peripherals::Peripheral;
 use crate::timebase::Timebase;
 use serde::{Deserialize, Serialize};
 
 const TIMERS: usize = 4;
-/// Places in the schedule: the timers, then USART2, the flash and the watchdog.
+/// Places in the schedule: the timers, then USART2, the flash and the watchdogs.
 const USART2: usize = TIMERS;
 const FLASH: usize = USART2 + 1;
 const IWDG: usize = FLASH + 1;
+const WWDG: usize = IWDG + 1;
 const NEVER: u64 = u64::MAX;
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -52,6 +54,7 @@ pub struct Soc {
     usart2: Usart,
     dma: [Dma; 2],
     iwdg: Iwdg,
+    wwdg: Wwdg,
     crc: Crc,
     exti: Exti,
     syscfg: Syscfg,
@@ -60,7 +63,7 @@ pub struct Soc {
     clocks: Clocks,
     timebase: Timebase,
     /// The cycle of the next event of each scheduled peripheral.
-    schedule: [u64; IWDG + 1],
+    schedule: [u64; WWDG + 1],
     next_event: u64,
     /// What the user lets pass although it is not modelled.
     gaps: gaps::Gaps,
@@ -112,6 +115,7 @@ impl Soc {
             ],
             serving_dma: false,
             iwdg: Iwdg::default(),
+            wwdg: Wwdg::default(),
             crc: Crc::default(),
             reset_due: None,
             exti: Exti::default(),
@@ -120,7 +124,7 @@ impl Soc {
             timebase: Timebase::new(clocks.core),
             rcc,
             clocks,
-            schedule: [NEVER; IWDG + 1],
+            schedule: [NEVER; WWDG + 1],
             gaps: gaps::Gaps::default(),
             stalled_until: 0,
             code_changed: false,
@@ -259,6 +263,10 @@ impl Soc {
             self.reset_due = Some(ResetCause::IndependentWatchdog);
             self.attention = true;
         }
+        if self.schedule[WWDG] <= cycle {
+            self.wwdg.advance(cycle);
+            self.wwdg_changed();
+        }
         self.reschedule();
     }
 
@@ -279,6 +287,7 @@ impl Soc {
         self.schedule[USART2] = self.usart2.next_event().unwrap_or(NEVER);
         self.schedule[FLASH] = self.flash.next_event().unwrap_or(NEVER);
         self.schedule[IWDG] = self.iwdg.next_event().unwrap_or(NEVER);
+        self.schedule[WWDG] = self.wwdg.next_event().unwrap_or(NEVER);
         let next = self.schedule.iter().copied().fold(NEVER, u64::min);
         self.attention |= next != self.next_event;
         self.next_event = next;
@@ -307,6 +316,14 @@ impl Soc {
         let sent = self.usart2.take_sent();
         if self.has_function(USART2_TX) {
             self.transmitted.extend(sent);
+        }
+    }
+
+    fn wwdg_changed(&mut self) {
+        self.set_interrupt_line(wwdg::IRQ, self.wwdg.interrupt());
+        if self.wwdg.take_expired() {
+            self.reset_due = Some(ResetCause::WindowWatchdog);
+            self.attention = true;
         }
     }
 
@@ -419,6 +436,7 @@ impl Soc {
             Block::Usart2 => &mut self.usart2,
             Block::Dma(controller) => &mut self.dma[controller],
             Block::Iwdg => &mut self.iwdg,
+            Block::Wwdg => &mut self.wwdg,
             Block::Crc => &mut self.crc,
             Block::Exti => &mut self.exti,
             Block::Syscfg => &mut self.syscfg,
@@ -463,6 +481,10 @@ impl Soc {
                 self.reschedule();
             }
             Block::Iwdg => self.reschedule(),
+            Block::Wwdg => {
+                self.wwdg_changed();
+                self.reschedule();
+            }
             Block::Exti => self.exti_changed(),
             Block::Crc | Block::Syscfg | Block::Dbgmcu => {}
         }

@@ -1,0 +1,265 @@
+//! Window watchdog (RM0368 §16): a counter of seven bits on PCLK1 that resets the chip where it runs out, and where it is
+//! refreshed too early.
+
+use super::registers::{Register, Registers, Unmodelled};
+use super::Peripheral;
+use serde::{Deserialize, Serialize};
+
+const CR: u32 = 0x00;
+const CFR: u32 = 0x04;
+const SR: u32 = 0x08;
+
+const COUNTER: u32 = 0x7F;
+const WDGA: u32 = 1 << 7;
+const EWI: u32 = 1 << 9;
+const EWIF: u32 = 1 << 0;
+/// The count at which the early wakeup is told, the last one before the reset (T6 still set).
+const LAST: u32 = 0x40;
+const PRESCALER_SHIFT: u32 = 7;
+/// Clocks of one count at WDGTB = 0 (§16.4).
+const COUNT_CLOCKS: u64 = 4096;
+
+/// Number of the interrupt (§10.1.3, table 38).
+pub const IRQ: u16 = 0;
+
+static TABLE: &[Register] = &[
+    Register::new(CR, "CR", 0x7F, WDGA | COUNTER),
+    Register::new(CFR, "CFR", 0x7F, EWI | 0b11 << PRESCALER_SHIFT | COUNTER),
+    Register::new(SR, "SR", 0, EWIF),
+];
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Wwdg {
+    registers: Registers,
+    /// Core cycles per PCLK1; `None` while RCC gates the clock.
+    divider: Option<u64>,
+    /// The cycle for which the fields below hold; `None` behind a reset.
+    since: Option<u64>,
+    count: u32,
+    /// Clocks of PCLK1 that the present count has lasted.
+    clocks: u64,
+    expired: bool,
+}
+
+impl Default for Wwdg {
+    fn default() -> Self {
+        Wwdg {
+            registers: Registers::new("WWDG", TABLE),
+            divider: None,
+            since: None,
+            count: COUNTER,
+            clocks: 0,
+            expired: false,
+        }
+    }
+}
+
+impl Wwdg {
+    /// Changes the clock at cycle `now`: core cycles per PCLK1, or none.
+    pub fn set_divider(&mut self, divider: Option<u64>, now: u64) {
+        if divider != self.divider {
+            self.advance(now);
+            self.divider = divider;
+            self.since = Some(now);
+        }
+    }
+
+    /// The chip is to be reset; told once.
+    pub fn take_expired(&mut self) -> bool {
+        std::mem::take(&mut self.expired)
+    }
+
+    pub fn interrupt(&self) -> bool {
+        self.registers.get(CFR) & EWI != 0 && self.registers.get(SR) & EWIF != 0
+    }
+
+    /// The core cycle by which the watchdog must be advanced again: for the early wakeup or the reset.
+    pub fn next_event(&self) -> Option<u64> {
+        let wakeup = (self.registers.get(CFR) & EWI != 0).then(|| self.counts_to(LAST));
+        let reset = self.running().then(|| self.counts_to(LAST - 1));
+        let counts = wakeup.into_iter().chain(reset).min()?;
+        let clocks = u64::from(counts) * self.count_clocks() - self.clocks;
+        Some(self.since? + clocks * self.divider?)
+    }
+
+    /// Counts down to cycle `now`.
+    pub fn advance(&mut self, now: u64) {
+        let since = self.since.unwrap_or(now);
+        let Some(divider) = self.divider else {
+            self.since = Some(now);
+            return;
+        };
+        let passed = now.saturating_sub(since) / divider;
+        self.since = Some(since + passed * divider);
+        let clocks = self.clocks + passed;
+        self.clocks = clocks % self.count_clocks();
+        self.count_down(clocks / self.count_clocks());
+    }
+
+    fn count_down(&mut self, counts: u64) {
+        if counts >= u64::from(self.counts_to(LAST)) {
+            self.registers.set_bits(SR, EWIF, true);
+        }
+        self.expired |= self.running() && counts >= u64::from(self.counts_to(LAST - 1));
+        self.count = self.count.wrapping_sub(counts as u32) & COUNTER;
+    }
+
+    fn running(&self) -> bool {
+        self.registers.get(CR) & WDGA != 0
+    }
+
+    /// Counts until `value` is reached, at least one: the counter goes round while the watchdog is off (§16.3).
+    fn counts_to(&self, value: u32) -> u32 {
+        (self.count.wrapping_sub(value).wrapping_sub(1) & COUNTER) + 1
+    }
+
+    fn count_clocks(&self) -> u64 {
+        COUNT_CLOCKS << (self.registers.get(CFR) >> PRESCALER_SHIFT & 0b11)
+    }
+
+    /// Activates or refreshes (§16.3): too early a refresh, or one to a counter that has run out, resets the chip. Only a
+    /// reset turns the watchdog off.
+    fn write_control(&mut self, value: u32) {
+        let window = self.registers.get(CFR) & COUNTER;
+        let early = self.running() && self.count > window;
+        self.registers
+            .set(CR, value | self.registers.get(CR) & WDGA);
+        self.count = value & COUNTER;
+        self.clocks = 0;
+        self.expired |= self.running() && (early || self.count < LAST);
+    }
+
+    /// EWI falls by a reset alone (§16.6.2).
+    fn write_configuration(&mut self, value: u32) {
+        let kept = self.registers.get(CFR) & EWI;
+        self.registers.set(CFR, value | kept);
+        self.clocks %= self.count_clocks();
+    }
+}
+
+impl Peripheral for Wwdg {
+    fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    fn read(&mut self, offset: u32, now: u64) -> u32 {
+        self.advance(now);
+        match offset {
+            CR => self.registers.get(CR) & WDGA | self.count,
+            _ => self.registers.get(offset),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
+        self.advance(now);
+        match offset {
+            CR => self.write_control(value),
+            CFR => self.write_configuration(value),
+            // A flag that is written as one stays (§16.6.3).
+            _ => self.registers.set_bits(SR, !value & EWIF, false),
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        *self = Wwdg {
+            divider: self.divider,
+            ..Wwdg::default()
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// PCLK1 is the core's clock by two; the prescaler is WDGTB.
+    fn watchdog(prescaler: u32, window: u32) -> Wwdg {
+        let mut wwdg = Wwdg::default();
+        wwdg.set_divider(Some(2), 0);
+        wwdg.write(CFR, prescaler << PRESCALER_SHIFT | window, 0)
+            .unwrap();
+        wwdg
+    }
+
+    fn expires(mut wwdg: Wwdg) -> u64 {
+        let event = wwdg.next_event().unwrap();
+        wwdg.advance(event - 1);
+        assert!(!wwdg.take_expired());
+        wwdg.advance(event);
+        assert!(wwdg.take_expired());
+        event
+    }
+
+    #[test]
+    fn the_timeouts_are_those_of_the_formula() {
+        // §16.4: t(PCLK1) × 4096 × 2^WDGTB × (T[5:0] + 1).
+        for (prescaler, counter, clocks) in [
+            (0, 0x40, 4_096),
+            (0, 0x7F, 64 * 4_096),
+            (1, 0x45, 6 * 8_192),
+            (3, 0x7F, 64 * 32_768),
+        ] {
+            let mut wwdg = watchdog(prescaler, 0x7F);
+            wwdg.write(CR, WDGA | counter, 10).unwrap();
+            assert_eq!(expires(wwdg), 10 + 2 * clocks);
+        }
+    }
+
+    #[test]
+    fn the_early_wakeup_comes_one_count_before() {
+        let mut wwdg = watchdog(0, 0x7F);
+        wwdg.write(CFR, EWI | 0x7F, 0).unwrap();
+        wwdg.write(CFR, 0x7F, 0).unwrap();
+        assert_eq!(wwdg.read(CFR, 0), EWI | 0x7F);
+        wwdg.write(CR, WDGA | 0x42, 0).unwrap();
+        let event = wwdg.next_event().unwrap();
+        assert_eq!(event, 2 * 2 * 4_096);
+        wwdg.advance(event);
+        assert!(wwdg.interrupt() && !wwdg.take_expired());
+        wwdg.write(SR, 1, event).unwrap();
+        assert!(wwdg.interrupt());
+        wwdg.write(SR, 0, event).unwrap();
+        assert!(!wwdg.interrupt());
+        assert_eq!(expires(wwdg), 3 * 2 * 4_096);
+    }
+
+    #[test]
+    fn a_refresh_outside_the_window_resets() {
+        let count = 2 * 4_096;
+        for (at, early) in [(15 * count - 1, true), (15 * count, false)] {
+            let mut wwdg = watchdog(0, 0x70);
+            wwdg.write(CR, WDGA | 0x7F, 0).unwrap();
+            wwdg.write(CR, 0x7F, at).unwrap();
+            assert_eq!(wwdg.take_expired(), early, "{at}");
+            assert_eq!(wwdg.read(CR, at), WDGA | 0x7F);
+        }
+        let mut wwdg = watchdog(0, 0x7F);
+        wwdg.write(CR, 0x3F, 0).unwrap();
+        assert!(!wwdg.take_expired());
+        wwdg.write(CR, WDGA | 0x3F, 0).unwrap();
+        assert!(wwdg.take_expired());
+    }
+
+    #[test]
+    fn off_it_goes_round_and_its_reset_stands_for_a_beginning() {
+        let mut wwdg = watchdog(0, 0x7F);
+        assert_eq!(wwdg.next_event(), None);
+        assert_eq!(wwdg.read(CR, 2 * 4_096 * 127), 0);
+        assert_eq!(wwdg.read(CR, 2 * 4_096 * 128), 0x7F);
+        assert_eq!(wwdg.read(SR, 2 * 4_096 * 128), EWIF);
+        wwdg.reset();
+        assert_eq!(wwdg.read(CR, 9_000_000), 0x7F);
+        assert_eq!(wwdg.read(CR, 9_000_000 + 2 * 4_096), 0x7E);
+    }
+
+    #[test]
+    fn without_its_clock_it_stands_still() {
+        let mut wwdg = watchdog(0, 0x7F);
+        wwdg.write(CR, WDGA | 0x40, 0).unwrap();
+        wwdg.set_divider(None, 4_096);
+        assert_eq!(wwdg.next_event(), None);
+        wwdg.set_divider(Some(4), 1_000_000);
+        assert_eq!(expires(wwdg), 1_000_000 + 4 * 2_048);
+    }
+}
