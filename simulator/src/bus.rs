@@ -39,6 +39,11 @@ pub trait Bus {
     /// True when the last access changed an interrupt line, the event schedule or the clocks, so that the core must return
     /// from `Core::run` to let the machine act before the next instruction. Cleared by the machine.
     fn attention(&self) -> bool;
+    /// Lets everything happen that falls due up to cycle `now`, and returns the interrupt lines, bit n being the level of line n. The
+    /// core asks in the middle of an instruction that an interrupt can end. `None`: lines change between instructions only.
+    fn interrupt_lines(&mut self, _now: u64) -> Option<u128> {
+        None
+    }
     /// FLASH_ACR (RM0368 §3.8.1): wait states, prefetch and caches of what the Code region is fetched from. The core asks
     /// after it has written to a peripheral. A chip whose code needs no waiting keeps the default.
     fn flash_access_control(&self) -> u32 {

@@ -35,8 +35,6 @@ impl Limit {
 pub struct Machine {
     core: Core,
     soc: Soc,
-    /// Interrupt lines as the core last heard of them.
-    lines: u128,
     /// What is not modelled is noted and does not stop the run.
     past_gaps: bool,
 }
@@ -47,7 +45,6 @@ impl Machine {
         let mut machine = Machine {
             core: Core::new(timing),
             soc: Soc::new(memory),
-            lines: 0,
             past_gaps: false,
         };
         machine.core.reset(&mut machine.soc)?;
@@ -254,7 +251,6 @@ impl Machine {
                 address: 0,
                 pc: self.core.pc(),
             })?;
-        self.lines = self.soc.interrupt_lines();
         self.core.reset(&mut self.soc)
     }
 
@@ -290,14 +286,7 @@ impl Machine {
         if self.soc.take_code_changed() {
             self.core.invalidate_code();
         }
-        let lines = self.soc.interrupt_lines();
-        let mut changed = lines ^ self.lines;
-        while changed != 0 {
-            let irq = changed.trailing_zeros();
-            changed &= changed - 1;
-            self.core.set_irq_line(irq as u16, lines >> irq & 1 != 0);
-        }
-        self.lines = lines;
+        self.core.set_irq_lines(self.soc.interrupt_lines());
         if self.soc.take_event_due() {
             self.core.hear_event();
         }

@@ -19,6 +19,8 @@ mod faults;
 mod flash_time;
 #[path = "core/float.rs"]
 mod float;
+#[path = "core/interruption.rs"]
+mod interruption;
 #[path = "core/lazy_float.rs"]
 mod lazy_float;
 #[path = "core/memory.rs"]

@@ -133,7 +133,9 @@ impl Core {
                 self.vector_table_fault(exception)?;
                 0
             }
-            Err(Trap::Halt(_)) => unreachable!("only BKPT and fetching halt"),
+            Err(Trap::Halt(_) | Trap::Interrupted) => {
+                unreachable!("only instructions halt and end")
+            }
         };
         let fetch_cycle = 1 + self.vector_arrival(address);
         self.entering = Some(Entry {
@@ -261,6 +263,7 @@ impl Core {
                 self.want_halt(cause);
                 Ok(())
             }
+            Trap::Interrupted => Ok(()),
         }
     }
 

@@ -121,6 +121,11 @@ impl Exceptions {
         };
     }
 
+    /// Bit n is the level of interrupt line n.
+    pub fn irq_lines(&self) -> u128 {
+        self.lines >> FIRST_IRQ
+    }
+
     pub fn activate(&mut self, exception: u8) {
         self.unpend(exception);
         self.set_active(exception, true);

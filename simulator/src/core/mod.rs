@@ -12,6 +12,7 @@ mod exception_entry;
 mod exception_return;
 mod exceptions;
 mod execute;
+mod interruption;
 mod itm;
 mod memory;
 mod mpu;
@@ -58,6 +59,7 @@ pub struct Core {
     pc: u32,
     next_pc: u32,
     flags: Flags,
+    /// ITSTATE, or with its low half 0 EPSR.ICI: the register from which a multiple goes on.
     itstate: u8,
     thumb: bool,
     ipsr: u8,
@@ -253,6 +255,7 @@ impl Core {
     }
 
     fn step_unheld<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        self.horizon = 0;
         self.sync_systick(self.cycles);
         self.attention = false;
         self.wake_if_due();
@@ -417,11 +420,14 @@ impl Core {
         (self.cycles, self.decoded) = self.fetch.issue(self.pc, op.size, free);
     }
 
-    /// An instruction of an IT block, skipped unless its condition holds (A7.3.2). Returns its cycles: skipping takes one.
+    /// An instruction that EPSR.ICI continues, or one of an IT block, skipped unless its condition holds (A7.3.2). Returns its cycles: skipping takes one.
     fn execute_in_it<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u8> {
+        if self.itstate & 0xF == 0 {
+            return self.continue_interrupted(bus, op);
+        }
         let last = self.itstate & 7 == 0;
         if decode::misplaced_in_it(op, last) {
-            return Err(self.misplaced_in_it(bus, op.size));
+            return Err(self.unpredictable_here(bus, op.size, "in this place of an IT block"));
         }
         let unconditional = op.kind == Kind::System(decode::System::Breakpoint);
         let executed = unconditional || self.flags.satisfy(self.itstate >> 4);
@@ -477,15 +483,16 @@ impl Core {
         Ok(op)
     }
 
+    /// The instruction at the PC is UNPREDICTABLE there.
     #[cold]
-    fn misplaced_in_it<B: Bus>(&self, bus: &mut B, size: u8) -> Trap {
+    fn unpredictable_here<B: Bus>(&self, bus: &mut B, size: u8, group: &'static str) -> Trap {
         let halfword = |address| bus.fetch(address).map_or(0, u32::from);
         let opcode = (0..u32::from(size))
             .step_by(2)
             .map(|offset| self.pc.wrapping_add(offset))
             .map(halfword)
             .fold(0, |opcode, half| opcode << 16 | half);
-        self.unpredictable(opcode, "in this place of an IT block")
+        self.unpredictable(opcode, group)
     }
 
     #[cold]
@@ -535,6 +542,16 @@ impl Core {
     pub fn hear_event(&mut self) {
         self.event = true;
         self.reconsider();
+    }
+
+    /// Sets all interrupt inputs, bit n being line n.
+    pub fn set_irq_lines(&mut self, lines: u128) {
+        let mut changed = lines ^ self.exceptions.irq_lines();
+        while changed != 0 {
+            let irq = changed.trailing_zeros();
+            changed &= changed - 1;
+            self.set_irq_line(irq as u16, lines >> irq & 1 != 0);
+        }
     }
 
     /// True while WFI, WFE or sleep-on-exit holds and nothing ends it.

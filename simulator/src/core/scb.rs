@@ -14,6 +14,8 @@ pub const CCR_WRITABLE: u32 = 0x31B;
 pub const SCR_SLEEPONEXIT: u32 = 1 << 1;
 const SCR_SEVONPEND: u32 = 1 << 4;
 
+/// LDM, STM and divisions are not interrupted (TRM 4.3.1, ACTLR).
+pub const ACTLR_DISMCYCINT: u32 = 1 << 0;
 /// The write buffer is off (TRM 4.1, ACTLR).
 pub const ACTLR_DISDEFWBUF: u32 = 1 << 1;
 

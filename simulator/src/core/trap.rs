@@ -17,6 +17,8 @@ pub enum Trap {
     Stop(Box<Stop>),
     /// The debugger takes over before this instruction.
     Halt(Cause),
+    /// An exception is taken before this instruction is done; it will be continued or restarted.
+    Interrupted,
 }
 
 /// The result of a part of an instruction.

@@ -212,6 +212,11 @@ impl Bus for Soc {
         self.attention
     }
 
+    fn interrupt_lines(&mut self, now: u64) -> Option<u128> {
+        self.catch_up(now);
+        Some(Soc::interrupt_lines(self))
+    }
+
     fn flash_access_control(&self) -> u32 {
         self.flash.access_control()
     }

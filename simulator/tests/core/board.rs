@@ -90,6 +90,9 @@ pub struct Memory {
     pub attention: bool,
     /// FLASH_ACR: what the core takes over when the program writes to the device.
     pub flash_access_control: u32,
+    /// Levels of the interrupt lines, bit n being line n, and their changes to come: cycle, line, level.
+    levels: u128,
+    changes: Vec<(u64, u16, bool)>,
 }
 
 impl Memory {
@@ -165,6 +168,17 @@ impl Bus for Memory {
     fn flash_access_control(&self) -> u32 {
         self.flash_access_control
     }
+
+    fn interrupt_lines(&mut self, now: u64) -> Option<u128> {
+        let due = self.changes.iter().take_while(|change| change.0 <= now);
+        Some(due.fold(self.levels, |levels, &(_, line, high)| {
+            with_line(levels, line, high)
+        }))
+    }
+}
+
+fn with_line(levels: u128, line: u16, high: bool) -> u128 {
+    levels & !(1 << line) | (high as u128) << line
 }
 
 pub struct Board {
@@ -190,6 +204,8 @@ impl Board {
             written: Vec::new(),
             attention: false,
             flash_access_control: 0,
+            levels: 0,
+            changes: Vec::new(),
         };
         let mut core = Core::new(timing);
         core.reset(&mut memory).unwrap();
@@ -204,6 +220,7 @@ impl Board {
     pub fn stop(&mut self) -> Stop {
         for _ in 0..1_000_000 {
             let deadline = self.lines.first().map_or(u64::MAX, |line| line.0);
+            self.memory.changes.clone_from(&self.lines);
             match self.core.run(&mut self.memory, deadline) {
                 Err(stop) => return stop,
                 Ok(RunEnd::Attention) => self.memory.attention = false,
@@ -216,6 +233,7 @@ impl Board {
                 .is_some_and(|line| line.0 <= self.core.cycles())
             {
                 let (_, irq, level) = self.lines.remove(0);
+                self.memory.levels = with_line(self.memory.levels, irq, level);
                 self.core.set_irq_line(irq, level);
             }
         }

@@ -467,7 +467,7 @@ impl DebugFault {
                 Stop::Unmodelled { what, address, .. } => DebugFault::Unmodelled { what, address },
                 stop => DebugFault::Stop(stop),
             },
-            Trap::Fault(_) | Trap::Halt(_) => DebugFault::Bus { address },
+            Trap::Fault(_) | Trap::Halt(_) | Trap::Interrupted => DebugFault::Bus { address },
         }
     }
 }

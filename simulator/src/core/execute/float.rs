@@ -69,38 +69,94 @@ impl Core {
         } else {
             self.get(op.n)
         };
-        self.transfer_words(bus, op, base.wrapping_add(op.imm), float == Float::Load)
+        let address = base.wrapping_add(op.imm);
+        self.require_aligned(address, Width::Word)?;
+        for n in 0..op.amount {
+            self.transfer_word(bus, op, address, n, n, float == Float::Load)?;
+        }
+        Ok(())
     }
 
     fn transfer_multiple<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {
         let base = self.get(op.n);
+        self.transfer_words(bus, op, base, 0, float == Float::LoadMultiple)
+    }
+
+    /// VLDM and VSTM, PUSH and POP's kin too, when `done` words have been transferred. A fault gives the base back.
+    pub(in crate::core) fn continue_float<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        float: Float,
+        done: u8,
+    ) -> Exec<()> {
+        self.prepare_float(bus)?;
+        let moved = op.index == Index::Pre;
+        let base = self.get(op.n).wrapping_add(if moved { op.imm } else { 0 });
+        let result = self.transfer_words(bus, op, base, done, float == Float::LoadMultiple);
+        if moved && matches!(result, Err(Trap::Fault(_) | Trap::Stop(_))) {
+            self.set(op.n, base);
+        }
+        result
+    }
+
+    /// Transfers from word `first` on. `base` is the base register as before the instruction.
+    fn transfer_words<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        base: u32,
+        first: u8,
+        load: bool,
+    ) -> Exec<()> {
         let (address, updated) = match op.index {
             Index::Pre => (base.wrapping_sub(op.imm), base.wrapping_sub(op.imm)),
             Index::Post => (base, base.wrapping_add(op.imm)),
             Index::Offset => (base, base),
         };
-        self.transfer_words(bus, op, address, float == Float::LoadMultiple)?;
+        self.require_aligned(address, Width::Word)?;
+        for n in first..op.amount {
+            let register = op.d + n;
+            // EPSR.ICI has room for the number of a D register.
+            if register % 2 == 0 && self.interrupted_at(bus, (n - first).into()) {
+                return self.leave_float(op, register / 2, updated);
+            }
+            self.transfer_word(bus, op, address, n, n - first, load)?;
+        }
         self.set(op.n, updated);
         Ok(())
     }
 
-    fn transfer_words<B: Bus>(
+    #[cold]
+    fn leave_float(&mut self, op: &Op, next: u8, updated: u32) -> Exec<()> {
+        if self.save_continuation(next) && op.index == Index::Pre {
+            self.set(op.n, updated);
+        }
+        Err(Trap::Interrupted)
+    }
+
+    /// Word `n` from `address` on, as transfer number `transfer`.
+    fn transfer_word<B: Bus>(
         &mut self,
         bus: &mut B,
         op: &Op,
         address: u32,
+        n: u8,
+        transfer: u8,
         load: bool,
     ) -> Exec<()> {
-        self.require_aligned(address, Width::Word)?;
-        for n in 0..op.amount {
-            let place = address.wrapping_add(4 * u32::from(n));
-            let register = usize::from(op.d + n) & 31;
-            if load {
-                self.float.s[register] = self.load(bus, place, Width::Word, n.into())?;
-            } else {
-                self.store(bus, place, Width::Word, self.float.s[register], n.into())?;
-            }
+        let place = address.wrapping_add(4 * u32::from(n));
+        let register = usize::from(op.d + n) & 31;
+        if load {
+            self.float.s[register] = self.load(bus, place, Width::Word, transfer.into())?;
+            return Ok(());
         }
-        Ok(())
+        self.store(
+            bus,
+            place,
+            Width::Word,
+            self.float.s[register],
+            transfer.into(),
+        )
     }
 }

@@ -27,7 +27,7 @@ impl Core {
             Kind::Shifted(alu) => self.alu_shifted(op, alu),
             Kind::ShiftByRegister => self.shift_by_register(op),
             Kind::Media(media) => self.media(op, media),
-            Kind::Multiply(multiply) => return self.multiply(op, multiply),
+            Kind::Multiply(multiply) => return self.multiply(bus, op, multiply),
             Kind::Branch(branch) => return self.branch(bus, op, branch),
             Kind::Memory(memory) => return self.memory(bus, op, memory),
             Kind::Multiple(multiple) => return self.multiple(bus, op, multiple),

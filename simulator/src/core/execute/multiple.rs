@@ -1,10 +1,20 @@
-//! LDM, STM, PUSH and POP.
+//! LDM, STM, PUSH and POP. An interrupt can end them between two transfers.
 
 use crate::bus::{Bus, Width};
 use crate::core::decode::{Index, Multiple, Op};
+use crate::core::interruption::moves_base_first;
 use crate::core::timing::Resolved;
-use crate::core::trap::Exec;
+use crate::core::trap::{Exec, Trap};
 use crate::core::Core;
+
+/// What a multiple has to transfer, from `address` on.
+struct Transfers {
+    list: u32,
+    address: u32,
+    /// The base register when all is done.
+    updated: u32,
+    base_first: bool,
+}
 
 impl Core {
     pub(super) fn multiple<B: Bus>(
@@ -15,45 +25,145 @@ impl Core {
     ) -> Exec<()> {
         let base = self.get(op.n);
         self.require_aligned(base, Width::Word)?;
-        let bytes = 4 * op.imm.count_ones();
-        let below = base.wrapping_sub(bytes);
-        let above = base.wrapping_add(bytes);
+        let transfers = all_transfers(op, multiple, base);
+        self.transfer_list(bus, op, multiple, &transfers)
+    }
+
+    /// What is left when `done` transfers have been made. A fault gives the base back (TRM 3.9.1).
+    pub(in crate::core) fn continue_multiple<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        multiple: Multiple,
+        done: u8,
+    ) -> Exec<()> {
+        let moved = op.index == Index::Pre && moves_base_first(multiple);
+        let bytes = if moved { 4 * op.imm.count_ones() } else { 0 };
+        let base = self.get(op.n).wrapping_add(bytes);
+        let mut rest = all_transfers(op, multiple, base);
+        rest.address = rest.address.wrapping_add(4 * u32::from(done));
+        rest.list = listed(op.imm)
+            .skip(done.into())
+            .fold(0, |list, register| list | 1 << register);
+        let result = self.transfer_list(bus, op, multiple, &rest);
+        if moved && matches!(result, Err(Trap::Fault(_) | Trap::Stop(_))) {
+            self.set(op.n, base);
+        }
+        result
+    }
+
+    #[inline(always)]
+    fn transfer_list<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        multiple: Multiple,
+        transfers: &Transfers,
+    ) -> Exec<()> {
         match multiple {
-            Multiple::LoadIncrementAfter => self.load_list(bus, op, base, above),
-            Multiple::LoadDecrementBefore => self.load_list(bus, op, below, below),
-            Multiple::StoreIncrementAfter => self.store_list(bus, op, base, above),
-            Multiple::StoreDecrementBefore => self.store_list(bus, op, below, below),
+            Multiple::LoadIncrementAfter | Multiple::LoadDecrementBefore => {
+                self.load_list(bus, op, transfers)
+            }
+            Multiple::StoreIncrementAfter | Multiple::StoreDecrementBefore => {
+                self.store_list(bus, op, transfers)
+            }
         }
     }
 
-    fn load_list<B: Bus>(&mut self, bus: &mut B, op: &Op, address: u32, updated: u32) -> Exec<()> {
+    fn load_list<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
         self.wait_behind_store();
         let mut values = [0; 16];
-        for (n, register) in listed(op.imm).enumerate() {
-            let place = address.wrapping_add(4 * n as u32);
+        for (n, register) in listed(transfers.list).enumerate() {
+            if self.interrupted_at(bus, n as u64) {
+                return self.leave_load(op, transfers, register, &values);
+            }
+            let place = transfers.address.wrapping_add(4 * n as u32);
             values[register as usize] = self.load(bus, place, Width::Word, n as u64)?;
         }
         if op.index == Index::Pre {
-            self.set(op.n, updated);
+            self.set(op.n, transfers.updated);
         }
-        for register in listed(op.imm & 0x7FFF) {
-            self.set(register, values[register as usize]);
-        }
-        if op.imm & 0x8000 != 0 {
+        self.set_list(transfers.list & 0x7FFF, &values);
+        if transfers.list & 0x8000 != 0 {
             return self.jump_exchange(values[15], Resolved::End, op.cycles);
         }
         Ok(())
     }
 
-    fn store_list<B: Bus>(&mut self, bus: &mut B, op: &Op, address: u32, updated: u32) -> Exec<()> {
-        for (n, register) in listed(op.imm).enumerate() {
-            let place = address.wrapping_add(4 * n as u32);
+    fn set_list(&mut self, list: u32, values: &[u32; 16]) {
+        for register in listed(list) {
+            self.set(register, values[register as usize]);
+        }
+    }
+
+    /// Ends a load before `next`. One that has loaded its base goes on from before the base (TRM 3.9.1); if that is its first
+    /// register, it is restarted.
+    #[cold]
+    fn leave_load(
+        &mut self,
+        op: &Op,
+        transfers: &Transfers,
+        next: u8,
+        values: &[u32; 16],
+    ) -> Exec<()> {
+        let base_loaded =
+            op.index == Index::Offset && op.imm & ((1 << next) - 1) & (1 << op.n) != 0;
+        let from = if base_loaded { op.n } else { next };
+        let restarted = base_loaded && op.imm.trailing_zeros() == u32::from(op.n);
+        if !restarted && self.save_continuation(from) {
+            self.set_list(transfers.list & ((1 << from) - 1), values);
+            self.move_base_first(op, transfers);
+        }
+        Err(Trap::Interrupted)
+    }
+
+    fn move_base_first(&mut self, op: &Op, transfers: &Transfers) {
+        if op.index == Index::Pre && transfers.base_first {
+            self.set(op.n, transfers.updated);
+        }
+    }
+
+    fn store_list<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
+        for (n, register) in listed(transfers.list).enumerate() {
+            if self.interrupted_at(bus, n as u64) {
+                return self.leave_store(op, transfers, register);
+            }
+            let place = transfers.address.wrapping_add(4 * n as u32);
             self.store(bus, place, Width::Word, self.get(register), n as u64)?;
         }
         if op.index == Index::Pre {
-            self.set(op.n, updated);
+            self.set(op.n, transfers.updated);
         }
         Ok(())
+    }
+
+    #[cold]
+    fn leave_store(&mut self, op: &Op, transfers: &Transfers, next: u8) -> Exec<()> {
+        if self.save_continuation(next) {
+            self.move_base_first(op, transfers);
+        }
+        Err(Trap::Interrupted)
+    }
+}
+
+#[inline(always)]
+fn all_transfers(op: &Op, multiple: Multiple, base: u32) -> Transfers {
+    let bytes = 4 * op.imm.count_ones();
+    let base_first = moves_base_first(multiple);
+    let lowest = if base_first {
+        base.wrapping_sub(bytes)
+    } else {
+        base
+    };
+    Transfers {
+        list: op.imm,
+        address: lowest,
+        updated: if base_first {
+            lowest
+        } else {
+            base.wrapping_add(bytes)
+        },
+        base_first,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Multiplication and division.
 
 use super::arithmetic::saturate_signed;
+use crate::bus::Bus;
 use crate::core::decode::{Multiply, Op};
 use crate::core::timing::divide_cycles;
 use crate::core::trap::{cfsr, Exec, Trap};
@@ -33,7 +34,12 @@ fn absolute_differences(n: u32, m: u32) -> u32 {
 }
 
 impl Core {
-    pub(super) fn multiply(&mut self, op: &Op, multiply: Multiply) -> Exec<()> {
+    pub(super) fn multiply<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        multiply: Multiply,
+    ) -> Exec<()> {
         let (n, m) = (self.get(op.n), self.get(op.m));
         match multiply {
             Multiply::Mul => self.plain_product(op, n.wrapping_mul(m)),
@@ -41,13 +47,14 @@ impl Core {
             Multiply::Mls => self.set(op.d, self.get(op.a).wrapping_sub(n.wrapping_mul(m))),
             Multiply::Sdiv => {
                 return self.divide(
+                    bus,
                     op,
                     (n as i32).unsigned_abs(),
                     (m as i32).unsigned_abs(),
                     (n ^ m) >> 31 != 0,
                 )
             }
-            Multiply::Udiv => return self.divide(op, n, m, false),
+            Multiply::Udiv => return self.divide(bus, op, n, m, false),
             Multiply::SmlaHalves | Multiply::SmlaWide | Multiply::Smlad | Multiply::Smlsd => {
                 self.halfword_product(op, multiply, n, m)
             }
@@ -68,12 +75,24 @@ impl Core {
         }
     }
 
-    /// A zero divisor gives zero unless CCR makes it a fault.
-    fn divide(&mut self, op: &Op, dividend: u32, divisor: u32, negative: bool) -> Exec<()> {
+    /// A zero divisor gives zero unless CCR makes it a fault. An interrupt abandons the division, which is restarted
+    /// afterwards (TRM 3.9.1).
+    fn divide<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        dividend: u32,
+        divisor: u32,
+        negative: bool,
+    ) -> Exec<()> {
         if divisor == 0 && self.scb.traps_division_by_zero() {
             return Err(Trap::usage(cfsr::DIVBYZERO));
         }
-        self.cycles += divide_cycles(dividend, divisor);
+        let more_cycles = divide_cycles(dividend, divisor);
+        if self.interrupted_before(bus, self.cycles + u64::from(op.cycles) + more_cycles) {
+            return Err(Trap::Interrupted);
+        }
+        self.cycles += more_cycles;
         let quotient = dividend.checked_div(divisor).unwrap_or(0);
         self.set(
             op.d,

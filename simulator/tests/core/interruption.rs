@@ -1,0 +1,383 @@
+//! Interrupts in the middle of an instruction: LDM, STM and their kin are continued (DDI 0403E, B1.5.10; Cortex-M4 TRM, ARM
+//! DDI 0439D, 3.9.1), divisions restarted (TRM 3.9.1).
+
+use crate::board::{Board, STACK_TOP};
+use std::collections::BTreeSet;
+use virtual_nucleo::core::Stop;
+
+/// TRM 3.9.1.
+const ENTRY: u64 = 12;
+
+/// Line 0's handler stores r5, the stacked xPSR and the return address to the device, whose address is in r9, uses the stack itself, and destroys what
+/// exceptions may destroy.
+const HANDLER: &str = "
+        function irq0
+        str r5, [r9, #8]
+        ldr r0, [sp, #28]
+        str r0, [r9]
+        ldr r0, [sp, #24]
+        str r0, [r9, #4]
+        push {r4, r5}
+        mvn r2, #0
+        mov r3, r2
+        mov r12, r2
+        pop {r4, r5}
+        bx lr
+        .pool
+";
+
+/// Words 1 to 32 at 0x20000100; r4 = 0x20000140, in their middle; r5 to r8 = 5 to 8; s0 to s15 = 0x100 to 0x10F.
+const SETUP: &str = "
+        poke CPACR, 0xf00000
+        poke ISER, 1
+        ldr r0, =0x20000100
+        movs r1, #1
+        1: str r1, [r0], #4
+        adds r1, #1
+        cmp r1, #33
+        bne 1b
+        .irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+        mov r1, #0x100 + \\n
+        vmov s\\n, r1
+        .endr
+        ldr r4, =0x20000140
+        movs r5, #5
+        movs r6, #6
+        movs r7, #7
+        mov r8, #8
+        ldr r9, =DEVICE
+        cmp r5, r5
+        b 2f
+        .pool
+        .balign 16
+        2: str r5, [r9, #0x20]
+        mov.w r7, r7
+";
+
+/// What a program leaves behind: registers, floating-point registers, memory, APSR.
+type Outcome = (Vec<u32>, Vec<u32>, Vec<u8>, u32);
+
+struct Run {
+    outcome: Outcome,
+    /// When the instruction begins: two cycles after the mark.
+    start: u64,
+    /// When the handler's first instruction executed, the xPSR and the return address that it found, and r5; if it ran.
+    handler: Option<(u64, u32, u32, u32)>,
+    written: Vec<(u32, u32)>,
+    /// When the marks at 0x20 and 0x28 issued.
+    marks: [u64; 2],
+    /// When the program came to its end.
+    end: u64,
+    pc: u32,
+}
+
+/// Runs `instruction` behind the mark and a MOV, line 0 rising at `arrival`.
+fn run(instruction: &str, arrival: Option<u64>) -> Run {
+    let mut board = Board::new(&format!(
+        "{SETUP} {instruction}\n str r5, [r9, #0x24]\n bkpt 0\n .pool\n {HANDLER}"
+    ));
+    if let Some(cycle) = arrival {
+        board.lines = vec![(cycle, 0, true), (cycle + ENTRY, 0, false)];
+    }
+    board.finish();
+    let of = |offset| board.memory.written.iter().find(|w| w.0 == offset).copied();
+    let issued = |offset: u32| of(offset).unwrap().2 - 1;
+    let handler = of(8).map(|(_, r5, cycle)| (cycle - 1, of(0).unwrap().1, of(4).unwrap().1, r5));
+    let words: Vec<u8> = board.memory.sram[0x100..0x200].to_vec();
+    let stack = board.memory.sram[(board.r(13) & 0x7FFF) as usize % 0x8000..].to_vec();
+    Run {
+        start: issued(0x20) + 2,
+        handler,
+        written: board.memory.written.iter().map(|w| (w.0, w.1)).collect(),
+        marks: [0x20, 0x28].map(|offset| of(offset).map_or(0, |w| w.2 - 1)),
+        end: issued(0x24),
+        pc: board.r(15),
+        outcome: (
+            (0..15).map(|n| board.r(n)).collect(),
+            (0..32).map(|n| board.core.float_register(n)).collect(),
+            [
+                words,
+                if board.r(13) == STACK_TOP {
+                    vec![]
+                } else {
+                    stack
+                },
+            ]
+            .concat(),
+            board.core.xpsr() & 0xF800_0000,
+        ),
+    }
+}
+
+fn ici(xpsr: u32) -> u32 {
+    xpsr >> 12 & 15
+}
+
+/// The state but for what the handler destroys on purpose and the entry restores: everything must be the same.
+fn assert_same(plain: &Run, interrupted: &Run, what: &str) {
+    assert_eq!(plain.outcome, interrupted.outcome, "{what}");
+}
+
+/// All kinds, with and without write-back; the cycles that the TRM's tables give them, and the register that EPSR.ICI
+/// holds when an interrupt arrives at the given transfer.
+const MULTIPLES: [(&str, u64, &[u32]); 10] = [
+    ("ldm.w r4, {r0-r3, r5-r8}", 9, &[1, 2, 3, 5, 6, 7, 8]),
+    ("ldm.w r4!, {r0-r3, r5-r8}", 9, &[1, 2, 3, 5, 6, 7, 8]),
+    ("ldmdb r4!, {r0-r3, r5-r8}", 9, &[1, 2, 3, 5, 6, 7, 8]),
+    ("stm.w r4, {r5-r8}", 5, &[6, 7, 8]),
+    ("stm.w r4!, {r5-r8}", 5, &[6, 7, 8]),
+    ("stmdb r4!, {r5-r8}", 5, &[6, 7, 8]),
+    ("push.w {r4-r8}", 6, &[5, 6, 7, 8]),
+    ("vldmia r4!, {s2-s9}", 9, &[2, 2, 3, 3, 4, 4]),
+    ("vstmdb r4!, {s1-s6}", 7, &[1, 2, 2, 3, 3]),
+    ("vpush {s0-s7}", 9, &[1, 1, 2, 2, 3, 3]),
+];
+
+#[test]
+fn a_multiple_is_continued_where_the_interrupt_ended_it() {
+    // B1.5.10: ICI is the next register, the result that of an instruction in one go. TRM table 7-1 and 3-1: 1 + N cycles.
+    for (instruction, cycles, registers) in MULTIPLES {
+        let plain = run(instruction, None);
+        let start = plain.start;
+        assert_eq!(plain.end, start + cycles, "{instruction}");
+        for (n, &register) in registers.iter().enumerate() {
+            // The address of transfer n + 1 would be on the bus in this cycle.
+            let arrival = start + 1 + n as u64;
+            let interrupted = run(instruction, Some(arrival));
+            let what = format!("{instruction}, arrival at cycle {}", n + 1);
+            assert_same(&plain, &interrupted, &what);
+            let (_, xpsr, _, _) = interrupted.handler.expect(&what);
+            assert_eq!(ici(xpsr), register, "{what}");
+            assert_eq!(xpsr & 0x0600_0C00, 0, "{what}: the other bits of ICI");
+        }
+    }
+}
+
+#[test]
+fn the_latency_is_that_of_the_entry() {
+    // TRM 3.9.1: at most twelve cycles with memory that does not wait. Here an instruction whose last address is on the
+    // bus is finished first, in one cycle or two, and a load to an odd S register is not parted from its even one.
+    for (instruction, cycles, _) in MULTIPLES {
+        let start = run(instruction, None).start;
+        for arrival in start..start + cycles {
+            let (cycle, ..) = run(instruction, Some(arrival)).handler.unwrap();
+            let latency = cycle - arrival;
+            assert!(
+                (ENTRY..=ENTRY + 2).contains(&latency),
+                "{instruction}, arrival at cycle {}: {latency}",
+                arrival - start
+            );
+        }
+    }
+}
+
+#[test]
+fn a_pop_is_continued_and_its_words_survive_the_frame() {
+    let program = "sub sp, #64\n push {r4-r8}\n mov r10, #0\n pop {r0-r3, r12}\n add sp, #64";
+    let plain = run(program, None);
+    let mut continued = BTreeSet::new();
+    for arrival in plain.start..plain.end {
+        let interrupted = run(program, Some(arrival));
+        assert_same(&plain, &interrupted, &format!("arrival at {arrival}"));
+        let (_, xpsr, address, _) = interrupted.handler.unwrap();
+        continued.insert((interrupted.pc - address, ici(xpsr)));
+    }
+    let registers: Vec<u32> = continued
+        .iter()
+        .rev()
+        .map(|c| c.1)
+        .filter(|&n| n != 0)
+        .collect();
+    assert_eq!(
+        registers,
+        [8, 7, 6, 5, 12, 3, 2, 1],
+        "in PUSH and in POP, but never the first"
+    );
+}
+
+#[test]
+fn transfers_are_made_once() {
+    // The device counts: continued means that none is repeated; TRM 3.9.1: inside an IT block the instruction is restarted.
+    let writes = |it: &str, arrival: Option<u64>| -> Vec<u32> {
+        let run = run(
+            &format!("add r10, r9, #0x40\n {it} r10, {{r5-r8}}"),
+            arrival,
+        );
+        let device = run.written.iter().filter(|w| (0x40..0x80).contains(&w.0));
+        device.map(|w| w.1).collect()
+    };
+    let start = run("nop", None).start + 1;
+    assert_eq!(writes("stm.w", None), [5, 6, 7, 8]);
+    let (mut continued, mut restarted) = (0, 0);
+    for arrival in start..start + 8 {
+        assert_eq!(writes("stm.w", Some(arrival)), [5, 6, 7, 8]);
+        continued += 1;
+        let again = writes("it eq\n stmeq.w", Some(arrival));
+        if again.len() > 4 {
+            let first = again.len() - 4;
+            assert_eq!(again[first..], [5, 6, 7, 8]);
+            assert_eq!(again[..first], [5, 6, 7, 8][..first]);
+            restarted += 1;
+        }
+    }
+    assert_eq!((continued, restarted), (8, 3));
+}
+
+#[test]
+fn inside_an_it_block_the_bits_keep_its_state() {
+    // B1.4.2: IT goes before ICI, which shares its bits.
+    let program = "itt eq\n ldmeq.w r4!, {r0-r3, r6-r8}\n addeq r5, #1";
+    let plain = run(program, None);
+    let mut inside = 0;
+    for arrival in plain.start..plain.end {
+        let interrupted = run(program, Some(arrival));
+        assert_same(&plain, &interrupted, &format!("arrival at {arrival}"));
+        let (_, xpsr, address, _) = interrupted.handler.unwrap();
+        // ITSTATE 0x04: EQ, two instructions to go (table A7-2).
+        let before_ldm = address == interrupted.pc - 4 - 4 - 2 && xpsr & 0x0600_FC00 == 0x0000_0400;
+        inside += before_ldm as u32;
+    }
+    assert!(inside >= 6, "{inside}");
+}
+
+#[test]
+fn a_load_of_its_own_base_goes_on_from_before_the_base() {
+    // TRM 3.9.1. r4 is the third register: before it is loaded, as always; then from r4; and restarted if it is the first.
+    let plain = run("ldm.w r4, {r2-r8}", None);
+    let start = plain.start;
+    for (n, expected) in [3, 4, 4, 4, 4, 4].iter().enumerate() {
+        let interrupted = run("ldm.w r4, {r2-r8}", Some(start + 1 + n as u64));
+        assert_same(&plain, &interrupted, &format!("transfer {}", n + 1));
+        assert_eq!(ici(interrupted.handler.unwrap().1), *expected);
+    }
+    let plain = run("ldm.w r4, {r4-r8}", None);
+    for n in 1..5 {
+        let interrupted = run("ldm.w r4, {r4-r8}", Some(plain.start + n));
+        assert_same(&plain, &interrupted, &format!("transfer {n}"));
+        let (_, xpsr, _, r5) = interrupted.handler.unwrap();
+        assert_eq!((ici(xpsr), r5), (0, 5), "restarted");
+    }
+}
+
+#[test]
+fn loading_the_pc_is_continued_too() {
+    let program = "adr r0, 3f\n adds r0, #1\n push {r0}\n push {r6-r8}\n pop.w {r0-r2, pc}\n bkpt 1\n .balign 4\n 3: mov r10, #1";
+    let plain = run(program, None);
+    let mut before_pc = 0;
+    for arrival in plain.start + 2..plain.end {
+        let interrupted = run(program, Some(arrival));
+        assert_same(&plain, &interrupted, &format!("arrival at {arrival}"));
+        before_pc += (ici(interrupted.handler.unwrap().1) == 15) as u32;
+    }
+    assert_eq!(before_pc, 1);
+}
+
+#[test]
+fn dismcycint_makes_the_interrupt_wait() {
+    // TRM 4.3.1, ACTLR bit 0. The instruction begins ten one-cycle instructions after the mark.
+    for instruction in ["ldm.w r4, {r0-r3, r5-r8}", "udiv r0, r4, r5"] {
+        let program = |actlr: u32| {
+            format!("poke 0xE000E008, {actlr}\n b 3f\n .pool\n .balign 16\n 3: str r5, [r9, #0x28]\n .rept 10\n mov.w r7, r7\n .endr\n {instruction}")
+        };
+        let latency = |actlr: u32| {
+            let plain = run(&program(actlr), None);
+            let arrival = plain.marks[1] + 11 + 1;
+            let (cycle, xpsr, ..) = run(&program(actlr), Some(arrival)).handler.unwrap();
+            (cycle - arrival, ici(xpsr), plain.end - arrival)
+        };
+        let (ended, register, rest) = latency(0);
+        assert_eq!(ended, ENTRY, "{instruction}");
+        assert!(rest >= 4, "{instruction}");
+        assert_eq!(latency(1), (ENTRY + rest, 0, rest), "{instruction}");
+        assert_eq!(register, instruction.starts_with("ldm") as u32);
+    }
+}
+
+#[test]
+fn a_division_is_abandoned_and_restarted() {
+    // TRM 3.9.1: the return address is the division itself, and its operands are as they were.
+    let program = "mov.w r7, r7\n udiv r4, r4, r5";
+    let plain = run(program, None);
+    let mut abandoned = 0;
+    for arrival in plain.start..plain.end {
+        let interrupted = run(program, Some(arrival));
+        assert_same(&plain, &interrupted, &format!("arrival at {arrival}"));
+        let (cycle, xpsr, address, _) = interrupted.handler.unwrap();
+        assert_eq!(ici(xpsr), 0);
+        assert!(cycle - arrival <= ENTRY + 1, "arrival at {arrival}");
+        abandoned += (address == interrupted.pc - 4 - 4) as u32;
+    }
+    assert!(abandoned >= 5, "{abandoned}");
+}
+
+#[test]
+fn a_fault_restarts_what_an_interrupt_had_ended() {
+    // TRM 3.9.1: a fault restores the original base. The last two of six words lie beyond the memory's end.
+    let source = format!("{SETUP} ldr r4, =0x20008008\n b 3f\n .pool\n .balign 16\n 3: str r5, [r9, #0x28]\n mov.w r7, r7\n ldmdb r4!, {{r0-r3, r5, r6}}\n bkpt 1\n .pool\n {HANDLER}\n function hard_fault\n ldr r10, [sp, #28]\n mov r11, r4\n ldr r12, [sp, #24]\n bkpt 0");
+    let finished = |lines: &[(u64, u16, bool)]| {
+        let mut board = Board::new(&source.replace("poke ISER", "sub sp, #64\n poke ISER"));
+        board.lines = lines.to_vec();
+        board.finish();
+        board
+    };
+    let plain = finished(&[]);
+    let mark = plain.memory.written.iter().find(|w| w.0 == 0x28).unwrap();
+    let start = mark.2 + 1;
+    for transfer in [1, 3] {
+        let arrival = start + transfer;
+        let board = finished(&[(arrival, 0, true), (arrival + ENTRY, 0, false)]);
+        let seen = board.memory.written.iter().find(|w| w.0 == 0).unwrap();
+        assert_eq!(ici(seen.1), transfer as u32);
+        assert_eq!((board.r(11), ici(board.r(10))), (0x2000_8008, 0));
+        assert_eq!(board.r(12), plain.r(12), "the same return address");
+    }
+}
+
+#[test]
+fn continuation_bits_that_fit_no_register_are_unpredictable() {
+    // B1.5.10: neither a register outside the list nor its first one.
+    for (register, instruction) in [(2, "ldm r4, {r3, r5}"), (3, "ldm r4, {r3, r5}"), (5, "nop")] {
+        let source = format!("{SETUP} svc 0\n {instruction}\n bkpt 1\n .pool\n function svcall\n ldr r0, [sp, #28]\n orr r0, #{register} << 12\n str r0, [sp, #28]\n bx lr");
+        let stop = Board::new(&source).stop();
+        assert!(matches!(stop, Stop::Unpredictable { .. }), "{stop}");
+        assert!(stop.to_string().contains("EPSR.ICI"), "{stop}");
+    }
+}
+
+#[test]
+fn systick_ends_a_multiple_too() {
+    let source = "poke SYST_RVR, 30\n poke SYST_CVR, 0\n ldr r4, =0x20000100\n mov r10, #0\n poke SYST_CSR, 7\n b 2f\n .pool\n 2: .rept 40\n ldm r4, {r0-r3, r5-r8}\n .endr\n bkpt 0\n function systick\n ldr r0, [sp, #28]\n tst r0, #0xf000\n it ne\n addne r10, #1\n add r11, #1\n bx lr";
+    let mut board = Board::new(source);
+    board.finish();
+    assert!(
+        board.r(11) > 10 && board.r(10) * 2 > board.r(11),
+        "{} of {}",
+        board.r(10),
+        board.r(11)
+    );
+}
+
+#[test]
+fn slices_do_not_move_the_interruption() {
+    let source = format!("{SETUP} .rept 20\n ldm.w r4, {{r0-r3, r5-r8}}\n udiv r0, r4, r5\n stm.w r4, {{r0-r3, r5-r8}}\n .endr\n bkpt 0\n .pool\n {HANDLER}\n function systick\n add r10, #1\n bx lr").replace("poke ISER, 1", "poke SYST_RVR, 61\n poke SYST_CVR, 0\n poke SYST_CSR, 7");
+    let outcome = |slice: u64| {
+        let mut board = Board::new(&source);
+        loop {
+            let deadline = board.core.cycles() + slice;
+            if board.core.run(&mut board.memory, deadline).is_err() {
+                let core = &board.core;
+                return (
+                    core.cycles(),
+                    core.instructions(),
+                    board.r(10),
+                    board.memory.sram,
+                );
+            }
+        }
+    };
+    let whole = outcome(1 << 40);
+    assert!(whole.2 > 5);
+    for slice in [1, 2, 3, 7, 50] {
+        assert!(outcome(slice) == whole, "slices of {slice} cycles");
+    }
+}
