@@ -1,6 +1,7 @@
 //! A logic analyzer as libsigrok's BeagleLogic driver expects it over TCP: lines of ASCII, each answered by one line,
 //! until `get` turns the connection into raw samples that end only when the client says `close`.
 
+use super::seats::Seats;
 use super::stream::{Expander, Unit};
 use super::Event;
 use crate::samples::Run;
@@ -142,15 +143,22 @@ impl Analyzer {
     /// Serves clients, each on a thread of its own: sigrok scans on one connection and captures on the next.
     pub fn serve(self, events: Sender<Event>) {
         let taken = Arc::new(AtomicBool::new(false));
+        let seats = Seats::default();
         thread::spawn(move || {
             for socket in self.listener.incoming().flatten() {
+                let Some(seat) = seats.take() else {
+                    continue; // dropping the socket hangs up
+                };
                 let client = Client {
                     captures: self.captures.clone(),
                     taken: Arc::clone(&taken),
                     events: events.clone(),
                 };
                 // A connection that breaks ends its client and nothing else.
-                thread::spawn(move || client.converse(socket));
+                thread::spawn(move || {
+                    let _seat = seat;
+                    client.converse(socket)
+                });
             }
         });
     }

@@ -4,21 +4,19 @@
 mod lock;
 pub mod protocol;
 
+use super::seats::Seats;
 use crate::debug::{Answer, Failure, Request};
 use anyhow::{Context, Result};
 use lock::{ClientId, ProbeLock};
 use protocol::{Call, Refusal};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::Arc;
 use std::thread;
 
 /// A block of 512 KiB, each byte of it a number of up to three digits, fits.
 const LONGEST_LINE_BYTES: u64 = 4 << 20;
-/// Threads that hostile or forgotten clients may hold.
-const MOST_CLIENTS: usize = 16;
 
 /// A request for the simulation's thread, and where its answer goes.
 pub struct ProbeRequest {
@@ -58,24 +56,22 @@ impl Probe {
     /// Serves clients, each on a thread of its own.
     pub fn serve(self) {
         let lock = Arc::new(ProbeLock::default());
-        let present = Arc::new(AtomicUsize::new(0));
+        let seats = Seats::default();
         thread::spawn(move || {
             for (number, socket) in self.listener.incoming().flatten().enumerate() {
-                if present.fetch_add(1, Ordering::SeqCst) >= MOST_CLIENTS {
-                    present.fetch_sub(1, Ordering::SeqCst);
+                let Some(seat) = seats.take() else {
                     continue; // dropping the socket hangs up
-                }
+                };
                 let client = Client {
                     id: number,
                     requests: self.requests.clone(),
                     lock: Arc::clone(&lock),
                 };
-                let present = Arc::clone(&present);
                 thread::spawn(move || {
+                    let _seat = seat;
                     // A connection that breaks ends its client and nothing else.
                     let _ = client.converse(&socket);
                     client.lock.release_all(client.id);
-                    present.fetch_sub(1, Ordering::SeqCst);
                 });
             }
         });
