@@ -35,7 +35,7 @@ def demo(_context: Context) -> None:
 
 @task(
     positional=["name"],
-    iterable=["parameter"],
+    iterable=["parameter", "knob"],
     help={
         "name": "a scenario of `./lab list`, or the path of a scenario's TOML",
         "allocator": "one or more allocators, separated by commas, or all",
@@ -47,12 +47,15 @@ def demo(_context: Context) -> None:
         "duration": "seconds to capture, instead of the scenario's own bound",
         "records": "what carries the records: uart, or rtt through the debug probe",
         "art": "the flash accelerator: on, off, or on,off for a run with each",
+        "locking": "how the heap holds others off: basepri, primask, scheduler, or several with commas",
+        "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
     },
 )
 def scenario(
     _context: Context,
     name: str,
     parameter: list[str],
+    knob: list[str],
     allocator: str = ",".join(DEMO_ALLOCATORS),
     board: str = "",
     samplerate: str = "",
@@ -61,12 +64,15 @@ def scenario(
     duration: str = "",
     art: str = "on",
     records: str = "uart",
+    locking: str = "",
 ) -> None:
     """Run one scenario, judge it, and write the dashboard of its runs."""
     from capture import campaign, options
 
     with one_sentence():
-        chosen = options.parse(board, samplerate, stimulus, seed, duration, art, records, parameter)
+        chosen = options.parse(
+            board, samplerate, stimulus, seed, duration, art, records, parameter, locking, knob
+        )
         _present(campaign.run((name,), allocator.split(","), RUNS, chosen))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -31,7 +31,8 @@ def run(
         _tell(status, "building the virtual Nucleo")
         simulator.build()
         names = firmware.allocators() if list(allocators) == ["all"] else allocators
-        images = [_build(name, art, status) for name in names for art in options.art_states]
+        choices = product(names, options.lockings, options.art_states)
+        images = [_build(name, art, locking, options.knobs, status) for name, locking, art in choices]
         results: list[conductor.RunResult] = []
         for plan, image in product(plans, images):
             results.append(_run_one(plan, image, runs_folder, options, status))
@@ -52,10 +53,13 @@ def _plan(name: str, options: Options) -> Plan:
     return scenario.compile()
 
 
-def _build(allocator: str, art: bool, status: Status) -> firmware.FirmwareImage:
-    title = f"firmware with {allocator}" if art else f"firmware with {allocator}, ART off"
+def _build(
+    allocator: str, art: bool, locking: str | None, knobs: Mapping[str, int], status: Status
+) -> firmware.FirmwareImage:
+    chosen = [*([locking] if locking else []), *(f"{name}={value}" for name, value in knobs.items())]
+    title = ", ".join([f"firmware with {allocator}", *chosen, *([] if art else ["ART off"])])
     _tell(status, f"{title}: building")
-    image = firmware.build(allocator, art)
+    image = firmware.build(allocator, art, locking, knobs)
     status.console.print(f"{escape(title)}: built, sha256 {image.sha256[:12]}")
     return image
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from firmware.catalogue import LOCKINGS
 from scenarios.operations import RECORDS
 
 SAMPLERATE_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
@@ -19,8 +20,9 @@ class OptionError(ValueError):
 @dataclass(frozen=True)
 class Options:
     """None leaves the choice to bench.toml or to the scenario. `duration_s` is that of the capture;
-    `art_states` are the states of the flash accelerator (prefetch and caches) to run with; `records` says
-    what carries the records, one of scenarios.operations.RECORDS.
+    `art_states` are the states of the flash accelerator (prefetch and caches) to run with, `lockings` the
+    locks of the heap (None: the allocator's default), `knobs` the numbers of its build; `records` says what
+    carries the records, one of scenarios.operations.RECORDS.
     """
 
     board: str | None = None
@@ -29,6 +31,8 @@ class Options:
     seed: int | None = None
     duration_s: float | None = None
     art_states: tuple[bool, ...] = (True,)
+    lockings: tuple[str | None, ...] = (None,)
+    knobs: dict[str, int] = field(default_factory=dict)
     records: str = "uart"
     parameters: dict[str, str | int] = field(default_factory=dict)
 
@@ -42,6 +46,8 @@ def parse(
     art: str,
     records: str,
     parameters: Sequence[str],
+    locking: str = "",
+    knobs: Sequence[str] = (),
 ) -> Options:
     """Options from the words of a command line; an empty word means "not given". Raises OptionError."""
     return Options(
@@ -52,7 +58,9 @@ def parse(
         duration_s=_seconds(duration) if duration else None,
         art_states=_art_states(art),
         records=_records(records),
-        parameters=dict(_assignment(word) for word in parameters),
+        parameters=dict(_assignment("parameter", word, "depth=64") for word in parameters),
+        lockings=_lockings(locking) if locking else (None,),
+        knobs=dict(_knob(word) for word in knobs),
     )
 
 
@@ -94,8 +102,20 @@ def _records(word: str) -> str:
     return word
 
 
-def _assignment(word: str) -> tuple[str, str]:
+def _lockings(words: str) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(words.split(",")))
+    if not set(found) <= set(LOCKINGS):
+        raise OptionError(f"--locking {words}: give {', '.join(LOCKINGS)}, or several separated by commas.")
+    return found
+
+
+def _assignment(option: str, word: str, example: str) -> tuple[str, str]:
     name, separator, value = word.partition("=")
     if not separator or not name:
-        raise OptionError(f"--parameter {word}: give NAME=VALUE, such as depth=64.")
+        raise OptionError(f"--{option} {word}: give NAME=VALUE, such as {example}.")
     return name, value
+
+
+def _knob(word: str) -> tuple[str, int]:
+    name, value = _assignment("knob", word, "TLSF_SLOTS=8")
+    return name.upper(), _integer("knob", value)

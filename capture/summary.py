@@ -13,6 +13,7 @@ from capture.join import NS_PER_S
 from capture.records import Boot, EndRecord, HeapRecord, StatRecord
 from capture.statistics import Summary, summarise
 from capture.verdict import judge
+from firmware.catalogue import allocators
 
 SCHEMA = 1
 
@@ -53,6 +54,7 @@ def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         },
         "firmware": _firmware(evidence, setting),
         "records": plan.records,
+        **_build_choices(evidence),
         "image_crc32": f"{plan.image_crc32:08X}",
         "counts": _counts(evidence.joined.operations),
         **_operation_statistics(evidence.joined.operations),
@@ -81,6 +83,20 @@ def _firmware(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "core_hz": boot.core_hz if boot else None,
         "flash_acr": f"{boot.flash_acr:08X}" if boot else None,
         "free_blocks_at_start": boot.free_blocks if boot else None,
+    }
+
+
+def _build_choices(evidence: Evidence) -> dict[str, Any]:
+    """How the heap held others off, and the allocator's knobs: all, and those not at their default."""
+    boot = evidence.log.first(Boot)
+    words = (word.partition("=") for word in boot.knobs.split("/")) if boot else ()
+    knobs = {name: value for name, separator, value in words if separator}
+    row = allocators().get(boot.allocator) if boot else None
+    usual = {name: str(value) for name, value in row.knobs.items()} if row else {}
+    return {
+        "locking": boot.locking if boot else None,
+        "knobs": knobs,
+        "turned_knobs": {name: value for name, value in knobs.items() if usual.get(name) != value},
     }
 
 

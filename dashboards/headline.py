@@ -7,21 +7,30 @@ from collections.abc import Sequence
 import polars as pl
 
 from dashboards.formatting import microseconds
-from dashboards.quantities import CONTROL, CRITICAL, LATENCY, Quantity
+from dashboards.locking import caveats, spares_control, spares_interrupts
+from dashboards.quantities import CONTROL, CRITICAL, LATENCY, TASK, Quantity
 from dashboards.runs import LoadedRun
 from dashboards.series import Series
 
 
 def headline(scenario: str, series: Sequence[Series]) -> str:
     """What the scenario showed, in a few sentences of plain text."""
+    spared = [one for one in series if spares_control(one)]
     sentences = [
         _worst(scenario, series, CRITICAL, "the longest critical section of an allocation was"),
         _growth(series),
         _worst("", series, LATENCY, "an interrupt waited at most"),
-        _worst("", series, CONTROL, "the control interrupt, which no critical section masks, waited at most"),
+        _worst("", _only_tasks_wait(series), TASK, "the task that an interrupt wakes waited at most"),
+        _worst("", spared, CONTROL, "the control interrupt, which no critical section masks, waited at most"),
+        caveats(series),
     ]
     spoken = [sentence for sentence in sentences if sentence]
     return " ".join(spoken) if spoken else f"In {scenario} nothing was measured."
+
+
+def _only_tasks_wait(series: Sequence[Series]) -> Sequence[Series]:
+    """All of them, where one has a lock that only tasks feel: then tasks are what can be compared."""
+    return series if any(spares_interrupts(one) for one in series) else ()
 
 
 def _worst(scenario: str, series: Sequence[Series], quantity: Quantity, words: str) -> str:

@@ -73,8 +73,24 @@ class Manifest:
 
     @property
     def configuration(self) -> str:
-        """The allocator, and that the flash accelerator (ART) was off where it was: two things to compare."""
-        return self.allocator if self.accelerated else f"{self.allocator}, ART off"
+        """The allocator and what of its build is not as usual: lock, knobs, flash accelerator (ART)."""
+        words = [self.allocator]
+        words += [] if self.locking == "basepri" else [self.locking]
+        words += [f"{name}={value}" for name, value in self.turned_knobs.items()]
+        words += [] if self.accelerated else ["ART off"]
+        return ", ".join(words)
+
+    @property
+    def locking(self) -> str:
+        """The heap's lock: basepri (an old run does not say it), primask or scheduler."""
+        found = self.raw.get("locking")
+        return found if isinstance(found, str) else "basepri"
+
+    @property
+    def turned_knobs(self) -> Mapping[str, str]:
+        """The allocator's knobs that are not at their default."""
+        found = self.raw.get("turned_knobs")
+        return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
     @property
     def accelerated(self) -> bool:

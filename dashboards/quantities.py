@@ -39,10 +39,11 @@ HIT = Quantity(
 CLEAR = Quantity(
     "interrupt_latency_clear_ns", "interrupt latency, otherwise", "ns", "clear", "isr_latency_ns"
 )
+TASK = Quantity("task_latency_ns", "task latency", "ns", "interrupts", "task_latency_ns")
 CONTROL = Quantity("control_latency_ns", "control interrupt latency", "ns", "control", "isr_latency_ns")
 
-REPORTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, HIT, CLEAR, CONTROL)
-PRINTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, LATENCY, CONTROL)
+REPORTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, HIT, CLEAR, TASK, CONTROL)
+PRINTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, LATENCY, TASK, CONTROL)
 
 
 def shown(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> tuple[Quantity, ...]:

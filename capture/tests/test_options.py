@@ -40,6 +40,12 @@ def test_numbers_and_assignments_are_read() -> None:
     assert chosen.art_states == (False, True)
 
 
+def test_the_build_can_be_chosen() -> None:
+    chosen = understood(locking="scheduler,basepri", knobs=["TLSF_SLOTS=8", "tlsf_octaves=0xc"])
+    assert chosen.lockings == ("scheduler", "basepri")
+    assert chosen.knobs == {"TLSF_SLOTS": 8, "TLSF_OCTAVES": 12}
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -54,9 +60,13 @@ def test_numbers_and_assignments_are_read() -> None:
         {"records": "smoke"},
         {"parameters": ["depth"]},
         {"parameters": ["=64"]},
+        {"locking": "mutex"},
+        {"locking": "basepri,"},
+        {"knobs": ["TLSF_SLOTS"]},
+        {"knobs": ["TLSF_SLOTS=few"]},
     ],
 )
 def test_what_is_not_understood_is_named(words: dict[str, object]) -> None:
-    option = next(iter(words)).replace("parameters", "parameter")
+    option = next(iter(words)).replace("parameters", "parameter").replace("knobs", "knob")
     with pytest.raises(OptionError, match=f"^--{option} .*give"):
         understood(**words)

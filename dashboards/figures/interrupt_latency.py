@@ -9,6 +9,7 @@ import polars as pl
 
 from dashboards.chart import Chart, make_chart
 from dashboards.formatting import grouped, quantity
+from dashboards.locking import caveats
 from dashboards.selection import interrupt_keys, meta
 from dashboards.series import Series
 
@@ -42,8 +43,8 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     explanation = (
         "Each tick is one latency that occurred, the number at the right the worst. Critical: CRIT was high "
         "at some sample between stimulus and answer, so the interrupt waited for its end. The control "
-        "interrupt lies above BASEPRI and never waits."
-    )
+        "interrupt lies above BASEPRI and never waits for a mask there. "
+    ) + caveats(series)
     counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
     title = "Interrupt latency by what it met"
     chart = make_chart("latency", title, series, counted, explanation, figure, 90 + 46 * len(strips))

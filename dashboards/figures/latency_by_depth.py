@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.chart import Chart, line, make_chart, per_series, points
+from dashboards.locking import caveats
 from dashboards.selection import interrupt_keys, meta
 from dashboards.series import Series
 
@@ -37,8 +38,8 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     explanation = (
         "Points are single interrupts that fell into an operation of that depth, the line is the worst of "
         "each band. A dip says that no stimulus came early in a search, not that the search was shorter. No "
-        "critical section can delay the control interrupt: it shows that the rise is the allocator's."
-    )
+        "mask in BASEPRI can delay the control interrupt: it shows that the rise is the allocator's. "
+    ) + caveats(series)
     return make_chart(
         "depth", "Interrupt latency against depth", series, counted, explanation, figure, height=460
     )

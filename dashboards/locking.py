@@ -1,0 +1,33 @@
+"""What the heap's lock means for a reader of latencies: whom it holds off, and whom it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dashboards.series import Series
+
+_CAVEATS = {
+    "primask": "{names} masks every interrupt while the heap works, the control interrupt too.",
+    "scheduler": "{names} only suspends the scheduler: interrupts are served meanwhile, and what waits is "
+    "the task that they wake, so task latency is the figure to read.",
+}
+
+
+def spares_control(one: Series) -> bool:
+    """True unless the lock holds off the control interrupt too."""
+    return one.run.manifest.locking != "primask"
+
+
+def spares_interrupts(one: Series) -> bool:
+    """True if the lock holds off tasks only."""
+    return one.run.manifest.locking == "scheduler"
+
+
+def caveats(series: Sequence[Series]) -> str:
+    """A sentence for each lock among `series` that is not the usual mask in BASEPRI; empty where all are."""
+    sentences = []
+    for locking, sentence in _CAVEATS.items():
+        names = [one.label for one in series if one.run.manifest.locking == locking]
+        if names:
+            sentences.append(sentence.format(names=" and ".join(names)))
+    return " ".join(sentences)

@@ -1,0 +1,51 @@
+"""Runs under other locks than the usual one: told apart by name, and in words that hold for them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from dashboards.headline import headline
+from dashboards.runs import LoadedRun, load_run
+from dashboards.series import by_scenario
+from dashboards.tests.synthetic import mem_frag, write_run
+
+
+def run(folder: Path, **said: Any) -> LoadedRun:
+    written = write_run(folder, "mem_frag", "tlsf", mem_frag("tlsf", depths=8))
+    path = written / "run.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | said))
+    return load_run(written)
+
+
+def spoken(*runs: LoadedRun) -> str:
+    return headline("mem_frag", by_scenario(runs)["mem_frag"])
+
+
+def test_what_is_not_as_usual_is_part_of_the_name(tmp_path: Path) -> None:
+    usual = run(tmp_path / "a", locking="basepri", knobs={"TLSF_SLOTS": "16"}, turned_knobs={})
+    other = run(tmp_path / "b", locking="scheduler", turned_knobs={"TLSF_SLOTS": "8"})
+    assert usual.manifest.configuration == "tlsf"
+    assert other.manifest.configuration == "tlsf, scheduler, TLSF_SLOTS=8"
+    assert run(tmp_path / "c").manifest.locking == "basepri"
+
+
+def test_where_interrupts_are_masked_the_control_interrupt_is_the_witness(tmp_path: Path) -> None:
+    said = spoken(run(tmp_path))
+    assert "The control interrupt, which no critical section masks, waited at most" in said
+    assert "scheduler" not in said
+    assert "task" not in said
+
+
+def test_with_the_scheduler_suspended_the_task_is_what_waits(tmp_path: Path) -> None:
+    said = spoken(run(tmp_path, locking="scheduler"))
+    assert "The task that an interrupt wakes waited at most" in said
+    assert "tlsf, scheduler only suspends the scheduler" in said
+    assert "The control interrupt, which no critical section masks" in said
+
+
+def test_primask_leaves_no_control(tmp_path: Path) -> None:
+    said = spoken(run(tmp_path, locking="primask"))
+    assert "which no critical section masks" not in said
+    assert "tlsf, primask masks every interrupt while the heap works, the control interrupt too." in said
