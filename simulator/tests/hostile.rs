@@ -104,6 +104,14 @@ fn every_target_has_its_test() {
         "elf", "image", "code", "bus", "snapshot", "analyzer", "uart", "probe",
     ];
     assert_eq!(entries::ALL.map(|(name, _)| name), tested);
+    let fuzz = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let manifest = fs::read_to_string(fuzz.join("Cargo.toml")).unwrap();
+    for name in tested {
+        let target = format!("targets/{name}.rs");
+        assert!(manifest.contains(&format!("path = \"{target}\"")), "{name}");
+        let driver = fs::read_to_string(fuzz.join(target)).unwrap();
+        assert!(driver.contains(&format!("entries::{name}(data)")), "{name}");
+    }
 }
 
 #[test]
