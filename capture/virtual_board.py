@@ -94,6 +94,8 @@ class VirtualBoard:
         status = self._process.poll() if self._process else None
         if status is None:
             return ()
+        if status < 0:
+            return (f"The virtual Nucleo was killed by signal {-status}; run again.",)
         words = self._words() or "it does not say why"
         return (f"The virtual Nucleo ended with status {status}: {words}; see docs/SPEC.md, section 7.",)
 

@@ -73,5 +73,5 @@ def test_a_simulator_that_is_killed_is_told_from_a_slow_one(
     monkeypatch.setattr(board, "start", lambda _: kill())
     with board:
         observation = observed(stopping_firmware(tmp_path), board)
-    assert observation.report.losses[0].startswith("The virtual Nucleo ended with status -9: ")
+    assert observation.report.losses[0] == "The virtual Nucleo was killed by signal 9; run again."
     assert not [loss for loss in observation.report.losses if "sent nothing" in loss]
