@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from capture.calibration import PULSES_PER_CHANNEL
 from capture.evidence import Evidence
 from capture.records import (
     Boot,
     CalibrationRecord,
+    CostRecord,
     EndRecord,
     FailRecord,
     HeapRecord,
@@ -21,7 +21,10 @@ from capture.records import (
     PlanRecord,
     Proof,
     StatRecord,
+    TickRecord,
 )
+from capture.skew import whole
+from capture.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END
 
 # DWT and TIM5 run from the same clock and are read one after the other: they may differ by the reads.
 PROOF_SLACK_CYCLES = 100
@@ -102,22 +105,65 @@ def window_without_one_pulse(evidence: Evidence) -> Iterator[str]:
 
 def not_calibrated(evidence: Evidence) -> Iterator[str]:
     """Without the markers' cost wire and DWT cannot be compared."""
-    if evidence.wire.start_frame is None:
-        return
-    costs = {"CRIT": evidence.joined.critical_cost, "OP": evidence.joined.operation_cost}
-    for channel, cost in costs.items():
-        if cost is None:
-            pulses = len(evidence.wire.calibration[channel].start)
-            records = sum(record.channel == channel for record in evidence.log.all(CalibrationRecord))
-            yield (
-                f"{channel} shows {pulses} calibration pulses and {records} of their records arrived, "
-                f"{PULSES_PER_CHANNEL} of each are due; check the {channel} clip."
-            )
-        elif cost.worst_residual_cycles > evidence.tolerance_cycles:
+    wire, joined = evidence.wire, evidence.joined
+    ends = (
+        ("start", wire.start_frame, wire.opening, 0),
+        ("end", wire.end_frame, wire.closing, SECTIONS_PER_END),
+    )
+    for channel, cost in (("CRIT", joined.critical_cost), ("OP", joined.operation_cost)):
+        for name, frame, seen, first in ends:
+            told = [r for r in evidence.log.all(CalibrationRecord) if r.channel == channel]
+            records = sum(first <= record.index < first + SECTIONS_PER_END for record in told)
+            pulses = len(seen.sections[channel].start)
+            if frame is not None and not pulses == records == SECTIONS_PER_END:
+                yield (
+                    f"At the {name} {channel} shows {pulses} calibration pulses and {records} of their "
+                    f"records arrived, {SECTIONS_PER_END} of each are due; check the {channel} clip."
+                )
+        if cost is not None and cost.worst_residual_cycles > evidence.tolerance_cycles:
             yield (
                 f"The calibration pulses on {channel} lie up to {cost.worst_residual_cycles:.2f} cycles from "
                 f"a common marker cost ({evidence.tolerance_cycles:.2f} allowed); check the {channel} clip."
             )
+
+
+def channels_apart(evidence: Evidence) -> Iterator[str]:
+    """Each channel shows the pulses that all have in common; one that does not is not what its name says."""
+    wire = evidence.wire
+    ends = (("start", wire.start_frame, wire.opening), ("end", wire.end_frame, wire.closing))
+    for name, frame, seen in ends:
+        lacking = [channel for channel in COMMON_CHANNELS if not whole(seen, channel)]
+        if frame is not None and lacking:
+            yield (
+                f"At the {name} the {COMMON_PULSES} pulses that all channels show at once are not on "
+                f"{', '.join(lacking)}; check the clip."
+            )
+
+
+def counter_and_frames_disagree(evidence: Evidence) -> Iterator[str]:
+    """A timer and DWT, both against the analyzer: two ways to the same ratio of clocks."""
+    clock, counter = evidence.wire.clock, evidence.joined.counter
+    if clock is None or counter is None:
+        return
+    apart, allowed = abs(clock.ratio - counter.ratio), clock.ratio_uncertainty + counter.ratio_uncertainty
+    if apart > allowed:
+        yield (
+            f"The analyzer runs {clock.ratio:.7f} times as fast as named by the frames and "
+            f"{counter.ratio:.7f} times by DWT ({allowed * 1e6:.1f} ppm apart allowed); "
+            "use a steadier analyzer or check the clock."
+        )
+
+
+def not_budgeted(evidence: Evidence) -> Iterator[str]:
+    """What an instrument costs is told by the firmware alone."""
+    if evidence.log.first(EndRecord) is None:
+        return
+    costs, ticks = len(evidence.log.all(CostRecord)), len(evidence.log.all(TickRecord))
+    if (costs, ticks) != (4, 2):
+        yield (
+            f"{costs} of 4 COST records and {ticks} of 2 TICK records arrived, so the error budget or the "
+            "ticks are not known; check the serial line and run again."
+        )
 
 
 def wire_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
@@ -214,6 +260,9 @@ RULES = (
     records_differ_from_plan,
     window_without_one_pulse,
     not_calibrated,
+    channels_apart,
+    not_budgeted,
+    counter_and_frames_disagree,
     critical_section_unseen,
     wire_and_dwt_disagree,
     unsteady_clock,

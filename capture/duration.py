@@ -16,11 +16,13 @@ BYTES_PER_S = 1_000_000 / 10  # 8N1: ten bits per byte at 1,000,000 baud
 
 # Reset to the first record: clocks, the region's initialisation, the proof of DWT.
 BOOT_S = 0.020
-# Two frames of 63 spacings (10 µs and 15 µs), the silence before the end frame, 32 calibration pulses.
-FRAMES_S = 63 * 25e-6 + 50e-6 + 32 * 10e-6
-# Lines before and after the operations: BOOT, PROOF, PLAN, 32 CAL, STAT, HEAP, END, each at most 128 bytes.
-FRAMING_LINES = 6 + 32
-LINE_BYTES = 128
+# Two frames of 63 spacings (10 µs and 15 µs), the silence before the end frame.
+FRAMES_S = 63 * 25e-6 + 50e-6
+# At either end 32 sections, 8 common pulses, and two ticks of 1 ms; the last may be all but over when asked
+# for.
+CALIBRATION_S = 2 * (40 * 10e-6 + 2 * 1e-3)
+# Lines before and after the operations: BOOT, PROOF, PLAN, STAT, HEAP, END; twice 32 CAL, 2 COST and TICK.
+FRAMING_BYTES = 6 * 128 + 2 * (32 * len("@CAL,CRIT,31,9999,4294967295*XXXX\n") + 3 * 64)
 MARK_BYTES = len("@MARK,65535*XXXX\n")
 
 # "@OP,", kind, seven commas, "*XXXX\n" and the fields whose size does not depend on the plan: cycles (twice
@@ -37,11 +39,13 @@ MARGIN = 1.15
 
 
 def bound_s(plan: Plan) -> float:
-    """Seconds after reset by which the end frame of `plan` has passed."""
+    """Seconds after reset by which `plan` has run, and the calibration after it."""
     marks = plan.operations["label"].rle_id().n_unique()
-    lines_s = (FRAMING_LINES * LINE_BYTES + marks * MARK_BYTES) / BYTES_PER_S
+    lines_s = (FRAMING_BYTES + marks * MARK_BYTES) / BYTES_PER_S
     operations_s = _record_bytes(plan.operations) / BYTES_PER_S + _operation_cycles(plan) / CORE_HZ
-    return MARGIN * (BOOT_S + FRAMES_S + lines_s + operations_s) / _share_left_by(plan.stimulus)
+    return (
+        MARGIN * (BOOT_S + FRAMES_S + CALIBRATION_S + lines_s + operations_s) / _share_left_by(plan.stimulus)
+    )
 
 
 def _record_bytes(operations: pl.DataFrame) -> int:

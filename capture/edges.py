@@ -80,6 +80,12 @@ class EdgeList:
         row = np.flatnonzero(level[1:] != level[:-1]) + 1
         return Transitions(self.sample[row], level[row])
 
+    def until(self, total_samples: int) -> EdgeList:
+        """The first `total_samples` samples of the capture, at most all."""
+        total = min(total_samples, self.total_samples)
+        rows = int(np.searchsorted(self.sample, total))
+        return EdgeList(self.sample[:rows], self.word[:rows], self.samplerate_hz, total, self.channels)
+
     def _bit(self, channel: str) -> int:
         if channel not in self.channels:
             raise CaptureError(f"The capture has no channel {channel}; it has {', '.join(self.channels)}.")

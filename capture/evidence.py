@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from capture.budget import Budget, Instruments, error_budgets
 from capture.edges import EdgeList
 from capture.join import Join, join
 from capture.records import Boot, RecordLog, parse
@@ -38,22 +37,22 @@ class Evidence:
     joined: Join
 
     @property
+    def instruments(self) -> Instruments:
+        """What the calibration found, for the error budget."""
+        return Instruments(self.wire, self.joined.counter, self.joined.critical_cost, self.log)
+
+    @property
     def tolerance_cycles(self) -> float:
-        """How far wire and DWT may lie apart for one critical section, in cycles.
-
-        A width is quantised at both edges: it is known to one sample. At or above the core clock the marker
-        cost is exact, since it is a whole number of cycles; below, it is known to one sample itself and a
-        comparison to two. The clock fit adds its residual in proportion of the widest section to a frame.
+        """How far wire and DWT may lie apart for one critical section, in cycles: the budget of their join.
         """
-        samples = 1.0 if self.edges.samplerate_hz >= self.wire.core_hz else 2.0
-        return (samples + self._fit_error_samples()) / self.wire.samples_per_cycle
+        widest = self.joined.operations["dwt_cycles"].max()
+        longest = widest if isinstance(widest, int) else 0
+        return self.instruments.agreement_cycles + self.instruments.clock_share * longest
 
-    def _fit_error_samples(self) -> float:
-        frame, clock = self.wire.start_frame, self.wire.clock
-        widest = self.joined.operations["wire_critical_samples"].max()
-        if frame is None or clock is None or not isinstance(widest, int):
-            return 0.0
-        return clock.residual_max_samples * widest / float(np.ptp(frame))
+    @property
+    def budgets(self) -> dict[str, Budget]:
+        """The error budget of each quantity of run.json."""
+        return error_budgets(self.instruments, self.joined.operations, self.joined.interrupts)
 
 
 def weigh(plan: Plan, tools: ToolReport, edges: EdgeList, serial_bytes: bytes) -> Evidence:

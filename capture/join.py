@@ -13,7 +13,9 @@ import numpy.typing as npt
 import polars as pl
 
 from capture.calibration import MarkerCost, calibrate
-from capture.records import CalibrationRecord, OperationRecord, RecordLog
+from capture.clocks import CounterFit, fit_counter
+from capture.records import CalibrationRecord, OperationRecord, RecordLog, TickRecord
+from capture.ticks import Ticks, find_ticks
 from capture.wire import PulseTrain, Windows, Wire
 from decoders import vectorised
 from scenarios.plan import Plan
@@ -56,6 +58,9 @@ INTERRUPTS_SCHEMA = pl.Schema(
         "operation_seq": pl.UInt32,
         "hit": pl.String,
         "missed": pl.Boolean,
+        "tick_phase_cycles": pl.Float64,
+        "tick": pl.Boolean,
+        "task_tick": pl.Boolean,
     }
 )
 
@@ -72,6 +77,7 @@ class Join:
     interrupts: pl.DataFrame
     critical_cost: MarkerCost | None
     operation_cost: MarkerCost | None
+    counter: CounterFit | None
     stray_windows: tuple[int, ...]
     critical_pulses: npt.NDArray[np.int64]
 
@@ -85,11 +91,13 @@ def join(wire: Wire, log: RecordLog, plan: Plan) -> Join:
     critical_cost = calibrate(wire, calibration, "CRIT")
     first, last = wire.critical.indices(windows)
     operations = _operations(wire, windows, records, plan, critical_cost)
+    counter = fit_counter(wire, calibration)
     return Join(
         operations=operations,
-        interrupts=_interrupts(wire, windows, seq),
+        interrupts=_interrupts(wire, windows, seq, find_ticks(wire.run, log.first(TickRecord), counter)),
         critical_cost=critical_cost,
         operation_cost=calibrate(wire, calibration, "OP"),
+        counter=counter,
         stray_windows=tuple(seq[~_one_whole_pulse(wire.operation, windows)].tolist()),
         critical_pulses=(last - first).astype(np.int64),
     )
@@ -201,18 +209,27 @@ def _disagreement(wire: Wire, cost: MarkerCost) -> pl.Expr:
     return wire_cycles - markers - pl.col("dwt_cycles")
 
 
-def _interrupts(wire: Wire, windows: Windows, seq: npt.NDArray[np.int64]) -> pl.DataFrame:
+def _interrupts(
+    wire: Wire, windows: Windows, seq: npt.NDArray[np.int64], ticks: Ticks | None
+) -> pl.DataFrame:
     frames = [
-        _stimuli(wire, windows, seq, stimulus="STIM", answer="ISR", task="TASK"),
-        _stimuli(wire, windows, seq, stimulus="CTRL", answer="CISR", task=None),
+        _stimuli(wire, windows, seq, ticks, stimulus="STIM", answer="ISR", task="TASK"),
+        _stimuli(wire, windows, seq, ticks, stimulus="CTRL", answer="CISR", task=None),
     ]
     return pl.concat(frames).sort("sample", "control", maintain_order=True)
 
 
 def _stimuli(
-    wire: Wire, windows: Windows, seq: npt.NDArray[np.int64], *, stimulus: str, answer: str, task: str | None
+    wire: Wire,
+    windows: Windows,
+    seq: npt.NDArray[np.int64],
+    ticks: Ticks | None,
+    *,
+    stimulus: str,
+    answer: str,
+    task: str | None,
 ) -> pl.DataFrame:
-    edges = wire.edges
+    edges = wire.run
     found = vectorised.responses(edges, stimulus, answer)
     sample = found.stimulus_sample
     in_operation = vectorised.level_at(edges, "OP", sample)
@@ -227,8 +244,32 @@ def _stimuli(
         "operation_seq": _operation_at(windows, seq, sample, in_operation),
         "hit": pl.Series(np.where(in_critical, "critical", np.where(in_operation, "operation", "none"))),
         "missed": pl.Series(found.missed),
+        **_ticks(ticks, sample, found.answer_sample, woken if task else None),
     }
-    return pl.DataFrame(columns).select(pl.col(name).cast(dtype) for name, dtype in INTERRUPTS_SCHEMA.items())
+    frame = pl.DataFrame(columns).select(
+        pl.col(name).cast(dtype) for name, dtype in INTERRUPTS_SCHEMA.items()
+    )
+    return frame.filter(pl.col("sample") >= wire.begin)
+
+
+def _ticks(
+    ticks: Ticks | None,
+    stimulus: npt.NDArray[np.int64],
+    answer: npt.NDArray[np.int64],
+    woken: npt.NDArray[np.int64] | None,
+) -> dict[str, pl.Series]:
+    """Where each stimulus lies between two ticks, and whether a tick's handler may have delayed its answer,
+    or the task's; nulls where that is not known. An answer that never came, -1, counts as the stimulus.
+    """
+    unknown = pl.Series([None] * len(stimulus))
+    if ticks is None:
+        return {"tick_phase_cycles": unknown, "tick": unknown, "task_tick": unknown}
+    touched = unknown if woken is None else pl.Series(ticks.touch(stimulus, np.maximum(stimulus, woken)))
+    return {
+        "tick_phase_cycles": pl.Series(ticks.phase_cycles(stimulus)),
+        "tick": pl.Series(ticks.touch(stimulus, np.maximum(stimulus, answer))),
+        "task_tick": touched,
+    }
 
 
 def _latency_ns(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from string import hexdigits
 from typing import TypeVar
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 LINE_LIMIT_BYTES = 128
 
 CRC_POLYNOMIAL = 0x1021
@@ -20,10 +20,7 @@ CRC_INITIAL = 0xFFFF
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """First record of a run: what was built and what the heap looked like before it.
-
-    Version 1 had neither `locking` nor `knobs`; its firmware knew BASEPRI only.
-    """
+    """First record of a run: what was built and what the heap looked like before it."""
 
     version: int
     allocator: str
@@ -33,8 +30,8 @@ class Boot:
     kernel: str
     free_blocks: int
     free_bytes: int
-    locking: str = "basepri"
-    knobs: str = "none"
+    locking: str
+    knobs: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +56,36 @@ class PlanRecord:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRecord:
-    """One empty marked section on `channel` (CRIT or OP), as DWT saw it."""
+    """One empty marked section on `channel` (CRIT or OP), as DWT saw it: its length, and CYCCNT at its begin.
+    """
 
     channel: str
     index: int
     dwt_cycles: int
+    begin_cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class CostRecord:
+    """What an instrument costs, least and most of several times: READ of CYCCNT, or raising a PIN with a
+    READ.
+    """
+
+    instrument: str
+    least_cycles: int
+    most_cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class TickRecord:
+    """The kernel's tick: it is due `countdown_cycles` after CYCCNT was `at_cycles`, and every
+    `period_cycles`; its handler keeps the processor for `handler_cycles`.
+    """
+
+    at_cycles: int
+    countdown_cycles: int
+    period_cycles: int
+    handler_cycles: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +149,8 @@ Record = (
     | Proof
     | PlanRecord
     | CalibrationRecord
+    | CostRecord
+    | TickRecord
     | MarkRecord
     | OperationRecord
     | StatRecord
@@ -140,6 +164,13 @@ def _decimal(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise ValueError(f"{text!r} is not a decimal number")
     return int(text)
+
+
+def _version(text: str) -> int:
+    version = _decimal(text)
+    if version != FORMAT_VERSION:
+        raise ValueError(f"format version {version}, and only {FORMAT_VERSION} is known here")
+    return version
 
 
 def _hexadecimal(text: str) -> int:
@@ -164,16 +195,17 @@ def _one_of(*words: str) -> Callable[[str], str]:
 
 
 _LOCKING = _one_of("basepri", "primask", "scheduler")
-_BOOT_FIELDS_OF_VERSION_1 = 8
 
 _SHAPES: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], ...]]] = {
     "BOOT": (
         Boot,
-        (_decimal, _text, _decimal, _decimal, _hexadecimal, _text, _decimal, _decimal, _LOCKING, _text),
+        (_version, _text, _decimal, _decimal, _hexadecimal, _text, _decimal, _decimal, _LOCKING, _text),
     ),
     "PROOF": (Proof, (_decimal, _decimal)),
     "PLAN": (PlanRecord, (_text, _decimal, _hexadecimal, _decimal, _decimal, _decimal)),
-    "CAL": (CalibrationRecord, (_one_of("CRIT", "OP"), _decimal, _decimal)),
+    "CAL": (CalibrationRecord, (_one_of("CRIT", "OP"), *(_decimal,) * 3)),
+    "COST": (CostRecord, (_one_of("READ", "PIN"), _decimal, _decimal)),
+    "TICK": (TickRecord, (_decimal,) * 4),
     "MARK": (MarkRecord, (_decimal,)),
     "OP": (OperationRecord, (_decimal, _one_of("A", "O", "F", "N", "E"), *(_decimal,) * 6)),
     "STAT": (StatRecord, (_decimal,) * 4),
@@ -265,8 +297,6 @@ def _read_fields(body: str) -> Record:
     if name not in _SHAPES:
         raise ValueError(f"unknown record {name!r}")
     make, readers = _SHAPES[name]
-    if name == "BOOT" and fields[:1] == ["1"]:
-        readers = readers[:_BOOT_FIELDS_OF_VERSION_1]
     if len(fields) != len(readers):
         raise ValueError(f"{name} has {len(fields)} fields instead of {len(readers)}")
     return make(*(read(text) for read, text in zip(readers, fields, strict=True)))

@@ -14,6 +14,11 @@ Samples = npt.NDArray[np.int64]
 
 NOMINAL_CORE_HZ = 84_000_000
 
+# At each end of a run (docs/SPEC.md, section 2).
+SECTIONS_PER_END = 16
+COMMON_PULSES = 8
+COMMON_CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR")
+
 
 @dataclass(frozen=True)
 class PulseTrain:
@@ -31,6 +36,10 @@ class PulseTrain:
         """The pulses that start at `first` or later and before `last`."""
         inside = (self.start >= first) & (self.start < last)
         return PulseTrain(self.start[inside], self.end[inside])
+
+    def numbers(self, first: int | None, last: int | None) -> PulseTrain:
+        """The pulses from number `first` up to but not including `last`, as a slice counts them."""
+        return PulseTrain(self.start[first:last], self.end[first:last])
 
     def indices(self, windows: Windows) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """For each window, the half-open range of the pulses that start in it: two intp[windows]."""
@@ -56,12 +65,23 @@ class Windows:
 
 
 @dataclass(frozen=True)
+class Calibration:
+    """The calibration pulses of one end of a run, by channel: of empty sections on CRIT and OP, and those
+    that all channels but SYNC have in common. Where pulses are missing, what is there.
+    """
+
+    sections: dict[str, PulseTrain]
+    common: dict[str, PulseTrain]
+
+
+@dataclass(frozen=True)
 class Wire:
     """One capture in the terms of docs/SPEC.md, section 2.
 
-    `start_frame` and `end_frame` are the samples of their 64 edges, or None where there is no frame.
-    `operations` are the windows that are closed: without an end frame the last one is left out, since
-    nothing proves that it is whole.
+    `start_frame` and `end_frame` are the samples of their 64 edges, or None where there is no frame;
+    `opening` and `closing` are the calibrations beside them. `run` is the capture up to the last edge of the
+    end frame: what follows is no stimulus and no answer. `operations` are the windows that are closed:
+    without an end frame the last one is left out, since nothing proves that it is whole.
     """
 
     edges: EdgeList
@@ -69,10 +89,17 @@ class Wire:
     start_frame: Samples | None
     end_frame: Samples | None
     clock: vectorised.ClockFit | None
-    calibration: dict[str, PulseTrain]
+    opening: Calibration
+    closing: Calibration
+    run: EdgeList
     operations: Windows
     critical: PulseTrain
     operation: PulseTrain
+
+    @property
+    def begin(self) -> int:
+        """The first sample of the run; what comes before the start frame is no stimulus and no answer."""
+        return 0 if self.start_frame is None else int(self.start_frame[0])
 
     @property
     def samples_per_cycle_nominal(self) -> float:
@@ -97,10 +124,9 @@ def read_wire(edges: EdgeList, core_hz: int | None) -> Wire:
         start_frame=start,
         end_frame=end,
         clock=None if start is None else vectorised.fit_clock(start, end, core_hz, edges.samplerate_hz),
-        calibration={
-            "CRIT": critical.between(*calibration_span),
-            "OP": operation.between(*calibration_span),
-        },
+        opening=_opening(edges, start, calibration_span),
+        closing=_closing(edges, end),
+        run=edges if end is None else edges.until(int(end[-1]) + 1),
         operations=_without_closing_window(windows, operation, end),
         critical=critical,
         operation=operation,
@@ -115,6 +141,36 @@ def _frames(edges: EdgeList, core_hz: int) -> tuple[Samples | None, Samples | No
 def _pulses(edges: EdgeList, channel: str) -> PulseTrain:
     found = vectorised.pulses(edges, channel)
     return PulseTrain(found.start, found.end)
+
+
+def _opening(edges: EdgeList, start_frame: Samples | None, span: tuple[int, int]) -> Calibration:
+    """Common pulses, start frame, sections. Before the pulses of this run may lie those of an earlier reset.
+    """
+    begin = 0 if start_frame is None else int(start_frame[0])
+    pulses = {channel: _pulses(edges, channel) for channel in COMMON_CHANNELS}
+    return Calibration(
+        sections={channel: pulses[channel].between(*span) for channel in ("CRIT", "OP")},
+        common={
+            channel: train.between(0, begin).numbers(-COMMON_PULSES, None)
+            for channel, train in pulses.items()
+        },
+    )
+
+
+def _closing(edges: EdgeList, end_frame: Samples | None) -> Calibration:
+    """End frame, sections, common pulses."""
+    begin = edges.total_samples if end_frame is None else int(end_frame[-1])
+    after = {
+        channel: _pulses(edges, channel).between(begin, edges.total_samples) for channel in COMMON_CHANNELS
+    }
+    sections = {channel: after[channel].numbers(None, SECTIONS_PER_END) for channel in ("CRIT", "OP")}
+    return Calibration(
+        sections,
+        {
+            channel: train.numbers(SECTIONS_PER_END if channel in sections else None, None)
+            for channel, train in after.items()
+        },
+    )
 
 
 def _windows(

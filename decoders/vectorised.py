@@ -59,11 +59,13 @@ class ClockFit:
     """The analyzer's clock against the MCU's.
 
     `ratio` is samples per tick over the nominal samples per tick: above 1, the analyzer is fast or the MCU
-    slow. `residual_max_samples` is the farthest that an edge lies from the fit.
+    slow. `residual_max_samples` is the farthest that an edge lies from the fit, `ratio_uncertainty` the most
+    by which quantised edges may have turned it.
     """
 
     ratio: float
     residual_max_samples: float
+    ratio_uncertainty: float
 
 
 def pulses(edges: EdgeList, channel: str) -> Pulses:
@@ -165,8 +167,19 @@ def fit_clock(start: Samples | None, end: Samples | None, tick_hz: int, samplera
         raise CaptureError("The clocks cannot be compared: the capture has neither a start nor an end frame.")
     tick, sample = (np.concatenate(axis) for axis in zip(*given, strict=True))
     samples_per_tick = float(tick @ sample / (tick @ tick))
-    residual = np.abs(sample - samples_per_tick * tick).max()
-    return ClockFit(samples_per_tick * tick_hz / samplerate_hz, float(residual))
+    residual = float(np.abs(sample - samples_per_tick * tick).max())
+    nominal = samplerate_hz / tick_hz
+    return ClockFit(samples_per_tick / nominal, residual, slope_uncertainty(tick, residual) / nominal)
+
+
+def slope_uncertainty(centred: npt.NDArray[np.float64], residual: float) -> float:
+    """The most by which errors of half a sample, or of `residual` if that is more, can turn a fit of samples
+    over `centred`, in samples per unit of it.
+
+    Least squares weighs the error of each point by its distance from the middle: the worst is that all errors
+    pull the same way.
+    """
+    return max(0.5, residual) * float(np.abs(centred).sum() / (centred @ centred))
 
 
 def _centred(tick: Samples, sample: Samples) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

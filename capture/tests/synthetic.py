@@ -21,6 +21,9 @@ CRITICAL_COST = 3
 OPERATION_COST = 5
 STIMULUS_PERIOD = 5003
 CONTROL_PERIOD = 7919
+TICK_PERIOD, TICK_HANDLER = 84_000, 130
+PORT_GAP = 2
+COUNTER_AHEAD = (1 << 32) - 400_000
 BIT = {name: bit for bit, name in enumerate(CHANNELS)}
 
 
@@ -57,15 +60,20 @@ class SyntheticRun:
     stimuli: list[tuple[int, int]] = field(default_factory=list)
     controls: list[tuple[int, int]] = field(default_factory=list)
     end_cycle: int = 0
+    first_tick: int = 31_337
+    skew: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._random = np.random.default_rng(self.seed)
         self._boot()
-        cycle = self._frame(100_000, 840)
-        cycle = self._calibrate(cycle + 3_000)
+        cycle = self._frame(self._common_pulses(90_000) + 3_000, 840)
+        cycle = self._calibrate(cycle + 3_000, 0)
         begin, cycle = self._operate(cycle + 5_000)
         self._interrupt(begin, cycle)
         cycle = self._frame(cycle + 20_000, 1260)
+        cycle = self._calibrate(cycle + 3_000, 16)
+        self._take_back(cycle + 2_000)
+        cycle = self._common_pulses(cycle + 3_000)
         self._finish()
         self.end_cycle = cycle + 50_000
 
@@ -76,7 +84,7 @@ class SyntheticRun:
         stimulus = self.plan.stimulus
         count = self.plan.operations.height
         self.lines += [
-            f"BOOT,1,synthetic,{HEAP_BYTES},{CORE_HZ},00000702,V11.2.0,1,65520",
+            f"BOOT,3,synthetic,{HEAP_BYTES},{CORE_HZ},00000702,V11.2.0,1,65520,basepri,none",
             "PROOF,84010,84002",
             f"PLAN,{self.plan.name},{count},{self.plan.image_crc32:08X},1,{stimulus.period_ticks},"
             f"{stimulus.control_period_ticks}",
@@ -86,13 +94,39 @@ class SyntheticRun:
         self.toggles += [(start + index * spacing, BIT["SYNC"]) for index in range(64)]
         return start + 63 * spacing
 
-    def _calibrate(self, cycle: int) -> int:
+    def _common_pulses(self, cycle: int) -> int:
+        """All channels but SYNC at once; the ports two cycles apart, A first and B first by turns."""
+        for index in range(8):
+            a_first = index % 2 == 0
+            for channel in ("CRIT", "OP", "STIM", "ISR", "CTRL", "TASK", "CISR"):
+                late = (channel in ("TASK", "CISR")) == a_first
+                self.pulse(channel, cycle + (PORT_GAP if late else 0) + self.skew.get(channel, 0), 77)
+            cycle += 523
+        return cycle
+
+    def _take_back(self, cycle: int) -> None:
+        """The timers keep their last level; taken from them, the pins are low."""
+        for channel, edges in (("STIM", self.stimuli), ("CTRL", self.controls)):
+            if len(edges) % 2:
+                self.toggles.append((cycle, BIT[channel]))
+
+    def _calibrate(self, cycle: int, first: int) -> int:
         for channel, cost, empty in (("CRIT", CRITICAL_COST, 4), ("OP", OPERATION_COST, 6)):
             for index in range(16):
                 self.pulse(channel, cycle, empty + cost)
-                self.lines.append(f"CAL,{channel},{index},{empty}")
+                self.lines.append(f"CAL,{channel},{first + index},{empty},{self.counter_at(cycle)}")
                 cycle += 211
+        countdown = (self.first_tick - cycle) % TICK_PERIOD
+        self.lines += [
+            "COST,READ,1,2",
+            "COST,PIN,8,9",
+            f"TICK,{self.counter_at(cycle)},{countdown},{TICK_PERIOD},{TICK_HANDLER}",
+        ]
         return cycle
+
+    def counter_at(self, cycle: int) -> int:
+        """CYCCNT, which was started some time after reset and wraps during the run."""
+        return (cycle + COUNTER_AHEAD) % (1 << 32)
 
     def _operate(self, cycle: int) -> tuple[int, int]:
         begin, live, label = cycle, 0, None
@@ -146,6 +180,14 @@ class SyntheticRun:
             f"STAT,{len(self.stimuli)},{len(self.stimuli)},{len(self.controls)},{preempted}",
             "HEAP,65520,65520,1,1",
             f"END,{len(self.truths)}",
+        ]
+
+    def delay_run(self, late: dict[str, int]) -> None:
+        """Every edge of a channel between the frames comes later by so many cycles, as the common ones do."""
+        bits = {BIT[channel]: cycles for channel, cycles in late.items()}
+        first, last = self.stimuli[0][0] - 100, self.stimuli[-1][1] + 20_000
+        self.toggles = [
+            (cycle + (bits.get(bit, 0) if first < cycle < last else 0), bit) for cycle, bit in self.toggles
         ]
 
     def uart(self) -> bytes:

@@ -19,11 +19,12 @@ def test_crc_agrees_with_the_standard_library(data: bytes) -> None:
 
 def test_every_type_is_read() -> None:
     bodies = [
-        "BOOT,1,tlsf,65536,84000000,00000702,V11.2.0,1,65520",
-        "BOOT,2,tlsf,65536,84000000,00000702,V11.2.0,1,65520,scheduler,TLSF_OCTAVES=14/TLSF_SLOTS=16",
+        "BOOT,3,tlsf,65536,84000000,00000702,V11.2.0,1,65520,scheduler,TLSF_OCTAVES=14/TLSF_SLOTS=16",
         "PROOF,84010,84002",
         "PLAN,mem_frag,2304,0BADF00D,1,5003,7919",
-        "CAL,CRIT,0,7",
+        "CAL,CRIT,0,7,4294967295",
+        "COST,PIN,8,9",
+        "TICK,17,4,84000,132",
         "MARK,12",
         "OP,7,O,120,480,533,9,3,256",
         "STAT,1,2,3,4",
@@ -33,9 +34,8 @@ def test_every_type_is_read() -> None:
     ]
     log = records.parse(b"".join(map(record, bodies)))
     assert log.records == (
-        records.Boot(1, "tlsf", 65536, 84_000_000, 0x702, "V11.2.0", 1, 65520, "basepri", "none"),
         records.Boot(
-            2,
+            3,
             "tlsf",
             65536,
             84_000_000,
@@ -48,7 +48,9 @@ def test_every_type_is_read() -> None:
         ),
         records.Proof(84010, 84002),
         records.PlanRecord("mem_frag", 2304, 0x0BADF00D, 1, 5003, 7919),
-        records.CalibrationRecord("CRIT", 0, 7),
+        records.CalibrationRecord("CRIT", 0, 7, 4294967295),
+        records.CostRecord("PIN", 8, 9),
+        records.TickRecord(17, 4, 84000, 132),
         records.MarkRecord(12),
         records.OperationRecord(7, "O", 120, 480, 533, 9, 3, 256),
         records.StatRecord(1, 2, 3, 4),
@@ -73,15 +75,15 @@ def test_every_type_is_read() -> None:
         (record("PLAN,a,1,0x1234_5,1,1,1")[:-1], "hexadecimal"),
         (b"noise", "form"),
         (b"", "form"),
-        (record("BOOT,1,a,1,1,00000000,k,1,1,basepri,none")[:-1], "10 fields instead of 8"),
-        (record("BOOT,2,a,1,1,00000000,k,1,1")[:-1], "8 fields instead of 10"),
-        (record("BOOT,2,a,1,1,00000000,k,1,1,mutex,none")[:-1], "none of"),
+        (record("BOOT,2,a,1,1,00000000,k,1,1,basepri,none")[:-1], "format version 2"),
+        (record("BOOT,3,a,1,1,00000000,k,1,1")[:-1], "8 fields instead of 10"),
+        (record("BOOT,3,a,1,1,00000000,k,1,1,mutex,none")[:-1], "none of"),
         (record("FAIL," + "x" * 130 + ",1")[:-1], "128"),
         (b"@\xff\xfe*%04X" % binascii.crc_hqx(b"\xff\xfe", 0xFFFF), "codec"),
     ],
 )
 def test_a_damaged_line_is_kept_with_its_reason(line: bytes, why: str) -> None:
-    log = records.parse(record("BOOT,1,a,1,1,00000000,k,1,1") + line + b"\n" + record("END,0"))
+    log = records.parse(record("BOOT,3,a,1,1,00000000,k,1,1,basepri,none") + line + b"\n" + record("END,0"))
     (damaged,) = log.damaged
     assert (damaged.number, damaged.line) == (2, line)
     assert why in damaged.why
@@ -96,7 +98,7 @@ def test_the_cut_last_line_is_kept() -> None:
 
 def test_what_came_before_the_boot_belongs_to_no_run() -> None:
     log = records.parse(
-        b"\xff\xf0junk\n" + record("OP,3,A,1,1,1,1,1,1") + record("BOOT,1,a,1,1,00000000,k,1,1")
+        b"\xff\xf0junk\n" + record("OP,3,A,1,1,1,1,1,1") + record("BOOT,3,a,1,1,00000000,k,1,1,basepri,none")
     )
     assert len(log.preamble) == 2
     assert not log.damaged

@@ -16,7 +16,7 @@ from capture.serial_reader import SerialReader
 from capture.tests.synthetic import record
 
 PATIENCE_S = 20.0
-RUN = record("BOOT,1,a,1,1,00000000,k,1,1") + record("END,0")
+RUN = record("BOOT,3,a,1,1,00000000,k,1,1,basepri,none") + record("END,0")
 
 
 @pytest.fixture

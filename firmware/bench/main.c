@@ -5,6 +5,7 @@
 #include "FreeRTOS.h"
 #include "bench/account.h"
 #include "bench/calibration.h"
+#include "bench/common_pulses.h"
 #include "bench/failure.h"
 #include "bench/frames.h"
 #include "bench/image.h"
@@ -22,7 +23,7 @@
 #include "heap/heap.h"
 #include "task.h"
 
-enum { RECORD_FORMAT = 2, STACK_WORDS = 512 };
+enum { RECORD_FORMAT = 3, STACK_WORDS = 512 };
 
 static StaticTask_t bench_task_control;
 static StackType_t bench_task_stack[STACK_WORDS];
@@ -65,17 +66,20 @@ static const image *plan(void) {
     return operations;
 }
 
-/* Frame to frame: everything that the wire shows. Returns the number of operations. */
+/* Everything that the wire shows. Returns the number of operations. */
 static uint32_t measure(const image *operations) {
     const image_header *header = &operations->header;
+    send_common_pulses();
     send_start_frame();
-    calibrate();
+    calibrate(0);
     if (header->stimulus_mode == STIMULUS_PERIODIC) {
         stimulus_start(header->stimulus_period_ticks, header->control_period_ticks);
     }
     const uint32_t count = interpret(operations);
     stimulus_stop();
     send_end_frame();
+    calibrate(CALIBRATION_PULSES);
+    send_common_pulses();
     return count;
 }
 

@@ -116,6 +116,8 @@
 #define SCB_CPACR REGISTER(0xE000ED88) /* 4.6.1 */
 #define SCB_CPACR_FPU (0xFu << 20)
 #define SYSTICK_CTRL REGISTER(0xE000E010) /* 4.5.1 */
+#define SYSTICK_LOAD REGISTER(0xE000E014) /* 4.5.2 */
+#define SYSTICK_VAL REGISTER(0xE000E018)  /* 4.5.3 */
 
 /* Debug: cycle counter, ARM C1.6.5 and C1.8 */
 #define DEMCR REGISTER(0xE000EDFC)

@@ -29,6 +29,8 @@ PINS = {
 }
 FRAME_EDGES = 64
 CALIBRATION = 16
+COMMON = 8
+COMMON_CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR")
 
 ODD = (
     entry(MARK, 0, 41),
@@ -59,6 +61,28 @@ class Run:
     def pulses(self, channel: str) -> list[tuple[int, int]]:
         """(rise, fall) of every pulse."""
         return [(a[0], b[0]) for a, b in pairwise(self.edges[channel]) if (a[1], b[1]) == (1, 0)]
+
+    @property
+    def run_span(self) -> tuple[int, int]:
+        """First edge of the start frame, last of the end frame."""
+        sync = self.edges["SYNC"]
+        return sync[0][0], sync[-1][0]
+
+    def within(self, channel: str) -> list[tuple[int, int]]:
+        """The pulses of the run itself, its calibration at the start included."""
+        first, last = self.run_span
+        return [(rise, fall) for rise, fall in self.pulses(channel) if first < rise < last]
+
+    def stimuli(self, channel: str) -> list[tuple[int, int]]:
+        """The edges of the run itself."""
+        first, last = self.run_span
+        return [(cycle, level) for cycle, level in self.edges[channel] if first < cycle < last]
+
+    def outside(self, channel: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """The pulses before the start frame and after the end frame."""
+        first, last = self.run_span
+        pulses = self.pulses(channel)
+        return [p for p in pulses if p[0] < first], [p for p in pulses if p[0] > last]
 
     def operation_edges(self) -> list[tuple[int, int]]:
         """SYNC between the frames."""
@@ -124,7 +148,8 @@ def stimulated(run: Runner) -> Run:
 def test_records_come_in_order(odd: Run) -> None:
     kinds = [fields[0] for fields in odd.records]
     operations = ["MARK", *["OP"] * 5, "MARK", *["OP"] * 2]
-    wanted = ["BOOT", "PROOF", "PLAN", *["CAL"] * 2 * CALIBRATION, *operations, "STAT", "HEAP", "END"]
+    calibration = [*["CAL"] * 2 * CALIBRATION, "COST", "COST", "TICK"]
+    wanted = ["BOOT", "PROOF", "PLAN", *calibration, *operations, *calibration, "STAT", "HEAP", "END"]
     assert kinds == wanted
     assert odd.of("MARK") == [["41"], ["42"]]
     assert odd.of("END") == [["7"]]
@@ -159,10 +184,24 @@ def test_frames_are_64_edges_of_hardware(odd: Run) -> None:
     assert sync[-FRAME_EDGES][0] - sync[-FRAME_EDGES - 1][0] > 4200
 
 
-def test_nothing_moves_before_the_start_frame(stimulated: Run) -> None:
-    first = {name: edges[0] for name, edges in stimulated.edges.items()}
-    assert min(first, key=lambda name: first[name][0]) == "SYNC"
-    assert {level for _, level in first.values()} == {1}
+def test_nothing_but_common_pulses_comes_before_the_start_frame(stimulated: Run) -> None:
+    before = {name: stimulated.outside(name)[0] for name in COMMON_CHANNELS}
+    assert {len(pulses) for pulses in before.values()} == {COMMON}
+    assert stimulated.edges["SYNC"][0][1] == 1
+    assert {edges[0][1] for edges in stimulated.edges.values()} == {1}
+
+
+def test_common_pulses_leave_each_port_by_one_store(stimulated: Run) -> None:
+    for end in (0, 1):
+        pulses = {name: stimulated.outside(name)[end][-COMMON:] for name in COMMON_CHANNELS}
+        for name in ("CRIT", "OP", "ISR", "CTRL"):
+            assert pulses[name] == pulses["STIM"]
+        assert pulses["TASK"] == pulses["CISR"]
+        gaps = [
+            (b[0] - a[0], b[1] - a[1]) for a, b in zip(pulses["STIM"], pulses["TASK"], strict=True)
+        ]
+        assert gaps[0::2] == [gaps[0]] * 4 and gaps[0][0] == gaps[0][1] > 0
+        assert gaps[1::2] == [(-gaps[0][0], -gaps[0][1])] * 4
 
 
 def test_every_operation_has_its_window(odd: Run) -> None:
@@ -177,34 +216,51 @@ def test_every_operation_has_its_window(odd: Run) -> None:
 
 @pytest.mark.parametrize(("channel", "field"), [("CRIT", 3), ("OP", 4)])
 def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str, field: int) -> None:
-    pulses = stimulated.pulses(channel)
+    pulses = stimulated.within(channel) + stimulated.outside(channel)[1][:CALIBRATION]
     calibration = [int(fields[2]) for fields in stimulated.of("CAL") if fields[0] == channel]
     operations = [int(fields[field]) for fields in stimulated.of("OP")]
-    differences = {
-        fall - rise - cycles for (rise, fall), cycles in zip(pulses, calibration + operations, strict=True)
-    }
-    assert len(calibration) == CALIBRATION
+    counted = [*calibration[:CALIBRATION], *operations, *calibration[CALIBRATION:]]
+    differences = {fall - rise - cycles for (rise, fall), cycles in zip(pulses, counted, strict=True)}
+    assert len(calibration) == 2 * CALIBRATION
     assert len(differences) == 1
 
 
+def test_calibration_tells_the_counter_at_its_edges(stimulated: Run) -> None:
+    ahead = set()
+    for channel in ("CRIT", "OP"):
+        pulses = stimulated.within(channel)[:CALIBRATION] + stimulated.outside(channel)[1][:CALIBRATION]
+        begins = [int(fields[3]) for fields in stimulated.of("CAL") if fields[0] == channel]
+        ahead |= {rise - begin for (rise, _), begin in zip(pulses, begins, strict=True)}
+    assert len(ahead) == 1
+
+
 def test_calibration_pulses_are_apart_and_in_order(stimulated: Run) -> None:
-    pulses = stimulated.pulses("CRIT")[:CALIBRATION] + stimulated.pulses("OP")[:CALIBRATION]
+    pulses = stimulated.within("CRIT")[:CALIBRATION] + stimulated.within("OP")[:CALIBRATION]
     assert pulses == sorted(pulses)
     assert all(rise - fall >= 200 for (_, fall), (rise, _) in pairwise(pulses))
-    assert pulses[-1][1] < stimulated.edges["STIM"][0][0]
+    assert pulses[-1][1] < stimulated.stimuli("STIM")[0][0]
+
+
+def test_costs_are_those_of_the_instructions(stimulated: Run) -> None:
+    """A read that follows a read takes a cycle; four instructions, each of a cycle, raise the pin."""
+    costs = stimulated.of("COST")
+    assert [fields[0] for fields in costs] == ["READ", "PIN"] * 2
+    for name, least, most in costs:
+        assert 1 <= int(least) <= int(most) <= (2 if name == "READ" else 12)
+        assert name == "READ" or int(least) >= 5
 
 
 def test_stimuli_are_periodic_and_all_answered(stimulated: Run) -> None:
-    assert spacings(stimulated.edges["STIM"]) == {5003}
-    assert spacings(stimulated.edges["CTRL"]) == {7919}
+    assert spacings(stimulated.stimuli("STIM")) == {5003}
+    assert spacings(stimulated.stimuli("CTRL")) == {7919}
     interrupts, wakes, controls, preempted = map(int, stimulated.of("STAT")[0])
-    assert interrupts == len(stimulated.edges["STIM"]) == len(stimulated.pulses("ISR"))
-    assert wakes == interrupts == len(stimulated.pulses("TASK"))
-    assert controls == len(stimulated.edges["CTRL"]) == len(stimulated.pulses("CISR"))
+    assert interrupts == len(stimulated.stimuli("STIM")) == len(stimulated.within("ISR"))
+    assert wakes == interrupts == len(stimulated.within("TASK"))
+    assert controls == len(stimulated.stimuli("CTRL")) == len(stimulated.within("CISR"))
     inside = sum(
         rise < answer < fall
-        for rise, fall in stimulated.pulses("OP")
-        for answer, _ in stimulated.pulses("ISR")
+        for rise, fall in stimulated.within("OP")
+        for answer, _ in stimulated.within("ISR")
     )
     assert preempted == inside > 0
 
@@ -212,11 +268,11 @@ def test_stimuli_are_periodic_and_all_answered(stimulated: Run) -> None:
 def test_critical_section_masks_the_stimulus_and_never_the_control(stimulated: Run) -> None:
     if stimulated.of("BOOT")[0][8] != "basepri":
         pytest.skip("the allocator does not work under BASEPRI")
-    critical = stimulated.pulses("CRIT")[CALIBRATION:]
+    critical = stimulated.within("CRIT")[CALIBRATION:]
     for channel in ("ISR", "TASK"):
-        rises = [rise for rise, _ in stimulated.pulses(channel)]
+        rises = [rise for rise, _ in stimulated.within(channel)]
         assert not [rise for rise in rises if any(begin < rise < end for begin, end in critical)]
-    control = [rise for rise, _ in stimulated.pulses("CISR")]
+    control = [rise for rise, _ in stimulated.within("CISR")]
     assert [rise for rise in control if any(begin < rise < end for begin, end in critical)]
 
 
@@ -230,18 +286,18 @@ def test_another_lock_holds_off_whom_it_says(
     elf = firmware.build("seglist", locking=locking).elf
     done = runner(elf, nucleo, tmp_path)(image(*CHURN, stimulus_period=5003, control_period=7919))
     assert done.of("BOOT")[0][8:] == [locking, "none"]
-    critical = done.pulses("CRIT")[CALIBRATION:]
+    critical = done.within("CRIT")[CALIBRATION:]
     inside = {
-        channel: sum(begin < rise < end for rise, _ in done.pulses(channel) for begin, end in critical)
+        channel: sum(begin < rise < end for rise, _ in done.within(channel) for begin, end in critical)
         for channel in (*held_off, *served)
     }
     assert not any(inside[channel] for channel in held_off)
     assert all(inside[channel] for channel in served)
-    assert len(done.pulses("ISR")) == len(done.pulses("TASK")) == len(done.edges["STIM"])
+    assert len(done.within("ISR")) == len(done.within("TASK")) == len(done.stimuli("STIM"))
 
 
 def test_no_stimulus_where_none_is_asked_for(odd: Run) -> None:
-    assert not any(odd.edges[name] for name in ("STIM", "CTRL", "ISR", "CISR", "TASK"))
+    assert not any(odd.within(name) for name in ("STIM", "CTRL", "ISR", "CISR", "TASK"))
     assert odd.of("STAT") == [["0", "0", "0", "0"]]
 
 

@@ -1,0 +1,59 @@
+/* Only r0-r3 and r12 are used, and PRIMASK is restored (AAPCS). */
+#include "board/pins.h"
+
+    .syntax unified
+    .thumb
+
+    .macro section name
+    .section .text.marker.\name, "ax", %progbits
+    .balign 16
+    .global \name
+    .type \name, %function
+    .thumb_func
+\name:
+    .endm
+
+    .macro section_end name
+    msr     primask, r12
+    bx      lr
+    .size   \name, . - \name
+    .endm
+
+    section counter_read_cycles
+    movw    r2, #:lower16:DWT_CYCCNT_ADDRESS
+    movt    r2, #:upper16:DWT_CYCCNT_ADDRESS
+    mrs     r12, primask
+    cpsid   i
+    nop
+    /* the second flash line begins here */
+    ldr     r0, [r2]
+    ldr     r1, [r2]
+    subs    r0, r1, r0
+    section_end counter_read_cycles
+
+    section pin_raise_cycles
+    movw    r2, #:lower16:DWT_CYCCNT_ADDRESS
+    movt    r2, #:upper16:DWT_CYCCNT_ADDRESS
+    mrs     r12, primask
+    cpsid   i
+    nop
+    /* the second flash line begins here */
+    ldr     r3, [r2]
+    movw    r0, #:lower16:(ISR_PORT + GPIO_BSRR_OFFSET)
+    movt    r0, #:upper16:(ISR_PORT + GPIO_BSRR_OFFSET)
+    mov.w   r1, #0
+    str     r1, [r0]
+    ldr     r0, [r2]
+    subs    r0, r0, r3
+    section_end pin_raise_cycles
+
+    section store_both
+    mrs     r12, primask
+    cpsid   i
+    nop
+    nop.w
+    nop.w
+    /* the second flash line begins here */
+    str     r1, [r0]
+    str     r3, [r2]
+    section_end store_both
