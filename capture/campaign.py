@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from capture import conductor
+from capture import conductor, suitability
 from capture.options import Options
 from firmware import build as firmware
 from scenarios import catalogue
@@ -21,16 +21,19 @@ from simulator import build as simulator
 def run(
     scenarios: Sequence[str], allocators: Sequence[str], runs_folder: Path, options: Options | None = None
 ) -> list[conductor.RunResult]:
-    """Runs every scenario on every allocator. All is built first: a wrong name costs no run.
+    """Runs every scenario on every allocator; `all` is every one that can run them. All is built first: a
+    wrong name costs no run.
 
     Ctrl-C ends the run under way and with it the campaign: what is returned ends with that run.
     """
     options = options or Options()
     plans = [_plan(name, options) for name in scenarios]
+    names, left_out = suitability.choose(plans, allocators)
     with Console(stderr=True, highlight=False).status("") as status:
         _tell(status, "building the virtual Nucleo")
         simulator.build()
-        names = firmware.allocators() if list(allocators) == ["all"] else allocators
+        for sentence in left_out:
+            status.console.print(escape(sentence))
         choices = product(names, options.lockings, options.art_states)
         images = [_build(name, art, locking, options.knobs, status) for name, locking, art in choices]
         results: list[conductor.RunResult] = []

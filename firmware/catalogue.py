@@ -29,12 +29,14 @@ PROMISES = (
     "knows_largest",
     "counts_probes",
     "checks_heap",
+    "tells_usable",
+    "reuses_holes",
 )
 """What an allocator may promise; heap/catalogue.toml says what each means."""
 
 _FILE = Path(__file__).resolve().parent / "heap" / "catalogue.toml"
 _TEXTS = ("allocate", "free", "licence", "origin")
-_KEYS = {"kind", "locking", "knobs", "promises", *_TEXTS}
+_KEYS = {"kind", "locking", "knobs", "promises", "target_only", *_TEXTS}
 
 
 class CatalogueError(Exception):
@@ -56,6 +58,8 @@ class Allocator:
     origin: str
     knobs: MappingProxyType[str, int]
     promises: frozenset[str]
+    target_only: bool
+    """There is no host build of it."""
 
 
 @cache
@@ -91,6 +95,7 @@ def _row(name: str, table: object) -> Allocator:
         promises=frozenset(
             PROMISES if kind == "index" else _words(name, "promises", table.get("promises"), PROMISES)
         ),
+        target_only=_flag(name, "target_only", table.get("target_only", False)),
         **texts,
     )
 
@@ -110,6 +115,12 @@ def _words(name: str, key: str, found: object, known: tuple[str, ...]) -> tuple[
 def _text(name: str, key: str, found: object) -> str:
     if not isinstance(found, str) or not found:
         raise CatalogueError(f"{_FILE.name}: [{name}] must say {key}.")
+    return found
+
+
+def _flag(name: str, key: str, found: object) -> bool:
+    if not isinstance(found, bool):
+        raise CatalogueError(f"{_FILE.name}: [{name}] {key} must be true or false.")
     return found
 
 

@@ -39,6 +39,16 @@ function(tailscope_foreign)
     target_link_libraries(tailscope_heap PRIVATE tailscope_foreign)
 endfunction()
 
+# tailscope_pinned(<result> <crate>): the folder of a crate that package/Cargo.lock pins, for tailscope_foreign(). In what
+# is compiled the folder is called by the crate's name.
+function(tailscope_pinned result crate)
+    include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../cmake/crates.cmake")
+    tailscope_crate_folder(folder "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package" ${crate})
+    add_compile_options("-ffile-prefix-map=${folder}=${crate}")
+    target_compile_options(tailscope_heap PRIVATE "-ffile-prefix-map=${folder}=${crate}")
+    set(${result} "${folder}" PARENT_SCOPE)
+endfunction()
+
 # What the words above came to. The knobs are for the allocator's sources, and for the host tests, which read a
 # property of the target.
 function(tailscope_write_definitions)

@@ -11,7 +11,9 @@
 _Static_assert(TAILSCOPE_HEAP_BYTES % 8 == 0, "TAILSCOPE_HEAP_BYTES must be a multiple of 8");
 _Static_assert(TAILSCOPE_HEAP_BYTES >= 64, "TAILSCOPE_HEAP_BYTES must be at least 64");
 
-static _Alignas(8) uint8_t region[TAILSCOPE_HEAP_BYTES];
+/* Named, for allocators that are linked with their region. Aligned to 16 so that none loses by where it lies. */
+extern uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
+_Alignas(16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
 
 static struct {
     size_t bytes_in_use;
@@ -27,7 +29,7 @@ static struct {
 } last;
 
 void heap_reset(void) {
-    allocator_init(region, sizeof region);
+    allocator_init(heap_region, sizeof heap_region);
     count.bytes_in_use = 0;
     count.minimum_ever_free_bytes = allocator_free_bytes();
     count.allocations = 0;
@@ -186,5 +188,5 @@ const char *heap_locking(void) {
 }
 
 size_t heap_region_bytes(void) {
-    return sizeof region;
+    return sizeof heap_region;
 }

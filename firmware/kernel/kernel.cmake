@@ -1,57 +1,10 @@
 # The FreeRTOS kernel: a user's own checkout through FREERTOS_KERNEL_PATH (CMake variable or environment), else
 # the one inside the crate that package/Cargo.lock pins. Defines the library `freertos_kernel`.
 
+include("${CMAKE_CURRENT_LIST_DIR}/../cmake/crates.cmake")
+
 set(FREERTOS_KERNEL_PATH "$ENV{FREERTOS_KERNEL_PATH}" CACHE PATH "FreeRTOS-Kernel checkout; empty = the pinned one")
 set(kernel_port portable/GCC/ARM_CM4F)
-
-function(tailscope_cargo result)
-    find_program(TAILSCOPE_CARGO cargo)
-    if(NOT TAILSCOPE_CARGO)
-        message(FATAL_ERROR "cargo is not on the PATH: install Rust, or set FREERTOS_KERNEL_PATH to a FreeRTOS-Kernel V11 checkout.")
-    endif()
-    execute_process(
-        COMMAND "${TAILSCOPE_CARGO}" ${ARGN}
-        WORKING_DIRECTORY "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package"
-        OUTPUT_VARIABLE output ERROR_VARIABLE complaint RESULT_VARIABLE status)
-    set(${result} "${output}" PARENT_SCOPE)
-    set(${result}_status "${status}" PARENT_SCOPE)
-    set(${result}_complaint "${complaint}" PARENT_SCOPE)
-endfunction()
-
-# cargo's metadata, from its cache if the crate is there, else after fetching it.
-function(tailscope_kernel_metadata result)
-    set(ask metadata --locked --offline --format-version 1)
-    tailscope_cargo(metadata ${ask})
-    if(NOT metadata_status EQUAL 0)
-        tailscope_cargo(fetch fetch --locked)
-        if(NOT fetch_status EQUAL 0)
-            message(FATAL_ERROR "cargo could not fetch the FreeRTOS kernel: check the network, or set FREERTOS_KERNEL_PATH.\n${fetch_complaint}")
-        endif()
-        tailscope_cargo(metadata ${ask})
-        if(NOT metadata_status EQUAL 0)
-            message(FATAL_ERROR "cargo cannot tell where the FreeRTOS kernel is.\n${metadata_complaint}")
-        endif()
-    endif()
-    set(${result} "${metadata}" PARENT_SCOPE)
-endfunction()
-
-# The folder of the pinned crate's kernel.
-function(tailscope_pinned_kernel result)
-    tailscope_kernel_metadata(metadata)
-    string(JSON packages GET "${metadata}" packages)
-    string(JSON count LENGTH "${packages}")
-    math(EXPR last "${count} - 1")
-    foreach(index RANGE ${last})
-        string(JSON name GET "${packages}" ${index} name)
-        if(name STREQUAL "freertos-next")
-            string(JSON manifest GET "${packages}" ${index} manifest_path)
-            cmake_path(GET manifest PARENT_PATH crate)
-            set(${result} "${crate}/FreeRTOS-Kernel" PARENT_SCOPE)
-            return()
-        endif()
-    endforeach()
-    message(FATAL_ERROR "freertos-next is not among the packages of kernel/package: restore its Cargo.toml and Cargo.lock.")
-endfunction()
 
 function(tailscope_check_kernel kernel)
     foreach(file include/task.h tasks.c list.c ${kernel_port}/port.c)
@@ -69,7 +22,8 @@ endfunction()
 if(FREERTOS_KERNEL_PATH)
     cmake_path(ABSOLUTE_PATH FREERTOS_KERNEL_PATH BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" NORMALIZE OUTPUT_VARIABLE kernel)
 else()
-    tailscope_pinned_kernel(kernel)
+    tailscope_crate_folder(crate "${CMAKE_CURRENT_LIST_DIR}/package" freertos-next)
+    set(kernel "${crate}/FreeRTOS-Kernel")
 endif()
 tailscope_check_kernel("${kernel}")
 tailscope_hide_folder("${kernel}" FreeRTOS-Kernel)

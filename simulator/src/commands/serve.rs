@@ -1,17 +1,24 @@
 //! `virtual-nucleo serve`: a board on the desk, with an analyzer and a serial port on the loopback interface.
 
+use super::counts::{self, CountArgument};
 use super::{stopped, BoardArguments};
+use crate::edges::Pin;
+use crate::machine::Machine;
+use crate::memory::elf::Firmware;
+use crate::observe::windows::Windows;
 use crate::servers::beaglelogic::Analyzer;
 use crate::servers::probe::Probe;
 use crate::servers::uart::{self, UartArgument};
 use crate::servers::Event;
-use crate::simulation::{Debugger, Simulation, Start};
+use crate::simulation::{Debugger, Simulation, Start, Tally};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::fs::File;
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
@@ -33,6 +40,15 @@ pub struct ServeArguments {
     /// Leave reset when the analyzer's client says get, or at once.
     #[arg(long, value_enum, default_value = "get")]
     start: StartArgument,
+    /// Count executions of an instruction between the edges of the pin of --count-window.
+    #[arg(long, value_name = "NAME=SYMBOL+0xOFFSET", requires = "count_window")]
+    count: Vec<CountArgument>,
+    /// A row for each pulse of this pin goes to the file of --windows.
+    #[arg(long, value_name = "PIN", requires_all = ["count", "windows"])]
+    count_window: Option<Pin>,
+    /// Write the counts of each window here: window,start_cycle,end_cycle and a column for each --count.
+    #[arg(long, value_name = "CSV", requires = "count_window")]
+    windows: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -45,11 +61,12 @@ enum StartArgument {
 const FAREWELL: Duration = Duration::from_secs(2);
 
 pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
-    let (_, machine) = arguments.board.machine()?;
-    let machine = match machine {
+    let (firmware, machine) = arguments.board.machine()?;
+    let mut machine = match machine {
         Ok(machine) => machine,
         Err(stop) => return Ok(stopped(&stop)),
     };
+    let tally = tally(arguments, firmware.as_ref(), &mut machine)?;
     let (events, arrivals) = mpsc::channel();
     let (analyzer, captures) = Analyzer::listen(arguments.analyzer)?;
     let serial = uart::open(&arguments.uart, events.clone())?;
@@ -62,13 +79,35 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
     let probe_address = probe.as_ref().map(Probe::address);
     announce(&analyzer.address(), serial.name(), probe_address)?;
 
-    let simulation = Simulation::new(machine, captures, serial, requests.map(Debugger::new));
+    let simulation = Simulation::new(
+        machine,
+        captures,
+        serial,
+        requests.map(Debugger::new),
+        tally,
+    );
     start(simulation, arguments.start, events.clone());
     analyzer.serve(events);
     if let Some(probe) = probe {
         probe.serve();
     }
     Ok(wait(&arrivals))
+}
+
+/// What counts into the file of `--windows`, if anything is to be counted.
+fn tally(
+    arguments: &ServeArguments,
+    firmware: Option<&Firmware>,
+    machine: &mut Machine,
+) -> Result<Option<Tally>> {
+    let (Some(pin), Some(path)) = (arguments.count_window, &arguments.windows) else {
+        return Ok(None);
+    };
+    let counters = counts::watch(&arguments.count, firmware, machine.core_mut())?;
+    let tally = File::create(path)
+        .and_then(|file| Tally::begin(Windows::new(pin, counters), file, machine))
+        .with_context(|| format!("cannot create {}", path.display()))?;
+    Ok(Some(tally))
 }
 
 fn announce(analyzer: &str, uart: &str, probe: Option<String>) -> Result<()> {

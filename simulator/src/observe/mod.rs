@@ -43,7 +43,10 @@ impl Observer {
         let end = limit
             .cycle(machine.timebase())
             .min(machine.cycles().saturating_add(slice_cycles));
-        while machine.cycles() < end && machine.timebase().changes() == changes {
+        while machine.cycles() < end
+            && machine.timebase().changes() == changes
+            && !machine.core().held()
+        {
             if let Some(met) = self.look_ahead(machine) {
                 return Ok(Some(met));
             }

@@ -2,8 +2,10 @@
 //! the simulated time: clients only hold the thread up.
 
 mod debugger;
+mod tally;
 
 pub use debugger::Debugger;
+pub use tally::Tally;
 
 use crate::core::Stop;
 use crate::machine::{Limit, Machine};
@@ -49,6 +51,7 @@ pub struct Simulation {
     captures: Receiver<CaptureRequest>,
     serial: Serial,
     debugger: Option<Debugger>,
+    tally: Option<Tally>,
 }
 
 impl Simulation {
@@ -57,12 +60,14 @@ impl Simulation {
         captures: Receiver<CaptureRequest>,
         serial: Serial,
         debugger: Option<Debugger>,
+        tally: Option<Tally>,
     ) -> Simulation {
         Simulation {
             machine,
             captures,
             serial,
             debugger,
+            tally,
         }
     }
 
@@ -165,7 +170,10 @@ impl Simulation {
             .debugger
             .as_ref()
             .map_or(SLICE_CYCLES, |debugger| debugger.slice_cycles(SLICE_CYCLES));
-        let slice = self.machine.run_slice(Limit::Endless, cycles);
+        let slice = match &mut self.tally {
+            Some(tally) => tally.run_slice(&mut self.machine, cycles),
+            None => self.machine.run_slice(Limit::Endless, cycles),
+        };
         self.serial.send(self.machine.take_transmitted());
         slice
     }

@@ -1,0 +1,130 @@
+/**
+ * dlmalloc 2.8.6 as shipped (D. Lea, CC0, within crate libffi-sys 4.2.2): lists for small sizes, bitwise tries for large
+ * ones, a designated victim, and what was never used on top. One space over the region, nothing from the system.
+ *
+ * It aligns to 8, more by its mspace_memalign(). What of the space is free is counted here in constant time, the rest read
+ * off the chunks (lea/chunks.h). A damaged heap that it notices ends in a trap.
+ */
+#include "allocators/lea/chunks.h"
+#include "allocators/request.h"
+
+/* Of its malloc-2.8.6.h, which the crate does not have. */
+typedef void *mspace;
+struct mallinfo_2_8_6 {
+    size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+};
+mspace create_mspace_with_base(void *base, size_t capacity, int locked);
+void *mspace_malloc(mspace space, size_t bytes);
+void mspace_free(mspace space, void *payload);
+void *mspace_realloc(mspace space, void *payload, size_t bytes);
+void *mspace_memalign(mspace space, size_t alignment, size_t bytes);
+size_t mspace_usable_size(const void *payload);
+struct mallinfo_2_8_6 mspace_mallinfo(mspace space);
+
+/* Behind the top lies a description of the segment (TOP_FOOT_SIZE). */
+#define FOOT_BYTES 40u
+
+static mspace space;
+static const lea_chunk *first;
+static size_t region_bytes;
+static size_t free_bytes;
+
+/* Its state is the region's first chunk; of the top, 8 bytes always remain. */
+const allocator_overhead_bytes allocator_overhead = {
+    .heap = 472 + FOOT_BYTES + 8,
+    .block = LEA_HEADER_BYTES,
+    .smallest_block = LEA_SMALLEST_CHUNK,
+};
+
+void allocator_init(void *region, size_t bytes) {
+    space = create_mspace_with_base(region, bytes, 0);
+    first = region;
+    region_bytes = space == NULL ? 0 : bytes;
+    free_bytes = allocator_read_free().bytes;
+}
+
+static allocator_result answer(void *payload) {
+    const size_t usable_bytes = mspace_usable_size(payload);
+    free_bytes -= usable_bytes;
+    return request_answer(payload, usable_bytes);
+}
+
+allocator_result allocator_allocate(size_t size) {
+    const heap_status status = request_judge(size, region_bytes);
+    return status == HEAP_OK ? answer(mspace_malloc(space, size)) : request_refused(status);
+}
+
+allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
+    const heap_status status = request_judge_aligned(size, alignment, region_bytes);
+    return status == HEAP_OK ? answer(mspace_memalign(space, alignment, size)) : request_refused(status);
+}
+
+allocator_result allocator_reallocate(void *payload, size_t size) {
+    const heap_status status = request_judge(size, region_bytes);
+    if (status != HEAP_OK) {
+        return request_refused(status);
+    }
+    const size_t usable_before = mspace_usable_size(payload);
+    void *const moved = mspace_realloc(space, payload, size);
+    free_bytes += moved == NULL ? 0 : usable_before;
+    return answer(moved);
+}
+
+heap_status allocator_free(void *payload) {
+    if (payload == NULL || region_bytes == 0) {
+        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
+    }
+    free_bytes += mspace_usable_size(payload);
+    mspace_free(space, payload);
+    return HEAP_OK;
+}
+
+size_t allocator_usable_size(const void *payload) {
+    return region_bytes == 0 ? 0 : mspace_usable_size(payload);
+}
+
+/** What is not live; of that, 4 bytes go to each further block. */
+size_t allocator_free_bytes(void) {
+    return free_bytes;
+}
+
+/* The top is the last chunk before the foot; it always exists and counts as free. */
+
+static size_t top_bytes(void) {
+    return region_bytes == 0 ? 0 : mspace_mallinfo(space).keepcost;
+}
+
+static const lea_chunk *top(void) {
+    return (const void *)((uintptr_t)first + region_bytes - FOOT_BYTES - top_bytes());
+}
+
+static lea_survey look_around(void) {
+    return region_bytes == 0 ? (lea_survey){.sound = true} : lea_look_around(first, top());
+}
+
+allocator_free_space allocator_read_free(void) {
+    lea_survey found = look_around();
+    if (top_bytes() > LEA_HEADER_BYTES) {
+        lea_count_free(&found, top_bytes() - LEA_HEADER_BYTES);
+    }
+    return found.free;
+}
+
+/** Of the top, 8 bytes always remain. */
+size_t allocator_largest_free_block(void) {
+    const size_t largest = look_around().largest;
+    const size_t from_top = top_bytes() > LEA_SMALLEST_CHUNK + 8u ? top_bytes() - 8u - LEA_HEADER_BYTES : 0;
+    return from_top > largest ? from_top : largest;
+}
+
+uint32_t allocator_probes(void) {
+    return 0; /* counted from outside (README, Probes) */
+}
+
+bool allocator_check(void) {
+    return look_around().sound;
+}
+
+const char *allocator_name(void) {
+    return "dlmalloc";
+}

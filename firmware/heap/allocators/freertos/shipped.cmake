@@ -1,0 +1,29 @@
+# tailscope_shipped_heap(<file>): a heap of the FreeRTOS kernel, from the same sources as the kernel.
+include("${CMAKE_CURRENT_LIST_DIR}/../../../cmake/crates.cmake")
+
+# Its functions keep their kernel's names for others, and its array is the facade's region.
+function(tailscope_shipped_heap_names result)
+    foreach(name IN ITEMS pvPortMalloc vPortFree pvPortCalloc xPortGetFreeHeapSize xPortGetMinimumEverFreeHeapSize
+                          xPortResetHeapMinimumEverFreeHeapSize vPortInitialiseBlocks vPortGetHeapStats
+                          vPortHeapResetState vPortDefineHeapRegions)
+        list(APPEND names ${name}=shipped_${name})
+    endforeach()
+    set(${result} ${names} ucHeap=heap_region PARENT_SCOPE)
+endfunction()
+
+function(tailscope_shipped_heap file)
+    set(here "${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
+    if(TARGET freertos_kernel)
+        set(includes "${here}" $<TARGET_PROPERTY:freertos_kernel,INTERFACE_INCLUDE_DIRECTORIES>)
+    else()
+        tailscope_crate_folder(crate "${here}/../../../kernel/package" freertos-next)
+        set(kernel "${crate}/FreeRTOS-Kernel")
+        set(includes "${here}/../../tests/freertos")
+    endif()
+    tailscope_shipped_heap_names(names)
+    tailscope_foreign(
+        SOURCES "${kernel}/portable/MemMang/${file}"
+        INCLUDES ${includes}
+        DEFINITIONS ${names} TAILSCOPE_HEAP_BYTES=${TAILSCOPE_HEAP_BYTES}
+    )
+endfunction()

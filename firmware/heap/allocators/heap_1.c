@@ -1,0 +1,76 @@
+/**
+ * heap_1 of FreeRTOS as shipped: hands out what comes next and never frees. Its locking is heap_4's.
+ * FreeRTOS-Kernel V11.2.0, portable/MemMang/heap_1.c, MIT licence.
+ *
+ * Every free is refused (HEAP_UNSUPPORTED), so scenarios that free cannot run on it. There are no headers: what a live
+ * block can hold is not known afterwards. It aligns to 8; for more, the payload begins further in.
+ */
+#include "allocators/freertos/shipped.h"
+#include "allocators/request.h"
+
+static size_t region_bytes;
+
+/* heap_1 keeps 8 bytes for alignment and never hands out the last 8. */
+const allocator_overhead_bytes allocator_overhead = {.heap = 16, .block = 0, .smallest_block = 8};
+
+void allocator_init(void *region, size_t bytes) {
+    (void)region; /* linked: ucHeap is the facade's region */
+    region_bytes = bytes;
+    vPortHeapResetState();
+}
+
+allocator_result allocator_allocate(size_t size) {
+    const heap_status status = request_judge(size, region_bytes);
+    return status == HEAP_OK ? request_answer(pvPortMalloc(size), (size + 7u) & ~(size_t)7u) : request_refused(status);
+}
+
+allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
+    const heap_status status = request_judge_aligned(size, alignment, region_bytes);
+    if (status != HEAP_OK) {
+        return request_refused(status);
+    }
+    const size_t slack = alignment > 8u ? alignment - 8u : 0u;
+    const uintptr_t payload = (uintptr_t)pvPortMalloc(size + slack);
+    const uintptr_t aligned = (payload + alignment - 1u) & ~((uintptr_t)alignment - 1u);
+    return request_answer((void *)aligned, (size + 7u) & ~(size_t)7u);
+}
+
+allocator_result allocator_reallocate(void *payload, size_t size) {
+    (void)payload;
+    (void)size;
+    return request_refused(HEAP_UNSUPPORTED);
+}
+
+heap_status allocator_free(void *payload) {
+    return payload == NULL ? HEAP_NULL : HEAP_UNSUPPORTED;
+}
+
+size_t allocator_usable_size(const void *payload) {
+    (void)payload;
+    return 0;
+}
+
+size_t allocator_free_bytes(void) {
+    return region_bytes == 0 ? 0 : xPortGetFreeHeapSize() - 8u;
+}
+
+size_t allocator_largest_free_block(void) {
+    return allocator_free_bytes();
+}
+
+allocator_free_space allocator_read_free(void) {
+    const size_t bytes = allocator_free_bytes();
+    return (allocator_free_space){.bytes = bytes, .blocks = bytes == 0 ? 0 : 1, .smallest_block = bytes};
+}
+
+uint32_t allocator_probes(void) {
+    return 0; /* it does not search */
+}
+
+bool allocator_check(void) {
+    return true; /* nothing to check: one counter */
+}
+
+const char *allocator_name(void) {
+    return "heap_1";
+}

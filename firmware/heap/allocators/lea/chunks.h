@@ -1,0 +1,61 @@
+/**
+ * The chunks of Doug Lea's allocators (newlib's 2.6.5 and dlmalloc 2.8.6), read from outside: they tile the heap, and each
+ * begins with a word that is its predecessor's while that is live, and its size, whose lowest bit says that the
+ * predecessor is live.
+ */
+#ifndef TAILSCOPE_HEAP_ALLOCATORS_LEA_CHUNKS_H
+#define TAILSCOPE_HEAP_ALLOCATORS_LEA_CHUNKS_H
+
+#include "allocator.h"
+
+#define LEA_HEADER_BYTES 4u /* beside a payload: the size; the word before it serves as payload of the predecessor */
+#define LEA_SMALLEST_CHUNK 16u
+
+typedef struct {
+    uint32_t predecessor;
+    uint32_t head;
+} lea_chunk;
+
+/** What lies in the chunks from `first` to `end`, the last chunk, which itself is not looked at. */
+typedef struct {
+    allocator_free_space free; /**< of the chunks that are free */
+    size_t largest;            /**< payload of the largest, 0 if none is free */
+    bool sound;                /**< they tile the space exactly, and no two neighbours are free */
+} lea_survey;
+
+static inline size_t lea_chunk_bytes(const lea_chunk *chunk) {
+    return chunk->head & ~(uint32_t)7u;
+}
+
+static inline const lea_chunk *lea_chunk_behind(const lea_chunk *chunk) {
+    return (const void *)((uintptr_t)chunk + lea_chunk_bytes(chunk));
+}
+
+static inline void lea_count_free(lea_survey *found, size_t payload) {
+    allocator_free_space *const space = &found->free;
+    space->smallest_block = space->blocks == 0 || payload < space->smallest_block ? payload : space->smallest_block;
+    space->bytes += payload;
+    space->blocks++;
+    found->largest = payload > found->largest ? payload : found->largest;
+}
+
+static inline lea_survey lea_look_around(const lea_chunk *first, const lea_chunk *end) {
+    lea_survey found = {.sound = true};
+    bool previous_is_free = false;
+    for (const lea_chunk *chunk = first; chunk < end; chunk = lea_chunk_behind(chunk)) {
+        const size_t room = (uintptr_t)end - (uintptr_t)chunk;
+        if (lea_chunk_bytes(chunk) < LEA_SMALLEST_CHUNK || lea_chunk_bytes(chunk) > room) {
+            found.sound = false;
+            return found;
+        }
+        const bool is_free = (lea_chunk_behind(chunk)->head & 1u) == 0;
+        found.sound = found.sound && !(is_free && previous_is_free);
+        previous_is_free = is_free;
+        if (is_free) {
+            lea_count_free(&found, lea_chunk_bytes(chunk) - LEA_HEADER_BYTES);
+        }
+    }
+    return found;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/**
+ * O1Heap 2.x as shipped (P. Kirienko, MIT licence, crate o1heap 0.0.2): a list for each power of two, as Half-Fit, and
+ * every block is a power of two too. Built without its assertions, as its README has release builds.
+ *
+ * It aligns to 16; more comes from shifted.h: the word before a live payload ends with the byte `used`, 1, a mark with 0.
+ * It tells its free bytes, of which a header of 16 goes to each block. The largest free block and the number of free ones
+ * are read off the headers, whose layout is private (o1heap.c, FragmentHeader).
+ */
+#include "o1heap.h"
+
+#include "allocators/request.h"
+#include "allocators/shifted.h"
+
+typedef struct fragment {
+    struct fragment *next, *prev;
+    size_t size; /* header included */
+    bool used;
+} fragment;
+
+#define HEADER_BYTES O1HEAP_ALIGNMENT
+#define SMALLEST_FRAGMENT (2u * HEADER_BYTES)
+_Static_assert(sizeof(fragment) == HEADER_BYTES, "O1Heap is measured on 32-bit machines");
+
+static const shifted_mark mark = {.mask = 0xFF, .tag = 0};
+
+static O1HeapInstance *heap;
+static size_t region_bytes;
+
+/* Its instance (32 lists, a mask, diagnostics) lies in the region. */
+const allocator_overhead_bytes allocator_overhead = {.heap = 160, .block = HEADER_BYTES, .smallest_block = 32};
+
+void allocator_init(void *region, size_t bytes) {
+    const size_t misfit = (uintptr_t)region % O1HEAP_ALIGNMENT;
+    const size_t skipped = misfit == 0 ? 0 : O1HEAP_ALIGNMENT - misfit;
+    heap = o1heapInit((uint8_t *)region + skipped, bytes - skipped);
+    region_bytes = heap == NULL ? 0 : bytes;
+}
+
+static allocator_result answer(void *payload) {
+    return request_answer(payload, payload == NULL ? 0 : allocator_usable_size(payload));
+}
+
+allocator_result allocator_allocate(size_t size) {
+    const heap_status status = request_judge(size, region_bytes);
+    return status == HEAP_OK ? answer(o1heapAllocate(heap, size)) : request_refused(status);
+}
+
+allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
+    const heap_status status = request_judge_aligned(size, alignment, region_bytes);
+    if (status != HEAP_OK) {
+        return request_refused(status);
+    }
+    return answer(shifted_up(o1heapAllocate(heap, size + shifted_extra_bytes(alignment)), alignment, mark));
+}
+
+allocator_result allocator_reallocate(void *payload, size_t size) {
+    (void)payload;
+    (void)size;
+    return request_refused(HEAP_UNSUPPORTED);
+}
+
+heap_status allocator_free(void *payload) {
+    if (payload == NULL || heap == NULL) {
+        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
+    }
+    o1heapFree(heap, shifted_origin(payload, mark));
+    return HEAP_OK;
+}
+
+size_t allocator_usable_size(const void *payload) {
+    if (payload == NULL || heap == NULL) {
+        return 0;
+    }
+    const uint32_t offset = shifted_offset(payload, mark);
+    const fragment *const header = (const void *)((uintptr_t)payload - offset - HEADER_BYTES);
+    return header->size - HEADER_BYTES - offset;
+}
+
+size_t allocator_free_bytes(void) {
+    if (heap == NULL) {
+        return 0;
+    }
+    const O1HeapDiagnostics diagnostics = o1heapGetDiagnostics(heap);
+    return diagnostics.capacity - diagnostics.allocated;
+}
+
+/* The first fragment lies behind the instance: the least arena is the instance and one fragment. */
+static const fragment *first_fragment(void) {
+    return heap == NULL ? NULL : (const void *)((uintptr_t)heap + o1heapMinArenaSize - SMALLEST_FRAGMENT);
+}
+
+allocator_free_space allocator_read_free(void) {
+    allocator_free_space space = {0};
+    for (const fragment *at = first_fragment(); at != NULL; at = at->next) {
+        const size_t payload = at->size - HEADER_BYTES;
+        if (!at->used) {
+            space.smallest_block = space.blocks == 0 || payload < space.smallest_block ? payload : space.smallest_block;
+            space.bytes += payload;
+            space.blocks++;
+        }
+    }
+    return space;
+}
+
+/** A fragment serves what, with its header, is at most the power of two below its size. */
+size_t allocator_largest_free_block(void) {
+    size_t largest = 0;
+    for (const fragment *at = first_fragment(); at != NULL; at = at->next) {
+        const size_t power = (size_t)1 << (31 - __builtin_clz((unsigned)at->size));
+        if (!at->used && power - HEADER_BYTES > largest) {
+            largest = power - HEADER_BYTES;
+        }
+    }
+    return largest;
+}
+
+uint32_t allocator_probes(void) {
+    return 0; /* no search loop: a bitmap */
+}
+
+/** Its own check of its figures; it does not walk. */
+bool allocator_check(void) {
+    return heap == NULL || o1heapDoInvariantsHold(heap);
+}
+
+const char *allocator_name(void) {
+    return "o1heap";
+}

@@ -1,0 +1,38 @@
+/**
+ * How an adapter answers: requests are judged here before code that is not ours sees them, so that every adapter refuses
+ * the same ones.
+ */
+#ifndef TAILSCOPE_HEAP_ALLOCATORS_REQUEST_H
+#define TAILSCOPE_HEAP_ALLOCATORS_REQUEST_H
+
+#include "allocator.h"
+
+/** HEAP_OK if the allocator is to be asked; a heap before its reset has `region_bytes` 0. */
+static inline heap_status request_judge(size_t size, size_t region_bytes) {
+    if (size == 0) {
+        return HEAP_ZERO_SIZE;
+    }
+    return size > region_bytes ? HEAP_OUT_OF_MEMORY : HEAP_OK;
+}
+
+/** As request_judge(), for an aligned request. */
+static inline heap_status request_judge_aligned(size_t size, size_t alignment, size_t region_bytes) {
+    if (size != 0 && (alignment == 0 || (alignment & (alignment - 1u)) != 0 || alignment > region_bytes)) {
+        return HEAP_BAD_ALIGNMENT;
+    }
+    return request_judge(size, region_bytes);
+}
+
+static inline allocator_result request_refused(heap_status status) {
+    return (allocator_result){.payload = NULL, .status = status};
+}
+
+/** What the allocator gave; NULL is out of memory. */
+static inline allocator_result request_answer(void *payload, size_t usable_bytes) {
+    if (payload == NULL) {
+        return request_refused(HEAP_OUT_OF_MEMORY);
+    }
+    return (allocator_result){.payload = payload, .usable_bytes = usable_bytes, .status = HEAP_OK};
+}
+
+#endif

@@ -1,0 +1,50 @@
+/**
+ * Aligned payloads from an allocator that aligns to 8 or 16 only: it is asked for more, and what is handed out begins
+ * further in. The word before such a payload is a mark that leads back. Each adapter says how a mark differs from what
+ * the allocator itself leaves in the word before a live payload: (word & mask) == tag holds for marks alone.
+ */
+#ifndef TAILSCOPE_HEAP_ALLOCATORS_SHIFTED_H
+#define TAILSCOPE_HEAP_ALLOCATORS_SHIFTED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** The tag lies in the lower half of the word, but for the upper half's highest bit. */
+typedef struct {
+    uint32_t mask;
+    uint32_t tag;
+} shifted_mark;
+
+/** What to ask for beyond the size: payloads are multiples of 8 in any case. */
+static inline size_t shifted_extra_bytes(size_t alignment) {
+    return alignment > 8u ? alignment - 8u : 0u;
+}
+
+static inline uint32_t *shifted_word_before(void *payload) {
+    return (uint32_t *)(uintptr_t)((uintptr_t)payload - sizeof(uint32_t));
+}
+
+/** The aligned payload within the block at `payload`, which may be NULL. */
+static inline void *shifted_up(void *payload, size_t alignment, shifted_mark mark) {
+    const uintptr_t aligned = ((uintptr_t)payload + alignment - 1u) & ~((uintptr_t)alignment - 1u);
+    const uint32_t offset = (uint32_t)(aligned - (uintptr_t)payload);
+    if (payload == NULL || offset == 0) {
+        return payload;
+    }
+    void *const shifted = (void *)aligned;
+    *shifted_word_before(shifted) = mark.tag | (offset / 8u) << 16;
+    return shifted;
+}
+
+/** Bytes from the allocator's own payload to `payload`, which is live; 0 if it is the allocator's own. */
+static inline uint32_t shifted_offset(const void *payload, shifted_mark mark) {
+    const uint32_t word = *(const uint32_t *)((uintptr_t)payload - sizeof(uint32_t));
+    return (word & mark.mask) == mark.tag ? (word >> 16) * 8u : 0u;
+}
+
+/** What the allocator itself knows the live block at `payload` by. */
+static inline void *shifted_origin(void *payload, shifted_mark mark) {
+    return (void *)((uintptr_t)payload - shifted_offset(payload, mark));
+}
+
+#endif

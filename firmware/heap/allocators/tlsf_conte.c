@@ -1,0 +1,138 @@
+/**
+ * M. Conte's TLSF 3.1 as shipped within LVGL (lv_tlsf.c, BSD licence, crate lvgl-sys 0.6.2): two levels of lists, 32 to
+ * an octave, found by bitmaps. Built with an LV_ASSERT that does nothing, as NDEBUG does to the original's assertions.
+ *
+ * It aligns to 4. A payload lies 4 bytes behind a multiple of 8 plus a block's size, so with every request rounded to
+ * 8 n + 4 bytes, and the pool to begin and end accordingly, all payloads are multiples of 8; lv_tlsf_memalign(), which
+ * serves larger alignments, would search for 24 bytes more and cut twice. The price: from 256 bytes on such a size lies on
+ * no slot's edge, so a search for it rounds up past the very block that was just freed.
+ * It cannot tell its free bytes without walking: they are counted here.
+ */
+#include "lv_tlsf.h"
+
+#include "allocators/request.h"
+
+static lv_tlsf_t control;
+static lv_pool_t pool;
+static size_t region_bytes;
+static size_t free_bytes;
+
+/* The lists for 64 KiB (1,340 bytes) and the pool's end mark; a block's header is its size. */
+const allocator_overhead_bytes allocator_overhead = {.heap = 1344, .block = 4, .smallest_block = 16};
+
+/** Payloads are 12, 20, 28 ... bytes. */
+static size_t round_up(size_t size) {
+    return ((size + 3u) & ~(size_t)7u) + 4u;
+}
+
+/** Adds up and notes the largest and the smallest. */
+typedef struct {
+    allocator_free_space free;
+    size_t largest;
+} survey;
+
+static void look_at(void *payload, size_t size, int used, void *context) {
+    survey *const found = context;
+    (void)payload;
+    if (used == 0) {
+        found->free.smallest_block = found->free.blocks == 0 || size < found->free.smallest_block
+                                         ? size
+                                         : found->free.smallest_block;
+        found->largest = size > found->largest ? size : found->largest;
+        found->free.bytes += size;
+        found->free.blocks++;
+    }
+}
+
+static survey look_around(void) {
+    survey found = {0};
+    if (region_bytes != 0) {
+        lv_tlsf_walk_pool(pool, look_at, &found);
+    }
+    return found;
+}
+
+void allocator_init(void *region, size_t bytes) {
+    control = lv_tlsf_create(region);
+    const uintptr_t start = (((uintptr_t)region + lv_tlsf_size() + 3u) & ~(uintptr_t)7u) + 4u;
+    const size_t room = (uintptr_t)region + bytes - start;
+    pool = lv_tlsf_add_pool(control, (void *)start, ((room - 12u) & ~(size_t)7u) + 12u);
+    region_bytes = pool == NULL ? 0 : bytes;
+    free_bytes = look_around().free.bytes;
+}
+
+static allocator_result answer(void *payload) {
+    const size_t usable_bytes = lv_tlsf_block_size(payload);
+    free_bytes -= usable_bytes;
+    return request_answer(payload, usable_bytes);
+}
+
+allocator_result allocator_allocate(size_t size) {
+    const heap_status status = request_judge(size, region_bytes);
+    return status == HEAP_OK ? answer(lv_tlsf_malloc(control, round_up(size))) : request_refused(status);
+}
+
+allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
+    const heap_status status = request_judge_aligned(size, alignment, region_bytes);
+    if (status != HEAP_OK || alignment <= 8u) {
+        return status == HEAP_OK ? allocator_allocate(size) : request_refused(status);
+    }
+    return answer(lv_tlsf_memalign(control, alignment, round_up(size)));
+}
+
+allocator_result allocator_reallocate(void *payload, size_t size) {
+    const heap_status status = request_judge(size, region_bytes);
+    if (status != HEAP_OK) {
+        return request_refused(status);
+    }
+    const size_t usable_before = lv_tlsf_block_size(payload);
+    void *const moved = lv_tlsf_realloc(control, payload, round_up(size));
+    free_bytes += moved == NULL ? 0 : usable_before;
+    return answer(moved);
+}
+
+heap_status allocator_free(void *payload) {
+    if (payload == NULL || region_bytes == 0) {
+        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
+    }
+    free_bytes += lv_tlsf_block_size(payload);
+    (void)lv_tlsf_free(control, payload);
+    return HEAP_OK;
+}
+
+size_t allocator_usable_size(const void *payload) {
+    return payload == NULL || region_bytes == 0 ? 0 : lv_tlsf_block_size((void *)(uintptr_t)payload);
+}
+
+/** What is not live; of that, 4 bytes go to each further block. */
+size_t allocator_free_bytes(void) {
+    return free_bytes;
+}
+
+allocator_free_space allocator_read_free(void) {
+    return look_around().free;
+}
+
+/** A search begins at the slot whose least size holds the request; above 128 bytes, 32 slots are an octave. */
+size_t allocator_largest_free_block(void) {
+    const size_t largest = look_around().largest;
+    if (largest < 128u) {
+        return largest;
+    }
+    const unsigned slot_log2 = (31u - (unsigned)__builtin_clz((unsigned)largest)) - 5u;
+    const size_t least_of_slot = largest >> slot_log2 << slot_log2;
+    return ((least_of_slot - 4u) & ~(size_t)7u) + 4u;
+}
+
+uint32_t allocator_probes(void) {
+    return 0; /* no search loop: bitmaps */
+}
+
+/** Its own checks, of the lists and of the pool. */
+bool allocator_check(void) {
+    return region_bytes == 0 || (lv_tlsf_check(control) == 0 && lv_tlsf_check_pool(pool) == 0);
+}
+
+const char *allocator_name(void) {
+    return "tlsf_conte";
+}

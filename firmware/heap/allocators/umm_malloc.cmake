@@ -1,0 +1,7 @@
+# Its own configuration is the crate's: best fit. printf is said in words of the adapter: there is no standard output.
+tailscope_pinned(crate umm-malloc-sys)
+tailscope_foreign(
+    SOURCES "${crate}/umm_malloc/src/umm_malloc.c"
+    INCLUDES "${crate}/umm_malloc/src" "${crate}/src"
+    DEFINITIONS UMM_INTEGRITY_CHECK printf=umm_printf
+)

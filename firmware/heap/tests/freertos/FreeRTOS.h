@@ -1,0 +1,50 @@
+/* What FreeRTOS's heaps take from FreeRTOS.h and its port, for a PC: as on the Cortex-M4, without the kernel. */
+#ifndef TAILSCOPE_HEAP_TESTS_FREERTOS_H
+#define TAILSCOPE_HEAP_TESTS_FREERTOS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+typedef long BaseType_t;
+typedef unsigned long UBaseType_t;
+
+#define pdFALSE ((BaseType_t)0)
+#define pdTRUE ((BaseType_t)1)
+#define portBYTE_ALIGNMENT 8
+#define portBYTE_ALIGNMENT_MASK 0x0007
+#define portPOINTER_SIZE_TYPE uint32_t
+#define portMAX_DELAY 0xFFFFFFFFu
+#define PRIVILEGED_DATA
+#define PRIVILEGED_FUNCTION
+
+#define configSUPPORT_DYNAMIC_ALLOCATION 1
+#define configAPPLICATION_ALLOCATED_HEAP 1
+#define configTOTAL_HEAP_SIZE ((size_t)TAILSCOPE_HEAP_BYTES)
+#define configUSE_MALLOC_FAILED_HOOK 0
+#define configENABLE_HEAP_PROTECTOR 0
+#define configASSERT(condition) ((condition) ? (void)0 : abort())
+
+#define mtCOVERAGE_TEST_MARKER()
+#define traceMALLOC(address, bytes)
+#define traceFREE(address, bytes)
+
+typedef struct HeapRegion {
+    uint8_t *pucStartAddress;
+    size_t xSizeInBytes;
+} HeapRegion_t;
+
+typedef struct xHeapStats {
+    size_t xAvailableHeapSpaceInBytes;
+    size_t xSizeOfLargestFreeBlockInBytes;
+    size_t xSizeOfSmallestFreeBlockInBytes;
+    size_t xNumberOfFreeBlocks;
+    size_t xMinimumEverFreeBytesRemaining;
+    size_t xNumberOfSuccessfulAllocations;
+    size_t xNumberOfSuccessfulFrees;
+} HeapStats_t;
+
+void *pvPortMalloc(size_t bytes);
+void vPortFree(void *payload);
+
+#endif
