@@ -3,14 +3,16 @@
 
 use super::Event;
 use anyhow::{Context, Result};
+use rustix::io::ioctl_fionread;
 use rustix::pty::{grantpt, openpt, ptsname, unlockpt, OpenptFlags};
 use rustix::termios::{tcgetattr, tcsetattr, OptionalActions};
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::str::FromStr;
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
+use std::time::Duration;
 use thiserror::Error;
 
 /// `--uart`
@@ -41,11 +43,54 @@ impl FromStr for UartArgument {
 /// What the host has sent waits here, at most so many reads; then the host waits.
 const CHUNKS_AHEAD: usize = 16;
 
+/// Looks at a terminal that is to be closed, how far apart, and how many in a row must find nothing left to read: what was
+/// written reaches the other side a little later.
+const LOOK_PERIOD: Duration = Duration::from_millis(2);
+const EMPTY_LOOKS: usize = 5;
+
+/// Whoever reads what the board sends.
+trait Reader: Write + Send {
+    /// Waits, at the end, until what was written cannot be lost any more.
+    fn finish(&mut self);
+}
+
+/// The kernel delivers what a closed socket has been given.
+impl Reader for TcpStream {
+    fn finish(&mut self) {}
+}
+
+/// The master of a pseudo-terminal; what its slave has not read is lost when it closes.
+struct Terminal {
+    master: File,
+    slave: File,
+}
+
+impl Write for Terminal {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.master.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.master.flush()
+    }
+}
+
+impl Reader for Terminal {
+    fn finish(&mut self) {
+        let mut empty_looks = 0;
+        while empty_looks < EMPTY_LOOKS {
+            thread::sleep(LOOK_PERIOD);
+            let empty = ioctl_fionread(&self.slave).map_or(true, |bytes| bytes == 0);
+            empty_looks = if empty { empty_looks + 1 } else { 0 };
+        }
+    }
+}
+
 /// For the thread that writes to the host.
 enum Message {
     Bytes(Vec<u8>),
     /// A new reader; the one before is gone.
-    Reader(Box<dyn Write + Send>),
+    Reader(Box<dyn Reader>),
     End,
 }
 
@@ -113,7 +158,11 @@ fn open_pty(outgoing: &Sender<Message>, received: SyncSender<Vec<u8>>) -> Result
     tcsetattr(&slave, OptionalActions::Now, &attributes)?;
     let master = File::from(master);
     let mut reader = master.try_clone()?;
-    let _ = outgoing.send(Message::Reader(Box::new(master))); // the receiver is still with the caller
+    let terminal = Terminal {
+        master,
+        slave: slave.try_clone()?,
+    };
+    let _ = outgoing.send(Message::Reader(Box::new(terminal))); // the receiver is still with the caller
     thread::spawn(move || {
         // An open slave keeps the terminal alive while no reader has it open.
         let _slave = slave;
@@ -152,7 +201,7 @@ fn receive(source: &mut impl Read, received: &SyncSender<Vec<u8>>) {
 /// Writes the board's bytes in order. Bytes wait while nobody is connected; those given to a reader that then hangs up
 /// are lost, as on a wire.
 fn hand_over(messages: &Receiver<Message>) {
-    let mut reader: Option<Box<dyn Write + Send>> = None;
+    let mut reader: Option<Box<dyn Reader>> = None;
     let mut waiting = Vec::new();
     for message in messages {
         match message {
@@ -166,6 +215,9 @@ fn hand_over(messages: &Receiver<Message>) {
             }
             waiting.clear();
         }
+    }
+    if let Some(mut open) = reader {
+        open.finish();
     }
 }
 
