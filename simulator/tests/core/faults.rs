@@ -130,15 +130,30 @@ fn unpredictable_encodings_and_places_stop_with_their_reason() {
 
 #[test]
 fn unknown_encodings_stop_with_opcode_and_address() {
-    let stop = Board::new(".inst.w 0xee000000").stop();
+    let stop = Board::new(".inst.w 0xef000000").stop();
     let Stop::Undefined { opcode, pc } = stop else {
         panic!("{stop}")
     };
-    assert_eq!(opcode, 0xEE00_0000);
+    assert_eq!(opcode, 0xEF00_0000);
     assert_eq!(
         stop.to_string(),
-        format!("instruction 0xee000000 is undefined or not modelled (pc {pc:#010x})")
+        format!("instruction 0xef000000 is undefined or not modelled (pc {pc:#010x})")
     );
+}
+
+#[test]
+fn a_coprocessor_that_is_not_there_is_a_usage_fault() {
+    // B1.5.14 and A5.3.18, NOCP: CDP, MCR, MRC2, LDC and MCRR of coprocessors 0, 15, 7, 1 and 9.
+    for opcode in ["ee000000", "ee010f10", "fe110710", "ed900100", "ec410900"] {
+        let mut board = Board::new(&format!(
+            ".inst.w 0x{opcode}\n bkpt 1\n function hard_fault\n {READ_STATUS}"
+        ));
+        board.finish();
+        assert_eq!((board.r(5), board.r(6)), (1 << 19, 1 << 30), "{opcode}");
+    }
+    // Where the condition fails nothing is asked of the coprocessor (A7.3.2).
+    let board = run("movs r0, #1\n it eq\n .inst.w 0xee000000\n movs r7, #7");
+    assert_eq!(board.r(7), 7);
 }
 
 #[test]

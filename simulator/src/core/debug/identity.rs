@@ -1,17 +1,18 @@
 //! What a debugger finds when it looks for components: the ROM table and the identification registers (C1.2, TRM 9–11).
 
 const ROM_TABLE: u32 = 0xE00F_F000;
+const ITM: u32 = 0xE000_0000;
 const SCS: u32 = 0xE000_E000;
 const DWT: u32 = 0xE000_1000;
 const FPB: u32 = 0xE000_2000;
 
-/// The components of the chip (RM0368, table 125) as offsets from the table; bit 0: present. ITM, TPIU and ETM are not
+/// The components of the chip (RM0368, table 125) as offsets from the table; bit 0: present. TPIU and ETM are not
 /// modelled, hence absent.
 const ENTRIES: [u32; 6] = [
     0xFFF0_F003,
     0xFFF0_2003,
     0xFFF0_3003,
-    0xFFF0_1002,
+    0xFFF0_1003,
     0xFFF4_1002,
     0xFFF4_2002,
 ];
@@ -26,12 +27,17 @@ struct Identity {
     class: u8,
 }
 
-/// ARM's generic IP has class 0xE, a ROM table 1. ST's code is 0x20, the device 0x433.
-const IDENTITIES: [Identity; 4] = [
+/// TRM tables 4-1, 8-7, 9-1 and 10-1. ARM's generic IP has class 0xE, a ROM table 1. ST's code is 0x20, the device 0x433.
+const IDENTITIES: [Identity; 5] = [
     Identity {
         base: ROM_TABLE,
         peripheral: [0x00, 0x33, 0x04, 0x0A, 0x00],
         class: 0x10,
+    },
+    Identity {
+        base: ITM,
+        peripheral: [0x04, 0x01, 0xB0, 0x3B, 0x00],
+        class: 0xE0,
     },
     Identity {
         base: SCS,
@@ -96,6 +102,6 @@ mod tests {
                 found += 1;
             }
         }
-        assert_eq!(found, 3); // SCS, DWT, FPB
+        assert_eq!(found, 4); // SCS, DWT, FPB, ITM
     }
 }

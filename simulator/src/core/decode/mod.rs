@@ -101,7 +101,11 @@ fn find(opcode: u32, wide: bool) -> Option<&'static Row> {
 
 /// Decodes `opcode` as it stands at `address`, on which PC-relative operands depend.
 pub fn decode(opcode: u32, wide: bool, address: u32) -> Option<Op> {
-    let mut op = (find(opcode, wide)?.decode)(opcode, address);
+    let mut op = match find(opcode, wide) {
+        Some(row) => (row.decode)(opcode, address),
+        None if wide => system::absent_coprocessor(opcode)?,
+        None => return None,
+    };
     op.size = if wide { 4 } else { 2 };
     Some(op)
 }

@@ -188,6 +188,8 @@ pub enum System {
     Breakpoint,
     /// UDF: undefined for ever, a UsageFault.
     PermanentlyUndefined,
+    /// For a coprocessor that does not exist: a UsageFault.
+    AbsentCoprocessor,
 }
 
 /// Single-precision floating point. `d`, `n`, `m` number S registers unless said otherwise.

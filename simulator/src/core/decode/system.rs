@@ -52,6 +52,14 @@ pub const WIDE: &[Row] = &[
     }),
 ];
 
+/// Coprocessor instructions (A5.3.18) for a coprocessor that the chip does not have: all but 10 and 11, the FPU.
+pub fn absent_coprocessor(opcode: u32) -> Option<Op> {
+    let in_space = opcode & 0xEC00_0000 == 0xEC00_0000;
+    let undefined = bits(opcode, 25, 24) == 0b11 || bits(opcode, 25, 21) == 0;
+    let float = bits(opcode, 11, 9) == 0b101;
+    (in_space && !undefined && !float).then(|| simple(AbsentCoprocessor))
+}
+
 /// Which barrier: 4 = DSB, 5 = DMB, 6 = ISB.
 fn barrier(o: u32) -> Op {
     Op {

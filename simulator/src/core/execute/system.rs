@@ -29,6 +29,7 @@ impl Core {
             System::Breakpoint => {
                 return Err(self.breakpoint(op.imm as u8));
             }
+            System::AbsentCoprocessor => return Err(Trap::usage(cfsr::NOCP)),
             System::PermanentlyUndefined => return Err(Trap::usage(cfsr::UNDEFINSTR)),
         }
         Ok(())
