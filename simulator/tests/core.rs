@@ -25,10 +25,14 @@ mod interruption;
 mod lazy_float;
 #[path = "core/memory.rs"]
 mod memory;
+#[path = "core/monitor.rs"]
+mod monitor;
 #[path = "core/mpu.rs"]
 mod mpu;
 #[path = "core/priorities.rs"]
 mod priorities;
+#[path = "core/profile.rs"]
+mod profile;
 #[path = "core/returns.rs"]
 mod returns;
 #[path = "core/sleep.rs"]

@@ -1,11 +1,12 @@
-//! The Data Watchpoint and Trace unit's counters (C1.8): CYCCNT, gated by DEMCR.TRCENA and DWT_CTRL.CYCCNTENA, and those
-//! of exception and sleep cycles. What it counts by instruction (CPICNT, LSUCNT, FOLDCNT) is not modelled.
+//! The Data Watchpoint and Trace unit's counters (C1.8): CYCCNT, gated by DEMCR.TRCENA and DWT_CTRL.CYCCNTENA, and the five
+//! that tell where cycles went. The packets that they send when they wrap are not modelled.
 
 use serde::{Deserialize, Serialize};
 
 pub const CYCCNTENA: u32 = 1 << 0;
-pub const EXCEVTENA: u32 = 1 << 18;
-pub const SLEEPEVTENA: u32 = 1 << 19;
+/// CPIEVTENA; those of the others follow in the order of [`Event`].
+const FIRST_EVENT_ENABLE: u32 = 17;
+pub const EVENT_ENABLES: u32 = 0b11111 << FIRST_EVENT_ENABLE;
 /// NUMCOMP = 4 (TRM table 9-1).
 const CONTROL_FIXED: u32 = 0x4000_0000;
 
@@ -56,73 +57,112 @@ impl CycleCounter {
     }
 }
 
-/// EXCCNT and SLEEPCNT, and what they count.
+/// What the eight-bit counters count, in the order of their registers from DWT_CPICNT on (C1.8.8–C1.8.12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Cycles beyond the first of instructions other than loads and stores, and cycles that wait for instructions.
+    Cpi,
+    /// Cycles of entering and leaving exceptions.
+    Exception,
+    Sleep,
+    /// Cycles beyond the first of loads and stores.
+    LoadStore,
+    /// Instructions that take no cycle.
+    Fold,
+}
+
+const EVENTS: usize = 5;
+
+/// Where cycles went since power-up, as far as anybody asked: instructions = cycles - CPI - exceptions - sleep - loads and
+/// stores + folded (C1.8.1) for any time in which [`EventCounters::profile`] held.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct EventCounters {
-    /// Cycles of entering and leaving exceptions, since power-up.
-    pub exception_cycles: u64,
-    pub sleep_cycles: u64,
-    exception: EventCounter,
-    sleep: EventCounter,
+    totals: [u64; EVENTS],
+    counters: [EventCounter; EVENTS],
+    trace_enabled: bool,
 }
 
 impl EventCounters {
+    #[inline(always)]
+    pub fn count(&mut self, event: Event, number: u64) {
+        self.totals[event as usize] += number;
+    }
+
+    pub fn totals(&self) -> [u64; EVENTS] {
+        self.totals
+    }
+
+    /// Somebody wants to know what each instruction cost.
+    pub fn profile(&self) -> bool {
+        let by_instruction = [Event::Cpi, Event::LoadStore, Event::Fold];
+        self.trace_enabled
+            && by_instruction
+                .iter()
+                .any(|&event| self.counters[event as usize].enabled)
+    }
+
     /// The enables in DWT_CTRL.
     pub fn control(&self) -> u32 {
-        let enable = |counter: &EventCounter, bit| if counter.counting { bit } else { 0 };
-        enable(&self.exception, EXCEVTENA) | enable(&self.sleep, SLEEPEVTENA)
+        let bits = self.counters.iter().enumerate();
+        bits.fold(0, |control, (n, counter)| {
+            control | (counter.enabled as u32) << n
+        }) << FIRST_EVENT_ENABLE
     }
 
+    /// Takes the enables over: a counter that is enabled anew starts from 0 (C1.8.7).
     pub fn set_control(&mut self, value: u32) {
-        self.exception
-            .set_counting(value & EXCEVTENA != 0, self.exception_cycles);
-        self.sleep
-            .set_counting(value & SLEEPEVTENA != 0, self.sleep_cycles);
+        for (n, counter) in self.counters.iter_mut().enumerate() {
+            let enabled = value >> FIRST_EVENT_ENABLE >> n & 1 != 0;
+            if enabled && !counter.enabled {
+                counter.write(0, self.totals[n]);
+            }
+            counter.enabled = enabled;
+            counter.run(enabled && self.trace_enabled, self.totals[n]);
+        }
     }
 
-    pub fn read_exceptions(&self) -> u32 {
-        self.exception.read(self.exception_cycles)
+    pub fn set_trace_enabled(&mut self, enabled: bool) {
+        self.trace_enabled = enabled;
+        for (counter, &total) in self.counters.iter_mut().zip(&self.totals) {
+            counter.run(counter.enabled && enabled, total);
+        }
     }
 
-    pub fn write_exceptions(&mut self, value: u32) {
-        self.exception.write(value, self.exception_cycles);
+    /// Counter number `n`; DWT_CPICNT is 0.
+    pub fn read(&self, n: usize) -> u32 {
+        self.counters[n].read(self.totals[n])
     }
 
-    pub fn read_sleep(&self) -> u32 {
-        self.sleep.read(self.sleep_cycles)
-    }
-
-    pub fn write_sleep(&mut self, value: u32) {
-        self.sleep.write(value, self.sleep_cycles);
+    pub fn write(&mut self, n: usize, value: u32) {
+        self.counters[n].write(value, self.totals[n]);
     }
 }
 
-/// An eight-bit counter of cycles of one kind (C1.8.8–C1.8.10): it starts from 0 when it is enabled, and wraps.
+/// An eight-bit counter, which wraps.
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct EventCounter {
-    counting: bool,
-    /// The count; less `total` while it counts.
+    /// Its bit in DWT_CTRL.
+    enabled: bool,
+    running: bool,
+    /// The count; less the total while it runs.
     value: u64,
 }
 
 impl EventCounter {
-    /// `total` is the number of such cycles since power-up.
+    /// `total` is the number of such events since power-up.
     fn read(&self, total: u64) -> u32 {
-        let counted = if self.counting { total } else { 0 };
+        let counted = if self.running { total } else { 0 };
         self.value.wrapping_add(counted) as u8 as u32
     }
 
     fn write(&mut self, value: u32, total: u64) {
-        let counted = if self.counting { total } else { 0 };
+        let counted = if self.running { total } else { 0 };
         self.value = u64::from(value as u8).wrapping_sub(counted);
     }
 
-    fn set_counting(&mut self, counting: bool, total: u64) {
-        if counting == self.counting {
-            return;
-        }
-        let stopped_at = self.read(total);
-        self.counting = counting;
-        self.write(if counting { 0 } else { stopped_at }, total);
+    fn run(&mut self, running: bool, total: u64) {
+        let value = self.read(total);
+        self.running = running;
+        self.write(value, total);
     }
 }

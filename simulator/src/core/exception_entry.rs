@@ -4,7 +4,7 @@
 //! priority that becomes pending before the handler's first instruction takes the frame over (late arrival): its own
 //! vector and handler are fetched then, from its arrival on ("Cortex-M3 Technical Reference Manual" DDI 0337, 5.7).
 
-use super::exceptions::{HARD_FAULT, NMI};
+use super::exceptions::{DEBUG_MONITOR, HARD_FAULT, NMI};
 use super::memory::Purpose;
 use super::registers::{CONTROL_FPCA, CONTROL_SPSEL};
 use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN};
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 const HFSR_VECTTBL: u32 = 1 << 1;
 const HFSR_FORCED: u32 = 1 << 30;
+const HFSR_DEBUGEVT: u32 = 1 << 31;
 /// xPSR bit 9 in a frame: the stack was moved by four to be aligned to eight.
 pub(super) const REALIGNED: u32 = 1 << 9;
 pub(super) const BASIC_FRAME_BYTES: u32 = 0x20;
@@ -269,6 +270,9 @@ impl Core {
 
     /// Pends the fault's exception, or HardFault where that cannot be taken.
     pub(super) fn raise(&mut self, fault: Fault) -> Result<(), Stop> {
+        if fault.exception == DEBUG_MONITOR {
+            return self.break_into_monitor();
+        }
         self.scb.record(&fault);
         if self.exceptions.would_preempt(fault.exception) {
             self.pend(fault.exception);
@@ -285,6 +289,12 @@ impl Core {
     /// Priority escalation (B1.5.4).
     pub(super) fn escalate(&mut self, cause: &'static str) -> Result<(), Stop> {
         self.scb.hfsr |= HFSR_FORCED;
+        self.pend_hard_fault(cause)
+    }
+
+    /// Escalation of a debug event that the monitor cannot take (C1.4).
+    pub(super) fn escalate_debug_event(&mut self, cause: &'static str) -> Result<(), Stop> {
+        self.scb.hfsr |= HFSR_DEBUGEVT;
         self.pend_hard_fault(cause)
     }
 

@@ -19,7 +19,7 @@ pub const IRQ_LINES: u16 = 32 * IRQ_WORDS as u16;
 const PRIORITY_MASK: u8 = 0xF0;
 /// Execution priority of a Thread that masks nothing: below every exception.
 const LOWEST: i16 = 256;
-/// Reset, NMI, HardFault, SVCall, DebugMonitor, PendSV and SysTick cannot be disabled.
+/// NMI, HardFault, SVCall, PendSV and SysTick cannot be disabled.
 const ALWAYS_ENABLED: u128 = 1 << NMI | 1 << HARD_FAULT | 1 << SVCALL | 1 << PENDSV | 1 << SYSTICK;
 
 /// Sets of exceptions are bit masks: bit n is exception n.

@@ -17,6 +17,7 @@ mod itm;
 mod memory;
 mod mpu;
 mod private_bus;
+mod profile;
 mod registers;
 mod scb;
 mod stop;
@@ -27,6 +28,7 @@ mod trap;
 pub use debug::DebugFault;
 pub use decode::{encoding_name, encodings, is_wide, Encoding};
 pub use itm::Stimulus;
+pub use profile::Profile;
 pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
 
@@ -34,7 +36,7 @@ use crate::bus::{Bus, Fault as BusFault, Width};
 use code_cache::CodeCache;
 use debug::Debug;
 use decode::{Kind, Op};
-use dwt::{CycleCounter, EventCounters};
+use dwt::{CycleCounter, Event, EventCounters};
 use exception_entry::Entry;
 use exception_return::Return;
 use exceptions::{Exceptions, FIRST_IRQ, SYSTICK};
@@ -188,7 +190,7 @@ impl Core {
             itm,
             ..Core::new(self.timing)
         };
-        self.scb.demcr = demcr;
+        self.scb.demcr = demcr & !debug::MONITOR_CONTROLS;
         let stack = self.reset_vector(bus, 0)?;
         let entry = self.reset_vector(bus, 4)?;
         self.registers[13] = stack & !3;
@@ -222,9 +224,7 @@ impl Core {
         }
         loop {
             self.set_horizon(deadline_cycle);
-            while self.cycles < self.horizon {
-                self.instruction_or_fault(bus)?;
-            }
+            self.execute_to_horizon(bus)?;
             if let Some(end) = self.between_instructions(bus, deadline_cycle)? {
                 return Ok(end);
             }
@@ -239,10 +239,42 @@ impl Core {
         }
         self.set_horizon(deadline_cycle);
         if self.cycles < self.horizon {
-            self.instruction_or_fault(bus)?;
+            self.next_instruction(bus)?;
         }
         let end = self.between_instructions(bus, deadline_cycle)?;
         Ok(end.unwrap_or(RunEnd::Deadline))
+    }
+
+    #[inline(always)]
+    fn execute_to_horizon<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        if self.supervised() {
+            while self.cycles < self.horizon {
+                self.next_instruction(bus)?;
+            }
+        }
+        while self.cycles < self.horizon {
+            self.instruction_or_fault(bus)?;
+        }
+        Ok(())
+    }
+
+    /// Somebody looks at every instruction: DWT's counters or a stepping debug monitor. It does not change before the horizon.
+    fn supervised(&self) -> bool {
+        self.events.profile() || self.steps_into_monitor()
+    }
+
+    /// One instruction, and what is owed to those who look at every one.
+    fn next_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        let steps = self.steps_into_monitor();
+        if self.events.profile() {
+            self.profiled_instruction(bus)?;
+        } else {
+            self.instruction_or_fault(bus)?;
+        }
+        if steps {
+            self.end_monitor_step();
+        }
+        Ok(())
     }
 
     /// One instruction or one exception entry; nothing while asleep or held.
@@ -263,7 +295,7 @@ impl Core {
             return self.finish_sequence(bus);
         }
         if !self.asleep() {
-            self.instruction_or_fault(bus)?;
+            self.next_instruction(bus)?;
             self.begin_return(bus)?;
             if self.leaving.is_some() {
                 self.finish_sequence(bus)?;
@@ -289,7 +321,7 @@ impl Core {
         } else {
             self.enter_exception(bus, until)
         };
-        self.events.exception_cycles += self.cycles - began;
+        self.events.count(Event::Exception, self.cycles - began);
         result
     }
 
@@ -563,9 +595,15 @@ impl Core {
         }
     }
 
-    /// Lets time pass while the core sleeps; SysTick and CYCCNT follow. A cycle in the past changes nothing.
+    /// Lets time pass while the core sleeps or waits for its flash; SysTick and CYCCNT follow. A cycle in the past changes
+    /// nothing.
     pub fn advance_to(&mut self, cycle: u64) {
-        self.events.sleep_cycles += cycle.saturating_sub(self.cycles);
+        let event = if self.asleep() {
+            Event::Sleep
+        } else {
+            Event::Cpi
+        };
+        self.events.count(event, cycle.saturating_sub(self.cycles));
         self.cycles = self.cycles.max(cycle);
         self.sync_systick(self.cycles);
     }

@@ -17,10 +17,10 @@ const AIRCR_KEY_READ: u32 = 0xFA05;
 const AIRCR_VECTRESET: u32 = 1 << 0;
 const AIRCR_SYSRESETREQ: u32 = 1 << 2;
 const HFSR_WRITABLE: u32 = 0xC000_0002;
-const DWT_CTRL_MODELLED: u32 = dwt::CYCCNTENA | dwt::EXCEVTENA | dwt::SLEEPEVTENA;
+const DWT_CTRL_MODELLED: u32 = dwt::CYCCNTENA | dwt::EVENT_ENABLES;
 const DEMCR_TRCENA: u32 = 1 << 24;
-/// Vector catches take effect only under a debugger.
-const DEMCR_STORED: u32 = DEMCR_TRCENA | 0x7F1;
+/// Vector catches take effect only under a debugger. MON_PEND is the exception's own state.
+const DEMCR_STORED: u32 = DEMCR_TRCENA | 0xD_0000 | 0x7F1;
 /// AHP, DN, FZ, RMode.
 const FPDSCR_WRITABLE: u32 = 0x07C0_0000;
 
@@ -129,8 +129,7 @@ impl Core {
         Ok(match address {
             0xE000_1000 => self.cycle_counter.control() | self.events.control(),
             0xE000_1004 => self.cycle_counter.read(now),
-            0xE000_100C => self.events.read_exceptions(),
-            0xE000_1010 => self.events.read_sleep(),
+            0xE000_1008..=0xE000_1018 => self.events.read((address - 0xE000_1008) as usize / 4),
             0xE000_E004 => IRQ_WORDS - 1,
             0xE000_E008 => self.scb.actlr,
             0xE000_E010..=0xE000_E01F => {
@@ -142,7 +141,7 @@ impl Core {
             0xE000_ED40..=0xE000_ED73 => FEATURES[(address - 0xE000_ED40) as usize / 4],
             0xE000_ED88 => self.scb.cpacr,
             0xE000_ED90..=0xE000_EDB8 => self.mpu.read(address - 0xE000_ED90),
-            0xE000_EDFC => self.scb.demcr,
+            0xE000_EDFC => self.scb.demcr | self.monitor_pended(),
             _ if itm::REGISTERS.contains(&address) => {
                 return self
                     .itm
@@ -169,8 +168,9 @@ impl Core {
         match address {
             0xE000_1000 => return self.write_dwt_control(value, now),
             0xE000_1004 => self.cycle_counter.write(value, now),
-            0xE000_100C => self.events.write_exceptions(value),
-            0xE000_1010 => self.events.write_sleep(value),
+            0xE000_1008..=0xE000_1018 => self
+                .events
+                .write((address - 0xE000_1008) as usize / 4, value),
             0xE000_E008 => self.scb.actlr = value & 0x307,
             0xE000_E010..=0xE000_E01F => {
                 self.sync_systick(now);
@@ -183,7 +183,7 @@ impl Core {
                 self.mpu.write(address - 0xE000_ED90, value);
                 self.code.clear();
             }
-            0xE000_EDFC => return self.write_demcr(value, now),
+            0xE000_EDFC => self.write_demcr(value, now),
             _ if itm::REGISTERS.contains(&address) => {
                 return self
                     .itm
@@ -206,7 +206,7 @@ impl Core {
     fn write_dwt_control(&mut self, value: u32, now: u64) -> Exec<()> {
         if value & 0x0FFF_FFFF & !DWT_CTRL_MODELLED != 0 {
             return Err(Trap::unmodelled(
-                "DWT beyond its counters of cycles, exceptions and sleep",
+                "DWT's packets of exceptions, PC samples and cycles",
                 0xE000_1000,
                 self.pc,
             ));
@@ -217,15 +217,13 @@ impl Core {
         Ok(())
     }
 
-    fn write_demcr(&mut self, value: u32, now: u64) -> Exec<()> {
-        if value & !DEMCR_STORED != 0 {
-            return Err(Trap::unmodelled("the debug monitor", 0xE000_EDFC, self.pc));
-        }
-        self.scb.demcr = value;
-        self.cycle_counter
-            .set_trace_enabled(value & DEMCR_TRCENA != 0, now);
-        self.itm.set_trace_enabled(value & DEMCR_TRCENA != 0);
-        Ok(())
+    fn write_demcr(&mut self, value: u32, now: u64) {
+        self.scb.demcr = value & DEMCR_STORED;
+        let traces = value & DEMCR_TRCENA != 0;
+        self.cycle_counter.set_trace_enabled(traces, now);
+        self.events.set_trace_enabled(traces);
+        self.itm.set_trace_enabled(traces);
+        self.set_monitor(value);
     }
 
     fn pend_irq(&mut self, irq: u32) {

@@ -12,6 +12,8 @@ const DIFFERENCES: &[&str] = &[
     "GPIO: the speed of an output has no effect; an edge takes no time",
     "WWDG: its prescaler starts afresh with every write of the counter",
     "FLASH: option bytes are programmed in the time of a 16 KiB sector",
+    "core: BKPT with neither debugger nor debug monitor ends the run; on the chip it is a HardFault",
+    "core: the packets that DWT and ITM send on SWO go nowhere but to --itm",
     "all: the core's private peripherals (NVIC, SCB, SysTick, DWT, MPU) are the core's and not listed here",
 ];
 

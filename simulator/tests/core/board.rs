@@ -25,13 +25,13 @@ const VECTORS: &str = "
         .syntax unified
         .cpu cortex-m4
         .thumb
-        .irp name, nmi, hard_fault, mem_manage, bus_fault, usage_fault, svcall, pendsv, systick, irq0, irq1, irq2, irq3
+        .irp name, nmi, hard_fault, mem_manage, bus_fault, usage_fault, svcall, debug_monitor, pendsv, systick, irq0, irq1, irq2, irq3
         .weak \\name
         .thumb_set \\name, unexpected
         .endr
         .section .vectors, \"ax\"
         .word 0x20008000, start, nmi, hard_fault, mem_manage, bus_fault, usage_fault, 0, 0, 0, 0
-        .word svcall, unexpected, 0, pendsv, systick, irq0, irq1, irq2, irq3
+        .word svcall, debug_monitor, 0, pendsv, systick, irq0, irq1, irq2, irq3
         .thumb_func
         unexpected:
         bkpt 0xEE

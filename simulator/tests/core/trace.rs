@@ -82,7 +82,10 @@ fn sleep_cycles_wrap_at_eight_bits() {
 }
 
 #[test]
-fn counters_of_instructions_stop_the_run() {
-    let stop = Board::new("poke CTRL, 0x20001\n .pool").stop().to_string();
-    assert!(stop.contains("DWT beyond its counters"), "{stop}");
+fn asking_for_packets_stops_the_run() {
+    // EXCTRCENA, PCSAMPLENA, CYCEVTENA (C1.8.7).
+    for bit in [16, 12, 22] {
+        let stop = Board::new(&format!("poke CTRL, {}\n .pool", 1 | 1 << bit)).stop();
+        assert!(stop.to_string().contains("DWT's packets"), "{stop}");
+    }
 }

@@ -2,14 +2,16 @@
 
 mod breakpoints;
 mod identity;
+mod monitor;
 mod watchpoints;
 
+pub use monitor::CONTROLS as MONITOR_CONTROLS;
 pub use watchpoints::Access;
 
-use super::exceptions::{HARD_FAULT, PENDSV};
+use super::exceptions::{DEBUG_MONITOR, HARD_FAULT, PENDSV};
 use super::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
 use super::stop::{RunEnd, Stop};
-use super::trap::{cfsr, Exec, Trap, BUS_FAULT, MEM_MANAGE, USAGE_FAULT};
+use super::trap::{cfsr, Exec, Fault as CoreFault, Trap, BUS_FAULT, MEM_MANAGE, USAGE_FAULT};
 use super::{Core, Sleep};
 use crate::bus::{Bus, Fault, Width};
 use breakpoints::Breakpoints;
@@ -68,6 +70,17 @@ pub enum Cause {
     Breakpoint,
     Watchpoint,
     VectorCatch,
+}
+
+impl Cause {
+    fn dfsr(self) -> u32 {
+        match self {
+            Cause::Request => DFSR_HALTED,
+            Cause::Breakpoint => DFSR_BKPT,
+            Cause::Watchpoint => DFSR_DWTTRAP,
+            Cause::VectorCatch => DFSR_VCATCH,
+        }
+    }
 }
 
 /// What outlives a system reset: only power-up clears it (table C1-6).
@@ -138,7 +151,7 @@ impl Core {
         self.debug.wanted = None;
         self.debug.locked_up = false;
         self.hold_interrupts_back();
-        self.reconsider_watching();
+        self.reconsider_monitor();
         self.reconsider();
     }
 
@@ -176,12 +189,7 @@ impl Core {
         self.debug.locked_up = false;
         self.debug.controls |= C_HALT;
         self.sleep = Sleep::Awake;
-        self.scb.dfsr |= match cause {
-            Cause::Request => DFSR_HALTED,
-            Cause::Breakpoint => DFSR_BKPT,
-            Cause::Watchpoint => DFSR_DWTTRAP,
-            Cause::VectorCatch => DFSR_VCATCH,
-        };
+        self.scb.dfsr |= cause.dfsr();
         self.reconsider();
         true
     }
@@ -200,10 +208,18 @@ impl Core {
         Ok(())
     }
 
-    /// What BKPT and a comparator of the FPB do: halt where halting is enabled.
+    /// What BKPT and a comparator of the FPB do: halt where halting is enabled, else call the monitor. With neither the
+    /// chip takes a HardFault (C1.4); here the run ends, which tells more.
     pub(super) fn breakpoint(&self, immediate: u8) -> Trap {
         if self.debug.enabled() {
             return Trap::Halt(Cause::Breakpoint);
+        }
+        if self.monitors() {
+            return Trap::Fault(CoreFault {
+                exception: DEBUG_MONITOR,
+                cfsr: 0,
+                address: None,
+            });
         }
         Trap::Stop(Box::new(Stop::Breakpoint {
             pc: self.pc,
@@ -213,13 +229,18 @@ impl Core {
 
     /// Whether data accesses must be shown to [`Core::note_access`].
     pub(super) fn watches_data(&self) -> bool {
-        self.debug.enabled() && self.debug.watchpoints.any()
+        (self.debug.enabled() || self.monitors()) && self.debug.watchpoints.any()
     }
 
-    /// The core halts after the instruction that touched watched data.
+    /// The core halts, or calls the monitor, after the instruction that touched watched data.
     pub(super) fn note_access(&mut self, address: u32, width: Width, access: Access) {
-        if self.watches_data() && self.debug.watchpoints.note(address, width, access) {
+        if !self.watches_data() || !self.debug.watchpoints.note(address, width, access) {
+            return;
+        }
+        if self.debug.enabled() {
             self.want_halt(Cause::Watchpoint);
+        } else {
+            self.watch_into_monitor();
         }
     }
 
@@ -252,7 +273,7 @@ impl Core {
         debug.retired_at_read = self.instructions;
         self.debug = debug;
         self.hold_interrupts_back();
-        self.reconsider_watching();
+        self.reconsider_monitor();
         if self.debug.enabled() && self.scb.demcr & VC_CORERESET != 0 {
             self.debug.want(Cause::VectorCatch);
             self.obey_halt();
@@ -327,7 +348,7 @@ impl Core {
         let enabled = value & C_DEBUGEN != 0;
         self.debug.controls = if enabled { value & CONTROLS } else { 0 };
         self.hold_interrupts_back();
-        self.reconsider_watching();
+        self.reconsider_monitor();
         if self.debug.controls & C_HALT == 0 {
             self.debug.halted = false;
         } else if !self.debug.halted {

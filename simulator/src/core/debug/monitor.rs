@@ -1,0 +1,73 @@
+//! The debug monitor (C1.5): debug events as an exception of configurable priority, where no debugger halts the core.
+
+use super::{Cause, DFSR_BKPT, DFSR_HALTED};
+use crate::core::exceptions::DEBUG_MONITOR;
+use crate::core::{Core, Stop};
+
+/// DEMCR (C1.6.5).
+const MON_EN: u32 = 1 << 16;
+const MON_PEND: u32 = 1 << 17;
+const MON_STEP: u32 = 1 << 18;
+const MON_REQ: u32 = 1 << 19;
+/// Every reset of the core clears these (Cortex-M3 TRM, ARM DDI 0337, 10.2.4).
+pub const CONTROLS: u32 = MON_EN | MON_PEND | MON_STEP | MON_REQ;
+
+impl Core {
+    /// MON_PEND, as DEMCR shows it.
+    pub(in crate::core) fn monitor_pended(&self) -> u32 {
+        if self.exceptions.is_pending(DEBUG_MONITOR) {
+            MON_PEND
+        } else {
+            0
+        }
+    }
+
+    /// Follows DEMCR: MON_PEND sets and clears the exception's pending state.
+    pub(in crate::core) fn set_monitor(&mut self, demcr: u32) {
+        if demcr & MON_PEND != 0 {
+            self.pend(DEBUG_MONITOR);
+        } else {
+            self.exceptions.unpend(DEBUG_MONITOR);
+        }
+        self.reconsider_monitor();
+    }
+
+    /// The monitor is there where it is enabled and halting is not (C1.4).
+    pub(in crate::core) fn monitors(&self) -> bool {
+        self.scb.demcr & MON_EN != 0 && !self.debug.enabled()
+    }
+
+    pub(in crate::core) fn reconsider_monitor(&mut self) {
+        let enabled = self.monitors();
+        self.exceptions.set_enabled(DEBUG_MONITOR, enabled);
+        self.reconsider_watching();
+    }
+
+    /// BKPT and the comparators of the FPB; at or above the monitor's priority they become a HardFault (C1.4, B1.5.4).
+    pub(in crate::core) fn break_into_monitor(&mut self) -> Result<(), Stop> {
+        self.scb.dfsr |= DFSR_BKPT;
+        if self.exceptions.would_preempt(DEBUG_MONITOR) {
+            self.pend(DEBUG_MONITOR);
+            return Ok(());
+        }
+        self.escalate_debug_event("a breakpoint")
+    }
+
+    /// Watchpoints; at or above the monitor's priority they are ignored (C1.4).
+    pub(super) fn watch_into_monitor(&mut self) {
+        if self.exceptions.would_preempt(DEBUG_MONITOR) {
+            self.scb.dfsr |= Cause::Watchpoint.dfsr();
+            self.pend(DEBUG_MONITOR);
+        }
+    }
+
+    /// The monitor wants to see the next instruction done: one of its own or higher priority is not stepped (C1.5.5).
+    pub(in crate::core) fn steps_into_monitor(&self) -> bool {
+        self.scb.demcr & MON_STEP != 0 && self.exceptions.would_preempt(DEBUG_MONITOR)
+    }
+
+    pub(in crate::core) fn end_monitor_step(&mut self) {
+        self.scb.dfsr |= DFSR_HALTED;
+        self.pend(DEBUG_MONITOR);
+    }
+}

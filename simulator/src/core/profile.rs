@@ -1,0 +1,76 @@
+//! What each instruction costs beyond its one cycle, for DWT's counters (C1.8). Nothing here runs while they are off.
+
+use super::decode::{Float, Kind, Op};
+use super::dwt::Event;
+use super::{Core, Stop};
+use crate::bus::Bus;
+
+/// Where cycles went since power-up. The parts kept by instruction stand still while no counter of DWT wants them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Profile {
+    pub cpi_cycles: u64,
+    pub exception_cycles: u64,
+    pub sleep_cycles: u64,
+    pub load_store_cycles: u64,
+    pub folded_instructions: u64,
+}
+
+impl Core {
+    pub fn profile(&self) -> Profile {
+        let [cpi_cycles, exception_cycles, sleep_cycles, load_store_cycles, folded_instructions] =
+            self.events.totals();
+        Profile {
+            cpi_cycles,
+            exception_cycles,
+            sleep_cycles,
+            load_store_cycles,
+            folded_instructions,
+        }
+    }
+
+    /// One instruction, accounted for.
+    pub(super) fn profiled_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        let (began, before) = (self.cycles, self.instructions);
+        let transfers = self.next_transfers(bus);
+        let result = self.instruction_or_fault(bus);
+        let retired = self.instructions - before;
+        let more = self.cycles as i64 - began as i64 - retired as i64;
+        match u64::try_from(more) {
+            Ok(more) => self.account(more, began, transfers),
+            // It began beside the instruction before it, and took no cycle of its own.
+            Err(_) => self.events.count(Event::Fold, more.unsigned_abs()),
+        }
+        result
+    }
+
+    /// `more` cycles than one: first those that the instruction was waited for, then its own.
+    fn account(&mut self, more: u64, began: u64, transfers: bool) {
+        let waited = self.decoded.saturating_sub(began).min(more);
+        self.events.count(Event::Cpi, waited);
+        let own = if transfers {
+            Event::LoadStore
+        } else {
+            Event::Cpi
+        };
+        self.events.count(own, more - waited);
+    }
+
+    /// Whether the instruction at the PC is a load or a store.
+    fn next_transfers<B: Bus>(&mut self, bus: &mut B) -> bool {
+        let remembered = self.code.get(self.pc);
+        let op = match remembered.kind {
+            Kind::Undecoded => self.fetch(bus).ok(),
+            _ => Some(remembered),
+        };
+        op.is_some_and(|op: Op| {
+            matches!(
+                op.kind,
+                Kind::Memory(_)
+                    | Kind::Multiple(_)
+                    | Kind::Float(
+                        Float::Load | Float::Store | Float::LoadMultiple | Float::StoreMultiple
+                    )
+            )
+        })
+    }
+}

@@ -1,0 +1,228 @@
+//! DWT's counters of what cycles went to (DDI 0403E, C1.8): CPICNT, EXCCNT, SLEEPCNT, LSUCNT, FOLDCNT.
+
+use crate::board::Board;
+use virtual_nucleo::bus::Width;
+use virtual_nucleo::core::{Profile, Timing};
+
+const DWT_CTRL: u32 = 0xE000_1000;
+const DEMCR: u32 = 0xE000_EDFC;
+const CPICNT: u32 = 0xE000_1008;
+const EXCCNT: u32 = 0xE000_100C;
+const SLEEPCNT: u32 = 0xE000_1010;
+const LSUCNT: u32 = 0xE000_1014;
+const FOLDCNT: u32 = 0xE000_1018;
+/// CPIEVTENA to FOLDEVTENA (C1.8.7).
+const ALL: u32 = 0x1F << 17;
+
+/// By how much the counter at `register` grows over `program`, less over nothing.
+fn counted(register: u32, program: &str) -> u32 {
+    let measure = |program: &str| {
+        let source = format!("poke CPACR, 0xf00000\n poke ISER, 1\n poke DEMCR, 0x01000000\n poke CTRL, {ALL}\n ldr r11, ={register}\n ldr r12, =0x20000100\n mov r8, #8\n nop\n b 1f\n .pool\n .balign 16\n 1: ldr r9, [r11]\n mov.w r7, r7\n mov.w r7, r7\n {program}\n mov.w r7, r7\n mov.w r7, r7\n ldr r10, [r11]\n bkpt 0\n .pool\n function svcall\n bx lr\n function irq0\n bx lr");
+        let mut board = Board::new(&source);
+        board.lines = vec![(2_000, 0, true), (2_001, 0, false)];
+        board.finish();
+        board.r(10).wrapping_sub(board.r(9)) & 0xFF
+    };
+    measure(program).wrapping_sub(measure("")) & 0xFF
+}
+
+#[test]
+fn each_counter_counts_its_own_cycles() {
+    // C1.8.8–C1.8.12; the cycles are those of TRM tables 3-1 and 7-1, and of 3.9.1: 12 into an exception, 10 out of it.
+    for (program, cpi, exceptions, load_store, fold) in [
+        ("add.w r0, r1, r2", 0, 0, 0, 0),
+        ("mla r0, r1, r2, r3", 1, 0, 0, 0),
+        ("udiv r0, r8, r12", 1, 0, 0, 0),
+        ("vdiv.f32 s0, s1, s2", 13, 0, 0, 0),
+        ("ldr.w r0, [r12]", 0, 0, 1, 0),
+        ("ldm.w r12, {r0-r3}", 0, 0, 4, 0),
+        ("stm.w r12, {r0-r3}", 0, 0, 4, 0),
+        ("vldmia r12, {s0-s7}", 0, 0, 8, 0),
+        ("push.w {r0-r3}\n add.w sp, sp, #16", 0, 0, 4, 0),
+        // 16-bit instructions, of which the prefetch buffer has the next ones when the IT folds.
+        (
+            "nop\n nop\n nop\n nop\n nop\n nop\n it eq\n addeq r0, #1",
+            0,
+            0,
+            0,
+            1,
+        ),
+        ("ldr.w r0, [r12]\n nop.w", 0, 0, 1, 1),
+        ("b.w 2f\n .balign 4\n 2: mov.w r7, r7", 1, 0, 0, 0),
+    ] {
+        let found = [CPICNT, EXCCNT, LSUCNT, FOLDCNT].map(|register| counted(register, program));
+        assert_eq!(found, [cpi, exceptions, load_store, fold], "{program}");
+    }
+    assert_eq!(counted(EXCCNT, "svc 0\n mov.w r7, r7"), 12 + 10);
+}
+
+#[test]
+fn sleep_is_counted_apart() {
+    // The line rises at 2,000; CYCCNT less the other counters is what was slept.
+    let slept = counted(SLEEPCNT, "wfi");
+    let cycle = |program: &str| {
+        let mut board = Board::new(program);
+        board.lines = vec![(2_000, 0, true), (2_001, 0, false)];
+        board.finish();
+        let profile = board.core.profile();
+        (board.core.cycles(), profile.sleep_cycles)
+    };
+    let (cycles, total) = cycle("poke ISER, 1\n wfi\n bkpt 0\n .pool\n function irq0\n bx lr");
+    assert!(
+        (2_000 - total) < 40 && cycles - 2_000 < 40,
+        "{total} of {cycles}"
+    );
+    assert!(slept > 0);
+}
+
+/// Everything that costs: loops, literal loads, multiples, divisions, floats, IT blocks, SVC, interrupts, faults, sleep.
+const MIXTURE: &str = "
+        poke CPACR, 0xf00000
+        poke ISER, 1
+        poke SHCSR, 0x70000
+        poke CCR, 0x210
+        poke SYST_RVR, 96
+        poke SYST_CVR, 0
+        poke SYST_CSR, 7
+        movs r4, #0
+        ldr r12, =0x20000100
+        1: add r4, #1
+        ldm r12, {r0-r3}
+        ldr r5, [r12]
+        nop
+        ldr r6, [r12, #4]
+        str r6, [r12, #8]
+        mvn r7, #0
+        udiv r7, r7, r4
+        push {r0-r7}
+        pop {r0-r7}
+        vmov s0, r4
+        vcvt.f32.u32 s0, s0
+        vdiv.f32 s1, s0, s0
+        vpush {s0-s7}
+        vpop {s8-s15}
+        tst r4, #3
+        itt eq
+        ldmeq r12, {r0-r3}
+        subeq r0, #1
+        tst r4, #15
+        bne 2f
+        svc 0
+        wfi
+        movs r0, #0
+        udiv r0, r0, r0
+        2: cmp r4, #200
+        bne 1b
+        bkpt 0
+        .pool
+        function svcall
+        vmov s3, r0
+        bx lr
+        function systick
+        add r8, #1
+        bx lr
+        function irq0
+        add r9, #1
+        bx lr
+        function usage_fault
+        ldr r0, [sp, #24]
+        adds r0, #4
+        str r0, [sp, #24]
+        add r10, #1
+        bx lr
+";
+
+fn write(board: &mut Board, address: u32, value: u32) {
+    let Board { core, memory, .. } = board;
+    core.debug_write(memory, address, Width::Word, value)
+        .unwrap();
+}
+
+fn read(board: &mut Board, address: u32) -> u64 {
+    let Board { core, memory, .. } = board;
+    core.debug_read(memory, address, Width::Word)
+        .unwrap()
+        .into()
+}
+
+fn mixture(timing: Timing, ctrl: u32) -> Board {
+    let mut board = Board::with_timing(MIXTURE, timing);
+    write(&mut board, DEMCR, 0x0100_0000);
+    write(&mut board, DWT_CTRL, ctrl);
+    board.lines = (1..300)
+        .flat_map(|n| [(61 * n, 0, true), (61 * n + 11, 0, false)])
+        .collect();
+    board.finish();
+    assert!(board.r(8) > 50 && board.r(9) > 100 && board.r(10) > 10);
+    board
+}
+
+#[test]
+fn the_counters_explain_every_cycle() {
+    // C1.8.1: instructions = CYCCNT - CPICNT - EXCCNT - SLEEPCNT - LSUCNT + FOLDCNT.
+    for timing in [Timing::Nucleo, Timing::Ideal] {
+        let mut board = mixture(timing, ALL | 1);
+        let Profile {
+            cpi_cycles,
+            exception_cycles,
+            sleep_cycles,
+            load_store_cycles,
+            folded_instructions,
+        } = board.core.profile();
+        let spent = cpi_cycles + exception_cycles + sleep_cycles + load_store_cycles;
+        assert_eq!(
+            board.core.instructions(),
+            board.core.cycles() - spent + folded_instructions,
+            "{timing:?}"
+        );
+        // The registers are the low eight bits of each.
+        for (register, total) in [
+            (CPICNT, cpi_cycles),
+            (EXCCNT, exception_cycles),
+            (SLEEPCNT, sleep_cycles),
+            (LSUCNT, load_store_cycles),
+            (FOLDCNT, folded_instructions),
+        ] {
+            assert_eq!(read(&mut board, register), total & 0xFF, "{register:#x}");
+            assert!(total > 256 || register == FOLDCNT, "{register:#x}: {total}");
+        }
+        assert_eq!(
+            read(&mut board, 0xE000_1004),
+            board.core.cycles() & 0xFFFF_FFFF
+        );
+    }
+}
+
+#[test]
+fn counting_costs_no_cycle() {
+    let [counted, plain] = [ALL, 0].map(|ctrl| {
+        let board = mixture(Timing::Nucleo, ctrl);
+        (
+            board.core.cycles(),
+            board.core.instructions(),
+            board.memory.sram,
+        )
+    });
+    assert!(counted == plain);
+}
+
+#[test]
+fn a_counter_starts_anew_and_needs_both_enables() {
+    // C1.8.7: enabling initialises the counter to 0; DEMCR.TRCENA gates the unit (C1.6.5).
+    let mut board = Board::new("movs r0, #100\n 1: subs r0, #1\n bne 1b\n bkpt 0");
+    write(&mut board, DWT_CTRL, ALL);
+    board.core.run(&mut board.memory, 100).unwrap();
+    assert_eq!(read(&mut board, CPICNT), 0, "TRCENA is off");
+    write(&mut board, DEMCR, 0x0100_0000);
+    board.core.run(&mut board.memory, 200).unwrap();
+    let counted = read(&mut board, CPICNT);
+    assert!(counted > 20, "{counted}");
+    write(&mut board, DWT_CTRL, 0);
+    board.core.run(&mut board.memory, 240).unwrap();
+    assert_eq!(read(&mut board, CPICNT), counted, "it stands");
+    write(&mut board, DWT_CTRL, 1 << 17);
+    assert_eq!(read(&mut board, CPICNT), 0);
+    assert_eq!(read(&mut board, DWT_CTRL), 0x4002_0000);
+    write(&mut board, CPICNT, 0x1FF);
+    assert_eq!(read(&mut board, CPICNT), 0xFF);
+}
