@@ -9,6 +9,7 @@ const DFSR: u32 = 0xE000_ED30;
 const DEMCR: u32 = 0xE000_EDFC;
 const KEY: u32 = 0xA05F_0000;
 const S_HALT: u32 = 1 << 17;
+const S_LOCKUP: u32 = 1 << 19;
 const S_RETIRE_ST: u32 = 1 << 24;
 const S_RESET_ST: u32 = 1 << 25;
 
@@ -105,4 +106,18 @@ fn a_core_without_its_debugger_goes_on() {
     assert_eq!((run(&mut board), board.r(4)), (RunEnd::Held, 0));
     board.core.part_from_debugger();
     assert_eq!((run(&mut board), board.r(4)), (RunEnd::Deadline, 1));
+}
+
+/// B1.5.15: to a debugger a locked-up core says so, with the PC at 0xFFFFFFFE, until it is halted.
+#[test]
+fn a_lock_up_shows() {
+    let mut board = Board::new("1: b 1b\n");
+    write(&mut board, DHCSR, KEY | 1);
+    board.core.lock_up();
+    assert_eq!(run(&mut board), RunEnd::Held);
+    let status = read(&mut board, DHCSR);
+    assert_eq!(status & (S_HALT | S_LOCKUP), S_LOCKUP);
+    assert_eq!(board.core.pc(), 0xFFFF_FFFE);
+    write(&mut board, DHCSR, KEY | 3);
+    assert_eq!(read(&mut board, DHCSR) & (S_HALT | S_LOCKUP), S_HALT);
 }

@@ -7,6 +7,7 @@ const READ_STATUS: &str = "ldr r4, [sp, #24]\n ldr r5, =CFSR\n ldr r6, [r5, #4]\
 
 #[test]
 fn udf_is_a_usage_fault_where_that_is_enabled() {
+    // B1.5.14, UNDEFINSTR; the enable is SHCSR.USGFAULTENA (B3.2.13).
     let mut board = Board::new(&format!("poke SHCSR, 0x40000\n adr r3, 1f\n b 1f\n .pool\n .balign 4\n1: udf 1\n function usage_fault\n {READ_STATUS}"));
     board.finish();
     assert_eq!(
@@ -28,6 +29,7 @@ fn a_load_that_is_neither_indexed_nor_written_back_is_undefined() {
 
 #[test]
 fn a_fault_without_handler_is_forced_to_hard_fault() {
+    // B1.5.4: priority escalation; HFSR.FORCED (B3.2.16).
     let mut board = Board::new(&format!("udf 1\n function hard_fault\n {READ_STATUS}"));
     board.finish();
     assert_eq!((board.r(5), board.r(6), board.r(7)), (1 << 16, 1 << 30, 3));
@@ -35,6 +37,7 @@ fn a_fault_without_handler_is_forced_to_hard_fault() {
 
 #[test]
 fn svc_under_primask_escalates() {
+    // B1.5.4.
     let mut board = Board::new(&format!(
         "cpsid i\n svc 0\n function hard_fault\n {READ_STATUS}"
     ));
@@ -44,6 +47,7 @@ fn svc_under_primask_escalates() {
 
 #[test]
 fn a_fault_in_hard_fault_locks_up() {
+    // B1.5.15.
     let stop = Board::new("udf 1\n function hard_fault\n udf 2").stop();
     assert!(matches!(stop, Stop::Lockup { .. }), "{stop}");
     assert!(stop.to_string().contains("a UsageFault"), "{stop}");
@@ -51,6 +55,7 @@ fn a_fault_in_hard_fault_locks_up() {
 
 #[test]
 fn division_by_zero_faults_when_asked_to() {
+    // B3.2.8, CCR.DIV_0_TRP; B3.2.15, DIVBYZERO.
     let mut board = Board::new(&format!("poke CCR, 0x210\n movs r1, #0\n udiv r0, r0, r1\n .pool\n function hard_fault\n {READ_STATUS}"));
     board.finish();
     assert_eq!(board.r(5), 1 << 25);
@@ -76,6 +81,7 @@ fn executing_from_nowhere_is_an_instruction_bus_error() {
 
 #[test]
 fn a_stack_that_runs_out_of_memory_is_a_stacking_error() {
+    // B3.2.15, STKERR.
     let mut board = Board::new("ldr r0, =0x10000000\n msr psp, r0\n movs r0, #2\n msr control, r0\n isb\n svc 0\n .pool\n function hard_fault\n ldr r5, =CFSR\n ldr r5, [r5]\n bkpt 0\n .pool");
     board.finish();
     assert_eq!(board.r(5), 1 << 12);
@@ -83,6 +89,7 @@ fn a_stack_that_runs_out_of_memory_is_a_stacking_error() {
 
 #[test]
 fn an_illegal_return_is_refused() {
+    // B1.5.8, INVPC.
     let mut board = Board::new(&format!("svc 0\n function svcall\n ldr r0, =0xfffffff1\n bx r0\n .pool\n function hard_fault\n {READ_STATUS}"));
     board.finish();
     assert_eq!(board.r(5), 1 << 18, "to a handler, and none is active");
@@ -249,5 +256,25 @@ fn stir_serves_unprivileged_code_that_may_use_it() {
         let mut board = Board::new(&program(ccr));
         board.finish();
         assert_eq!((board.r(8), board.r(9)), (taken, refused));
+    }
+}
+
+#[test]
+fn a_fault_at_hard_fault_s_priority_or_above_locks_up() {
+    // B1.5.15: in NMI, under FAULTMASK, and an SVC or a data fault in HardFault.
+    let nmi = "poke ICSR, 0x80000000\n nop\n bkpt 1\n .pool\n function nmi\n udf 1";
+    let svc = "udf 1\n function hard_fault\n svc 0";
+    let load = "udf 1\n function hard_fault\n ldr r0, =0x30000000\n ldr r0, [r0]\n .pool";
+    let fetch = "cpsid f\n ldr r0, =0x10000001\n bx r0\n .pool";
+    for (program, cause) in [
+        (nmi, "a UsageFault"),
+        ("cpsid f\n udf 1", "a UsageFault"),
+        (svc, "an SVC"),
+        (load, "a BusFault"),
+        (fetch, "a BusFault"),
+    ] {
+        let stop = Board::new(program).stop();
+        assert!(matches!(stop, Stop::Lockup { .. }), "{program}: {stop}");
+        assert!(stop.to_string().contains(cause), "{program}: {stop}");
     }
 }

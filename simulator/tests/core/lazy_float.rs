@@ -115,3 +115,13 @@ fn saving_costs_a_cycle_a_word_when_it_happens() {
     let touched = cycles(LAZY, "vmov s1, s1\n bx lr");
     assert_eq!(cycles(EAGER, "vmov s1, s1\n bx lr"), touched);
 }
+
+#[test]
+fn fpca_follows_the_first_float_and_msr() {
+    // B1.4.4, CONTROL.FPCA: set by `ExecuteFPCheck` where FPCCR.ASPEN is set, and writable.
+    for (fpccr, expected) in [(LAZY, [0, 4, 0, 4]), (OFF, [0, 0, 0, 4])] {
+        let mut board = Board::new(&format!("poke CPACR, 0xf00000\n poke FPCCR, {fpccr}\n mrs r4, control\n vmov s0, r4\n mrs r5, control\n movs r0, #0\n msr control, r0\n isb\n mrs r6, control\n movs r0, #4\n msr control, r0\n isb\n mrs r7, control\n bkpt 0\n .pool"));
+        board.finish();
+        assert_eq!([4, 5, 6, 7].map(|n| board.r(n)), expected, "{fpccr:#x}");
+    }
+}

@@ -45,6 +45,7 @@ fn a_base_in_the_list_of_a_load_is_loaded() {
 
 #[test]
 fn memory_serves_unaligned_words_unless_told_to_trap() {
+    // A3.2.1; B3.2.8, CCR.UNALIGN_TRP; B3.2.15, UNALIGNED.
     let program = "ldr r0, =0x20000001\n ldr r1, =0x12345678\n str r1, [r0]\n ldr r2, [r0]\n ldrh r3, [r0, #2]";
     let board = run(program);
     assert_eq!((board.r(2), board.r(3)), (0x1234_5678, 0x1234));
@@ -80,6 +81,7 @@ fn exclusives_succeed_once() {
 
 #[test]
 fn bit_bands_reach_single_bits() {
+    // TRM 3.7: bit n of the word at offset w is the word at 32 w + 4 n of the alias.
     let mut board = run("ldr r0, =0x20000000\n movs r1, #0xf0\n str r1, [r0]\n ldr r2, =0x22000000 + 4*4\n ldr r3, [r2]\n movs r4, #0\n str r4, [r2]\n movs r4, #1\n str r4, [r2, #4*5]");
     assert_eq!(board.r(3), 1);
     assert_eq!(board.memory.word(SRAM), 0x2E0);
@@ -102,4 +104,16 @@ fn an_unmodelled_register_stops_the_run_with_its_name() {
     assert!(stop
         .to_string()
         .starts_with("a test register at 0x40000104 is not modelled (pc 0x0800"));
+}
+
+#[test]
+fn bit_bands_of_peripherals_and_of_nothing() {
+    // TRM 3.7: 0x42000000 is the alias of 0x40000000; a write reads and writes the whole word; bytes see the bit too.
+    let board = run("ldr r2, =0x42000000 + 4*31\n movs r4, #0xff\n strb r4, [r2]\n ldr r0, =0x20000000\n movs r1, #0x80\n str r1, [r0]\n ldr r3, =0x22000000 + 4*7\n ldrb r5, [r3]\n ldrh r6, [r3, #4]");
+    let (offset, value, _) = board.memory.written[0];
+    assert_eq!((offset, value >> 31), (0, 1));
+    assert_eq!((board.r(5), board.r(6)), (1, 0));
+    let mut board = Board::new("poke SHCSR, 0x20000\n ldr r0, =0x22200000\n ldr r1, [r0]\n .pool\n function bus_fault\n ldr r1, =CFSR\n ldr r2, [r1]\n bkpt 0");
+    board.finish();
+    assert_eq!(board.r(2), 0x8200, "0x20010000 answers nowhere");
 }

@@ -114,3 +114,47 @@ fn a_handler_may_send_its_return_to_the_other_stack() {
     let board = run("ldr r0, =0x20000fe0\n msr psp, r0\n adr r1, 2f\n str r1, [r0, #24]\n movs r1, #77\n str r1, [r0]\n mov r1, #0x01000000\n str r1, [r0, #28]\n svc 0\n .pool\n .balign 4\n2: b 1f\n function svcall\n ldr r0, =0xfffffffd\n bx r0\n .pool\n1: mrs r4, control");
     assert_eq!((board.r(0), board.r(4), board.r(13)), (77, 2, 0x2000_1000));
 }
+
+/// Floats on or off, the process stack or not, and the value in LR that each state gives.
+const FORMS: [(&str, &str, u32); 4] = [
+    ("nop", "nop", 0xFFFF_FFF9),
+    ("nop", "movs r0, #2\n msr control, r0\n isb", 0xFFFF_FFFD),
+    ("vmov s0, r0", "nop", 0xFFFF_FFE9),
+    (
+        "vmov s0, r0",
+        "movs r0, #6\n msr control, r0\n isb",
+        0xFFFF_FFED,
+    ),
+];
+
+#[test]
+fn the_value_tells_mode_stack_and_frame() {
+    // B1.5.8, table B1-8: bit 0 and 3 the mode, bit 2 the stack, bit 4 clear a frame with floats (0x68 bytes, else 0x20).
+    for (float, stack, expected) in FORMS {
+        let board = run(&format!("poke CPACR, 0xf00000\n ldr r0, =0x20001000\n msr psp, r0\n {stack}\n {float}\n mov r10, sp\n svc 0\n mov r11, sp\n b 1f\n .pool\n function svcall\n mov r4, lr\n mrs r5, psp\n mov r6, sp\n mrs r7, control\n bx lr\n1:"));
+        assert_eq!(board.r(4), expected);
+        let bytes = if expected & 0x10 == 0 { 0x68 } else { 0x20 };
+        let frame = if expected & 4 == 0 {
+            board.r(6)
+        } else {
+            board.r(5)
+        };
+        assert_eq!(frame, board.r(10) - bytes, "{expected:#x}");
+        assert_eq!(board.r(11), board.r(10), "{expected:#x}");
+        assert_eq!(board.r(7) & 4, 0, "FPCA is the handler's own (B1.5.6)");
+        let fpca = if expected & 0x10 == 0 { 4 } else { 0 };
+        assert_eq!(board.core.control() & 4, fpca, "{expected:#x}");
+    }
+}
+
+#[test]
+fn a_return_to_a_handler_has_both_frames_too() {
+    // B1.5.8: 0xFFFFFFF1 and 0xFFFFFFE1.
+    for (float, expected) in [("nop", 0xFFFF_FFF1), ("vmov s0, r0", 0xFFFF_FFE1)] {
+        let board = run(&format!("poke CPACR, 0xf00000\n svc 0\n b 1f\n .pool\n function svcall\n mov r9, lr\n {float}\n poke ICSR, 0x80000000\n nop\n nop\n mrs r5, ipsr\n bx r9\n .pool\n function nmi\n mov r4, lr\n bx lr\n1:"));
+        assert_eq!(
+            (board.r(4), board.r(5), board.r(13)),
+            (expected, 11, STACK_TOP)
+        );
+    }
+}

@@ -195,7 +195,7 @@ fn the_counter_counts_only_with_both_enables() {
 
 #[test]
 fn entry_takes_twelve_cycles_and_tail_chaining_six() {
-    // Both lines rise in the same cycle, in a row of one-cycle instructions; handlers note when their first store happens.
+    // TRM 3.9.1; B1.5.12. Both lines rise in the same cycle, in a row of one-cycle instructions; handlers note when their first store happens.
     let source = "poke IPR, 0x8040\n poke ISER, 3\n ldr r4, =DEVICE\n .rept 100\n nop\n .endr\n bkpt 0\n .pool\n function irq0\n str r0, [r4]\n bx lr\n function irq1\n str r0, [r4, #4]\n bx lr";
     let mut board = Board::new(source);
     board.lines = vec![(60, 0, true), (60, 1, true), (61, 0, false), (61, 1, false)];
@@ -208,6 +208,7 @@ fn entry_takes_twelve_cycles_and_tail_chaining_six() {
 
 #[test]
 fn systick_pends_every_reload_plus_one_cycles() {
+    // B3.3.1.
     for (control, clock) in [(7, 1), (3, 8)] {
         let source = format!("ldr r4, =DEVICE\n poke SYST_RVR, 199\n poke SYST_CVR, 0\n poke SYST_CSR, {control}\n1: wfi\n b 1b\n .pool\n function systick\n ldr r5, [r4]\n str r5, [r4, #8]\n add r8, #1\n cmp r8, #4\n beq 2f\n bx lr\n2: bkpt 0");
         let mut board = Board::new(&source);
