@@ -12,60 +12,12 @@
  */
 #include "free_list.h"
 #include "index.h"
-
-#define OCTAVES ((uint32_t)TAILSCOPE_TLSF_OCTAVES)
-#define SLOTS ((uint32_t)TAILSCOPE_TLSF_SLOTS)
-#define SLOT_BITS ((uint32_t)__builtin_ctz(SLOTS))
-#define LINEAR_SLOT_BITS 3u
-#define LINEAR_BITS (SLOT_BITS + LINEAR_SLOT_BITS) /* octave 0 is linear: with 16 slots, sizes below 2^7 */
-#define LINEAR_LIMIT (1u << LINEAR_BITS)
-#define SIZE_LIMIT_BITS (LINEAR_BITS + OCTAVES - 1u)
-
-_Static_assert(SLOTS >= 2u && SLOTS <= 32u && (SLOTS & (SLOTS - 1u)) == 0,
-               "TAILSCOPE_TLSF_SLOTS must be 2, 4, 8, 16 or 32: a slot is a bit of a word");
-_Static_assert(OCTAVES >= 2u && OCTAVES <= 31u && SIZE_LIMIT_BITS <= 31u,
-               "TAILSCOPE_TLSF_OCTAVES must be at least 2, and the largest size below 2^31");
-_Static_assert(1u << LINEAR_SLOT_BITS == BLOCK_ALIGNMENT, "a linear slot holds one size only");
-_Static_assert(TAILSCOPE_HEAP_BYTES <= 1u << SIZE_LIMIT_BITS,
-               "so few octaves do not file the region: make TAILSCOPE_TLSF_OCTAVES larger");
-
-typedef struct {
-    uint32_t octave;
-    uint32_t slot;
-} position;
+#include "tlsf_slots.h"
 
 static heap_block *lists[OCTAVES][SLOTS];
 static uint32_t octave_map;         /* bit o: octave o has a block */
 static uint32_t slot_maps[OCTAVES]; /* bit s of word o: slot s of octave o has a block */
 static uint32_t probes;
-
-static uint32_t top_bit(uint32_t word) {
-    return 31u - (uint32_t)__builtin_clz(word);
-}
-
-static uint32_t lowest_bit(uint32_t word) {
-    return (uint32_t)__builtin_ctz(word);
-}
-
-/** The slot whose range holds `size`. */
-static position position_of(uint32_t size) {
-    if (size < LINEAR_LIMIT) {
-        return (position){.octave = 0, .slot = size >> LINEAR_SLOT_BITS};
-    }
-    const uint32_t top = top_bit(size);
-    return (position){
-        .octave = top - LINEAR_BITS + 1u,
-        .slot = (size >> (top - SLOT_BITS)) - SLOTS,
-    };
-}
-
-/** The first slot of which every block holds `size`: that of the size rounded up to a slot's width. */
-static position position_that_fits(uint32_t size) {
-    if (size < LINEAR_LIMIT) {
-        return position_of(size);
-    }
-    return position_of(size + (1u << (top_bit(size) - SLOT_BITS)) - 1u);
-}
 
 void heap_index_reset(void) {
     octave_map = 0;
@@ -119,11 +71,6 @@ heap_block *heap_index_find(uint32_t size) {
 
 uint32_t heap_index_probes(void) {
     return probes;
-}
-
-/** Smallest size that belongs to the slot; that of the slot behind it is the bound above. */
-static uint32_t smallest_size(uint32_t octave, uint32_t slot) {
-    return octave == 0 ? slot << LINEAR_SLOT_BITS : (SLOTS + slot) << (octave + LINEAR_SLOT_BITS - 1u);
 }
 
 static bool octave_check(uint32_t octave, uint32_t *filed) {

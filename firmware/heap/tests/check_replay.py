@@ -147,12 +147,18 @@ def check_mem_stress(program: str, allocator: str) -> None:
 FRAG_PROBES: dict[str, Callable[[int, int], int]] = {
     "seglist": lambda depth, _: depth + 3,  # as published
     "tlsf": lambda _, __: 2,  # as published
+    "tlsf_compact": lambda _, __: 2,  # the same search: victims and the rest lie in other octaves
     "first_fit": lambda _, trial: 2 if trial == 0 else 1,  # the rest was filed last, but for the victim
     "best_fit": lambda depth, _: depth + 1,  # all victims and the rest
     "first_fit_ordered": lambda depth, _: depth + 1,  # the victims lie before the rest
     "avl": lambda _, __: 2,  # the node of 72 bytes and the rest
     "half_fit": lambda _, __: 1,  # the bitmap
     "half_fit_cstm": lambda depth, _: depth + 1,  # all victims and the bitmap
+    # A victim's block holds 120 bytes too: both are 128 with the header.
+    "binary_buddy": lambda _, __: 1,
+    # 256 pairs take 768 of 1,365 units; what is left of the last block halved is tiled by 64, 16, 4 and 1
+    # units, and the block of 4 units, 192 bytes, is of the request's own level.
+    "ublox_buddy": lambda _, __: 1,
     "half_tree": lambda _, __: 2,  # the newest victim, which is the designated one, and the bitmap
 }
 """By depth and trial (from 0), from each index's own rule."""

@@ -32,7 +32,13 @@ static const struct {
     {"account", test_account},
     {"reallocation", test_reallocation},
     {"markers", test_markers},
-#ifdef TAILSCOPE_BLOCK_LAYER
+#ifdef TAILSCOPE_TEST_BUDDY
+    {"buddy", test_buddy},
+#endif
+#ifdef TAILSCOPE_TEST_COMPACT
+    {"compact", test_compact},
+#endif
+#ifdef TAILSCOPE_TEST_BLOCKS
     {"before_reset", test_before_reset},
     {"blocks", test_blocks},
     {"refusals", test_refusals},

@@ -23,6 +23,10 @@ void test_account(void);
 void test_reallocation(void);
 void test_markers(void);
 
+/* Only where the allocator has the format that these look at. */
+void test_buddy(void);
+void test_compact(void);
+
 /* Only where the allocator is an index on the block layer: these look at its headers. */
 void test_before_reset(void);
 void test_blocks(void);

@@ -1,0 +1,430 @@
+/**
+ * A buddy system (Knowlton 1965; Knuth, "The Art of Computer Programming", volume 1, section 2.5, algorithms R and S) as
+ * a template: binary_buddy.c and ublox_buddy.c define three numbers and include it once.
+ *
+ *   BUDDY_UNIT_BYTES    the smallest block, header included
+ *   BUDDY_LEVELS        how often it can be doubled, and once for itself
+ *   BUDDY_HEADER_BYTES  4, or 8 where blocks shall begin at multiples of 8
+ *
+ * A block of level k has 2^k units and begins at a multiple of 2^k units from the base. Halved it becomes two blocks of
+ * level k − 1, each the other's buddy: their numbers, counted in units, differ in bit k − 1 alone. A free block merges
+ * with its buddy only, so that a block never begins in the middle of another of its level, and a header tells a
+ * neighbour without a link to it. Each level has a LIFO list of free blocks.
+ *
+ * Complexity: a request looks at no more lists and halves no more blocks than there are levels; a free merges as often.
+ *
+ * Probes: each list looked at, from that of the request's level upward, counts one.
+ *
+ * Alignment: a block's payload is 8-aligned and no more. For more the block is made so large that an aligned payload
+ * lies somewhere in it, and a word before that payload leads back to the header.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "allocator.h"
+
+_Static_assert(BUDDY_HEADER_BYTES == 4u || BUDDY_HEADER_BYTES == 8u, "payloads must be 8-aligned");
+_Static_assert(BUDDY_UNIT_BYTES % 8u == 0 && BUDDY_UNIT_BYTES >= BUDDY_HEADER_BYTES + 8u,
+               "a free unit must hold a header and two links");
+_Static_assert(sizeof(void *) == 4, "for 32-bit machines; on a PC compile with -m32");
+
+/* The header: one word, what it marks in the upper half. A mark that was merged away stays recognisable, so that a
+ * second free of it is told from a free of something that never was a block. */
+enum { MARK_LIVE = 0x4C56, MARK_FREE = 0x4652, MARK_MERGED = 0x4D47, MARK_ALIGNED = 0x414C };
+
+#define PAYLOAD_LIMIT ((BUDDY_UNIT_BYTES << (BUDDY_LEVELS - 1u)) - BUDDY_HEADER_BYTES)
+#define BASE_OFFSET (8u - BUDDY_HEADER_BYTES) /* so that payloads are 8-aligned */
+
+typedef struct {
+    uint16_t value; /* the level; behind MARK_ALIGNED the distance to the block's own payload, in 8 bytes */
+    uint16_t mark;
+} buddy_header;
+
+typedef struct buddy_block buddy_block;
+
+/** The links of a free block, which are its payload. */
+typedef struct {
+    buddy_block *next;
+    buddy_block *previous; /* NULL for the head */
+} buddy_links;
+
+struct buddy_block {
+    buddy_header header;
+};
+
+static struct {
+    uint8_t *base;
+    uint32_t units; /* of the region */
+    uint32_t free_bytes;
+    uint32_t probes;
+    buddy_block *lists[BUDDY_LEVELS];
+} heap;
+
+/* Blocks */
+
+static uint32_t block_bytes(uint32_t level) {
+    return BUDDY_UNIT_BYTES << level;
+}
+
+static uint32_t payload_bytes(uint32_t level) {
+    return block_bytes(level) - BUDDY_HEADER_BYTES;
+}
+
+static void *payload_of(const buddy_block *block) {
+    return (uint8_t *)(uintptr_t)block + BUDDY_HEADER_BYTES;
+}
+
+/** Of a payload as of an aligned one: the word that lies right before it, or one word further ahead. */
+static buddy_block *header_before(const void *payload) {
+    return (buddy_block *)((uintptr_t)payload - BUDDY_HEADER_BYTES);
+}
+
+static buddy_block *block_at(uint32_t unit) {
+    return (buddy_block *)(void *)(heap.base + unit * BUDDY_UNIT_BYTES);
+}
+
+static uint32_t unit_of(const buddy_block *block) {
+    return (uint32_t)((const uint8_t *)block - heap.base) / BUDDY_UNIT_BYTES;
+}
+
+static void mark(buddy_block *block, uint16_t as, uint32_t level) {
+    block->header = (buddy_header){.value = (uint16_t)level, .mark = as};
+}
+
+/* Free blocks */
+
+static buddy_links *links_of(const buddy_block *block) {
+    return payload_of(block);
+}
+
+static void file(buddy_block *block, uint32_t level) {
+    buddy_block *const second = heap.lists[level];
+    mark(block, MARK_FREE, level);
+    *links_of(block) = (buddy_links){.next = second, .previous = NULL};
+    if (second != NULL) {
+        links_of(second)->previous = block;
+    }
+    heap.lists[level] = block;
+    heap.free_bytes += payload_bytes(level);
+}
+
+static void take_out(buddy_block *block, uint32_t level) {
+    const buddy_links links = *links_of(block);
+    if (links.previous != NULL) {
+        links_of(links.previous)->next = links.next;
+    } else {
+        heap.lists[level] = links.next;
+    }
+    if (links.next != NULL) {
+        links_of(links.next)->previous = links.previous;
+    }
+    heap.free_bytes -= payload_bytes(level);
+}
+
+/** The buddy of the block of `level` at `unit`, if all of it lies in the region. */
+static buddy_block *buddy_of(uint32_t unit, uint32_t level) {
+    const uint32_t buddy = unit ^ 1u << level;
+    const bool whole = level + 1u < BUDDY_LEVELS && buddy + (1u << level) <= heap.units;
+    return whole ? block_at(buddy) : NULL;
+}
+
+static bool is_free_at(const buddy_block *block, uint32_t level) {
+    return block != NULL && block->header.mark == MARK_FREE && block->header.value == level;
+}
+
+/** Halves the block from `level` down to `wanted`, filing each second half. */
+static void halve(buddy_block *block, uint32_t level, uint32_t wanted) {
+    const uint32_t unit = unit_of(block);
+    while (level > wanted) {
+        level--;
+        file(block_at(unit + (1u << level)), level);
+    }
+}
+
+/** Files the block, merged with its buddy as long as that is free. */
+static void merge_and_file(buddy_block *block, uint32_t level) {
+    uint32_t unit = unit_of(block);
+    buddy_block *buddy = buddy_of(unit, level);
+    while (is_free_at(buddy, level)) {
+        take_out(buddy, level);
+        mark(block_at(unit | 1u << level), MARK_MERGED, 0); /* the second of the two */
+        unit &= ~(1u << level);
+        level++;
+        buddy = buddy_of(unit, level);
+    }
+    file(block_at(unit), level);
+}
+
+/* Allocation */
+
+/** Tiles the region with the largest blocks that begin where they may. */
+void allocator_init(void *region, size_t bytes) {
+    memset(region, 0, bytes); /* no header of a heap before this one is taken for one of this */
+    heap.base = (uint8_t *)region + BASE_OFFSET;
+    heap.units = (uint32_t)(bytes - BASE_OFFSET) / BUDDY_UNIT_BYTES;
+    heap.free_bytes = 0;
+    heap.probes = 0;
+    memset(heap.lists, 0, sizeof heap.lists);
+    uint32_t unit = 0;
+    while (unit < heap.units) {
+        uint32_t level = BUDDY_LEVELS - 1u;
+        while (unit % (1u << level) != 0 || unit + (1u << level) > heap.units) {
+            level--;
+        }
+        file(block_at(unit), level);
+        unit += 1u << level;
+    }
+}
+
+static allocator_result refuse(heap_status status) {
+    return (allocator_result){.payload = NULL, .status = status};
+}
+
+/** The level whose blocks hold `size` bytes, at most PAYLOAD_LIMIT. */
+static uint32_t level_for(uint32_t size) {
+    const uint32_t units = (size + BUDDY_HEADER_BYTES + BUDDY_UNIT_BYTES - 1u) / BUDDY_UNIT_BYTES;
+    return units <= 1u ? 0 : 32u - (uint32_t)__builtin_clz(units - 1u);
+}
+
+/** A block of `level`, marked live, or NULL. */
+static buddy_block *take(uint32_t level) {
+    for (uint32_t found = level; found < BUDDY_LEVELS; found++) {
+        heap.probes++;
+        buddy_block *const block = heap.lists[found];
+        if (block != NULL) {
+            take_out(block, found);
+            halve(block, found, level);
+            mark(block, MARK_LIVE, level);
+            return block;
+        }
+    }
+    return NULL;
+}
+
+allocator_result allocator_allocate(size_t size) {
+    heap.probes = 0;
+    if (size == 0) {
+        return refuse(HEAP_ZERO_SIZE);
+    }
+    if (heap.units == 0 || size > PAYLOAD_LIMIT) {
+        return refuse(HEAP_OUT_OF_MEMORY);
+    }
+    const uint32_t level = level_for((uint32_t)size);
+    buddy_block *const block = take(level);
+    if (block == NULL) {
+        return refuse(HEAP_OUT_OF_MEMORY);
+    }
+    return (allocator_result){.payload = payload_of(block), .usable_bytes = payload_bytes(level), .status = HEAP_OK};
+}
+
+/** Moves an allocation's payload up to a multiple of `alignment`; the word before it leads back. */
+static allocator_result align(allocator_result whole, uintptr_t alignment) {
+    const uintptr_t own = (uintptr_t)whole.payload;
+    const uintptr_t aligned = (own + alignment - 1u) & ~(alignment - 1u);
+    if (aligned != own) {
+        buddy_block *const before = header_before((void *)aligned);
+        mark(before, MARK_ALIGNED, (uint32_t)(aligned - own) / 8u);
+        whole.payload = (void *)aligned;
+        whole.usable_bytes -= aligned - own;
+    }
+    return whole;
+}
+
+allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
+    heap.probes = 0;
+    if (size == 0) {
+        return refuse(HEAP_ZERO_SIZE);
+    }
+    if (alignment == 0 || (alignment & (alignment - 1u)) != 0 || alignment > TAILSCOPE_HEAP_BYTES) {
+        return refuse(HEAP_BAD_ALIGNMENT);
+    }
+    if (alignment <= 8u) {
+        return allocator_allocate(size);
+    }
+    if (size > PAYLOAD_LIMIT || alignment > PAYLOAD_LIMIT) {
+        return refuse(HEAP_OUT_OF_MEMORY);
+    }
+    const allocator_result whole = allocator_allocate(size + alignment - 8u);
+    return whole.status == HEAP_OK ? align(whole, alignment) : whole;
+}
+
+/* Checking and freeing */
+
+/** The block of a payload, which may be an aligned one within it. */
+static buddy_block *block_of(const void *payload) {
+    buddy_block *const before = header_before(payload);
+    if (before->header.mark != MARK_ALIGNED) {
+        return before;
+    }
+    return header_before((const uint8_t *)payload - 8u * before->header.value);
+}
+
+/** True if a header could lie at `block`, which may be any address: nothing is read there. */
+static bool is_possible(const void *block) {
+    const uintptr_t offset = (uintptr_t)block - (uintptr_t)heap.base;
+    return offset < (uintptr_t)heap.units * BUDDY_UNIT_BYTES && offset % 8u == 0;
+}
+
+/** True if a block of the level in its header may begin where `block` lies. */
+static bool is_sound(const buddy_block *block) {
+    const uint32_t offset = (uint32_t)((const uint8_t *)block - heap.base);
+    const uint32_t level = block->header.value;
+    return level < BUDDY_LEVELS && offset % block_bytes(level) == 0 &&
+           offset + block_bytes(level) <= heap.units * BUDDY_UNIT_BYTES;
+}
+
+static heap_status judge_free(const void *payload) {
+    if (payload == NULL) {
+        return HEAP_NULL;
+    }
+    if ((uintptr_t)payload % 8u != 0) {
+        return HEAP_MISALIGNED;
+    }
+    if (!is_possible(header_before(payload)) || !is_possible(block_of(payload))) {
+        return HEAP_FOREIGN;
+    }
+    const buddy_block *const block = block_of(payload);
+    if (block->header.mark == MARK_FREE || block->header.mark == MARK_MERGED) {
+        return HEAP_DOUBLE_FREE;
+    }
+    if (block->header.mark != MARK_LIVE) {
+        return HEAP_FOREIGN;
+    }
+    return is_sound(block) ? HEAP_OK : HEAP_CORRUPT;
+}
+
+heap_status allocator_free(void *payload) {
+    heap.probes = 0;
+    const heap_status status = judge_free(payload);
+    if (status != HEAP_OK) {
+        return status;
+    }
+    buddy_block *const block = block_of(payload);
+    buddy_block *const before = header_before(payload);
+    if (before != block) {
+        mark(before, MARK_MERGED, 0); /* a second free of it must not lead to the block */
+    }
+    merge_and_file(block, block->header.value);
+    return HEAP_OK;
+}
+
+/* Reallocation */
+
+/** Within the block's level, or down from it; an aligned payload stays where it is and keeps the block. */
+static allocator_result resize(void *payload, buddy_block *block, uint32_t size, uint32_t usable_bytes) {
+    const uint32_t level = block->header.value;
+    if (payload != payload_of(block)) {
+        return (allocator_result){.payload = payload, .usable_bytes = usable_bytes, .status = HEAP_OK};
+    }
+    const uint32_t wanted = level_for(size);
+    halve(block, level, wanted);
+    mark(block, MARK_LIVE, wanted);
+    return (allocator_result){.payload = payload, .usable_bytes = payload_bytes(wanted), .status = HEAP_OK};
+}
+
+allocator_result allocator_reallocate(void *payload, size_t size) {
+    heap.probes = 0;
+    const heap_status status = judge_free(payload);
+    if (status != HEAP_OK) {
+        return refuse(status);
+    }
+    const uint32_t usable_bytes = (uint32_t)allocator_usable_size(payload);
+    if (size != 0 && size <= usable_bytes) {
+        return resize(payload, block_of(payload), (uint32_t)size, usable_bytes);
+    }
+    const allocator_result moved = allocator_allocate(size);
+    if (moved.status == HEAP_OK) {
+        const uint32_t probes = heap.probes;
+        memcpy(moved.payload, payload, usable_bytes);
+        (void)allocator_free(payload);
+        heap.probes = probes;
+    }
+    return moved;
+}
+
+/* Figures */
+
+const allocator_overhead_bytes allocator_overhead = {
+    .heap = BASE_OFFSET + (TAILSCOPE_HEAP_BYTES - BASE_OFFSET) % BUDDY_UNIT_BYTES,
+    .block = BUDDY_HEADER_BYTES,
+    .smallest_block = BUDDY_UNIT_BYTES,
+};
+
+size_t allocator_usable_size(const void *payload) {
+    const bool live = payload != NULL && judge_free(payload) == HEAP_OK;
+    if (!live) {
+        return 0;
+    }
+    const buddy_block *const block = block_of(payload);
+    return payload_bytes(block->header.value) - (size_t)((const uint8_t *)payload - (uint8_t *)payload_of(block));
+}
+
+size_t allocator_free_bytes(void) {
+    return heap.free_bytes;
+}
+
+size_t allocator_largest_free_block(void) {
+    for (uint32_t level = BUDDY_LEVELS; level > 0; level--) {
+        if (heap.lists[level - 1u] != NULL) {
+            return payload_bytes(level - 1u);
+        }
+    }
+    return 0;
+}
+
+allocator_free_space allocator_read_free(void) {
+    allocator_free_space space = {.bytes = heap.free_bytes};
+    for (uint32_t level = BUDDY_LEVELS; level > 0; level--) {
+        for (const buddy_block *block = heap.lists[level - 1u]; block != NULL; block = links_of(block)->next) {
+            space.blocks++;
+            space.smallest_block = payload_bytes(level - 1u);
+        }
+    }
+    return space;
+}
+
+uint32_t allocator_probes(void) {
+    return heap.probes;
+}
+
+/** Walks the list of `level`, adding its length to `*filed`; false if a link leads astray. */
+static bool list_check(uint32_t level, uint32_t *filed) {
+    const buddy_block *previous = NULL;
+    for (const buddy_block *block = heap.lists[level]; block != NULL; block = links_of(block)->next) {
+        const bool sound = is_possible(block) && is_free_at(block, level) && is_sound(block) &&
+                           links_of(block)->previous == previous && *filed < heap.units;
+        if (!sound) {
+            return false;
+        }
+        previous = block;
+        (*filed)++;
+    }
+    return true;
+}
+
+bool allocator_check(void) {
+    uint32_t free_blocks = 0;
+    uint32_t free_bytes = 0;
+    uint32_t unit = 0;
+    while (unit < heap.units) {
+        const buddy_block *const block = block_at(unit);
+        const bool is_free = block->header.mark == MARK_FREE;
+        if (!(is_free || block->header.mark == MARK_LIVE) || !is_sound(block)) {
+            return false;
+        }
+        const uint32_t level = block->header.value;
+        if (is_free && is_free_at(buddy_of(unit, level), level)) {
+            return false;
+        }
+        free_blocks += is_free;
+        free_bytes += is_free ? payload_bytes(level) : 0;
+        unit += 1u << level;
+    }
+    uint32_t filed = 0;
+    for (uint32_t level = 0; level < BUDDY_LEVELS; level++) {
+        if (!list_check(level, &filed)) {
+            return false;
+        }
+    }
+    return filed == free_blocks && free_bytes == heap.free_bytes;
+}

@@ -1,0 +1,98 @@
+/* TLSF's compact layout: where blocks lie, what a free one says of itself, and that the checker sees damage to it. */
+#include <string.h>
+
+#include "bench.h"
+#include "harness.h"
+
+enum { HEADER = 4 };
+
+static uint32_t word_at(const void *address) {
+    uint32_t word;
+    memcpy(&word, address, sizeof word);
+    return word;
+}
+
+/** A request takes 4 bytes more, rounded up to 8, and at least 16. */
+static void a_header_is_one_word(void) {
+    static const size_t requests[] = {1, 12, 13, 20, 21, 100};
+    static const size_t blocks[] = {16, 16, 24, 24, 32, 104};
+    heap_reset();
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        uint8_t *const first = heap_allocate(requests[i]);
+        uint8_t *const second = heap_allocate(1);
+        CHECK_EQUAL(distance(first, second), blocks[i]);
+        CHECK_EQUAL(word_at(first - HEADER), blocks[i]);
+    }
+}
+
+/** Bit 0: free. Bit 1: the block before is free, and its last word, before this header, says where it begins. */
+static void only_a_free_block_is_known_from_behind(void) {
+    heap_reset();
+    uint8_t *const first = heap_allocate(100);
+    uint8_t *const second = heap_allocate(100);
+    memset(first, 0x77, 100);
+    CHECK_EQUAL(word_at(second - HEADER), 104);
+    CHECK_EQUAL(word_at(second - 2 * HEADER), 0x77777777u); /* payload of the first */
+    heap_free(first);
+    CHECK_EQUAL(word_at(first - HEADER), 104 | 1);
+    CHECK_EQUAL(word_at(second - HEADER), 104 | 2);
+    CHECK_EQUAL(word_at(second - 2 * HEADER), (uint32_t)(uintptr_t)(first - HEADER));
+    CHECK(heap_allocate(100) == first);
+    CHECK_EQUAL(word_at(second - HEADER), 104);
+}
+
+static void both_neighbours_merge(void) {
+    uint8_t *block[4];
+    heap_reset();
+    for (int i = 0; i < 4; i++) {
+        block[i] = heap_allocate(28);
+    }
+    heap_free(block[0]);
+    heap_free(block[2]);
+    CHECK_EQUAL(heap_read_statistics().free_blocks, 3);
+    heap_free(block[1]);
+    CHECK_EQUAL(heap_read_statistics().free_blocks, 2);
+    CHECK_EQUAL(word_at(block[0] - HEADER), 96 | 1);
+    heap_free(block[3]);
+    CHECK_EQUAL(heap_read_statistics().free_blocks, 1);
+    CHECK_EQUAL(heap_free_bytes(), 65536 - 2 * HEADER - HEADER);
+}
+
+static void what_a_header_tells_is_refused(void) {
+    heap_reset();
+    uint8_t *const block = heap_allocate(40);
+    (void)heap_allocate(40);
+    CHECK_EQUAL(heap_free(block + 4), HEAP_MISALIGNED);
+    CHECK_EQUAL(heap_free(block - 8), HEAP_FOREIGN); /* ahead of the first */
+    CHECK_EQUAL(heap_free(block), HEAP_OK);
+    CHECK_EQUAL(heap_free(block), HEAP_DOUBLE_FREE);
+    CHECK(heap_check());
+}
+
+static void damage_is_seen(void) {
+    heap_reset();
+    uint8_t *const live = heap_allocate(100);
+    uint8_t *const freed = heap_allocate(100);
+    uint8_t *const last = heap_allocate(100);
+    heap_free(freed);
+    uint8_t *const words[] = {live - HEADER, freed - HEADER, freed, freed + 4, last - 2 * HEADER, last - HEADER};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        for (int bit = 0; bit < 32; bit++) {
+            const uint32_t sound = word_at(words[i]);
+            const uint32_t damaged = sound ^ 1u << bit;
+            memcpy(words[i], &damaged, sizeof damaged);
+            CHECK(!heap_check());
+            memcpy(words[i], &sound, sizeof sound);
+            CHECK(heap_check());
+        }
+    }
+}
+
+void test_compact(void) {
+    CHECK_EQUAL(heap_region_bytes(), 65536);
+    a_header_is_one_word();
+    only_a_free_block_is_known_from_behind();
+    both_neighbours_merge();
+    what_a_header_tells_is_refused();
+    damage_is_seen();
+}
