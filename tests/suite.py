@@ -14,6 +14,8 @@ from firmware import catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
 SIMULATOR = ROOT / "simulator"
+RUST_HEAP = ROOT / "firmware" / "heap" / "rust"
+RUST_ALLOCATORS = ("tlsf", "rlsf", "linked_list_allocator", "buddy_system_allocator")
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Check:
 
 def checks() -> list[Check]:
     """All checks; the room that each belongs to is the first word of its name."""
-    return [*_python_style(), *_simulator(), *_heap(), _python_tests()]
+    return [*_python_style(), *_simulator(), *_rust_heap(), *_heap(), _python_tests()]
 
 
 def _python_style() -> list[Check]:
@@ -51,6 +53,17 @@ def _simulator() -> list[Check]:
         Check("simulator: clippy", clippy, SIMULATOR, "cargo-clippy"),
         Check("simulator: tests", ("cargo", "test", "--locked", "--release"), SIMULATOR),
     ]
+
+
+def _rust_heap() -> list[Check]:
+    """Style of the package behind the Rust allocators; what they do is tested as every allocator's."""
+    builds = ("--target-dir", str(ROOT / "build" / "rust-clippy"))
+    clippy = ("cargo", "clippy", "--locked", "--profile", "firmware", *builds)
+    checks = [Check("heap/rust: format", ("cargo", "fmt", "--check"), RUST_HEAP, "cargo-fmt")]
+    for crate in RUST_ALLOCATORS:
+        words = (*clippy, "--features", crate, "--", "-D", "warnings")
+        checks.append(Check(f"heap/rust: clippy {crate}", words, RUST_HEAP, "cargo-clippy"))
+    return checks
 
 
 def _heap() -> list[Check]:

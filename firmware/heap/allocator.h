@@ -31,7 +31,7 @@ typedef struct {
 /** Linked into every image, where the footprint table reads it. */
 extern const allocator_overhead_bytes allocator_overhead;
 
-/** Takes over `bytes` bytes at `region` (8-byte aligned): afterwards nothing is live. */
+/** Takes over `bytes` bytes at `region` (16-byte aligned): afterwards nothing is live. */
 void allocator_init(void *region, size_t bytes);
 
 allocator_result allocator_allocate(size_t size);

@@ -120,11 +120,15 @@ def test_interrupt_raises_its_pin_first(image: firmware.FirmwareImage, entry: st
     assert names[:5] == ["movw", "movt", "mov.w", "str", "b.w"]
 
 
-def test_same_bytes_from_another_folder(image: firmware.FirmwareImage, tmp_path: Path) -> None:
+@pytest.mark.parametrize("allocator", ["tlsf", "rlsf"])
+def test_same_bytes_from_another_folder(allocator: str, tmp_path: Path) -> None:
+    """One of ours and one that cargo builds; both builds share the compiled core library."""
+    image = firmware.build(allocator)
     copy = tmp_path / "elsewhere" / "firmware"
     shutil.copytree(FIRMWARE, copy)
     folder = tmp_path / "another-build"
-    flags = ["-G", "Ninja", f"-DTAILSCOPE_ALLOCATOR={image.allocator}"]
+    rust_builds = FIRMWARE.parent / "build" / "rust"
+    flags = [f"-DTAILSCOPE_ALLOCATOR={allocator}", f"-DTAILSCOPE_RUST_BUILDS={rust_builds}", "-G", "Ninja"]
     subprocess.run(["cmake", "-S", copy, "-B", folder, *flags], capture_output=True, check=True)
     subprocess.run(["cmake", "--build", folder], capture_output=True, check=True)
     assert (folder / "tailscope.elf").read_bytes() == image.elf.read_bytes()

@@ -1,0 +1,2 @@
+include("${CMAKE_CURRENT_LIST_DIR}/../rust/rust.cmake")
+tailscope_rust_heap(rlsf)

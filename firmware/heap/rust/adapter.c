@@ -1,0 +1,116 @@
+/**
+ * allocator.h on a Rust allocator (rust_heap.h). What the crate cannot tell is kept here: the sum of what is live. The
+ * name and the overhead, which depend on the crate, are in ../allocators/<id>.c.
+ */
+#include "rust_heap.h"
+
+#include "allocators/request.h"
+
+#define NATURAL_ALIGNMENT ((size_t)8)
+
+static struct {
+    size_t bytes;      /* of the region */
+    size_t live_bytes; /* payload and overhead of live blocks */
+} heap;
+
+static size_t with_overhead(size_t usable_bytes) {
+    return usable_bytes + allocator_overhead.block;
+}
+
+void allocator_init(void *region, size_t bytes) {
+    rust_heap_init(region, bytes);
+    heap.bytes = bytes;
+    heap.live_bytes = allocator_overhead.heap;
+}
+
+/** What the crate gave, once the account has it. */
+static allocator_result answer(rust_heap_block found) {
+    if (found.payload != NULL) {
+        heap.live_bytes += with_overhead(found.usable_bytes);
+    }
+    return request_answer(found.payload, found.usable_bytes);
+}
+
+allocator_result allocator_allocate(size_t size) {
+    const heap_status status = request_judge(size, heap.bytes);
+    return status == HEAP_OK ? answer(rust_heap_allocate(size, NATURAL_ALIGNMENT)) : request_refused(status);
+}
+
+allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
+    const heap_status status = request_judge_aligned(size, alignment, heap.bytes);
+    if (status != HEAP_OK || alignment <= NATURAL_ALIGNMENT) {
+        return status == HEAP_OK ? allocator_allocate(size) : request_refused(status);
+    }
+    return answer(rust_heap_allocate(size, alignment));
+}
+
+allocator_result allocator_reallocate(void *payload, size_t size) {
+    const heap_status status = rust_heap_reallocates() ? request_judge(size, heap.bytes) : HEAP_UNSUPPORTED;
+    if (status != HEAP_OK) {
+        return request_refused(status);
+    }
+    const size_t usable_before = rust_heap_usable_bytes(payload);
+    const rust_heap_block found = rust_heap_reallocate(payload, size);
+    if (found.payload != NULL) {
+        heap.live_bytes -= with_overhead(usable_before);
+    }
+    return answer(found);
+}
+
+heap_status allocator_free(void *payload) {
+    if (payload == NULL || heap.bytes == 0) {
+        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
+    }
+    heap.live_bytes -= with_overhead(rust_heap_free(payload));
+    return HEAP_OK;
+}
+
+size_t allocator_usable_size(const void *payload) {
+    return payload == NULL || heap.bytes == 0 ? 0 : rust_heap_usable_bytes(payload);
+}
+
+size_t allocator_free_bytes(void) {
+    return heap.bytes - heap.live_bytes;
+}
+
+/** By trial: a block that is taken and freed at once leaves all as it was, the order of the lists included. */
+static bool is_served(size_t size) {
+    const rust_heap_block found = rust_heap_allocate(size, NATURAL_ALIGNMENT);
+    if (found.payload == NULL) {
+        return false;
+    }
+    (void)rust_heap_free(found.payload);
+    return true;
+}
+
+size_t allocator_largest_free_block(void) {
+    size_t served = 0;
+    size_t refused = heap.bytes + 1u;
+    while (refused - served > 1u) {
+        const size_t middle = served + (refused - served) / 2u;
+        if (is_served(middle)) {
+            served = middle;
+        } else {
+            refused = middle;
+        }
+    }
+    return served;
+}
+
+allocator_free_space allocator_read_free(void) {
+    allocator_free_space space;
+    rust_heap_read_free(&space);
+    return space;
+}
+
+uint32_t allocator_probes(void) {
+    return 0;
+}
+
+bool allocator_check(void) {
+    return true;
+}
+
+void rust_heap_panic(void) {
+    __builtin_trap();
+}

@@ -1,0 +1,97 @@
+# tailscope_rust_heap(<feature>): links the Rust allocator that the feature of this package chooses, and its adapter.
+#
+# Debian has no core library for the target, so cargo builds it from the compiler's own source, which Debian packages
+# (rustc-web and rust-web-src, of one version). That asks of a released compiler what only a nightly one allows:
+# RUSTC_BOOTSTRAP=1 makes it allow it. What was built of core is shared by all builds, in TAILSCOPE_RUST_BUILDS.
+set(rust_package "${CMAKE_CURRENT_LIST_DIR}")
+cmake_path(SET rust_builds NORMALIZE "${rust_package}/../../../build/rust")
+set(TAILSCOPE_RUST_BUILDS "${rust_builds}" CACHE PATH "Where cargo builds the Rust allocators and the core library")
+set(rust_library libtailscope_rust_allocators.a)
+
+# A rustc with its source: Debian's if it is there, so that machines agree, else the first on the PATH. Sets
+# rust_compiler and rust_source.
+function(tailscope_find_rust)
+    find_program(TAILSCOPE_CARGO cargo)
+    find_program(TAILSCOPE_RUSTC rustc PATHS /usr/bin NO_DEFAULT_PATH)
+    find_program(TAILSCOPE_RUSTC rustc)
+    if(NOT TAILSCOPE_CARGO OR NOT TAILSCOPE_RUSTC)
+        message(FATAL_ERROR "cargo or rustc is not on the PATH: install the packages cargo-web, rustc-web and rust-web-src.")
+    endif()
+    execute_process(COMMAND "${TAILSCOPE_RUSTC}" --print sysroot OUTPUT_VARIABLE sysroot OUTPUT_STRIP_TRAILING_WHITESPACE)
+    set(source "${sysroot}/lib/rustlib/src/rust")
+    if(NOT EXISTS "${source}/library/core/src/lib.rs")
+        message(FATAL_ERROR "${TAILSCOPE_RUSTC} has no source of its library: install the packages rustc-web and rust-web-src, both of one version.")
+    endif()
+    set(rust_compiler "${TAILSCOPE_RUSTC}" PARENT_SCOPE)
+    set(rust_source "${source}" PARENT_SCOPE)
+endfunction()
+
+# Sets rust_target and rust_flags for the machine that is compiled for; the flags match those of our C.
+function(tailscope_choose_rust_target)
+    if(CMAKE_SYSTEM_PROCESSOR STREQUAL "cortex-m4")
+        set(target thumbv7em-none-eabihf)
+        set(flags -Ctarget-cpu=cortex-m4)
+    else()
+        set(target i686-unknown-linux-gnu)
+        set(flags "")
+    endif()
+    set(rust_target ${target} PARENT_SCOPE)
+    set(rust_flags ${flags} PARENT_SCOPE)
+endfunction()
+
+# Sets rust_environment: no absolute path reaches the library, so the same sources give the same bytes from any folder.
+function(tailscope_hide_rust_folders)
+    set(cargo_home "$ENV{CARGO_HOME}")
+    if(NOT cargo_home)
+        set(cargo_home "$ENV{HOME}/.cargo")
+    endif()
+    file(REAL_PATH "${rust_source}" real_source)
+    set(flags ${rust_flags})
+    foreach(pair "${rust_package}=rust" "${TAILSCOPE_RUST_BUILDS}=build" "${cargo_home}=cargo" "${real_source}=core" "${rust_source}=core")
+        list(APPEND flags "--remap-path-prefix=${pair}")
+    endforeach()
+    string(ASCII 31 separator)
+    list(JOIN flags "${separator}" encoded)
+    set(rust_environment
+        "RUSTC=${rust_compiler}" RUSTC_BOOTSTRAP=1 "CARGO_ENCODED_RUSTFLAGS=${encoded}" CARGO_INCREMENTAL=0
+        PARENT_SCOPE)
+endfunction()
+
+# Fetches what Cargo.lock and the compiler's own lock file pin, if it is not there yet.
+function(tailscope_fetch_crates)
+    set(fetch "${CMAKE_COMMAND}" -E env ${rust_environment}
+        "${TAILSCOPE_CARGO}" fetch --locked -Zbuild-std=core --target ${rust_target})
+    execute_process(COMMAND ${fetch} --offline WORKING_DIRECTORY "${rust_package}" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+    if(missing)
+        execute_process(COMMAND ${fetch} WORKING_DIRECTORY "${rust_package}" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_VARIABLE complaint)
+        if(failed)
+            message(FATAL_ERROR "cargo could not fetch the crates of heap/rust: check the network.\n${complaint}")
+        endif()
+    endif()
+endfunction()
+
+function(tailscope_rust_heap feature)
+    tailscope_find_rust()
+    tailscope_choose_rust_target()
+    tailscope_hide_rust_folders()
+    tailscope_fetch_crates()
+
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/rust")
+    file(GLOB sources CONFIGURE_DEPENDS "${rust_package}/src/*.rs")
+    add_custom_command(
+        OUTPUT "${folder}/${rust_library}"
+        COMMAND "${CMAKE_COMMAND}" -E env ${rust_environment}
+                "${TAILSCOPE_CARGO}" build --quiet --profile firmware --locked --offline --features ${feature}
+                -Zbuild-std=core --target ${rust_target} --target-dir "${TAILSCOPE_RUST_BUILDS}"
+                -Zunstable-options --artifact-dir "${folder}"
+        WORKING_DIRECTORY "${rust_package}"
+        DEPENDS ${sources} "${rust_package}/Cargo.toml" "${rust_package}/Cargo.lock"
+        COMMENT "Building the crate ${feature} for ${rust_target}"
+        VERBATIM)
+    add_custom_target(tailscope_rust DEPENDS "${folder}/${rust_library}")
+    target_sources(tailscope_heap PRIVATE "${rust_package}/adapter.c")
+    add_dependencies(tailscope_heap tailscope_rust)
+    target_link_libraries(tailscope_heap PRIVATE "${folder}/${rust_library}")
+    # Rust's objects say that the stack is not executable, GCC's for the target say nothing; there is nothing to warn of.
+    target_link_options(tailscope_heap INTERFACE -Wl,--no-warn-execstack)
+endfunction()
