@@ -131,19 +131,24 @@ fn enables(register: u32) -> u32 {
     }
 }
 
-/// A snapshot file, damaged behind a good checksum: each four bytes of the data are a place and what is added there. The
-/// file itself, as a stranger would send it, first.
+/// A snapshot file, damaged behind a good checksum: each four bytes of the data are a place, of all or among the peripherals
+/// at the end, and what is added there. The machine then runs. The file itself, as a stranger would send it, first.
 pub fn snapshot(data: &[u8]) {
     let _ = Snapshot::from_bytes(data);
     let _ = Snapshot::from_payload(data);
-    let mut payload = sleeping().snapshot().to_payload();
+    let mut payload = counting().snapshot().to_payload();
     for edit in data.chunks_exact(4) {
-        let place = u32::from_le_bytes([edit[0], edit[1], edit[2], 0]) as usize % payload.len();
+        let place = u32::from_le_bytes([edit[0], edit[1], edit[2], 0]) as usize;
+        let place = match edit[2] {
+            0x80.. => payload.len() - 1 - place % PERIPHERALS_BYTES,
+            _ => place % payload.len(),
+        };
         payload[place] = payload[place].wrapping_add(edit[3]);
     }
     if let Ok(snapshot) = Snapshot::from_payload(&payload) {
         let again = snapshot.to_payload();
         assert!(Snapshot::from_payload(&again).is_ok());
+        run_on(&mut snapshot.fork());
     }
 }
 
@@ -152,6 +157,33 @@ fn sleeping() -> Machine {
     let mut memory = Memory::default();
     memory.load(FLASH_BASE, &SLEEP).expect("the code fits");
     Machine::new(memory, Timing::Nucleo).expect("the vectors can be read")
+}
+
+/// About what a snapshot holds behind the memories.
+const PERIPHERALS_BYTES: usize = 1_024;
+
+/// The same with TIM2 counting, comparing and interrupting, and USART2 sending.
+fn counting() -> Machine {
+    let mut machine = sleeping();
+    let set_up = [
+        (0x4002_3830, 1),
+        (0x4002_3840, 1 << 17 | 1 << 11 | 1),
+        (0x4000_002C, 999),
+        (0x4000_0034, 500),
+        (0x4000_0018, 3 << 4),
+        (0x4000_0020, 1),
+        (0x4000_000C, 3),
+        (0x4000_0000, 1),
+        (0x4000_4408, 42),
+        (0x4000_440C, 1 << 13 | 1 << 3),
+        (0x4000_4404, 0x55),
+        (0x4000_2C00, 0xFF),
+    ];
+    for (register, value) in set_up {
+        let written = machine.soc_mut().write(register, Width::Word, value, 0);
+        written.expect("the registers are modelled");
+    }
+    machine
 }
 
 /// SP, the entry point 8, then `wfi` and a jump back to it.
