@@ -18,7 +18,7 @@ pub enum Entry {
         pc: u32,
         opcode: u32,
         wide: bool,
-        /// False: a fault, or the end of the run, came in its middle.
+        /// False: a fault, an interrupt or the end of the run came in its middle.
         completed: bool,
         /// Number and new value of the registers that it changed.
         changed: Vec<(usize, u32)>,
