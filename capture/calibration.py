@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from capture.records import CalibrationRecord
-from capture.statistics import nearest_rank
 from capture.wire import SECTIONS_PER_END, Wire
+from metrology.quantiles import nearest_rank
 
 Cycles = npt.NDArray[np.float64]
 

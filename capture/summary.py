@@ -8,17 +8,20 @@ from typing import Any
 
 import polars as pl
 
+from capture.baselines import baseline
 from capture.budget import pin_cost_cycles
+from capture.dispersion import intervals
 from capture.evidence import Evidence
 from capture.join import NS_PER_S
-from capture.quantities import of_each
+from capture.maxima import maximum
+from capture.quantities import QUANTITIES, of_each
 from capture.records import Boot, CostRecord, EndRecord, HeapRecord, StatRecord, TickRecord
 from capture.skew import skew_between
-from capture.statistics import Summary, summarise
 from capture.verdict import judge
 from capture.wire import COMMON_CHANNELS, Samples, Wire
 from decoders.vectorised import fit_clock
 from firmware.catalogue import allocators
+from metrology.quantiles import Summary, summarise
 
 SCHEMA = 1
 SKEW_REFERENCE = "STIM"
@@ -44,6 +47,7 @@ def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "schema": SCHEMA,
         "scenario": plan.name,
         "parameters": plan.parameters,
+        "ramp": plan.ramp,
         "allocator": setting.allocator,
         "board": setting.board,
         "analyzer": setting.analyzer,
@@ -65,6 +69,9 @@ def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "counts": _counts(evidence.joined.operations),
         **_statistics(evidence),
         "error_budget": _error_budget(evidence),
+        "intervals": intervals(evidence.joined.operations, evidence.joined.interrupts, plan.ramp),
+        "maxima": _maxima(evidence),
+        "baselines": _baselines(evidence),
         "interrupts": _interrupt_counts(evidence),
         "calibration": _calibration(evidence),
         "clock": _clock(evidence),
@@ -139,6 +146,21 @@ def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:
         "control_stimuli": interrupts.height - stimuli.height,
         "control_entries": stat.control_entries if stat else None,
         "preempted_operations": stat.preempted_operations if stat else None,
+    }
+
+
+def _maxima(evidence: Evidence) -> dict[str, Any]:
+    operations = evidence.joined.operations
+    return of_each(
+        operations, evidence.joined.interrupts, lambda quantity, rows: maximum(quantity, rows, operations)
+    )
+
+
+def _baselines(evidence: Evidence) -> dict[str, Any]:
+    joined, sample_ns = evidence.joined, NS_PER_S / evidence.edges.samplerate_hz
+    return {
+        quantity.key: baseline(quantity, joined.interrupts, joined.critical_cost, sample_ns)
+        for quantity in QUANTITIES
     }
 
 

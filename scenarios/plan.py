@@ -54,6 +54,11 @@ class Plan:
     operations: pl.DataFrame = field(compare=False, repr=False)
     records: str = "uart"
 
+    @property
+    def ramp(self) -> bool:
+        """Whether what is measured changes by design from one depth to the next."""
+        return self.operations.filter("measured")["depth"].n_unique() > 1
+
     def recorded_by(self, records: str) -> Plan:
         """The same plan with its records carried by `records`: uart or rtt."""
         return replace(self, image=with_records(self.image, records), records=records)
