@@ -85,7 +85,8 @@ pub struct EventCounters {
 impl EventCounters {
     #[inline(always)]
     pub fn count(&mut self, event: Event, number: u64) {
-        self.totals[event as usize] += number;
+        let total = &mut self.totals[event as usize];
+        *total = total.wrapping_add(number);
     }
 
     pub fn totals(&self) -> [u64; EVENTS] {
