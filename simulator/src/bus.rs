@@ -44,6 +44,12 @@ pub trait Bus {
     fn interrupt_lines(&mut self, _now: u64) -> Option<u128> {
         None
     }
+    /// Whether reading the register at `address` again, before the bus's next event and with no write in between, is sure to give
+    /// the same and to change nothing. If so, reads that lie a multiple of this many cycles apart wait equally long.
+    fn steady_period(&self, address: u32) -> Option<u64> {
+        let _ = address;
+        None
+    }
     /// FLASH_ACR (RM0368 §3.8.1): wait states, prefetch and caches of what the Code region is fetched from. The core asks
     /// after it has written to a peripheral. A chip whose code needs no waiting keeps the default.
     fn flash_access_control(&self) -> u32 {

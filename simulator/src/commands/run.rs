@@ -290,6 +290,7 @@ fn write_stats(
     let instructions = core.instructions() - started.instructions;
     let mut stats = json!({
         "instructions": core.instructions(),
+        "skipped_instructions": core.skipped_instructions(),
         "cycles": core.cycles(),
         "host_seconds": host_seconds,
         "mips": instructions as f64 / host_seconds.max(f64::MIN_POSITIVE) / 1e6,

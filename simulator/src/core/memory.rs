@@ -167,6 +167,7 @@ impl Core {
         value: u32,
         transfer: u64,
     ) -> Exec<()> {
+        self.laps.disturb();
         if address & (bytes(width) - 1) != 0 {
             self.check_unaligned(address, width)?;
         }
@@ -178,7 +179,9 @@ impl Core {
         if address.wrapping_sub(SRAM_START) >= self.ordinary_store_bytes {
             return self.store_beyond_memory(bus, address, width, value, now);
         }
-        self.code.written(address, bytes(width));
+        if self.code.may_hold(address) {
+            self.forget_code(address, bytes(width));
+        }
         match bus.write(address, width, value, now) {
             Ok(wait_cycles) => {
                 self.buffer_store(transfer, wait_cycles);
@@ -215,8 +218,14 @@ impl Core {
     ) -> Exec<u32> {
         self.note_access(address, width, Access::Read);
         if PERIPHERALS.contains(&address) {
+            let waits = self.timing.is_nucleo();
+            self.laps.read(|| {
+                bus.steady_period(address)
+                    .map(|cycles| if waits { cycles } else { 1 })
+            });
             return self.read_bus(bus, address, width, now);
         }
+        self.laps.disturb();
         if let Some((word, bit)) = bit_band(address) {
             return Ok(self.read_bus(bus, word, Width::Word, now)? >> bit & 1);
         }
@@ -295,7 +304,7 @@ impl Core {
         now: u64,
     ) -> Exec<()> {
         if address < NORMAL_MEMORY_END {
-            self.code.written(address, bytes(width));
+            self.forget_code(address, bytes(width));
         }
         let result = bus.write(address, width, value, now);
         self.note_attention(bus);

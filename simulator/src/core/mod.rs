@@ -14,6 +14,7 @@ mod exceptions;
 mod execute;
 mod interruption;
 mod itm;
+mod laps;
 mod memory;
 mod mpu;
 mod private_bus;
@@ -33,7 +34,7 @@ pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
 
 use crate::bus::{Bus, Fault as BusFault, Width};
-use code_cache::CodeCache;
+use code_cache::{CodeCache, Page};
 use debug::Debug;
 use decode::{Kind, Op};
 use dwt::{CycleCounter, Event, EventCounters};
@@ -41,6 +42,7 @@ use exception_entry::Entry;
 use exception_return::Return;
 use exceptions::{Exceptions, FIRST_IRQ, SYSTICK};
 use itm::Itm;
+use laps::Laps;
 use memory::Purpose;
 use mpu::Mpu;
 use registers::{Flags, FloatRegisters};
@@ -82,9 +84,13 @@ pub struct Core {
     /// A cache of `bus`: what it holds changes no result.
     #[serde(skip)]
     code: CodeCache,
+    /// Skips what changes nothing: it changes no result.
+    #[serde(skip)]
+    laps: Laps,
     cycles: u64,
     instructions: u64,
-    /// The fast loop runs while `cycles` is below; 0 when something else is to be done first.
+    /// The fast loop runs while `cycles` is below; 0 when something else is to be done first. Each run sets it anew.
+    #[serde(skip)]
     horizon: u64,
     attention: bool,
     sleep: Sleep,
@@ -119,6 +125,14 @@ enum Sleep {
     UntilEvent,
 }
 
+/// Why the core stopped executing from a page of the code cache without a trap.
+enum Left {
+    /// Execution goes on elsewhere, or something else is to be done first.
+    Page,
+    /// The next instruction has not been decoded yet, or its executions are counted.
+    Single,
+}
+
 #[derive(Clone, Serialize, Deserialize)]
 struct Watch {
     address: u32,
@@ -150,6 +164,7 @@ impl Core {
             ordinary_loads_end: memory::NORMAL_MEMORY_END,
             ordinary_store_bytes: memory::SRAM_REGION_BYTES,
             code: CodeCache::new(),
+            laps: Laps::default(),
             cycles: 0,
             instructions: 0,
             horizon: 0,
@@ -181,6 +196,7 @@ impl Core {
         let demcr = self.scb.demcr;
         let cycle_counter = self.cycle_counter.clone();
         let (events, itm) = (self.events.clone(), std::mem::take(&mut self.itm));
+        let laps = std::mem::take(&mut self.laps);
         *self = Core {
             watches,
             cycles,
@@ -188,9 +204,11 @@ impl Core {
             cycle_counter,
             events,
             itm,
+            laps,
             ..Core::new(self.timing)
         };
         self.scb.demcr = demcr & !debug::MONITOR_CONTROLS;
+        self.laps.forget();
         let stack = self.reset_vector(bus, 0)?;
         let entry = self.reset_vector(bus, 4)?;
         self.registers[13] = stack & !3;
@@ -222,9 +240,17 @@ impl Core {
         if self.debug.holds() {
             return self.run_held(bus);
         }
+        self.laps.forget();
         loop {
             self.set_horizon(deadline_cycle);
+            if self.laps.take_due() && !self.supervised() {
+                self.skip_laps();
+            }
             self.execute_to_horizon(bus)?;
+            if self.laps.is_due() {
+                continue;
+            }
+            self.laps.forget();
             if let Some(end) = self.between_instructions(bus, deadline_cycle)? {
                 return Ok(end);
             }
@@ -253,7 +279,7 @@ impl Core {
             }
         }
         while self.cycles < self.horizon {
-            self.instruction_or_fault(bus)?;
+            self.page_or_fault(bus)?;
         }
         Ok(())
     }
@@ -408,26 +434,75 @@ impl Core {
     fn instruction_or_fault<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         match self.instruction(bus) {
             Ok(()) => Ok(()),
-            Err(trap) => self.take_trap(trap),
+            Err(trap) => {
+                self.laps.forget();
+                self.take_trap(trap)
+            }
+        }
+    }
+
+    fn page_or_fault<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        match self.page_of_instructions(bus) {
+            Ok(()) => Ok(()),
+            Err(trap) => {
+                self.laps.forget();
+                self.take_trap(trap)
+            }
+        }
+    }
+
+    /// Instructions of one page of the code cache, up to the horizon.
+    fn page_of_instructions<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
+        let Some(page) = self.code.lend(self.pc) else {
+            return self.instruction(bus);
+        };
+        let result = self.instructions_of(bus, &page);
+        self.code.give_back(page);
+        match result {
+            Ok(Left::Page) => Ok(()),
+            Ok(Left::Single) => self.instruction(bus),
+            Err(trap) => Err(trap),
         }
     }
 
     #[inline(always)]
+    fn instructions_of<B: Bus>(&mut self, bus: &mut B, page: &Page) -> Exec<Left> {
+        while self.cycles < self.horizon && page.holds(self.pc) {
+            let op = page.get(self.pc);
+            if op.watch != 0 {
+                return Ok(Left::Single);
+            }
+            self.carry_out(bus, op)?;
+        }
+        Ok(Left::Page)
+    }
+
     fn instruction<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
         let mut op = self.code.get(self.pc);
-        if op.kind == Kind::Undecoded {
+        if op.undecoded() {
             op = self.fetch(bus)?;
         }
+        self.carry_out(bus, &op)?;
+        if op.watch != 0 {
+            self.watches[op.watch as usize - 1].executions += 1;
+            self.laps.disturb();
+        }
+        Ok(())
+    }
+
+    /// The instruction at the PC, decoded.
+    #[inline(always)]
+    fn carry_out<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
         self.registers[15] = self.pc.wrapping_add(4);
         self.next_pc = self.pc.wrapping_add(op.size.into());
         if self.timing.is_nucleo() {
-            self.issue(&op);
+            self.issue(op);
         }
         self.instructions += 1;
         let cycles = if self.itstate == 0 {
-            self.execute(bus, &op).map(|()| op.cycles)
+            self.execute(bus, op).map(|()| op.cycles)
         } else {
-            self.execute_in_it(bus, &op)
+            self.execute_in_it(bus, op)
         };
         match cycles {
             Ok(cycles) => self.cycles += u64::from(cycles),
@@ -435,9 +510,6 @@ impl Core {
                 self.instructions -= 1;
                 return Err(trap);
             }
-        }
-        if op.watch != 0 {
-            self.watches[op.watch as usize - 1].executions += 1;
         }
         self.previous_pc = self.pc;
         self.pc = self.next_pc;
@@ -449,7 +521,7 @@ impl Core {
     fn issue(&mut self, op: &Op) {
         let free = self.cycles + u64::from(op.address_registers & self.late != 0);
         self.late = op.late_registers;
-        (self.cycles, self.decoded) = self.fetch.issue(self.pc, op.size, free);
+        (self.cycles, self.decoded) = self.fetch.issue(self.pc, op, free);
     }
 
     /// An instruction that EPSR.ICI continues, or one of an IT block, skipped unless its condition holds (A7.3.2). Returns its cycles: skipping takes one.
@@ -503,6 +575,7 @@ impl Core {
         op.cycles = timing::base_cycles(&op);
         op.address_registers = timing::address_registers(&op);
         op.late_registers = timing::late_registers(&op);
+        (op.arrives, op.leaves) = Fetch::places(self.pc, op.size);
         op.watch = self
             .watches
             .iter()
@@ -631,6 +704,14 @@ impl Core {
     /// Forgets decoded instructions: call it when code changed without a store by this core.
     pub fn invalidate_code(&mut self) {
         self.code.clear();
+        self.reconsider();
+    }
+
+    /// Forgets decoded instructions where something has been written.
+    #[cold]
+    fn forget_code(&mut self, address: u32, bytes: u32) {
+        self.code.written(address, bytes);
+        self.reconsider();
     }
 
     /// Starts counting executions of the instruction at `address`; returns the index for [`Core::executions`]. Instructions
@@ -644,14 +725,14 @@ impl Core {
             address: address & !1,
             executions: 0,
         });
-        self.code.clear();
+        self.invalidate_code();
         self.watches.len() - 1
     }
 
     /// Stops counting executions, and forgets the counts.
     pub fn clear_watches(&mut self) {
         self.watches.clear();
-        self.code.clear();
+        self.invalidate_code();
     }
 
     pub fn executions(&self, index: usize) -> u64 {

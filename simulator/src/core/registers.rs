@@ -47,18 +47,44 @@ impl Flags {
     /// `ConditionPassed` (A7.3.1).
     #[inline(always)]
     pub fn satisfy(self, condition: u8) -> bool {
-        let base = match condition >> 1 {
-            0 => self.z,
-            1 => self.c,
-            2 => self.n,
-            3 => self.v,
-            4 => self.c && !self.z,
-            5 => self.n == self.v,
-            6 => self.n == self.v && !self.z,
-            _ => return true,
-        };
-        base != (condition & 1 != 0)
+        let nzcv =
+            (self.n as u16) << 3 | (self.z as u16) << 2 | (self.c as u16) << 1 | self.v as u16;
+        PASSED[usize::from(condition & 15)] >> nzcv & 1 != 0
     }
+}
+
+/// For each condition, bit N:Z:C:V tells whether it holds with these flags.
+const PASSED: [u16; 16] = {
+    let mut table = [0; 16];
+    let mut case = 0;
+    while case < 256 {
+        let (condition, nzcv) = (case >> 4, case & 15);
+        if holds(
+            condition,
+            nzcv & 8 != 0,
+            nzcv & 4 != 0,
+            nzcv & 2 != 0,
+            nzcv & 1 != 0,
+        ) {
+            table[condition] |= 1 << nzcv;
+        }
+        case += 1;
+    }
+    table
+};
+
+const fn holds(condition: usize, n: bool, z: bool, c: bool, v: bool) -> bool {
+    let base = match condition >> 1 {
+        0 => z,
+        1 => c,
+        2 => n,
+        3 => v,
+        4 => c && !z,
+        5 => n == v,
+        6 => n == v && !z,
+        _ => return true,
+    };
+    base != (condition & 1 != 0)
 }
 
 /// S0–S31 and FPSCR.

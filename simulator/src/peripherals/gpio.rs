@@ -88,6 +88,11 @@ impl Gpio {
         gpio
     }
 
+    /// Whether reading this register a second time changes nothing, and gives the same until the next event.
+    pub fn reads_steadily(offset: u32) -> bool {
+        offset == IDR
+    }
+
     /// Whether a write to this register can change which alternate function a pin has.
     pub fn routes(offset: u32) -> bool {
         matches!(offset, MODER | AFRL | AFRH)

@@ -104,6 +104,11 @@ impl Usart {
         offset == DR
     }
 
+    /// Whether reading this register a second time changes nothing, and gives the same until the next event.
+    pub fn reads_steadily(offset: u32) -> bool {
+        offset == SR
+    }
+
     pub fn set_divider(&mut self, divider: Option<u64>) {
         self.divider = divider;
     }

@@ -4,6 +4,7 @@ use super::gaps::Direction;
 use super::Soc;
 use crate::bus::{Bus, Fault, Loaded, Width};
 use crate::memory::{Memory, SRAM_BASE};
+use crate::peripherals::gpio::Gpio;
 use crate::peripherals::places::{Block, Connection, Place};
 use crate::peripherals::registers::{Lanes, Unmodelled};
 use crate::peripherals::timer::Timer;
@@ -118,14 +119,22 @@ impl Soc {
     /// (AMBA APB, ARM IHI 0024, chapter 3). The phase of PCLK against the core's cycle count is not documented; it is
     /// taken from cycle 0. What lies beyond, GPIO and RCC among it, is on the AHB and answers without waiting.
     fn bridge_cycles(&self, address: u32, now: u64) -> u32 {
-        let divider = match address {
-            APB1_START..APB2_START => self.clocks.apb1_divider,
-            APB2_START..AHB1_START => self.clocks.apb2_divider,
-            _ => return 0,
+        let Some(divider) = self.bridge_divider(address) else {
+            return 0;
         };
         // Dividers are powers of two (§6.3.3, PPRE1 and PPRE2).
         let to_edge = now.wrapping_neg() & (divider - 1);
         (to_edge + APB_TRANSFER_CLOCKS * divider - 1) as u32
+    }
+
+    /// Core cycles per PCLK of the bridge that leads to an address.
+    #[inline(always)]
+    fn bridge_divider(&self, address: u32) -> Option<u64> {
+        match address {
+            APB1_START..APB2_START => Some(self.clocks.apb1_divider),
+            APB2_START..AHB1_START => Some(self.clocks.apb2_divider),
+            _ => None,
+        }
     }
 
     pub(super) fn write_modelled(
@@ -149,25 +158,18 @@ impl Soc {
     }
 }
 
-impl Bus for Soc {
-    fn fetch(&mut self, address: u32) -> Result<u16, Fault> {
-        let half = self.memory.read(address, Width::Half);
-        half.map(|half| half as u16).ok_or(Fault::Bus { address })
-    }
-
-    /// Wait cycles of the flash are the core's business, which fetches from it.
-    fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
+impl Soc {
+    #[inline(never)]
+    fn read_beyond_memory(
+        &mut self,
+        address: u32,
+        width: Width,
+        now: u64,
+    ) -> Result<Loaded, Fault> {
         if PERIPHERALS.contains(&address) {
             let value = self.read_peripheral(address, width, now)?;
             let wait_cycles = self.bridge_cycles(address, now);
             return Ok(Loaded { value, wait_cycles });
-        }
-        if let Some(value) = self.memory.read(address, width) {
-            self.stall_read(address, now);
-            return Ok(Loaded {
-                value,
-                wait_cycles: 0,
-            });
         }
         if let Some(value) = self.read_system_memory(address, width) {
             return value.map(|value| Loaded {
@@ -187,10 +189,14 @@ impl Bus for Soc {
         })
     }
 
-    fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault> {
-        if self.memory.write(address, width, value).is_some() {
-            return Ok(0);
-        }
+    #[inline(never)]
+    fn write_beyond_sram(
+        &mut self,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Result<u32, Fault> {
         if let Some((word, bit)) = bit_band(address) {
             let present = self.read(word, Width::Word, now)?.value;
             return self.write(
@@ -207,7 +213,39 @@ impl Bus for Soc {
         self.write_peripheral(address, width, value, now)?;
         Ok(self.bridge_cycles(address, now))
     }
+}
 
+impl Bus for Soc {
+    fn fetch(&mut self, address: u32) -> Result<u16, Fault> {
+        let half = self.memory.read(address, Width::Half);
+        half.map(|half| half as u16).ok_or(Fault::Bus { address })
+    }
+
+    /// Wait cycles of the flash are the core's business, which fetches from it.
+    #[inline(always)]
+    fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
+        if address >= PERIPHERALS.start {
+            return self.read_beyond_memory(address, width, now);
+        }
+        match self.memory.read(address, width) {
+            Some(value) => {
+                self.stall_read(address, now);
+                Ok(Loaded {
+                    value,
+                    wait_cycles: 0,
+                })
+            }
+            None => self.read_beyond_memory(address, width, now),
+        }
+    }
+
+    #[inline(always)]
+    fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault> {
+        match self.memory.write(address, width, value) {
+            Some(()) => Ok(0),
+            None => self.write_beyond_sram(address, width, value, now),
+        }
+    }
     fn attention(&self) -> bool {
         self.attention
     }
@@ -215,6 +253,17 @@ impl Bus for Soc {
     fn interrupt_lines(&mut self, now: u64) -> Option<u128> {
         self.catch_up(now);
         Some(Soc::interrupt_lines(self))
+    }
+
+    fn steady_period(&self, address: u32) -> Option<u64> {
+        let place = self.map.find(address)?;
+        let offset = (address - place.base) & !3;
+        let steady = match place.block? {
+            Block::Usart2 => Usart::reads_steadily(offset),
+            Block::Gpio(_) => Gpio::reads_steadily(offset),
+            _ => false,
+        };
+        steady.then(|| self.bridge_divider(address).unwrap_or(1))
     }
 
     fn flash_access_control(&self) -> u32 {

@@ -321,7 +321,7 @@ impl Core {
                 .write_private(address, width, value, self.cycles)
                 .map_err(|trap| DebugFault::from_trap(trap, address));
         }
-        self.code.written(address, super::memory::bytes(width));
+        self.forget_code(address, super::memory::bytes(width));
         bus.write(address, width, value, self.cycles)
             .map(|_| ())
             .map_err(DebugFault::from)
@@ -404,7 +404,7 @@ impl Core {
             }
             _ if FPB.contains(&address) => {
                 let written = self.debug.breakpoints.write(address - FPB.start(), value);
-                self.code.clear();
+                self.invalidate_code();
                 written
             }
             _ => None,

@@ -1,7 +1,9 @@
 //! A decoded instruction.
 
-/// What an instruction does, by group; the groups are the files of `decode` and `execute`.
+/// What an instruction does, by group; the groups are the files of `decode` and `execute`. The tag has a byte of its own, so
+/// that finding the group is one look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Kind {
     /// The cache slot holds no decoded instruction.
     Undecoded,
@@ -108,6 +110,7 @@ pub enum Media {
 
 /// Single, double and exclusive loads and stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Memory {
     /// `d` ↔ memory at `n` + `imm`, indexed as `index` says.
     Load(Access),
@@ -280,7 +283,7 @@ pub struct Op {
     pub size: u8,
     /// Cycles of the timing table, dynamic parts not counted.
     pub cycles: u8,
-    /// 0, or 1 + the index of the execution counter.
+    /// 0 for most; 1 + the index of the execution counter; [`Op::NOTHING`] where nothing has been decoded.
     pub watch: u8,
     pub d: u8,
     pub n: u8,
@@ -295,6 +298,9 @@ pub struct Op {
     pub address_registers: u16,
     /// Registers that the next instruction cannot make an address of without waiting.
     pub late_registers: u16,
+    /// Where the prefetch unit keeps the word that the instruction ends in, and the one that it is the last of.
+    pub arrives: u8,
+    pub leaves: u8,
 }
 
 impl Op {
@@ -315,10 +321,20 @@ impl Op {
             imm: 0,
             address_registers: 0,
             late_registers: 0,
+            arrives: 0,
+            leaves: 0,
         }
     }
 
-    pub const UNDECODED: Op = Op::new(Kind::Undecoded);
+    pub const NOTHING: u8 = u8::MAX;
+    pub const UNDECODED: Op = Op {
+        watch: Op::NOTHING,
+        ..Op::new(Kind::Undecoded)
+    };
+
+    pub fn undecoded(&self) -> bool {
+        self.watch == Op::NOTHING
+    }
 }
 
 /// The shift that a type and a 5-bit amount encode (`DecodeImmShift`, A7.4.2).

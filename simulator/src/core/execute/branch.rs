@@ -10,9 +10,13 @@ impl Core {
     #[inline(always)]
     pub(super) fn branch<B: Bus>(&mut self, bus: &mut B, op: &Op, branch: Branch) -> Exec<()> {
         match branch {
-            Branch::Always => self.jump(op.imm, Resolved::Decode, op.cycles),
+            Branch::Always => {
+                self.turn_lap(op.imm);
+                self.jump(op.imm, Resolved::Decode, op.cycles);
+            }
             Branch::Conditional => {
                 if self.flags.satisfy(op.amount) {
+                    self.turn_lap(op.imm);
                     self.jump(op.imm, Resolved::Decode, op.cycles);
                 }
             }

@@ -171,6 +171,7 @@ impl Core {
     fn load_exclusive<B: Bus>(&mut self, bus: &mut B, op: &Op, access: Access) -> Exec<()> {
         let address = self.get(op.n).wrapping_add(op.imm);
         self.require_aligned(address, width(access))?;
+        self.laps.disturb();
         self.load_single(bus, op, access, address)?;
         self.exclusive = true;
         Ok(())
@@ -180,6 +181,7 @@ impl Core {
     fn store_exclusive<B: Bus>(&mut self, bus: &mut B, op: &Op, access: Access) -> Exec<()> {
         let address = self.get(op.n).wrapping_add(op.imm);
         self.require_aligned(address, width(access))?;
+        self.laps.disturb();
         let held = std::mem::take(&mut self.exclusive);
         if held {
             self.store(bus, address, width(access), self.get(op.d), 0)?;

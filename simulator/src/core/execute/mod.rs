@@ -32,7 +32,10 @@ impl Core {
             Kind::Memory(memory) => return self.memory(bus, op, memory),
             Kind::Multiple(multiple) => return self.multiple(bus, op, multiple),
             Kind::System(system) => return self.system(op, system),
-            Kind::Float(float) => return self.float(bus, op, float),
+            Kind::Float(float) => {
+                self.laps.disturb();
+                return self.float(bus, op, float);
+            }
             Kind::Undecoded => unreachable!("an empty cache slot is decoded before it is executed"),
         }
         Ok(())

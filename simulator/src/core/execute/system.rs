@@ -12,6 +12,9 @@ const ISB: u32 = 6;
 
 impl Core {
     pub(super) fn system(&mut self, op: &Op, system: System) -> Exec<()> {
+        if system != System::Hint {
+            self.laps.disturb();
+        }
         match system {
             System::Hint => self.absorb_nop(),
             System::Barrier => self.barrier(op),

@@ -9,7 +9,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::flash::{line_of, Flash};
+use super::flash::{line_of, Flash, FlashShape};
+use crate::core::decode::Op;
 
 /// Words that the buffer holds.
 const BUFFER_WORDS: u32 = 3;
@@ -22,6 +23,9 @@ const LINE_WORDS: u32 = 4;
 /// No word has a number as high.
 const NO_LINE: u32 = u32::MAX - LINE_WORDS;
 
+/// Where what concerns no word goes.
+const NOWHERE: u32 = 4;
+
 /// Per-word cycles are kept for word numbers modulo 4: the three of the buffer and the one that has just left it.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Fetch {
@@ -32,10 +36,18 @@ pub struct Fetch {
     /// Cycle in which a word arrived.
     arrival: [u64; 4],
     /// Cycle from which a word's place in the buffer is free.
-    left: [u64; 4],
+    left: [u64; 5],
     /// Number of the first word of the line that the I-Code port read last.
     line_start: u32,
     flash: Flash,
+}
+
+/// What is left of [`Fetch`] without its cycles.
+#[derive(Clone, PartialEq, Eq)]
+pub struct FetchShape {
+    next: u32,
+    line_start: u32,
+    flash: FlashShape,
 }
 
 impl Fetch {
@@ -44,26 +56,32 @@ impl Fetch {
             next: u32::MAX,
             bus_free: 0,
             arrival: [0; 4],
-            left: [0; 4],
+            left: [0; 5],
             line_start: NO_LINE,
             flash: Flash::new(),
         }
     }
 
+    /// Where the word that an instruction ends in is kept, and where it is noted that a word has left, if the instruction
+    /// is the last in it.
+    pub fn places(pc: u32, size: u8) -> (u8, u8) {
+        let last = pc.wrapping_add(u32::from(size) - 1) >> 2;
+        let leaves = (pc & 2) + u32::from(size) >= 4;
+        let left = if leaves { pc >> 2 & 3 } else { NOWHERE };
+        ((last & 3) as u8, left as u8)
+    }
+
     /// The cycle in which the instruction at `pc` executes if the core is free from `now` on, and the cycle in which it could
     /// if the core were always free.
     #[inline(always)]
-    pub fn issue(&mut self, pc: u32, size: u8, now: u64) -> (u64, u64) {
-        let size = u32::from(size);
-        let last = pc.wrapping_add(size - 1) >> 2;
+    pub fn issue(&mut self, pc: u32, op: &Op, now: u64) -> (u64, u64) {
+        let last = pc.wrapping_add(u32::from(op.size) - 1) >> 2;
         if last.wrapping_sub(self.next) < u32::MAX - BUFFER_WORDS {
             self.fetch_through(pc, last, now);
         }
-        let decoded = self.arrival[last as usize % 4] + DECODE_CYCLES;
+        let decoded = self.arrival[usize::from(op.arrives & 3)] + DECODE_CYCLES;
         let start = now.max(decoded);
-        if (pc & 2) + size >= 4 {
-            self.left[(pc >> 2) as usize % 4] = start;
-        }
+        self.left[usize::from(op.leaves & 7).min(NOWHERE as usize)] = start;
         (start, decoded)
     }
 
@@ -92,7 +110,28 @@ impl Fetch {
     pub fn restart(&mut self, target: u32, at: u64) {
         self.next = target >> 2;
         self.bus_free = self.bus_free.max(at);
-        self.left = [0; 4];
+        self.left = [0; 5];
+    }
+
+    pub fn shape(&self) -> FetchShape {
+        FetchShape {
+            next: self.next,
+            line_start: self.line_start,
+            flash: self.flash.shape(),
+        }
+    }
+
+    /// Every cycle that is remembered here.
+    pub fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
+        visit(&mut self.bus_free);
+        self.arrival.iter_mut().for_each(&mut visit);
+        self.left.iter_mut().for_each(&mut visit);
+        self.flash.each_moment(visit);
+    }
+
+    /// As if what has been read since `before` had been read `count` more times: all of it was in the caches.
+    pub fn repeat_touches(&mut self, before: &FetchShape, count: u64) {
+        self.flash.repeat_touches(&before.flash, count);
     }
 
     /// Takes over FLASH_ACR.
@@ -108,7 +147,8 @@ impl Fetch {
             // Not the successor of what was fetched: a debugger has moved the PC.
             self.restart(pc, now);
         }
-        while self.next != last.wrapping_add(1) {
+        self.fetch_next();
+        if self.next != last.wrapping_add(1) {
             self.fetch_next();
         }
     }

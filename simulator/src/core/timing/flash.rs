@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::lru::LruSet;
+use super::lru::{LruSet, LruShape};
 
 /// 512 KiB of lines of 128 bits; with BOOT0 low the flash answers at 0 and at 0x0800_0000 (RM0368 §2.4).
 const LINE_NUMBERS: u32 = 512 * 1024 / LINE_BYTES;
@@ -58,6 +58,16 @@ pub struct Flash {
     data_line: u32,
 }
 
+/// What is left of [`Flash`] without its cycles; FLASH_ACR cannot change where nothing is stored.
+#[derive(Clone, PartialEq, Eq)]
+pub struct FlashShape {
+    prefetched: u32,
+    begun: bool,
+    data_line: u32,
+    instructions: LruShape,
+    data: LruShape,
+}
+
 impl Flash {
     pub fn new() -> Flash {
         Flash {
@@ -81,6 +91,30 @@ impl Flash {
         if access_control & DCRST != 0 {
             self.data.clear();
         }
+    }
+
+    pub fn shape(&self) -> FlashShape {
+        FlashShape {
+            prefetched: self.prefetch.line,
+            begun: self.prefetch.arrival.is_some(),
+            data_line: self.data_line,
+            instructions: self.instructions.shape(),
+            data: self.data.shape(),
+        }
+    }
+
+    /// Every cycle that is remembered here.
+    pub fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
+        visit(&mut self.array_free);
+        visit(&mut self.prefetch.start);
+        self.prefetch.arrival.iter_mut().for_each(visit);
+    }
+
+    /// As [`Fetch::repeat_touches`](super::Fetch::repeat_touches).
+    pub fn repeat_touches(&mut self, before: &FlashShape, count: u64) {
+        self.instructions
+            .repeat_touches(&before.instructions, count);
+        self.data.repeat_touches(&before.data, count);
     }
 
     pub fn access_control(&self) -> u32 {

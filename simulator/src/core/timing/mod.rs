@@ -10,9 +10,9 @@ mod operands;
 mod pairs;
 mod table;
 
-pub use fetch::Fetch;
+pub use fetch::{Fetch, FetchShape};
 pub use operands::{address_registers, late_registers};
-pub use pairs::Pairs;
+pub use pairs::{Pairs, PairsShape};
 pub use table::*;
 
 use serde::{Deserialize, Serialize};

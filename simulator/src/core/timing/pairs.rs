@@ -15,6 +15,13 @@ pub struct Pairs {
     two_cycles: u64,
 }
 
+/// What is left of [`Pairs`] without the instructions' numbers.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PairsShape {
+    loaded: u8,
+    block: u8,
+}
+
 /// Loads overlap only within one block of memory (measured): Code, SRAM, peripherals, and the rest.
 fn block_of(address: u32) -> u8 {
     (address >> 29) as u8
@@ -61,6 +68,18 @@ impl Pairs {
     #[inline(always)]
     pub fn absorbs_nop(&self, previous: u64) -> bool {
         self.two_cycles == previous && previous != 0
+    }
+
+    pub fn shape(&self) -> PairsShape {
+        PairsShape {
+            loaded: self.loaded,
+            block: self.block,
+        }
+    }
+
+    /// The numbers of the instructions remembered.
+    pub fn numbers(&mut self) -> [&mut u64; 3] {
+        [&mut self.load, &mut self.store, &mut self.two_cycles]
     }
 
     pub fn forget(&mut self) {

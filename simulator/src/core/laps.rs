@@ -1,0 +1,232 @@
+//! Skipping laps of a loop that waits: laps that change nothing but the time.
+//!
+//! A program that polls a register goes round a loop until a peripheral's next event. From the second lap on each leaves
+//! everything as the one before it did, later by the same number of cycles. Once that is seen, the core repeats the lap's
+//! effect on its counts without executing it, up to the last whole lap before the next event. Counts, edges and memory come out as
+//! if every lap had been executed.
+//!
+//! A lap qualifies if it stores nothing, reads only memory and registers that keep still until the bus's next event
+//! ([`Bus::steady_period`](crate::bus::Bus::steady_period)), and leaves registers, flags and timing as it found them. Whatever else
+//! it does, it says so by [`Laps::disturb`].
+
+use super::registers::Flags;
+use super::timing::{FetchShape, PairsShape};
+use super::Core;
+
+/// Loops longer than this are not looked at.
+const LONGEST_BYTES: u32 = 256;
+/// How long ago, in cycles, a moment must lie to have no say in what happens next. The longest that the timing looks
+/// back is one read of the flash, 15 wait states.
+const LONG_AGO_CYCLES: u64 = 32;
+/// After so many laps that were not alike the loop is left alone: by then what came before it is long ago.
+const MOST_UNLIKE: u32 = 32;
+/// At most so many moments are remembered.
+const MOMENTS: usize = 16;
+
+/// The loop that the core is in.
+#[derive(Clone, Default)]
+pub struct Laps {
+    /// Where its backward branch leads.
+    target: u32,
+    /// Something happened since it was last reached that no skipped lap may do.
+    disturbed: bool,
+    /// The registers at the last turn: where they change, the loop is at work.
+    registers: [u32; 15],
+    /// Laps in a row that left the registers alone and yet were not alike.
+    unlike: u32,
+    /// A turn to be looked at before the next instruction.
+    due: bool,
+    /// Cycles at whose multiples reads wait equally long: a power of two.
+    period_cycles: u64,
+    before: Option<State>,
+    skipped_instructions: u64,
+}
+
+/// The core at the start of a lap, as far as an undisturbed one can change it.
+#[derive(Clone)]
+struct State {
+    cycles: u64,
+    instructions: u64,
+    /// What is equal at the start of each lap.
+    shape: Shape,
+    /// Cycles that are either later by a lap or long past.
+    moments: [u64; MOMENTS],
+    /// Numbers of instructions that are either higher by a lap's or the same.
+    numbers: [u64; 3],
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Shape {
+    registers: [u32; 15],
+    flags: Flags,
+    itstate: u8,
+    exclusive: bool,
+    late: u16,
+    previous_pc: u32,
+    fetch: FetchShape,
+    pairs: PairsShape,
+}
+
+/// What one lap takes.
+struct Lap {
+    cycles: u64,
+    instructions: u64,
+}
+
+impl Laps {
+    /// The present lap does what cannot be skipped.
+    #[inline(always)]
+    pub fn disturb(&mut self) {
+        self.disturbed = true;
+    }
+
+    /// The present lap reads a peripheral: one that keeps still, and reads at multiples of the period wait equally long; or
+    /// one that does not.
+    #[inline(always)]
+    pub fn read(&mut self, steady_period: impl FnOnce() -> Option<u64>) {
+        if self.disturbed {
+            return;
+        }
+        match steady_period() {
+            Some(cycles) => self.period_cycles = self.period_cycles.max(cycles),
+            None => self.disturbed = true,
+        }
+    }
+
+    /// No lap goes across what now happens.
+    pub fn forget(&mut self) {
+        self.disturbed = true;
+        self.due = false;
+    }
+
+    pub fn is_due(&self) -> bool {
+        self.due
+    }
+
+    pub fn take_due(&mut self) -> bool {
+        std::mem::take(&mut self.due)
+    }
+
+    /// The core branches back to `target`. True if the turn is to be looked at.
+    #[inline(always)]
+    fn turn(&mut self, target: u32, registers: &[u32; 16]) -> bool {
+        if self.disturbed || target != self.target {
+            self.begin(target);
+        } else {
+            self.due = self.registers[..] == registers[..15] && self.unlike < MOST_UNLIKE;
+        }
+        self.registers.copy_from_slice(&registers[..15]);
+        self.due
+    }
+
+    fn begin(&mut self, target: u32) {
+        self.target = target;
+        self.disturbed = false;
+        self.unlike = 0;
+        self.period_cycles = 1;
+        self.before = None;
+    }
+}
+
+impl Core {
+    /// Instructions, of those counted, whose effect was repeated without executing them.
+    pub fn skipped_instructions(&self) -> u64 {
+        self.laps.skipped_instructions
+    }
+
+    #[inline(always)]
+    pub(super) fn turn_lap(&mut self, target: u32) {
+        if self.pc.wrapping_sub(target) < LONGEST_BYTES && self.laps.turn(target, &self.registers) {
+            self.reconsider();
+        }
+    }
+
+    /// At the start of a lap that is to be looked at: skips what can be skipped before the horizon if it is like the one
+    /// before.
+    pub(super) fn skip_laps(&mut self) {
+        let now = self.lap_state();
+        let Some(before) = self.laps.before.replace(now) else {
+            return;
+        };
+        let lap = self.laps.before.as_ref().and_then(|now| before.lap_to(now));
+        match lap {
+            Some(lap) if lap.cycles % self.laps.period_cycles == 0 => self.repeat(&lap, &before),
+            _ => self.laps.unlike += 1,
+        }
+    }
+
+    fn repeat(&mut self, lap: &Lap, before: &State) {
+        let room_cycles = self.horizon.saturating_sub(self.cycles);
+        let count = room_cycles / lap.cycles;
+        let numbers = before.numbers;
+        for (number, before) in self.pairs.numbers().into_iter().zip(numbers) {
+            *number += count * (*number - before);
+        }
+        let mut moments = before.moments.into_iter();
+        self.each_moment(|moment| {
+            let before = moments.next().expect("a state has a moment for each");
+            *moment += count * (*moment - before);
+        });
+        self.fetch.repeat_touches(&before.shape.fetch, count);
+        self.cycles += count * lap.cycles;
+        self.instructions += count * lap.instructions;
+        self.laps.skipped_instructions += count * lap.instructions;
+        self.laps.forget();
+    }
+
+    fn lap_state(&mut self) -> State {
+        let mut moments = [0; MOMENTS];
+        let mut places = moments.iter_mut();
+        self.each_moment(|moment| {
+            *places.next().expect("there is a place for each moment") = *moment;
+        });
+        let numbers = self.pairs.numbers().map(|number| *number);
+        let mut registers = [0; 15];
+        registers.copy_from_slice(&self.registers[..15]);
+        State {
+            cycles: self.cycles,
+            instructions: self.instructions,
+            shape: Shape {
+                registers,
+                flags: self.flags,
+                itstate: self.itstate,
+                exclusive: self.exclusive,
+                late: self.late,
+                previous_pc: self.previous_pc,
+                fetch: self.fetch.shape(),
+                pairs: self.pairs.shape(),
+            },
+            moments,
+            numbers,
+        }
+    }
+
+    /// Every cycle that the core remembers and a lap can change.
+    fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
+        visit(&mut self.decoded);
+        visit(&mut self.data_free);
+        self.fetch.each_moment(visit);
+    }
+}
+
+impl State {
+    /// What a lap takes, if the one from here to `now` changed nothing but the time.
+    fn lap_to(&self, now: &State) -> Option<Lap> {
+        let lap = Lap {
+            cycles: now.cycles - self.cycles,
+            instructions: now.instructions - self.instructions,
+        };
+        let still = |(before, after): (&u64, &u64)| {
+            *after == before + lap.cycles
+                || after == before && before + LONG_AGO_CYCLES <= self.cycles
+        };
+        let alike = self.shape == now.shape
+            && self.moments.iter().zip(&now.moments).all(still)
+            && self
+                .numbers
+                .iter()
+                .zip(&now.numbers)
+                .all(|(before, after)| after == before || *after == before + lap.instructions);
+        alike.then_some(lap)
+    }
+}
