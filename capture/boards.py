@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -55,12 +55,18 @@ class Board(Protocol):
     def oddities(self) -> tuple[str, ...]:
         """What it said or did unexpectedly, in sentences; asked after the capture."""
 
+    def counts(self) -> bytes | None:
+        """The table of executions that it was asked to count (docs/SPEC.md, section 7); None if it cannot."""
+
     def tools(self) -> Mapping[str, str]:
         """Names and versions of the tools behind the board."""
 
 
-def open_board(resource: BoardResource, records: str = "uart") -> Board:
-    """The board that an entry of bench.toml describes, for records by uart or rtt; nothing is started yet."""
+def open_board(resource: BoardResource, records: str = "uart", looks: Sequence[int] = ()) -> Board:
+    """The board that an entry of bench.toml describes, for records by uart or rtt; nothing is started yet.
+
+    A board that can count executions counts those of the addresses `looks` in each operation.
+    """
     if resource.loader.kind == "virtual-nucleo":
-        return VirtualBoard(resource, probed=records == "rtt")
+        return VirtualBoard(resource, probed=records == "rtt", looks=looks)
     return NucleoBoard(resource)

@@ -48,14 +48,16 @@ def run(
         records=records,
     )
     began = datetime.now(UTC)
-    with open_board(resource, records) as board:
+    with open_board(resource, records, image.looks) as board:
         observation = observe(board, order, progress)
         setting = _setting(board, resource, image)
     progress("writing")
     folder = RunFolder.create(runs_folder, began, plan.name, image.allocator, resource.name)
-    keep_observation(folder, plan.image, observation.edges, observation.serial_bytes)
+    keep_observation(folder, plan.image, observation.edges, observation.serial_bytes, observation.counts)
     progress("judging")
-    evidence = weigh(plan, observation.report, observation.edges, observation.serial_bytes)
+    evidence = weigh(
+        plan, observation.report, observation.edges, observation.serial_bytes, observation.counts
+    )
     return keep_findings(folder, evidence, setting)
 
 

@@ -50,6 +50,21 @@ def restarted(evidence: Evidence) -> Iterator[str]:
         yield f"The board started {boots} times during the run; check its power supply and run again."
 
 
+def miscounted(evidence: Evidence) -> Iterator[str]:
+    """A window of the virtual board's counts that is another operation's: its width is not the record's."""
+    recorded = {record.seq: record.operation_cycles for record in evidence.log.all(OperationRecord)}
+    differences = {
+        window.cycles - recorded[seq]
+        for seq, window in evidence.probes.windows.items()
+        if recorded.get(seq, 0) > 0
+    }
+    if len(differences) > 1:
+        yield (
+            "The windows in which probes were counted differ in width from the records by "
+            f"{len(differences)} constants, not by one: they are of other operations; run again."
+        )
+
+
 def firmware_failed(evidence: Evidence) -> Iterator[str]:
     """The firmware stopped by itself."""
     failure = evidence.log.first(FailRecord)
@@ -253,6 +268,7 @@ def unexpected_words(evidence: Evidence) -> Iterator[str]:
 
 RULES = (
     firmware_failed,
+    miscounted,
     restarted,
     checksum_failure,
     another_image,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from capture.budget import Budget, Instruments, error_budgets
 from capture.edges import EdgeList
 from capture.join import Join, join
+from capture.probes import Probes, witness
 from capture.records import Boot, RecordLog, parse
 from capture.wire import Wire, read_wire
 from scenarios.plan import Plan
@@ -35,6 +36,7 @@ class Evidence:
     log: RecordLog
     wire: Wire
     joined: Join
+    probes: Probes
 
     @property
     def instruments(self) -> Instruments:
@@ -55,9 +57,15 @@ class Evidence:
         return error_budgets(self.instruments, self.joined.operations, self.joined.interrupts)
 
 
-def weigh(plan: Plan, tools: ToolReport, edges: EdgeList, serial_bytes: bytes) -> Evidence:
-    """Decodes and joins what a run left behind; a broken run gives as much as can be joined."""
+def weigh(
+    plan: Plan, tools: ToolReport, edges: EdgeList, serial_bytes: bytes, counts: bytes | None = None
+) -> Evidence:
+    """Decodes and joins what a run left behind; a broken run gives as much as can be joined.
+
+    `counts` is the table of what the virtual board counted. Raises CaptureError where it is damaged.
+    """
     log = parse(serial_bytes)
     boot = log.first(Boot)
     wire = read_wire(edges, boot.core_hz if boot else None)
-    return Evidence(plan, tools, edges, log, wire, join(wire, log, plan))
+    probes = witness(log, counts)
+    return Evidence(plan, tools, edges, log, wire, join(wire, log, plan, probes), probes)

@@ -14,6 +14,7 @@ import polars as pl
 
 from capture.calibration import MarkerCost, calibrate
 from capture.clocks import CounterFit, fit_counter
+from capture.probes import Probes
 from capture.records import CalibrationRecord, OperationRecord, RecordLog, TickRecord
 from capture.ticks import Ticks, find_ticks
 from capture.wire import PulseTrain, Windows, Wire
@@ -82,7 +83,7 @@ class Join:
     critical_pulses: npt.NDArray[np.int64]
 
 
-def join(wire: Wire, log: RecordLog, plan: Plan) -> Join:
+def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes) -> Join:
     """Joins as much as can be proven: records that run 0, 1, 2… as far as both wire and plan reach."""
     records = _provable(log.all(OperationRecord), min(len(wire.operations), plan.operations.height))
     seq = np.array([record.seq for record in records], dtype=np.int64)
@@ -90,7 +91,7 @@ def join(wire: Wire, log: RecordLog, plan: Plan) -> Join:
     calibration = log.all(CalibrationRecord)
     critical_cost = calibrate(wire, calibration, "CRIT")
     first, last = wire.critical.indices(windows)
-    operations = _operations(wire, windows, records, plan, critical_cost)
+    operations = _operations(wire, windows, records, plan, critical_cost, probes)
     counter = fit_counter(wire, calibration)
     return Join(
         operations=operations,
@@ -121,12 +122,18 @@ def _one_whole_pulse(pulses: PulseTrain, windows: Windows) -> npt.NDArray[np.boo
 
 
 def _operations(
-    wire: Wire, windows: Windows, records: list[OperationRecord], plan: Plan, cost: MarkerCost | None
+    wire: Wire,
+    windows: Windows,
+    records: list[OperationRecord],
+    plan: Plan,
+    cost: MarkerCost | None,
+    probes: Probes,
 ) -> pl.DataFrame:
     seq = [record.seq for record in records]
     planned = plan.operations[seq] if seq else plan.operations.clear()
     columns = {
         **_witnessed(records),
+        "probes": pl.Series([probes.of(record.seq, record.probes) for record in records], dtype=pl.UInt32),
         **_seen(wire, windows),
         **{name: planned[name] for name in ("measured", "label", "trial", "depth")},
     }
@@ -151,7 +158,6 @@ def _witnessed(records: list[OperationRecord]) -> dict[str, pl.Series]:
         "seq": "seq",
         "kind": "kind",
         "size": "size",
-        "probes": "probes",
         "dwt_cycles": "critical_cycles",
         "dwt_operation_cycles": "operation_cycles",
         "live": "live",

@@ -27,11 +27,17 @@ class RunResult:
     interrupted: bool = False
 
 
-def keep_observation(folder: RunFolder, image: bytes, edges: EdgeList, serial_bytes: bytes) -> None:
-    """Writes what cannot be had again: records, edges, the image, and the session for PulseView."""
+def keep_observation(
+    folder: RunFolder, image: bytes, edges: EdgeList, serial_bytes: bytes, counts: bytes | None = None
+) -> None:
+    """Writes what cannot be had again: records, edges, the image, what the virtual board counted, and the
+    session for PulseView.
+    """
     folder.write_bytes(names.SERIAL_LOG, serial_bytes)
     folder.write(names.EDGES, edges.write_parquet)
     folder.write_bytes(names.IMAGE, image)
+    if counts is not None:
+        folder.write_bytes(names.COUNTS, counts)
     folder.write(names.SESSION, lambda path: write_sr(path, edges))
 
 

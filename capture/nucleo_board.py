@@ -90,6 +90,9 @@ class NucleoBoard:
         """None of its own."""
         return ()
 
+    def counts(self) -> None:
+        """None: the chip has no counter of executions."""
+
     def tools(self) -> Mapping[str, str]:
         """pyOCD's version."""
         return {"pyocd": importlib.metadata.version("pyocd")}

@@ -56,6 +56,8 @@ class Observation:
     edges: EdgeList
     serial_bytes: bytes
     report: ToolReport
+    counts: bytes | None = None
+    """The table of what the virtual board counted."""
 
 
 def observe(board: Board, order: Order, progress: Progress) -> Observation:
@@ -74,7 +76,8 @@ def observe(board: Board, order: Order, progress: Progress) -> Observation:
             board.start(records.pull_reset if isinstance(records, RttReader) else None)
             result = capture.wait(order.silence_s, board.ended)
             interrupted = result.interrupted or _interrupted_at_the_end(records, result)
-        return Observation(result.edges, records.data, _report(board, records, result, interrupted))
+        report = _report(board, records, result, interrupted)
+        return Observation(result.edges, records.data, report, board.counts())
 
 
 def _reader(board: Board, order: Order) -> RecordReader:

@@ -55,7 +55,9 @@ def reread(folder: Path) -> tuple[Evidence, Setting]:
     edges = read_parquet(folder / names.EDGES)
     plan = _plan(_bytes(folder / names.IMAGE), manifest)
     report = _tool_report(manifest, edges.total_samples)
-    return weigh(plan, report, edges, _bytes(folder / names.SERIAL_LOG)), _setting(folder, manifest)
+    counts = _bytes(folder / names.COUNTS) if (folder / names.COUNTS).exists() else None
+    evidence = weigh(plan, report, edges, _bytes(folder / names.SERIAL_LOG), counts)
+    return evidence, _setting(folder, manifest)
 
 
 def _bytes(path: Path) -> bytes:

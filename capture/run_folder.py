@@ -21,6 +21,7 @@ OPERATIONS = "operations.parquet"
 INTERRUPTS = "interrupts.parquet"
 IMAGE = "operations.bin"
 SERIAL_LOG = "uart.log"
+COUNTS = "counts.csv"
 
 _TEMPORARY_SUFFIX = ".part"
 

@@ -67,6 +67,7 @@ def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         **_build_choices(evidence),
         "image_crc32": f"{plan.image_crc32:08X}",
         "counts": _counts(evidence.joined.operations),
+        "probes_source": evidence.probes.source,
         **_statistics(evidence),
         "error_budget": _error_budget(evidence),
         "intervals": intervals(evidence.joined.operations, evidence.joined.interrupts, plan.ramp),
@@ -272,6 +273,10 @@ def _warnings(evidence: Evidence) -> list[str]:
     if boot and heap and heap.free_bytes > boot.free_bytes:
         found.append(
             f"The heap ended with {heap.free_bytes} free bytes, more than the {boot.free_bytes} at the start."
+        )
+    if evidence.probes.source == "not counted":
+        found.append(
+            "Nobody counted probes: the allocator does not, and only the virtual board can from outside."
         )
     if evidence.edges.samplerate_hz < evidence.wire.core_hz:
         sample_ns = NS_PER_S / evidence.edges.samplerate_hz

@@ -8,7 +8,7 @@ import queue
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -32,10 +32,18 @@ class VirtualBoard:
 
     start_delay_s = 0.0
 
-    def __init__(self, resource: BoardResource, binary: Path | None = None, probed: bool = False) -> None:
+    def __init__(
+        self,
+        resource: BoardResource,
+        binary: Path | None = None,
+        probed: bool = False,
+        looks: Sequence[int] = (),
+    ) -> None:
         self._resource = resource
         self._probed = probed
         self._binary = binary
+        self._looks = looks
+        self._counts = tempfile.NamedTemporaryFile(suffix=".csv")  # noqa: SIM115  # closed by __exit__
         self._process: subprocess.Popen[str] | None = None
         self._stderr = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115  # closed by __exit__
         self._analyzer = self._uart = self._probe = ""
@@ -48,6 +56,7 @@ class VirtualBoard:
     ) -> None:
         self.close()
         self._stderr.close()
+        self._counts.close()
 
     def prepare(self, firmware: Path, image: Path) -> None:
         """Starts the simulator with both files and waits until it listens."""
@@ -56,6 +65,7 @@ class VirtualBoard:
         command = [str(binary), "serve", str(firmware), "--image", f"{image}@{IMAGE_ADDRESS:#010x}"]
         command += ["--analyzer", "0", "--uart", uart]
         command += ["--probe", "0"] if self._probed else []
+        command += self._counting()
         try:
             # A session of its own: Ctrl-C at the terminal is ours to handle first.
             self._process = subprocess.Popen(
@@ -104,6 +114,10 @@ class VirtualBoard:
         words = self._words()
         return (f"The virtual Nucleo said: {words}.",) if words and not self.problems() else ()
 
+    def counts(self) -> bytes | None:
+        """The table of the executions that it counted; a row is there before its record is."""
+        return Path(self._counts.name).read_bytes() if self._looks else None
+
     def tools(self) -> Mapping[str, str]:
         """The versions of the simulator and, where it has a probe, of pyOCD."""
         binary = self._binary or simulator.BINARY
@@ -127,6 +141,12 @@ class VirtualBoard:
             process.kill()
             process.wait()
         process.stdout.close()
+
+    def _counting(self) -> list[str]:
+        if not self._looks:
+            return []
+        places = [f"--count=look{number}={address:#x}" for number, address in enumerate(self._looks)]
+        return [*places, "--count-window", "OP", "--windows", self._counts.name]
 
     def _listening(self) -> tuple[str, str, str]:
         line = self._first_line()

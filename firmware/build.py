@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from firmware import catalogue
+from firmware import catalogue, search_places
 
 _FIRMWARE = Path(__file__).resolve().parent
 _BUILDS = _FIRMWARE.parent / "build" / "firmware"
@@ -37,6 +37,8 @@ class FirmwareImage:
     sha256: str
     """Digest of the file, lower-case hexadecimal: the same for the same sources, wherever they lie."""
     allocator: str
+    looks: tuple[int, ...] = ()
+    """Addresses whose executions are the probes, of an allocator that does not count them itself."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,15 @@ def build(
     _run("configure", allocator, _configure_command(folder, chosen))
     _run("compile", allocator, ["cmake", "--build", str(folder)])
     elf = folder / "tailscope.elf"
-    return FirmwareImage(elf, hashlib.sha256(elf.read_bytes()).hexdigest(), allocator)
+    digest = hashlib.sha256(elf.read_bytes()).hexdigest()
+    return FirmwareImage(elf, digest, allocator, _looks(row, elf))
+
+
+def _looks(row: catalogue.Allocator, elf: Path) -> tuple[int, ...]:
+    try:
+        return search_places.find(elf, row.search or ())
+    except search_places.SearchError as error:
+        raise BuildError(f"The search of {row.id} cannot be counted: {error}") from None
 
 
 def _kernel_path() -> str:

@@ -36,11 +36,27 @@ PROMISES = (
 
 _FILE = Path(__file__).resolve().parent / "heap" / "catalogue.toml"
 _TEXTS = ("allocate", "free", "licence", "origin")
-_KEYS = {"kind", "locking", "knobs", "promises", "target_only", *_TEXTS}
+_KEYS = {"kind", "locking", "knobs", "promises", "target_only", "search", *_TEXTS}
 
 
 class CatalogueError(Exception):
     """The catalogue cannot be used; the message says which row and why."""
+
+
+@dataclass(frozen=True)
+class SearchPlace:
+    """A look of the search at a block, in code that does not count its probes itself (search_places.py).
+
+    In `function`, the machine code of each line of `file` that has `statement` (there are `times` of them),
+    or of each of `lines` where the source is not at hand, has one `instruction`, a regular expression.
+    """
+
+    function: str
+    file: str
+    instruction: str
+    statement: str = ""
+    times: int = 1
+    lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,6 +76,8 @@ class Allocator:
     promises: frozenset[str]
     target_only: bool
     """There is no host build of it."""
+    search: tuple[SearchPlace, ...] | None
+    """Where its search can be counted from outside; empty: it has no search loop; None: nobody knows."""
 
 
 @cache
@@ -95,6 +113,7 @@ def _row(name: str, table: object) -> Allocator:
         promises=frozenset(
             PROMISES if kind == "index" else _words(name, "promises", table.get("promises"), PROMISES)
         ),
+        search=_search(name, table.get("search")),
         target_only=_flag(name, "target_only", table.get("target_only", False)),
         **texts,
     )
@@ -122,6 +141,26 @@ def _flag(name: str, key: str, found: object) -> bool:
     if not isinstance(found, bool):
         raise CatalogueError(f"{_FILE.name}: [{name}] {key} must be true or false.")
     return found
+
+
+def _search(name: str, found: object) -> tuple[SearchPlace, ...] | None:
+    if found is None:
+        return None
+    if not isinstance(found, list) or not all(isinstance(place, dict) for place in found):
+        raise CatalogueError(f"{_FILE.name}: [{name}] search must be a list of tables.")
+    return tuple(_place(name, place) for place in found)
+
+
+def _place(name: str, found: dict[str, Any]) -> SearchPlace:
+    try:
+        place = SearchPlace(**{**found, "lines": tuple(found.get("lines", ()))})
+    except TypeError:
+        raise CatalogueError(
+            f"{_FILE.name}: [{name}] search has {', '.join(found)}: see SearchPlace."
+        ) from None
+    if bool(place.statement) == bool(place.lines):
+        raise CatalogueError(f"{_FILE.name}: [{name}] search must say a statement or lines.")
+    return place
 
 
 def _knobs(name: str, found: Any) -> MappingProxyType[str, int]:

@@ -72,6 +72,9 @@ class SocketBoard:
     def oddities(self) -> tuple[str, ...]:
         return ()
 
+    def counts(self) -> bytes | None:
+        return None
+
     def tools(self) -> Mapping[str, str]:
         return {}
 

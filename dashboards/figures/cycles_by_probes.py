@@ -14,8 +14,11 @@ from dashboards.series import Series
 
 
 def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
-    """DWT cycles of every measured allocation by its number of probes. None where a ramp says it better."""
-    tables = [one.run.measured_allocations for one in series]
+    """DWT cycles of every measured allocation by its number of probes, where somebody counted them.
+
+    None where a ramp says it better.
+    """
+    tables = [one.run.measured_allocations.drop_nulls("probes") for one in series]
     if not any(len(table) for table in tables) or any(table["depth"].is_not_null().any() for table in tables):
         return None
     figure = go.Figure()

@@ -200,9 +200,7 @@ def test_common_pulses_leave_each_port_by_one_store(stimulated: Run) -> None:
         for name in ("CRIT", "OP", "ISR", "CTRL"):
             assert pulses[name] == pulses["STIM"]
         assert pulses["TASK"] == pulses["CISR"]
-        gaps = [
-            (b[0] - a[0], b[1] - a[1]) for a, b in zip(pulses["STIM"], pulses["TASK"], strict=True)
-        ]
+        gaps = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(pulses["STIM"], pulses["TASK"], strict=True)]
         assert gaps[0::2] == [gaps[0]] * 4 and gaps[0][0] == gaps[0][1] > 0
         assert gaps[1::2] == [(-gaps[0][0], -gaps[0][1])] * 4
 

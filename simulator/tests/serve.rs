@@ -148,6 +148,45 @@ fn a_cycle_is_a_sample_and_the_capture_equals_the_run() {
 }
 
 #[test]
+fn what_it_counts_while_it_serves_is_what_a_run_counts() {
+    let elf = board_firmware("serve_counts", &[]);
+    let counting = |table: &Path| {
+        let table = table.to_str().unwrap().to_owned();
+        let fixed = [
+            "--count=entries=on_tim2",
+            "--count-window=CRIT",
+            "--windows",
+        ];
+        fixed
+            .into_iter()
+            .map(String::from)
+            .chain([table])
+            .collect::<Vec<_>>()
+    };
+    let (of_run, of_serve) = (scratch("counts_run.csv"), scratch("counts_serve.csv"));
+    let status = virtual_nucleo()
+        .arg("run")
+        .arg(&elf)
+        .args(["--until", "3ms"])
+        .args(counting(&of_run))
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let arguments = counting(&of_serve);
+    let board = Board::start(
+        &elf,
+        &arguments.iter().map(String::as_str).collect::<Vec<_>>(),
+    );
+    board.client().capture(84_000_000, 200_000);
+    assert_eq!(board.finish(), (Some(0), String::new()));
+    let expected = fs::read_to_string(of_run).unwrap();
+    let found = fs::read_to_string(of_serve).unwrap();
+    let rows = expected.lines().count().min(found.lines().count());
+    assert!(rows > 30);
+    assert!(found.lines().zip(expected.lines()).all(|(a, b)| a == b));
+}
+
+#[test]
 fn sigrok_records_the_same_bytes_twice() {
     let elf = board_firmware("sigrok", &[]);
     let record = |name: &str| {

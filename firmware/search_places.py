@@ -1,0 +1,100 @@
+"""Where in a built image a search looks at a block: for allocators that do not count their probes themselves.
+
+The catalogue names a statement of the pinned source, or lines of code that came compiled, and what the look
+is in machine code: a load. The image's line table says which instructions belong to a line. Each line must
+have exactly one such instruction, so that its executions are the looks; anything else is refused, since a
+compiler that arranges the loop otherwise would make the counts something else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from firmware.catalogue import SearchPlace
+
+_OURS = Path(__file__).resolve().parent
+"""An adapter may have the name of what it adapts."""
+
+_FUNCTION = re.compile(r"^[0-9a-f]+ <(?P<name>.+)>:$")
+_LINE = re.compile(r"^(?P<file>\S+):(?P<line>[0-9]+)( \(discriminator [0-9]+\))?$")
+_INSTRUCTION = re.compile(r"^ *(?P<address>[0-9a-f]+):\t(?P<text>.*)$")
+
+
+class SearchError(Exception):
+    """A place is not in the image as the catalogue says; the message says which, and what was found."""
+
+
+def find(elf: Path, places: Sequence[SearchPlace]) -> tuple[int, ...]:
+    """Addresses whose executions add up to the looks of one operation. Raises SearchError.
+
+    `elf` lies in its build folder, whose compile_commands.json leads to the sources.
+    """
+    return tuple(address for place in places for address in _addresses(elf, place))
+
+
+def _addresses(elf: Path, place: SearchPlace) -> Iterator[int]:
+    code = _code(elf, place.function)
+    for line in place.lines or _lines_of(_source(elf.parent, place.file), place):
+        found = [
+            address
+            for address, file, at, text in code
+            if (file, at) == (place.file, line) and re.match(place.instruction, text)
+        ]
+        if len(found) != 1:
+            raise SearchError(
+                f"Line {line} of {place.file} has {len(found)} instructions like {place.instruction!r} in "
+                f"{place.function}, not 1: the compiler arranged the search otherwise; "
+                "mend its place in the catalogue."
+            )
+        yield found[0]
+
+
+def _lines_of(source: Path, place: SearchPlace) -> tuple[int, ...]:
+    """The lines with the statement, compared without regard to blanks."""
+    wanted = " ".join(place.statement.split())
+    lines = source.read_text(errors="replace").splitlines()
+    found = tuple(number for number, line in enumerate(lines, 1) if wanted in " ".join(line.split()))
+    if len(found) != place.times:
+        raise SearchError(
+            f"{place.file} has {place.statement!r} {len(found)} times, not {place.times}: "
+            "it is another version; mend the search's place in the catalogue."
+        )
+    return found
+
+
+def _source(build: Path, name: str) -> Path:
+    commands = json.loads((build / "compile_commands.json").read_text())
+    files = [Path(entry["file"]) for entry in commands]
+    found = [file for file in files if file.name == name and not file.is_relative_to(_OURS)]
+    if len(found) != 1:
+        raise SearchError(f"{len(found)} sources of the image are called {name}: mend the catalogue.")
+    return found[0]
+
+
+def _code(elf: Path, function: str) -> list[tuple[int, str, int, str]]:
+    """(address, file, line, text) of each instruction of `function`."""
+    command = [
+        "arm-none-eabi-objdump",
+        "-d",
+        "-l",
+        "--no-show-raw-insn",
+        f"--disassemble={function}",
+        str(elf),
+    ]
+    listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    code = []
+    inside, file, line = False, "", 0
+    for row in listing.splitlines():
+        if named := _FUNCTION.match(row):
+            inside = named["name"] == function
+        elif placed := _LINE.match(row):
+            file, line = Path(placed["file"]).name, int(placed["line"])
+        elif inside and (instruction := _INSTRUCTION.match(row)):
+            code.append((int(instruction["address"], 16), file, line, instruction["text"]))
+    if not code:
+        raise SearchError(f"The image has no function {function}: mend the search's place in the catalogue.")
+    return code

@@ -1,0 +1,66 @@
+"""Where a search looks, found in a built image, and what is said when it is not there as described."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from firmware import build as firmware
+from firmware import catalogue, search_places
+from firmware.catalogue import SearchPlace
+
+
+@pytest.fixture(scope="module")
+def image() -> firmware.FirmwareImage:
+    return firmware.build("heap_4")
+
+
+@pytest.fixture
+def place() -> SearchPlace:
+    (place,) = catalogue.allocators()["heap_4"].search or ()
+    return place
+
+
+def test_the_look_is_the_load_of_a_size_within_the_loop(image: firmware.FirmwareImage) -> None:
+    """A branch back over it, and the comparison with the wanted size behind it."""
+    (address,) = image.looks
+    listing = subprocess.run(
+        ["arm-none-eabi-objdump", "-d", "--no-show-raw-insn", str(image.elf)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    code = re.findall(r"^ ([0-9a-f]+):\t(.*)$", listing, re.MULTILINE)
+    at = next(n for n, (found, _) in enumerate(code) if int(found, 16) == address)
+    load, compare, branch = (text for _, text in code[at : at + 3])
+    assert re.match(r"ldr\s+r\d, \[r\d, #4\]", load)
+    assert compare.startswith("cmp")
+    back = re.match(r"bcc\.n\t([0-9a-f]+)", branch)
+    assert back is not None
+    assert int(back[1], 16) < address
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"statement": "while( true )"}, "has 'while( true )' 0 times, not 1"),
+        ({"times": 2}, "1 times, not 2"),
+        ({"instruction": "str"}, "has 0 instructions like 'str'"),
+        ({"instruction": "."}, "instructions like '.'"),
+        ({"function": "pvPortMalloc2"}, "no function pvPortMalloc2"),
+        ({"file": "heap_9.c"}, "0 sources of the image are called heap_9.c"),
+    ],
+)
+def test_a_place_that_is_not_as_described_is_refused(
+    image: firmware.FirmwareImage, place: SearchPlace, changed: dict[str, object], says: str
+) -> None:
+    with pytest.raises(search_places.SearchError, match=re.escape(says)):
+        search_places.find(image.elf, [replace(place, **changed)])  # type: ignore[arg-type]
+
+
+def test_every_row_says_who_counts() -> None:
+    for row in catalogue.allocators().values():
+        assert row.search is None or "counts_probes" not in row.promises

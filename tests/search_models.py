@@ -1,0 +1,168 @@
+"""What allocators of others look at, modelled from their descriptions: lists and sizes, no code of theirs.
+
+A model serves a request and frees it again, and says how many free blocks the search looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+REGION_BYTES = 65_536
+
+
+class Model(Protocol):
+    """An allocator with addresses for names."""
+
+    def allocate(self, size: int) -> tuple[int | None, int]:
+        """An address, None where nothing fits, and the looks."""
+
+    def free(self, address: int) -> None: ...
+
+
+@dataclass
+class Block:
+    """A free block: header included."""
+
+    start: int
+    size: int
+
+
+class OrderedFirstFit:
+    """FreeRTOS's heap_4: one list in order of address, neighbours merged; a header of 8 bytes, units of 8."""
+
+    header = 8
+
+    def __init__(self) -> None:
+        self.free_blocks = [Block(0, REGION_BYTES - 8)]
+        self.live: dict[int, int] = {}
+
+    def gross(self, size: int) -> int:
+        return (size + self.header + 7) // 8 * 8
+
+    def splits(self, rest: int) -> bool:
+        return rest > 2 * self.header
+
+    def allocate(self, size: int) -> tuple[int | None, int]:
+        wanted = self.gross(size)
+        if wanted > sum(block.size for block in self.free_blocks):
+            return None, 0  # it knows its free bytes and does not search
+        for looks, block in enumerate(self.free_blocks, 1):
+            if block.size >= wanted:
+                return self.take(block, wanted), looks
+        return None, len(self.free_blocks) + 1  # and the end mark
+
+    def take(self, block: Block, wanted: int) -> int:
+        self.free_blocks.remove(block)
+        if self.splits(block.size - wanted):
+            self.file(Block(block.start + wanted, block.size - wanted))
+            block.size = wanted
+        self.live[block.start] = block.size
+        return block.start
+
+    def free(self, address: int) -> None:
+        self.file(Block(address, self.live.pop(address)))
+
+    def file(self, block: Block) -> None:
+        self.free_blocks.append(block)
+        self.free_blocks.sort(key=lambda one: one.start)
+        self.merge()
+
+    def merge(self) -> None:
+        merged: list[Block] = []
+        for block in self.free_blocks:
+            if merged and merged[-1].start + merged[-1].size == block.start:
+                merged[-1].size += block.size
+            else:
+                merged.append(block)
+        self.free_blocks = merged
+
+
+class SizeOrdered(OrderedFirstFit):
+    """FreeRTOS's heap_2: one list in order of size, nothing merged; among equals the last freed is first."""
+
+    def file(self, block: Block) -> None:
+        before = [one for one in self.free_blocks if one.size < block.size]
+        self.free_blocks = [*before, block, *self.free_blocks[len(before) :]]
+
+
+class GrowingFirstFit(OrderedFirstFit):
+    """newlib's nano malloc: as heap_4, but what fits nowhere is new memory; 8 bytes more, units of 4."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.free_blocks = []
+        self.end = 0
+
+    def gross(self, size: int) -> int:
+        return max((size + 3) // 4 * 4 + 8, 12)
+
+    def splits(self, rest: int) -> bool:
+        return rest >= 12
+
+    def allocate(self, size: int) -> tuple[int | None, int]:
+        wanted = self.gross(size)
+        for looks, block in enumerate(self.free_blocks, 1):
+            if block.size >= wanted:
+                return self.take(block, wanted), looks
+        looks = len(self.free_blocks)
+        if self.end + wanted > REGION_BYTES:
+            return None, looks
+        self.end += wanted
+        self.live[self.end - wanted] = wanted
+        return self.end - wanted, looks
+
+    def take(self, block: Block, wanted: int) -> int:
+        """The rest stays where it is; what is handed out is the block's end."""
+        if not self.splits(block.size - wanted):
+            return super().take(block, block.size)
+        block.size -= wanted
+        self.live[block.start + block.size] = wanted
+        return block.start + block.size
+
+
+class BestOfAll:
+    """umm_malloc: a list searched to its end for the smallest that fits; units of 8 bytes, a header of 4."""
+
+    def __init__(self) -> None:
+        # The first and the last unit are marks; the region begins 4 bytes in, which costs one unit.
+        self.free_list = [Block(1, REGION_BYTES // 8 - 3)]
+        self.live: dict[int, int] = {}
+
+    def allocate(self, size: int) -> tuple[int | None, int]:
+        units = (size + 4 + 7) // 8
+        looks = len(self.free_list)
+        fitting = [block for block in self.free_list if block.size >= units]
+        if not fitting:
+            return None, looks
+        best = min(fitting, key=lambda block: block.size)
+        start = best.start
+        if best.size == units:
+            self.free_list.remove(best)
+        else:
+            best.start, best.size = start + units, best.size - units
+        self.live[start] = units
+        return start, looks
+
+    def free(self, address: int) -> None:
+        """Takes in the block behind; then is taken in by the one before, or becomes the first of the list."""
+        freed = Block(address, self.live.pop(address))
+        for block in self.free_list:
+            if block.start == freed.start + freed.size:
+                freed.size += block.size
+                self.free_list.remove(block)
+                break
+        for block in self.free_list:
+            if block.start + block.size == freed.start:
+                block.size += freed.size
+                return
+        self.free_list.insert(0, freed)
+
+
+MODELS: dict[str, type[Model]] = {
+    "heap_2": SizeOrdered,
+    "heap_4": OrderedFirstFit,
+    "heap_5": OrderedFirstFit,
+    "newlib_nano": GrowingFirstFit,
+    "umm_malloc": BestOfAll,
+}
