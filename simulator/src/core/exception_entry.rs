@@ -216,8 +216,12 @@ impl Core {
         self.store_words(bus, address, &words)
     }
 
-    /// `PreserveFPState` (B1.5.7): the first floating-point instruction of a handler saves what was reserved.
+    /// `PreserveFPState` (B1.5.7): the first floating-point instruction of a handler saves what was reserved. An exception
+    /// of higher priority interrupts it; it starts over afterwards (TRM 7.2.7).
     pub(super) fn preserve_float_state<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
+        if self.interrupted_before(bus, self.cycles + FLOAT_FRAME_CYCLES) {
+            return Err(Trap::Interrupted);
+        }
         let saved = self.on_behalf_of(Purpose::LazyStacking, |core| {
             core.store_float_state(bus, core.scb.fpcar)
         });

@@ -1,5 +1,6 @@
 //! Interrupts in the middle of an instruction. LDM, STM and their kin end between two transfers and are continued from
-//! EPSR.ICI (B1.5.10); divisions are abandoned and restarted (TRM 3.9.1).
+//! EPSR.ICI (B1.5.10); divisions are abandoned and restarted (TRM 3.9.1), and so is the
+//! saving of floats that an earlier entry put off (TRM 7.2.7).
 //!
 //! Before `horizon` nothing can become pending; from there on the chip is asked, transfer by transfer.
 
@@ -22,6 +23,15 @@ impl Core {
     #[inline(always)]
     pub(super) fn interrupted_before<B: Bus>(&mut self, bus: &mut B, end: u64) -> bool {
         end > self.horizon && (self.cycles + 1..end).any(|now| self.interrupts(bus, now))
+    }
+
+    /// VDIV and VSQRT, which take `cycles`, keep nobody waiting: the unit goes on beside the stacking (ARM, "What is the
+    /// behavior when an exception occurs while executing a floating operation"; erratum 776924).
+    pub(super) fn finish_beside_entry<B: Bus>(&mut self, bus: &mut B, cycles: u8) {
+        let cycles = u64::from(cycles);
+        if self.interrupted_before(bus, self.cycles + cycles) {
+            self.cycles = self.cycles.saturating_sub(cycles);
+        }
     }
 
     #[cold]

@@ -193,7 +193,7 @@ impl Core {
         let watches = std::mem::take(&mut self.watches);
         let (cycles, instructions) = (self.cycles, self.instructions);
         let debug = std::mem::take(&mut self.debug);
-        let demcr = self.scb.demcr;
+        let (demcr, dfsr) = (self.scb.demcr, self.scb.dfsr);
         let cycle_counter = self.cycle_counter.clone();
         let (events, itm) = (self.events.clone(), std::mem::take(&mut self.itm));
         let laps = std::mem::take(&mut self.laps);
@@ -208,6 +208,7 @@ impl Core {
             ..Core::new(self.timing)
         };
         self.scb.demcr = demcr & !debug::MONITOR_CONTROLS;
+        self.scb.dfsr = dfsr;
         self.laps.forget();
         let stack = self.reset_vector(bus, 0)?;
         let entry = self.reset_vector(bus, 4)?;

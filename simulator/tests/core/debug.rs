@@ -72,6 +72,17 @@ fn hard_faults_are_caught_before_their_handler() {
     assert_eq!(read(&mut board, DFSR), 1 << 3);
 }
 
+/// TRM table 8-4: DFSR is cleared at power-up only.
+#[test]
+fn a_reset_leaves_the_reason_of_the_last_halt() {
+    let mut board = Board::new("bkpt 0\n");
+    write(&mut board, DHCSR, KEY | 1);
+    assert_eq!(run(&mut board), RunEnd::Held);
+    let Board { core, memory, .. } = &mut board;
+    core.reset(memory).unwrap();
+    assert_eq!(read(&mut board, DFSR), 0b10);
+}
+
 #[test]
 fn resets_are_caught_and_told_once() {
     let mut board = Board::new("movs r0, #1\n1: b 1b\n");

@@ -381,3 +381,54 @@ fn slices_do_not_move_the_interruption() {
         assert!(outcome(slice) == whole, "slices of {slice} cycles");
     }
 }
+
+#[test]
+fn a_float_division_is_finished_beside_the_entry() {
+    // ARM, "What is the behavior when an exception occurs while executing a floating operation": neither abandoned nor
+    // waited for. The return address is the next instruction.
+    for instruction in ["vdiv.f32 s20, s1, s2", "vsqrt.f32 s20, s1"] {
+        let plain = run(instruction, None);
+        assert_eq!(plain.end, plain.start + 14, "TRM table 7-1");
+        for arrival in plain.start + 1..plain.end {
+            let interrupted = run(instruction, Some(arrival));
+            assert_same(&plain, &interrupted, instruction);
+            let (cycle, _, address, _) = interrupted.handler.unwrap();
+            assert_eq!(cycle - arrival, ENTRY, "{instruction}");
+            assert_eq!(address, interrupted.pc - 4, "{instruction}");
+        }
+    }
+}
+
+#[test]
+fn saving_floats_late_starts_over_after_an_interrupt() {
+    // TRM 7.2.7: SVCall's first float saves seventeen words, which a higher priority interrupts.
+    let source = format!("{SETUP} poke SHPR2, 0x80000000\n svc 0\n vmov r10, s0\n bkpt 0\n .pool\n function svcall\n str r5, [r9, #0x28]\n mov.w r7, r7\n vmov s0, r5\n str r5, [r9, #0x2c]\n bx lr\n {HANDLER}");
+    let finished = |lines: &[(u64, u16, bool)]| {
+        let mut board = Board::new(&source);
+        board.lines = lines.to_vec();
+        board.finish();
+        board
+    };
+    let cycle = |board: &Board, offset| {
+        board
+            .memory
+            .written
+            .iter()
+            .find(|w| w.0 == offset)
+            .unwrap()
+            .2
+    };
+    let plain = finished(&[]);
+    let start = cycle(&plain, 0x28) + 1;
+    assert_eq!(
+        cycle(&plain, 0x2C) - start,
+        1 + 17 + 1,
+        "VMOV, the words, the store"
+    );
+    for transfer in 1..17 {
+        let arrival = start + transfer;
+        let board = finished(&[(arrival, 0, true), (arrival + ENTRY, 0, false)]);
+        assert_eq!(cycle(&board, 8) - 1 - arrival, ENTRY, "word {transfer}");
+        assert_eq!(board.r(10), 0x100, "the thread's S0");
+    }
+}

@@ -27,7 +27,7 @@ struct Identity {
     class: u8,
 }
 
-/// TRM tables 4-1, 8-7, 9-1 and 10-1. ARM's generic IP has class 0xE, a ROM table 1. ST's code is 0x20, the device 0x433.
+/// TRM tables 8-3, 8-7, 9-1 and 10-1. ARM's generic IP has class 0xE, a ROM table 1. ST's code is 0x20, the device 0x433.
 const IDENTITIES: [Identity; 5] = [
     Identity {
         base: ROM_TABLE,

@@ -36,6 +36,10 @@ impl Core {
             Float::LoadMultiple | Float::StoreMultiple => {
                 return self.transfer_multiple(bus, op, float)
             }
+            Float::Div | Float::Sqrt => {
+                self.float_arithmetic(op, float)?;
+                self.finish_beside_entry(bus, op.cycles);
+            }
             _ => return self.float_arithmetic(op, float),
         }
         Ok(())
