@@ -78,15 +78,53 @@ def scenario(
 
 @task(
     iterable=["run"],
-    help={"run": "a run folder; every one in runs/ when none is given", "output": "the HTML file to write"},
+    help={
+        "run": "a run folder; every one in runs/ when none is given",
+        "output": "the HTML file to write",
+        "subtract-baseline": "take each quantity's own baseline off all its values and statistics",
+        "without-ticks": "set aside answers that the kernel's tick may have delayed, and say how many",
+    },
 )
-def dashboard(_context: Context, run: list[str], output: str = str(DASHBOARD)) -> None:
+def dashboard(
+    _context: Context,
+    run: list[str],
+    output: str = str(DASHBOARD),
+    subtract_baseline: bool = False,
+    without_ticks: bool = False,
+) -> None:
     """Write the dashboard of the given runs: `./lab dashboard [RUN...]`."""
     from dashboards import report, runs
+    from dashboards.treatment import Treatment
 
     with one_sentence():
         folders = [Path(folder) for folder in run] or runs.find_runs(RUNS)
-        print(report.write_report(folders, Path(output)))
+        print(report.write_report(folders, Path(output), Treatment(subtract_baseline, without_ticks)))
+
+
+@task(
+    positional=["run"],
+    help={"run": "a run folder", "quantity": "a statistic of run.json, such as interrupt_latency_ns"},
+)
+def extremes(_context: Context, run: str, quantity: str = "interrupt_latency_ns") -> None:
+    """Estimate the values beyond the maximum, or say why that cannot be done."""
+    from dashboards import extremes as room
+
+    with one_sentence():
+        print(room.as_text(Path(run), quantity))
+
+
+@task(
+    positional=["run"],
+    help={"run": "a run folder", "output": "the folder to write to; build/histograms/RUN when not given"},
+)
+def histograms(_context: Context, run: str, output: str = "") -> None:
+    """Write a run's distributions for HdrHistogram's tools, one .hgrm file for each statistic."""
+    from dashboards import histograms as room
+
+    with one_sentence():
+        folder = Path(output) if output else ROOT / "build" / "histograms" / Path(run).resolve().name
+        for path in room.write(Path(run), folder):
+            print(path)
 
 
 @task(positional=["run"], help={"run": "a run folder"})

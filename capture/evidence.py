@@ -45,8 +45,7 @@ class Evidence:
 
     @property
     def tolerance_cycles(self) -> float:
-        """How far wire and DWT may lie apart for one critical section, in cycles: the budget of their join.
-        """
+        """How far wire and DWT may lie apart for one critical section, in cycles: their join's budget."""
         widest = self.joined.operations["dwt_cycles"].max()
         longest = widest if isinstance(widest, int) else 0
         return self.instruments.agreement_cycles + self.instruments.clock_share * longest

@@ -56,8 +56,7 @@ class PlanRecord:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRecord:
-    """One empty marked section on `channel` (CRIT or OP), as DWT saw it: its length, and CYCCNT at its begin.
-    """
+    """One empty marked section on `channel` (CRIT or OP), as DWT saw it: length, and CYCCNT at its begin."""
 
     channel: str
     index: int

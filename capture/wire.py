@@ -144,8 +144,7 @@ def _pulses(edges: EdgeList, channel: str) -> PulseTrain:
 
 
 def _opening(edges: EdgeList, start_frame: Samples | None, span: tuple[int, int]) -> Calibration:
-    """Common pulses, start frame, sections. Before the pulses of this run may lie those of an earlier reset.
-    """
+    """Common pulses, start frame, sections. Before this run's pulses may lie those of an earlier reset."""
     begin = 0 if start_frame is None else int(start_frame[0])
     pulses = {channel: _pulses(edges, channel) for channel in COMMON_CHANNELS}
     return Calibration(

@@ -76,11 +76,12 @@ _AXIS: dict[str, Any] = {
 
 
 def provenance(series: Sequence[Series]) -> str:
-    """Samplerates with what one sample is worth, and the run ids."""
+    """Samplerates with what one sample is worth, the run ids, and what was done to the samples."""
     rates = sorted({one.run.manifest.samplerate_hz for one in series})
     resolution = ", ".join(f"{samplerate(rate)} (±{1e9 / rate:.1f} ns)" for rate in rates)
     word = "runs" if len(series) > 1 else "run"
-    return f"{resolution} · {word} {', '.join(one.run.id for one in series)}"
+    done = "".join(f" · {words}" for words in dict.fromkeys(w for one in series for w in one.run.treatment))
+    return f"{resolution} · {word} {', '.join(one.run.id for one in series)}{done}"
 
 
 def badges(series: Sequence[Series]) -> tuple[str, ...]:

@@ -7,10 +7,16 @@ from html import escape
 
 from dashboards.formatting import MISSING, grouped
 from dashboards.formatting import quantity as number
-from dashboards.manifest import Summary
+from dashboards.manifest import PERCENTILES
 from dashboards.quantities import REPORTED, Quantity, shown, worst_key
 from dashboards.selection import fragment
 from dashboards.series import Series
+from metrology.quantiles import PERCENTILES as SHARES
+from metrology.quantiles import samples_needed
+
+_HEADINGS = {"median": "median", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99"}
+# The allocator, n, the percentiles, the maximum.
+COLUMNS = 3 + len(PERCENTILES)
 
 
 def comparison_table(series: Sequence[Series]) -> str:
@@ -19,25 +25,40 @@ def comparison_table(series: Sequence[Series]) -> str:
     groups = "".join(_group(quantity, series) for quantity in quantities)
     return (
         '<div class="scroll"><table class="comparison"><thead><tr><th scope="col">allocator</th>'
-        '<th scope="col">n</th><th scope="col">median</th><th scope="col">p99</th><th scope="col">max</th>'
-        f"</tr></thead>{_verdicts(series)}{groups}</table></div>"
+        f'<th scope="col">n</th>{"".join(f"<th scope=col>{_HEADINGS[name]}</th>" for name in PERCENTILES)}'
+        f'<th scope="col">max</th></tr></thead>{_verdicts(series)}{groups}</table></div>{_legend(series)}'
     )
+
+
+def _legend(series: Sequence[Series]) -> str:
+    """What stands beside the numbers, and why it may not."""
+    refused = dict.fromkeys(one.run.manifest.certainty.refused for one in series)
+    sentences = [
+        "± is the error budget of the value: resolution, clock and skew, as bounds, summed. Overhead is the "
+        "share of it that is the bench's own. In brackets: bootstrap interval of the percentile, 95 %.",
+        *(sentence for sentence in refused if sentence),
+        *dict.fromkeys(f"{one.name}: {words}" for one in series for words in one.run.treatment),
+    ]
+    return f'<p class="explanation">{escape(" ".join(sentences))}</p>'
 
 
 def _verdicts(series: Sequence[Series]) -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{_swatch(one)}</th><td colspan="4" class="verdict {one.run.manifest.verdict}">'
-        f"{one.run.manifest.verdict}</td></tr>"
-        for one in series
-    )
-    return f'<tbody><tr class="quantity"><th colspan="5" scope="rowgroup">verdict</th></tr>{rows}</tbody>'
+    head = f'<tr class="quantity"><th colspan="{COLUMNS}" scope="rowgroup">verdict</th></tr>'
+    return f"<tbody>{head}{''.join(map(_verdict, series))}</tbody>"
+
+
+def _verdict(one: Series) -> str:
+    verdict = one.run.manifest.verdict
+    cell = f'<td colspan="{COLUMNS - 1}" class="verdict {verdict}">{verdict}</td>'
+    return f'<tr><th scope="row">{_swatch(one)}</th>{cell}</tr>'
 
 
 def _group(quantity: Quantity, series: Sequence[Series]) -> str:
     unit = f" ({quantity.unit})" if quantity.unit else ""
     largest = max((quantity.summary(one.run).max or 0 for one in series), default=0)
     rows = "".join(_row(quantity, one, largest) for one in series)
-    head = f'<tr class="quantity"><th colspan="5" scope="rowgroup">{escape(quantity.words + unit)}</th></tr>'
+    words = escape(quantity.words + unit)
+    head = f'<tr class="quantity"><th colspan="{COLUMNS}" scope="rowgroup">{words}</th></tr>'
     return f"<tbody>{head}{rows}</tbody>"
 
 
@@ -45,7 +66,7 @@ def _row(quantity: Quantity, one: Series, largest: float) -> str:
     summary = quantity.summary(one.run)
     return (
         f'<tr><th scope="row">{_swatch(one)}</th><td>{grouped(summary.n)}</td>'
-        f"<td>{number(summary.median, quantity.unit)}</td><td>{_p99(summary, quantity.unit)}</td>"
+        f"{''.join(_percentile(quantity, one, name) for name in PERCENTILES)}"
         f"{_maximum(quantity, one, summary.max, largest)}</tr>"
     )
 
@@ -54,11 +75,19 @@ def _swatch(one: Series) -> str:
     return f'<span class="swatch" style="background:{one.style.colour}"></span>{escape(one.name)}'
 
 
-def _p99(summary: Summary, unit: str) -> str:
-    if summary.p99 is None and 0 < summary.n < 100:
-        why = f"A 99th percentile of {summary.n} samples, fewer than 100, would say nothing."
-        return f'<abbr title="{why}">{MISSING}</abbr>'
-    return number(summary.p99, unit)
+def _percentile(quantity: Quantity, one: Series, name: str) -> str:
+    """The value, and under it the interval in which a repetition would have found it."""
+    summary = quantity.summary(one.run)
+    value = getattr(summary, name)
+    needed = samples_needed(SHARES[name])
+    if value is None and 0 < summary.n < needed:
+        short = f"{grouped(summary.n)} samples, fewer than {grouped(needed)}"
+        return f'<td><abbr title="This percentile of {short}, would say nothing.">{MISSING}</abbr></td>'
+    interval = one.run.manifest.certainty.intervals.get(quantity.key, {}).get(name)
+    if interval is None:
+        return f"<td>{number(value, quantity.unit)}</td>"
+    low, high = (number(end, quantity.unit) for end in interval)
+    return f"<td>{number(value, quantity.unit)}<small>[{low}, {high}]</small></td>"
 
 
 def _maximum(quantity: Quantity, one: Series, value: float | None, largest: float) -> str:
@@ -70,4 +99,15 @@ def _maximum(quantity: Quantity, one: Series, value: float | None, largest: floa
     share = 100 * value / largest if largest else 0
     bar = f'<span class="bar" style="width:{share:.1f}%;background:{one.style.colour}"></span>'
     address = escape(fragment(one.run.id, key))
-    return f'<td class="max"><a href="{address}" title="show its waveform">{shown}</a>{bar}</td>'
+    link = f'<a href="{address}" title="show its waveform">{shown}</a>'
+    return f'<td class="max">{link}{_budget(quantity, one)}{bar}</td>'
+
+
+def _budget(quantity: Quantity, one: Series) -> str:
+    """`±11.9, overhead 261.9`: how wrong the value may be, and how much of it is the bench's own."""
+    certainty = one.run.manifest.certainty
+    total, own = certainty.budgets.get(quantity.key), certainty.overheads.get(quantity.key)
+    if total is None:
+        return ""
+    overhead = f", overhead {number(own, quantity.unit)}" if own else ""
+    return f"<small>±{number(total, quantity.unit)}{overhead}</small>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import polars as pl
@@ -40,8 +41,16 @@ def _worst(scenario: str, series: Sequence[Series], quantity: Quantity, words: s
         return ""
     worst.sort(key=lambda pair: -pair[1])
     opening = f"In {scenario} {words}" if scenario else words[0].upper() + words[1:]
-    listed = _listed(_with([(microseconds(value), one.name) for one, value in worst]))
+    listed = _listed(_with([(_true_to(quantity, one, value), one.name) for one, value in worst]))
     return f"{opening} {listed}{_ratio([value for _, value in worst])}."
+
+
+def _true_to(quantity: Quantity, one: Series, value_ns: float) -> str:
+    """`41.46 ± 0.02 µs` where the run tells its error budget, a bound, which is never rounded down."""
+    budget_ns = one.run.manifest.certainty.budgets.get(quantity.key)
+    if budget_ns is None:
+        return microseconds(value_ns)
+    return f"{value_ns / 1000:,.2f} ± {math.ceil(budget_ns / 10) / 100:.2f} µs"
 
 
 def _growth(series: Sequence[Series]) -> str:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dashboards.certainty import Certainty, Interval
+
 SCHEMA = 1
 VERDICTS = ("complete", "truncated", "inconclusive")
 MANIFEST_BYTES_MAX = 16 * 1024 * 1024
@@ -34,16 +36,35 @@ class RunError(Exception):
 
 # PRFTEN, ICEN and DCEN of FLASH_ACR.
 ACCELERATOR_BITS = 0x700
+PERCENTILES = ("median", "p90", "p99", "p99_9", "p99_99")
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Nearest-rank statistics of one quantity, in the unit its key names. None where there are no samples."""
+    """Nearest-rank statistics of one quantity, in the unit its key names. None where the samples are too few,
+    or where an older run does not tell it.
+    """
 
     n: int
     median: float | None
     p99: float | None
     max: float | None
+    p90: float | None = None
+    p99_9: float | None = None
+    p99_99: float | None = None
+
+    @classmethod
+    def of(cls, statistics: Mapping[str, Any]) -> Summary:
+        """From what metrology.quantiles found."""
+        return cls(**statistics)
+
+    def less(self, baseline: float) -> Summary:
+        """Every statistic less `baseline`; the count is the same."""
+        taken = {
+            name: None if (value := getattr(self, name)) is None else value - baseline
+            for name in (*PERCENTILES, "max")
+        }
+        return Summary(n=self.n, **taken)
 
 
 @dataclass(frozen=True)
@@ -69,6 +90,7 @@ class Manifest:
     reasons: tuple[str, ...]
     summaries: Mapping[str, Summary]
     agreement: Agreement
+    certainty: Certainty
     raw: Mapping[str, Any]
 
     @property
@@ -134,6 +156,7 @@ def parse_manifest(raw: Mapping[str, Any], path: Path) -> Manifest:
         reasons=fields.sentences("reasons"),
         summaries={key: _summary(fields, key) for key in SUMMARIES},
         agreement=_agreement(fields),
+        certainty=_certainty(fields),
         raw=raw,
     )
 
@@ -184,7 +207,50 @@ def _summary(fields: _Fields, key: str) -> Summary:
         median=summary.optional_number("median"),
         p99=summary.optional_number("p99"),
         max=summary.optional_number("max"),
+        **{name: summary.number_if_there(name) for name in ("p90", "p99_9", "p99_99")},
     )
+
+
+def _certainty(fields: _Fields) -> Certainty:
+    """Budget, intervals and baselines; a run that was recorded before they were is without."""
+    budget, baselines = fields.section_if_there("error_budget"), fields.section_if_there("baselines")
+    intervals = fields.section_if_there("intervals")
+    return Certainty(
+        budgets=_terms(budget, "total"),
+        overheads=_terms(budget, "overhead"),
+        intervals=_intervals(intervals),
+        baselines={
+            key: value
+            for key in SUMMARIES
+            if baselines and (found := baselines.section_if_there(key))
+            if (value := found.optional_number("value")) is not None
+        },
+        confidence=intervals.optional_number("confidence") if intervals else None,
+        refused=intervals.optional_text("refused") if intervals else None,
+    )
+
+
+def _terms(budget: _Fields | None, term: str) -> dict[str, float]:
+    """One term of each quantity's budget, in the quantity's unit."""
+    found: dict[str, float] = {}
+    for key in SUMMARIES if budget else ():
+        of_quantity = budget.section_if_there(key) if budget else None
+        of_term = of_quantity.section_if_there(term) if of_quantity else None
+        value = of_term.optional_number("cycles" if key.endswith("cycles") else "ns") if of_term else None
+        if value is not None:
+            found[key] = value
+    return found
+
+
+def _intervals(intervals: _Fields | None) -> dict[str, dict[str, Interval]]:
+    by_quantity = intervals.section_if_there("of") if intervals else None
+    found = {}
+    for key in SUMMARIES if by_quantity else ():
+        of_quantity = by_quantity.section_if_there(key) if by_quantity else None
+        if of_quantity:
+            ends = {name: of_quantity.ends(name) for name in PERCENTILES}
+            found[key] = {name: interval for name, interval in ends.items() if interval is not None}
+    return found
 
 
 def _agreement(fields: _Fields) -> Agreement:
@@ -230,6 +296,27 @@ class _Fields:
         if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
             raise self.wrong(key, "is not a number")
         return value
+
+    def number_if_there(self, key: str) -> float | None:
+        return self.optional_number(key) if key in self._values else None
+
+    def section_if_there(self, key: str) -> _Fields | None:
+        return self.section(key) if key in self._values else None
+
+    def optional_text(self, key: str) -> str | None:
+        return None if self._get(key) is None else self.text(key)
+
+    def ends(self, key: str) -> tuple[float, float] | None:
+        """The two numbers of an interval, or None."""
+        value = self._values.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, list) or len(value) != 2:
+            raise self.wrong(key, "is not an interval of two numbers")
+        low, high = (_Fields({key: end}, self._path, self._prefix).optional_number(key) for end in value)
+        if low is None or high is None:
+            raise self.wrong(key, "is not an interval of two numbers")
+        return low, high
 
     def sentences(self, key: str) -> tuple[str, ...]:
         value = self._get(key)

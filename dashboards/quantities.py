@@ -42,6 +42,7 @@ CLEAR = Quantity(
 TASK = Quantity("task_latency_ns", "task latency", "ns", "interrupts", "task_latency_ns")
 CONTROL = Quantity("control_latency_ns", "control interrupt latency", "ns", "control", "isr_latency_ns")
 
+ALL = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, LATENCY, HIT, CLEAR, TASK, CONTROL)
 REPORTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, HIT, CLEAR, TASK, CONTROL)
 PRINTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, LATENCY, TASK, CONTROL)
 

@@ -15,6 +15,7 @@ from dashboards.captures import embed
 from dashboards.chart import Chart
 from dashboards.comparison import comparison_table
 from dashboards.details import run_details
+from dashboards.differences import differences_table
 from dashboards.figures.agreement import agreement
 from dashboards.figures.cycles_by_probes import cycles_by_probes
 from dashboards.figures.heap_state import heap_state
@@ -27,6 +28,7 @@ from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.headline import headline
 from dashboards.runs import LoadedRun, RunError, load_run
 from dashboards.series import Series, by_scenario
+from dashboards.treatment import AS_MEASURED, Treatment, treated
 
 FIGURES = (
     ramp,
@@ -50,11 +52,11 @@ _POLICY = (
 )
 
 
-def write_report(runs: Sequence[Path], output: Path) -> Path:
+def write_report(runs: Sequence[Path], output: Path, treatment: Treatment = AS_MEASURED) -> Path:
     """Write the report on the run folders `runs` to `output` and return it. Raises RunError."""
     if not runs:
         raise RunError("There are no runs to report on; run a scenario first.")
-    return _write(output, report_html([load_run(folder) for folder in runs]))
+    return _write(output, report_html([treated(load_run(folder), treatment) for folder in runs]))
 
 
 def report_html(runs: Sequence[LoadedRun]) -> str:
@@ -113,6 +115,7 @@ def _scenario(number: int, scenario: str, series: Sequence[Series], charts: Sequ
     figures = "".join(_figure(number, chart) for chart in charts)
     return (
         f'<section id="scenario-{number}"><h2>{escape(scenario)}</h2>{comparison_table(series)}'
+        f"{differences_table(series)}"
         '<p class="hint">Choose a maximum, or any point of a figure, to see its waveform.</p>'
         f"{figures}</section>"
     )

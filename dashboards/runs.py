@@ -12,18 +12,23 @@ import polars as pl
 from dashboards import tables
 from dashboards.manifest import Manifest, RunError, read_manifest
 
+INTERRUPTS = {**tables.INTERRUPTS, **tables.INTERRUPTS_ADDED}
+
 __all__ = ["LoadedRun", "RunError", "find_runs", "load_run"]
 
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """One run folder, checked. `notes` are sentences on what the folder lacks."""
+    """One run folder, checked. `notes` are sentences on what the folder lacks and on what was done to its
+    samples; `treatment` only the latter (dashboards/treatment.py).
+    """
 
     folder: Path
     manifest: Manifest
     operations: pl.DataFrame
     interrupts: pl.DataFrame
     notes: tuple[str, ...] = ()
+    treatment: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -81,7 +86,7 @@ def load_run(folder: Path) -> LoadedRun:
         folder=folder,
         manifest=manifest,
         operations=_table(folder, manifest, "operations", tables.OPERATIONS, tables.read_operations, notes),
-        interrupts=_table(folder, manifest, "interrupts", tables.INTERRUPTS, tables.read_interrupts, notes),
+        interrupts=_table(folder, manifest, "interrupts", INTERRUPTS, tables.read_interrupts, notes),
         notes=tuple(notes),
     )
 

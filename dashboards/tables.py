@@ -52,6 +52,13 @@ INTERRUPTS: Mapping[str, pl.DataType] = {
     "missed": pl.Boolean(),
 }
 
+# What runs tell of since the tick is known; null in a table without.
+INTERRUPTS_ADDED: Mapping[str, pl.DataType] = {
+    "tick_phase_cycles": pl.Float64(),
+    "tick": pl.Boolean(),
+    "task_tick": pl.Boolean(),
+}
+
 EDGES: Mapping[str, pl.DataType] = {"sample": pl.Int64(), "word": pl.UInt8()}
 
 OPERATION_KINDS = ("A", "O", "F", "N", "E")
@@ -79,7 +86,7 @@ def read_operations(path: Path) -> pl.DataFrame:
 
 def read_interrupts(path: Path) -> pl.DataFrame:
     """One row per stimulus of either class. Raises RunError."""
-    table = _read(path, INTERRUPTS)
+    table = _read(path, INTERRUPTS, INTERRUPTS_ADDED)
     _require(path, table["hit"].is_in(HITS).all(), f"hit has values outside {HITS}")
     return table
 
@@ -104,9 +111,15 @@ def read_edges(path: Path) -> Edges:
     return Edges(sample, table["word"].to_numpy(), samplerate_hz, total_samples, tuple(channels))
 
 
-def _read(path: Path, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
+def _read(
+    path: Path, needed: Mapping[str, pl.DataType], added: Mapping[str, pl.DataType] | None = None
+) -> pl.DataFrame:
+    """The `needed` columns and the `added` ones; where the file lacks one of those, nulls."""
+    columns = {**needed, **(added or {})}
     try:
         frame = pl.scan_parquet(path, glob=False)
+        absent = [name for name in added or () if name not in frame.collect_schema()]
+        frame = frame.with_columns(pl.lit(None, dtype=columns[name]).alias(name) for name in absent)
         schema = frame.collect_schema()
         for name, dtype in columns.items():
             if schema.get(name) != dtype:

@@ -28,15 +28,15 @@ def terminal_report(runs: Sequence[LoadedRun]) -> RenderableType:
 
 
 def _table(scenario: str, series: Sequence[Series]) -> Table:
-    table = Table(title=Text(scenario, style="bold"), title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table = Table(title=Text(scenario, style="bold"), title_justify="left", box=None, padding=(0, 1, 0, 0))
     table.add_column("")
     table.add_column("allocator", overflow="fold")
-    for heading in ("n", "median", "p99", "max"):
+    for heading in ("n", "median", "p99", "max", "±"):
         table.add_column(heading, justify="right", no_wrap=True)
     for first, one in _marked(series):
         verdict = one.run.manifest.verdict
         name = Text("verdict" if first else "")
-        table.add_row(name, Text(one.name), "", "", "", Text(verdict, style=_VERDICT_STYLES[verdict]))
+        table.add_row(name, Text(one.name), "", "", "", Text(verdict, style=_VERDICT_STYLES[verdict]), "")
     for quantity in shown(PRINTED, [one.run for one in series]):
         for first, one in _marked(series):
             table.add_row(*_row(quantity, one, first), end_section=one is series[-1])
@@ -52,7 +52,14 @@ def _row(quantity: Quantity, one: Series, first: bool) -> list[Text]:
     summary = quantity.summary(one.run)
     words = f"{quantity.words} ({quantity.unit})" if quantity.unit else quantity.words
     values = [number(value, quantity.unit) for value in (summary.median, summary.p99, summary.max)]
-    return [Text(words if first else ""), Text(one.name), Text(f"{summary.n:,}"), *map(Text, values)]
+    budget = number(one.run.manifest.certainty.budgets.get(quantity.key), quantity.unit)
+    return [
+        Text(words if first else ""),
+        Text(one.name),
+        Text(f"{summary.n:,}"),
+        *map(Text, values),
+        Text(budget),
+    ]
 
 
 def _reasons(series: Sequence[Series]) -> list[Text]:

@@ -93,7 +93,7 @@ def test_ticks_fall_into_the_stimuli_that_the_board_counts_them_in(folder: Path,
 
 
 def test_what_no_tick_touched_has_no_outliers(evidence: Evidence) -> None:
-    """Outside operations nothing masks but the kernel, and nothing is more urgent but the control interrupt."""
+    """Outside operations nothing masks but the kernel, and only the control interrupt is more urgent."""
     calm = evidence.joined.interrupts.filter(~pl.col("control") & (pl.col("hit") == "none"))
     cycles = (calm["isr_latency_ns"] * CORE_HZ / 1e9).to_numpy()
     sample, tick = calm["sample"].to_numpy(), calm["tick"].to_numpy()

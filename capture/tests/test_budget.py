@@ -16,8 +16,7 @@ def evidence_of(run: SyntheticRun, samplerate_hz: int, ppm: int) -> Evidence:
 @pytest.mark.parametrize(("samplerate_hz", "ppm"), RATES)
 @pytest.mark.parametrize("skew", [{}, {"ISR": 4, "CISR": -6, "TASK": 9, "CRIT": 5}])
 def test_no_value_is_off_by_more_than_its_budget(samplerate_hz: int, ppm: int, skew: dict[str, int]) -> None:
-    """The truth is laid down in core cycles; channels are late by `skew`, in the run as in the calibration.
-    """
+    """The truth is laid down in core cycles; channels are late by `skew`, in run and calibration."""
     run = SyntheticRun(small_plan(), skew=skew)
     run.delay_run(skew)
     evidence = evidence_of(run, samplerate_hz, ppm)

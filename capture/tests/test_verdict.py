@@ -113,8 +113,7 @@ def without_the_common_pulses_at_the_end(run: SyntheticRun) -> None:
 
 
 def calibration_edges(run: SyntheticRun, channel: str, closing: bool = False) -> list[tuple[int, int]]:
-    """The edges of the sections: eight common pulses precede them at the start, and follow them at the end.
-    """
+    """The edges of the sections: eight common pulses precede them at the start and follow at the end."""
     edges = [toggle for toggle in sorted(run.toggles) if toggle[1] == BIT[channel]]
     return edges[-48:-16] if closing else edges[16:48]
 

@@ -10,6 +10,7 @@ import polars as pl
 from dashboards.chart import Chart, make_chart
 from dashboards.formatting import grouped, quantity
 from dashboards.locking import caveats
+from dashboards.palette import INK
 from dashboards.selection import interrupt_keys, meta
 from dashboards.series import Series
 
@@ -34,6 +35,7 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     figure = go.Figure()
     for row, (one, words, table) in enumerate(strips):
         figure.add_trace(_strip(one, table, row))
+        figure.add_trace(_ticks(one, table.filter("tick"), row))
         figure.add_annotation(**_maximum(one, table, row))
         figure.add_annotation(**_name(f"{words}: {one.label}, n = {grouped(len(table))}", row))
     largest = max(float(table["isr_latency_ns"].max()) for _, _, table in strips)  # type: ignore[arg-type]
@@ -43,7 +45,8 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     explanation = (
         "Each tick is one latency that occurred, the number at the right the worst. Critical: CRIT was high "
         "at some sample between stimulus and answer, so the interrupt waited for its end. The control "
-        "interrupt lies above BASEPRI and never waits for a mask there. "
+        "interrupt lies above BASEPRI and never waits for a mask there. A ring: the handler of the kernel's "
+        "tick may have run between stimulus and answer. "
     ) + caveats(series)
     counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
     title = "Interrupt latency by what it met"
@@ -76,6 +79,20 @@ def _strip(one: Series, table: pl.DataFrame, row: int) -> go.Scatter:
         meta=meta(one),
         customdata=list(zip(keys, distinct["n"].to_list(), strict=True)),
         hovertemplate="%{x:,.6~g} ns, seen %{customdata[1]} times<br>%{customdata[0]}",
+    )
+
+
+def _ticks(one: Series, table: pl.DataFrame, row: int) -> go.Scatter:
+    """A ring around each answer that the kernel's tick may have delayed."""
+    return go.Scatter(
+        x=table["isr_latency_ns"].to_numpy(),
+        y=[row] * len(table),
+        mode="markers",
+        marker={"symbol": "circle-open", "size": 9, "line": {"width": 1.2, "color": INK}},
+        name=f"{one.label}, tick",
+        meta=meta(one),
+        customdata=interrupt_keys(table["sample"], table["operation_seq"]),
+        hovertemplate="%{x:,.6~g} ns, a tick's handler may have run meanwhile<br>%{customdata}",
     )
 
 

@@ -11,9 +11,11 @@ import polars as pl
 from plotly.subplots import make_subplots
 
 from dashboards.chart import Chart, line, make_chart, per_series
-from dashboards.formatting import quantity
+from dashboards.formatting import quantity as number
+from dashboards.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.selection import describe, interrupt_keys, meta, operation_keys
 from dashboards.series import Series
+from metrology.quantiles import MYRIAD, PERCENTILES
 
 # Height of one line of the labels under the curves.
 LABEL_DECADES = 0.45
@@ -32,15 +34,16 @@ class Curve:
 def survival(series: Sequence[Series]) -> Chart | None:
     """P(X ≥ x) of the critical section and of the interrupt latency. None without samples."""
     panels = [
-        ("critical section, on the wire (ns)", [critical_curve(one) for one in series]),
-        ("interrupt latency, STIM to ISR (ns)", [latency_curve(one) for one in series]),
+        (CRITICAL, "critical section, on the wire (ns)", [critical_curve(one) for one in series]),
+        (LATENCY, "interrupt latency, STIM to ISR (ns)", [latency_curve(one) for one in series]),
     ]
-    panels = [(axis, curves) for axis, curves in panels if any(curve.n for curve in curves)]
+    panels = [panel for panel in panels if any(curve.n for curve in panel[2])]
     if not panels:
         return None
     figure = make_subplots(rows=len(panels), cols=1, vertical_spacing=0.17)
-    for row, (axis, curves) in enumerate(panels, start=1):
+    for row, (quantity, axis, curves) in enumerate(panels, start=1):
         _draw(figure, row, series, curves)
+        figure.add_traces([_intervals(one, quantity) for one in series], rows=row, cols=1)
         largest = max(curve.value_ns[-1] for curve in curves if curve.n)
         figure.update_xaxes(title_text=axis, range=[0, largest * 1.05], row=row, col=1)
         figure.update_yaxes(
@@ -48,11 +51,12 @@ def survival(series: Sequence[Series]) -> Chart | None:
         )
     counted = " · ".join(
         per_series(series, [curve.n for curve in curves], what)
-        for (_, curves), what in zip(panels, ("allocations", "interrupts"), strict=False)
+        for (_, _, curves), what in zip(panels, ("allocations", "interrupts"), strict=False)
     )
     explanation = (
         "Linear time, logarithmic share. A curve ends at the largest value that was seen, which is the "
-        "number that counts and no bound: with n samples nothing is known below a share of 1/n."
+        "number that counts and no bound: with n samples nothing is known below a share of 1/n. Bars across "
+        "a curve are the 95 % bootstrap intervals of its percentiles; a ramp has none."
     )
     return make_chart("survival", "Survival", series, counted, explanation, figure, height=380 * len(panels))
 
@@ -106,6 +110,32 @@ def _steps(one: Series, curve: Curve, legend: bool) -> go.Scatter:
     )
 
 
+def _intervals(one: Series, quantity: Quantity) -> go.Scatter:
+    """A bar across the curve at each percentile: where a repetition would have found it."""
+    summary = quantity.summary(one.run)
+    intervals = one.run.manifest.certainty.intervals.get(quantity.key, {})
+    found = [(getattr(summary, name), *ends, name) for name, ends in intervals.items()]
+    return go.Scatter(
+        x=[value for value, _, _, _ in found],
+        y=[1 - PERCENTILES[name] / MYRIAD for _, _, _, name in found],
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - value for value, _, high, _ in found],
+            "arrayminus": [value - low for value, low, _, _ in found],
+            "color": one.style.colour,
+            "thickness": 1.2,
+            "width": 5,
+        },
+        mode="markers",
+        marker={"size": 3, "color": one.style.colour},
+        name=f"{one.label} intervals",
+        legendgroup=one.run.id,
+        showlegend=False,
+        hovertemplate="%{x:,.6~g} ns<extra></extra>",
+    )
+
+
 def _maximum(one: Series, curve: Curve) -> go.Scatter:
     return go.Scatter(
         x=curve.value_ns[-1:],
@@ -127,7 +157,7 @@ def _label(one: Series, curve: Curve, on_the_right: bool) -> dict[str, object]:
         "x": curve.value_ns[-1],
         "y": float(np.log10(curve.share[-1])),
         "ax": -10 if on_the_right else 10,
-        "text": f"{one.label} max {quantity(curve.value_ns[-1], 'ns')} ns, {describe(curve.key[-1])}",
+        "text": f"{one.label} max {number(curve.value_ns[-1], 'ns')} ns, {describe(curve.key[-1])}",
         "font": {"color": one.style.colour, "size": 12},
         "arrowhead": 0,
         "arrowwidth": 0.8,

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import polars as pl
 
 from dashboards.manifest import SUMMARIES
-from dashboards.tables import EDGES, INTERRUPTS, OPERATIONS
+from dashboards.tables import EDGES, INTERRUPTS, INTERRUPTS_ADDED, OPERATIONS
 
 RATE_HZ = 84_000_000
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
@@ -26,6 +26,9 @@ STIMULUS_PERIOD, CONTROL_PERIOD = 5_003, 7_919
 RECORD_GAP = 2_400
 ENTRY_CLEAR, ENTRY_HIT, ENTRY_CONTROL = 38, 46, 26
 SEGLIST_BASE, SEGLIST_PER_BLOCK, TLSF_FLAT = 350, 12, 450
+TICK_PERIOD, TICK_TOUCHES = 84_000, 2_000
+BUDGET = {"resolution": 11.9, "clock": 0.1, "skew": 11.9, "total": 23.9, "overhead": 83.3}
+EMPTY_CYCLES = 18
 DISAGREEMENT_CYCLES = (0.0, 1.0, 0.0, -1.0)
 
 Samples = npt.NDArray[np.int64]
@@ -208,8 +211,11 @@ def _interrupt_rows(
         "operation_seq": [None if value < 0 else int(value) for value in seq],
         "hit": np.where(critical, "critical", np.where(seq >= 0, "operation", "none")),
         "missed": [False] * len(stimulus),
+        "tick_phase_cycles": stimulus % TICK_PERIOD,
+        "tick": (stimulus % TICK_PERIOD < TICK_TOUCHES),
+        "task_tick": [None] * len(stimulus) if control else stimulus % TICK_PERIOD < 2 * TICK_TOUCHES,
     }
-    return pl.DataFrame(columns, schema=dict(INTERRUPTS), strict=False)
+    return pl.DataFrame(columns, schema={**INTERRUPTS, **INTERRUPTS_ADDED}, strict=False)
 
 
 def nearest_rank(values: list[float], share_percent: int) -> float:
@@ -220,9 +226,36 @@ def nearest_rank(values: list[float], share_percent: int) -> float:
 
 def summary(values: list[float]) -> dict[str, Any]:
     if not values:
-        return {"n": 0, "median": None, "p99": None, "max": None}
+        return {"n": 0, **dict.fromkeys(("median", "p90", "p99", "p99_9", "p99_99", "max"))}
     p99 = nearest_rank(values, 99) if len(values) >= 100 else None
-    return {"n": len(values), "median": nearest_rank(values, 50), "p99": p99, "max": max(values)}
+    found = {"n": len(values), "median": nearest_rank(values, 50), "p99": p99, "max": max(values)}
+    return found | {"p90": nearest_rank(values, 90), "p99_9": None, "p99_99": None}
+
+
+def _budget(times: int) -> dict[str, Any]:
+    return {term: {"ns": times * ns, "cycles": times * ns * RATE_HZ / 1e9} for term, ns in BUDGET.items()}
+
+
+def _baselines() -> dict[str, Any]:
+    """An empty section, and an interrupt that nothing holds up."""
+    sample_ns = 1e9 / RATE_HZ
+    values = {
+        **dict.fromkeys(("dwt_cycles", "free_dwt_cycles"), EMPTY_CYCLES),
+        **dict.fromkeys(("critical_ns", "free_critical_ns"), EMPTY_CYCLES * sample_ns),
+        **dict.fromkeys((key for key in SUMMARIES if key.startswith("int")), ENTRY_CLEAR * sample_ns),
+        "control_latency_ns": ENTRY_CONTROL * sample_ns,
+        "task_latency_ns": (ENTRY_CLEAR + 300) * sample_ns,
+    }
+    return {"probes": None} | {key: {"value": value, "n": 10} for key, value in values.items()}
+
+
+def _intervals(scenario: str, summaries: Mapping[str, pl.Series]) -> dict[str, Any]:
+    """A ramp has none; elsewhere, for the tests, five to either side of the median."""
+    if scenario == "mem_frag":
+        return {"confidence": 0.95, "refused": "The scenario is a ramp.", "of": {}}
+    medians = {key: nearest_rank(values.to_list(), 50) for key, values in summaries.items() if len(values)}
+    of = {key: {"median": [median - 5, median + 5], "p99": None} for key, median in medians.items()}
+    return {"confidence": 0.95, "refused": None, "of": of}
 
 
 def _manifest(
@@ -252,5 +285,6 @@ def _manifest(
         "firmware": {"core_hz": RATE_HZ, "heap_bytes": 65_536},
         "agreement": {"n": len(table), "wire_minus_dwt_cycles_max_abs": 1.0, "tolerance_cycles": 1.5},
         "interrupts": {"stimuli": len(stimuli), "answered": len(stimuli), "missed": 0},
-        "warnings": [],
+        "warnings": [], "baselines": _baselines(), "intervals": _intervals(scenario, summaries),
+        "error_budget": {key: _budget(0 if key == "probes" else 1) for key in SUMMARIES},
     } | {key: summary(values.to_list()) for key, values in summaries.items()}  # fmt: skip

@@ -1,0 +1,30 @@
+"""A run's distributions as files for HdrHistogram's tools (metrology/histogram.py)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dashboards.quantities import ALL, samples
+from dashboards.runs import RunError, load_run
+from metrology.histogram import percentile_distribution
+
+
+def write(run: Path, folder: Path) -> list[Path]:
+    """Writes `<key>.hgrm` to `folder` for each quantity that has samples. Raises RunError.
+
+    A run that is not complete carries its verdict in the names of its files.
+    """
+    loaded = load_run(run)
+    verdict = "" if loaded.manifest.complete else f"-{loaded.manifest.verdict}"
+    texts = {
+        folder / f"{quantity.key}{verdict}.hgrm": percentile_distribution(rows[quantity.column].to_numpy())
+        for quantity in ALL
+        if len(rows := samples(loaded, quantity))
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, text in texts.items():
+            path.write_text(text, encoding="ascii")
+    except OSError as error:
+        raise RunError(f"{folder}: cannot be written ({error.strerror}); choose another place.") from None
+    return list(texts)

@@ -1,0 +1,54 @@
+"""Estimates and histograms of a run folder, as text and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from dashboards import extremes, histograms
+from dashboards.manifest import RunError
+from dashboards.series import Series
+from dashboards.tests.synthetic import mem_stress, write_run
+
+
+def test_a_ramp_gets_a_sentence_instead_of_a_number(frag: list[Series]) -> None:
+    text = extremes.as_text(frag[0].run.folder, "critical_ns")
+    assert "No estimate. The scenario is a ramp" in text and "exceeded" not in text
+
+
+def test_few_samples_get_one_too(stress: list[Series]) -> None:
+    text = extremes.as_text(stress[0].run.folder, "interrupt_latency_hit_ns")
+    assert "No estimate." in text and text.splitlines()[-1].endswith(".")
+
+
+def test_what_cannot_be_estimated_is_refused(tmp_path: Path, stress: list[Series]) -> None:
+    with pytest.raises(RunError, match="no quantity 'latency'; choose from probes, dwt_cycles"):
+        extremes.as_text(stress[0].run.folder, "latency")
+    broken = write_run(tmp_path, "mem_stress", "tlsf", mem_stress("tlsf", 20), verdict="truncated")
+    with pytest.raises(RunError, match="needs a run that is complete"):
+        extremes.as_text(broken, "probes")
+
+
+def test_each_distribution_is_a_file(tmp_path: Path, stress: list[Series]) -> None:
+    folder = stress[0].run.folder
+    paths = histograms.write(folder, tmp_path / "out")
+    assert {path.name for path in paths} >= {"critical_ns.hgrm", "control_latency_ns.hgrm"}
+    interrupts = pl.read_parquet(folder / "interrupts.parquet").filter("control")
+    last = (tmp_path / "out" / "control_latency_ns.hgrm").read_text().splitlines()[-4].split()
+    assert [float(word) for word in last[:2]] == pytest.approx(
+        [max(interrupts["isr_latency_ns"]), 1], abs=5e-4
+    )
+    assert int(last[2]) == len(interrupts)
+
+
+def test_a_doubtful_run_says_so_in_the_names(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, "mem_stress", "tlsf", mem_stress("tlsf", 20), verdict="inconclusive")
+    assert all("-inconclusive.hgrm" in path.name for path in histograms.write(folder, tmp_path / "out"))
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path, stress: list[Series]) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="choose another place"):
+        histograms.write(stress[0].run.folder, tmp_path / "file" / "out")
