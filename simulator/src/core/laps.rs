@@ -15,9 +15,9 @@ use super::Core;
 
 /// Loops longer than this are not looked at.
 const LONGEST_BYTES: u32 = 256;
-/// How long ago, in cycles, a moment must lie to have no say in what happens next. The longest that the timing looks
-/// back is one read of the flash, 15 wait states.
-const LONG_AGO_CYCLES: u64 = 32;
+/// How long before a lap, in cycles, a moment must lie to have no say in it. The timing asks whether something is over by the
+/// cycle of an address, and a lap's first address is out at most two cycles before it.
+const LONG_AGO_CYCLES: u64 = 8;
 /// After so many laps that were not alike the loop is left alone: by then what came before it is long ago.
 const MOST_UNLIKE: u32 = 32;
 /// At most so many moments are remembered.
@@ -167,7 +167,6 @@ impl Core {
             let before = moments.next().expect("a state has a moment for each");
             *moment += count * (*moment - before);
         });
-        self.fetch.repeat_touches(&before.shape.fetch, count);
         self.cycles += count * lap.cycles;
         self.instructions += count * lap.instructions;
         self.laps.skipped_instructions += count * lap.instructions;

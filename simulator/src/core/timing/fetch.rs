@@ -129,11 +129,6 @@ impl Fetch {
         self.flash.each_moment(visit);
     }
 
-    /// As if what has been read since `before` had been read `count` more times: all of it was in the caches.
-    pub fn repeat_touches(&mut self, before: &FetchShape, count: u64) {
-        self.flash.repeat_touches(&before.flash, count);
-    }
-
     /// Takes over FLASH_ACR.
     pub fn configure(&mut self, access_control: u32) {
         if access_control != self.flash.access_control() {

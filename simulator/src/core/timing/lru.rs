@@ -3,100 +3,114 @@
 
 use serde::{Deserialize, Serialize};
 
+/// No place has this number.
+const NONE: u8 = u8::MAX;
+
+/// Places are chained in the order in which their lines were last used.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct LruSet {
-    /// When each line was last used, by the set's own clock; 0 = it is not held.
-    used: Box<[u64]>,
-    held: Vec<u32>,
+    /// Place of each line, or NONE.
+    place_of: Box<[u8]>,
+    places: Vec<Place>,
     capacity: usize,
-    clock: u64,
+    newest: u8,
+    oldest: u8,
     /// Lines added since the set was made or read from a snapshot.
     #[serde(skip)]
     insertions: u64,
 }
 
-/// Two shapes are equal if only lines that were held have been touched in between.
-#[derive(Clone, Copy)]
-pub struct LruShape {
-    insertions: u64,
-    clock: u64,
+#[derive(Clone, Serialize, Deserialize)]
+struct Place {
+    line: u32,
+    newer: u8,
+    older: u8,
 }
-
-impl PartialEq for LruShape {
-    fn eq(&self, other: &LruShape) -> bool {
-        self.insertions == other.insertions
-    }
-}
-
-impl Eq for LruShape {}
 
 impl LruSet {
-    /// `capacity` of the `lines` lines that exist.
+    /// `capacity` of the `lines` lines that exist; at most 255.
     pub fn new(capacity: usize, lines: u32) -> LruSet {
         LruSet {
-            used: vec![0; lines as usize].into_boxed_slice(),
-            held: Vec::with_capacity(capacity),
+            place_of: vec![NONE; lines as usize].into_boxed_slice(),
+            places: Vec::with_capacity(capacity),
             capacity,
-            clock: 0,
+            newest: NONE,
+            oldest: NONE,
             insertions: 0,
         }
     }
 
     #[inline(always)]
     pub fn contains(&self, line: u32) -> bool {
-        self.used[line as usize] != 0
+        self.place_of[line as usize] != NONE
     }
 
     /// Whether the line is held; if so it is now the most recently used.
     #[inline(always)]
     pub fn touch(&mut self, line: u32) -> bool {
-        let used = &mut self.used[line as usize];
-        if *used == 0 {
+        let place = self.place_of[line as usize];
+        if place == NONE {
             return false;
         }
-        self.clock += 1;
-        *used = self.clock;
+        if place != self.newest {
+            self.unchain(place);
+            self.chain(place);
+        }
         true
     }
 
     /// Adds a line that is not held.
     pub fn insert(&mut self, line: u32) {
         self.insertions += 1;
-        if self.held.len() < self.capacity {
-            self.held.push(line);
-        } else if let Some(oldest) = self.oldest() {
-            self.used[self.held[oldest] as usize] = 0;
-            self.held[oldest] = line;
-        }
-        self.clock += 1;
-        self.used[line as usize] = self.clock;
+        let place = if self.places.len() < self.capacity {
+            self.places.push(Place {
+                line,
+                newer: NONE,
+                older: NONE,
+            });
+            (self.places.len() - 1) as u8
+        } else {
+            let oldest = self.oldest;
+            self.unchain(oldest);
+            let forgotten = std::mem::replace(&mut self.places[usize::from(oldest)].line, line);
+            self.place_of[forgotten as usize] = NONE;
+            oldest
+        };
+        self.place_of[line as usize] = place;
+        self.chain(place);
     }
 
-    pub fn shape(&self) -> LruShape {
-        LruShape {
-            insertions: self.insertions,
-            clock: self.clock,
-        }
-    }
-
-    /// As if what has been touched since `before` had been touched `count` more times in the same order.
-    pub fn repeat_touches(&mut self, before: &LruShape, count: u64) {
-        let further = count * (self.clock - before.clock);
-        for line in &self.held {
-            let used = &mut self.used[*line as usize];
-            if *used > before.clock {
-                *used += further;
-            }
-        }
-        self.clock += further;
-    }
-
-    fn oldest(&self) -> Option<usize> {
-        (0..self.held.len()).min_by_key(|&place| self.used[self.held[place] as usize])
+    /// As long as it is the same, what was used was held.
+    pub fn insertions(&self) -> u64 {
+        self.insertions
     }
 
     pub fn clear(&mut self) {
-        self.held.clear();
-        self.used.fill(0);
+        self.places.clear();
+        self.place_of.fill(NONE);
+        (self.newest, self.oldest) = (NONE, NONE);
+    }
+
+    /// Makes a place the newest.
+    fn chain(&mut self, place: u8) {
+        let before = std::mem::replace(&mut self.newest, place);
+        let entry = &mut self.places[usize::from(place)];
+        (entry.newer, entry.older) = (NONE, before);
+        match self.places.get_mut(usize::from(before)) {
+            Some(older) => older.newer = place,
+            None => self.oldest = place,
+        }
+    }
+
+    fn unchain(&mut self, place: u8) {
+        let Place { newer, older, .. } = self.places[usize::from(place)];
+        match self.places.get_mut(usize::from(newer)) {
+            Some(entry) => entry.older = older,
+            None => self.newest = older,
+        }
+        match self.places.get_mut(usize::from(older)) {
+            Some(entry) => entry.newer = newer,
+            None => self.oldest = newer,
+        }
     }
 }
