@@ -41,7 +41,7 @@ class MarkerCost:
 
 
 def calibrate(wire: Wire, records: Iterable[CalibrationRecord], channel: str) -> MarkerCost | None:
-    """The cost of `channel`'s markers; None unless the pulses of the start and their records are all there."""
+    """The cost of `channel`'s markers; None unless pulses and records of the start are all there."""
     told = [record for record in records if record.channel == channel]
     opening = _pairs(wire.opening.sections[channel].width, told, 0)
     closing = _pairs(wire.closing.sections[channel].width, told, SECTIONS_PER_END)
