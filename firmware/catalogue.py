@@ -31,6 +31,8 @@ PROMISES = (
     "checks_heap",
     "tells_usable",
     "reuses_holes",
+    "exact_overhead",
+    "shrinks",
 )
 """What an allocator may promise; heap/catalogue.toml says what each means."""
 

@@ -17,9 +17,9 @@ typedef struct chunk {
 extern chunk *__malloc_free_list;
 extern char *__malloc_sbrk_start;
 
-#define OVERHEAD_BYTES 8u /* its size, and 4 to move the payload to a multiple of 8 */
+#define OVERHEAD_BYTES 8u /* its size, and 4 that move the payload to a multiple of 8, or else lie behind it */
 
-const allocator_overhead_bytes allocator_overhead = {.heap = 0, .block = OVERHEAD_BYTES, .smallest_block = 12};
+const allocator_overhead_bytes allocator_overhead = {.heap = 0, .block = 4, .smallest_block = 12};
 
 void newlib_reset(void) {
     __malloc_free_list = NULL;

@@ -6,7 +6,7 @@
 
 #include "heap.h"
 
-enum { WORDS_LIMIT = 16, WORD_BYTES = 24 };
+enum { WORDS_LIMIT = 24, WORD_BYTES = 24 };
 
 /** Every word stands between two spaces. */
 static bool is_listed(const char *what) {

@@ -9,7 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SHADOW_LIMIT = 8192 };
+/** Blocks that may live at once. */
+#ifndef TAILSCOPE_SHADOW_LIMIT
+#define TAILSCOPE_SHADOW_LIMIT 8192
+#endif
+/** How long a churn is that looks at every block after every operation. */
+#ifndef TAILSCOPE_CHURN_OPERATIONS
+#define TAILSCOPE_CHURN_OPERATIONS 4000
+#endif
+enum { SHADOW_LIMIT = TAILSCOPE_SHADOW_LIMIT };
 
 /** Forgets every block and resets the heap. */
 void shadow_reset(void);

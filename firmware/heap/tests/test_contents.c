@@ -4,7 +4,7 @@
 #include "harness.h"
 #include "shadow.h"
 
-enum { LIVE_LIMIT = 160, OPERATIONS = 4000 };
+enum { LIVE_LIMIT = 160, OPERATIONS = TAILSCOPE_CHURN_OPERATIONS };
 
 static size_t draw_size(uint32_t *random) {
     const uint32_t share = next_random(random) % 100;

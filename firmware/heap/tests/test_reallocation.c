@@ -27,7 +27,7 @@ static void grows_and_shrinks(void) {
     CHECK(shadow_reallocate(0, 4000));
     const size_t in_use = heap_last_operation().bytes_in_use;
     CHECK(shadow_reallocate(0, 16));
-    CHECK(heap_last_operation().bytes_in_use < in_use);
+    CHECK(!allocator_promises("shrinks") || heap_last_operation().bytes_in_use < in_use);
     CHECK_EQUAL(heap_last_operation().live_blocks, 2);
     shadow_check();
     CHECK(heap_check());
@@ -47,7 +47,7 @@ static void refusals_change_nothing(void) {
 }
 
 static void churn(uint32_t seed) {
-    enum { LIVE_LIMIT = 100, OPERATIONS = 4000 };
+    enum { LIVE_LIMIT = 100, OPERATIONS = TAILSCOPE_CHURN_OPERATIONS };
     shadow_reset();
     for (unsigned i = 0; i < OPERATIONS; i++) {
         const uint32_t share = next_random(&seed) % 3;

@@ -1,0 +1,49 @@
+/* Reset, and nothing else: no interrupt is used, and what faults ends the tests before they are through. */
+#include <stdint.h>
+
+#include "board/pins.h"
+#include "board/uart.h"
+
+extern uint32_t stack_top[], data_load[], data_start[], data_end[], bss_start[], bss_end[];
+
+void harness_run_all(void);
+void Reset_Handler(void);
+
+static void sleep_for_ever(void) {
+    uart_drain();
+    for (;;) {
+        __asm volatile("wfi");
+    }
+}
+
+void Reset_Handler(void) {
+    const uint32_t *source = data_load;
+    for (uint32_t *word = data_start; word < data_end; word++) {
+        *word = *source++;
+    }
+    for (uint32_t *word = bss_start; word < bss_end; word++) {
+        *word = 0;
+    }
+    pins_start();
+    uart_start();
+    harness_run_all();
+    sleep_for_ever();
+}
+
+static void fault(void) {
+    for (const char *text = "faulted\n"; *text != '\0'; text++) {
+        uart_send(*text);
+    }
+    sleep_for_ever();
+}
+
+typedef union {
+    uint32_t *stack;
+    void (*handler)(void);
+} vector;
+
+/* PM0214, section 2.3.4: the stack, reset, and the faults. */
+__attribute__((section(".vectors"), used)) static const vector vectors[] = {
+    {.stack = stack_top}, {.handler = Reset_Handler}, {.handler = fault}, {.handler = fault},
+    {.handler = fault},   {.handler = fault}, {.handler = fault},
+};

@@ -1,0 +1,45 @@
+"""The contract of allocators that exist for the target only, as firmware on the virtual Nucleo."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from firmware import catalogue
+from simulator import build as simulator
+
+TESTS = Path(__file__).parent
+REPOSITORY = TESTS.parents[2]
+TARGET_ONLY = [name for name, row in catalogue.allocators().items() if row.target_only]
+SUITES = ["requests", "contents", "recovery", "account", "reallocation", "markers"]
+
+
+def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, check=False, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("allocator", TARGET_ONLY)
+def test_contract(allocator: str, tmp_path: Path) -> None:
+    build = REPOSITORY / "build" / "heap-tests" / f"{allocator}-target"
+    source = ("cmake", "-S", TESTS / "target", "-B", build, "-G", "Ninja")
+    for command in ((*source, f"-DTAILSCOPE_ALLOCATOR={allocator}"), ("cmake", "--build", build)):
+        done = run(*command)
+        assert done.returncode == 0, done.stdout + done.stderr
+    results = tmp_path / "results.txt"
+    done = run(simulator.build(), "run", build / "heap_tests.elf", "--until", "60s", "--uart-log", results)
+    assert done.returncode == 0, done.stderr
+    said = results.read_text("ascii")
+    ended = re.findall(r"^(\w+): ([0-9]+) assertions, ([0-9]+) failed$", said, re.MULTILINE)
+    assert [suite for suite, _, _ in ended] == SUITES, said
+    assert all(int(assertions) > 50 and failed == "0" for _, assertions, failed in ended), said
+
+
+def test_the_host_is_refused_what_is_compiled_for_the_target(tmp_path: Path) -> None:
+    done = run("cmake", "-S", TESTS, "-B", tmp_path, "-G", "Ninja", "-DTAILSCOPE_ALLOCATOR=newlib")
+    assert done.returncode != 0
+    assert "newlib is compiled code for the target: there is no host build of it." in " ".join(
+        done.stderr.split()
+    )
