@@ -14,6 +14,8 @@ from scenarios import catalogue
 from scenarios.plan import Plan
 from tests.search_models import MODELS, Model
 
+README = Path(__file__).resolve().parent.parent / "firmware" / "heap" / "README.md"
+
 
 def modelled(plan: Plan, model: Model) -> list[int]:
     """The looks of each operation; a free has none."""
@@ -38,6 +40,40 @@ def test_each_operation_looked_at_what_the_model_looks_at(allocator: str, tmp_pa
     counted = pl.read_parquet(result.folder / "operations.parquet")["probes"].to_list()
     assert counted == modelled(plan, MODELS[allocator]())
     assert max(counted) > 5
+    assert readme_row(allocator)[:5] == in_the_readme(allocator, result.folder)
+
+
+def readme_row(allocator: str) -> list[str]:
+    """The cells of the allocator's row in the table of counted probes."""
+    rows = [
+        line.strip("| \n").split(" | ") for line in README.read_text().splitlines() if line.startswith("| ")
+    ]
+    (found,) = [row for row in rows if row[0] == allocator and row[1:2] == ["617"]]
+    return found
+
+
+def in_the_readme(allocator: str, run: Path) -> list[str]:
+    """The cells of mem_stress as its run has them."""
+    manifest = json.loads((run / "run.json").read_text())
+    probes = manifest["probes"]
+    cells = (manifest["counts"]["allocations"], probes["median"], probes["p99"], probes["max"])
+    return [allocator, *map(str, cells)]
+
+
+@pytest.mark.parametrize("allocator", ["dlmalloc", "newlib"])
+def test_the_readme_says_what_the_runs_counted(allocator: str, tmp_path: Path) -> None:
+    plan = catalogue.load("mem_stress").compile()
+    result = conductor.run(plan, firmware.build(allocator), runs_folder=tmp_path)
+    assert readme_row(allocator)[:5] == in_the_readme(allocator, result.folder)
+
+
+@pytest.mark.parametrize("allocator", MODELS)
+def test_the_readme_says_what_a_model_looks_at_in_mem_frag(allocator: str) -> None:
+    plan = catalogue.load("mem_frag").compile()
+    looks = pl.Series("looks", modelled(plan, MODELS[allocator]()))
+    measured = plan.operations.with_columns(looks).filter("measured")
+    worst = dict(measured.group_by("depth").agg(pl.col("looks").max()).iter_rows())
+    assert readme_row(allocator)[5:] == [str(worst[depth]) for depth in (1, 64, 256)]
 
 
 @pytest.mark.parametrize(
