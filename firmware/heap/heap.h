@@ -63,7 +63,7 @@ void *heap_allocate_aligned(size_t size, size_t alignment);
 /**
  * Makes a live payload hold `size` bytes, there or at another place, with its content as far as both sizes reach, and
  * returns it. NULL: the block is still what and where it was, and heap_last_operation() says why, HEAP_UNSUPPORTED
- * where the allocator has no reallocation of its own. A `payload` of NULL is an allocation. One critical section.
+ * where the allocator has no reallocation of its own, or none for a payload that was aligned above 8. A `payload` of NULL is an allocation. One critical section.
  */
 void *heap_reallocate(void *payload, size_t size);
 

@@ -8,21 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from firmware import catalogue
+from firmware.heap.tests.host_build import ALLOCATORS, COUNTING, ON_THE_HOST, TESTS, built, configure, run
 from firmware.heap.tests.probe_table import table
-
-TESTS = Path(__file__).parent
-REPOSITORY = TESTS.parents[2]
-ALLOCATORS = sorted(catalogue.allocators())
-COUNTING = [name for name in ALLOCATORS if "counts_probes" in catalogue.allocators()[name].promises]
-ON_THE_HOST = [name for name in ALLOCATORS if not catalogue.allocators()[name].target_only]
-
-
-def run(*command: str | Path) -> str:
-    done = subprocess.run(command, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    assert done.returncode == 0, done.stdout
-    return done.stdout
-
 
 VARIANTS = [
     *(("half_fit_cstm", (f"SEARCH_THRESHOLD={blocks}",), "replay") for blocks in (10, 50, 100)),
@@ -31,23 +18,6 @@ VARIANTS = [
     ("half_tree", ("SMALL_VICTIM_BYTES=1", "LARGE_VICTIM_BYTES=1"), "replay|probes"),  # there is never one
 ]
 """Indexes with their knobs turned, and the suites that hold for the index as it is."""
-
-
-def configure(build: Path, allocator: str, sanitize: str, knobs: tuple[str, ...] = ()) -> list[str | Path]:
-    chosen = (f"ALLOCATOR={allocator}", f"SANITIZE={sanitize}", *knobs)
-    return ["cmake", "-S", TESTS, "-B", build, "-G", "Ninja", *(f"-DTAILSCOPE_{knob}" for knob in chosen)]
-
-
-def built(allocator: str, sanitize: str, knobs: tuple[str, ...] = ()) -> Path:
-    """The folder of the host tests, built."""
-    for tool in ("cmake", "ninja", "gcc"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not installed")
-    sanitized = () if sanitize == "OFF" else ("sanitized",)
-    build = REPOSITORY / "build" / "heap-tests" / "-".join((allocator, *knobs, *sanitized))
-    run(*configure(build, allocator, sanitize, knobs))
-    run("cmake", "--build", build)
-    return build
 
 
 @pytest.mark.parametrize("sanitize", ["OFF", "ON"])

@@ -1,0 +1,23 @@
+/** What joins the fuzzer's parts: the entry, and the coverage that the instrumented heap reports. */
+#ifndef TAILSCOPE_HEAP_TESTS_FUZZ_H
+#define TAILSCOPE_HEAP_TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** libFuzzer's entry: runs one input, aborts if a property is violated. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/** Forgets which edges the present input took. */
+void coverage_begin_input(void);
+
+/** Edges, with how often each was taken as a power of two, that no input before this one took. */
+unsigned coverage_end_input(void);
+
+/** Edges that any input took. */
+unsigned coverage_edges(void);
+
+/** Called by gcc at every edge of what is compiled with -fsanitize-coverage=trace-pc. */
+void __sanitizer_cov_trace_pc(void);
+
+#endif

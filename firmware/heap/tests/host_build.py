@@ -1,0 +1,42 @@
+"""Builds the heap's host tests of one allocator."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from firmware import catalogue
+
+TESTS = Path(__file__).parent
+REPOSITORY = TESTS.parents[2]
+ALLOCATORS = sorted(catalogue.allocators())
+COUNTING = [name for name in ALLOCATORS if "counts_probes" in catalogue.allocators()[name].promises]
+ON_THE_HOST = [name for name in ALLOCATORS if not catalogue.allocators()[name].target_only]
+
+
+def run(*command: str | Path) -> str:
+    done = subprocess.run(command, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def configure(build: Path, allocator: str, sanitize: str, knobs: tuple[str, ...] = ()) -> list[str | Path]:
+    chosen = (f"ALLOCATOR={allocator}", f"SANITIZE={sanitize}", *knobs)
+    return ["cmake", "-S", TESTS, "-B", build, "-G", "Ninja", *(f"-DTAILSCOPE_{knob}" for knob in chosen)]
+
+
+@cache
+def built(allocator: str, sanitize: str, knobs: tuple[str, ...] = ()) -> Path:
+    """The folder of the host tests, built."""
+    for tool in ("cmake", "ninja", "gcc"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed")
+    sanitized = () if sanitize == "OFF" else ("sanitized",)
+    build = REPOSITORY / "build" / "heap-tests" / "-".join((allocator, *knobs, *sanitized))
+    run(*configure(build, allocator, sanitize, knobs))
+    run("cmake", "--build", build)
+    return build

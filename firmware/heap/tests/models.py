@@ -1,0 +1,156 @@
+"""What a heap is free to do, worked out without its code: from the addresses it gave, and from its policy.
+
+A model is told each operation's outcome and complains, by AssertionError, where the policy says another one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+REGION_BYTES = 65_536
+ALIGNMENT = 8
+
+
+@dataclass(frozen=True)
+class Block:
+    """A live block: where its payload lies, how much was asked for, and how much it can hold."""
+
+    address: int
+    size: int
+    usable: int
+
+
+class Model(Protocol):
+    """`live` are the live blocks before the operation, by slot."""
+
+    def served(self, live: dict[int, Block], size: int, block: Block) -> None:
+        """An allocation of `size` bytes without extra alignment was served with `block`."""
+
+    def refused(self, live: dict[int, Block], size: int) -> None:
+        """It was refused for want of memory."""
+
+
+class NoModel:
+    """For policies that are not modelled: what holds for every heap is checked elsewhere."""
+
+    def served(self, live: dict[int, Block], size: int, block: Block) -> None:
+        pass
+
+    def refused(self, live: dict[int, Block], size: int) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """A heap that tiles its region with headers and payloads and merges free neighbours at once.
+
+    What is free then follows from what is live: the gaps. `first_payload` is where the first payload of a
+    fresh heap lies, `header` the bytes of a header, `tail` what is lost at the region's ends, `smallest` the
+    least payload. `finds` says which gaps are sure to be found: all that are large enough, or those that
+    the request fits when rounded up to a sixteenth of a power of two ("sixteenths") or to a power ("powers").
+    """
+
+    first_payload: int
+    header: int
+    tail: int
+    smallest: int
+    finds: str
+
+    def payload_of(self, size: int) -> int:
+        """A payload and its header are a multiple of 8, and a payload no less than the smallest."""
+        whole = -(-(size + self.header) // ALIGNMENT) * ALIGNMENT
+        return max(whole - self.header, self.smallest)
+
+    def gaps(self, live: dict[int, Block]) -> list[int]:
+        """Payload bytes of each free block, in order of address."""
+        start = self.first_payload - self.header
+        end = start + REGION_BYTES - self.tail
+        found, behind = [], start
+        for block in sorted(live.values(), key=lambda one: one.address):
+            header = block.address - self.header
+            assert header >= behind, "two blocks overlap, or one begins before the region"
+            if header > behind:
+                found.append(header - behind - self.header)
+            behind = block.address + block.usable
+        assert behind <= end, "a block ends behind the region"
+        return [*found, end - behind - self.header] if end > behind else found
+
+    def served(self, live: dict[int, Block], size: int, block: Block) -> None:
+        payload = self.payload_of(size)
+        assert max(self.gaps(live), default=0) >= payload, "served, and nothing that large was free"
+        rest = block.usable - payload
+        assert 0 <= rest < self.header + self.smallest, "a rest that could be a block was not split off"
+
+    def refused(self, live: dict[int, Block], size: int) -> None:
+        payload = self.payload_of(size)
+        found = [gap for gap in self.gaps(live) if self._is_sure(gap, payload)]
+        assert not found, f"{payload} bytes were refused though {found[0]} are free"
+
+    def _is_sure(self, gap: int, payload: int) -> bool:
+        if self.finds == "all":
+            return gap >= payload
+        filed, asked = gap + self._filed_beyond, payload + self._filed_beyond
+        return _rounded_up(asked, self.finds) <= filed
+
+    @property
+    def _filed_beyond(self) -> int:
+        """With a header of one word a payload is no multiple of 8; blocks are filed by their whole size."""
+        return self.header % ALIGNMENT
+
+
+def _rounded_up(size: int, policy: str) -> int:
+    """Half Fit asks for the next power of two, TLSF for the next of 16 steps between two of them."""
+    power = 1 << (size.bit_length() - 1)
+    step = power if policy == "powers" else max(power // 16, ALIGNMENT)
+    return -(-size // step) * step
+
+
+@dataclass
+class Buddies:
+    """Knuth's algorithms R and S with last-in-first-out lists, address by address.
+
+    Counts in units from the first block. Only for runs without extra alignment and reallocation, since it
+    predicts each address from all that came before.
+    """
+
+    unit: int
+    levels: int
+    header: int
+    first_payload: int
+    lists: list[list[int]] = field(default_factory=list)
+    live: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.units = (REGION_BYTES - (ALIGNMENT - self.header)) // self.unit
+        self.lists = [[] for _ in range(self.levels)]
+        start = 0
+        while start < self.units:
+            level = self.levels - 1
+            while start % (1 << level) or start + (1 << level) > self.units:
+                level -= 1
+            self.lists[level].append(start)
+            start += 1 << level
+
+    def allocate(self, slot: int, size: int) -> int | None:
+        """The address of the payload, or None."""
+        level = next((k for k in range(self.levels) if (self.unit << k) - self.header >= size), None)
+        if level is None:
+            return None
+        found = next((k for k in range(level, self.levels) if self.lists[k]), None)
+        if found is None:
+            return None
+        start = self.lists[found].pop()
+        for half in range(found - 1, level - 1, -1):
+            self.lists[half].append(start + (1 << half))
+        self.live[slot] = (start, level)
+        return self.first_payload + start * self.unit
+
+    def free(self, slot: int) -> None:
+        """Merges as long as the buddy is free, and files what came of it last."""
+        start, level = self.live.pop(slot)
+        while level + 1 < self.levels and start ^ 1 << level in self.lists[level]:
+            self.lists[level].remove(start ^ 1 << level)
+            start &= ~(1 << level)
+            level += 1
+        self.lists[level].append(start)

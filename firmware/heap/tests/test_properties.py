@@ -1,0 +1,227 @@
+"""Properties of every allocator that builds on the host, against models that know none of its code.
+
+The heap runs in `dialogue`, a 32-bit program at the end of a pipe; hypothesis chooses the operations and
+shortens those that show a fault.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from firmware import catalogue
+from firmware.heap.tests.host_build import ON_THE_HOST, built
+from firmware.heap.tests.models import ALIGNMENT, REGION_BYTES, Block, Buddies, Gaps, Model, NoModel
+
+SLOTS = 20
+EXAMPLES = 30
+OK, OUT_OF_MEMORY, UNSUPPORTED = 0, 1, 9
+
+Operation = tuple[int, int, int]
+"""Slot, size (0 frees) and the alignment's logarithm (0: the allocator's own)."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What `dialogue` says of one operation; `largest` is the largest free block after it."""
+
+    done: str
+    status: int
+    address: int
+    usable: int
+    largest: int
+    live: int
+    bytes_in_use: int
+    damaged: int
+    sound: int
+
+
+class Dialogue:
+    """A heap at the other end of a pipe."""
+
+    def __init__(self, program: Path) -> None:
+        self._process = subprocess.Popen(
+            [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1 << 16
+        )
+
+    def run(self, operations: Sequence[Operation]) -> list[Answer]:
+        """Resets the heap and runs `operations`."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(".\n" + "".join(f"{s} {n} {a}\n" for s, n, a in operations) + ".\n")
+        self._process.stdin.flush()
+        answers: list[Answer] = []
+        dots = 0
+        while dots < 2:
+            line = self._process.stdout.readline()
+            assert line, f"the heap died after {len(answers)} of {len(operations)} operations"
+            if line.startswith("."):
+                dots += 1
+            elif not line.startswith("left out"):
+                done, *numbers = line.split()
+                answers.append(Answer(done, *map(int, numbers)))
+        return answers
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+@pytest.fixture(scope="module", params=ON_THE_HOST)
+def allocator(request: pytest.FixtureRequest) -> catalogue.Allocator:
+    return catalogue.allocators()[request.param]
+
+
+@pytest.fixture(scope="module")
+def heap(allocator: catalogue.Allocator) -> Iterator[Dialogue]:
+    dialogue = Dialogue(built(allocator.id, "OFF") / "dialogue")
+    yield dialogue
+    dialogue.close()
+
+
+BOUNDARIES = (8, 16, 24, 40, 72, 112, 120, 128, 136, 512, 1000, 1016, 1024, 1032, 4096)
+"""Around where size classes begin and end, and so that a request meets a hole of nearly its size."""
+SIZES = st.one_of(
+    st.integers(1, 64),
+    st.integers(1, 600),
+    st.sampled_from(BOUNDARIES),
+    st.sampled_from(BOUNDARIES),
+    st.sampled_from([5_000, 11_000, 20_000, 30_000, 65_519, 70_000]),
+)
+OPERATION = st.tuples(
+    st.integers(0, SLOTS - 1), st.one_of(st.just(0), SIZES, SIZES), st.sampled_from([0, 0, 0, 4, 5, 8, 10])
+)
+OPERATIONS = st.lists(OPERATION, min_size=60, max_size=150)
+LIMITS = settings(
+    max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+
+
+def possible(operations: Sequence[Operation], promises: frozenset[str]) -> list[Operation]:
+    """Without what the allocator does not promise: alignments, reallocations (freed and allocated), frees."""
+    kept: list[Operation] = []
+    perhaps_live: set[int] = set()
+    for slot, size, align_log2 in operations:
+        if size and slot in perhaps_live and "reallocates" not in promises:
+            kept.append((slot, 0, 0))
+        perhaps_live.add(slot)
+        kept.append((slot, size, align_log2 if "aligns" in promises else 0))
+    if "frees" not in promises:
+        slots = range(SLOTS)
+        return [
+            (slot, size, a)
+            for slot, (_, size, a) in zip(slots, (one for one in kept if one[1]), strict=False)
+        ]
+    return kept
+
+
+def model_of(row: catalogue.Allocator, first_payload: int) -> Model:
+    if row.kind == "index":
+        smallest = {"avl": 24, "half_tree": 16}.get(row.id, 8)
+        finds = {"tlsf": "sixteenths", "half_fit": "powers"}.get(row.id, "all")
+        return Gaps(first_payload, header=16, tail=0, smallest=smallest, finds=finds)
+    if row.id == "tlsf_compact":
+        return Gaps(first_payload, header=4, tail=8, smallest=12, finds="sixteenths")
+    return NoModel()
+
+
+def check_every_heap(row: catalogue.Allocator, live: dict[int, Block], answer: Answer) -> None:
+    """What holds whatever the policy: contents, places, sums, and the allocator's own checker."""
+    assert answer.damaged == 0
+    assert answer.sound == 1
+    assert answer.live == len(live)
+    if "tells_usable" in row.promises:
+        assert answer.bytes_in_use == sum(block.usable for block in live.values())
+    in_order = sorted(live.values(), key=lambda block: block.address)
+    for one, other in pairwise(in_order):
+        assert one.address + max(one.size, one.usable) <= other.address, "two blocks overlap"
+    if in_order:
+        assert in_order[-1].address + in_order[-1].size - in_order[0].address <= REGION_BYTES
+
+
+@given(operations=OPERATIONS)
+@LIMITS
+def test_what_is_live_stays_whole_and_what_fits_is_found(
+    operations: list[Operation], allocator: catalogue.Allocator, heap: Dialogue
+) -> None:
+    first_payload = heap.run([(0, 1, 0)])[0].address
+    model = model_of(allocator, first_payload)
+    asked = possible(operations, allocator.promises)
+    live: dict[int, Block] = {}
+    aligned: set[int] = set()
+    largest = None
+    for (slot, size, align_log2), answer in zip(asked, heap.run(asked), strict=True):
+        before = dict(live)
+        if answer.done == "F":
+            assert answer.status == OK
+            del live[slot]
+        elif answer.done != "-" and answer.status == OK:
+            assert answer.address % max(ALIGNMENT, 1 << align_log2 if answer.done == "A" else 0) == 0
+            live[slot] = Block(answer.address, size, answer.usable)
+            assert answer.usable >= size or "tells_usable" not in allocator.promises
+        elif answer.done != "-":
+            cannot_move = answer.done == "R" and slot in aligned
+            assert answer.status == OUT_OF_MEMORY or (cannot_move and answer.status == UNSUPPORTED)
+        if answer.done == "A" and answer.status == OK:
+            aligned = aligned | {slot} if align_log2 > 3 else aligned - {slot}
+        if answer.done == "A" and align_log2 <= 3:
+            served = answer.status == OK
+            assert largest is None or served == (size <= largest)
+            if served:
+                model.served(before, size, live[slot])
+            else:
+                model.refused(before, size)
+        largest = answer.largest if "knows_largest" in allocator.promises else None
+        check_every_heap(allocator, live, answer)
+
+
+@given(operations=OPERATIONS)
+@LIMITS
+def test_all_that_was_taken_comes_back(
+    operations: list[Operation], allocator: catalogue.Allocator, heap: Dialogue
+) -> None:
+    if not {"frees", "merges", "knows_largest"} <= allocator.promises:
+        pytest.skip(f"{allocator.id} does not promise it")
+    fresh = heap.run([(0, 1, 0), (0, 0, 0)])[-1].largest
+    asked = possible(operations, allocator.promises) + [(slot, 0, 0) for slot in range(SLOTS)]
+    last = heap.run(asked)[-1]
+    assert (last.live, last.bytes_in_use, last.largest) == (0, 0, fresh)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "levels", "header"), [("binary_buddy", 16, 13, 8), ("ublox_buddy", 48, 9, 4)]
+)
+@given(operations=OPERATIONS)
+@LIMITS
+def test_buddies_lie_where_the_algorithm_puts_them(
+    operations: list[Operation], name: str, unit: int, levels: int, header: int, buddies: dict[str, Dialogue]
+) -> None:
+    heap = buddies[name]
+    plain = [(slot, size, 0) for slot, size, _ in possible(operations, frozenset({"frees"}))]
+    answers = heap.run(plain)
+    base = heap.run([(0, unit - header, 0)])[0].address
+    guess = Buddies(unit, levels, header, first_payload=0)
+    offset = guess.allocate(0, unit - header)
+    assert offset is not None
+    model = Buddies(unit, levels, header, first_payload=base - offset)
+    for (slot, size, _), answer in zip(plain, answers, strict=True):
+        if answer.done == "F":
+            model.free(slot)
+        elif answer.done == "A":
+            assert model.allocate(slot, size) == (answer.address or None)
+
+
+@pytest.fixture(scope="module")
+def buddies() -> Iterator[dict[str, Dialogue]]:
+    heaps = {name: Dialogue(built(name, "OFF") / "dialogue") for name in ("binary_buddy", "ublox_buddy")}
+    yield heaps
+    for heap in heaps.values():
+        heap.close()
