@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dashboards.series import Series
 
 _CAVEATS = {
-    "primask": "{names} masks every interrupt while the heap works, the control interrupt too.",
-    "scheduler": "{names} only suspends the scheduler: interrupts are served meanwhile, and what waits is "
-    "the task that they wake, so task latency is the figure to read.",
+    "primask": "With {names} every interrupt is masked while the heap works, the control interrupt too.",
+    "scheduler": "With {names} only the scheduler is suspended: interrupts are served meanwhile, and what "
+    "waits is the task that they wake, so task latency is the figure to read.",
 }
 
 

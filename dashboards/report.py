@@ -24,6 +24,7 @@ from dashboards.figures.lanes import empty_panel
 from dashboards.figures.latency_by_depth import latency_by_depth
 from dashboards.figures.ramp import ramp
 from dashboards.figures.survival import survival
+from dashboards.figures.task_latency_by_depth import task_latency_by_depth
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.headline import headline
 from dashboards.runs import LoadedRun, RunError, load_run
@@ -33,6 +34,7 @@ from dashboards.treatment import AS_MEASURED, Treatment, treated
 FIGURES = (
     ramp,
     latency_by_depth,
+    task_latency_by_depth,
     survival,
     cycles_by_probes,
     interrupt_latency,

@@ -14,7 +14,7 @@ from capture.keeping import RunResult, keep_findings, keep_observation
 from capture.redecode import redecode
 from capture.run_folder import RunFolder
 from capture.summary import Setting
-from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
+from capture.tests.synthetic import CORE_HZ, SyntheticRun, record, small_plan
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"}, ("mind the gap",))
@@ -51,6 +51,22 @@ def test_a_changed_observation_changes_the_verdict(run: SyntheticRun, tmp_path: 
     log = stored.folder / "uart.log"
     log.write_bytes(log.read_bytes().replace(b"@OP,5,", b"@OP,6,", 1))
     assert redecode(stored.folder).verdict == "truncated"
+
+
+def test_lock_and_knobs_are_those_that_the_firmware_told(run: SyntheticRun, tmp_path: Path) -> None:
+    stored = store(run, tmp_path)
+    log = stored.folder / "uart.log"
+    first, rest = log.read_bytes().split(b"\n", 1)
+    told = json.loads((stored.folder / "run.json").read_text())
+    assert (told["locking"], told["knobs"], told["turned_knobs"]) == ("basepri", {}, {})
+    fields = first.decode("ascii").removeprefix("@").rpartition("*")[0].split(",")
+    changed = [*fields[:2], "tlsf", *fields[3:-2], "scheduler", "TLSF_OCTAVES=14/TLSF_SLOTS=8"]
+    log.write_bytes(record(",".join(changed)) + rest)
+    assert redecode(stored.folder).verdict == "complete"
+    told = json.loads((stored.folder / "run.json").read_text())
+    assert told["locking"] == "scheduler"
+    assert told["knobs"] == {"TLSF_OCTAVES": "14", "TLSF_SLOTS": "8"}
+    assert told["turned_knobs"] == {"TLSF_SLOTS": "8"}
 
 
 def test_without_run_json_it_is_an_interrupted_run(run: SyntheticRun, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from dashboards.figures.task_latency_by_depth import task_latency_by_depth
 from dashboards.headline import headline
 from dashboards.runs import LoadedRun, load_run
 from dashboards.series import by_scenario
@@ -41,11 +42,25 @@ def test_where_interrupts_are_masked_the_control_interrupt_is_the_witness(tmp_pa
 def test_with_the_scheduler_suspended_the_task_is_what_waits(tmp_path: Path) -> None:
     said = spoken(run(tmp_path, locking="scheduler"))
     assert "The task that an interrupt wakes waited at most" in said
-    assert "tlsf, scheduler only suspends the scheduler" in said
+    assert "With tlsf, scheduler only the scheduler is suspended" in said
     assert "The control interrupt, which no critical section masks" in said
 
 
 def test_primask_leaves_no_control(tmp_path: Path) -> None:
     said = spoken(run(tmp_path, locking="primask"))
     assert "which no critical section masks" not in said
-    assert "tlsf, primask masks every interrupt while the heap works, the control interrupt too." in said
+    assert "With tlsf, primask every interrupt is masked while the heap works" in said
+
+
+def test_the_task_has_its_figure_where_a_lock_lets_interrupts_through(tmp_path: Path) -> None:
+    masked = by_scenario([run(tmp_path / "a")])["mem_frag"]
+    assert task_latency_by_depth(masked) is None
+    suspended = run(tmp_path / "b", locking="scheduler")
+    chart = task_latency_by_depth(by_scenario([suspended])["mem_frag"])
+    assert chart is not None
+    singles = chart.figure.data[0]
+    depths = suspended.operations.select(operation_seq="seq", depth="depth").drop_nulls()
+    due = suspended.answered.join(depths, on="operation_seq").drop_nulls("task_latency_ns")["task_latency_ns"]
+    assert len(due) > 0
+    assert sorted(singles.y) == sorted(due)
+    assert max(chart.figure.data[1].y) == due.max()

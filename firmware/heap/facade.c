@@ -10,6 +10,7 @@
 
 _Static_assert(TAILSCOPE_HEAP_BYTES % 8 == 0, "TAILSCOPE_HEAP_BYTES must be a multiple of 8");
 _Static_assert(TAILSCOPE_HEAP_BYTES >= 64, "TAILSCOPE_HEAP_BYTES must be at least 64");
+_Static_assert(sizeof TAILSCOPE_KNOBS <= 52, "the knobs must leave room for the rest of the BOOT record");
 
 /* Named, for allocators that are linked with their region. Aligned to 16 so that none loses by where it lies. */
 extern uint8_t heap_region[TAILSCOPE_HEAP_BYTES];

@@ -1,0 +1,77 @@
+"""Latencies against depth: single points, and the worst of each band of depths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+import polars as pl
+
+from dashboards.chart import line, points
+from dashboards.selection import interrupt_keys, meta
+from dashboards.series import Series
+
+BANDS = 16
+
+
+def at_depth(one: Series, interrupts: pl.DataFrame) -> pl.DataFrame:
+    """The interrupts that fell into an operation which has a depth, with that `depth`."""
+    depths = one.run.operations.select(pl.col("seq").alias("operation_seq"), "depth").drop_nulls()
+    return interrupts.join(depths, on="operation_seq", how="inner", maintain_order="left")
+
+
+def worst_per_band(table: pl.DataFrame, width: int, column: str) -> pl.DataFrame:
+    """The row with the greatest `column` of each band, and their number `n`.
+
+    Band b is depths b·width+1 … (b+1)·width.
+    """
+    if table.is_empty():
+        return table.with_columns(band=pl.lit(0, pl.Int64), n=pl.lit(0, pl.UInt32))
+    return (
+        table.with_columns(band=(pl.col("depth").cast(pl.Int64) - 1).clip(0) // width)
+        .with_columns(n=pl.len().over("band"))
+        .sort("band", column, descending=[False, True], maintain_order=True)
+        .unique("band", keep="first", maintain_order=True)
+    )
+
+
+def band_width(tables: Sequence[pl.DataFrame]) -> int:
+    """So many depths to a band that there are at most BANDS of them."""
+    deepest = max(int(table["depth"].max()) for table in tables if len(table))  # type: ignore[arg-type]
+    return max(1, -(-deepest // BANDS))
+
+
+def single(one: Series, table: pl.DataFrame, column: str) -> go.Scatter:
+    return go.Scatter(
+        x=table["depth"].to_numpy(),
+        y=table[column].to_numpy(),
+        mode="markers",
+        marker=points(one, size=4, opacity=0.35),
+        name=f"{one.label} single interrupts",
+        legendgroup=one.run.id,
+        showlegend=False,
+        meta=meta(one),
+        customdata=interrupt_keys(table["sample"], table["operation_seq"]),
+        hovertemplate="depth %{x}: %{y:,.6~g} ns<br>operation %{customdata}",
+    )
+
+
+def worst_line(one: Series, worst: pl.DataFrame, width: int, column: str) -> go.Scatter:
+    marker = {"color": one.style.colour, "size": 8, "symbol": one.style.symbol}
+    return bands(one, worst, width, column).update(
+        name=one.label, legendgroup=one.run.id, marker=marker, line=line(one)
+    )
+
+
+def bands(one: Series, worst: pl.DataFrame, width: int, column: str) -> go.Scatter:
+    ranges = [f"{band * width + 1}–{(band + 1) * width}" for band in worst["band"]]
+    keys = interrupt_keys(worst["sample"], worst["operation_seq"])
+    return go.Scatter(
+        x=(worst["band"].to_numpy() * width + (width + 1) / 2),
+        y=worst[column].to_numpy(),
+        mode="lines+markers",
+        meta=meta(one),
+        customdata=list(zip(keys, ranges, worst["n"].to_list(), strict=True)),
+        hovertemplate="depth %{customdata[1]}: worst %{y:,.6~g} ns of n = %{customdata[2]}<br>"
+        "operation %{customdata[0]}",
+    )

@@ -1,0 +1,39 @@
+"""Worst task latency against depth: the tail of a lock that only suspends the scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+import polars as pl
+
+from dashboards.chart import Chart, make_chart, per_series
+from dashboards.figures.depth_bands import at_depth, band_width, single, worst_line, worst_per_band
+from dashboards.locking import caveats, spares_interrupts
+from dashboards.series import Series
+
+COLUMN = "task_latency_ns"
+
+
+def task_latency_by_depth(series: Sequence[Series]) -> Chart | None:
+    """The worst STIM→TASK of each band of depths. None without depths, or if every lock masks interrupts."""
+    if not any(spares_interrupts(one) for one in series):
+        return None
+    tables = [at_depth(one, one.run.answered.filter(pl.col(COLUMN).is_not_null())) for one in series]
+    if not any(len(table) for table in tables):
+        return None
+    width = band_width(tables)
+    figure = go.Figure()
+    for one, table in zip(series, tables, strict=True):
+        figure.add_trace(single(one, table, COLUMN))
+        figure.add_trace(worst_line(one, worst_per_band(table, width, COLUMN), width, COLUMN))
+    figure.update_xaxes(title_text=f"depth (bands of {width})", rangemode="tozero")
+    figure.update_yaxes(title_text="latency, stimulus to task (ns)", rangemode="tozero")
+    counted = per_series(
+        series, [len(table) for table in tables], "tasks woken during operations with a depth"
+    )
+    explanation = (
+        "The time from the stimulus to the first instruction of the task that its interrupt wakes: the "
+        "answer and the switch of tasks included. It grows with a critical section whatever the lock is. "
+    ) + caveats(series)
+    return make_chart("task", "Task latency against depth", series, counted, explanation, figure, height=460)
