@@ -18,9 +18,7 @@ from capture.clocks import CounterFit
 from capture.quantities import Quantity, of_each
 from capture.records import CostRecord, RecordLog
 from capture.skew import skew_between
-from capture.wire import Wire
-
-NS_PER_S = 1_000_000_000
+from capture.wire import NS_PER_S, Wire
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,13 @@ import polars as pl
 
 from capture.calibration import MarkerCost, calibrate
 from capture.clocks import CounterFit, fit_counter
+from capture.interrupts import interrupts_of
 from capture.probes import Probes
 from capture.records import CalibrationRecord, OperationRecord, RecordLog, TickRecord
-from capture.ticks import Ticks, find_ticks
-from capture.wire import PulseTrain, Windows, Wire
+from capture.ticks import find_ticks
+from capture.wire import NS_PER_S, PulseTrain, Windows, Wire
 from decoders import vectorised
 from scenarios.plan import Plan
-
-NS_PER_S = 1_000_000_000
 
 OPERATIONS_SCHEMA = pl.Schema(
     {
@@ -46,22 +45,6 @@ OPERATIONS_SCHEMA = pl.Schema(
         "trial": pl.UInt32,
         "depth": pl.UInt32,
         "trials_minimum_cycles": pl.UInt32,
-    }
-)
-
-INTERRUPTS_SCHEMA = pl.Schema(
-    {
-        "control": pl.Boolean,
-        "sample": pl.Int64,
-        "time_ns": pl.Float64,
-        "isr_latency_ns": pl.Float64,
-        "task_latency_ns": pl.Float64,
-        "operation_seq": pl.UInt32,
-        "hit": pl.String,
-        "missed": pl.Boolean,
-        "tick_phase_cycles": pl.Float64,
-        "tick": pl.Boolean,
-        "task_tick": pl.Boolean,
     }
 )
 
@@ -95,7 +78,7 @@ def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes) -> Join:
     counter = fit_counter(wire, calibration)
     return Join(
         operations=operations,
-        interrupts=_interrupts(wire, windows, seq, find_ticks(wire.run, log.first(TickRecord), counter)),
+        interrupts=interrupts_of(wire, windows, seq, find_ticks(wire.run, log.first(TickRecord), counter)),
         critical_cost=critical_cost,
         operation_cost=calibrate(wire, calibration, "OP"),
         counter=counter,
@@ -213,87 +196,3 @@ def _disagreement(wire: Wire, cost: MarkerCost) -> pl.Expr:
     wire_cycles = pl.col("wire_critical_samples") / wire.samples_per_cycle
     markers = pl.col("critical_pulses") * cost.wire_minus_dwt_cycles
     return wire_cycles - markers - pl.col("dwt_cycles")
-
-
-def _interrupts(
-    wire: Wire, windows: Windows, seq: npt.NDArray[np.int64], ticks: Ticks | None
-) -> pl.DataFrame:
-    frames = [
-        _stimuli(wire, windows, seq, ticks, stimulus="STIM", answer="ISR", task="TASK"),
-        _stimuli(wire, windows, seq, ticks, stimulus="CTRL", answer="CISR", task=None),
-    ]
-    return pl.concat(frames).sort("sample", "control", maintain_order=True)
-
-
-def _stimuli(
-    wire: Wire,
-    windows: Windows,
-    seq: npt.NDArray[np.int64],
-    ticks: Ticks | None,
-    *,
-    stimulus: str,
-    answer: str,
-    task: str | None,
-) -> pl.DataFrame:
-    edges = wire.run
-    found = vectorised.responses(edges, stimulus, answer)
-    sample = found.stimulus_sample
-    in_operation = vectorised.level_at(edges, "OP", sample)
-    in_critical = vectorised.high_within(edges, "CRIT", sample, found.answer_sample)
-    woken = vectorised.responses(edges, stimulus, task).answer_sample if task else np.full_like(sample, -1)
-    columns = {
-        "control": pl.Series([task is None] * len(sample), dtype=pl.Boolean),
-        "sample": pl.Series(sample),
-        "time_ns": pl.Series(sample * (NS_PER_S / edges.samplerate_hz)),
-        "isr_latency_ns": _latency_ns(edges.samplerate_hz, sample, found.answer_sample),
-        "task_latency_ns": _latency_ns(edges.samplerate_hz, sample, woken),
-        "operation_seq": _operation_at(windows, seq, sample, in_operation),
-        "hit": pl.Series(np.where(in_critical, "critical", np.where(in_operation, "operation", "none"))),
-        "missed": pl.Series(found.missed),
-        **_ticks(ticks, sample, found.answer_sample, woken if task else None),
-    }
-    frame = pl.DataFrame(columns).select(
-        pl.col(name).cast(dtype) for name, dtype in INTERRUPTS_SCHEMA.items()
-    )
-    return frame.filter(pl.col("sample") >= wire.begin)
-
-
-def _ticks(
-    ticks: Ticks | None,
-    stimulus: npt.NDArray[np.int64],
-    answer: npt.NDArray[np.int64],
-    woken: npt.NDArray[np.int64] | None,
-) -> dict[str, pl.Series]:
-    """Where each stimulus lies between two ticks, and whether a tick's handler may have delayed its answer,
-    or the task's; nulls where that is not known. An answer that never came, -1, counts as the stimulus.
-    """
-    unknown = pl.Series([None] * len(stimulus))
-    if ticks is None:
-        return {"tick_phase_cycles": unknown, "tick": unknown, "task_tick": unknown}
-    touched = unknown if woken is None else pl.Series(ticks.touch(stimulus, np.maximum(stimulus, woken)))
-    return {
-        "tick_phase_cycles": pl.Series(ticks.phase_cycles(stimulus)),
-        "tick": pl.Series(ticks.touch(stimulus, np.maximum(stimulus, answer))),
-        "task_tick": touched,
-    }
-
-
-def _latency_ns(
-    samplerate_hz: int, stimulus: npt.NDArray[np.int64], answer: npt.NDArray[np.int64]
-) -> pl.Series:
-    latency = (answer - stimulus) * (NS_PER_S / samplerate_hz)
-    return pl.select(pl.when(pl.Series(answer >= 0)).then(pl.Series(latency))).to_series()
-
-
-def _operation_at(
-    windows: Windows,
-    seq: npt.NDArray[np.int64],
-    sample: npt.NDArray[np.int64],
-    in_operation: npt.NDArray[np.bool_],
-) -> pl.Series:
-    """The joined operation during whose OP pulse each sample falls, else null."""
-    index = np.searchsorted(windows.start, sample, side="right") - 1
-    inside = in_operation & (index >= 0)
-    inside[inside] &= sample[inside] < windows.end[index[inside]]
-    number = np.append(seq, 0)[index]
-    return pl.select(pl.when(pl.Series(inside)).then(pl.Series(number, dtype=pl.Int64))).to_series()

@@ -12,6 +12,7 @@ from decoders import vectorised
 
 Samples = npt.NDArray[np.int64]
 
+NS_PER_S = 1_000_000_000
 NOMINAL_CORE_HZ = 84_000_000
 
 # At each end of a run (docs/SPEC.md, section 2).

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from dashboards.certainty import PERCENTILES
 from dashboards.formatting import MISSING, grouped
 from dashboards.formatting import quantity as number
-from dashboards.manifest import PERCENTILES
 from dashboards.quantities import REPORTED, Quantity, shown, worst_key
 from dashboards.selection import fragment
 from dashboards.series import Series

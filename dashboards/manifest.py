@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dashboards.certainty import Certainty, Interval
+from dashboards.certainty import PERCENTILES, Certainty, read_certainty
+from dashboards.fields import Fields
+from dashboards.fields import RunError as RunError
 
 SCHEMA = 1
 VERDICTS = ("complete", "truncated", "inconclusive")
@@ -30,13 +31,8 @@ SUMMARIES = (
 )
 
 
-class RunError(Exception):
-    """A run folder cannot be shown. The message is one sentence: what is wrong and what to do."""
-
-
 # PRFTEN, ICEN and DCEN of FLASH_ACR.
 ACCELERATOR_BITS = 0x700
-PERCENTILES = ("median", "p90", "p99", "p99_9", "p99_99")
 
 
 @dataclass(frozen=True)
@@ -139,7 +135,7 @@ def read_manifest(path: Path) -> Manifest:
 
 def parse_manifest(raw: Mapping[str, Any], path: Path) -> Manifest:
     """Check the parsed JSON object of `path`. Raises RunError."""
-    fields = _Fields(raw, path)
+    fields = Fields(raw, path)
     schema = fields.whole("schema")
     if schema != SCHEMA:
         raise fields.wrong(
@@ -156,7 +152,7 @@ def parse_manifest(raw: Mapping[str, Any], path: Path) -> Manifest:
         reasons=fields.sentences("reasons"),
         summaries={key: _summary(fields, key) for key in SUMMARIES},
         agreement=_agreement(fields),
-        certainty=_certainty(fields),
+        certainty=read_certainty(fields, SUMMARIES),
         raw=raw,
     )
 
@@ -184,21 +180,21 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _samplerate(fields: _Fields) -> int:
+def _samplerate(fields: Fields) -> int:
     samplerate_hz = fields.whole("samplerate_hz")
     if samplerate_hz < 1:
         raise fields.wrong("samplerate_hz", "must be positive")
     return samplerate_hz
 
 
-def _verdict(fields: _Fields) -> str:
+def _verdict(fields: Fields) -> str:
     verdict = fields.text("verdict")
     if verdict not in VERDICTS:
         raise fields.wrong("verdict", f"is none of {', '.join(VERDICTS)}")
     return verdict
 
 
-def _summary(fields: _Fields, key: str) -> Summary:
+def _summary(fields: Fields, key: str) -> Summary:
     summary = fields.section(key)
     if summary is None:
         return Summary(0, None, None, None)
@@ -211,49 +207,7 @@ def _summary(fields: _Fields, key: str) -> Summary:
     )
 
 
-def _certainty(fields: _Fields) -> Certainty:
-    """Budget, intervals and baselines; a run that was recorded before they were is without."""
-    budget, baselines = fields.section_if_there("error_budget"), fields.section_if_there("baselines")
-    intervals = fields.section_if_there("intervals")
-    return Certainty(
-        budgets=_terms(budget, "total"),
-        overheads=_terms(budget, "overhead"),
-        intervals=_intervals(intervals),
-        baselines={
-            key: value
-            for key in SUMMARIES
-            if baselines and (found := baselines.section_if_there(key))
-            if (value := found.optional_number("value")) is not None
-        },
-        confidence=intervals.optional_number("confidence") if intervals else None,
-        refused=intervals.optional_text("refused") if intervals else None,
-    )
-
-
-def _terms(budget: _Fields | None, term: str) -> dict[str, float]:
-    """One term of each quantity's budget, in the quantity's unit."""
-    found: dict[str, float] = {}
-    for key in SUMMARIES if budget else ():
-        of_quantity = budget.section_if_there(key) if budget else None
-        of_term = of_quantity.section_if_there(term) if of_quantity else None
-        value = of_term.optional_number("cycles" if key.endswith("cycles") else "ns") if of_term else None
-        if value is not None:
-            found[key] = value
-    return found
-
-
-def _intervals(intervals: _Fields | None) -> dict[str, dict[str, Interval]]:
-    by_quantity = intervals.section_if_there("of") if intervals else None
-    found = {}
-    for key in SUMMARIES if by_quantity else ():
-        of_quantity = by_quantity.section_if_there(key) if by_quantity else None
-        if of_quantity:
-            ends = {name: of_quantity.ends(name) for name in PERCENTILES}
-            found[key] = {name: interval for name, interval in ends.items() if interval is not None}
-    return found
-
-
-def _agreement(fields: _Fields) -> Agreement:
+def _agreement(fields: Fields) -> Agreement:
     agreement = fields.section("agreement")
     if agreement is None:
         return Agreement(0, None, None)
@@ -262,77 +216,3 @@ def _agreement(fields: _Fields) -> Agreement:
         max_abs_cycles=agreement.optional_number("wire_minus_dwt_cycles_max_abs"),
         tolerance_cycles=agreement.optional_number("tolerance_cycles"),
     )
-
-
-class _Fields:
-    """Typed access to one JSON object that names the file and key of whatever is wrong."""
-
-    def __init__(self, values: Mapping[str, Any], path: Path, prefix: str = "") -> None:
-        self._values = values
-        self._path = path
-        self._prefix = prefix
-
-    def wrong(self, key: str, complaint: str) -> RunError:
-        return RunError(
-            f"{self._path}: {self._prefix}{key} {complaint}; restore the file or decode the run again."
-        )
-
-    def text(self, key: str) -> str:
-        value = self._get(key)
-        if not isinstance(value, str):
-            raise self.wrong(key, "is not a string")
-        return value
-
-    def whole(self, key: str) -> int:
-        value = self._get(key)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self.wrong(key, "is not a whole number from zero up")
-        return value
-
-    def optional_number(self, key: str) -> float | None:
-        value = self._get(key)
-        if value is None:
-            return None
-        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-            raise self.wrong(key, "is not a number")
-        return value
-
-    def number_if_there(self, key: str) -> float | None:
-        return self.optional_number(key) if key in self._values else None
-
-    def section_if_there(self, key: str) -> _Fields | None:
-        return self.section(key) if key in self._values else None
-
-    def optional_text(self, key: str) -> str | None:
-        return None if self._get(key) is None else self.text(key)
-
-    def ends(self, key: str) -> tuple[float, float] | None:
-        """The two numbers of an interval, or None."""
-        value = self._values.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, list) or len(value) != 2:
-            raise self.wrong(key, "is not an interval of two numbers")
-        low, high = (_Fields({key: end}, self._path, self._prefix).optional_number(key) for end in value)
-        if low is None or high is None:
-            raise self.wrong(key, "is not an interval of two numbers")
-        return low, high
-
-    def sentences(self, key: str) -> tuple[str, ...]:
-        value = self._get(key)
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.wrong(key, "is not a list of strings")
-        return tuple(value)
-
-    def section(self, key: str) -> _Fields | None:
-        value = self._get(key)
-        if value is None:
-            return None
-        if not isinstance(value, dict):
-            raise self.wrong(key, "is not an object")
-        return _Fields(value, self._path, f"{self._prefix}{key}.")
-
-    def _get(self, key: str) -> Any:
-        if key not in self._values:
-            raise self.wrong(key, "is missing")
-        return self._values[key]

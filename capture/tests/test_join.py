@@ -3,9 +3,11 @@ import polars as pl
 import pytest
 
 from capture.evidence import Evidence, ToolReport, weigh
-from capture.join import INTERRUPTS_SCHEMA, NS_PER_S, OPERATIONS_SCHEMA
+from capture.interrupts import INTERRUPTS_SCHEMA
+from capture.join import OPERATIONS_SCHEMA
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, OPERATION_COST, SyntheticRun, small_plan
 from capture.verdict import judge
+from capture.wire import NS_PER_S
 
 RATES = [(84_000_000, 0), (84_000_000, 30), (24_000_000, 30), (200_000_000, -30)]
 
