@@ -139,6 +139,23 @@ def redecode(_context: Context, run: str) -> None:
         raise Exit(code=1)
 
 
+@task(
+    positional=["run"],
+    help={
+        "run": "a run folder",
+        "quantity": "critical (of allocations), free, or latency",
+        "json": "print what explain/<quantity>.json has",
+    },
+)
+def explain(_context: Context, run: str, quantity: str = "critical", json: bool = False) -> None:
+    """Explain the worst sample of a run: waveform, heap, call stack, instructions; kept in its folder."""
+    from explain import explanation, text
+
+    with one_sentence():
+        found = explanation.explain(Path(run), quantity)
+    print(json_format.dumps(found, indent=2) if json else text.as_text(found))
+
+
 @task(name="list", help={"json": "print JSON"})
 def inventory(_context: Context, json: bool = False) -> None:
     """Show scenarios, allocators and boards."""
@@ -215,6 +232,7 @@ def one_sentence() -> Iterator[None]:
     from capture.edges import CaptureError
     from capture.options import OptionError
     from dashboards.manifest import RunError
+    from explain.errors import ExplainError
     from firmware.build import BuildError as FirmwareBuildError
     from scenarios.errors import ImageError, ScenarioError
     from simulator.benchmark import BenchmarkError
@@ -223,6 +241,7 @@ def one_sentence() -> Iterator[None]:
     expected = (
         BenchmarkError,
         CaptureError,
+        ExplainError,
         OptionError,
         RunError,
         FirmwareBuildError,

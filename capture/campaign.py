@@ -12,6 +12,8 @@ from rich.status import Status
 
 from capture import conductor, suitability
 from capture.options import Options
+from explain import explanation
+from explain.errors import ExplainError
 from firmware import build as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan
@@ -41,6 +43,7 @@ def run(
             results.append(_run_one(plan, image, runs_folder, options, status))
             if results[-1].interrupted:
                 break
+            _explain(results[-1], f"{plan.name} on {image.allocator}", status)
         return results
 
 
@@ -83,3 +86,12 @@ def _run_one(
     )
     status.console.print(f"{escape(title)}: {result.verdict}")
     return result
+
+
+def _explain(result: conductor.RunResult, title: str, status: Status) -> None:
+    """Replays the worst critical section, about as long as the run takes; why it cannot is said, no more."""
+    _tell(status, f"{title}: explaining the worst critical section")
+    try:
+        explanation.explain(result.folder)
+    except ExplainError as error:
+        status.console.print(escape(f"{title}: {error}"))

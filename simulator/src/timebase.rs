@@ -26,6 +26,11 @@ impl Seconds {
         Seconds::reduced(u128::from(numerator), u128::from(denominator))
     }
 
+    /// Numerator and denominator.
+    pub fn fraction(self) -> (u128, u128) {
+        (self.numerator, self.denominator)
+    }
+
     fn reduced(numerator: u128, denominator: u128) -> Seconds {
         let divisor = gcd(numerator, denominator);
         Seconds {
@@ -107,6 +112,18 @@ impl Timebase {
         (numerator * u128::from(samplerate_hz) / denominator) as u64
     }
 
+    /// When `cycle` begins.
+    pub fn seconds(&self, cycle: u64) -> Seconds {
+        let (numerator, denominator) = self.segment_of(cycle).seconds(cycle);
+        Seconds::reduced(numerator, denominator)
+    }
+
+    /// HCLK at `cycle`, as a fraction of hertz.
+    pub fn clock(&self, cycle: u64) -> (u128, u128) {
+        let segment = self.segment_of(cycle);
+        (segment.hz_numerator, segment.hz_denominator)
+    }
+
     /// The first cycle that begins at or after `time`, if the clock does not change before.
     pub fn cycle_at(&self, time: Seconds) -> u64 {
         let last = self.last();
@@ -182,6 +199,18 @@ mod tests {
             Timebase::new(Frequency::hz(16)).cycle_at(Seconds::new(1, 2)),
             8
         );
+    }
+
+    #[test]
+    fn a_cycle_begins_at_an_exact_time() {
+        let timebase = after_switch();
+        // 1,001 / 16 MHz and 21 cycles of 84 MHz, which are a quarter of a microsecond: 62.8125 µs.
+        assert_eq!(
+            timebase.seconds(1_022),
+            Seconds::new(628_125, 10_000_000_000)
+        );
+        assert_eq!(timebase.clock(1_000), (16_000_000, 1));
+        assert_eq!(timebase.clock(1_001), (84_000_000, 1));
     }
 
     #[test]

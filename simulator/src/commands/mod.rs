@@ -7,6 +7,7 @@ mod outputs;
 mod run;
 mod saving;
 mod serve;
+mod state;
 mod stop_on;
 
 use crate::core::{Stop, Timing};

@@ -3,6 +3,7 @@
 use super::counts::{self, CountArgument};
 use super::outputs::{Output, Paths, Recorder};
 use super::saving::Saving;
+use super::state;
 use super::stop_on::StopArgument;
 use super::{gaps, limit, stopped, BoardArguments, MET};
 use crate::core::Stop;
@@ -62,6 +63,9 @@ pub struct RunArguments {
     /// Save the whole machine when this time has come. May be repeated.
     #[arg(long, value_name = "FILE@TIME")]
     save_snapshot: Vec<Saving>,
+    /// Write registers, SRAM, channels and the exact time as JSON when this time has come. May be repeated.
+    #[arg(long, value_name = "FILE@TIME")]
+    save_state: Vec<Saving>,
     /// Write instructions, cycles, speed and counts here.
     #[arg(long, value_name = "JSON")]
     stats: Option<PathBuf>,
@@ -149,6 +153,7 @@ struct Session<'a> {
     recorder: Recorder,
     limit: Limit,
     savings: Vec<Saving>,
+    states: Vec<Saving>,
 }
 
 impl Session<'_> {
@@ -172,6 +177,7 @@ impl Session<'_> {
             observer,
             limit: arguments.until.unwrap_or(Limit::Endless),
             savings: arguments.save_snapshot.clone(),
+            states: arguments.save_state.clone(),
         })
     }
 
@@ -192,13 +198,14 @@ impl Session<'_> {
                 Ok(Some(met)) => break End::Met(met),
                 Ok(None) => {}
             }
-            let awaited = self.limit != Limit::Endless || !self.savings.is_empty();
+            let awaited = self.limit != Limit::Endless || self.unsaved().next().is_some();
             if !awaited && self.machine.idle_for_ever() {
                 break End::Done;
             }
         };
+        let unsaved = self.unsaved().next().cloned();
         self.recorder.finish()?;
-        if let (End::Done, Some(saving)) = (&end, self.savings.first()) {
+        if let (End::Done, Some(saving)) = (&end, unsaved) {
             bail!(
                 "the run ended before the time of {}, which was not saved",
                 saving.path().display()
@@ -209,8 +216,9 @@ impl Session<'_> {
 
     fn run_slice(&mut self) -> Result<Option<String>, Stop> {
         let timebase = self.machine.timebase();
-        let limits = self.savings.iter().map(|saving| saving.at);
-        let end = limits
+        let end = self
+            .unsaved()
+            .map(|saving| saving.at)
             .chain([self.limit])
             .map(|limit| limit.cycle(timebase))
             .fold(u64::MAX, u64::min);
@@ -224,14 +232,28 @@ impl Session<'_> {
             .run_slice(self.machine, Limit::Cycle(end), SLICE_CYCLES)
     }
 
-    fn save_what_is_due(&mut self) -> Result<()> {
-        let (due, later) = std::mem::take(&mut self.savings)
-            .into_iter()
-            .partition(|saving| self.machine.reached(saving.at));
-        self.savings = later;
-        let due: Vec<Saving> = due;
-        due.iter().try_for_each(|saving| saving.save(self.machine))
+    fn unsaved(&self) -> impl Iterator<Item = &Saving> {
+        self.savings.iter().chain(&self.states)
     }
+
+    fn save_what_is_due(&mut self) -> Result<()> {
+        for saving in take_due(&mut self.savings, self.machine) {
+            saving.save(self.machine)?;
+        }
+        for state in take_due(&mut self.states, self.machine) {
+            state::write(state.path(), self.machine)?;
+        }
+        Ok(())
+    }
+}
+
+/// Those whose time has come; the others stay.
+fn take_due(savings: &mut Vec<Saving>, machine: &Machine) -> Vec<Saving> {
+    let (due, later) = std::mem::take(savings)
+        .into_iter()
+        .partition(|saving| machine.reached(saving.at));
+    *savings = later;
+    due
 }
 
 /// Where the host's clock and the machine's instructions stood when the run began: a snapshot brings its own.

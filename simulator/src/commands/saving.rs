@@ -1,4 +1,4 @@
-//! `--save-snapshot FILE@TIME`.
+//! `--save-snapshot FILE@TIME` and `--save-state FILE@TIME`.
 
 use super::limit::{self, BadLimit};
 use crate::machine::{Limit, Machine};
@@ -16,7 +16,7 @@ pub enum BadSaving {
     Time(#[from] BadLimit),
 }
 
-/// A snapshot to be saved: where, and when.
+/// A snapshot or a state to be saved: where, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saving {
     path: PathBuf,
@@ -43,7 +43,7 @@ impl Saving {
         &self.path
     }
 
-    /// Writes the machine as it is.
+    /// Writes the machine as it is, as a snapshot.
     pub fn save(&self, machine: &Machine) -> Result<()> {
         let path = self.path.display();
         let unfinished = self.path.with_extension("unfinished");

@@ -94,6 +94,11 @@ impl Memory {
         Ok(())
     }
 
+    /// The whole SRAM, from its base.
+    pub fn sram(&self) -> &[u8] {
+        &self.sram
+    }
+
     /// Whether these bytes are at this address.
     pub fn holds(&self, address: u32, bytes: &[u8]) -> bool {
         let place = self.place(address);

@@ -1,0 +1,74 @@
+"""An explanation for the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_WORDS = {
+    "critical": "The longest critical section of an allocation",
+    "free": "The longest critical section of a free",
+    "latency": "The longest wait of an interrupt",
+}
+_MOST_FUNCTIONS = 8
+_MOST_INSTRUCTIONS = 8
+
+
+def as_text(found: dict[str, Any]) -> str:
+    """The explanation in a screen of plain text."""
+    lines = [_title(found), *_operation(found["maximum"])]
+    if not found["replayed"]:
+        return "\n".join([*lines, *found["unknown"]])
+    lines += [
+        f"Replayed on the virtual board, equal to the capture to the sample: {found['instructions']:,} "
+        f"instructions in {found['cycles']:,} cycles.",
+        "",
+        *_totals("cycles by function", found["functions"][:_MOST_FUNCTIONS], found["cycles"]),
+        "",
+        *_totals("dearest instructions", found["dearest"][:_MOST_INSTRUCTIONS], found["cycles"]),
+        "",
+        f"call stack at cycle {found['moment']['cycle']:,}",
+        *(f"  {frame['place']:<40} {frame['source']}" for frame in found["stack"]),
+        "",
+        *_heap(found["heap"]),
+    ]
+    return "\n".join(lines)
+
+
+def _title(found: dict[str, Any]) -> str:
+    value = f"{found['value_ns']:,.1f} ns"
+    doubt = "" if found["verdict"] == "complete" else f" (the run is {found['verdict']})"
+    return f"{_WORDS[found['quantity']]} in {found['scenario']} with {found['allocator']}: {value}{doubt}"
+
+
+def _operation(maximum: dict[str, Any]) -> list[str]:
+    if maximum["seq"] is None:
+        return ["The stimulus fell outside of all operations."]
+    label = f", {maximum['label']}" if maximum["label"] else ""
+    kind = {"A": "allocation", "O": "allocation, out of memory", "F": "free"}.get(
+        maximum["kind"], "operation"
+    )
+    probes = "" if maximum["probes"] is None else f", {maximum['probes']:,} probes"
+    blocks = f"{maximum['live']:,} blocks live after it"
+    return [f"Operation {maximum['seq']:,}: {kind} of {maximum['size']:,} bytes{label}{probes}, {blocks}."]
+
+
+def _totals(title: str, totals: list[dict[str, Any]], cycles: int) -> list[str]:
+    rows = [
+        f"  {total['cycles']:>8,} {total['cycles'] / max(cycles, 1):>6.1%} {total['executions']:>8,}×  "
+        f"{total['name']}{'  ' + total['source'] if total['source'] else ''}"
+        for total in totals
+    ]
+    return [title, *rows]
+
+
+def _heap(heap: dict[str, Any]) -> list[str]:
+    counts = {
+        what: [piece["bytes"] for piece in heap["pieces"] if piece["what"] == what]
+        for what in ("live", "free", "unknown")
+    }
+    told = ", ".join(
+        f"{len(sizes):,} {what} ({sum(sizes):,} bytes, the largest {max(sizes):,})"
+        for what, sizes in counts.items()
+        if sizes
+    )
+    return [f"heap before it: {told}", f"  {heap['note']}"]

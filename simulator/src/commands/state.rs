@@ -1,0 +1,57 @@
+//! `--save-state FILE@TIME`: the machine at an instant, as far as somebody who explains it must see it.
+
+use crate::machine::Machine;
+use crate::memory::SRAM_BASE;
+use anyhow::{Context, Result};
+use serde_json::{json, Map, Value};
+use std::fs;
+use std::path::Path;
+
+/// R0–R12, SP, LR and PC by name, then what masks and where the stacks are.
+fn registers(machine: &Machine) -> Map<String, Value> {
+    let core = machine.core();
+    let general = (0..13).map(|n| (format!("r{n}"), core.register(n)));
+    let named = [
+        ("sp", core.register(13)),
+        ("lr", core.register(14)),
+        ("pc", core.pc()),
+        ("xpsr", core.xpsr()),
+        ("msp", core.msp()),
+        ("psp", core.psp()),
+        ("control", core.control()),
+        ("primask", core.primask().into()),
+        ("basepri", core.basepri().into()),
+    ];
+    general
+        .chain(named.map(|(name, value)| (name.into(), value)))
+        .map(|(name, value)| (name, value.into()))
+        .collect()
+}
+
+/// A fraction as two numbers; those of a timebase fit.
+fn pair((numerator, denominator): (u128, u128)) -> Result<Value> {
+    let narrow = |number: u128| u64::try_from(number).context("the time is too fine to be written");
+    Ok(json!([narrow(numerator)?, narrow(denominator)?]))
+}
+
+fn sram(machine: &Machine) -> String {
+    let bytes = machine.soc().memory().sram();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes the state at the machine's instant (docs/SPEC.md, section 7).
+pub fn write(path: &Path, machine: &Machine) -> Result<()> {
+    let timebase = machine.timebase();
+    let cycle = machine.cycles();
+    let state = json!({
+        "cycle": cycle,
+        "seconds": pair(timebase.seconds(cycle).fraction())?,
+        "core_hz": pair(timebase.clock(cycle))?,
+        "channels": machine.channels(),
+        "registers": registers(machine),
+        "sram_address": SRAM_BASE,
+        "sram": sram(machine),
+    });
+    fs::write(path, format!("{state}\n"))
+        .with_context(|| format!("cannot write {}", path.display()))
+}
