@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -96,3 +97,16 @@ def test_a_run_says_who_counted_and_says_so_again_when_redecoded(
     assert manifest["probes"]["n"] == (0 if source == "no search loop" else 12)
     redecode.redecode(result.folder)
     assert [path.read_bytes() for path in kept] == before
+
+
+def test_counting_changes_nothing_that_is_measured(tmp_path: Path) -> None:
+    plan = catalogue.load("mem_frag", {"depth": 4}).compile()
+    image = firmware.build("heap_4")
+    counted = conductor.run(plan, image, runs_folder=tmp_path)
+    plain = conductor.run(plan, replace(image, looks=()), runs_folder=tmp_path)
+    for name in ("edges.parquet", "uart.log", "interrupts.parquet"):
+        assert (plain.folder / name).read_bytes() == (counted.folder / name).read_bytes()
+    assert not (plain.folder / "counts.csv").exists()
+    manifest = json.loads((plain.folder / "run.json").read_text())
+    assert (manifest["verdict"], manifest["probes_source"]) == ("complete", "not counted")
+    assert manifest["probes"]["n"] == 0

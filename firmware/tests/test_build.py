@@ -89,6 +89,14 @@ def test_impossible_choice_is_said(choice: dict[str, Any], says: str) -> None:
     assert str(refused.value) == says
 
 
+def test_what_suspends_the_scheduler_itself_is_never_put_under_a_mask(tmp_path: Path) -> None:
+    with pytest.raises(firmware.BuildError, match=r"^heap_4 does not work under 'basepri' locking"):
+        firmware.build("heap_4", locking="basepri")
+    chosen = ["-DTAILSCOPE_ALLOCATOR=heap_4", "-DTAILSCOPE_LOCKING=basepri"]
+    done = subprocess.run(["cmake", "-S", FIRMWARE, "-B", tmp_path, *chosen], capture_output=True, text=True)
+    assert "heap_4 does not work under TAILSCOPE_LOCKING=basepri" in " ".join(done.stderr.split())
+
+
 def test_firmware_leaves_room_for_the_operations(image: firmware.FirmwareImage) -> None:
     command = ["arm-none-eabi-readelf", "-lW", str(image.elf)]
     listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -120,9 +128,9 @@ def test_interrupt_raises_its_pin_first(image: firmware.FirmwareImage, entry: st
     assert names[:5] == ["movw", "movt", "mov.w", "str", "b.w"]
 
 
-@pytest.mark.parametrize("allocator", ["tlsf", "rlsf"])
+@pytest.mark.parametrize("allocator", ["tlsf", "rlsf", "umm_malloc"])
 def test_same_bytes_from_another_folder(allocator: str, tmp_path: Path) -> None:
-    """One of ours and one that cargo builds; both builds share the compiled core library."""
+    """One of ours, one that cargo builds, one that it fetches; both builds share the compiled core."""
     image = firmware.build(allocator)
     copy = tmp_path / "elsewhere" / "firmware"
     shutil.copytree(FIRMWARE, copy)
@@ -140,10 +148,11 @@ def test_no_folder_of_this_machine_is_in_the_elf(image: firmware.FirmwareImage) 
     assert str(Path.home()).encode() + b"/" not in content
 
 
-def test_accelerator_is_a_knob(image: firmware.FirmwareImage) -> None:
+def test_accelerator_is_a_knob() -> None:
     """FLASH_ACR (RM0368, section 3.8.1): two wait states, with PRFTEN, ICEN and DCEN or without."""
     accelerated = "#" + str(2 | 1 << 8 | 1 << 9 | 1 << 10)
-    plain = firmware.build(image.allocator, art=False)
+    image = firmware.build("seglist")
+    plain = firmware.build("seglist", art=False)
     assert plain.elf != image.elf
     assert accelerated in " ".join(_disassembly(image.elf, "clock_start").values())
     assert accelerated not in " ".join(_disassembly(plain.elf, "clock_start").values())
