@@ -158,11 +158,23 @@ def explain(_context: Context, run: str, quantity: str = "critical", json: bool 
 
 @task(name="list", help={"json": "print JSON"})
 def inventory(_context: Context, json: bool = False) -> None:
-    """Show scenarios, allocators and boards."""
+    """Show scenarios, allocators (kind, locking, complexity, licence, origin) and boards."""
     from capture import inventory as room
 
     with one_sentence():
         print(json_format.dumps(room.inventory(), indent=2) if json else room.as_text())
+
+
+@task(help={"json": "print JSON"})
+def footprint(_context: Context, json: bool = False) -> None:
+    """Show what each allocator takes of flash and RAM, and beside its blocks, from the linked images."""
+    from dataclasses import asdict
+
+    from firmware import footprint as room
+
+    with one_sentence():
+        found = room.measure_all()
+    print(json_format.dumps([asdict(row) for row in found], indent=2) if json else room.as_table(found))
 
 
 @task(help={"allocator": "one or more allocators, separated by commas; all when none is given"})
@@ -234,6 +246,7 @@ def one_sentence() -> Iterator[None]:
     from dashboards.manifest import RunError
     from explain.errors import ExplainError
     from firmware.build import BuildError as FirmwareBuildError
+    from firmware.footprint import FootprintError
     from scenarios.errors import ImageError, ScenarioError
     from simulator.benchmark import BenchmarkError
     from simulator.build import BuildError as SimulatorBuildError
@@ -245,6 +258,7 @@ def one_sentence() -> Iterator[None]:
         OptionError,
         RunError,
         FirmwareBuildError,
+        FootprintError,
         ScenarioError,
         ImageError,
         SimulatorBuildError,

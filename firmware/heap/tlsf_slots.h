@@ -36,24 +36,26 @@ static inline uint32_t lowest_bit(uint32_t word) {
     return (uint32_t)__builtin_ctz(word);
 }
 
+/**
+ * The top bit of a size, or that of the first size above octave 0: as wide as the slots of octave 1 are those of octave 0,
+ * so one formula serves all octaves without a branch.
+ */
+static inline uint32_t octave_bit(uint32_t size) {
+    return top_bit(size | LINEAR_LIMIT);
+}
+
 /** The slot whose range holds `size`. */
 static inline position position_of(uint32_t size) {
-    if (size < LINEAR_LIMIT) {
-        return (position){.octave = 0, .slot = size >> LINEAR_SLOT_BITS};
-    }
-    const uint32_t top = top_bit(size);
+    const uint32_t top = octave_bit(size);
     return (position){
-        .octave = top - LINEAR_BITS + 1u,
-        .slot = (size >> (top - SLOT_BITS)) - SLOTS,
+        .octave = top - LINEAR_BITS + (size >> top),
+        .slot = size >> (top - SLOT_BITS) & (SLOTS - 1u),
     };
 }
 
 /** The first slot of which every block holds `size`: that of the size rounded up to a slot's width. */
 static inline position position_that_fits(uint32_t size) {
-    if (size < LINEAR_LIMIT) {
-        return position_of(size);
-    }
-    return position_of(size + (1u << (top_bit(size) - SLOT_BITS)) - 1u);
+    return position_of(size + (1u << (octave_bit(size) - SLOT_BITS)) - 1u);
 }
 
 /** Smallest size that belongs to the slot; that of the slot behind it is the bound above. */

@@ -25,10 +25,14 @@
 #include "tlsf_slots.h"
 
 #define HEADER_BYTES 4u
+#define BLOCKS_BYTES (TAILSCOPE_HEAP_BYTES - 2u * HEADER_BYTES) /* from the first block's header to the sentinel's */
 #define SMALLEST_BYTES 16u /* header, two links, begin */
 #define BIT_FREE 1u        /* this block is free */
 #define BIT_PREVIOUS_FREE 2u /* the block before this one is free: its begin lies right before this header */
 #define BITS (BIT_FREE | BIT_PREVIOUS_FREE)
+
+/* The compiler lays the longest path straight: a jump costs the flash a line, and the longest path is the bound. */
+#define LONGEST(condition) __builtin_expect(condition, 1)
 
 _Static_assert(sizeof(void *) == 4, "for 32-bit machines; on a PC compile with -m32");
 
@@ -82,7 +86,7 @@ static block **begin_before(const block *of) {
 /* Free blocks */
 
 /** Makes `of` a free block of `size` bytes, tells the block behind it, and files it. No neighbour is free. */
-static void file(block *of, uint32_t size) {
+static inline __attribute__((always_inline)) void file(block *of, uint32_t size) {
     of->size_and_bits = size | BIT_FREE;
     block *const after = behind(of);
     *begin_before(after) = of;
@@ -98,64 +102,78 @@ static void file(block *of, uint32_t size) {
     heap.lists[at.octave][at.slot] = of;
     heap.slot_maps[at.octave] |= 1u << at.slot;
     heap.octave_map |= 1u << at.octave;
-    heap.free_bytes += size - HEADER_BYTES;
 }
 
-static void take_out(block *of) {
-    const uint32_t size = size_of(of);
-    const position at = position_of(size);
-    heap.free_bytes -= size - HEADER_BYTES;
+/** As file(), of bytes that were not free before. */
+static inline __attribute__((always_inline)) void give(block *of, uint32_t size) {
+    heap.free_bytes += size - HEADER_BYTES;
+    file(of, size);
+}
+
+/** `next` is what follows in a list whose head is taken out. */
+static inline void set_head(position at, block *next) {
+    heap.lists[at.octave][at.slot] = next;
+    if (LONGEST(next == NULL)) {
+        heap.slot_maps[at.octave] &= ~(1u << at.slot);
+        if (LONGEST(heap.slot_maps[at.octave] == 0)) {
+            heap.octave_map &= ~(1u << at.octave);
+        }
+    } else {
+        next->previous = NULL;
+    }
+}
+
+static inline __attribute__((always_inline)) void take_out(block *of) {
+    if (LONGEST(of->previous == NULL)) {
+        set_head(position_of(size_of(of)), of->next);
+        return;
+    }
+    of->previous->next = of->next;
     if (of->next != NULL) {
         of->next->previous = of->previous;
     }
-    if (of->previous != NULL) {
-        of->previous->next = of->next;
-        return;
-    }
-    heap.lists[at.octave][at.slot] = of->next;
-    if (of->next == NULL) {
-        heap.slot_maps[at.octave] &= ~(1u << at.slot);
-        if (heap.slot_maps[at.octave] == 0) {
-            heap.octave_map &= ~(1u << at.octave);
-        }
-    }
 }
 
-/** The head of the first list of which every block has `size` bytes, or NULL. */
-static block *find(uint32_t size, uint32_t *probes) {
-    position at = position_that_fits(size);
-    *probes = 1;
-    if (at.octave >= OCTAVES) {
-        return NULL;
+/** Where the first list lies of which every block has `size` bytes and which is not empty; false if there is none. */
+static inline bool find(uint32_t size, position *found) {
+    *found = position_that_fits(size);
+    heap.probes = 1;
+    if (found->octave >= OCTAVES) {
+        return false;
     }
-    uint32_t slots = heap.slot_maps[at.octave] & (UINT32_MAX << at.slot);
+    uint32_t slots = heap.slot_maps[found->octave] & (UINT32_MAX << found->slot);
     if (slots == 0) {
-        *probes = 2;
-        const uint32_t octaves = heap.octave_map & (UINT32_MAX << (at.octave + 1u));
+        heap.probes = 2;
+        const uint32_t octaves = heap.octave_map & (UINT32_MAX << (found->octave + 1u));
         if (octaves == 0) {
-            return NULL;
+            return false;
         }
-        at.octave = lowest_bit(octaves);
-        slots = heap.slot_maps[at.octave];
+        found->octave = lowest_bit(octaves);
+        slots = heap.slot_maps[found->octave];
     }
-    return heap.lists[at.octave][lowest_bit(slots)];
+    found->slot = lowest_bit(slots);
+    return true;
 }
 
 /** Frees `of`, merged with the block behind it and the one before it where they are free. */
-static void merge_and_file(block *of) {
+static inline __attribute__((always_inline)) void merge_and_file(block *of) {
     uint32_t size = size_of(of);
+    uint32_t gained_bytes = size - HEADER_BYTES; /* and a header for each block that this makes one with another */
     block *const after = behind(of);
-    if (is_free(after)) {
+    if (LONGEST(is_free(after))) {
         take_out(after);
         size += size_of(after);
+        gained_bytes += HEADER_BYTES;
     }
-    if (previous_is_free(of)) {
+    if (LONGEST(previous_is_free(of))) {
         block *const before = *begin_before(of);
         take_out(before);
         of->size_and_bits |= BIT_FREE; /* so that a second free of it is told */
         size += size_of(before);
+        gained_bytes += HEADER_BYTES;
         of = before;
     }
+    heap.free_bytes += gained_bytes;
     file(of, size);
 }
 
@@ -167,7 +185,7 @@ void allocator_init(void *region, size_t bytes) {
     heap.end = (uint8_t *)region + bytes - HEADER_BYTES;
     block *const sentinel = (block *)(void *)heap.end;
     sentinel->size_and_bits = 0;
-    file((block *)(void *)heap.first, (uint32_t)(heap.end - heap.first));
+    give((block *)(void *)heap.first, BLOCKS_BYTES);
 }
 
 static allocator_result refuse(heap_status status) {
@@ -192,7 +210,7 @@ static allocator_result make_live(block *of, uint32_t has, uint32_t size) {
     of->size_and_bits = (split ? size : has) | before;
     block *const after = behind(of);
     if (split) {
-        file(after, has - size);
+        give(after, has - size);
     } else {
         after->size_and_bits &= ~BIT_PREVIOUS_FREE;
     }
@@ -200,12 +218,15 @@ static allocator_result make_live(block *of, uint32_t has, uint32_t size) {
 }
 
 /** NULL if nothing that large is free; otherwise out of its list. */
-static block *take(uint32_t size) {
-    block *const found = find(size, &heap.probes);
-    if (found != NULL) {
-        take_out(found);
+static inline block *take(uint32_t size) {
+    position at;
+    if (!find(size, &at)) {
+        return NULL;
     }
-    return found;
+    block *const head = heap.lists[at.octave][at.slot];
+    set_head(at, head->next);
+    heap.free_bytes -= size_of(head) - HEADER_BYTES;
+    return head;
 }
 
 allocator_result allocator_allocate(size_t size) {
@@ -249,7 +270,7 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     const uint32_t front = (uint32_t)((uintptr_t)aligned - (uintptr_t)found);
     if (front > 0) {
         aligned->size_and_bits = 0;
-        file(found, front);
+        give(found, front);
     }
     return make_live(aligned, has - front, block_size(size));
 }
@@ -263,8 +284,8 @@ static heap_status judge_free(const void *payload) {
     if ((uintptr_t)payload % 8u != 0) {
         return HEAP_MISALIGNED;
     }
-    const uint8_t *const header = (const uint8_t *)header_of(payload);
-    if (header < heap.first || header >= heap.end) {
+    const uintptr_t offset = (uintptr_t)header_of(payload) - (uintptr_t)heap.first;
+    if (offset >= BLOCKS_BYTES) {
         return HEAP_FOREIGN;
     }
     return is_free(header_of(payload)) ? HEAP_DOUBLE_FREE : HEAP_OK;
@@ -307,6 +328,7 @@ allocator_result allocator_reallocate(void *payload, size_t size) {
     }
     if (is_free(after)) {
         take_out(after);
+        heap.free_bytes -= size_of(after) - HEADER_BYTES;
     }
     return make_live(of, has, block_size(size));
 }
@@ -329,17 +351,19 @@ size_t allocator_free_bytes(void) {
 
 /** The search rounds a request up, so the largest block is not the answer: ask it, halving the interval. */
 size_t allocator_largest_free_block(void) {
-    uint32_t probes;
+    const uint32_t probes = heap.probes;
+    position at;
     uint32_t fits = SMALLEST_BYTES / 8u - 1u; /* in 8 bytes, header included */
     uint32_t fails = (uint32_t)(heap.end - heap.first) / 8u + 1u;
     while (fails - fits > 1u) {
         const uint32_t middle = fits + (fails - fits) / 2u;
-        if (find(middle * 8u, &probes) != NULL) {
+        if (find(middle * 8u, &at)) {
             fits = middle;
         } else {
             fails = middle;
         }
     }
+    heap.probes = probes;
     return fits * 8u < SMALLEST_BYTES ? 0 : fits * 8u - HEADER_BYTES;
 }
 

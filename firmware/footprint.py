@@ -1,0 +1,107 @@
+"""What an allocator costs in flash, static RAM and bytes beside its blocks, read from linked images.
+
+`heap/footprint.c` is the root of an image with nothing but the allocator in it: reset, allocate, free and
+what the linker finds they need, the C library's functions included.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from firmware import build as firmware
+
+_FLASH = (".text", ".rodata", ".data")
+_STATIC_RAM = (".data", ".bss")
+_OVERHEAD = struct.Struct("<III")
+
+
+class FootprintError(Exception):
+    """An image could not be measured; the message says why."""
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """All in bytes. Flash and static RAM are those of the code; the region is not counted."""
+
+    allocator: str
+    flash: int
+    static_ram: int
+    heap_overhead: int
+    """Of the region, once: what no block can use."""
+    block_overhead: int
+    """Beside the payload of each live block."""
+    smallest_block: int
+    """All that a request of one byte takes of the region."""
+
+
+def measure(allocator: str) -> Footprint:
+    """Builds the allocator's image and reads it. Raises BuildError, FootprintError."""
+    elf = firmware.build(allocator).elf.with_name("tailscope_footprint.elf")
+    sections = section_bytes(elf)
+    heap, block, smallest = _overhead(elf)
+    return Footprint(
+        allocator,
+        flash=sum(sections.get(name, 0) for name in _FLASH) - _OVERHEAD.size,
+        static_ram=sum(sections.get(name, 0) for name in _STATIC_RAM),
+        heap_overhead=heap,
+        block_overhead=block,
+        smallest_block=smallest,
+    )
+
+
+def measure_all() -> tuple[Footprint, ...]:
+    """Every allocator of the catalogue."""
+    return tuple(measure(allocator) for allocator in firmware.allocators())
+
+
+def section_bytes(elf: Path) -> dict[str, int]:
+    """Sizes of an image's sections by name, in bytes."""
+    rows = (line.split() for line in _tool("arm-none-eabi-size", "-A", "-d", str(elf)).splitlines())
+    return {row[0]: int(row[1]) for row in rows if len(row) == 3 and row[0].startswith(".")}
+
+
+def _overhead(elf: Path) -> tuple[int, int, int]:
+    """The constant `allocator_overhead` (heap/allocator.h)."""
+    address = _address(elf, "allocator_overhead")
+    window = (f"--start-address={address:#x}", f"--stop-address={address + _OVERHEAD.size:#x}")
+    dump = _tool("arm-none-eabi-objdump", "-s", "-j", ".rodata", *window, str(elf))
+    words = re.findall(r"^ [0-9a-f]+((?: [0-9a-f]{2,8}){1,4})  ", dump, re.MULTILINE)
+    content = bytes.fromhex("".join(words).replace(" ", ""))
+    if len(content) != _OVERHEAD.size:
+        raise FootprintError(
+            f"{elf} has no constant allocator_overhead of {_OVERHEAD.size} bytes in .rodata."
+        )
+    heap, block, smallest = _OVERHEAD.unpack(content)
+    return heap, block, smallest
+
+
+def _address(elf: Path, symbol: str) -> int:
+    for line in _tool("arm-none-eabi-nm", str(elf)).splitlines():
+        if line.split()[-1] == symbol:
+            return int(line.split()[0], 16)
+    raise FootprintError(f"{elf} has no symbol {symbol}.")
+
+
+def _tool(*command: str) -> str:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise FootprintError(
+            f"{command[0]} could not read {command[-1]}: {error}. Install binutils-arm-none-eabi."
+        ) from None
+
+
+def as_table(footprints: Iterable[Footprint]) -> str:
+    """A table in Markdown."""
+    head = "| allocator | flash | static RAM | of the region, once | beside a live block | smallest block |"
+    rows = [
+        f"| {row.allocator} | {row.flash:,} | {row.static_ram:,} | {row.heap_overhead:,} "
+        f"| {row.block_overhead} | {row.smallest_block} |"
+        for row in footprints
+    ]
+    return "\n".join([head, "|---|---:|---:|---:|---:|---:|", *rows])
