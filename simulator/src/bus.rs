@@ -3,12 +3,26 @@
 //! The core owns everything in the private peripheral bus 0xE000_0000–0xE00F_FFFF (NVIC, SCB, SysTick,
 //! DWT, ITM, FPU registers, DEMCR) except DBGMCU (0xE004_2000), which is the SoC's. Everything else goes through [`Bus`].
 
-/// Width of a data access.
+/// Width of a data access: 1 << its number bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Width {
     Byte,
     Half,
     Word,
+}
+
+impl Width {
+    #[inline(always)]
+    pub fn bytes(self) -> u32 {
+        1 << self as u32
+    }
+
+    /// The bits that an access of this width transfers.
+    #[inline(always)]
+    pub fn mask(self) -> u32 {
+        u32::MAX >> (32 - 8 * self.bytes())
+    }
 }
 
 /// A completed read: the value, zero-extended, and the cycles the bus added beyond a zero-wait access.

@@ -1,7 +1,6 @@
 //! The Instrumentation Trace Macrocell's stimulus ports (C1.7): what software writes to an enabled port goes to whoever
 //! listens. Time stamps and the packets on the SWO pin are not modelled.
 
-use super::memory::bytes;
 use crate::bus::Width;
 use serde::{Deserialize, Serialize};
 
@@ -87,8 +86,8 @@ impl Itm {
             written.push(Stimulus {
                 cycle,
                 port: port as u8,
-                bytes: bytes(width) as u8,
-                value: value & u32::MAX >> (32 - 8 * bytes(width)),
+                bytes: width.bytes() as u8,
+                value: value & width.mask(),
             });
         }
     }

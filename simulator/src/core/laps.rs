@@ -31,7 +31,7 @@ pub struct Laps {
     /// Something happened since it was last reached that no skipped lap may do.
     disturbed: bool,
     /// The registers at the last turn: where they change, the loop is at work.
-    registers: [u32; 15],
+    registers: [u32; 16],
     /// Laps in a row that left the registers alone and yet were not alike.
     unlike: u32,
     /// A turn to be looked at before the next instruction.
@@ -113,9 +113,9 @@ impl Laps {
         if self.disturbed || target != self.target {
             self.begin(target);
         } else {
-            self.due = self.registers[..] == registers[..15] && self.unlike < MOST_UNLIKE;
+            self.due = self.registers == *registers && self.unlike < MOST_UNLIKE;
         }
-        self.registers.copy_from_slice(&registers[..15]);
+        self.registers = *registers;
         self.due
     }
 

@@ -35,14 +35,6 @@ pub(super) enum Purpose {
     LazyStacking,
 }
 
-pub fn bytes(width: Width) -> u32 {
-    match width {
-        Width::Byte => 1,
-        Width::Half => 2,
-        Width::Word => 4,
-    }
-}
-
 /// The word and the bit behind a bit-band alias (TRM 3.7).
 fn bit_band(address: u32) -> Option<(u32, u32)> {
     if !matches!(address >> 25, 0x11 | 0x21) {
@@ -136,11 +128,11 @@ impl Core {
         width: Width,
         transfer: u64,
     ) -> Exec<u32> {
-        if address & (bytes(width) - 1) != 0 {
+        if address & (width.bytes() - 1) != 0 {
             self.check_unaligned(address, width)?;
         }
         if self.mpu.enabled() {
-            self.check_protection(address, bytes(width), Intent::Read)?;
+            self.check_protection(address, width.bytes(), Intent::Read)?;
         }
         self.wait_for_data_bus(transfer);
         if address >= self.ordinary_loads_end || address >> 25 == 0x11 {
@@ -168,11 +160,11 @@ impl Core {
         transfer: u64,
     ) -> Exec<()> {
         self.laps.disturb();
-        if address & (bytes(width) - 1) != 0 {
+        if address & (width.bytes() - 1) != 0 {
             self.check_unaligned(address, width)?;
         }
         if self.mpu.enabled() {
-            self.check_protection(address, bytes(width), Intent::Write)?;
+            self.check_protection(address, width.bytes(), Intent::Write)?;
         }
         self.wait_for_data_bus(transfer);
         let now = self.access_cycle(transfer);
@@ -180,7 +172,7 @@ impl Core {
             return self.store_beyond_memory(bus, address, width, value, now);
         }
         if self.code.may_hold(address) {
-            self.forget_code(address, bytes(width));
+            self.forget_code(address, width.bytes());
         }
         match bus.write(address, width, value, now) {
             Ok(wait_cycles) => {
@@ -193,7 +185,7 @@ impl Core {
 
     /// Faults unless `address` is word-aligned: LDM, LDRD and their kin know no other (A3.2.1).
     pub(super) fn require_aligned(&self, address: u32, width: Width) -> Exec<()> {
-        if address & (bytes(width) - 1) != 0 {
+        if address & (width.bytes() - 1) != 0 {
             return Err(Trap::usage(cfsr::UNALIGNED));
         }
         Ok(())
@@ -204,7 +196,7 @@ impl Core {
         if self.scb.traps_unaligned() || address >= NORMAL_MEMORY_END {
             return Err(Trap::usage(cfsr::UNALIGNED));
         }
-        self.cycles += unaligned_cycles(address, bytes(width));
+        self.cycles += unaligned_cycles(address, width.bytes());
         Ok(())
     }
 
@@ -304,7 +296,7 @@ impl Core {
         now: u64,
     ) -> Exec<()> {
         if address < NORMAL_MEMORY_END {
-            self.forget_code(address, bytes(width));
+            self.forget_code(address, width.bytes());
         }
         let result = bus.write(address, width, value, now);
         self.note_attention(bus);

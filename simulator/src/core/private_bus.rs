@@ -3,7 +3,6 @@
 use super::exceptions::{
     NvicRegister, DEBUG_MONITOR, FIRST_IRQ, IRQ_WORDS, NMI, PENDSV, SVCALL, SYSTICK,
 };
-use super::memory::bytes;
 use super::scb::{CCR_WRITABLE, FPCCR_LSPACT};
 use super::stop::Stop;
 use super::trap::{Exec, Trap, BUS_FAULT, MEM_MANAGE, USAGE_FAULT};
@@ -61,7 +60,7 @@ const SHCSR_ENABLED: [(u32, u8); 3] = [(16, MEM_MANAGE), (17, BUS_FAULT), (18, U
 
 /// The part of a word that an access of `width` at `address` sees.
 pub(super) fn lane(word: u32, address: u32, width: Width) -> u32 {
-    word >> (8 * (address & 3)) & u32::MAX >> (32 - 8 * bytes(width))
+    word >> (8 * (address & 3)) & width.mask()
 }
 
 /// SHPR, IPR, CFSR, MPU_RASR and the MPU's aliases answer bytes and halfwords as well as words.
@@ -111,7 +110,7 @@ impl Core {
                 ));
             }
             let shift = 8 * (address & 3);
-            let mask = (u32::MAX >> (32 - 8 * bytes(width))) << shift;
+            let mask = width.mask() << shift;
             // The other bytes keep their value; in CFSR, where ones clear, that is by writing zeros.
             let others = if address & !3 == CFSR {
                 0

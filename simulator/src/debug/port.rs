@@ -181,7 +181,7 @@ impl DebugPort {
         let outcome = match data {
             None => machine.debug_read(address, width).map(|v| v << shift),
             Some(value) => machine
-                .debug_write(address, width, value >> shift & mask(width))
+                .debug_write(address, width, value >> shift & width.mask())
                 .map(|()| 0),
         };
         self.sticky_error = outcome.is_err();
@@ -221,22 +221,6 @@ impl DebugPort {
     }
 }
 
-fn mask(width: Width) -> u32 {
-    match width {
-        Width::Byte => 0xFF,
-        Width::Half => 0xFFFF,
-        Width::Word => !0,
-    }
-}
-
-fn bytes(width: Width) -> u32 {
-    match width {
-        Width::Byte => 1,
-        Width::Half => 2,
-        Width::Word => 4,
-    }
-}
-
 fn read_memory(
     machine: &mut Machine,
     address: u32,
@@ -248,9 +232,9 @@ fn read_memory(
     while values.len() < count {
         let transfer = widest(next, width, count - values.len());
         let data = machine.debug_read(next, transfer)?.to_le_bytes();
-        let parts = data[..bytes(transfer) as usize].chunks(bytes(width) as usize);
+        let parts = data[..transfer.bytes() as usize].chunks(width.bytes() as usize);
         values.extend(parts.map(little_endian));
-        next = next.wrapping_add(bytes(transfer));
+        next = next.wrapping_add(transfer.bytes());
     }
     Ok(Answer::Values(values))
 }
@@ -265,12 +249,12 @@ fn write_memory(
     let mut rest = values;
     while !rest.is_empty() {
         let transfer = widest(next, width, rest.len());
-        let (now, later) = rest.split_at((bytes(transfer) / bytes(width)) as usize);
+        let (now, later) = rest.split_at((transfer.bytes() / width.bytes()) as usize);
         let word = now.iter().rev().fold(0u64, |word, &value| {
-            word << (8 * bytes(width)) | u64::from(value & mask(width))
+            word << (8 * width.bytes()) | u64::from(value & width.mask())
         });
         machine.debug_write(next, transfer, word as u32)?;
-        next = next.wrapping_add(bytes(transfer));
+        next = next.wrapping_add(transfer.bytes());
         rest = later;
     }
     Ok(Answer::Done)

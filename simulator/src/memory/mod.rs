@@ -116,7 +116,7 @@ impl Memory {
     #[inline]
     pub fn write(&mut self, address: u32, width: Width, value: u32) -> Option<()> {
         let start = address.wrapping_sub(SRAM_BASE) as usize;
-        let count = bytes_of(width);
+        let count = width.bytes() as usize;
         let place = self.sram.get_mut(start..start.checked_add(count)?)?;
         place.copy_from_slice(&value.to_le_bytes()[..count]);
         Some(())
@@ -129,7 +129,7 @@ impl Memory {
 
     /// Programs flash: bits only fall (RM0368 §3.5.4). The flash interface has admitted the place and width.
     pub fn program(&mut self, offset: usize, width: Width, value: u32) {
-        let cells = &mut self.flash[offset..offset + bytes_of(width)];
+        let cells = &mut self.flash[offset..offset + width.bytes() as usize];
         for (cell, byte) in cells.iter_mut().zip(value.to_le_bytes()) {
             *cell &= byte;
         }
@@ -176,23 +176,20 @@ fn flash_offset(address: u32) -> usize {
     }
 }
 
-pub(crate) fn bytes_of(width: Width) -> usize {
-    match width {
-        Width::Byte => 1,
-        Width::Half => 2,
-        Width::Word => 4,
+#[inline(always)]
+fn load_little_endian(bytes: &[u8], start: usize, width: Width) -> Option<u32> {
+    match bytes.get(start..start + 4) {
+        Some(word) => Some(u32::from_le_bytes(word.try_into().ok()?) & width.mask()),
+        None => load_from_the_end(bytes, start, width),
     }
 }
 
-#[inline]
-fn load_little_endian(bytes: &[u8], start: usize, width: Width) -> Option<u32> {
-    Some(match width {
-        Width::Byte => u32::from(*bytes.get(start)?),
-        Width::Half => u32::from(u16::from_le_bytes(
-            bytes.get(start..start + 2)?.try_into().ok()?,
-        )),
-        Width::Word => u32::from_le_bytes(bytes.get(start..start + 4)?.try_into().ok()?),
-    })
+#[cold]
+fn load_from_the_end(bytes: &[u8], start: usize, width: Width) -> Option<u32> {
+    let place = bytes.get(start..start + width.bytes() as usize)?;
+    let mut word = [0; 4];
+    word[..place.len()].copy_from_slice(place);
+    Some(u32::from_le_bytes(word))
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ impl Soc {
             Err(Fault::Unmodelled { what, .. })
                 if self.gaps.note(&what, address, Direction::Read) =>
             {
-                Ok(self.reset_value(address) >> (address % 4 * 8) & mask(width))
+                Ok(self.reset_value(address) >> (address % 4 * 8) & width.mask())
             }
             outcome => outcome,
         }
@@ -112,7 +112,7 @@ impl Soc {
                 self.timer_changed(timer, now);
             }
         }
-        Ok(word >> (address % 4 * 8) & mask(width))
+        Ok(word >> (address % 4 * 8) & width.mask())
     }
 
     /// Wait cycles of an AHB-to-APB bridge: an APB transfer begins on an edge of PCLK and takes a setup and an access cycle
@@ -271,18 +271,10 @@ impl Bus for Soc {
     }
 }
 
-fn mask(width: Width) -> u32 {
-    match width {
-        Width::Byte => 0xFF,
-        Width::Half => 0xFFFF,
-        Width::Word => 0xFFFF_FFFF,
-    }
-}
-
 /// Data and lanes as they reach a register.
 fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) -> (u32, Lanes) {
     let shift = address % 4 * 8;
-    let addressed = mask(width) << shift;
+    let addressed = width.mask() << shift;
     match connection {
         Connection::Ahb => (
             value << shift,

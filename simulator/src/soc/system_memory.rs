@@ -31,7 +31,7 @@ impl Soc {
             what: "the boot loader's memory".into(),
             address,
         });
-        let bits = 8 * crate::memory::bytes_of(width) as u32;
+        let bits = 8 * width.bytes();
         Some(word.map(|word| word >> (address % 4 * 8) & u32::MAX >> (32 - bits)))
     }
 

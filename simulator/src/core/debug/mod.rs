@@ -321,7 +321,7 @@ impl Core {
                 .write_private(address, width, value, self.cycles)
                 .map_err(|trap| DebugFault::from_trap(trap, address));
         }
-        self.forget_code(address, super::memory::bytes(width));
+        self.forget_code(address, width.bytes());
         bus.write(address, width, value, self.cycles)
             .map(|_| ())
             .map_err(DebugFault::from)

@@ -1,7 +1,6 @@
 //! The data comparators of the Data Watchpoint and Trace unit (C1.8): four, each an address, a mask of its low bits and a
 //! function. What traces or compares values and cycles is not modelled.
 
-use super::super::memory::bytes;
 use crate::bus::Width;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +33,7 @@ impl Comparator {
         let ignored = (1 << self.mask) - 1;
         let first = self.address & !ignored;
         let last = self.address | ignored;
-        wanted && address <= last && address.saturating_add(bytes(width) - 1) >= first
+        wanted && address <= last && address.saturating_add(width.bytes() - 1) >= first
     }
 }
 

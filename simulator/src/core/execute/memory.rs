@@ -7,12 +7,18 @@ use crate::core::timing::Resolved;
 use crate::core::trap::Exec;
 use crate::core::Core;
 
+/// By the number of the access: a table, so that the host need not guess a branch.
+const WIDTHS: [Width; 5] = [
+    Width::Word,
+    Width::Half,
+    Width::Byte,
+    Width::Half,
+    Width::Byte,
+];
+
+#[inline(always)]
 fn width(access: Access) -> Width {
-    match access {
-        Access::Word => Width::Word,
-        Access::Half | Access::SignedHalf => Width::Half,
-        Access::Byte | Access::SignedByte => Width::Byte,
-    }
+    WIDTHS[access as usize]
 }
 
 fn extend(access: Access, value: u32) -> u32 {

@@ -35,8 +35,8 @@ pub struct Fetch {
     bus_free: u64,
     /// Cycle in which a word arrived.
     arrival: [u64; 4],
-    /// Cycle from which a word's place in the buffer is free.
-    left: [u64; 5],
+    /// Cycle from which a word's place in the buffer is free; the upper half holds nothing of use.
+    left: [u64; 8],
     /// Number of the first word of the line that the I-Code port read last.
     line_start: u32,
     flash: Flash,
@@ -56,7 +56,7 @@ impl Fetch {
             next: u32::MAX,
             bus_free: 0,
             arrival: [0; 4],
-            left: [0; 5],
+            left: [0; 8],
             line_start: NO_LINE,
             flash: Flash::new(),
         }
@@ -81,7 +81,7 @@ impl Fetch {
         }
         let decoded = self.arrival[usize::from(op.arrives & 3)] + DECODE_CYCLES;
         let start = now.max(decoded);
-        self.left[usize::from(op.leaves & 7).min(NOWHERE as usize)] = start;
+        self.left[usize::from(op.leaves & 7)] = start;
         (start, decoded)
     }
 
@@ -110,7 +110,7 @@ impl Fetch {
     pub fn restart(&mut self, target: u32, at: u64) {
         self.next = target >> 2;
         self.bus_free = self.bus_free.max(at);
-        self.left = [0; 5];
+        self.left = [0; 8];
     }
 
     pub fn shape(&self) -> FetchShape {
@@ -125,7 +125,7 @@ impl Fetch {
     pub fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
         visit(&mut self.bus_free);
         self.arrival.iter_mut().for_each(&mut visit);
-        self.left.iter_mut().for_each(&mut visit);
+        self.left[..4].iter_mut().for_each(&mut visit);
         self.flash.each_moment(visit);
     }
 

@@ -2,7 +2,7 @@
 
 use super::{DIR_SHIFT, MINC, PINC, PSIZE_SHIFT};
 use crate::bus::Width;
-use crate::memory::bytes_of;
+
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Stream {
             1 => Width::Half,
             _ => Width::Word,
         };
-        let distance = self.moved.wrapping_mul(bytes_of(width) as u32);
+        let distance = self.moved.wrapping_mul(width.bytes());
         let advance =
             |base: u32, increments: bool| base.wrapping_add(if increments { distance } else { 0 });
         Transfer {

@@ -57,7 +57,7 @@ impl Flash {
     }
 
     fn programming_error(&self, offset: usize, width: Width) -> u32 {
-        let bytes = crate::memory::bytes_of(width);
+        let bytes = width.bytes() as usize;
         let control = self.registers.get(CR);
         if control & PG == 0 {
             PGSERR
