@@ -9,6 +9,7 @@ compiler that arranges the loop otherwise would make the counts something else.
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -42,7 +43,7 @@ def _addresses(elf: Path, place: SearchPlace) -> Iterator[int]:
         found = [
             address
             for address, file, at, text in code
-            if (file, at) == (place.file, line) and re.match(place.instruction, text)
+            if at == line and _is(place.file, file) and re.match(place.instruction, text)
         ]
         if len(found) != 1:
             raise SearchError(
@@ -69,10 +70,18 @@ def _lines_of(source: Path, place: SearchPlace) -> tuple[int, ...]:
 def _source(build: Path, name: str) -> Path:
     commands = json.loads((build / "compile_commands.json").read_text())
     files = [Path(entry["file"]) for entry in commands]
-    found = [file for file in files if file.name == name and not file.is_relative_to(_OURS)]
+    found = [file for file in files if _is(name, str(file)) and not file.is_relative_to(_OURS)]
+    # What cargo compiles is in no list of CMake's: it lies where cargo keeps the crates it has verified.
+    cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
+    found = found or sorted(cargo.glob(f"registry/src/*/{name}"))[:1]
     if len(found) != 1:
         raise SearchError(f"{len(found)} sources of the image are called {name}: mend the catalogue.")
     return found[0]
+
+
+def _is(name: str, path: str) -> bool:
+    """Whether `path` ends with the file name `name`, or with all the folders that it names."""
+    return f"/{path}".endswith(f"/{name}")
 
 
 def _code(elf: Path, function: str) -> list[tuple[int, str, int, str]]:
@@ -92,7 +101,7 @@ def _code(elf: Path, function: str) -> list[tuple[int, str, int, str]]:
         if named := _FUNCTION.match(row):
             inside = named["name"] == function
         elif placed := _LINE.match(row):
-            file, line = Path(placed["file"]).name, int(placed["line"])
+            file, line = placed["file"], int(placed["line"])
         elif inside and (instruction := _INSTRUCTION.match(row)):
             code.append((int(instruction["address"], 16), file, line, instruction["text"]))
     if not code:

@@ -78,6 +78,17 @@ class OrderedFirstFit:
         self.free_blocks = merged
 
 
+class Holes(OrderedFirstFit):
+    """The crate linked_list_allocator under its adapter's 8 bytes: as heap_4, but every rest stays a hole."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.free_blocks = [Block(0, REGION_BYTES)]
+
+    def splits(self, rest: int) -> bool:
+        return rest > 0
+
+
 class SizeOrdered(OrderedFirstFit):
     """FreeRTOS's heap_2: one list in order of size, nothing merged; among equals the last freed is first."""
 
@@ -163,6 +174,7 @@ MODELS: dict[str, type[Model]] = {
     "heap_2": SizeOrdered,
     "heap_4": OrderedFirstFit,
     "heap_5": OrderedFirstFit,
+    "linked_list_allocator": Holes,
     "newlib_nano": GrowingFirstFit,
     "umm_malloc": BestOfAll,
 }
