@@ -1,6 +1,4 @@
-"""How sure a run is of its numbers: error budget, intervals and baselines of run.json (docs/SPEC.md, section
-5).
-"""
+"""How sure a run is of its numbers: budget, intervals and baselines of run.json (docs/SPEC.md, section 5)."""
 
 from __future__ import annotations
 
@@ -13,14 +11,18 @@ PERCENTILES = ("median", "p90", "p99", "p99_9", "p99_99")
 
 Interval = tuple[float, float]
 
+# Below this the test of independence speaks against it.
+DEPENDENCE_P = 0.05
+
 
 @dataclass(frozen=True)
 class Certainty:
     """Each by the key of its statistic, in that statistic's unit. What a run does not say is absent.
 
     `budgets`: a value is true to plus or minus this. `overheads`: how much of it is the bench's own.
-    `intervals`: of each percentile, at `confidence`; `refused` is the sentence why there are none.
-    `baselines`: what the quantity shows with nothing to measure.
+    `intervals`: of each percentile, at `confidence`; `refused` is the sentence why there are none; they are
+    too narrow for the `dependent` statistics, whose samples hang together. `baselines`: what the quantity
+    shows with nothing to measure.
     """
 
     budgets: Mapping[str, float] = field(default_factory=dict)
@@ -29,6 +31,7 @@ class Certainty:
     baselines: Mapping[str, float] = field(default_factory=dict)
     confidence: float | None = None
     refused: str | None = None
+    dependent: frozenset[str] = frozenset()
 
 
 def read_certainty(fields: Fields, keys: Sequence[str]) -> Certainty:
@@ -47,6 +50,7 @@ def read_certainty(fields: Fields, keys: Sequence[str]) -> Certainty:
         },
         confidence=intervals.optional_number("confidence") if intervals else None,
         refused=intervals.optional_text("refused") if intervals else None,
+        dependent=_dependent(intervals, keys),
     )
 
 
@@ -71,3 +75,10 @@ def _intervals(intervals: Fields | None, keys: Sequence[str]) -> dict[str, dict[
             ends = {name: of_quantity.ends(name) for name in PERCENTILES}
             found[key] = {name: interval for name, interval in ends.items() if interval is not None}
     return found
+
+
+def _dependent(intervals: Fields | None, keys: Sequence[str]) -> frozenset[str]:
+    by_quantity = intervals.section_if_there("of") if intervals else None
+    told = {key: by_quantity.section_if_there(key) for key in keys} if by_quantity else {}
+    p = {key: of.number_if_there("independence_p") for key, of in told.items() if of}
+    return frozenset(key for key, value in p.items() if value is not None and value < DEPENDENCE_P)

@@ -15,6 +15,10 @@ from metrology.quantiles import PERCENTILES as SHARES
 from metrology.quantiles import samples_needed
 
 _HEADINGS = {"median": "median", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99"}
+DEPENDENT = "†"
+_DEPENDENCE = (
+    "The samples are not independent in time (Ljung–Box test, p below 0.05), so the interval is too narrow."
+)
 # The allocator, n, the percentiles, the maximum.
 COLUMNS = 3 + len(PERCENTILES)
 
@@ -36,6 +40,11 @@ def _legend(series: Sequence[Series]) -> str:
     sentences = [
         "± is the error budget of the value: resolution, clock and skew, as bounds, summed. Overhead is the "
         "share of it that is the bench's own. In brackets: bootstrap interval of the percentile, 95 %.",
+        *(
+            [f"{DEPENDENT} {_DEPENDENCE}"]
+            if any(one.run.manifest.certainty.dependent for one in series)
+            else []
+        ),
         *(sentence for sentence in refused if sentence),
         *dict.fromkeys(f"{one.name}: {words}" for one in series for words in one.run.treatment),
     ]
@@ -83,11 +92,13 @@ def _percentile(quantity: Quantity, one: Series, name: str) -> str:
     if value is None and 0 < summary.n < needed:
         short = f"{grouped(summary.n)} samples, fewer than {grouped(needed)}"
         return f'<td><abbr title="This percentile of {short}, would say nothing.">{MISSING}</abbr></td>'
-    interval = one.run.manifest.certainty.intervals.get(quantity.key, {}).get(name)
+    certainty = one.run.manifest.certainty
+    interval = certainty.intervals.get(quantity.key, {}).get(name)
     if interval is None:
         return f"<td>{number(value, quantity.unit)}</td>"
     low, high = (number(end, quantity.unit) for end in interval)
-    return f"<td>{number(value, quantity.unit)}<small>[{low}, {high}]</small></td>"
+    mark = DEPENDENT if quantity.key in certainty.dependent else ""
+    return f"<td>{number(value, quantity.unit)}<small>[{low}, {high}]{mark}</small></td>"
 
 
 def _maximum(quantity: Quantity, one: Series, value: float | None, largest: float) -> str:

@@ -254,7 +254,11 @@ def _intervals(scenario: str, summaries: Mapping[str, pl.Series]) -> dict[str, A
     if scenario == "mem_frag":
         return {"confidence": 0.95, "refused": "The scenario is a ramp.", "of": {}}
     medians = {key: nearest_rank(values.to_list(), 50) for key, values in summaries.items() if len(values)}
-    of = {key: {"median": [median - 5, median + 5], "p99": None} for key, median in medians.items()}
+    of: dict[str, Any] = {
+        key: {"median": [median - 5, median + 5], "p99": None, "independence_p": 0.5}
+        for key, median in medians.items()
+    }
+    of["dwt_cycles"]["independence_p"] = 0.001
     return {"confidence": 0.95, "refused": None, "of": of}
 
 

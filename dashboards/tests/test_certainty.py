@@ -22,6 +22,14 @@ def test_a_maximum_has_its_budget_and_a_percentile_its_interval(stress: list[Ser
     assert "<small>±0</small>" in table  # probes are counted
 
 
+def test_an_interval_that_is_too_narrow_says_so(stress: list[Series], frag: list[Series]) -> None:
+    table = comparison_table(stress)
+    group = table[table.index("critical section by DWT") : table.index("critical section on the wire")]
+    assert len(re.findall(r"\[[\d,.]+, [\d,.]+\]†", group)) == len(stress)
+    assert table.count("†") == len(stress) + 1 and "† The samples are not independent" in table
+    assert "†" not in comparison_table(frag)
+
+
 def test_a_ramp_says_why_it_has_no_interval(frag: list[Series]) -> None:
     table = comparison_table(frag)
     assert "The scenario is a ramp." in table and "<small>[" not in table
