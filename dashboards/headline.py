@@ -50,7 +50,8 @@ def _true_to(quantity: Quantity, one: Series, value_ns: float) -> str:
     budget_ns = one.run.manifest.certainty.budgets.get(quantity.key)
     if budget_ns is None:
         return microseconds(value_ns)
-    return f"{value_ns / 1000:,.2f} ± {math.ceil(budget_ns / 10) / 100:.2f} µs"
+    # Spaces that do not break: the value stays beside its budget.
+    return f"{value_ns / 1000:,.2f}\u00a0±\u00a0{math.ceil(budget_ns / 10) / 100:.2f}\u00a0µs"
 
 
 def _growth(series: Sequence[Series]) -> str:

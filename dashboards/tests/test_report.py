@@ -52,7 +52,7 @@ def test_the_same_runs_give_the_same_report(runs_folder: Path, report: str, tmp_
 
 
 def test_the_headline_is_computed(frag: list[Series]) -> None:
-    spoken = headline("mem_frag", frag)
+    spoken = headline("mem_frag", frag).replace("\u00a0", " ")
     # 3,426 and 454 cycles at 84 MHz.
     assert "was 40.79 ± 0.03 µs with seglist and 5.40 ± 0.03 µs with tlsf, a factor of 7.5." in spoken
     # The worst at depth 64, a quarter of the way from 1 to 256, has 350 + 12·64 + 4 = 1,122 cycles.
