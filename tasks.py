@@ -41,7 +41,7 @@ def demo(_context: Context) -> None:
         "allocator": "one or more allocators, separated by commas, or all",
         "board": "an entry of bench.toml; its default when not given",
         "samplerate": "samples per second, e.g. 24000000 or 24m",
-        "stimulus": "none, periodic, or periodic:PERIOD[,CONTROL] in timer ticks",
+        "stimulus": "none, periodic, sweep, random or burst; or MODE:PERIOD[,CONTROL] in timer ticks",
         "seed": "seed of the scenario's generator",
         "parameter": "NAME=VALUE of the scenario; may be repeated",
         "duration": "seconds to capture, instead of the scenario's own bound",

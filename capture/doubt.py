@@ -20,6 +20,7 @@ from capture.records import (
     PlanRecord,
     StatRecord,
 )
+from capture.sweep import asked, met, short_of_the_end
 
 
 def checksum_failure(evidence: Evidence) -> Iterator[str]:
@@ -73,11 +74,12 @@ def another_image(evidence: Evidence) -> Iterator[str]:
 
 
 def records_differ_from_plan(evidence: Evidence) -> Iterator[str]:
-    """An allocation answers an allocation, a free a free, and each of the size that was asked."""
-    asked = evidence.plan.operations.select("seq", "size", allocation=pl.col("kind") == "A")
-    told = evidence.joined.operations.select("seq", told="size", answer=pl.col("kind").is_in(["A", "O"]))
+    """An allocation answers an allocation, a free a free, a call a call, each of the size that was asked."""
+    asked = evidence.plan.operations.select("seq", "size", asked="kind")
+    answers = pl.col("kind").replace({"O": "A", "N": "F", "E": "F"})
+    told = evidence.joined.operations.select("seq", told="size", answer=answers)
     both = told.join(asked, on="seq", how="left")
-    wrong = both.filter((pl.col("answer") != pl.col("allocation")) | (pl.col("told") != pl.col("size")))
+    wrong = both.filter((pl.col("answer") != pl.col("asked")) | (pl.col("told") != pl.col("size")))
     if wrong.height:
         yield (
             f"{wrong.height} records tell of another operation than the plan has there, the first is number "
@@ -142,6 +144,25 @@ def nothing_preempted(evidence: Evidence) -> Iterator[str]:
         yield "No interrupt fell into any operation; choose another stimulus period."
 
 
+def sweep_is_not_whole(evidence: Evidence) -> Iterator[str]:
+    """A swept stimulus comes once for each operation that asks, and the curve of each label is complete."""
+    plan, joined = evidence.plan, evidence.joined
+    if plan.stimulus.mode != "sweep" or evidence.wire.end_frame is None:
+        return
+    table = met(plan, joined.operations, joined.interrupts)
+    if table is None:
+        stimuli = joined.interrupts.filter(~pl.col("control")).height
+        yield (
+            f"{asked(plan).height} operations asked for a swept stimulus and {stimuli} edges came; "
+            "check the STIM clip."
+        )
+    elif plan.stimulus.period_ticks == 0 and (short := short_of_the_end(table)):
+        yield (
+            f"The sweep ends before the operation does at {', '.join(short)}, so its maximum is not known; "
+            "raise base_cycles or cycles_per_block."
+        )
+
+
 def interrupts_differ(evidence: Evidence) -> Iterator[str]:
     """The handlers' own counts against the answers on the wire."""
     stat = evidence.log.first(StatRecord)
@@ -182,6 +203,7 @@ RULES = (
     critical_section_unseen,
     wire_and_dwt_disagree,
     nothing_preempted,
+    sweep_is_not_whole,
     interrupts_differ,
     heap_broken,
     unexpected_words,

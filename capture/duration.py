@@ -54,19 +54,22 @@ def _record_bytes(operations: pl.DataFrame) -> int:
 
 
 def _operation_cycles(plan: Plan) -> int:
-    """An operation waits for its phase of the stimulus, a period at most; no search looks at more blocks than
-    were ever allocated before it, plus the one left over.
+    """An operation waits for its phase of the stimulus, a period at most, or for a swept edge; no search
+    looks at more blocks than were ever allocated before it, plus the one left over.
     """
     slots = plan.operations["id"].n_unique() + 1
-    waiting = plan.stimulus.period_ticks
-    return plan.operations.height * (OPERATION_CYCLES + waiting + SEARCH_CYCLES_PER_BLOCK * slots)
+    stimulus = plan.stimulus
+    waiting = stimulus.period_ticks if stimulus.mode in ("periodic", "burst") else 0
+    swept = int(plan.operations["offset"].sum())
+    each = OPERATION_CYCLES + waiting + SEARCH_CYCLES_PER_BLOCK * slots
+    return plan.operations.height * each + swept
 
 
 def _share_left_by(stimulus: Stimulus) -> float:
     """The part of the processor that the interrupts leave; never less than a tenth."""
     taken = 0.0
-    if stimulus.period_ticks:
-        taken += STIMULUS_CYCLES / stimulus.period_ticks
+    if stimulus.shortest_ticks:
+        taken += STIMULUS_CYCLES / stimulus.shortest_ticks
     if stimulus.control_period_ticks:
         taken += CONTROL_CYCLES / stimulus.control_period_ticks
     return max(1 - taken, 0.1)

@@ -206,7 +206,7 @@ _SHAPES: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], .
     "COST": (CostRecord, (_one_of("READ", "PIN"), _decimal, _decimal)),
     "TICK": (TickRecord, (_decimal,) * 4),
     "MARK": (MarkRecord, (_decimal,)),
-    "OP": (OperationRecord, (_decimal, _one_of("A", "O", "F", "N", "E"), *(_decimal,) * 6)),
+    "OP": (OperationRecord, (_decimal, _one_of("A", "O", "F", "N", "E", "K"), *(_decimal,) * 6)),
     "STAT": (StatRecord, (_decimal,) * 4),
     "HEAP": (HeapRecord, (_decimal,) * 4),
     "END": (EndRecord, (_decimal,)),

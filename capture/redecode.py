@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import polars as pl
 
 from capture import run_folder as names
 from capture.edges import CaptureError, read_parquet
@@ -21,8 +20,9 @@ from capture.run_folder import RunFolder
 from capture.summary import SCHEMA, Setting
 from scenarios import catalogue
 from scenarios.errors import ImageError, ScenarioError
-from scenarios.operations import Allocate, Image, Mark, body_crc32, decode
-from scenarios.plan import OPERATIONS_SCHEMA, Plan
+from scenarios.generators.generator import Step
+from scenarios.operations import Image, Mark, body_crc32, decode
+from scenarios.plan import Plan, table
 
 _FOLDER_NAME = re.compile(r"\d{8}T\d{6}Z-(?P<scenario>.+)-(?P<allocator>[^-]+)-(?P<board>[^-]+?)(-\d+)?")
 
@@ -136,45 +136,28 @@ def _plan(image_bytes: bytes, manifest: dict[str, Any]) -> Plan:
         labels=(),
         image=image_bytes,
         image_crc32=body_crc32(image_bytes),
-        operations=_table(image),
+        operations=table(_steps(image)),
         records=image.records,
     )
 
 
 def _compiled_again(image: Image, manifest: dict[str, Any]) -> Plan | None:
     stimulus = image.stimulus
-    asked = f"{stimulus.mode}:{stimulus.period_ticks},{stimulus.control_period_ticks}"
     try:
         return catalogue.load(
             image.name,
             manifest.get("parameters", {}),
-            stimulus="none" if stimulus.mode == "none" else asked,
+            stimulus=str(stimulus),
         ).compile()
     except ScenarioError:
         return None
 
 
-def _table(image: Image) -> pl.DataFrame:
+def _steps(image: Image) -> Iterator[Step]:
     """The operations of an image; labels are known by number only, trials and depths not at all."""
-    rows: list[dict[str, object]] = []
-    sizes: dict[int, int] = {}
     label: str | None = None
     for operation in image.operations:
         if isinstance(operation, Mark):
             label = f"mark {operation.label}"
-            continue
-        if isinstance(operation, Allocate):
-            sizes[operation.id] = operation.size
-        rows.append(
-            {
-                "seq": len(rows),
-                "kind": "A" if isinstance(operation, Allocate) else "F",
-                "id": operation.id,
-                "size": sizes[operation.id],
-                "measured": operation.measured,
-                "label": label,
-                "trial": None,
-                "depth": None,
-            }
-        )
-    return pl.DataFrame(rows, schema=OPERATIONS_SCHEMA)
+        else:
+            yield Step(operation, label)

@@ -15,6 +15,7 @@ from capture.instrument_summary import instruments
 from capture.maxima import maximum
 from capture.quantities import QUANTITIES, of_each
 from capture.records import Boot, EndRecord, HeapRecord, StatRecord
+from capture.sweep import curves
 from capture.verdict import judge
 from capture.wire import NS_PER_S
 from firmware.catalogue import allocators
@@ -58,6 +59,7 @@ def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
             "mode": plan.stimulus.mode,
             "period_ticks": plan.stimulus.period_ticks,
             "control_period_ticks": plan.stimulus.control_period_ticks,
+            "parameter": plan.stimulus.parameter,
         },
         "firmware": _firmware(evidence, setting),
         "records": plan.records,
@@ -69,6 +71,7 @@ def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         **instruments(evidence),
         "intervals": intervals(evidence.joined.operations, evidence.joined.interrupts, plan.ramp),
         "maxima": _maxima(evidence),
+        "sweep": _sweep(evidence),
         "baselines": _baselines(evidence),
         "interrupts": _interrupt_counts(evidence),
         "serial": _serial(evidence),
@@ -150,6 +153,14 @@ def _maxima(evidence: Evidence) -> dict[str, Any]:
     )
 
 
+def _sweep(evidence: Evidence) -> dict[str, Any] | None:
+    budgets = evidence.budgets
+    totals = [budgets[key].total_ns for key in ("interrupt_latency_ns", "critical_ns")]
+    known = [total for total in totals if total is not None]
+    allowed_ns = sum(known) if len(known) == len(totals) else None
+    return curves(evidence.plan, evidence.joined.operations, evidence.joined.interrupts, allowed_ns)
+
+
 def _baselines(evidence: Evidence) -> dict[str, Any]:
     joined, sample_ns = evidence.joined, NS_PER_S / evidence.edges.samplerate_hz
     return {
@@ -180,6 +191,12 @@ def _warnings(evidence: Evidence) -> list[str]:
     if boot and heap and heap.free_bytes > boot.free_bytes:
         found.append(
             f"The heap ended with {heap.free_bytes} free bytes, more than the {boot.free_bytes} at the start."
+        )
+    missed = evidence.joined.interrupts.filter(~pl.col("control"))["missed"].sum()
+    if missed:
+        found.append(
+            f"{missed} stimuli were followed by another before an answer: they are counted as missed, have "
+            "no latency, and would have had a long one."
         )
     if evidence.probes.source == "not counted":
         found.append(

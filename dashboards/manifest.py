@@ -119,6 +119,26 @@ class Manifest:
         return not known or bool(int(str(acr), 16) & ACCELERATOR_BITS)
 
     @property
+    def swept(self) -> bool:
+        """Whether each measured operation had one stimulus, at an offset of its own."""
+        stimulus = self.raw.get("stimulus")
+        return isinstance(stimulus, dict) and stimulus.get("mode") == "sweep"
+
+    @property
+    def sweep_bounds(self) -> tuple[tuple[str, float], ...]:
+        """For each curve of a sweep its label, and critical section plus entry in ns; none where not told."""
+        sweep = self.raw.get("sweep")
+        entry_ns = sweep.get("entry_ns") if isinstance(sweep, dict) else None
+        curves = sweep.get("curves") if isinstance(sweep, dict) else None
+        if not isinstance(entry_ns, int | float) or not isinstance(curves, list):
+            return ()
+        return tuple(
+            (str(curve.get("label")), float(critical_ns) + entry_ns)
+            for curve in curves
+            if isinstance(curve, dict) and isinstance(critical_ns := curve.get("critical_ns"), int | float)
+        )
+
+    @property
     def complete(self) -> bool:
         return self.verdict == "complete"
 

@@ -61,7 +61,7 @@ INTERRUPTS_ADDED: Mapping[str, pl.DataType] = {
 
 EDGES: Mapping[str, pl.DataType] = {"sample": pl.Int64(), "word": pl.UInt8()}
 
-OPERATION_KINDS = ("A", "O", "F", "N", "E")
+OPERATION_KINDS = ("A", "O", "F", "N", "E", "K")
 HITS = ("critical", "operation", "none")
 
 

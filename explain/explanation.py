@@ -24,7 +24,7 @@ from explain.worst import Worst, find
 from firmware import build as firmware
 from firmware import catalogue
 from scenarios.errors import ImageError
-from scenarios.operations import Mark, decode
+from scenarios.operations import Call, Mark, decode
 from simulator import build as simulator
 
 FOLDER = "explain"
@@ -178,7 +178,8 @@ def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
         image = decode((folder / names.IMAGE).read_bytes())
     except (OSError, ImageError) as error:
         raise ExplainError(f"{names.IMAGE} cannot be read: {error}") from None
-    ids = [operation.id for operation in image.operations if not isinstance(operation, Mark)]
+    operations = [operation for operation in image.operations if not isinstance(operation, Mark)]
+    ids = [-1 if isinstance(operation, Call) else operation.id for operation in operations]
     live: dict[int, int] = {}
     for seq, kind, size in done.select("seq", "kind", "size").iter_rows():
         if kind == "A":

@@ -24,21 +24,30 @@ MAX_NAME_BYTES = 31
 # What may carry the records, in the order of their numbers in the header.
 RECORDS = ("uart", "rtt")
 
-_HEADER = struct.Struct("<IHHIIIIIBB2s32s")
+_HEADER = struct.Struct("<IHHIIIIIBBH32s")
 _ENTRY = struct.Struct("<BBHIHBB")
-_ALLOCATE, _FREE, _MARK = 1, 2, 3
+_ALLOCATE, _FREE, _MARK, _CALL = 1, 2, 3, 4
 _MEASURED = 1
 _U32 = 0xFFFF_FFFF
+_U16 = 0xFFFF
+MIN_STIMULUS_OFFSET = 32
+
+# What an operation other than the heap's calls, in the order of their numbers in the image.
+CALLS = ("empty",)
 
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Allocate `size` bytes into slot `id`; `align_log2` 0 means the allocator's own alignment."""
+    """Allocate `size` bytes into slot `id`; `align_log2` 0 means the allocator's own alignment.
+
+    `stimulus_offset`, here and below: ticks from its arming to a swept stimulus; 0 is none.
+    """
 
     id: int
     size: int
     measured: bool = True
     align_log2: int = 0
+    stimulus_offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,16 @@ class Free:
 
     id: int
     measured: bool = True
+    stimulus_offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call `name`, one of CALLS, between the markers of an operation; the heap is not asked."""
+
+    name: str
+    measured: bool = True
+    stimulus_offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +75,7 @@ class Mark:
     label: int
 
 
-Operation: TypeAlias = Allocate | Free | Mark
+Operation: TypeAlias = Allocate | Free | Call | Mark
 
 
 @dataclass(frozen=True)
@@ -79,12 +98,13 @@ class Image:
             )
         for entry, operation in enumerate(self.operations):
             _check_ranges(entry, operation)
+            _check_offset(entry, operation, self.stimulus.mode)
         _check_order(self.operations)
 
     @property
     def slot_count(self) -> int:
         """Greatest slot used + 1; 0 where no operation uses a slot."""
-        return max((o.id for o in self.operations if not isinstance(o, Mark)), default=-1) + 1
+        return max((o.id for o in self.operations if isinstance(o, Allocate | Free)), default=-1) + 1
 
 
 def encode(image: Image) -> bytes:
@@ -101,7 +121,7 @@ def encode(image: Image) -> bytes:
         image.stimulus.control_period_ticks,
         MODES.index(image.stimulus.mode),
         RECORDS.index(image.records),
-        bytes(2),
+        image.stimulus.parameter,
         image.name.encode(),
     )
     return header + body
@@ -121,17 +141,15 @@ def decode(data: bytes) -> Image:
     """Reads an encoded image. Raises ImageError with one sentence for anything `encode` would not write."""
     if len(data) < _HEADER.size:
         raise ImageError(f"The image ends after {len(data)} bytes; its header alone has {_HEADER.size}.")
-    magic, version, header_bytes, entries, crc32, slots, period, control, mode, records, reserved, name = (
+    magic, version, header_bytes, entries, crc32, slots, period, control, mode, records, parameter, name = (
         _HEADER.unpack_from(data)
     )
     _check_format(magic, version, header_bytes)
     _check_body(data, entries, crc32)
-    if any(reserved):
-        raise ImageError("A reserved byte of the image's header is not 0; compile the scenario again.")
     operations = tuple(
         _decode_entry(entry, fields) for entry, fields in enumerate(_ENTRY.iter_unpack(data[_HEADER.size :]))
     )
-    stimulus = _decode_stimulus(mode, period, control)
+    stimulus = _decode_stimulus(mode, period, control, parameter)
     image = Image(_decode_name(name), stimulus, operations, _decode_records(records))
     if slots != image.slot_count:
         raise ImageError(f"The header announces {slots} slots, but the entries use {image.slot_count}.")
@@ -155,10 +173,24 @@ def _check_ranges(entry: int, operation: Operation) -> None:
     if isinstance(operation, Mark):
         _check_range(entry, "label", operation.label, 0, _U32)
         return
+    if isinstance(operation, Call):
+        if operation.name not in CALLS:
+            raise ImageError(f"Entry {entry} calls {quoted(operation.name)}; use one of {', '.join(CALLS)}.")
+        return
     _check_range(entry, "slot", operation.id, 0, MAX_SLOTS - 1)
     if isinstance(operation, Allocate):
         _check_range(entry, "size", operation.size, 1, _U32)
         _check_range(entry, "align_log2", operation.align_log2, 0, 31)
+
+
+def _check_offset(entry: int, operation: Operation, mode: str) -> None:
+    if isinstance(operation, Mark) or operation.stimulus_offset == 0:
+        return
+    _check_range(entry, "stimulus_offset", operation.stimulus_offset, MIN_STIMULUS_OFFSET, _U16)
+    if mode != "sweep":
+        raise ImageError(
+            f"Entry {entry} has a stimulus of its own, but the mode is {mode}; drop one of them."
+        )
 
 
 def _check_range(entry: int, what: str, value: int, low: int, high: int) -> None:
@@ -185,22 +217,28 @@ def _fields(operation: Operation) -> tuple[int, ...]:
     """The entry's seven fields, in the order of docs/SPEC.md."""
     if isinstance(operation, Mark):
         return (_MARK, 0, 0, operation.label, 0, 0, 0)
-    flags = _MEASURED if operation.measured else 0
+    flags, offset = _MEASURED if operation.measured else 0, operation.stimulus_offset
+    if isinstance(operation, Call):
+        return (_CALL, flags, 0, CALLS.index(operation.name), offset, 0, 0)
     if isinstance(operation, Free):
-        return (_FREE, flags, operation.id, 0, 0, 0, 0)
-    return (_ALLOCATE, flags, operation.id, operation.size, 0, operation.align_log2, 0)
+        return (_FREE, flags, operation.id, 0, offset, 0, 0)
+    return (_ALLOCATE, flags, operation.id, operation.size, offset, operation.align_log2, 0)
 
 
 def _decode_entry(entry: int, fields: tuple[int, ...]) -> Operation:
-    kind, flags, slot, argument, _, align_log2, _ = fields
+    kind, flags, slot, argument, offset, align_log2, _ = fields
     measured = bool(flags & _MEASURED)
     operation: Operation
     if kind == _ALLOCATE:
-        operation = Allocate(slot, argument, measured, align_log2)
+        operation = Allocate(slot, argument, measured, align_log2, offset)
     elif kind == _FREE:
-        operation = Free(slot, measured)
+        operation = Free(slot, measured, offset)
     elif kind == _MARK:
         operation = Mark(argument)
+    elif kind == _CALL:
+        if argument >= len(CALLS):
+            raise ImageError(f"Entry {entry} makes call {argument}, which is reserved; compile it again.")
+        operation = Call(CALLS[argument], measured, offset)
     else:
         raise ImageError(f"Entry {entry} has the unknown kind {kind}; compile the scenario again.")
     if _fields(operation) != fields:
@@ -240,11 +278,11 @@ def _decode_name(field: bytes) -> str:
         raise ImageError("The scenario's name in the image is not UTF-8.") from None
 
 
-def _decode_stimulus(mode: int, period_ticks: int, control_period_ticks: int) -> Stimulus:
+def _decode_stimulus(mode: int, period_ticks: int, control_period_ticks: int, parameter: int) -> Stimulus:
     if mode >= len(MODES):
         raise ImageError(f"The image asks for stimulus mode {mode}, which is reserved.")
     try:
-        return Stimulus(MODES[mode], period_ticks, control_period_ticks)
+        return Stimulus(MODES[mode], period_ticks, control_period_ticks, parameter)
     except ScenarioError as error:
         raise ImageError(str(error)) from None
 

@@ -11,8 +11,10 @@ import polars as pl
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Step
 from scenarios.operations import (
+    CALLS,
     MAX_ENTRIES,
     Allocate,
+    Call,
     Image,
     Mark,
     Operation,
@@ -20,13 +22,17 @@ from scenarios.operations import (
     encode,
     with_records,
 )
-from scenarios.stimulus import Stimulus
+from scenarios.stimulus import SWEEP_LEAD_TICKS, Stimulus
+
+# The fraction of the golden ratio, times 2^32: the firmware's phases use it too (docs/SPEC.md, section 2).
+GOLDEN_RATIO = 0x9E3779B9
 
 OPERATIONS_SCHEMA = {
     "seq": pl.UInt32,
     "kind": pl.String,
     "id": pl.UInt32,
     "size": pl.UInt32,
+    "offset": pl.UInt32,
     "measured": pl.Boolean,
     "label": pl.String,
     "trial": pl.UInt32,
@@ -40,7 +46,8 @@ class Plan:
 
     `image` is docs/SPEC.md section 3 and `image_crc32` its body_crc32, which the firmware repeats. `labels`
     are in the order of their numbers. `operations` has one row per operation, marks left out: seq UInt32;
-    kind String, `A` or `F`; id UInt32; size UInt32 in bytes, for a free that of its allocation; measured
+    kind String, `A`, `F` or `K`; id UInt32; size UInt32 in bytes, for a free that of its allocation, for a
+    call its number; offset UInt32, of a swept stimulus in ticks, 0 without one; measured
     Boolean; label String, trial UInt32 (from 1) and depth UInt32, null where there is none.
     """
 
@@ -70,6 +77,7 @@ def compile_steps(
     """Raises ScenarioError where the steps outgrow an image, ImageError where they are not well-formed."""
     steps = tuple(islice(generated, MAX_ENTRIES + 1))
     labels = tuple(dict.fromkeys(step.label for step in steps if step.label is not None))
+    steps = tuple(_with_offsets(steps, stimulus))
     entries = tuple(_entries(steps, labels))
     if len(entries) > MAX_ENTRIES:
         raise ScenarioError(
@@ -85,8 +93,25 @@ def compile_steps(
         labels=labels,
         image=image,
         image_crc32=body_crc32(image),
-        operations=_table(steps),
+        operations=table(steps),
     )
+
+
+def _with_offsets(steps: Iterable[Step], stimulus: Stimulus) -> Iterator[Step]:
+    """Under a sweep, every measured operation with an offset: the generator's, unless a span is asked for; in
+    that, multiples of the golden ratio, which divide it evenly after any number of operations. Otherwise no
+    operation with one.
+    """
+    span, number = stimulus.period_ticks, 0
+    for step in steps:
+        operation = step.operation
+        if stimulus.mode != "sweep":
+            operation = replace(operation, stimulus_offset=0)
+        elif span and operation.measured:
+            offset = SWEEP_LEAD_TICKS + (number * GOLDEN_RATIO % 2**32 * span >> 32)
+            operation = replace(operation, stimulus_offset=offset)
+            number += 1
+        yield replace(step, operation=operation)
 
 
 def _entries(steps: Sequence[Step], labels: Sequence[str]) -> Iterator[Operation]:
@@ -104,7 +129,8 @@ def _entries(steps: Sequence[Step], labels: Sequence[str]) -> Iterator[Operation
         yield step.operation
 
 
-def _table(steps: Sequence[Step]) -> pl.DataFrame:
+def table(steps: Iterable[Step]) -> pl.DataFrame:
+    """The operations of well-formed steps, as Plan has them."""
     sizes: dict[int, int] = {}
     rows = []
     for seq, step in enumerate(steps):
@@ -114,9 +140,10 @@ def _table(steps: Sequence[Step]) -> pl.DataFrame:
         rows.append(
             (
                 seq,
-                "A" if isinstance(operation, Allocate) else "F",
-                operation.id,
-                sizes[operation.id],
+                "K" if isinstance(operation, Call) else "A" if isinstance(operation, Allocate) else "F",
+                0 if isinstance(operation, Call) else operation.id,
+                CALLS.index(operation.name) if isinstance(operation, Call) else sizes[operation.id],
+                operation.stimulus_offset,
                 operation.measured,
                 step.label,
                 step.trial,

@@ -14,7 +14,7 @@ from scenarios.generators.generator import Generator
 from scenarios.operations import MAX_NAME_BYTES
 from scenarios.parameters import bind
 from scenarios.plan import Plan, compile_steps
-from scenarios.stimulus import NO_STIMULUS, Stimulus, override, playable
+from scenarios.stimulus import NO_STIMULUS, PARAMETERS, Stimulus, override, playable
 
 # The name stands in records (ASCII, fields parted by commas) and in the names of run folders.
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_BYTES}}}")
@@ -96,11 +96,18 @@ def from_table(table: Mapping[str, object]) -> Scenario:
 
 
 def _stimulus(table: Mapping[str, object]) -> Stimulus:
-    _refuse_unknown("key under [stimulus]", table, ("mode", "period_ticks", "control_period_ticks"))
+    _refuse_unknown(
+        "key under [stimulus]", table, ("mode", "period_ticks", "control_period_ticks", *PARAMETERS.values())
+    )
     if not table:
         return NO_STIMULUS
     mode = _text(table, "mode")
-    return playable(Stimulus(mode, _ticks(table, "period_ticks"), _ticks(table, "control_period_ticks")))
+    for key in set(PARAMETERS.values()) & set(table):
+        if key != PARAMETERS.get(mode):
+            raise ScenarioError(f"A stimulus of mode {quoted(mode)} has no {key}; drop it.")
+    parameter = _ticks(table, PARAMETERS[mode]) if mode in PARAMETERS else 0
+    periods = _ticks(table, "period_ticks"), _ticks(table, "control_period_ticks")
+    return playable(Stimulus(mode, *periods, parameter))
 
 
 def _refuse_unknown(what: str, table: Mapping[str, object], known: tuple[str, ...]) -> None:
@@ -126,5 +133,5 @@ def _subtable(table: Mapping[str, object], key: str) -> Mapping[str, object]:
 def _ticks(table: Mapping[str, object], key: str) -> int:
     value = table.get(key, 0)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ScenarioError(f"{key} must be a whole number of timer ticks, not {quoted(value)}.")
+        raise ScenarioError(f"{key} must be a whole number, not {quoted(value)}.")
     return value

@@ -7,36 +7,94 @@ from dataclasses import dataclass
 
 from scenarios.errors import ScenarioError, quoted
 
-MODES = ("none", "periodic")
-_U32 = 0xFFFF_FFFF
+# In the order of their numbers in the image's header.
+MODES = ("none", "periodic", "sweep", "random", "burst")
+PARAMETERS = {"random": "seed", "burst": "spacing_ticks"}
+"""What the one further number of a mode is."""
+
+DEFAULT_SEED = 1
+DEFAULT_SPACING_TICKS = 700
+"""Longer than a bare answer, shorter than one with its task switches: both ends of a pair meet the other."""
+
+_U32, _U16 = 0xFFFF_FFFF, 0xFFFF
 
 # Both interrupts and the two context switches of the woken task take several hundred cycles; a period
 # below this leaves the bench task nothing, and the run would never end; the firmware refuses it too.
 MIN_PERIOD_TICKS = {"period": 2000, "control period": 500}
+# Random intervals are half a period at least.
+MIN_RANDOM_PERIOD_TICKS = 2 * MIN_PERIOD_TICKS["period"]
+MIN_SPACING_TICKS = 16
 
-_OVERRIDE = re.compile(r"periodic:(\d{1,10})(?:,(\d{1,10}))?", re.ASCII)
+# From the arming of a swept stimulus, right before SYNC, to the operation: offsets count from here.
+SWEEP_LEAD_TICKS = 40
+SWEEP_SPAN_MAX_TICKS = _U16 - SWEEP_LEAD_TICKS
+
+_OVERRIDE = re.compile(r"([a-z]+)(?::(\d{1,10})(?:,(\d{1,10}))?(?:,(\d{1,10}))?)?", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Stimulus:
-    """Periods in timer ticks, 84 MHz. Mode none has no periods; control_period_ticks 0 is no control.
+    """Mode and periods in timer ticks, 84 MHz; control_period_ticks 0 is no control.
 
-    Raises ScenarioError where mode and periods contradict each other or do not fit the timers.
+    `period_ticks` is the period of periodic and burst, the mean interval of random, and of sweep what the
+    offsets are spread over, 0 where the scenario sets them itself; `parameter` is the seed of random, the
+    spacing of burst's two edges in ticks. Mode none has no periods.
+    Raises ScenarioError where mode and numbers contradict each other or do not fit the timers.
     """
 
     mode: str
     period_ticks: int
     control_period_ticks: int
+    parameter: int = 0
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
-            raise ScenarioError(f"The stimulus mode {quoted(self.mode)} is unknown; use none or periodic.")
+            raise ScenarioError(
+                f"The stimulus mode {quoted(self.mode)} is unknown; use one of {', '.join(MODES)}."
+            )
         if not (0 <= self.period_ticks <= _U32 and 0 <= self.control_period_ticks <= _U32):
             raise ScenarioError("A stimulus period does not fit the 32-bit timers.")
         if self.mode == "none" and (self.period_ticks or self.control_period_ticks):
             raise ScenarioError("The stimulus mode is none, yet a period is given; drop one of them.")
-        if self.mode == "periodic" and not self.period_ticks:
-            raise ScenarioError("A periodic stimulus needs a period of at least one tick.")
+        if self.mode not in ("none", "sweep") and not self.period_ticks:
+            raise ScenarioError(f"A {self.mode} stimulus needs a period of at least one tick.")
+        if self.mode == "sweep" and self.period_ticks > SWEEP_SPAN_MAX_TICKS:
+            raise ScenarioError(f"A sweep spans at most {SWEEP_SPAN_MAX_TICKS} ticks.")
+        self._check_parameter()
+
+    def _check_parameter(self) -> None:
+        if not 0 <= self.parameter <= _U16:
+            raise ScenarioError(f"The stimulus' further number {self.parameter} is outside 0…{_U16}.")
+        if self.parameter and self.mode not in PARAMETERS:
+            raise ScenarioError(
+                f"A stimulus of mode {self.mode} has no further number; drop {self.parameter}."
+            )
+        if self.mode == "random" and self.period_ticks < MIN_RANDOM_PERIOD_TICKS:
+            raise ScenarioError(
+                f"A random stimulus needs a mean interval of at least {MIN_RANDOM_PERIOD_TICKS} ticks: "
+                "its shortest is half of that."
+            )
+        if self.mode == "burst" and not (
+            MIN_SPACING_TICKS <= self.parameter <= self.period_ticks - MIN_PERIOD_TICKS["period"]
+        ):
+            raise ScenarioError(
+                f"The two edges of a burst are at least {MIN_SPACING_TICKS} ticks apart and leave "
+                f"{MIN_PERIOD_TICKS['period']} of the period; {self.parameter} of {self.period_ticks} do not."
+            )
+
+    @property
+    def shortest_ticks(self) -> int:
+        """The least average distance of stimuli over several of them; 0 where operations ask for each."""
+        return {"random": self.period_ticks // 2, "burst": self.period_ticks // 2}.get(
+            self.mode, 0 if self.mode == "sweep" else self.period_ticks
+        )
+
+    def __str__(self) -> str:
+        """As `override` reads it."""
+        if self.mode == "none":
+            return "none"
+        further = f",{self.parameter}" if self.mode in PARAMETERS else ""
+        return f"{self.mode}:{self.period_ticks},{self.control_period_ticks}{further}"
 
 
 NO_STIMULUS = Stimulus("none", 0, 0)
@@ -45,31 +103,46 @@ NO_STIMULUS = Stimulus("none", 0, 0)
 def override(own: Stimulus, asked: str) -> Stimulus:
     """What `asked` makes of a scenario's `own` stimulus.
 
-    `none`; `periodic`, the scenario's own periods; `periodic:PERIOD[,CONTROL]` in ticks, where a CONTROL left
-    out stays the scenario's and 0 switches the control off. Raises ScenarioError for anything else.
+    `none`; `MODE`, with the scenario's own periods; `MODE:PERIOD[,CONTROL[,NUMBER]]` in ticks, where a
+    CONTROL left out stays the scenario's and 0 switches the control off, and NUMBER is the seed of random or
+    the spacing of burst. Raises ScenarioError for anything else.
     """
-    if asked == "none":
-        return NO_STIMULUS
-    if asked == "periodic":
-        if own.mode != "periodic":
-            raise ScenarioError(
-                "This scenario has no periods of its own; ask for periodic:PERIOD,CONTROL in ticks."
-            )
-        return own
-    if (match := _OVERRIDE.fullmatch(asked)) is None:
+    match = _OVERRIDE.fullmatch(asked)
+    if match is None or match[1] not in MODES or (match[4] and match[1] not in PARAMETERS):
         raise ScenarioError(
-            f"The stimulus {quoted(asked)} is not understood; "
-            "use none, periodic or periodic:PERIOD[,CONTROL] in timer ticks."
+            f"The stimulus {quoted(asked)} is not understood; use none, or one of {', '.join(MODES[1:])}, "
+            "alone or followed by :PERIOD[,CONTROL] in timer ticks (random and burst: [,NUMBER])."
         )
-    period, control = match.groups()
+    mode, period, control, number = match.groups()
+    if mode == "none":
+        if period is not None:
+            raise ScenarioError("The stimulus none has no period; it is not understood with one.")
+        return NO_STIMULUS
+    if period is None:
+        return _with_own_periods(own, mode)
     control_period_ticks = own.control_period_ticks if control is None else int(control)
-    return playable(Stimulus("periodic", int(period), control_period_ticks))
+    parameter = _default(mode) if number is None else int(number)
+    return playable(Stimulus(mode, int(period), control_period_ticks, parameter))
+
+
+def _with_own_periods(own: Stimulus, mode: str) -> Stimulus:
+    if mode == own.mode:
+        return own
+    if not own.period_ticks:
+        raise ScenarioError(
+            f"This scenario has no periods of its own; ask for {mode}:PERIOD,CONTROL in ticks."
+        )
+    return playable(Stimulus(mode, own.period_ticks, own.control_period_ticks, _default(mode)))
+
+
+def _default(mode: str) -> int:
+    return {"random": DEFAULT_SEED, "burst": DEFAULT_SPACING_TICKS}.get(mode, 0)
 
 
 def playable(stimulus: Stimulus) -> Stimulus:
     """The same stimulus. Raises ScenarioError where its periods leave the bench no time to run."""
     for name, ticks in (("period", stimulus.period_ticks), ("control period", stimulus.control_period_ticks)):
-        if 0 < ticks < MIN_PERIOD_TICKS[name]:
+        if 0 < ticks < MIN_PERIOD_TICKS[name] and not (stimulus.mode == "sweep" and name == "period"):
             raise ScenarioError(
                 f"A {name} of {ticks} ticks leaves the operations no time between interrupts; "
                 f"use at least {MIN_PERIOD_TICKS[name]}."

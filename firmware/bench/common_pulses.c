@@ -7,8 +7,8 @@
 #include "board/pins.h"
 #include "board/reference_sections.h"
 
-/* At least so long: twelve samples wide at 24 MS/s. How the pulses meet the analyzer's clock is left to chance, and
- * nothing that is concluded from them rests on it. */
+/* A pulse is twelve samples wide at 24 MS/s. The spacing is odd and no multiple of 7: at 24 MS/s, 2/7 of the core
+ * clock, the pulses meet the analyzer's clock at every phase. */
 enum { PULSES = 8, WIDTH_CYCLES = 42, SPACING_CYCLES = 401 };
 
 static const uint32_t port_a_pins =

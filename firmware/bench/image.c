@@ -12,6 +12,12 @@ enum { IMAGE_VERSION = 1, FLAG_MEASURED = 1, ALIGN_LOG2_MAX = 31 };
  * answers, and the run would never end. */
 enum { STIMULUS_PERIOD_MIN_TICKS = 2000, CONTROL_PERIOD_MIN_TICKS = 500 };
 
+/* Random intervals are half a period at least; edges of a burst are apart by more than the timer needs. */
+enum { RANDOM_PERIOD_MIN_TICKS = 2 * STIMULUS_PERIOD_MIN_TICKS, BURST_SPACING_MIN_TICKS = 16 };
+
+/* Between the arming of a swept stimulus and the operation lies the toggle of SYNC. */
+enum { SWEEP_OFFSET_MIN_TICKS = 32 };
+
 _Static_assert(sizeof(image_header) == 64, "docs/SPEC.md, section 3: header");
 _Static_assert(sizeof(image_entry) == 12, "docs/SPEC.md, section 3: entry");
 
@@ -31,6 +37,19 @@ uint32_t image_capacity_bytes(void) {
 
 bool image_asks_for_rtt(const image *candidate) {
     return candidate->header.magic == IMAGE_MAGIC && candidate->header.records == RECORDS_RTT;
+}
+
+static bool stimulus_is_bad(const image_header *header) {
+    const uint32_t period_ticks = header->stimulus_period_ticks;
+    const uint32_t parameter = header->stimulus_parameter;
+    switch (header->stimulus_mode) {
+    case STIMULUS_RANDOM:
+        return period_ticks < RANDOM_PERIOD_MIN_TICKS;
+    case STIMULUS_BURST:
+        return parameter < BURST_SPACING_MIN_TICKS || period_ticks < STIMULUS_PERIOD_MIN_TICKS + parameter;
+    default:
+        return parameter != 0u;
+    }
 }
 
 static bool period_is_bad(uint32_t period_ticks, uint32_t minimum_ticks) {
@@ -74,14 +93,14 @@ static image_fault check_header(const image_header *header, uint32_t capacity_by
     if (header->slot_count > IMAGE_SLOTS_MAX) {
         return (image_fault){"slots", header->slot_count};
     }
-    if (header->stimulus_mode > STIMULUS_PERIODIC) {
+    if (header->stimulus_mode > STIMULUS_BURST) {
         return (image_fault){"mode", header->stimulus_mode};
     }
     if (header->records > RECORDS_RTT) {
         return (image_fault){"records", header->records};
     }
-    if ((header->reserved[0] | header->reserved[1]) != 0) {
-        return (image_fault){"reserved", offsetof(image_header, reserved)};
+    if (stimulus_is_bad(header)) {
+        return (image_fault){"stimulus", header->stimulus_parameter};
     }
     if (period_is_bad(header->stimulus_period_ticks, STIMULUS_PERIOD_MIN_TICKS)) {
         return (image_fault){"period", header->stimulus_period_ticks};
@@ -95,13 +114,25 @@ static image_fault check_header(const image_header *header, uint32_t capacity_by
     return no_fault;
 }
 
+/* Only a swept stimulus has an offset, and only an operation has a stimulus. */
+static bool offset_is_bad(const image_entry *entry, uint8_t mode) {
+    if (entry->stimulus_offset == 0u) {
+        return false;
+    }
+    return mode != STIMULUS_SWEEP || entry->kind == ENTRY_MARK ||
+           entry->stimulus_offset < SWEEP_OFFSET_MIN_TICKS;
+}
+
 /* The word for what is wrong with one entry; NULL if nothing is. */
-static const char *entry_fault(const image_entry *entry, uint32_t slot_count) {
-    if (entry->kind < ENTRY_ALLOCATE || entry->kind > ENTRY_MARK) {
+static const char *entry_fault(const image_entry *entry, const image_header *header) {
+    if (entry->kind < ENTRY_ALLOCATE || entry->kind > ENTRY_CALL) {
         return "kind";
     }
-    if ((entry->flags & ~FLAG_MEASURED) != 0 || entry->stimulus_offset != 0 || entry->reserved != 0) {
+    if ((entry->flags & ~FLAG_MEASURED) != 0 || entry->reserved != 0) {
         return "reserved";
+    }
+    if (offset_is_bad(entry, header->stimulus_mode)) {
+        return "offset";
     }
     if (entry->kind != ENTRY_ALLOCATE && entry->align_log2 != 0) {
         return "reserved";
@@ -109,10 +140,14 @@ static const char *entry_fault(const image_entry *entry, uint32_t slot_count) {
     if (entry->kind == ENTRY_FREE && entry->argument != 0) {
         return "reserved";
     }
-    if (entry->kind == ENTRY_MARK && entry->id != 0) {
+    const bool has_slot = entry->kind == ENTRY_ALLOCATE || entry->kind == ENTRY_FREE;
+    if (!has_slot && entry->id != 0) {
         return "reserved";
     }
-    if (entry->kind != ENTRY_MARK && entry->id >= slot_count) {
+    if (entry->kind == ENTRY_CALL && entry->argument >= CALLS) {
+        return "call";
+    }
+    if (has_slot && entry->id >= header->slot_count) {
         return "slot";
     }
     if (entry->align_log2 > ALIGN_LOG2_MAX) {
@@ -133,7 +168,7 @@ image_fault image_check(const image *candidate, uint32_t capacity_bytes) {
         return (image_fault){"crc", crc};
     }
     for (uint32_t index = 0; index < header->entry_count; index++) {
-        const char *reason = entry_fault(&candidate->entries[index], header->slot_count);
+        const char *reason = entry_fault(&candidate->entries[index], header);
         if (reason != NULL) {
             return (image_fault){reason, index};
         }

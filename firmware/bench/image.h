@@ -10,7 +10,13 @@
 
 enum { IMAGE_SLOTS_MAX = 2048, IMAGE_NAME_BYTES = 32 };
 
-typedef enum { STIMULUS_NONE = 0, STIMULUS_PERIODIC = 1 } stimulus_mode;
+typedef enum {
+    STIMULUS_NONE = 0,
+    STIMULUS_PERIODIC = 1,
+    STIMULUS_SWEEP = 2,
+    STIMULUS_RANDOM = 3,
+    STIMULUS_BURST = 4
+} stimulus_mode;
 
 /** What carries the records. */
 typedef enum { RECORDS_UART = 0, RECORDS_RTT = 1 } records_transport;
@@ -26,11 +32,14 @@ typedef struct {
     uint32_t control_period_ticks;
     uint8_t stimulus_mode;
     uint8_t records;
-    uint8_t reserved[2];
+    uint16_t stimulus_parameter; /**< the seed of random, the spacing of burst in ticks; else 0 */
     char name[IMAGE_NAME_BYTES];
 } image_header;
 
-typedef enum { ENTRY_ALLOCATE = 1, ENTRY_FREE = 2, ENTRY_MARK = 3 } entry_kind;
+typedef enum { ENTRY_ALLOCATE = 1, ENTRY_FREE = 2, ENTRY_MARK = 3, ENTRY_CALL = 4 } entry_kind;
+
+/** What an entry of kind ENTRY_CALL calls. */
+typedef enum { CALL_EMPTY = 0, CALLS } call_number;
 
 typedef struct {
     uint8_t kind;

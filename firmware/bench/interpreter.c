@@ -4,6 +4,7 @@
 
 #include "FreeRTOS.h"
 #include "bench/account.h"
+#include "bench/calls.h"
 #include "bench/recorder.h"
 #include "bench/stimulus.h"
 #include "board/operation_marker.h"
@@ -72,7 +73,16 @@ static outcome free_nothing(const image_entry *entry) {
     return (outcome){.kind = 'N', .size = slots[entry->id].size};
 }
 
+static outcome make_call(const image_entry *entry) {
+    const call_cost cost = call((call_number)entry->argument);
+    const heap_witness witness = {.critical_cycles = cost.critical_cycles};
+    return (outcome){'K', entry->argument, cost.operation_cycles, witness};
+}
+
 static outcome run(const image_entry *entry) {
+    if (entry->kind == ENTRY_CALL) {
+        return make_call(entry);
+    }
     if (entry->kind == ENTRY_FREE) {
         return slots[entry->id].payload != NULL ? free_block(entry) : free_nothing(entry);
     }
@@ -107,7 +117,7 @@ uint32_t interpret(const image *checked) {
             record_mark(entry);
             continue;
         }
-        stimulus_await_phase(seq);
+        stimulus_prepare(seq, entry->stimulus_offset);
         pin_write(SYNC_PORT, SYNC_PIN, seq % 2u == 0u);
         const outcome done = run(entry);
         record_operation(seq++, &done);

@@ -72,8 +72,8 @@ static uint32_t measure(const image *operations) {
     send_common_pulses();
     send_start_frame();
     calibrate(0);
-    if (header->stimulus_mode == STIMULUS_PERIODIC) {
-        stimulus_start(header->stimulus_period_ticks, header->control_period_ticks);
+    if (header->stimulus_mode != STIMULUS_NONE) {
+        stimulus_start(header);
     }
     const uint32_t count = interpret(operations);
     stimulus_stop();

@@ -13,11 +13,16 @@ enum { STACK_WORDS = 128 };
 /* Half a microsecond of work per wake: an analyzer at 24 MS/s samples the pulse on TASK twelve times. */
 enum { WORK_CYCLES = 42 };
 
+/* A seed has 16 bits: no seed makes this 0, where the generator would stay. */
+enum { RANDOM_ORIGIN = 0x5DEECE66 };
+
 static TaskHandle_t woken_task;
 static StaticTask_t woken_task_control;
 static StackType_t woken_task_stack[STACK_WORDS];
 static volatile stimulus_counts counts;
-static uint32_t phases; /* ticks in a period of the stimulus; 0 without one */
+static stimulus_mode mode;
+static uint32_t period; /* of the stimulus, in ticks; 0 without one */
+static uint32_t random_state;
 
 /* The pins are raised by interrupt_entry.S, which branches here. */
 void stimulus_interrupt(void);
@@ -42,6 +47,15 @@ void control_interrupt(void) {
     pin_write(CISR_PORT, CISR_PIN, false);
 }
 
+/* xorshift32 (Marsaglia, Xorshift RNGs, 2003: shifts 13, 17, 5), scaled to an interval from half a period to less
+ * than one and a half. */
+static uint32_t draw_interval(void) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 17;
+    random_state ^= random_state << 5;
+    return period / 2u + (uint32_t)((uint64_t)random_state * period >> 32);
+}
+
 static void answer_stimulus(void *unused) {
     (void)unused;
     for (;;) {
@@ -50,6 +64,9 @@ static void answer_stimulus(void *unused) {
         counts.wakes++;
         cycle_counter_wait(WORK_CYCLES);
         pin_write(TASK_PORT, TASK_PIN, false);
+        if (mode == STIMULUS_RANDOM) {
+            compare_output_set_next(&stimulus_output, draw_interval());
+        }
     }
 }
 
@@ -58,39 +75,55 @@ void stimulus_create_task(void) {
                                    woken_task_stack, &woken_task_control);
 }
 
-static void start(const compare_output *output, uint32_t period_ticks) {
-    if (period_ticks != 0u) {
-        compare_output_prepare(output, period_ticks);
-        compare_output_enable_interrupt(output);
-        compare_output_run(output);
+static void start_stimulus(const image_header *header) {
+    switch (header->stimulus_mode) {
+    case STIMULUS_SWEEP:
+        compare_output_prepare_once(&stimulus_output);
+        compare_output_enable_interrupt(&stimulus_output);
+        return;
+    case STIMULUS_RANDOM:
+        random_state = RANDOM_ORIGIN ^ header->stimulus_parameter;
+        compare_output_prepare_intervals(&stimulus_output, draw_interval());
+        break;
+    case STIMULUS_BURST:
+        compare_output_prepare_pairs(&stimulus_output, period, header->stimulus_parameter);
+        break;
+    default:
+        compare_output_prepare(&stimulus_output, period);
     }
+    compare_output_enable_interrupt(&stimulus_output);
+    compare_output_run(&stimulus_output);
 }
 
-void stimulus_start(uint32_t stimulus_period_ticks, uint32_t control_period_ticks) {
-    phases = stimulus_period_ticks;
+void stimulus_start(const image_header *header) {
+    mode = (stimulus_mode)header->stimulus_mode;
+    period = header->stimulus_period_ticks;
     interrupt_enable(IRQ_TIM2, PRIORITY_STIMULUS);
     interrupt_enable(IRQ_TIM5, PRIORITY_CONTROL);
-    start(&stimulus_output, stimulus_period_ticks);
-    start(&control_output, control_period_ticks);
+    if (period != 0u || mode == STIMULUS_SWEEP) {
+        start_stimulus(header);
+    }
+    if (header->control_period_ticks != 0u) {
+        compare_output_prepare(&control_output, header->control_period_ticks);
+        compare_output_enable_interrupt(&control_output);
+        compare_output_run(&control_output);
+    }
 }
 
 /* Multiples of the golden ratio, modulo 1, divide an interval as evenly as can be after every number of steps
  * (Knuth, The Art of Computer Programming 3, section 6.4, theorem S). Here 1 is 2^32. */
 static uint32_t swept_phase(uint32_t seq) {
     const uint32_t golden_ratio = 0x9E3779B9u;
-    return (uint32_t)((uint64_t)(seq * golden_ratio) * phases >> 32);
+    return (uint32_t)((uint64_t)(seq * golden_ratio) * period >> 32);
 }
 
 static uint32_t ticks_after(uint32_t phase) {
     const uint32_t now = compare_output_phase(&stimulus_output);
-    return now >= phase ? now - phase : now + phases - phase;
+    return now >= phase ? now - phase : now + period - phase;
 }
 
 /* The phase is reached when the distance from it falls back: also when an interrupt hid the very tick. */
-void stimulus_await_phase(uint32_t seq) {
-    if (phases == 0u) {
-        return;
-    }
+static void await_phase(uint32_t seq) {
     const uint32_t phase = swept_phase(seq);
     uint32_t before;
     uint32_t now = ticks_after(phase);
@@ -100,7 +133,27 @@ void stimulus_await_phase(uint32_t seq) {
     } while (now >= before);
 }
 
+/* The last edge comes long before the record of its operation ends, unless records are very fast. */
+static void arm(uint32_t offset_ticks) {
+    while (compare_output_is_running(&stimulus_output)) {
+    }
+    if (offset_ticks != 0u) {
+        compare_output_once(&stimulus_output, offset_ticks);
+    }
+}
+
+void stimulus_prepare(uint32_t seq, uint32_t offset_ticks) {
+    if (mode == STIMULUS_SWEEP) {
+        arm(offset_ticks);
+    } else if (mode != STIMULUS_RANDOM && period != 0u) {
+        await_phase(seq);
+    }
+}
+
+/* A swept edge that is still to come would have no answer in the run. */
 void stimulus_stop(void) {
+    while (mode == STIMULUS_SWEEP && compare_output_is_running(&stimulus_output)) {
+    }
     compare_output_stop(&stimulus_output);
     compare_output_stop(&control_output);
 }

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "bench/image.h"
+
 /** How often each answer was given. */
 typedef struct {
     uint32_t interrupts;           /**< entries of the maskable interrupt */
@@ -18,14 +20,16 @@ typedef struct {
 /** Creates the task that the interrupt wakes. Before the scheduler starts. */
 void stimulus_create_task(void);
 
-/** Starts both timers, each with its period in timer ticks; 0 leaves that one out. */
-void stimulus_start(uint32_t stimulus_period_ticks, uint32_t control_period_ticks);
+/** Starts the timers in the mode and with the periods of `header`; a period of 0 leaves that timer out. */
+void stimulus_start(const image_header *header);
 
 /**
- * Returns when the stimulus has reached the phase at which operation `seq` is to begin; at once without a
- * stimulus. The phases of consecutive operations sweep the period evenly.
+ * Makes the stimulus ready for operation `seq`, which must follow at once. Periodic and burst: returns when they have
+ * reached the operation's own phase; the phases of consecutive operations sweep the period evenly. Sweep: waits until
+ * the last edge has come, then asks for one `offset_ticks` from now, or for none if that is 0. Random, and without
+ * a stimulus: returns at once.
  */
-void stimulus_await_phase(uint32_t seq);
+void stimulus_prepare(uint32_t seq, uint32_t offset_ticks);
 
 /** No further edge: STIM and CTRL keep their levels. */
 void stimulus_stop(void);

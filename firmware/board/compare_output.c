@@ -37,12 +37,48 @@ void compare_output_prepare(const compare_output *output, uint32_t period_ticks)
     pin_to_peripheral(output->port, output->pin, output->alternate);
 }
 
+/* PWM mode 2: low below the compare value, high from it to the counter's return to 0 (RM0368, section 13.3.9). */
+void compare_output_prepare_pairs(const compare_output *output, uint32_t period_ticks, uint32_t spacing_ticks) {
+    compare_output_prepare(output, period_ticks);
+    TIM_CCR(output->timer, output->channel) = period_ticks - spacing_ticks;
+    set_mode(output, TIM_OCM_PWM2);
+    TIM_DIER(output->timer) = TIM_DIER_UIE;
+}
+
+/* ARR is preloaded: what is written to it holds from the counter's next return to 0. The match is at 1, so that a
+ * counter that has not begun does not match. */
+void compare_output_prepare_intervals(const compare_output *output, uint32_t first_ticks) {
+    compare_output_prepare(output, first_ticks);
+    TIM_CCR(output->timer, output->channel) = 1;
+    TIM_CR1(output->timer) = TIM_CR1_ARPE;
+}
+
+void compare_output_set_next(const compare_output *output, uint32_t ticks) {
+    TIM_ARR(output->timer) = ticks - 1u;
+}
+
+void compare_output_prepare_once(const compare_output *output) {
+    compare_output_prepare(output, 2);
+}
+
+void compare_output_once(const compare_output *output, uint32_t ticks) {
+    const uint32_t timer = output->timer;
+    TIM_ARR(timer) = ticks;
+    TIM_CCR(timer, output->channel) = ticks;
+    TIM_CNT(timer) = 0;
+    TIM_CR1(timer) = TIM_CR1_OPM | TIM_CR1_CEN;
+}
+
+bool compare_output_is_running(const compare_output *output) {
+    return (TIM_CR1(output->timer) & TIM_CR1_CEN) != 0u;
+}
+
 void compare_output_enable_interrupt(const compare_output *output) {
-    TIM_DIER(output->timer) = event_bit(output);
+    TIM_DIER(output->timer) |= event_bit(output);
 }
 
 void compare_output_run(const compare_output *output) {
-    TIM_CR1(output->timer) = TIM_CR1_CEN;
+    TIM_CR1(output->timer) |= TIM_CR1_CEN;
 }
 
 /* The match is at the counter's last value, so that an edge and the counter's return to 0 are one tick apart. */
@@ -58,9 +94,9 @@ bool compare_output_matched(const compare_output *output) {
     return (TIM_SR(output->timer) & event_bit(output)) != 0u;
 }
 
-/* The read returns after the write has reached the timer: without it a short handler ends with its line
+/* Of a pair of edges one is an update and not a match. The read returns after the write has reached the timer: without it a short handler ends with its line
  * still high, and runs twice. */
 void compare_output_clear(const compare_output *output) {
-    TIM_SR(output->timer) = ~event_bit(output);
+    TIM_SR(output->timer) = ~(event_bit(output) | TIM_SR_UIF);
     (void)TIM_SR(output->timer);
 }

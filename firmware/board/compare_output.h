@@ -1,6 +1,6 @@
 /**
- * A timer's compare channel that toggles its pin in hardware at a fixed period: the edge needs no
- * instruction, so nothing that the firmware does can move it.
+ * A timer's compare channel that moves its pin in hardware: the edge needs no instruction, so nothing that the
+ * firmware does can move it. Edges come at a fixed period, in pairs, at intervals set one ahead, or once.
  */
 #ifndef TAILSCOPE_BOARD_COMPARE_OUTPUT_H
 #define TAILSCOPE_BOARD_COMPARE_OUTPUT_H
@@ -27,6 +27,27 @@ void timers_start(void);
  * compare_output_run().
  */
 void compare_output_prepare(const compare_output *output, uint32_t period_ticks);
+
+/**
+ * The same, but the pin has two edges in each period: it rises `spacing_ticks` before the period's end and falls
+ * at it.
+ */
+void compare_output_prepare_pairs(const compare_output *output, uint32_t period_ticks, uint32_t spacing_ticks);
+
+/** The same with one edge, one tick after each period begins; compare_output_set_next() sets the period after. */
+void compare_output_prepare_intervals(const compare_output *output, uint32_t first_ticks);
+
+/** The interval after the one under way. The timer takes it over by itself; left alone, it repeats the last. */
+void compare_output_set_next(const compare_output *output, uint32_t ticks);
+
+/** Stopped and on its pin, output low; waits for compare_output_once(). */
+void compare_output_prepare_once(const compare_output *output);
+
+/** One edge, `ticks` after this call begins to count; then the timer stops by itself. */
+void compare_output_once(const compare_output *output, uint32_t ticks);
+
+/** True while an edge of compare_output_once() is still to come. */
+bool compare_output_is_running(const compare_output *output);
 
 /** Lets every edge raise the timer's interrupt too. */
 void compare_output_enable_interrupt(const compare_output *output);

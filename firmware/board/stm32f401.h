@@ -76,13 +76,18 @@
 /* General-purpose timers TIM2 to TIM5, RM 13.4 */
 #define TIM_CR1(timer) REGISTER((timer) + 0x00) /* 13.4.1 */
 #define TIM_CR1_CEN (1u << 0)
+#define TIM_CR1_OPM (1u << 3)
+#define TIM_CR1_ARPE (1u << 7)
 #define TIM_DIER(timer) REGISTER((timer) + 0x0C)  /* 13.4.4 */
+#define TIM_DIER_UIE (1u << 0)
 #define TIM_SR(timer) REGISTER((timer) + 0x10)    /* 13.4.5 */
+#define TIM_SR_UIF (1u << 0)
 #define TIM_EGR(timer) REGISTER((timer) + 0x14)   /* 13.4.6 */
 #define TIM_EGR_UG (1u << 0)
 #define TIM_CCMR1(timer) REGISTER((timer) + 0x18) /* 13.4.7 */
 #define TIM_OCM_TOGGLE 3u
 #define TIM_OCM_FORCE_INACTIVE 4u
+#define TIM_OCM_PWM2 7u
 #define TIM_CCER(timer) REGISTER((timer) + 0x20) /* 13.4.9 */
 #define TIM_CNT(timer) REGISTER((timer) + 0x24)  /* 13.4.10 */
 #define TIM_PSC(timer) REGISTER((timer) + 0x28)  /* 13.4.11 */

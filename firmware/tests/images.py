@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 
-ALLOCATE, FREE, MARK = 1, 2, 3
+ALLOCATE, FREE, MARK, CALL = 1, 2, 3, 4
 
 
 def entry(kind: int, id_: int, argument: int, **fields: int) -> bytes:
@@ -28,7 +28,7 @@ def image(*entries: bytes, **fields: int | bytes) -> bytes:
         "control_period": 7919,
         "mode": 1,
         "records": 0,
-        "reserved": b"\0\0",
+        "parameter": 0,
         "name": b"mem_frag",
     }
-    return struct.pack("<IHHIIIIIBB2s32s", *(header | fields).values()) + body
+    return struct.pack("<IHHIIIIIBBH32s", *(header | fields).values()) + body

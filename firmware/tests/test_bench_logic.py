@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.tests.images import ALLOCATE, FREE, MARK, entry, image
+from firmware.tests.images import ALLOCATE, CALL, FREE, MARK, entry, image
 
 FIRMWARE = Path(__file__).resolve().parents[1]
 CAPACITY_BYTES = 256 * 1024
@@ -74,9 +74,13 @@ def test_largest_image_fits(bench: ctypes.CDLL) -> None:
         ({"entry_count": 21841}, "entries", 21841),
         ({"entry_count": 0xFFFFFFFF}, "entries", 0xFFFFFFFF),
         ({"slots": 2049}, "slots", 2049),
-        ({"mode": 2}, "mode", 2),
+        ({"mode": 5}, "mode", 5),
         ({"records": 2}, "records", 2),
-        ({"reserved": b"\0\1"}, "reserved", 30),
+        ({"parameter": 1}, "stimulus", 1),
+        ({"mode": 2, "parameter": 1}, "stimulus", 1),
+        ({"mode": 3, "stimulus_period": 3999, "parameter": 7}, "stimulus", 7),
+        ({"mode": 4, "parameter": 15}, "stimulus", 15),
+        ({"mode": 4, "parameter": 3004}, "stimulus", 3004),
         ({"stimulus_period": 1999}, "period", 1999),
         ({"control_period": 499}, "period", 499),
         ({"name": b"n" * 32}, "name", 32),
@@ -90,14 +94,36 @@ def test_bad_header_is_named(bench: ctypes.CDLL, fields: dict[str, int], reason:
 
 
 @pytest.mark.parametrize(
+    "fields",
+    [
+        {"mode": 2, "stimulus_period": 0},
+        {"mode": 3, "stimulus_period": 4000, "parameter": 65535},
+        {"mode": 4, "parameter": 16},
+        {"mode": 4, "parameter": 3003},
+    ],
+)
+def test_every_mode_of_the_stimulus_is_accepted(bench: ctypes.CDLL, fields: dict[str, int]) -> None:
+    assert check(bench, image(*GOOD, **fields)) == (None, 0)
+
+
+def test_a_swept_operation_has_an_offset_and_a_mark_has_none(bench: ctypes.CDLL) -> None:
+    swept = (entry(CALL, 0, 0, offset=32), entry(ALLOCATE, 0, 8, offset=65535), entry(FREE, 0, 0, offset=40))
+    assert check(bench, image(*swept, mode=2)) == (None, 0)
+    for bad in (entry(ALLOCATE, 0, 8, offset=31), entry(MARK, 0, 0, offset=40)):
+        assert check(bench, image(*swept, bad, mode=2)) == ("offset", 3)
+
+
+@pytest.mark.parametrize(
     ("bad", "reason"),
     [
         (entry(0, 0, 0), "kind"),
-        (entry(4, 0, 0), "kind"),
+        (entry(5, 0, 0), "kind"),
+        (entry(CALL, 1, 0), "reserved"),
+        (entry(CALL, 0, 1), "call"),
         (entry(ALLOCATE, 4, 8), "slot"),
         (entry(FREE, 4, 0), "slot"),
         (entry(ALLOCATE, 0, 8, flags=2), "reserved"),
-        (entry(ALLOCATE, 0, 8, offset=1), "reserved"),
+        (entry(ALLOCATE, 0, 8, offset=40), "offset"),
         (entry(ALLOCATE, 0, 8, reserved=1), "reserved"),
         (entry(FREE, 0, 8), "reserved"),
         (entry(FREE, 0, 0, align=3), "reserved"),
@@ -111,26 +137,32 @@ def test_bad_entry_is_named_with_its_index(bench: ctypes.CDLL, bad: bytes, reaso
 
 def is_acceptable(candidate: bytes, capacity_bytes: int) -> bool:
     """docs/SPEC.md, section 3, said once more: what the firmware must not refuse."""
-    magic, version, header_bytes, count, crc, slots, stimulus, control, mode, records, reserved, name = (
-        struct.unpack("<IHHIIIIIBB2s32s", candidate[:64])
+    magic, version, header_bytes, count, crc, slots, stimulus, control, mode, records, parameter, name = (
+        struct.unpack("<IHHIIIIIBBH32s", candidate[:64])
     )
     letters, nul, _ = name.partition(b"\0")
-    if (magic, version, header_bytes, reserved) != (0x504F5354, 1, 64, b"\0\0"):
+    if (magic, version, header_bytes) != (0x504F5354, 1, 64):
         return False
-    if slots > 2048 or mode > 1 or records > 1 or 1 <= stimulus <= 1999 or 1 <= control <= 499:
+    if (mode in (0, 1, 2) and parameter) or (mode == 3 and stimulus < 4000):
+        return False
+    if mode == 4 and not 16 <= parameter <= stimulus - 2000:
+        return False
+    if slots > 2048 or mode > 4 or records > 1 or 1 <= stimulus <= 1999 or 1 <= control <= 499:
         return False
     if not nul or re.search(rb"[^!-~]|[,*@]", letters) or 64 + 12 * count > capacity_bytes:
         return False
     body = candidate[64 : 64 + 12 * count]
     return zlib.crc32(body) == crc and all(
-        is_acceptable_entry(row, slots) for row in struct.iter_unpack("<BBHIHBB", body)
+        is_acceptable_entry(row, slots, mode) for row in struct.iter_unpack("<BBHIHBB", body)
     )
 
 
-def is_acceptable_entry(row: tuple[int, ...], slots: int) -> bool:
+def is_acceptable_entry(row: tuple[int, ...], slots: int, mode: int) -> bool:
     kind, flags, slot, argument, offset, align, reserved = row
-    if flags > 1 or offset or reserved:
+    if flags > 1 or reserved or (offset and (mode != 2 or kind == MARK or offset < 32)):
         return False
+    if kind == CALL:
+        return slot == 0 and argument < 1 and align == 0
     if kind == ALLOCATE:
         return slot < slots and align <= 31
     if kind == FREE:

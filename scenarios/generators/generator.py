@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.operations import Allocate, Free
+from scenarios.operations import Allocate, Call, Free
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One heap operation and where it stands: its phase, its trial and its depth, where there are any."""
+    """One operation and where it stands: its phase, its trial and its depth, where there are any."""
 
-    operation: Allocate | Free
+    operation: Allocate | Free | Call
     label: str | None = None
     trial: int | None = None
     depth: int | None = None

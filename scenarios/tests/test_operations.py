@@ -117,18 +117,21 @@ def test_arbitrary_entries_are_refused_or_reproduced(fields: list[tuple[int, ...
         (patched(16, b"\x09"), "announces 9 slots, but the entries use 8"),
         (patched(20, bytes(4)), "at least one tick"),
         (patched(28, b"\0"), "yet a period is given"),
-        (patched(28, b"\2"), "stimulus mode 2, which is reserved"),
+        (patched(28, b"\5"), "stimulus mode 5, which is reserved"),
         (patched(29, b"\2"), "transport 2, which is reserved"),
-        (patched(30, b"\1"), "reserved byte"),
+        (patched(30, b"\1"), "no further number"),
+        (patched(28, b"\4"), "edges of a burst"),
         (patched(32, bytes(7)), "at least one character"),
         (patched(32, b"\xff"), "not UTF-8"),
         (patched(40, b"x"), "not padded"),
         (patched(32, b"x" * 32), "not padded"),
-        (patched(64, b"\4"), "Entry 0 has the unknown kind 4"),
+        (patched(64, b"\5"), "Entry 0 has the unknown kind 5"),
+        (patched(64, b"\4"), "Entry 0 makes call"),
         (patched(65, b"\1"), "Entry 0 sets a field"),  # a mark is not measured
         (patched(66, b"\1"), "Entry 0 sets a field"),  # nor has it a slot
         (patched(77, b"\3"), "Entry 1 sets a field"),  # reserved flag
-        (patched(84, b"\1"), "Entry 1 sets a field"),  # stimulus_offset
+        (patched(84, b"\1"), "stimulus_offset 1 is outside"),
+        (patched(84, b"\x40"), "the mode is periodic"),
         (patched(87, b"\1"), "Entry 1 sets a field"),  # reserved byte
         (patched(104, b"\1"), "Entry 3 sets a field"),  # a free has no size
         (patched(110, b"\1"), "Entry 3 sets a field"),  # nor an alignment

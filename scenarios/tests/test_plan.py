@@ -26,13 +26,17 @@ def test_table_has_the_documented_columns() -> None:
             "kind": pl.String,
             "id": pl.UInt32,
             "size": pl.UInt32,
+            "offset": pl.UInt32,
             "measured": pl.Boolean,
             "label": pl.String,
             "trial": pl.UInt32,
             "depth": pl.UInt32,
         }
     )
-    assert table.rows() == [(0, "A", 5, 24, True, None, None, None), (1, "F", 5, 24, False, "end", 2, 9)]
+    assert table.rows() == [
+        (0, "A", 5, 24, 0, True, None, None, None),
+        (1, "F", 5, 24, 0, False, "end", 2, 9),
+    ]
 
 
 def test_the_size_of_a_free_is_that_of_its_own_allocation() -> None:

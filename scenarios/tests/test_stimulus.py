@@ -20,6 +20,12 @@ OWN = Stimulus("periodic", 5003, 7919)
         ("periodic:6007,0", Stimulus("periodic", 6007, 0)),
         ("periodic:2000,500", Stimulus("periodic", 2000, 500)),
         ("periodic:4294967295", Stimulus("periodic", 2**32 - 1, 7919)),
+        ("sweep", Stimulus("sweep", 5003, 7919)),
+        ("sweep:400", Stimulus("sweep", 400, 7919)),
+        ("random", Stimulus("random", 5003, 7919, 1)),
+        ("random:4000,0,65535", Stimulus("random", 4000, 0, 65535)),
+        ("burst:9001", Stimulus("burst", 9001, 7919, 700)),
+        ("burst:9001,7919,16", Stimulus("burst", 9001, 7919, 16)),
     ],
 )
 def test_override(asked: str, expected: Stimulus) -> None:
@@ -46,6 +52,15 @@ def test_without_periods_of_its_own_there_is_no_control_to_keep() -> None:
         (OWN, "periodic:1999", "at least 2000"),
         (OWN, "periodic:5003,499", "control period of 499"),
         (OWN, "periodic:4294967296", "32-bit"),
+        (OWN, "none:5003", "no period"),
+        (OWN, "swept", "not understood"),
+        (OWN, "sweep:400,7919,1", "not understood"),
+        (OWN, "sweep:65500", "at most"),
+        (OWN, "random:3999", "at least 4000"),
+        (OWN, "random:5003,7919,65536", "outside"),
+        (OWN, "burst:5003,7919,15", "apart"),
+        (OWN, "burst:5003,7919,3004", "apart"),
+        (Stimulus("sweep", 0, 7919), "random", "no periods of its own"),
     ],
 )
 def test_override_is_refused(own: Stimulus, asked: str, sentence: str) -> None:
@@ -60,3 +75,11 @@ def test_override_is_refused(own: Stimulus, asked: str, sentence: str) -> None:
 def test_contradictions_are_refused(mode: str, period_ticks: int, control_period_ticks: int) -> None:
     with pytest.raises(ScenarioError):
         Stimulus(mode, period_ticks, control_period_ticks)
+
+
+@pytest.mark.parametrize(
+    "asked", ["none", "periodic", "sweep:0,7919", "random:5003,7919,9", "burst:5003,0,700"]
+)
+def test_a_stimulus_reads_back_what_it_writes(asked: str) -> None:
+    found = override(OWN, asked)
+    assert override(NO_STIMULUS, str(found)) == found

@@ -1,0 +1,139 @@
+"""Latency against phase: where within an operation the stimulus came, and how long it waited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import plotly.graph_objects as go
+import polars as pl
+
+from dashboards.chart import Chart, make_chart, per_series, points
+from dashboards.locking import caveats
+from dashboards.selection import meta, operation_keys
+from dashboards.series import Series
+
+LINES_APART = 0.02
+LINES_MOST = 8
+"""More lines than this would hide the points: a sweep over a ramp has a depth for every few stimuli."""
+
+
+def latency_by_phase(series: Sequence[Series]) -> Chart | None:
+    """Every swept stimulus, and for each curve a line of critical section plus entry. None without."""
+    swept = [(one, table) for one in series if one.run.manifest.swept and len(table := by_phase(one))]
+    if not swept:
+        return None
+    figure = go.Figure()
+    for number, (one, table) in enumerate(swept):
+        figure.add_trace(_control(one, legend=number == 0))
+        figure.add_trace(_points(one, table))
+        for label, bound_ns in _lines(one):
+            figure.add_trace(_line(one, label, bound_ns))
+    latest = max(float(table["phase_ns"][-1]) for _, table in swept)
+    # What came before is answered before the operation begins.
+    window = [-0.02 * latest, 1.02 * latest]
+    figure.update_xaxes(title_text="stimulus after the beginning of the operation (ns)", range=window)
+    figure.update_yaxes(title_text="latency (ns)", rangemode="tozero")
+    shown = [one for one, _ in swept]
+    counted = per_series(shown, [len(table) for _, table in swept], "swept stimuli")
+    explanation = (
+        "One stimulus per operation, a little later each time. Before the mask it is answered at once; where "
+        "the mask is raised, the latency jumps to all of the critical section, and is less by one cycle for "
+        "each that the stimulus comes later. A dotted line is the sum of two other measurements: the width of "
+        "the critical section, and what an interrupt waits for beside it, found with an empty section swept "
+        "the same way. A curve that just touches its line shows that nothing else masks; points above it met "
+        "a tick (crosses) or the control interrupt, which make the section itself longer. "
+    ) + caveats(shown)
+    return make_chart("phase", "Interrupt latency against phase", shown, counted, explanation, figure, 480)
+
+
+def by_phase(one: Series) -> pl.DataFrame:
+    """One row per answered swept stimulus: its latency and tick, the operation's `seq` and `label`, and
+    `phase_ns`, from the rise of OP. Stimuli and measured operations of a whole sweep are as many and in the
+    same order; empty where they are not.
+    """
+    operations = one.run.operations.filter("measured").sort("seq")
+    stimuli = one.run.interrupts.filter(~pl.col("control")).sort("sample")
+    if operations.height != stimuli.height:
+        return pl.DataFrame()
+    both = pl.concat([stimuli, operations.select("seq", "label", "start_sample")], how="horizontal")
+    return _with_phase(one, both).drop_nulls(["phase_ns", "isr_latency_ns"]).sort("phase_ns")
+
+
+def _with_phase(one: Series, table: pl.DataFrame) -> pl.DataFrame:
+    sample_ns = 1e9 / one.run.manifest.samplerate_hz
+    return table.with_columns(phase_ns=((pl.col("sample") - pl.col("start_sample")) * sample_ns).round(1))
+
+
+def _points(one: Series, table: pl.DataFrame) -> go.Scatter:
+    ticked = table["tick"].fill_null(False)
+    labels = table["label"].fill_null("no label")
+    marker = points(one, size=4, opacity=0.6)
+    marker["symbol"] = ["x" if cross else one.style.symbol for cross in ticked]
+    return go.Scatter(
+        x=table["phase_ns"].to_numpy(),
+        y=table["isr_latency_ns"].round(1).to_numpy(),
+        mode="markers",
+        marker=marker,
+        name=one.label,
+        legendgroup=one.run.id,
+        meta=meta(one),
+        customdata=list(zip(operation_keys(table["seq"]), labels, strict=True)),
+        hovertemplate="%{customdata[1]}: %{x:,.6~g} ns into the operation, latency %{y:,.6~g} ns<br>"
+        "operation %{customdata[0]}",
+    )
+
+
+def _control(one: Series, legend: bool) -> go.Scatter:
+    """The control interrupts that fell into a measured operation; one switch for all runs."""
+    operations = one.run.operations.filter("measured").select(
+        operation_seq="seq", start_sample="start_sample"
+    )
+    met = one.run.answered_control.join(operations, on="operation_seq", maintain_order="left")
+    met = _with_phase(one, met)
+    return go.Scatter(
+        x=met["phase_ns"].to_numpy(),
+        y=met["isr_latency_ns"].round(1).to_numpy(),
+        mode="markers",
+        marker={"color": one.style.colour, "size": 3, "symbol": "circle-open", "opacity": 0.5},
+        name="control interrupt",
+        legendgroup="control",
+        showlegend=legend,
+        meta=meta(one),
+        customdata=operation_keys(met["operation_seq"]),
+        hovertemplate="control: %{x:,.6~g} ns into the operation, latency %{y:,.6~g} ns<br>"
+        "operation %{customdata}",
+    )
+
+
+def _lines(one: Series) -> Sequence[tuple[str, float]]:
+    """Of bounds that lie on top of each other one line, with the labels of the first and the last."""
+    bounds = one.run.manifest.sweep_bounds
+    if len(bounds) > LINES_MOST:
+        return ()
+    apart = LINES_APART * max((bound for _, bound in bounds), default=0)
+    lines: list[tuple[str, float]] = []
+    for label, bound in bounds:
+        if lines and abs(bound - lines[-1][1]) < apart:
+            lines[-1] = (f"{lines[-1][0].partition(' to ')[0]} to {label}", lines[-1][1])
+        else:
+            lines.append((label, bound))
+    return lines
+
+
+def _line(one: Series, label: str, bound_ns: float) -> go.Scatter:
+    """From the operation's beginning to where the fall of the latency ends."""
+    return go.Scatter(
+        x=[0, bound_ns],
+        y=[bound_ns, bound_ns],
+        mode="lines+text",
+        text=["", escape(f"{label}: critical section + entry", quote=False)],
+        textposition="middle right",
+        textfont={"size": 11, "color": one.style.colour},
+        line={"color": one.style.colour, "width": 1, "dash": "dot"},
+        name=f"{one.label}, {escape(label, quote=False)}",
+        legendgroup=one.run.id,
+        showlegend=False,
+        hoverinfo="skip",
+        cliponaxis=False,
+    )

@@ -1,0 +1,87 @@
+"""Each mode of the stimulus on the virtual Nucleo: its edges against docs/SPEC.md, section 2."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from firmware import build as firmware
+from firmware.tests.images import ALLOCATE, CALL, FREE, entry, image
+from firmware.tests.test_on_virtual_nucleo import CHURN, Run, Runner, runner
+from simulator import build as simulator
+
+LEAD_TICKS = 40
+SWEEP = range(0, 300, 10)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    return runner(firmware.build("seglist").elf, simulator.build(), tmp_path_factory.mktemp("modes"))
+
+
+def test_random_intervals_are_those_of_xorshift(run: Runner) -> None:
+    seed, period = 7, 6007
+    done = run(image(*CHURN, mode=3, stimulus_period=period, parameter=seed))
+    found = [after - before for (before, _), (after, _) in pairwise(done.stimuli("STIM"))]
+    state, expected = 0x5DEECE66 ^ seed, []
+    for _ in found:
+        for shift in (13, -17, 5):
+            state ^= (state << shift if shift > 0 else state >> -shift) & 0xFFFFFFFF
+        expected.append(period // 2 + (state * period >> 32))
+    assert len(found) > 100
+    assert found == expected
+    assert_all_answered(done)
+
+
+def test_bursts_are_pairs_made_in_hardware(run: Runner) -> None:
+    done = run(image(*CHURN, mode=4, stimulus_period=5003, parameter=700))
+    edges = done.stimuli("STIM")
+    assert [level for _, level in edges[:4]] == [1, 0, 1, 0]
+    assert {after - before for (before, _), (after, _) in pairwise(edges)} == {700, 5003 - 700}
+
+
+def test_of_two_edges_under_one_mask_one_is_missed_and_none_is_lost(run: Runner) -> None:
+    """Spaced closer than a critical section lasts: some pairs have a single answer."""
+    done = run(image(*CHURN, mode=4, stimulus_period=5003, parameter=100))
+    stimuli = len(done.stimuli("STIM"))
+    interrupts = int(done.of("STAT")[0][0])
+    assert interrupts == len(done.within("ISR")) < stimuli
+
+
+def test_a_swept_edge_comes_once_per_operation_that_asks(run: Runner) -> None:
+    asked = [entry(CALL, 0, 0, offset=LEAD_TICKS + phase) for phase in SWEEP]
+    silent = [entry(ALLOCATE, 0, 64), entry(FREE, 0, 0)]
+    done = run(image(*asked, *silent, mode=2, stimulus_period=0, control_period=0))
+    stimuli = [cycle for cycle, _ in done.stimuli("STIM")]
+    windows = [cycle for cycle, _ in done.operation_edges()]
+    assert len(stimuli) == len(asked)
+    assert all(
+        begin < stimulus < end for stimulus, (begin, end) in zip(stimuli, pairwise(windows), strict=False)
+    )
+    assert_all_answered(done)
+
+
+def test_swept_edges_are_as_far_apart_as_asked(run: Runner) -> None:
+    asked = [entry(CALL, 0, 0, offset=LEAD_TICKS + phase) for phase in SWEEP]
+    done = run(image(*asked, mode=2, stimulus_period=0, control_period=0))
+    begins = [rise for rise, _ in done.within("OP")[16:]]
+    phases = [stimulus - begin for (stimulus, _), begin in zip(done.stimuli("STIM"), begins, strict=True)]
+    # The first find the caches cold; one that begins after its edge is late by the answer.
+    steady = [after - before for before, after in pairwise(phases[4:])]
+    assert steady.count(10) >= len(steady) - 2
+    assert phases[4] < 50 < 250 < phases[-1]
+
+
+def test_an_empty_call_has_one_critical_section(run: Runner) -> None:
+    done = run(image(entry(CALL, 0, 0), mode=0, stimulus_period=0, control_period=0))
+    (record,) = done.of("OP")
+    empty = max(int(fields[2]) for fields in done.of("CAL") if fields[0] == "CRIT")
+    assert record[1:3] == ["K", "0"]
+    assert int(record[3]) <= empty + 8  # cold caches
+    assert len(done.within("CRIT")) == 16 + 1
+
+
+def assert_all_answered(done: Run) -> None:
+    interrupts, wakes, _, _ = map(int, done.of("STAT")[0])
+    assert interrupts == wakes == len(done.stimuli("STIM")) == len(done.within("ISR"))

@@ -1,0 +1,72 @@
+"""The sweep's offsets: every cycle where the mask is raised, then steps; and the heap of mem_frag."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from scenarios import catalogue
+from scenarios.errors import ScenarioError
+from scenarios.operations import Allocate, decode
+
+SMALL: dict[str, str | int] = {
+    "depth": 9,
+    "depths": 3,
+    "fine_cycles": 20,
+    "step_cycles": 7,
+    "base_cycles": 50,
+    "cycles_per_block": 10,
+}
+
+
+def test_each_depth_is_swept_from_its_beginning_to_its_end() -> None:
+    table = (
+        catalogue.load("latency_sweep", SMALL).compile().operations.filter("measured", pl.col("kind") == "A")
+    )
+    for depth, span in ((3, 80), (6, 110), (9, 140)):
+        phases = (table.filter(pl.col("depth") == depth)["offset"].cast(pl.Int64) - 40).to_list()
+        assert phases == [*range(20), *range(20, span, 7)]
+
+
+def test_the_depth_is_the_number_of_free_victims() -> None:
+    table = catalogue.load("latency_sweep", SMALL).compile().operations
+    victims = table.filter(pl.col("size") == 72, pl.col("kind") == "F")
+    for row in table.filter("measured", pl.col("kind") == "A").iter_rows(named=True):
+        assert victims.filter(pl.col("seq") < row["seq"]).height == row["depth"]
+
+
+def test_an_empty_section_is_swept_before_the_depths() -> None:
+    table = catalogue.load("latency_sweep", SMALL).compile().operations
+    empty = table.filter(pl.col("kind") == "K")
+    assert set(empty["offset"]) == set(range(40, 40 + 255))
+    assert empty["seq"].max() < table.filter("measured", pl.col("kind") == "A")["seq"].min()  # type: ignore[operator]
+
+
+def test_another_stimulus_leaves_no_offset_behind() -> None:
+    image = decode(catalogue.load("latency_sweep", SMALL, stimulus="periodic:5003").compile().image)
+    assert {
+        operation.stimulus_offset for operation in image.operations if isinstance(operation, Allocate)
+    } == {0}
+
+
+def test_any_scenario_can_be_swept_and_only_its_measured_operations_are() -> None:
+    table = catalogue.load("mem_frag", {"depth": 16}, stimulus="sweep:1000").compile().operations
+    swept = table.filter("measured")["offset"].cast(pl.Int64) - 40
+    assert table.filter(~pl.col("measured"))["offset"].sum() == 0
+    assert len(swept) == 48 and swept.min() >= 0 and swept.max() < 1000  # type: ignore[operator]
+    # The gaps of golden phases have at most three lengths, the greatest below the sum of the others.
+    gaps = swept.sort().diff().drop_nulls()
+    assert gaps.max() < 3 * 1000 / 48  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"request_bytes": 72}, "larger than victim_bytes"),
+        ({"depth": 3, "depths": 4}, "no 4 depths"),
+        ({"depth": 1000, "cycles_per_block": 1000}, "does not fit"),
+    ],
+)
+def test_refusals(changed: dict[str, str | int], sentence: str) -> None:
+    with pytest.raises(ScenarioError, match=sentence):
+        catalogue.load("latency_sweep", changed)
