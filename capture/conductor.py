@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from capture.bench import BoardResource, read_bench
 from capture.boards import Board, open_board
+from capture.ceilings import of_firmware
 from capture.duration import bound_s
 from capture.evidence import weigh
 from capture.keeping import RunResult, keep_findings, keep_observation
@@ -58,7 +60,7 @@ def run(
     evidence = weigh(
         plan, observation.report, observation.edges, observation.serial_bytes, observation.counts
     )
-    return keep_findings(folder, evidence, setting)
+    return keep_findings(folder, evidence, replace(setting, bounds=of_firmware(image, evidence)))
 
 
 def _setting(board: Board, resource: BoardResource, image: FirmwareImage) -> Setting:

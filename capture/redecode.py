@@ -110,6 +110,7 @@ def _setting(folder: Path, manifest: dict[str, Any]) -> Setting:
             elf_sha256=str(manifest["firmware"].get("elf_sha256")),
             tools=manifest["tools"],
             warnings=manifest["warnings"],
+            bounds=manifest.get("bounds") or {},
         )
     named = _FOLDER_NAME.fullmatch(folder.resolve().name)
     if named is None:

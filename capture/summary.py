@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from capture.baselines import baseline
+from capture.ceilings import beside, exceeded
 from capture.dispersion import intervals
 from capture.evidence import Evidence
 from capture.instrument_summary import instruments
@@ -35,6 +36,8 @@ class Setting:
     elf_sha256: str
     tools: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
+    bounds: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Of the critical sections, from the machine code; empty where they were not asked for."""
 
 
 def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
@@ -73,6 +76,7 @@ def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "maxima": _maxima(evidence),
         "sweep": _sweep(evidence),
         "baselines": _baselines(evidence),
+        "bounds": beside(setting.bounds, evidence),
         "interrupts": _interrupt_counts(evidence),
         "serial": _serial(evidence),
         "tools": dict(setting.tools),
@@ -81,7 +85,9 @@ def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
             "losses": list(evidence.tools.losses),
             "oddities": list(evidence.tools.oddities),
         },
-        "warnings": list(dict.fromkeys([*setting.warnings, *_warnings(evidence)])),
+        "warnings": list(
+            dict.fromkeys([*setting.warnings, *_warnings(evidence), *exceeded(setting.bounds, evidence)])
+        ),
     }
 
 

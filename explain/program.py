@@ -43,7 +43,8 @@ class Program:
         symbols = [(symbol.name, symbol.entry) for symbol in table.iter_symbols()]
         self._functions = _functions(symbols)
         self._starts = [function.address for function in self._functions]
-        self._data = {name: int(entry.st_value) for name, entry in symbols if _kind(entry) == "STT_OBJECT"}
+        data = [(name, entry) for name, entry in symbols if _kind(entry) == "STT_OBJECT"]
+        self._data = {name: (int(entry.st_value), int(entry.st_size)) for name, entry in data}
         self._decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
 
     @property
@@ -70,7 +71,11 @@ class Program:
 
     def data_address(self, name: str) -> int | None:
         """Where a variable lies."""
-        return self._data.get(name)
+        return self._data[name][0] if name in self._data else None
+
+    def data_size(self, name: str) -> int:
+        """Bytes of a variable; 0 where there is none of that name."""
+        return self._data[name][1] if name in self._data else 0
 
     def place(self, address: int) -> str:
         """`function+0x1c`, or the address itself where no function is known."""

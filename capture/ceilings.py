@@ -1,0 +1,73 @@
+"""The bounds of the critical sections beside what was observed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import polars as pl
+
+from bounds.image import bounds_of
+from capture.evidence import Evidence
+from capture.records import Boot
+from firmware.build import FirmwareImage
+from scenarios.operations import Allocate, Mark, decode
+
+_KEPT = ("instructions", "cycles", "region_decided", "why_not")
+
+
+def of_firmware(image: FirmwareImage, evidence: Evidence) -> dict[str, dict[str, Any]]:
+    """The bounds of the image that ran, by section; empty where the firmware did not tell its lock."""
+    boot = evidence.log.first(Boot)
+    if boot is None:
+        return {}
+    words = (word.partition("=") for word in boot.knobs.split("/"))
+    knobs = {name: int(value) for name, separator, value in words if separator}
+    return {
+        name: asdict(bound)
+        for name, bound in bounds_of(image.elf, image.allocator, boot.locking, knobs).items()
+    }
+
+
+def beside(bounds: Mapping[str, Mapping[str, Any]], evidence: Evidence) -> dict[str, dict[str, Any]]:
+    """Each bound with the longest section observed that no interrupt lengthened, and their ratio."""
+    boot = evidence.log.first(Boot)
+    found = {}
+    for name, bound in bounds.items():
+        kept = {key: bound.get(key) for key in _KEPT}
+        cycles, observed = kept["cycles"], _longest(name, evidence)
+        found[name] = {
+            **kept,
+            "ns": cycles * 1e9 / boot.core_hz if cycles is not None and boot else None,
+            "observed_cycles": observed,
+            "ratio": cycles / observed if cycles is not None and observed else None,
+        }
+    return found
+
+
+def exceeded(bounds: Mapping[str, Mapping[str, Any]], evidence: Evidence) -> list[str]:
+    """A sentence for each bound that the run refutes."""
+    return [
+        f"A section took {bound['observed_cycles']:,} cycles, more than its bound of {bound['cycles']:,} "
+        f"({name}): do not trust the bound, and report what ran."
+        for name, bound in beside(bounds, evidence).items()
+        if bound["ratio"] is not None and bound["ratio"] < 1
+    ]
+
+
+def _longest(name: str, evidence: Evidence) -> int | None:
+    """Of all operations, measured or not; what the control interrupt hit has its handler's cycles too."""
+    table = evidence.joined.operations.filter(pl.col("control_hits") == 0)
+    table = table.filter(pl.col("kind").is_in(["F", "E"] if name == "free" else ["A", "O"]))
+    if name != "free":
+        aligned = _aligned(evidence)
+        table = table.filter(pl.col("seq").is_in(aligned) == (name == "allocate_aligned"))
+    longest = table["dwt_cycles"].max()
+    return None if longest is None else int(longest)  # type: ignore[arg-type]
+
+
+def _aligned(evidence: Evidence) -> list[int]:
+    """The operations that ask for more than the allocator's own alignment."""
+    operations = (one for one in decode(evidence.plan.image).operations if not isinstance(one, Mark))
+    return [seq for seq, one in enumerate(operations) if isinstance(one, Allocate) and one.align_log2]
