@@ -39,8 +39,8 @@ class Worst:
 
     @property
     def key(self) -> str:
-        """What the dashboard calls it: the operation's number, or @ and the sample of a stimulus."""
-        return f"@{self.start}" if self.quantity == "latency" else str(self.maximum["seq"])
+        """The dashboard's name of it: the operation's number, or @ and the sample of a stimulus outside."""
+        return f"@{self.start}" if self.maximum["seq"] is None else str(self.maximum["seq"])
 
 
 def find(quantity: str, maxima: Mapping[str, Any], operations: pl.DataFrame, edges: EdgeList) -> Worst:
