@@ -1,16 +1,16 @@
-//! `--count name=symbol+0x12`: how often an instruction is executed.
+//! `--count name=symbol+0x12`: how often an instruction is executed; `name=*`: how many are, all together.
 
 use crate::core::Core;
 use crate::memory::elf::{Firmware, SymbolError};
 use crate::memory::image::parse_hexadecimal;
 use crate::memory::Memory;
-use crate::observe::windows::Counter;
+use crate::observe::windows::{Counted, Counter};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use thiserror::Error;
 
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("{0:?} is not a count: write NAME=SYMBOL, NAME=SYMBOL+0xOFFSET or NAME=0xADDRESS")]
+#[error("{0:?} is not a count: write NAME=SYMBOL, NAME=SYMBOL+0xOFFSET, NAME=0xADDRESS or NAME=*")]
 pub struct BadCount(String);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,8 @@ enum Location {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountArgument {
     name: String,
-    location: Location,
+    /// None: every instruction.
+    location: Option<Location>,
 }
 
 impl FromStr for CountArgument {
@@ -37,7 +38,10 @@ impl FromStr for CountArgument {
         }
         Ok(CountArgument {
             name: name.into(),
-            location: location(place).ok_or_else(bad)?,
+            location: match place {
+                "*" => None,
+                place => Some(location(place).ok_or_else(bad)?),
+            },
         })
     }
 }
@@ -107,16 +111,22 @@ pub fn watch(
         if counters.iter().any(|counter| counter.name == count.name) {
             return Err(CountError::Twice(count.name.clone()));
         }
-        let address = Memory::canonical(count.location.address(firmware)?);
-        let addresses = [Some(address), Memory::alias(address)];
-        let mut watched = |address| {
-            *watches
-                .entry(address)
-                .or_insert_with(|| core.watch_execution(address))
+        let counted = match &count.location {
+            None => Counted::EveryInstruction,
+            Some(location) => {
+                let address = Memory::canonical(location.address(firmware)?);
+                let addresses = [Some(address), Memory::alias(address)];
+                let mut watched = |address| {
+                    *watches
+                        .entry(address)
+                        .or_insert_with(|| core.watch_execution(address))
+                };
+                Counted::Places(addresses.into_iter().flatten().map(&mut watched).collect())
+            }
         };
         counters.push(Counter {
             name: count.name.clone(),
-            watches: addresses.into_iter().flatten().map(&mut watched).collect(),
+            counted,
         });
     }
     Ok(counters)
@@ -130,17 +140,18 @@ mod tests {
     fn symbols_offsets_and_addresses() {
         let parsed = |text: &str| text.parse::<CountArgument>().map(|count| count.location);
         let symbol = |name: &str, offset| {
-            Ok(Location::Symbol {
+            Ok(Some(Location::Symbol {
                 name: name.into(),
                 offset,
-            })
+            }))
         };
         assert_eq!(parsed("probe=find_block+0x12"), symbol("find_block", 0x12));
         assert_eq!(parsed("probe=find_block"), symbol("find_block", 0));
         assert_eq!(
             parsed("probe=0x08000123"),
-            Ok(Location::Address(0x0800_0123))
+            Ok(Some(Location::Address(0x0800_0123)))
         );
+        assert_eq!(parsed("instructions=*"), Ok(None));
         for text in [
             "probe",
             "=symbol",

@@ -7,19 +7,27 @@ use crate::core::Core;
 use crate::edges::{Edge, Pin};
 use std::fmt::Write;
 
-/// A counter's name and the indices of the core's counters that make it up.
+/// What a counter counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// The core's counters of places, by index: their sum.
+    Places(Vec<usize>),
+    EveryInstruction,
+}
+
+/// A counter and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
     pub name: String,
-    pub watches: Vec<usize>,
+    pub counted: Counted,
 }
 
 impl Counter {
     pub fn executions(&self, core: &Core) -> u64 {
-        self.watches
-            .iter()
-            .map(|&watch| core.executions(watch))
-            .sum()
+        match &self.counted {
+            Counted::Places(watches) => watches.iter().map(|&watch| core.executions(watch)).sum(),
+            Counted::EveryInstruction => core.instructions(),
+        }
     }
 }
 

@@ -1,0 +1,52 @@
+"""The published worst cases of the TLSFs, and what an adversary finds of the allocators in constant time."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from firmware import catalogue
+from simulator import adversary
+from simulator.worst_cases import OTHERS, worst_cycles
+
+DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "TLSF.md"
+CONSTANT_TIME = [
+    name
+    for name, row in catalogue.allocators().items()
+    if (row.allocate, row.free) == ("O(1)", "O(1)") and "frees" in row.promises
+]
+NEAR = 0.7
+
+
+@cache
+def worst(allocator: str, art: bool) -> tuple[int, int]:
+    return worst_cycles(allocator, art)
+
+
+def published_bounds() -> dict[str, tuple[int, int]]:
+    """Allocate and free, by allocator."""
+    rows = re.findall(r"^\| (\w+) \| (\d+) \| (\d+) \|$", DOCUMENT.read_text(), re.MULTILINE)
+    return {name: (int(allocate), int(free)) for name, allocate, free in rows}
+
+
+@pytest.mark.parametrize("art", [True, False], ids=["art-on", "art-off"])
+@pytest.mark.parametrize("other", OTHERS)
+def test_our_worst_is_below_theirs(other: str, art: bool) -> None:
+    ours, theirs = worst("tlsf_compact", art), worst(other, art)
+    assert ours[0] < theirs[0]
+    assert ours[1] < theirs[1]
+
+
+def test_every_allocator_in_constant_time_has_a_bound() -> None:
+    assert sorted(published_bounds()) == sorted(CONSTANT_TIME)
+
+
+@pytest.mark.parametrize("allocator", CONSTANT_TIME)
+def test_an_adversary_stays_within_the_bound(allocator: str) -> None:
+    allocate, free = published_bounds()[allocator]
+    found = adversary.search(allocator, runs=2, operations=500, seed=2)
+    assert NEAR * allocate <= found.allocate <= allocate
+    assert NEAR * free <= found.free <= free
