@@ -36,10 +36,15 @@ def run(
         simulator.build()
         for sentence in left_out:
             status.console.print(escape(sentence))
-        choices = product(names, options.lockings, options.art_states)
-        images = [_build(name, art, locking, options.knobs, status) for name, locking, art in choices]
+        images = {
+            calls: [
+                _build(name, art, locking, options.knobs, calls, status)
+                for name, locking, art in product(names, options.lockings, options.art_states)
+            ]
+            for calls in dict.fromkeys(plan.calls_kernel for plan in plans)
+        }
         results: list[conductor.RunResult] = []
-        for plan, image in product(plans, images):
+        for plan, image in [(one, image) for one in plans for image in images[one.calls_kernel]]:
             results.append(_run_one(plan, image, runs_folder, options, status))
             if results[-1].interrupted:
                 break
@@ -60,12 +65,18 @@ def _plan(name: str, options: Options) -> Plan:
 
 
 def _build(
-    allocator: str, art: bool, locking: str | None, knobs: Mapping[str, int], status: Status
+    allocator: str,
+    art: bool,
+    locking: str | None,
+    knobs: Mapping[str, int],
+    kernel_calls: bool,
+    status: Status,
 ) -> firmware.FirmwareImage:
     chosen = [*([locking] if locking else []), *(f"{name}={value}" for name, value in knobs.items())]
+    chosen += ["kernel calls"] if kernel_calls else []
     title = ", ".join([f"firmware with {allocator}", *chosen, *([] if art else ["ART off"])])
     _tell(status, f"{title}: building")
-    image = firmware.build(allocator, art, locking, knobs)
+    image = firmware.build(allocator, art, locking, knobs, kernel_calls)
     status.console.print(f"{escape(title)}: built, sha256 {image.sha256[:12]}")
     return image
 

@@ -100,6 +100,7 @@ def _firmware(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "core_hz": boot.core_hz if boot else None,
         "flash_acr": f"{boot.flash_acr:08X}" if boot else None,
         "free_blocks_at_start": boot.free_blocks if boot else None,
+        "kernel_calls": evidence.plan.calls_kernel,
     }
 
 

@@ -23,6 +23,7 @@ from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.lanes import empty_panel
 from dashboards.figures.latency_by_depth import latency_by_depth
 from dashboards.figures.latency_by_phase import latency_by_phase
+from dashboards.figures.masking_by_call import masking_by_call
 from dashboards.figures.ramp import ramp
 from dashboards.figures.survival import survival
 from dashboards.figures.task_latency_by_depth import task_latency_by_depth
@@ -34,6 +35,7 @@ from dashboards.treatment import AS_MEASURED, Treatment, treated
 
 FIGURES = (
     ramp,
+    masking_by_call,
     latency_by_phase,
     latency_by_depth,
     task_latency_by_depth,

@@ -94,7 +94,8 @@ def _elf(manifest: dict[str, Any]) -> Path:
     """The firmware of the run, built again."""
     art = int(manifest["firmware"]["flash_acr"], 16) & _ACCELERATOR != 0
     knobs = {name: int(value) for name, value in manifest["turned_knobs"].items()}
-    image = firmware.build(manifest["allocator"], art, manifest["locking"], knobs)
+    kernel_calls = bool(manifest["firmware"].get("kernel_calls"))
+    image = firmware.build(manifest["allocator"], art, manifest["locking"], knobs, kernel_calls)
     if image.sha256 != manifest["firmware"]["elf_sha256"]:
         raise ExplainError(
             f"The firmware of the run ({manifest['firmware']['elf_sha256'][:12]}) is not what the "

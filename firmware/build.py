@@ -49,6 +49,7 @@ class _Build:
     art: bool
     locking: str
     knobs: Mapping[str, int] = field(default_factory=dict)
+    kernel_calls: bool = False
 
     @property
     def folder(self) -> Path:
@@ -57,6 +58,7 @@ class _Build:
         words += [] if self.art else ["art-off"]
         words += [] if self.locking == row.lockings[0] else [self.locking]
         words += [f"{name}={value}" for name, value in sorted(self.knobs.items()) if value != row.knobs[name]]
+        words += ["kernel-calls"] if self.kernel_calls else []
         return _BUILDS / "-".join(words)
 
 
@@ -66,17 +68,22 @@ def allocators() -> tuple[str, ...]:
 
 
 def build(
-    allocator: str, art: bool = True, locking: str | None = None, knobs: Mapping[str, int] | None = None
+    allocator: str,
+    art: bool = True,
+    locking: str | None = None,
+    knobs: Mapping[str, int] | None = None,
+    kernel_calls: bool = False,
 ) -> FirmwareImage:
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap holds
-    others off (None: the allocator's default), `knobs` its numbers where they differ. Raises BuildError.
+    others off (None: the allocator's default), `knobs` its numbers where they differ,
+    `kernel_calls` whether operations may call the kernel. Raises BuildError.
     """
     _check_allocator(allocator)
     row = catalogue.allocators()[allocator]
     _check_locking(row, locking)
     _check_knobs(row, knobs or {})
     _check_tools()
-    chosen = _Build(allocator, art, locking or row.lockings[0], {**row.knobs, **(knobs or {})})
+    chosen = _Build(allocator, art, locking or row.lockings[0], {**row.knobs, **(knobs or {})}, kernel_calls)
     folder = chosen.folder
     _run("configure", allocator, _configure_command(folder, chosen))
     _run("compile", allocator, ["cmake", "--build", str(folder)])
@@ -104,6 +111,7 @@ def _configure_command(folder: Path, chosen: _Build) -> list[str]:
         f"-DTAILSCOPE_ALLOCATOR={chosen.allocator}",
         f"-DTAILSCOPE_ART={'on' if chosen.art else 'off'}",
         f"-DTAILSCOPE_LOCKING={chosen.locking}",
+        f"-DTAILSCOPE_KERNEL_CALLS={'ON' if chosen.kernel_calls else 'OFF'}",
         *(f"-DTAILSCOPE_{name}={value}" for name, value in sorted(chosen.knobs.items())),
         f"-DFREERTOS_KERNEL_PATH={_kernel_path()}",
     ]

@@ -33,7 +33,20 @@ _U16 = 0xFFFF
 MIN_STIMULUS_OFFSET = 32
 
 # What an operation other than the heap's calls, in the order of their numbers in the image.
-CALLS = ("empty",)
+CALLS = (
+    "empty",
+    "queue_send",
+    "queue_receive",
+    "notify_give",
+    "notify_take",
+    "task_create",
+    "task_delete",
+    "timer_start",
+    "timer_stop",
+    "heap_stats",
+)
+KERNEL_CALLS = CALLS[1:]
+"""Those that a firmware must be built for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Step
 from scenarios.operations import (
     CALLS,
+    KERNEL_CALLS,
     MAX_ENTRIES,
     Allocate,
     Call,
@@ -60,6 +61,13 @@ class Plan:
     image_crc32: int
     operations: pl.DataFrame = field(compare=False, repr=False)
     records: str = "uart"
+
+    @property
+    def calls_kernel(self) -> bool:
+        """Whether the firmware must be built with the kernel's calls."""
+        kernel = [CALLS.index(name) for name in KERNEL_CALLS]
+        calls = self.operations.filter(pl.col("kind") == "K")["size"]
+        return bool(calls.is_in(kernel).any())
 
     @property
     def ramp(self) -> bool:

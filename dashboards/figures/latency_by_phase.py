@@ -39,10 +39,10 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
     explanation = (
         "One stimulus per operation, a little later each time. Before the mask it is answered at once; where "
         "the mask is raised, the latency jumps to all of the critical section, and is less by one cycle for "
-        "each that the stimulus comes later. A dotted line is the sum of two other measurements: the width of "
-        "the critical section, and what an interrupt waits for beside it, found with an empty section swept "
-        "the same way. A curve that just touches its line shows that nothing else masks; points above it met "
-        "a tick (crosses) or the control interrupt, which make the section itself longer. "
+        "each that the stimulus comes later. A dotted line is the sum of two other measurements: how wide "
+        "the critical section is, and what an interrupt waits for beside it, found with an empty one swept "
+        "the same way. A curve that just touches its line shows that nothing else masks; points above met a "
+        "tick (crosses) or the control interrupt, which make the section itself longer. "
     ) + caveats(shown)
     return make_chart("phase", "Interrupt latency against phase", shown, counted, explanation, figure, 480)
 

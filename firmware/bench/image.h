@@ -39,7 +39,19 @@ typedef struct {
 typedef enum { ENTRY_ALLOCATE = 1, ENTRY_FREE = 2, ENTRY_MARK = 3, ENTRY_CALL = 4 } entry_kind;
 
 /** What an entry of kind ENTRY_CALL calls. */
-typedef enum { CALL_EMPTY = 0, CALLS } call_number;
+typedef enum {
+    CALL_EMPTY = 0,
+    CALL_QUEUE_SEND = 1,
+    CALL_QUEUE_RECEIVE = 2,
+    CALL_NOTIFY_GIVE = 3,
+    CALL_NOTIFY_TAKE = 4,
+    CALL_TASK_CREATE = 5,
+    CALL_TASK_DELETE = 6,
+    CALL_TIMER_START = 7,
+    CALL_TIMER_STOP = 8,
+    CALL_HEAP_STATS = 9,
+    CALLS
+} call_number;
 
 typedef struct {
     uint8_t kind;

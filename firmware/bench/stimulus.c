@@ -133,6 +133,10 @@ static void await_phase(uint32_t seq) {
     } while (now >= before);
 }
 
+bool stimulus_task_is_running(void) {
+    return xTaskGetCurrentTaskHandle() == woken_task;
+}
+
 /* The last edge comes long before the record of its operation ends, unless records are very fast. */
 static void arm(uint32_t offset_ticks) {
     while (compare_output_is_running(&stimulus_output)) {

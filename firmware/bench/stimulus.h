@@ -5,6 +5,7 @@
 #ifndef TAILSCOPE_BENCH_STIMULUS_H
 #define TAILSCOPE_BENCH_STIMULUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bench/image.h"
@@ -30,6 +31,9 @@ void stimulus_start(const image_header *header);
  * a stimulus: returns at once.
  */
 void stimulus_prepare(uint32_t seq, uint32_t offset_ticks);
+
+/** Whether it is the woken task that calls. */
+bool stimulus_task_is_running(void);
 
 /** No further edge: STIM and CTRL keep their levels. */
 void stimulus_stop(void);

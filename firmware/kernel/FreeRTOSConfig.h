@@ -15,7 +15,18 @@
 #define configTICK_TYPE_WIDTH_IN_BITS TICK_TYPE_WIDTH_32_BITS
 
 #define configUSE_PREEMPTION 1
+#ifdef TAILSCOPE_KERNEL_CALLS
+#define configMAX_PRIORITIES 4
+#define configUSE_TIMERS 1
+#define configTIMER_TASK_PRIORITY 2
+#define configTIMER_QUEUE_LENGTH 4
+#define configTIMER_TASK_STACK_DEPTH 128 /* words */
+#define INCLUDE_vTaskDelete 1
+#define INCLUDE_xTaskGetCurrentTaskHandle 1
+#else
 #define configMAX_PRIORITIES 3
+#define configUSE_TIMERS 0
+#endif
 #define configMINIMAL_STACK_SIZE 128u /* words */
 #define configMAX_TASK_NAME_LEN 12
 #define configUSE_IDLE_HOOK 0
@@ -32,7 +43,6 @@
 #define INCLUDE_vTaskSuspend 1
 
 #define configUSE_MUTEXES 0
-#define configUSE_TIMERS 0
 #define configUSE_EVENT_GROUPS 0
 #define configUSE_STREAM_BUFFERS 0
 

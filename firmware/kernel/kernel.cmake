@@ -29,5 +29,10 @@ tailscope_check_kernel("${kernel}")
 tailscope_hide_folder("${kernel}" FreeRTOS-Kernel)
 
 add_library(freertos_kernel OBJECT "${kernel}/tasks.c" "${kernel}/list.c" "${kernel}/${kernel_port}/port.c")
+
+# The calls of bench/kernel_calls.c need more of the kernel; all other builds are without, and no slower for it.
+if(TAILSCOPE_KERNEL_CALLS)
+    target_sources(freertos_kernel PRIVATE "${kernel}/queue.c" "${kernel}/timers.c")
+endif()
 target_include_directories(freertos_kernel SYSTEM PUBLIC "${kernel}/include" "${kernel}/${kernel_port}")
 target_include_directories(freertos_kernel PUBLIC "${CMAKE_CURRENT_LIST_DIR}" "${CMAKE_CURRENT_LIST_DIR}/..")

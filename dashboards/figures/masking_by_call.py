@@ -1,0 +1,68 @@
+"""The heap's masking beside the kernel's: the worst latency that each call gave an interrupt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+import polars as pl
+
+from dashboards.chart import Chart, make_chart, per_series
+from dashboards.figures.latency_by_phase import by_phase
+from dashboards.locking import caveats
+from dashboards.selection import meta, operation_keys
+from dashboards.series import Series
+
+EMPTY_CALL = 0
+ROW_PIXELS = 26
+
+
+def masking_by_call(series: Sequence[Series]) -> Chart | None:
+    """A bar per call and run. None without a sweep of the kernel's calls."""
+    calling = [one for one in series if one.run.manifest.swept and _calls_kernel(one)]
+    swept = [(one, table) for one in calling if len(table := by_phase(one))]
+    if not swept:
+        return None
+    worst = [(one, worst_by_label(table)) for one, table in swept]
+    figure = go.Figure([_bars(one, table) for one, table in worst])
+    figure.update_xaxes(title_text="worst latency, stimulus to handler (ns)", rangemode="tozero")
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    figure.update_layout(barmode="group")
+    shown = [one for one, _ in swept]
+    counted = per_series(shown, [len(table) for _, table in swept], "swept stimuli")
+    rows = sum(len(table) for _, table in worst)
+    explanation = (
+        "Each call was met by a stimulus at phases all through it; a bar is the worst answer. The calls "
+        "allocate and free are the heap's, the others FreeRTOS's own, whose critical sections mask the same "
+        "interrupts; heap_stats is the kernel's call and the heap's walk, past every block under the lock. "
+    ) + caveats(shown)
+    title = "Who masks for how long"
+    return make_chart("calls", title, shown, counted, explanation, figure, 110 + ROW_PIXELS * rows)
+
+
+def _calls_kernel(one: Series) -> bool:
+    calls = one.run.operations.filter(pl.col("kind") == "K")
+    return bool((calls["size"] != EMPTY_CALL).any())
+
+
+def worst_by_label(table: pl.DataFrame) -> pl.DataFrame:
+    """Of each label, in order of appearance in the run, the stimulus that waited longest."""
+    order = table.group_by("label").agg(pl.col("seq").min().alias("first")).sort("first")
+    worst = table.sort("isr_latency_ns", descending=True, maintain_order=True).unique("label", keep="first")
+    return order.join(worst, on="label", maintain_order="left")
+
+
+def _bars(one: Series, worst: pl.DataFrame) -> go.Bar:
+    return go.Bar(
+        x=worst["isr_latency_ns"].round(1).to_numpy(),
+        y=worst["label"].fill_null("no label").to_list(),
+        orientation="h",
+        name=one.label,
+        marker={"color": one.style.colour},
+        text=[f"{value:,.0f}" for value in worst["isr_latency_ns"]],
+        textposition="outside",
+        cliponaxis=False,
+        meta=meta(one),
+        customdata=operation_keys(worst["seq"]),
+        hovertemplate="%{y}: worst %{x:,.6~g} ns<br>operation %{customdata}",
+    )
