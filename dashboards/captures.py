@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from dashboards.explanations import explanations
 from dashboards.runs import LoadedRun
 from dashboards.series import Series
 from dashboards.windows import Window, keys_by_interest, window_of
@@ -36,6 +37,7 @@ def _run(one: Series, edges_budget: int) -> dict[str, Any]:
         "tint": one.style.tint(0.12),
         "samplerate_hz": one.run.manifest.samplerate_hz,
         "verdict": one.run.manifest.verdict,
+        "explained": explanations(one.run),
         "windows": {key: _packed(window) for key, window in windows.items()},
         "operations": _operations(one.run, [int(key) for key in windows if not key.startswith("@")]),
     }

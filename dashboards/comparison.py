@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from dashboards.ceilings import ceiling
 from dashboards.certainty import PERCENTILES
 from dashboards.formatting import MISSING, grouped
 from dashboards.formatting import quantity as number
@@ -34,6 +35,12 @@ def comparison_table(series: Sequence[Series]) -> str:
     )
 
 
+_BOUND_WORDS = (
+    "Bound: the longest path through the machine code of the section without interrupts, every instruction "
+    "at its worst, and how many times the longest section seen it is."
+)
+
+
 def _legend(series: Sequence[Series]) -> str:
     """What stands beside the numbers, and why it may not."""
     refused = dict.fromkeys(one.run.manifest.certainty.refused for one in series)
@@ -46,6 +53,7 @@ def _legend(series: Sequence[Series]) -> str:
             else []
         ),
         *(sentence for sentence in refused if sentence),
+        *([_BOUND_WORDS] if any(ceiling(one.run, "allocate") for one in series) else []),
         *dict.fromkeys(f"{one.name}: {words}" for one in series for words in one.run.treatment),
     ]
     return f'<p class="explanation">{escape(" ".join(sentences))}</p>'
@@ -111,7 +119,25 @@ def _maximum(quantity: Quantity, one: Series, value: float | None, largest: floa
     bar = f'<span class="bar" style="width:{share:.1f}%;background:{one.style.colour}"></span>'
     address = escape(fragment(one.run.id, key))
     link = f'<a href="{address}" title="show its waveform">{shown}</a>'
-    return f'<td class="max">{link}{_budget(quantity, one)}{bar}</td>'
+    return f'<td class="max">{link}{_budget(quantity, one)}{_ceiling(quantity, one)}{bar}</td>'
+
+
+_BOUNDED = {
+    "critical_ns": "allocate",
+    "dwt_cycles": "allocate",
+    "free_critical_ns": "free",
+    "free_dwt_cycles": "free",
+}
+
+
+def _ceiling(quantity: Quantity, one: Series) -> str:
+    """`bound 12,155, 2.3 ×`: the most that it can be without interrupts, as multiple of what was."""
+    bound = ceiling(one.run, _BOUNDED[quantity.key]) if quantity.key in _BOUNDED else None
+    if bound is None:
+        return ""
+    value = bound.cycles if quantity.key.endswith("cycles") else bound.ns
+    times = "" if bound.ratio is None else f", {bound.ratio:.1f} ×"
+    return f"<small>bound {number(value, quantity.unit)}{times}</small>"
 
 
 def _budget(quantity: Quantity, one: Series) -> str:

@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from dashboards import ceilings
 from dashboards.formatting import quantity as number
 from dashboards.quantities import PRINTED, Quantity, shown
 from dashboards.runs import LoadedRun
@@ -23,7 +24,7 @@ def terminal_report(runs: Sequence[LoadedRun]) -> RenderableType:
     """What to print of `runs`; in WIDTH_COLUMNS. A doubtful run has its verdict beside its numbers."""
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
-        parts += [_table(scenario, series), *_reasons(series), Text()]
+        parts += [_table(scenario, series), *_ceilings(series), *_reasons(series), Text()]
     return Group(*parts)
 
 
@@ -60,6 +61,11 @@ def _row(quantity: Quantity, one: Series, first: bool) -> list[Text]:
         *map(Text, values),
         Text(budget),
     ]
+
+
+def _ceilings(series: Sequence[Series]) -> list[Text]:
+    """One line for each run whose critical section has a bound."""
+    return [Text(f"{one.name}: {words}") for one in series if (words := ceilings.sentence(one.run))]
 
 
 def _reasons(series: Sequence[Series]) -> list[Text]:

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
+from dashboards.ceilings import ceiling
 from dashboards.chart import Chart, line, make_chart, per_series, points
 from dashboards.selection import meta, operation_keys
 from dashboards.series import Series
@@ -42,6 +43,9 @@ def ramp(series: Sequence[Series]) -> Chart | None:
             figure.add_trace(
                 _best(one, valid, row, legend=number == 1 and one is series[0]), row=number, col=1
             )
+        for one, table in zip(series, tables, strict=True):
+            if (bound := _bound(one, table, row)) is not None:
+                figure.add_trace(bound, row=number, col=1)
         figure.update_yaxes(title_text=row.axis, rangemode="tozero", row=number, col=1)
     deepest = max(int(table["depth"].max()) for table in tables if len(table))  # type: ignore[arg-type]
     figure.update_xaxes(range=[0, deepest * 1.02])
@@ -49,7 +53,8 @@ def ramp(series: Sequence[Series]) -> Chart | None:
     counted = per_series(series, [len(table) for table in tables], "measured allocations")
     explanation = (
         "Points are single trials, the line is the worst of each depth. The minimum of the trials, which "
-        "hides what a deadline must survive, can be switched on in the legend."
+        "hides what a deadline must survive, can be switched on in the legend. A dashed line is the bound of "
+        "a section that does not grow with the region: no heap can make it longer, interrupts apart."
     )
     return make_chart("ramp", "Cost against depth", series, counted, explanation, figure, height=860)
 
@@ -77,6 +82,24 @@ def _trials(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter:
 def _worst(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatter:
     line_of_max = {"name": f"{one.label} max", "line": line(one), "legendgroup": one.run.id}
     return _per_depth(one, table, row, "max").update(line_of_max | {"showlegend": legend})
+
+
+def _bound(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter | None:
+    """The bound across all depths; one that grows with the region would dwarf everything else."""
+    bound = ceiling(one.run, "allocate")
+    if bound is None or bound.region_decided or row.unit not in ("ns", "cycles") or not len(table):
+        return None
+    value = bound.ns if row.unit == "ns" else bound.cycles
+    return go.Scatter(
+        x=[0, int(table["depth"].max())],  # type: ignore[arg-type]
+        y=[value, value],
+        mode="lines",
+        line={"color": one.style.colour, "width": 1.2, "dash": "dash"},
+        name=f"{one.label} bound",
+        legendgroup=one.run.id,
+        showlegend=False,
+        hovertemplate=f"bound %{{y:,.6~g}} {row.unit}",
+    )
 
 
 def _best(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatter:

@@ -108,6 +108,75 @@
     Plotly.react("selected-plot", figure.data, figure.layout, config);
   }
 
+  const quantities = {
+    critical: "the longest critical section of an allocation", free: "the longest critical section of a free",
+    latency: "the longest wait of an interrupt",
+  };
+
+  function element(name, text, className) {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    if (className) made.className = className;
+    return made;
+  }
+
+  function table(title, rows) {
+    const box = element("div"), body = element("table");
+    for (const cells of rows) {
+      const row = element("tr");
+      cells.forEach((cell) => row.append(element("td", cell, typeof cell === "number" ? "count" : "")));
+      row.querySelectorAll(".count").forEach((cell) => { cell.textContent = number.format(cell.textContent); });
+      body.append(row);
+    }
+    box.append(element("h4", title), body);
+    return box;
+  }
+
+  // The region in rows from left to right, as a page is read.
+  function heapMap(explained) {
+    const rows = 6, svgName = "http://www.w3.org/2000/svg", bytes = explained.region_bytes / rows;
+    const svg = document.createElementNS(svgName, "svg");
+    svg.setAttribute("viewBox", `0 0 ${bytes} ${rows}`);
+    svg.setAttribute("preserveAspectRatio", "none");
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", explained.note);
+    for (const [offset, size, what] of explained.pieces) {
+      for (let at = offset; at < offset + size;) {
+        const row = Math.floor(at / bytes);
+        const end = Math.min(offset + size, Math.ceil((row + 1) * bytes));
+        const piece = document.createElementNS(svgName, "rect");
+        const place = { x: at - row * bytes, y: row + 0.08, width: end - at, height: 0.84 };
+        for (const [name, value] of Object.entries(place)) piece.setAttribute(name, value);
+        piece.setAttribute("class", what);
+        const words = document.createElementNS(svgName, "title");
+        words.textContent = `${what}: ${number.format(size)} bytes at ${number.format(offset)}`;
+        piece.append(words);
+        svg.append(piece);
+        at = end;
+      }
+    }
+    return svg;
+  }
+
+  function explanation(explained) {
+    const box = element("div", undefined, "explained");
+    box.append(element("h3", `Explained: ${quantities[explained.quantity] ?? explained.quantity}`));
+    explained.unknown.forEach((sentence) => box.append(element("p", sentence)));
+    if (!explained.pieces) return box;
+    box.append(element("p", `${number.format(explained.instructions)} instructions in ${number.format(explained.cycles)} ` +
+      "cycles, replayed on the virtual board and equal to the capture to the sample."));
+    const columns = element("div", undefined, "columns");
+    const totals = ([name, cycles, executions, source]) => [cycles, `${number.format(executions)} ×`, name, source];
+    columns.append(
+      table("cycles by function", explained.functions.map(totals)),
+      table("call stack", explained.stack),
+      table("dearest instructions", explained.dearest.map(totals)),
+    );
+    box.append(columns, element("h4", "heap before it: live dark, free light, what is not known grey"), heapMap(explained),
+      element("p", explained.note));
+    return box;
+  }
+
   function show() {
     const chosen = selection();
     const panel = document.getElementById("selected");
@@ -123,6 +192,8 @@
         "most telling operations and interrupts of this run; the capture itself is in the run folder.";
     document.getElementById("selected-plot").hidden = !known;
     if (known) drawWindow(run, run.windows[chosen.key]);
+    const explained = Object.hasOwn(run.explained, chosen.key) ? run.explained[chosen.key] : [];
+    document.getElementById("selected-explained").replaceChildren(...explained.map(explanation));
   }
 
   function close() {

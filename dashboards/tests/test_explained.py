@@ -1,0 +1,113 @@
+"""Bounds and explanations: what a run folder tells of them, and what a damaged one does not break."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboards import ceilings
+from dashboards.explanations import explanations
+from dashboards.figures.ramp import ramp
+from dashboards.report import report_html, write_report
+from dashboards.runs import load_run
+from dashboards.series import by_scenario
+from dashboards.tests.browser import Browser, chromium
+from dashboards.tests.synthetic import Operation, write_run
+
+BOUND = {"cycles": 1_000, "ns": 11_904.8, "ratio": 2.5, "region_decided": False, "why_not": None}
+NONE = {"cycles": None, "ns": None, "ratio": None, "region_decided": False, "why_not": "nobody knows"}
+HOSTILE = "<img src=x onerror=window.ran=1>"
+EXPLAINED: dict[str, Any] = {
+    "schema": 1,
+    "quantity": "critical",
+    "key": "3",
+    "replayed": True,
+    "unknown": [],
+    "cycles": 300,
+    "instructions": 120,
+    "stack": [{"address": 1, "place": f"{HOSTILE}+0x2", "source": "seglist.c:43"}],
+    "functions": [{"name": HOSTILE, "executions": 12, "cycles": 250, "source": ""}],
+    "dearest": [],
+    "heap": {
+        "region_bytes": 600,
+        "pieces": [
+            {"offset": 0, "bytes": 88, "what": "live"},
+            {"offset": 88, "bytes": 24, "what": "free"},
+            {"offset": 112, "bytes": 488, "what": "unknown"},
+        ],
+        "note": "read from somewhere",
+    },
+}
+
+
+def written(folder: Path, bounds: object, explained: object | None = None) -> Path:
+    operations = [Operation("A", 16, 1, 300 + depth, depth=depth) for depth in range(1, 30)]
+    run = write_run(folder, "mem_frag", "seglist", operations, changes={"bounds": bounds})
+    if explained is not None:
+        (run / "explain").mkdir()
+        (run / "explain" / "critical.json").write_text(json.dumps(explained))
+    return run
+
+
+def test_a_bound_stands_beside_the_maximum_and_above_the_ramp(tmp_path: Path) -> None:
+    run = load_run(written(tmp_path, {"allocate": BOUND, "free": NONE}))
+    assert ceilings.sentence(run) == (
+        "critical section without interrupts at most 1,000 cycles in an allocation, 2.5 × the longest"
+    )
+    assert "bound 1,000, 2.5 ×" in report_html([run])
+    chart = ramp(by_scenario([run])["mem_frag"])
+    assert chart is not None
+    lines = [list(trace.y) for trace in chart.figure.data if str(trace.name).endswith("bound")]
+    assert lines == [[11_904.8] * 2, [1_000.0] * 2]
+
+
+def test_a_bound_that_grows_with_the_region_is_no_line(tmp_path: Path) -> None:
+    run = load_run(written(tmp_path, {"allocate": {**BOUND, "region_decided": True}}))
+    assert "by the region's size" in ceilings.sentence(run)
+    chart = ramp(by_scenario([run])["mem_frag"])
+    assert chart is not None
+    assert not [trace for trace in chart.figure.data if str(trace.name).endswith("bound")]
+
+
+@pytest.mark.parametrize("bounds", [None, [], {"allocate": 3}, {"allocate": {"cycles": "many", "ns": 1}}])
+def test_a_run_without_bounds_has_none(bounds: object, tmp_path: Path) -> None:
+    run = load_run(written(tmp_path, bounds))
+    assert ceilings.ceiling(run, "allocate") is None
+    assert ceilings.sentence(run) == ""
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [[], {}, EXPLAINED | {"schema": 2}, EXPLAINED | {"heap": 1}, EXPLAINED | {"cycles": "many"}],
+)
+def test_a_damaged_explanation_is_left_out(damaged: object, tmp_path: Path) -> None:
+    run = load_run(written(tmp_path, {}, damaged))
+    assert explanations(run) == {}
+
+
+@pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
+def test_a_click_shows_the_explanation(tmp_path: Path) -> None:
+    run = written(tmp_path, {}, EXPLAINED)
+    report = write_report([run], tmp_path / "report.html")
+    executable = chromium()
+    assert executable is not None
+    with Browser(executable) as browser:
+        browser.open(report, f"#select={run.name}:3")
+        browser.settle()
+        panel = "document.getElementById('selected-explained')"
+        shown = browser.evaluate(f"{panel}.textContent")
+        assert "120 instructions in 300 cycles" in shown
+        assert f"{HOSTILE}+0x2seglist.c:43" in shown
+        assert f"25012 ×{HOSTILE}" in shown
+        # 600 bytes in rows of 100: the live piece is in the first, the free one in two, the rest in five.
+        counted = [browser.evaluate(f"{panel}.querySelectorAll('rect.{w}').length") for w in ("live", "free")]
+        assert counted == [1, 2]
+        assert browser.evaluate(f"{panel}.querySelectorAll('rect.unknown').length") == 5
+        assert browser.evaluate("window.ran === undefined") is True
+        browser.evaluate(f"location.hash = '#select={run.name}:4'")
+        browser.settle()
+        assert browser.evaluate(f"{panel}.textContent") == ""
+        assert browser.complaints == []
