@@ -201,6 +201,15 @@ def bench(_context: Context, what: str, json: bool = False) -> None:
     print(json_format.dumps(found, indent=2) if json else "\n".join(f"{k}: {v}" for k, v in found.items()))
 
 
+@task
+def perturbation(_context: Context) -> None:
+    """Show what pins, cycle counter and records cost: the same operations on builds without them."""
+    from simulator import perturbation as room
+
+    with one_sentence():
+        print(room.table())
+
+
 @task(help={"cases": "how many random instructions", "seed": "what they are drawn from"})
 def differential(_context: Context, cases: int = 10_000_000, seed: int = 1) -> None:
     """Compare the simulated core with Unicorn over every encoding, and report the coverage."""

@@ -24,6 +24,8 @@ _PACKAGES = {
 
 _TAIL_LINES = 20
 
+INSTRUMENTS = ("pins", "dwt", "records")
+
 
 class BuildError(Exception):
     """The firmware could not be built; the message says why and what to do."""
@@ -50,6 +52,7 @@ class _Build:
     locking: str
     knobs: Mapping[str, int] = field(default_factory=dict)
     kernel_calls: bool = False
+    without: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -59,6 +62,7 @@ class _Build:
         words += [] if self.locking == row.lockings[0] else [self.locking]
         words += [f"{name}={value}" for name, value in sorted(self.knobs.items()) if value != row.knobs[name]]
         words += ["kernel-calls"] if self.kernel_calls else []
+        words += [f"without-{instrument}" for instrument in self.without]
         return _BUILDS / "-".join(words)
 
 
@@ -73,17 +77,21 @@ def build(
     locking: str | None = None,
     knobs: Mapping[str, int] | None = None,
     kernel_calls: bool = False,
+    without: tuple[str, ...] = (),
 ) -> FirmwareImage:
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap holds
     others off (None: the allocator's default), `knobs` its numbers where they differ,
-    `kernel_calls` whether operations may call the kernel. Raises BuildError.
+    `kernel_calls` whether operations may call the kernel; `without` leaves out some of
+    INSTRUMENTS, to learn what they cost. Raises BuildError.
     """
     _check_allocator(allocator)
     row = catalogue.allocators()[allocator]
     _check_locking(row, locking)
     _check_knobs(row, knobs or {})
     _check_tools()
-    chosen = _Build(allocator, art, locking or row.lockings[0], {**row.knobs, **(knobs or {})}, kernel_calls)
+    chosen = _Build(
+        allocator, art, locking or row.lockings[0], {**row.knobs, **(knobs or {})}, kernel_calls, without
+    )
     folder = chosen.folder
     _run("configure", allocator, _configure_command(folder, chosen))
     _run("compile", allocator, ["cmake", "--build", str(folder)])
@@ -111,6 +119,10 @@ def _configure_command(folder: Path, chosen: _Build) -> list[str]:
         f"-DTAILSCOPE_ALLOCATOR={chosen.allocator}",
         f"-DTAILSCOPE_ART={'on' if chosen.art else 'off'}",
         f"-DTAILSCOPE_LOCKING={chosen.locking}",
+        *(
+            f"-DTAILSCOPE_WITHOUT_{name.upper()}={'ON' if name in chosen.without else 'OFF'}"
+            for name in INSTRUMENTS
+        ),
         f"-DTAILSCOPE_KERNEL_CALLS={'ON' if chosen.kernel_calls else 'OFF'}",
         *(f"-DTAILSCOPE_{name}={value}" for name, value in sorted(chosen.knobs.items())),
         f"-DFREERTOS_KERNEL_PATH={_kernel_path()}",
