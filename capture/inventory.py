@@ -48,6 +48,7 @@ def _allocator(row: heaps.Allocator) -> dict[str, Any]:
         "promises": [promise for promise in heaps.PROMISES if promise in row.promises],
         "licence": row.licence,
         "origin": row.origin,
+        "missing": row.missing_checkout(),
     }
 
 
@@ -60,7 +61,7 @@ def _allocator_words(entry: dict[str, Any]) -> tuple[str, ...]:
         entry["allocate"],
         entry["free"],
         entry["licence"],
-        entry["origin"],
+        entry["origin"] + (f"  [{entry['missing']}]" if entry["missing"] else ""),
     )
 
 

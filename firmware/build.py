@@ -67,8 +67,8 @@ class _Build:
 
 
 def allocators() -> tuple[str, ...]:
-    """Names of the allocators that can be linked, sorted."""
-    return tuple(catalogue.allocators())
+    """Names of the allocators that can be linked here, sorted: not those whose checkout is missing."""
+    return tuple(name for name, row in catalogue.allocators().items() if row.missing_checkout() is None)
 
 
 def build(
@@ -107,13 +107,14 @@ def _looks(row: catalogue.Allocator, elf: Path) -> tuple[int, ...]:
         raise BuildError(f"The search of {row.id} cannot be counted: {error}") from None
 
 
-def _kernel_path() -> str:
-    """The user's own kernel checkout, absolute; empty for the pinned one."""
-    chosen = os.environ.get("FREERTOS_KERNEL_PATH", "")
+def _checkout(variable: str) -> str:
+    """The user's own checkout that `variable` of the environment names, absolute; empty if it names none."""
+    chosen = os.environ.get(variable, "")
     return str(Path(chosen).resolve()) if chosen else ""
 
 
 def _configure_command(folder: Path, chosen: _Build) -> list[str]:
+    checkout = catalogue.allocators()[chosen.allocator].checkout
     return [
         *("cmake", "-S", str(_FIRMWARE), "-B", str(folder), "-G", "Ninja"),
         f"-DTAILSCOPE_ALLOCATOR={chosen.allocator}",
@@ -125,14 +126,18 @@ def _configure_command(folder: Path, chosen: _Build) -> list[str]:
         ),
         f"-DTAILSCOPE_KERNEL_CALLS={'ON' if chosen.kernel_calls else 'OFF'}",
         *(f"-DTAILSCOPE_{name}={value}" for name, value in sorted(chosen.knobs.items())),
-        f"-DFREERTOS_KERNEL_PATH={_kernel_path()}",
+        f"-DFREERTOS_KERNEL_PATH={_checkout('FREERTOS_KERNEL_PATH')}",
+        *([f"-D{checkout}={_checkout(checkout)}"] if checkout else []),
     ]
 
 
 def _check_allocator(allocator: str) -> None:
-    if allocator not in allocators():
+    row = catalogue.allocators().get(allocator)
+    if row is None:
         known = ", ".join(allocators())
         raise BuildError(f"There is no allocator {allocator!r}: choose one of {known}.")
+    if missing := row.missing_checkout():
+        raise BuildError(missing)
 
 
 def _check_locking(row: catalogue.Allocator, locking: str | None) -> None:

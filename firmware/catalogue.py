@@ -6,6 +6,7 @@ Only the standard library is used, because CMake runs this too:
 
 from __future__ import annotations
 
+import os
 import sys
 import tomllib
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ PROMISES = (
 
 _FILE = Path(__file__).resolve().parent / "heap" / "catalogue.toml"
 _TEXTS = ("allocate", "free", "licence", "origin")
-_KEYS = {"kind", "locking", "knobs", "promises", "target_only", "search", *_TEXTS}
+_KEYS = {"kind", "locking", "knobs", "promises", "target_only", "checkout", "search", *_TEXTS}
 
 
 class CatalogueError(Exception):
@@ -50,7 +51,8 @@ class SearchPlace:
     """A look of the search at a block, in code that does not count its probes itself (search_places.py).
 
     In `function`, the machine code of each line of `file` that has `statement` (there are `times` of them),
-    or of each of `lines` where the source is not at hand, has one `instruction`, a regular expression.
+    or of each of `lines` where the source is not at hand, has one `instruction`, a regular expression; or as
+    many as there are `alternatives`, of which a look executes one.
     """
 
     function: str
@@ -58,6 +60,7 @@ class SearchPlace:
     instruction: str
     statement: str = ""
     times: int = 1
+    alternatives: int = 1
     lines: tuple[int, ...] = ()
 
 
@@ -78,8 +81,19 @@ class Allocator:
     promises: frozenset[str]
     target_only: bool
     """There is no host build of it."""
+    checkout: str | None
+    """The environment variable that names the user's checkout it is compiled from; None: it needs none."""
     search: tuple[SearchPlace, ...] | None
     """Where its search can be counted from outside; empty: it has no search loop; None: nobody knows."""
+
+    def missing_checkout(self) -> str | None:
+        """Why it cannot be built here, as one sentence that says what to do; None if it can."""
+        if self.checkout is None or os.environ.get(self.checkout):
+            return None
+        return (
+            f"{self.id} is compiled from a checkout of your own ({self.origin}): "
+            f"set {self.checkout} to its folder."
+        )
 
 
 @cache
@@ -116,6 +130,7 @@ def _row(name: str, table: object) -> Allocator:
             PROMISES if kind == "index" else _words(name, "promises", table.get("promises"), PROMISES)
         ),
         search=_search(name, table.get("search")),
+        checkout=_text(name, "checkout", table["checkout"]) if "checkout" in table else None,
         target_only=_flag(name, "target_only", table.get("target_only", False)),
         **texts,
     )

@@ -2,8 +2,9 @@
 
 The catalogue names a statement of the pinned source, or lines of code that came compiled, and what the look
 is in machine code: a load. The image's line table says which instructions belong to a line. Each line must
-have exactly one such instruction, so that its executions are the looks; anything else is refused, since a
-compiler that arranges the loop otherwise would make the counts something else.
+have exactly one such instruction, or one on each of the ways that the catalogue counts, so that their
+executions are the looks; anything else is refused, since a compiler that arranges the loop otherwise would
+make the counts something else.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ def _addresses(elf: Path, place: SearchPlace) -> Iterator[int]:
             for address, file, at, text in code
             if at == line and _is(place.file, file) and re.match(place.instruction, text)
         ]
-        if len(found) != 1:
+        if len(found) != place.alternatives:
             raise SearchError(
                 f"Line {line} of {place.file} has {len(found)} instructions like {place.instruction!r} in "
-                f"{place.function}, not 1: the compiler arranged the search otherwise; "
+                f"{place.function}, not {place.alternatives}: the compiler arranged the search otherwise; "
                 "mend its place in the catalogue."
             )
-        yield found[0]
+        yield from found
 
 
 def _lines_of(source: Path, place: SearchPlace) -> tuple[int, ...]:

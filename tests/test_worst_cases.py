@@ -17,6 +17,8 @@ CONSTANT_TIME = [
     name
     for name, row in catalogue.allocators().items()
     if (row.allocate, row.free) == ("O(1)", "O(1)") and "frees" in row.promises
+    # A user's own checkout is of any version.
+    and row.checkout is None
 ]
 NEAR = 0.7
 

@@ -39,13 +39,18 @@ function(tailscope_foreign)
     target_link_libraries(tailscope_heap PRIVATE tailscope_foreign)
 endfunction()
 
-# tailscope_pinned(<result> <crate>): the folder of a crate that package/Cargo.lock pins, for tailscope_foreign(). In what
-# is compiled the folder is called by the crate's name.
+# tailscope_hide_sources(<folder> <name>): in what is compiled the folder, of sources of others, is called by the name.
+function(tailscope_hide_sources folder name)
+    add_compile_options("-ffile-prefix-map=${folder}=${name}")
+    target_compile_options(tailscope_heap PRIVATE "-ffile-prefix-map=${folder}=${name}")
+endfunction()
+
+# tailscope_pinned(<result> <crate>): the folder of a crate that package/Cargo.lock pins, for tailscope_foreign(), hidden
+# behind the crate's name.
 function(tailscope_pinned result crate)
     include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../cmake/crates.cmake")
     tailscope_crate_folder(folder "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package" ${crate})
-    add_compile_options("-ffile-prefix-map=${folder}=${crate}")
-    target_compile_options(tailscope_heap PRIVATE "-ffile-prefix-map=${folder}=${crate}")
+    tailscope_hide_sources("${folder}" ${crate})
     set(${result} "${folder}" PARENT_SCOPE)
 endfunction()
 

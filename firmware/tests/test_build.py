@@ -173,6 +173,20 @@ def test_kernel_path_of_the_environment_is_followed(monkeypatch: pytest.MonkeyPa
     assert firmware.build("tlsf").elf.is_file()
 
 
+def test_an_allocator_of_the_users_checkout_says_what_to_set(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "build")
+    monkeypatch.delenv("ZEPHYR_PATH", raising=False)
+    assert "sys_heap" not in firmware.allocators()
+    with pytest.raises(firmware.BuildError, match=r"^sys_heap is .* set ZEPHYR_PATH to its folder\.$"):
+        firmware.build("sys_heap")
+    monkeypatch.setenv("ZEPHYR_PATH", str(tmp_path))
+    assert "sys_heap" in firmware.allocators()
+    with pytest.raises(firmware.BuildError, match=r"has\s+no\s+lib/heap/heap\.c:\s+ZEPHYR_PATH\s+must"):
+        firmware.build("sys_heap")
+
+
 def test_missing_tool_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(firmware.BuildError, match=r"cmake is not on the PATH: install .* package cmake"):

@@ -44,6 +44,17 @@ def test_an_index_promises_all_and_works_under_every_lock() -> None:
     assert row.lockings == ("basepri", "primask", "scheduler")
 
 
+def test_a_checkout_is_looked_for_in_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert read(tmp_path, SOUND).missing_checkout() is None
+    row = read(tmp_path, SOUND + 'checkout = "MY_SOURCES"\n')
+    monkeypatch.delenv("MY_SOURCES", raising=False)
+    assert row.missing_checkout() == (
+        "mine is compiled from a checkout of your own (here): set MY_SOURCES to its folder."
+    )
+    monkeypatch.setenv("MY_SOURCES", str(tmp_path))
+    assert row.missing_checkout() is None
+
+
 def test_rows_are_sorted() -> None:
     assert list(catalogue.allocators()) == sorted(catalogue.allocators())
 
@@ -62,6 +73,7 @@ def test_rows_are_sorted() -> None:
         ('["frees"]', '"frees"', "promises must be a list of frees,"),
         ("DEPTH = 3", "DEPTH = -3", "knobs must map names to whole numbers."),
         ('origin = "here"', 'origin = "here"\ncolour = 1', "has the unknown key 'colour'."),
+        ('origin = "here"', 'origin = "here"\ncheckout = ""', "must say checkout."),
         ("[mine]", "[mine", "cannot be read"),
     ],
 )

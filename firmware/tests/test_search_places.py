@@ -48,6 +48,7 @@ def test_the_look_is_the_load_of_a_size_within_the_loop(image: firmware.Firmware
     [
         ({"statement": "while( true )"}, "has 'while( true )' 0 times, not 1"),
         ({"times": 2}, "1 times, not 2"),
+        ({"alternatives": 2}, "has 1 instructions like"),
         ({"instruction": "str"}, "has 0 instructions like 'str'"),
         ({"instruction": "."}, "instructions like '.'"),
         ({"function": "pvPortMalloc2"}, "no function pvPortMalloc2"),

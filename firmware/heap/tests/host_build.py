@@ -15,7 +15,11 @@ TESTS = Path(__file__).parent
 REPOSITORY = TESTS.parents[2]
 ALLOCATORS = sorted(catalogue.allocators())
 COUNTING = [name for name in ALLOCATORS if "counts_probes" in catalogue.allocators()[name].promises]
-ON_THE_HOST = [name for name in ALLOCATORS if not catalogue.allocators()[name].target_only]
+ON_THE_HOST = [
+    name
+    for name, row in catalogue.allocators().items()
+    if not row.target_only and row.missing_checkout() is None
+]
 
 
 def run(*command: str | Path) -> str:

@@ -1,0 +1,2 @@
+/** What sys_heap takes of Zephyr's types.h. */
+#include <stdint.h>
