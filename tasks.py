@@ -149,7 +149,7 @@ def redecode(_context: Context, run: str) -> None:
 )
 def explain(_context: Context, run: str, quantity: str = "critical", json: bool = False) -> None:
     """Explain the worst sample of a run: waveform, heap, call stack, instructions; kept in its folder."""
-    from explain import explanation, text
+    from simulator.explain import explanation, text
 
     with one_sentence():
         found = explanation.explain(Path(run), quantity)
@@ -253,12 +253,12 @@ def one_sentence() -> Iterator[None]:
     from capture.edges import CaptureError
     from capture.options import OptionError
     from dashboards.manifest import RunError
-    from explain.errors import ExplainError
     from firmware.build import BuildError as FirmwareBuildError
     from firmware.footprint import FootprintError
     from scenarios.errors import ImageError, ScenarioError
     from simulator.benchmark import BenchmarkError
     from simulator.build import BuildError as SimulatorBuildError
+    from simulator.explain.errors import ExplainError
 
     expected = (
         BenchmarkError,

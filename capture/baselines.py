@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 
 from capture.calibration import MarkerCost
+from capture.metrology.quantiles import summarise
 from capture.quantities import Quantity
-from metrology.quantiles import summarise
 
 
 def baseline(

@@ -12,12 +12,12 @@ from rich.status import Status
 
 from capture import conductor, suitability
 from capture.options import Options
-from explain import explanation
-from explain.errors import ExplainError
 from firmware import build as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan
 from simulator import build as simulator
+from simulator.explain import explanation
+from simulator.explain.errors import ExplainError
 
 
 def run(

@@ -14,13 +14,13 @@ from capture.dispersion import intervals
 from capture.evidence import Evidence
 from capture.instrument_summary import instruments
 from capture.maxima import maximum
+from capture.metrology.quantiles import Summary, summarise
 from capture.quantities import QUANTITIES, of_each
 from capture.records import Boot, EndRecord, HeapRecord, StatRecord
 from capture.sweep import curves
 from capture.verdict import judge
 from capture.wire import NS_PER_S
 from firmware.catalogue import allocators
-from metrology.quantiles import Summary, summarise
 
 SCHEMA = 1
 SKEW_REFERENCE = "STIM"

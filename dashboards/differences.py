@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from capture.metrology.comparison import Comparison, compare
 from dashboards.formatting import MISSING
 from dashboards.formatting import quantity as number
 from dashboards.quantities import CRITICAL, LATENCY, Quantity, samples
 from dashboards.series import Series
-from metrology.comparison import Comparison, compare
 
 _COMPARED = (CRITICAL, LATENCY)
 _NO_INTERVAL = "A ramp's depths are chosen, not drawn: there is no sampling error."

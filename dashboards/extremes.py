@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from capture.metrology.extremes import CONFIDENCE, Estimate, Fit, estimate
 from dashboards.quantities import ALL, samples
 from dashboards.runs import LoadedRun, RunError, load_run
-from metrology.extremes import CONFIDENCE, Estimate, Fit, estimate
 
 
 def as_text(folder: Path, key: str) -> str:

@@ -1,12 +1,12 @@
-"""A run's distributions as files for HdrHistogram's tools (metrology/histogram.py)."""
+"""A run's distributions as files for HdrHistogram's tools (capture/metrology/histogram.py)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from capture.metrology.histogram import percentile_distribution
 from dashboards.quantities import ALL, samples
 from dashboards.runs import RunError, load_run
-from metrology.histogram import percentile_distribution
 
 
 def write(run: Path, folder: Path) -> list[Path]:

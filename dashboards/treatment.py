@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from capture.metrology.intervals import percentile_intervals
+from capture.metrology.quantiles import summarise
 from dashboards.certainty import Interval
 from dashboards.manifest import Summary
 from dashboards.quantities import ALL, samples
 from dashboards.runs import LoadedRun
-from metrology.intervals import percentile_intervals
-from metrology.quantiles import summarise
 
 
 @dataclass(frozen=True)

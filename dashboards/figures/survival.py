@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
+from capture.metrology.quantiles import MYRIAD, PERCENTILES
 from dashboards.chart import Chart, line, make_chart, per_series
 from dashboards.formatting import quantity as number
 from dashboards.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.selection import describe, interrupt_keys, meta, operation_keys
 from dashboards.series import Series
-from metrology.quantiles import MYRIAD, PERCENTILES
 
 # Height of one line of the labels under the curves.
 LABEL_DECADES = 0.45

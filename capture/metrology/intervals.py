@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
-from metrology.quantiles import PERCENTILES, rank, samples_needed
+from capture.metrology.quantiles import PERCENTILES, rank, samples_needed
 
 CONFIDENCE = 0.95
 
@@ -28,7 +28,7 @@ Interval = tuple[float | int, float | int]
 
 
 def percentile_intervals(values: npt.ArrayLike, confidence: float = CONFIDENCE) -> dict[str, Interval | None]:
-    """The interval of each percentile of metrology.quantiles; None where `values` are too few for it."""
+    """The interval of each percentile of `quantiles`; None where `values` are too few for it."""
     ordered = np.sort(np.asarray(values))
     return {
         name: percentile_interval(ordered, share, confidence)

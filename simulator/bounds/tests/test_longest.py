@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from bounds.errors import NoBoundError
-from bounds.longest import longest
+from simulator.bounds.errors import NoBoundError
+from simulator.bounds.longest import longest
 
 Edges = dict[int, list[tuple[int, int]]]
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from capture.bench import IMAGE_ADDRESS
 from capture.edges import CHANNELS, EdgeList
-from explain.errors import ExplainError
-from explain.worst import Worst
+from simulator.explain.errors import ExplainError
+from simulator.explain.worst import Worst
 
 PINS = ("PA8", "PA9", "PA0", "PA10", "PB10", "PA1", "PB5", "PB4")
 """The pin of each of CHANNELS (docs/SPEC.md, section 1)."""

@@ -16,16 +16,16 @@ from capture import run_folder as names
 from capture.edges import CaptureError, EdgeList, read_parquet
 from capture.run_folder import RunFolder
 from capture.session_file import write_sr
-from explain import execution, heap_map, stack
-from explain.errors import ExplainError
-from explain.program import Program
-from explain.replay import TRACE_MOST, Replay, replay, window
-from explain.worst import Worst, find
 from firmware import build as firmware
 from firmware import catalogue
 from scenarios.errors import ImageError
 from scenarios.operations import Call, Mark, decode
 from simulator import build as simulator
+from simulator.explain import execution, heap_map, stack
+from simulator.explain.errors import ExplainError
+from simulator.explain.program import Program
+from simulator.explain.replay import TRACE_MOST, Replay, replay, window
+from simulator.explain.worst import Worst, find
 
 FOLDER = "explain"
 SCHEMA = 1

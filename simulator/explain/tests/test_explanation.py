@@ -15,15 +15,15 @@ import pytest
 from capture import conductor
 from capture.edges import EdgeList, read_parquet
 from capture.session_file import read_sr
-from explain import explanation, text
-from explain.errors import ExplainError
-from explain.program import Program
-from explain.replay import replay
-from explain.stack import unwind
-from explain.worst import find
 from firmware import build as firmware
 from scenarios import catalogue
 from simulator import build as simulator
+from simulator.explain import explanation, text
+from simulator.explain.errors import ExplainError
+from simulator.explain.program import Program
+from simulator.explain.replay import replay
+from simulator.explain.stack import unwind
+from simulator.explain.worst import find
 
 HEADER_BYTES = 16
 DEPTH = 256

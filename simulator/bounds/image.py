@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bounds.errors import NoBoundError
-from bounds.facts import Loops
-from bounds.section import Sections
-from explain.errors import ExplainError
-from explain.program import Program
+from simulator.bounds.errors import NoBoundError
+from simulator.bounds.facts import Loops
+from simulator.bounds.section import Sections
+from simulator.explain.errors import ExplainError
+from simulator.explain.program import Program
 
 FACADES = {
     "allocate": "heap_allocate",

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from capture.edges import EdgeList
-from explain.errors import ExplainError
+from simulator.explain.errors import ExplainError
 
 QUANTITIES = {"critical": "critical_ns", "free": "free_critical_ns", "latency": "interrupt_latency_ns"}
 """What can be explained, and the statistic of run.json whose maximum it is."""
