@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from capture.wire import NS_PER_S
+from capture.join import Join
+from capture.wire import NS_PER_S, PulseTrain
 from scenarios.plan import Plan
 
 # An interrupt of the control class keeps the processor for less than this.
 CONTROL_CYCLES = 150
 EMPTY = "empty"
+_NEVER = np.iinfo(np.int64).max
 
 
 def asked(plan: Plan) -> pl.DataFrame:
@@ -56,34 +58,49 @@ def _beside_control(stimuli: pl.DataFrame, interrupts: pl.DataFrame) -> np.ndarr
 
 
 def curves(
-    plan: Plan, operations: pl.DataFrame, interrupts: pl.DataFrame, allowed_ns: float | None
+    plan: Plan, joined: Join, critical: PulseTrain, samplerate_hz: int, allowed_ns: float | None
 ) -> dict[str, Any] | None:
     """What run.json says of a sweep; None where there is none, or nothing to match.
 
-    `allowed_ns` is what the budgets of latency and critical section leave open.
+    `critical` are the pulses of CRIT; `allowed_ns` is what the budgets of latency and section leave open.
     """
-    table = met(plan, operations, interrupts)
+    table = met(plan, joined.operations, joined.interrupts)
     if table is None:
         return None
-    undisturbed = table.filter(~pl.col("disturbed")).with_columns(
-        excess_ns=pl.col("isr_latency_ns") - pl.col("wire_critical_ns")
-    )
-    entry_ns = _greatest(undisturbed.filter(pl.col("label") == EMPTY), "excess_ns")
+    undisturbed = _beside_section(table.filter(~pl.col("disturbed")), critical, NS_PER_S / samplerate_hz)
+    lead_ns = _greatest(undisturbed.filter(pl.col("label") == EMPTY), "lead_ns")
     return {
-        "entry_ns": entry_ns,
+        "lead_ns": lead_ns,
         "allowed_ns": allowed_ns,
         "curves": [
-            _curve(label, table, undisturbed, entry_ns, allowed_ns)
+            _curve(label, table, undisturbed, lead_ns, allowed_ns)
             for label in table["label"].unique(maintain_order=True)
         ],
     }
+
+
+def _beside_section(stimuli: pl.DataFrame, critical: PulseTrain, sample_ns: float) -> pl.DataFrame:
+    """With what each stimulus waited for beside a critical section that ended before the answer, Float64.
+
+    `lead_ns`: from the stimulus to the section's begin, where it came before. `tail_ns`: from the section's
+    end to the answer, where it came within. Null otherwise.
+    """
+    since = stimuli["sample"].to_numpy()
+    until = since + np.rint(stimuli["isr_latency_ns"].fill_null(0.0).to_numpy() / sample_ns).astype(np.int64)
+    first = np.searchsorted(critical.end, since, "right")
+    begin, end = (np.append(edges, _NEVER)[first] for edges in (critical.start, critical.end))
+    over, before = end <= until, begin > since
+    return stimuli.with_columns(
+        lead_ns=pl.when(pl.Series(over & before)).then(pl.Series((begin - since) * sample_ns)),
+        tail_ns=pl.when(pl.Series(over & ~before)).then(pl.Series((until - end) * sample_ns)),
+    )
 
 
 def _curve(
     label: str | None,
     table: pl.DataFrame,
     undisturbed: pl.DataFrame,
-    entry_ns: float | None,
+    lead_ns: float | None,
     allowed_ns: float | None,
 ) -> dict[str, Any]:
     of_label = pl.col("label").eq_missing(pl.lit(label, dtype=pl.String))
@@ -91,6 +108,8 @@ def _curve(
     worst = undisturbed.sort("isr_latency_ns", descending=True, maintain_order=True).head(1)
     found = worst.row(0, named=True) if worst.height else {}
     critical_ns, worst_ns = found.get("wire_critical_ns"), found.get("isr_latency_ns")
+    tail_ns = undisturbed["tail_ns"].median()
+    entry_ns = lead_ns + tail_ns if isinstance(tail_ns, float) and lead_ns is not None else None
     fits = None
     if critical_ns is not None and entry_ns is not None and allowed_ns is not None:
         fits = abs(worst_ns - critical_ns - entry_ns) <= allowed_ns
@@ -102,6 +121,7 @@ def _curve(
         "latency_max_ns": _greatest(table, "isr_latency_ns"),
         "undisturbed_max_ns": worst_ns,
         "critical_ns": critical_ns,
+        "entry_ns": entry_ns,
         "seq": found.get("seq"),
         "within_budget": fits,
     }

@@ -128,14 +128,15 @@ class Manifest:
     def sweep_bounds(self) -> tuple[tuple[str, float], ...]:
         """For each curve of a sweep its label, and critical section plus entry in ns; none where not told."""
         sweep = self.raw.get("sweep")
-        entry_ns = sweep.get("entry_ns") if isinstance(sweep, dict) else None
         curves = sweep.get("curves") if isinstance(sweep, dict) else None
-        if not isinstance(entry_ns, int | float) or not isinstance(curves, list):
+        if not isinstance(curves, list):
             return ()
         return tuple(
             (str(curve.get("label")), float(critical_ns) + entry_ns)
             for curve in curves
-            if isinstance(curve, dict) and isinstance(critical_ns := curve.get("critical_ns"), int | float)
+            if isinstance(curve, dict)
+            and isinstance(critical_ns := curve.get("critical_ns"), int | float)
+            and isinstance(entry_ns := curve.get("entry_ns"), int | float)
         )
 
     @property

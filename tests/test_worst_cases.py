@@ -16,7 +16,8 @@ DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "TLSF.md"
 CONSTANT_TIME = [
     name
     for name, row in catalogue.allocators().items()
-    if (row.allocate, row.free) == ("O(1)", "O(1)") and "frees" in row.promises
+    if (row.allocate, row.free) == ("O(1)", "O(1)")
+    and "frees" in row.promises
     # A user's own checkout is of any version.
     and row.checkout is None
 ]

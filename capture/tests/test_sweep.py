@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from capture.interrupts import INTERRUPTS_SCHEMA
 from capture.join import OPERATIONS_SCHEMA
 from capture.sweep import curves, met, short_of_the_end
+from capture.wire import PulseTrain
 from scenarios.generators.generator import Step
 from scenarios.operations import Call
 from scenarios.plan import Plan, compile_steps
@@ -17,7 +20,6 @@ from scenarios.stimulus import Stimulus
 
 SAMPLE_NS = 1e9 / 84e6
 SECTION = 100
-ENTRY = 50
 
 
 def plan_of(labels: list[str]) -> Plan:
@@ -65,45 +67,65 @@ def _completed(table: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
     return table.with_columns(missing).select(pl.col(name).cast(dtype) for name, dtype in schema.items())
 
 
-PLAN = plan_of(["empty", "empty", "deep", "deep", "deep"])
+# CRIT rises 30 samples after OP. The third and fourth stimulus come before the section, the fifth within.
+PLAN = plan_of(["empty", "empty", "deep", "deep", "deep", "deep"])
 OPERATIONS = operations_of(PLAN)
-PHASES = [10, 310, 10, 20, 310]
-LATENCIES = [20 + ENTRY, 16, SECTION + ENTRY + 1, SECTION + ENTRY - 9, 16]
+PHASES = [10, 310, 10, 20, 60, 310]
+LEAD, TAIL = 20, 33
+LATENCIES = [LEAD + 20 + 27, 16, LEAD + SECTION + TAIL, LEAD - 10 + SECTION + TAIL, 130 - 60 + TAIL, 16]
+
+
+def found_of(latencies: list[int], control: list[tuple[int, int]], allowed_samples: float) -> dict[str, Any]:
+    begin = OPERATIONS["start_sample"].to_numpy() + 30
+    widths = np.rint(OPERATIONS["wire_critical_ns"].to_numpy() / SAMPLE_NS).astype(np.int64)
+    found = curves(
+        PLAN,
+        joined(OPERATIONS, interrupts_of(PHASES, latencies, control)),
+        PulseTrain(begin, begin + widths),
+        84_000_000,
+        allowed_samples * SAMPLE_NS,
+    )
+    assert found is not None
+    return found
+
+
+def joined(operations: pl.DataFrame, interrupts: pl.DataFrame) -> Any:
+    return SimpleNamespace(operations=operations, interrupts=interrupts)
 
 
 def test_a_curve_is_held_against_section_and_entry() -> None:
-    found = curves(PLAN, OPERATIONS, interrupts_of(PHASES, LATENCIES, []), allowed_ns=1.5 * SAMPLE_NS)
-    assert found is not None
-    assert found["entry_ns"] == pytest.approx(ENTRY * SAMPLE_NS)
+    found = found_of(LATENCIES, [], 0.5)
+    assert found["lead_ns"] == pytest.approx(LEAD * SAMPLE_NS)
     empty, deep = found["curves"]
-    assert (empty["label"], empty["n"], deep["label"], deep["n"]) == ("empty", 2, "deep", 3)
-    assert deep["undisturbed_max_ns"] == pytest.approx((SECTION + ENTRY + 1) * SAMPLE_NS)
+    assert (empty["label"], empty["n"], deep["label"], deep["n"]) == ("empty", 2, "deep", 4)
+    assert (empty["entry_ns"], empty["within_budget"]) == (None, None), "none came within the empty section"
+    assert deep["entry_ns"] == pytest.approx((LEAD + TAIL) * SAMPLE_NS)
+    assert deep["undisturbed_max_ns"] == pytest.approx((LEAD + SECTION + TAIL) * SAMPLE_NS)
     assert deep["seq"] == 2
     assert deep["within_budget"] is True
 
 
 def test_a_maximum_beyond_the_budget_is_told() -> None:
-    found = curves(PLAN, OPERATIONS, interrupts_of(PHASES, LATENCIES, []), allowed_ns=0.5 * SAMPLE_NS)
-    assert found is not None
-    assert found["curves"][1]["within_budget"] is False
+    longer = [*LATENCIES[:2], LATENCIES[2] + 2, *LATENCIES[3:]]
+    assert found_of(longer, [], 2.5)["curves"][1]["within_budget"] is True
+    assert found_of(longer, [], 1.5)["curves"][1]["within_budget"] is False
 
 
 def test_a_control_interrupt_beside_the_wait_disturbs() -> None:
     """Its answer falls between the third stimulus, 3010, and that one's answer."""
-    found = curves(PLAN, OPERATIONS, interrupts_of(PHASES, LATENCIES, [(3020, 17)]), 1.5 * SAMPLE_NS)
-    assert found is not None
-    deep = found["curves"][1]
+    deep = found_of(LATENCIES, [(3020, 17)], 1.5)["curves"][1]
     assert (deep["disturbed"], deep["seq"]) == (1, 3)
     assert deep["latency_max_ns"] > deep["undisturbed_max_ns"]
 
 
 def test_stimuli_and_operations_that_differ_in_number_are_not_joined() -> None:
     interrupts = interrupts_of(PHASES, LATENCIES, [])
+    none = PulseTrain(np.empty(0, np.int64), np.empty(0, np.int64))
     assert met(PLAN, OPERATIONS, interrupts.head(4)) is None
-    assert curves(PLAN, OPERATIONS.head(4), interrupts, 1.0) is None
+    assert curves(PLAN, joined(OPERATIONS.head(4), interrupts), none, 84_000_000, 1.0) is None
 
 
 def test_a_sweep_that_ends_within_its_operation_is_short() -> None:
-    table = met(PLAN, OPERATIONS, interrupts_of([10, 310, 10, 20, 299], LATENCIES, []))
+    table = met(PLAN, OPERATIONS, interrupts_of([10, 310, 10, 20, 60, 299], LATENCIES, []))
     assert table is not None
     assert short_of_the_end(table) == ["deep"]
