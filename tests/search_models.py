@@ -170,6 +170,68 @@ class BestOfAll:
         self.free_list.insert(0, freed)
 
 
+class ThreeLooks:
+    """Zephyr's sys_heap: a ring of chunks for each power of two of units of 8 bytes; a header of one unit.
+
+    The request's own ring is looked at three times at most, each look in vain turning it by one; else the
+    next chunk of the least higher ring serves. What is taken out leaves its ring at the chunk behind it.
+    """
+
+    looks = 3
+
+    def __init__(self) -> None:
+        self.rings: list[list[Block]] = [[] for _ in range(REGION_BYTES.bit_length())]
+        self.live: dict[int, int] = {}
+        # Thirteen heads and four words, and the mark at the end.
+        self.file(Block(9, REGION_BYTES // 8 - 10))
+
+    def ring(self, units: int) -> list[Block]:
+        return self.rings[units.bit_length() - 1]
+
+    def file(self, block: Block) -> None:
+        self.ring(block.size).append(block)
+
+    def take_out(self, block: Block) -> None:
+        ring = self.ring(block.size)
+        at = ring.index(block)
+        ring[:] = ring[at + 1 :] + ring[:at]
+
+    def allocate(self, size: int) -> tuple[int | None, int]:
+        units = (size + 7) // 8 + 1
+        found, looked = self.search(units)
+        if found is None:
+            return None, looked
+        self.take_out(found)
+        if found.size > units:
+            self.file(Block(found.start + units, found.size - units))
+        self.live[found.start] = units
+        return found.start, looked
+
+    def search(self, units: int) -> tuple[Block | None, int]:
+        own = self.ring(units)
+        looked = 0
+        for _ in range(min(self.looks, len(own))):
+            looked += 1
+            if own[0].size >= units:
+                return own[0], looked
+            own.append(own.pop(0))
+        higher = (ring[0] for ring in self.rings[units.bit_length() :] if ring)
+        return next(higher, None), looked
+
+    def free(self, address: int) -> None:
+        """Takes in the chunk behind, then is taken in by the one before."""
+        freed = Block(address, self.live.pop(address))
+        for block in [block for ring in self.rings for block in ring]:
+            if block.start == freed.start + freed.size:
+                self.take_out(block)
+                freed.size += block.size
+        for block in [block for ring in self.rings for block in ring]:
+            if block.start + block.size == freed.start:
+                self.take_out(block)
+                freed = Block(block.start, block.size + freed.size)
+        self.file(freed)
+
+
 MODELS: dict[str, type[Model]] = {
     "heap_2": SizeOrdered,
     "heap_4": OrderedFirstFit,

@@ -11,10 +11,12 @@ import pytest
 
 from capture import conductor, redecode
 from firmware import build as firmware
+from firmware.catalogue import allocators
 from scenarios import catalogue
 from scenarios.plan import Plan
-from tests.search_models import MODELS, Model
+from tests.search_models import MODELS, Model, ThreeLooks
 
+NO_ZEPHYR = allocators()["sys_heap"].missing_checkout()
 README = Path(__file__).resolve().parent.parent / "firmware" / "heap" / "README.md"
 
 
@@ -42,6 +44,17 @@ def test_each_operation_looked_at_what_the_model_looks_at(allocator: str, tmp_pa
     assert counted == modelled(plan, MODELS[allocator]())
     assert max(counted) > 5
     assert readme_row(allocator)[:5] == in_the_readme(allocator, result.folder)
+
+
+@pytest.mark.skipif(NO_ZEPHYR is not None, reason=str(NO_ZEPHYR))
+def test_each_search_of_a_users_sys_heap_is_the_models(tmp_path: Path) -> None:
+    plan = catalogue.load("mem_stress").compile()
+    result = conductor.run(plan, firmware.build("sys_heap"), runs_folder=tmp_path)
+    assert (result.verdict, result.reasons) == ("complete", ())
+    counted = pl.read_parquet(result.folder / "operations.parquet")["probes"].to_list()
+    assert counted == modelled(plan, ThreeLooks())
+    assert set(counted) == {0, 1, 2, 3}
+    assert readme_row("sys_heap")[:5] == in_the_readme("sys_heap", result.folder)
 
 
 def readme_row(allocator: str) -> list[str]:

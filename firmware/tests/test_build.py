@@ -179,8 +179,14 @@ def test_an_allocator_of_the_users_checkout_says_what_to_set(
     monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "build")
     monkeypatch.delenv("ZEPHYR_PATH", raising=False)
     assert "sys_heap" not in firmware.allocators()
-    with pytest.raises(firmware.BuildError, match=r"^sys_heap is .* set ZEPHYR_PATH to its folder\.$"):
+    with pytest.raises(
+        firmware.BuildError, match=r"^sys_heap is .* set ZEPHYR_PATH to its folder\.$"
+    ) as said:
         firmware.build("sys_heap")
+    command = ["cmake", "-S", str(FIRMWARE), "-B", str(tmp_path / "by-hand"), "-G", "Ninja"]
+    by_hand = subprocess.run([*command, "-DTAILSCOPE_ALLOCATOR=sys_heap"], capture_output=True, text=True)
+    assert by_hand.returncode != 0
+    assert str(said.value) in " ".join(by_hand.stderr.split())
     monkeypatch.setenv("ZEPHYR_PATH", str(tmp_path))
     assert "sys_heap" in firmware.allocators()
     with pytest.raises(firmware.BuildError, match=r"has\s+no\s+lib/heap/heap\.c:\s+ZEPHYR_PATH\s+must"):
