@@ -14,12 +14,18 @@ from scenarios import catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
 
+def only_drives_the_heap(scenario: str) -> bool:
+    """Nothing but allocations and frees: what the host's replay knows."""
+    return "K" not in catalogue.load(scenario).compile().operations["kind"].to_list()
+
+
+SCENARIOS = [name for name in catalogue.names() if only_drives_the_heap(name)]
 PAIRS = [
     (scenario, name)
     for name, row in allocators().items()
     if "frees" in row.promises and not row.target_only and row.missing_checkout() is None
     # Those of others run the same code on both sides: one scenario tells whether the adapter does.
-    for scenario in (("mem_stress",) if row.kind == "third-party" else catalogue.names())
+    for scenario in (("mem_stress",) if row.kind == "third-party" else SCENARIOS)
 ]
 
 
