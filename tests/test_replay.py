@@ -14,6 +14,7 @@ from scenarios import catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
 
+
 def only_drives_the_heap(scenario: str) -> bool:
     """Nothing but allocations and frees: what the host's replay knows."""
     return "K" not in catalogue.load(scenario).compile().operations["kind"].to_list()
