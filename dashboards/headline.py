@@ -13,6 +13,9 @@ from dashboards.quantities import CONTROL, CRITICAL, LATENCY, TASK, Quantity
 from dashboards.runs import LoadedRun
 from dashboards.series import Series
 
+MOST_NAMED = 4
+"""Of more allocators than this a sentence gives the extremes; the table has them all."""
+
 
 def headline(scenario: str, series: Sequence[Series]) -> str:
     """What the scenario showed, in a few sentences of plain text."""
@@ -41,7 +44,10 @@ def _worst(scenario: str, series: Sequence[Series], quantity: Quantity, words: s
         return ""
     worst.sort(key=lambda pair: -pair[1])
     opening = f"In {scenario} {words}" if scenario else words[0].upper() + words[1:]
-    listed = _listed(_with([(_true_to(quantity, one, value), one.name) for one, value in worst]))
+    findings = _with([(_true_to(quantity, one, value), one.name) for one, value in worst])
+    listed = _listed(findings)
+    if len(worst) > MOST_NAMED:
+        listed = f"{findings[0]}; of {len(worst)} allocators the least was {findings[-1]}"
     return f"{opening} {listed}{_ratio([value for _, value in worst])}."
 
 
@@ -59,7 +65,8 @@ def _growth(series: Sequence[Series]) -> str:
     grown = [(one, *ends) for one in series if (ends := worst_at_both_ends(one.run))]
     if not grown:
         return ""
-    listed = _listed(_with([(_change(one, first, last), one.name) for one, first, last in grown]))
+    change = _change if len(grown) <= MOST_NAMED else _rough_change
+    listed = _listed(_with([(change(one, first, last), one.name) for one, first, last in grown]))
     return f"From the shallowest to the deepest quarter of the ramp it {listed}."
 
 
@@ -81,6 +88,10 @@ def _change(one: Series, first_ns: float, last_ns: float) -> str:
         return f"stayed at {microseconds(last_ns)}"
     verb = "grew" if last_ns > first_ns else "fell"
     return f"{verb} from {microseconds(first_ns)} to {microseconds(last_ns)}"
+
+
+def _rough_change(_one: Series, first_ns: float, last_ns: float) -> str:
+    return "grew by half or more" if last_ns >= 1.5 * first_ns else "did not"
 
 
 def _ratio(values: Sequence[float]) -> str:

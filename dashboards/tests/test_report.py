@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,16 @@ def test_the_headline_is_computed(frag: list[Series]) -> None:
     # The worst at depth 64, a quarter of the way from 1 to 256, has 350 + 12·64 + 4 = 1,122 cycles.
     assert "it grew from 13.36 µs to 40.79 µs with seglist and stayed at 5.40 µs with tlsf." in spoken
     assert spoken.endswith("waited at most 0.31 ± 0.03 µs with seglist and tlsf.")
+
+
+def test_of_many_allocators_the_headline_gives_the_extremes(frag: list[Series]) -> None:
+    seglist, tlsf = frag
+    many = [seglist, *(replace(tlsf, name=f"tlsf {number}") for number in range(4))]
+    spoken = headline("mem_frag", many).replace("\u00a0", " ")
+    assert (
+        "was 40.79 ± 0.03 µs with seglist; of 5 allocators the least was 5.40 ± 0.03 µs with tlsf 0" in spoken
+    )
+    assert "it grew with seglist and stayed with tlsf 0, tlsf 1, tlsf 2 and tlsf 3." in spoken
 
 
 def test_the_table_shows_the_manifests_numbers(runs: list[LoadedRun], report: str) -> None:
