@@ -46,7 +46,7 @@ def _worst(scenario: str, series: Sequence[Series], quantity: Quantity, words: s
     opening = f"In {scenario} {words}" if scenario else words[0].upper() + words[1:]
     findings = _with([(_true_to(quantity, one, value), one.name) for one, value in worst])
     listed = _listed(findings)
-    if len(worst) > MOST_NAMED:
+    if len(findings) > 1 and len(worst) > MOST_NAMED:
         listed = f"{findings[0]}; of {len(worst)} allocators the least was {findings[-1]}"
     return f"{opening} {listed}{_ratio([value for _, value in worst])}."
 
