@@ -2,18 +2,14 @@
  * The interrupts' first instructions raise their pin, before anything is saved; r0-r3 are stacked by the core
  * already. The handler in C follows by a tail call: lr still holds EXC_RETURN.
  */
+#include "board/marker_function.inc"
 #include "board/pins.h"
 
     .syntax unified
     .thumb
 
     .macro interrupt_entry name, port, pin, handler
-    .section .text.marker.\name, "ax", %progbits
-    .balign 16
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
+    marker_function \name
     movw    r0, #:lower16:(\port + GPIO_BSRR_OFFSET)
     movt    r0, #:upper16:(\port + GPIO_BSRR_OFFSET)
     mov.w   r1, #(1 << \pin)

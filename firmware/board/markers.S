@@ -5,18 +5,14 @@
  * calibration measures. Only r0-r3 and r12 are used, PRIMASK is restored, and CYCCNT is returned in r0
  * (AAPCS).
  */
+#include "board/marker_function.inc"
 #include "board/pins.h"
 
     .syntax unified
     .thumb
 
     .macro marker_prologue name, port, mask
-    .section .text.marker.\name, "ax", %progbits
-    .balign 16
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
+    marker_function \name
     mov.w   r3, #\mask
     movw    r1, #:lower16:(\port + GPIO_BSRR_OFFSET)
     movt    r1, #:upper16:(\port + GPIO_BSRR_OFFSET)

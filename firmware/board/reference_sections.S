@@ -1,17 +1,9 @@
 /* Only r0-r3 and r12 are used, and PRIMASK is restored (AAPCS). */
+#include "board/marker_function.inc"
 #include "board/pins.h"
 
     .syntax unified
     .thumb
-
-    .macro section name
-    .section .text.marker.\name, "ax", %progbits
-    .balign 16
-    .global \name
-    .type \name, %function
-    .thumb_func
-\name:
-    .endm
 
     .macro section_end name
     msr     primask, r12
@@ -19,7 +11,7 @@
     .size   \name, . - \name
     .endm
 
-    section counter_read_cycles
+    marker_function counter_read_cycles
     movw    r2, #:lower16:DWT_CYCCNT_ADDRESS
     movt    r2, #:upper16:DWT_CYCCNT_ADDRESS
     mrs     r12, primask
@@ -31,7 +23,7 @@
     subs    r0, r1, r0
     section_end counter_read_cycles
 
-    section pin_raise_cycles
+    marker_function pin_raise_cycles
     movw    r2, #:lower16:DWT_CYCCNT_ADDRESS
     movt    r2, #:upper16:DWT_CYCCNT_ADDRESS
     mrs     r12, primask
@@ -47,7 +39,7 @@
     subs    r0, r0, r3
     section_end pin_raise_cycles
 
-    section store_both
+    marker_function store_both
     mrs     r12, primask
     cpsid   i
     nop

@@ -31,6 +31,15 @@ typedef struct {
 /** Linked into every image, where the footprint table reads it. */
 extern const allocator_overhead_bytes allocator_overhead;
 
+/** Adds a free block to `space`: what a walk of allocator_read_free() does at each. */
+static inline void free_space_add(allocator_free_space *space, size_t payload_bytes) {
+    if (space->blocks == 0 || payload_bytes < space->smallest_block) {
+        space->smallest_block = payload_bytes;
+    }
+    space->bytes += payload_bytes;
+    space->blocks++;
+}
+
 /** Takes over `bytes` bytes at `region` (16-byte aligned): afterwards nothing is live. */
 void allocator_init(void *region, size_t bytes);
 

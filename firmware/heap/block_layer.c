@@ -369,11 +369,7 @@ allocator_free_space allocator_read_free(void) {
     allocator_free_space space = {0};
     for (const heap_block *block = layer.first; header_is_sound(block); block = block_after(block)) {
         if (block->status == BLOCK_FREE) {
-            if (space.blocks == 0 || block->size < space.smallest_block) {
-                space.smallest_block = block->size;
-            }
-            space.bytes += block->size;
-            space.blocks++;
+            free_space_add(&space, block->size);
         }
     }
     return space;

@@ -42,6 +42,18 @@ static inline void free_list_unlink(heap_block **head, heap_block *block) {
     }
 }
 
+/** The first block from the head on that holds `size` bytes, or NULL; adds the blocks looked at to `*looked_at`. */
+static inline heap_block *free_list_first_fit(heap_block *head, uint32_t size, uint32_t *looked_at) {
+    heap_block *found = head;
+    for (; found != NULL; found = free_list_links(found)->next) {
+        (*looked_at)++;
+        if (found->size >= size) {
+            break;
+        }
+    }
+    return found;
+}
+
 /**
  * Walks the list and adds its length to `*filed`. False if a link or a block is unsound or a size is outside
  * smallest…largest. A ring ends the walk: where it closes, a block's `previous` is not where the walk came from.

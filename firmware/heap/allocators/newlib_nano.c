@@ -32,9 +32,7 @@ static size_t payload_of(size_t bytes) {
 
 static void count(allocator_free_space *space, size_t payload) {
     if (payload != 0) {
-        space->smallest_block = space->blocks == 0 || payload < space->smallest_block ? payload : space->smallest_block;
-        space->bytes += payload;
-        space->blocks++;
+        free_space_add(space, payload);
     }
 }
 

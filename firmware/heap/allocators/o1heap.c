@@ -94,9 +94,7 @@ allocator_free_space allocator_read_free(void) {
     for (const fragment *at = first_fragment(); at != NULL; at = at->next) {
         const size_t payload = at->size - HEADER_BYTES;
         if (!at->used) {
-            space.smallest_block = space.blocks == 0 || payload < space.smallest_block ? payload : space.smallest_block;
-            space.bytes += payload;
-            space.blocks++;
+            free_space_add(&space, payload);
         }
     }
     return space;

@@ -94,9 +94,7 @@ allocator_free_space allocator_read_free(void) {
     for (chunkid_t at = right_chunk(heap.heap, 0); at < heap.heap->end_chunk; at = right_chunk(heap.heap, at)) {
         const size_t bytes = payload_bytes(at);
         if (!chunk_used(heap.heap, at) && bytes != 0) {
-            space.smallest_block = space.blocks == 0 || bytes < space.smallest_block ? bytes : space.smallest_block;
-            space.bytes += bytes;
-            space.blocks++;
+            free_space_add(&space, bytes);
         }
     }
     return space;

@@ -106,9 +106,7 @@ allocator_free_space allocator_read_free(void) {
     for (size_t at = region_bytes == 0 ? 0 : units[0].next; at != 0 && units[at].next != 0; at = units[at].next & ~FREE) {
         const size_t payload = payload_of(at);
         if ((units[at].next & FREE) != 0) {
-            space.smallest_block = space.blocks == 0 || payload < space.smallest_block ? payload : space.smallest_block;
-            space.bytes += payload;
-            space.blocks++;
+            free_space_add(&space, payload);
         }
     }
     return space;

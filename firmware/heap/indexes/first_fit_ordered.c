@@ -44,13 +44,7 @@ void heap_index_remove(heap_block *block) {
 
 heap_block *heap_index_find(uint32_t size) {
     uint32_t looked_at = 0;
-    heap_block *found = list;
-    for (; found != NULL; found = free_list_links(found)->next) {
-        looked_at++;
-        if (found->size >= size) {
-            break;
-        }
-    }
+    heap_block *const found = free_list_first_fit(list, size, &looked_at);
     probes = looked_at;
     return found;
 }

@@ -39,13 +39,7 @@ void heap_index_remove(heap_block *block) {
 heap_block *heap_index_find(uint32_t size) {
     const uint32_t own = class_of(size);
     uint32_t looked_at = 0;
-    heap_block *found = lists[own];
-    for (; found != NULL; found = free_list_links(found)->next) {
-        looked_at++;
-        if (found->size >= size) {
-            break;
-        }
-    }
+    heap_block *found = free_list_first_fit(lists[own], size, &looked_at);
     for (uint32_t class = own + 1u; found == NULL && class < CLASSES; class++) {
         looked_at++;
         found = lists[class];

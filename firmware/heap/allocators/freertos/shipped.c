@@ -109,9 +109,7 @@ allocator_free_space allocator_read_free(void) {
     for (size_t at = 0; at + HEADER_BYTES < region.bytes && behind(at) != 0; at = behind(at)) {
         const size_t payload = behind(at) - at - HEADER_BYTES;
         if (is_free(at)) {
-            space.smallest_block = space.blocks == 0 || payload < space.smallest_block ? payload : space.smallest_block;
-            space.bytes += payload;
-            space.blocks++;
+            free_space_add(&space, payload);
         }
     }
     return space;

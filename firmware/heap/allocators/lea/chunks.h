@@ -32,10 +32,7 @@ static inline const lea_chunk *lea_chunk_behind(const lea_chunk *chunk) {
 }
 
 static inline void lea_count_free(lea_survey *found, size_t payload) {
-    allocator_free_space *const space = &found->free;
-    space->smallest_block = space->blocks == 0 || payload < space->smallest_block ? payload : space->smallest_block;
-    space->bytes += payload;
-    space->blocks++;
+    free_space_add(&found->free, payload);
     found->largest = payload > found->largest ? payload : found->largest;
 }
 
