@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from scenarios.operations import Allocate, Call, Free
 
+MAX_BLOCK_BYTES = 65_536  # of one request
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

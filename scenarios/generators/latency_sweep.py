@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scenarios.errors import ScenarioError
-from scenarios.generators.generator import Generator, Step
-from scenarios.operations import MAX_SLOTS, Allocate, Call, Free
+from scenarios.generators.fenced_victims import FencedVictims
+from scenarios.generators.generator import Step
+from scenarios.operations import Allocate, Call, Free
 from scenarios.parameters import whole
 from scenarios.stimulus import SWEEP_LEAD_TICKS, SWEEP_SPAN_MAX_TICKS
 
@@ -16,37 +17,25 @@ EMPTY = "empty"
 EMPTY_CYCLES = 255
 EMPTY_ROUNDS = 2
 
-_MAX_BLOCK_BYTES = 65_536
-_MAX_DEPTH = (MAX_SLOTS - 1) // 2  # a victim and a spacer each, and one slot for the request
-
 
 @dataclass(frozen=True)
-class LatencySweep(Generator):
+class LatencySweep(FencedVictims):
     """The heap of mem_frag at `depths` depths, evenly apart up to `depth`. At each the same request is
     allocated and freed again and again, with the stimulus at another offset each time: every cycle of the
     first `fine_cycles`, in which the mask is raised, then every `step_cycles` up to `base_cycles` and
     `cycles_per_block` for each block of the depth. Before the depths the same is done to an empty section.
 
-    Only the swept operations are measured. Victim i is slot 2i, its spacer slot 2i + 1, the request the slot
-    after all of them. Trials count the offsets.
+    Only the swept operations are measured. Trials count the offsets.
     """
 
-    depth: int = whole(1, _MAX_DEPTH)
     depths: int = whole(1, 64)
     fine_cycles: int = whole(0, 4096)
     step_cycles: int = whole(1, 4096)
     base_cycles: int = whole(1, SWEEP_SPAN_MAX_TICKS)
     cycles_per_block: int = whole(0, 1000)
-    victim_bytes: int = whole(1, _MAX_BLOCK_BYTES)
-    spacer_bytes: int = whole(1, _MAX_BLOCK_BYTES)
-    request_bytes: int = whole(1, _MAX_BLOCK_BYTES)
 
     def __post_init__(self) -> None:
-        if self.request_bytes <= self.victim_bytes:
-            raise ScenarioError(
-                f"request_bytes is {self.request_bytes} and would fit into a freed victim of "
-                f"{self.victim_bytes} bytes; make it larger than victim_bytes."
-            )
+        super().__post_init__()
         if self.depths > self.depth:
             raise ScenarioError(f"There are no {self.depths} depths up to {self.depth}; lower depths.")
         if (span := self._span(self.depth)) > SWEEP_SPAN_MAX_TICKS:
@@ -56,32 +45,28 @@ class LatencySweep(Generator):
 
     def steps(self) -> Iterator[Step]:
         yield from self._sweep_empty()
-        for pair in range(self.depth):
-            yield Step(Allocate(2 * pair, self.victim_bytes, measured=False), "setup")
-            yield Step(Allocate(2 * pair + 1, self.spacer_bytes, measured=False), "setup")
+        yield from self.allocate_pairs()
         reached = 0
         for number in range(1, self.depths + 1):
             depth = self.depth * number // self.depths
-            for victim in range(reached, depth):
-                yield Step(Free(2 * victim, measured=False), f"depth {depth}", depth=depth)
+            yield from self.free_victims(range(reached, depth), f"depth {depth}", depth)
             reached = depth
             yield from self._sweep(depth)
 
     def _sweep_empty(self) -> Iterator[Step]:
         """Each after a request, so that it finds the flash's caches as a request finds them."""
-        request, trials = 2 * self.depth, range(1, EMPTY_ROUNDS * EMPTY_CYCLES + 1)
-        for trial in trials:
+        for trial in range(1, EMPTY_ROUNDS * EMPTY_CYCLES + 1):
             offset = SWEEP_LEAD_TICKS + (trial - 1) % EMPTY_CYCLES
-            yield Step(Allocate(request, self.request_bytes, measured=False), EMPTY, trial)
-            yield Step(Free(request, measured=False), EMPTY, trial)
+            yield Step(Allocate(self.request_slot, self.request_bytes, measured=False), EMPTY, trial)
+            yield Step(Free(self.request_slot, measured=False), EMPTY, trial)
             yield Step(Call(EMPTY, stimulus_offset=offset), EMPTY, trial)
 
     def _sweep(self, depth: int) -> Iterator[Step]:
-        label, request = f"depth {depth}", 2 * self.depth
+        label = f"depth {depth}"
         for trial, offset in enumerate(self._offsets(depth), 1):
-            allocate = Allocate(request, self.request_bytes, stimulus_offset=offset)
+            allocate = Allocate(self.request_slot, self.request_bytes, stimulus_offset=offset)
             yield Step(allocate, label, trial, depth)
-            yield Step(Free(request, measured=False), label, trial, depth)
+            yield Step(Free(self.request_slot, measured=False), label, trial, depth)
 
     def _offsets(self, depth: int) -> Iterator[int]:
         """Ticks from arming."""

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scenarios.errors import ScenarioError
-from scenarios.generators.generator import Generator, Step
+from scenarios.generators.generator import MAX_BLOCK_BYTES, Generator, Step
 from scenarios.generators.xorshift import Xorshift32
 from scenarios.operations import MAX_ENTRIES, MAX_SLOTS, Allocate, Free
 from scenarios.parameters import whole
-
-_MAX_BLOCK_BYTES = 65_536
 
 
 @dataclass(frozen=True)
@@ -26,13 +24,13 @@ class MemStress(Generator):
     slots: int = whole(1, MAX_SLOTS)
     allocate_percent: int = whole(0, 100)
     small_percent: int = whole(0, 100)
-    small_min_bytes: int = whole(1, _MAX_BLOCK_BYTES)
-    small_max_bytes: int = whole(1, _MAX_BLOCK_BYTES)
+    small_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    small_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
     medium_percent: int = whole(0, 100)
-    medium_min_bytes: int = whole(1, _MAX_BLOCK_BYTES)
-    medium_max_bytes: int = whole(1, _MAX_BLOCK_BYTES)
-    large_min_bytes: int = whole(1, _MAX_BLOCK_BYTES)
-    large_max_bytes: int = whole(1, _MAX_BLOCK_BYTES)
+    medium_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    medium_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    large_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    large_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
 
     def __post_init__(self) -> None:
         for kind, low, high in (

@@ -1,0 +1,49 @@
+"""Free blocks that cannot coalesce and are all too small: the heap that several scenarios set up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scenarios.errors import ScenarioError
+from scenarios.generators.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.operations import MAX_SLOTS, Allocate, Free
+from scenarios.parameters import whole
+
+_MAX_DEPTH = (MAX_SLOTS - 1) // 2  # a victim and a spacer each, and one slot for the request
+
+
+@dataclass(frozen=True)
+class FencedVictims(Generator):
+    """`depth` victims to be freed, each fenced by a spacer that stays, and a request larger than a victim.
+
+    Victim i is slot 2i, its spacer slot 2i + 1.
+    """
+
+    depth: int = whole(1, _MAX_DEPTH)
+    victim_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    spacer_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    request_bytes: int = whole(1, MAX_BLOCK_BYTES)
+
+    def __post_init__(self) -> None:
+        if self.request_bytes <= self.victim_bytes:
+            raise ScenarioError(
+                f"request_bytes is {self.request_bytes} and would fit into a freed victim of "
+                f"{self.victim_bytes} bytes; make it larger than victim_bytes."
+            )
+
+    @property
+    def request_slot(self) -> int:
+        """The slot after all victims and spacers."""
+        return 2 * self.depth
+
+    def allocate_pairs(self) -> Iterator[Step]:
+        """All victims and spacers, unmeasured, as `setup`."""
+        for pair in range(self.depth):
+            yield Step(Allocate(2 * pair, self.victim_bytes, measured=False), "setup")
+            yield Step(Allocate(2 * pair + 1, self.spacer_bytes, measured=False), "setup")
+
+    def free_victims(self, victims: range, label: str, depth: int | None = None) -> Iterator[Step]:
+        """These victims, by number from 0, unmeasured."""
+        for victim in victims:
+            yield Step(Free(2 * victim, measured=False), label, depth=depth)
