@@ -20,6 +20,24 @@ def at_depth(one: Series, interrupts: pl.DataFrame) -> pl.DataFrame:
     return interrupts.join(depths, on="operation_seq", how="inner", maintain_order="left")
 
 
+def worst_by_depth(
+    series: Sequence[Series], tables: Sequence[pl.DataFrame], column: str, title: str
+) -> tuple[go.Figure, int] | None:
+    """The interrupts of each series (`at_depth`) as points, the worst of each band as a line; and how many
+    depths a band has. `title` is that of the latency's axis. None without depths.
+    """
+    if not any(len(table) for table in tables):
+        return None
+    width = _band_width(tables)
+    figure = go.Figure()
+    for one, table in zip(series, tables, strict=True):
+        figure.add_trace(_single(one, table, column))
+        figure.add_trace(_worst_line(one, worst_per_band(table, width, column), width, column))
+    figure.update_xaxes(title_text=f"depth (bands of {width})", rangemode="tozero")
+    figure.update_yaxes(title_text=title, rangemode="tozero")
+    return figure, width
+
+
 def worst_per_band(table: pl.DataFrame, width: int, column: str) -> pl.DataFrame:
     """The row with the greatest `column` of each band, and their number `n`.
 
@@ -35,13 +53,13 @@ def worst_per_band(table: pl.DataFrame, width: int, column: str) -> pl.DataFrame
     )
 
 
-def band_width(tables: Sequence[pl.DataFrame]) -> int:
+def _band_width(tables: Sequence[pl.DataFrame]) -> int:
     """So many depths to a band that there are at most BANDS of them."""
     deepest = max(int(table["depth"].max()) for table in tables if len(table))  # type: ignore[arg-type]
     return max(1, -(-deepest // BANDS))
 
 
-def single(one: Series, table: pl.DataFrame, column: str) -> go.Scatter:
+def _single(one: Series, table: pl.DataFrame, column: str) -> go.Scatter:
     return go.Scatter(
         x=table["depth"].to_numpy(),
         y=table[column].to_numpy(),
@@ -56,7 +74,7 @@ def single(one: Series, table: pl.DataFrame, column: str) -> go.Scatter:
     )
 
 
-def worst_line(one: Series, worst: pl.DataFrame, width: int, column: str) -> go.Scatter:
+def _worst_line(one: Series, worst: pl.DataFrame, width: int, column: str) -> go.Scatter:
     marker = {"color": one.style.colour, "size": 8, "symbol": one.style.symbol}
     return bands(one, worst, width, column).update(
         name=one.label, legendgroup=one.run.id, marker=marker, line=line(one)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.chart import Chart, make_chart, per_series
-from dashboards.figures.depth_bands import at_depth, band_width, bands, single, worst_line, worst_per_band
+from dashboards.figures.depth_bands import at_depth, bands, worst_by_depth, worst_per_band
 from dashboards.locking import caveats
 from dashboards.series import Series
 
@@ -18,21 +18,15 @@ COLUMN = "isr_latency_ns"
 def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     """The worst STIM→ISR and CTRL→CISR of each band of depths. None without depths."""
     tables = [at_depth(one, one.run.answered) for one in series]
-    if not any(len(table) for table in tables):
+    if (drawn := worst_by_depth(series, tables, COLUMN, "latency (ns)")) is None:
         return None
-    width = band_width(tables)
-    figure = go.Figure()
-    for one, table in zip(series, tables, strict=True):
-        figure.add_trace(single(one, table, COLUMN))
-        figure.add_trace(worst_line(one, worst_per_band(table, width, COLUMN), width, COLUMN))
+    figure, width = drawn
     controls = [
         (one, worst_per_band(at_depth(one, one.run.answered_control), width, COLUMN)) for one in series
     ]
     controls = [(one, worst) for one, worst in controls if len(worst)]
     for i, (one, worst) in enumerate(controls):
         figure.add_trace(_control(one, worst, width, legend=i == 0))
-    figure.update_xaxes(title_text=f"depth (bands of {width})", rangemode="tozero")
-    figure.update_yaxes(title_text="latency (ns)", rangemode="tozero")
     counted = per_series(
         series, [len(table) for table in tables], "interrupts during operations with a depth"
     )

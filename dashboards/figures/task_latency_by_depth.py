@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.chart import Chart, make_chart, per_series
-from dashboards.figures.depth_bands import at_depth, band_width, single, worst_line, worst_per_band
+from dashboards.figures.depth_bands import at_depth, worst_by_depth
 from dashboards.locking import caveats, spares_interrupts
 from dashboards.series import Series
 
@@ -20,15 +19,9 @@ def task_latency_by_depth(series: Sequence[Series]) -> Chart | None:
     if not any(spares_interrupts(one) for one in series):
         return None
     tables = [at_depth(one, one.run.answered.filter(pl.col(COLUMN).is_not_null())) for one in series]
-    if not any(len(table) for table in tables):
+    if (drawn := worst_by_depth(series, tables, COLUMN, "latency, stimulus to task (ns)")) is None:
         return None
-    width = band_width(tables)
-    figure = go.Figure()
-    for one, table in zip(series, tables, strict=True):
-        figure.add_trace(single(one, table, COLUMN))
-        figure.add_trace(worst_line(one, worst_per_band(table, width, COLUMN), width, COLUMN))
-    figure.update_xaxes(title_text=f"depth (bands of {width})", rangemode="tozero")
-    figure.update_yaxes(title_text="latency, stimulus to task (ns)", rangemode="tozero")
+    figure, _ = drawn
     counted = per_series(
         series, [len(table) for table in tables], "tasks woken during operations with a depth"
     )
