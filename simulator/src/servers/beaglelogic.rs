@@ -1,14 +1,14 @@
 //! A logic analyzer as libsigrok's BeagleLogic driver expects it over TCP: lines of ASCII, each answered by one line,
 //! until `get` turns the connection into raw samples that end only when the client says `close`.
 
-use super::seats::Seats;
+use super::reception::Reception;
 use super::stream::{Expander, Unit};
 use super::Event;
 use crate::samples::Run;
 use crate::simulation::CaptureRequest;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -113,57 +113,44 @@ pub fn negotiate(
 
 /// The listening analyzer.
 pub struct Analyzer {
-    listener: TcpListener,
-    address: SocketAddr,
+    reception: Reception,
     captures: Sender<CaptureRequest>,
 }
 
 impl Analyzer {
     /// Listens on the loopback interface; captures come out of the receiver.
     pub fn listen(port: u16) -> Result<(Analyzer, Receiver<CaptureRequest>)> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-            .with_context(|| format!("cannot listen for the analyzer on port {port}"))?;
-        let address = listener
-            .local_addr()
-            .context("the analyzer has no address")?;
+        let reception = Reception::listen(port, "the analyzer")?;
         let (captures, requests) = mpsc::channel();
-        let analyzer = Analyzer {
-            listener,
-            address,
-            captures,
-        };
-        Ok((analyzer, requests))
+        Ok((
+            Analyzer {
+                reception,
+                captures,
+            },
+            requests,
+        ))
     }
 
     /// `127.0.0.1:41001`
     pub fn address(&self) -> String {
-        self.address.to_string()
+        self.reception.address()
     }
 
     /// Serves clients, each on a thread of its own: sigrok scans on one connection and captures on the next.
     pub fn serve(self, events: Sender<Event>) {
-        let taken = Arc::new(AtomicBool::new(false));
-        let seats = Seats::default();
-        thread::spawn(move || {
-            for socket in self.listener.incoming().flatten() {
-                let Some(seat) = seats.take() else {
-                    continue; // dropping the socket hangs up
-                };
-                let client = Client {
-                    captures: self.captures.clone(),
-                    taken: Arc::clone(&taken),
-                    events: events.clone(),
-                };
-                // A connection that breaks ends its client and nothing else.
-                thread::spawn(move || {
-                    let _seat = seat;
-                    client.converse(socket)
-                });
-            }
+        let client = Client {
+            captures: self.captures,
+            taken: Arc::new(AtomicBool::new(false)),
+            events,
+        };
+        self.reception.receive(move |socket, _| {
+            // A connection that breaks ends its client and nothing else.
+            let _ = client.converse(socket);
         });
     }
 }
 
+#[derive(Clone)]
 struct Client {
     captures: Sender<CaptureRequest>,
     /// One capture per process: the machine leaves reset once.
@@ -172,7 +159,7 @@ struct Client {
 }
 
 impl Client {
-    fn converse(self, mut socket: TcpStream) -> io::Result<()> {
+    fn converse(&self, mut socket: TcpStream) -> io::Result<()> {
         socket.set_nodelay(true)?;
         let mut lines = BufReader::new(socket.try_clone()?);
         let mut settings = Settings::default();

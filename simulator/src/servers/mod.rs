@@ -2,6 +2,7 @@
 
 pub mod beaglelogic;
 pub mod probe;
+mod reception;
 mod seats;
 pub mod stream;
 pub mod uart;

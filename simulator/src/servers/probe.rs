@@ -4,16 +4,15 @@
 mod lock;
 pub mod protocol;
 
-use super::seats::Seats;
+use super::reception::Reception;
 use crate::debug::{Answer, Failure, Request};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use lock::{ClientId, ProbeLock};
 use protocol::{Call, Refusal};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::Arc;
-use std::thread;
 
 /// A block of 512 KiB, each byte of it a number of up to three digits, fits.
 const LONGEST_LINE_BYTES: u64 = 4 << 20;
@@ -26,54 +25,41 @@ pub struct ProbeRequest {
 
 /// The listening probe.
 pub struct Probe {
-    listener: TcpListener,
-    address: SocketAddr,
+    reception: Reception,
     requests: Sender<ProbeRequest>,
 }
 
 impl Probe {
     /// Listens on the loopback interface; requests come out of the receiver.
     pub fn listen(port: u16) -> Result<(Probe, Receiver<ProbeRequest>)> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-            .with_context(|| format!("cannot listen for the debug probe on port {port}"))?;
-        let address = listener
-            .local_addr()
-            .context("the debug probe has no address")?;
+        let reception = Reception::listen(port, "the debug probe")?;
         let (requests, arrivals) = mpsc::channel();
-        let probe = Probe {
-            listener,
-            address,
-            requests,
-        };
-        Ok((probe, arrivals))
+        Ok((
+            Probe {
+                reception,
+                requests,
+            },
+            arrivals,
+        ))
     }
 
     /// `127.0.0.1:41003`
     pub fn address(&self) -> String {
-        self.address.to_string()
+        self.reception.address()
     }
 
     /// Serves clients, each on a thread of its own.
     pub fn serve(self) {
         let lock = Arc::new(ProbeLock::default());
-        let seats = Seats::default();
-        thread::spawn(move || {
-            for (number, socket) in self.listener.incoming().flatten().enumerate() {
-                let Some(seat) = seats.take() else {
-                    continue; // dropping the socket hangs up
-                };
-                let client = Client {
-                    id: number,
-                    requests: self.requests.clone(),
-                    lock: Arc::clone(&lock),
-                };
-                thread::spawn(move || {
-                    let _seat = seat;
-                    // A connection that breaks ends its client and nothing else.
-                    let _ = client.converse(&socket);
-                    client.lock.release_all(client.id);
-                });
-            }
+        self.reception.receive(move |socket, number| {
+            let client = Client {
+                id: number,
+                requests: self.requests.clone(),
+                lock: Arc::clone(&lock),
+            };
+            // A connection that breaks ends its client and nothing else.
+            let _ = client.converse(&socket);
+            client.lock.release_all(client.id);
         });
     }
 }

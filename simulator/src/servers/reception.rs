@@ -1,0 +1,46 @@
+//! The loopback port of a server: who connects gets a seat and a thread of its own.
+
+use super::seats::Seats;
+use anyhow::{Context, Result};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::thread;
+
+/// A port that nobody is received at yet.
+pub struct Reception {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Reception {
+    /// Listens on the loopback interface, with `port` 0 on any free port. `server` is its name in an error.
+    pub fn listen(port: u16, server: &str) -> Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+            .with_context(|| format!("cannot listen for {server} on port {port}"))?;
+        let address = listener
+            .local_addr()
+            .with_context(|| format!("{server} has no address"))?;
+        Ok(Self { listener, address })
+    }
+
+    /// `127.0.0.1:41001`
+    pub fn address(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Receives clients, each with its number, until the process ends; hangs up on those that find no seat.
+    pub fn receive(self, converse: impl Fn(TcpStream, usize) + Clone + Send + 'static) {
+        let seats = Seats::default();
+        thread::spawn(move || {
+            for (number, socket) in self.listener.incoming().flatten().enumerate() {
+                let Some(seat) = seats.take() else {
+                    continue; // dropping the socket hangs up
+                };
+                let converse = converse.clone();
+                thread::spawn(move || {
+                    let _seat = seat;
+                    converse(socket, number);
+                });
+            }
+        });
+    }
+}
