@@ -5,8 +5,8 @@
  * It aligns to 8, more by its mspace_memalign(). What of the space is free is counted here in constant time, the rest read
  * off the chunks (lea/chunks.h). A damaged heap that it notices ends in a trap.
  */
+#include "allocators/counted_adapter.h"
 #include "allocators/lea/chunks.h"
-#include "allocators/request.h"
 
 /* Of its malloc-2.8.6.h, which the crate does not have. */
 typedef void *mspace;
@@ -26,8 +26,6 @@ struct mallinfo_2_8_6 mspace_mallinfo(mspace space);
 
 static mspace space;
 static const lea_chunk *first;
-static size_t region_bytes;
-static size_t free_bytes;
 
 /* Its state is the region's first chunk; of the top, 8 bytes always remain. */
 const allocator_overhead_bytes allocator_overhead = {
@@ -39,67 +37,47 @@ const allocator_overhead_bytes allocator_overhead = {
 void allocator_init(void *region, size_t bytes) {
     space = create_mspace_with_base(region, bytes, 0);
     first = region;
-    region_bytes = space == NULL ? 0 : bytes;
-    free_bytes = allocator_read_free().bytes;
+    counted.region_bytes = space == NULL ? 0 : bytes;
+    counted.free_bytes = allocator_read_free().bytes;
 }
 
-static allocator_result answer(void *payload) {
-    const size_t usable_bytes = mspace_usable_size(payload);
-    free_bytes -= usable_bytes;
-    return request_answer(payload, usable_bytes);
+static void *shipped_allocate(size_t size) {
+    return mspace_malloc(space, size);
 }
 
-allocator_result allocator_allocate(size_t size) {
-    const heap_status status = request_judge(size, region_bytes);
-    return status == HEAP_OK ? answer(mspace_malloc(space, size)) : request_refused(status);
+static void *shipped_allocate_aligned(size_t size, size_t alignment) {
+    return mspace_memalign(space, alignment, size);
 }
 
-allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
-    const heap_status status = request_judge_aligned(size, alignment, region_bytes);
-    return status == HEAP_OK ? answer(mspace_memalign(space, alignment, size)) : request_refused(status);
+static bool shipped_can_reallocate(const void *payload) {
+    (void)payload;
+    return true;
 }
 
-allocator_result allocator_reallocate(void *payload, size_t size) {
-    const heap_status status = request_judge(size, region_bytes);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
-    const size_t usable_before = mspace_usable_size(payload);
-    void *const moved = mspace_realloc(space, payload, size);
-    free_bytes += moved == NULL ? 0 : usable_before;
-    return answer(moved);
+static void *shipped_reallocate(void *payload, size_t size) {
+    return mspace_realloc(space, payload, size);
 }
 
-heap_status allocator_free(void *payload) {
-    if (payload == NULL || region_bytes == 0) {
-        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
-    }
-    free_bytes += mspace_usable_size(payload);
+static void shipped_free(void *payload) {
     mspace_free(space, payload);
-    return HEAP_OK;
 }
 
-size_t allocator_usable_size(const void *payload) {
-    return region_bytes == 0 ? 0 : mspace_usable_size(payload);
-}
-
-/** What is not live; of that, 4 bytes go to each further block. */
-size_t allocator_free_bytes(void) {
-    return free_bytes;
+static size_t shipped_usable_bytes(const void *payload) {
+    return mspace_usable_size(payload);
 }
 
 /* The top is the last chunk before the foot; it always exists and counts as free. */
 
 static size_t top_bytes(void) {
-    return region_bytes == 0 ? 0 : mspace_mallinfo(space).keepcost;
+    return counted.region_bytes == 0 ? 0 : mspace_mallinfo(space).keepcost;
 }
 
 static const lea_chunk *top(void) {
-    return (const void *)((uintptr_t)first + region_bytes - FOOT_BYTES - top_bytes());
+    return (const void *)((uintptr_t)first + counted.region_bytes - FOOT_BYTES - top_bytes());
 }
 
 static lea_survey look_around(void) {
-    return region_bytes == 0 ? (lea_survey){.sound = true} : lea_look_around(first, top());
+    return counted.region_bytes == 0 ? (lea_survey){.sound = true} : lea_look_around(first, top());
 }
 
 allocator_free_space allocator_read_free(void) {
@@ -115,10 +93,6 @@ size_t allocator_largest_free_block(void) {
     const size_t largest = look_around().largest;
     const size_t from_top = top_bytes() > LEA_SMALLEST_CHUNK + 8u ? top_bytes() - 8u - LEA_HEADER_BYTES : 0;
     return from_top > largest ? from_top : largest;
-}
-
-uint32_t allocator_probes(void) {
-    return 0; /* counted from outside (README, Probes) */
 }
 
 bool allocator_check(void) {

@@ -12,7 +12,7 @@
 #include <zephyr/sys/sys_heap.h>
 #include <zephyr/sys/util.h>
 
-#include "allocators/request.h"
+#include "allocators/counted_adapter.h"
 
 /* Its own, which needs what is above. */
 #include "lib/heap/heap.h"
@@ -21,64 +21,39 @@
 #define HEADER_BYTES CHUNK_UNIT /* 4, and 4 up to the payload */
 
 static struct sys_heap heap;
-static size_t region_bytes;
-static size_t free_bytes;
 
 /* In 64 KiB: heads of 13 lists and four words before them, rounded up to units, and the mark at the end. */
 const allocator_overhead_bytes allocator_overhead = {.heap = 80, .block = HEADER_BYTES, .smallest_block = 2u * CHUNK_UNIT};
 
 void allocator_init(void *region, size_t bytes) {
     sys_heap_init(&heap, region, bytes);
-    region_bytes = bytes;
-    free_bytes = allocator_read_free().bytes;
+    counted.region_bytes = bytes;
+    counted.free_bytes = allocator_read_free().bytes;
 }
 
-static allocator_result answer(void *payload) {
-    const size_t usable_bytes = allocator_usable_size(payload);
-    free_bytes -= usable_bytes;
-    return request_answer(payload, usable_bytes);
+static void *shipped_allocate(size_t size) {
+    return sys_heap_aligned_alloc(&heap, ALIGNMENT, size);
 }
 
-allocator_result allocator_allocate(size_t size) {
-    const heap_status status = request_judge(size, region_bytes);
-    return status == HEAP_OK ? answer(sys_heap_aligned_alloc(&heap, ALIGNMENT, size)) : request_refused(status);
+static void *shipped_allocate_aligned(size_t size, size_t alignment) {
+    return sys_heap_aligned_alloc(&heap, alignment < ALIGNMENT ? ALIGNMENT : alignment, size);
 }
 
-allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
-    const heap_status status = request_judge_aligned(size, alignment, region_bytes);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
-    return answer(sys_heap_aligned_alloc(&heap, alignment < ALIGNMENT ? ALIGNMENT : alignment, size));
+static bool shipped_can_reallocate(const void *payload) {
+    (void)payload;
+    return true;
 }
 
-allocator_result allocator_reallocate(void *payload, size_t size) {
-    const heap_status status = request_judge(size, region_bytes);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
-    const size_t usable_before = allocator_usable_size(payload);
-    void *const moved = sys_heap_aligned_realloc(&heap, payload, ALIGNMENT, size);
-    free_bytes += moved == NULL ? 0 : usable_before;
-    return answer(moved);
+static void *shipped_reallocate(void *payload, size_t size) {
+    return sys_heap_aligned_realloc(&heap, payload, ALIGNMENT, size);
 }
 
-heap_status allocator_free(void *payload) {
-    if (payload == NULL || region_bytes == 0) {
-        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
-    }
-    free_bytes += allocator_usable_size(payload);
+static void shipped_free(void *payload) {
     sys_heap_free(&heap, payload);
-    return HEAP_OK;
 }
 
-size_t allocator_usable_size(const void *payload) {
-    return payload == NULL || region_bytes == 0 ? 0 : sys_heap_usable_size(&heap, (void *)(uintptr_t)payload);
-}
-
-/** What is not live; of that, 8 bytes go to each further block. */
-size_t allocator_free_bytes(void) {
-    return free_bytes;
+static size_t shipped_usable_bytes(const void *payload) {
+    return sys_heap_usable_size(&heap, (void *)(uintptr_t)payload);
 }
 
 static size_t payload_bytes(chunkid_t chunk) {
@@ -88,7 +63,7 @@ static size_t payload_bytes(chunkid_t chunk) {
 /** A chunk of one unit is free too, and has no room for a payload. */
 allocator_free_space allocator_read_free(void) {
     allocator_free_space space = {0};
-    if (region_bytes == 0) {
+    if (counted.region_bytes == 0) {
         return space;
     }
     for (chunkid_t at = right_chunk(heap.heap, 0); at < heap.heap->end_chunk; at = right_chunk(heap.heap, at)) {
@@ -102,7 +77,7 @@ allocator_free_space allocator_read_free(void) {
 
 /** The largest that a search looks at in the last list that has any: behind that it does not look. */
 size_t allocator_largest_free_block(void) {
-    if (region_bytes == 0 || heap.heap->avail_buckets == 0) {
+    if (counted.region_bytes == 0 || heap.heap->avail_buckets == 0) {
         return 0;
     }
     const unsigned last_list = 31u - (unsigned)__builtin_clz(heap.heap->avail_buckets);
@@ -113,10 +88,6 @@ size_t allocator_largest_free_block(void) {
         at = next_free_chunk(heap.heap, at);
     }
     return largest;
-}
-
-uint32_t allocator_probes(void) {
-    return 0; /* counted from outside, where that can be done */
 }
 
 /** Its own checker is a part of it that Zephyr builds only for debugging. */

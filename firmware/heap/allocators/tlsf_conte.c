@@ -10,12 +10,10 @@
  */
 #include "lv_tlsf.h"
 
-#include "allocators/request.h"
+#include "allocators/counted_adapter.h"
 
 static lv_tlsf_t control;
 static lv_pool_t pool;
-static size_t region_bytes;
-static size_t free_bytes;
 
 /* The lists for 64 KiB (1,340 bytes) and the pool's end mark; a block's header is its size. */
 const allocator_overhead_bytes allocator_overhead = {.heap = 1344, .block = 4, .smallest_block = 16};
@@ -46,7 +44,7 @@ static void look_at(void *payload, size_t size, int used, void *context) {
 
 static survey look_around(void) {
     survey found = {0};
-    if (region_bytes != 0) {
+    if (counted.region_bytes != 0) {
         lv_tlsf_walk_pool(pool, look_at, &found);
     }
     return found;
@@ -57,56 +55,33 @@ void allocator_init(void *region, size_t bytes) {
     const uintptr_t start = (((uintptr_t)region + lv_tlsf_size() + 3u) & ~(uintptr_t)7u) + 4u;
     const size_t room = (uintptr_t)region + bytes - start;
     pool = lv_tlsf_add_pool(control, (void *)start, ((room - 12u) & ~(size_t)7u) + 12u);
-    region_bytes = pool == NULL ? 0 : bytes;
-    free_bytes = look_around().free.bytes;
+    counted.region_bytes = pool == NULL ? 0 : bytes;
+    counted.free_bytes = look_around().free.bytes;
 }
 
-static allocator_result answer(void *payload) {
-    const size_t usable_bytes = lv_tlsf_block_size(payload);
-    free_bytes -= usable_bytes;
-    return request_answer(payload, usable_bytes);
+static void *shipped_allocate(size_t size) {
+    return lv_tlsf_malloc(control, round_up(size));
 }
 
-allocator_result allocator_allocate(size_t size) {
-    const heap_status status = request_judge(size, region_bytes);
-    return status == HEAP_OK ? answer(lv_tlsf_malloc(control, round_up(size))) : request_refused(status);
+static void *shipped_allocate_aligned(size_t size, size_t alignment) {
+    return alignment <= 8u ? shipped_allocate(size) : lv_tlsf_memalign(control, alignment, round_up(size));
 }
 
-allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
-    const heap_status status = request_judge_aligned(size, alignment, region_bytes);
-    if (status != HEAP_OK || alignment <= 8u) {
-        return status == HEAP_OK ? allocator_allocate(size) : request_refused(status);
-    }
-    return answer(lv_tlsf_memalign(control, alignment, round_up(size)));
+static bool shipped_can_reallocate(const void *payload) {
+    (void)payload;
+    return true;
 }
 
-allocator_result allocator_reallocate(void *payload, size_t size) {
-    const heap_status status = request_judge(size, region_bytes);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
-    const size_t usable_before = lv_tlsf_block_size(payload);
-    void *const moved = lv_tlsf_realloc(control, payload, round_up(size));
-    free_bytes += moved == NULL ? 0 : usable_before;
-    return answer(moved);
+static void *shipped_reallocate(void *payload, size_t size) {
+    return lv_tlsf_realloc(control, payload, round_up(size));
 }
 
-heap_status allocator_free(void *payload) {
-    if (payload == NULL || region_bytes == 0) {
-        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
-    }
-    free_bytes += lv_tlsf_block_size(payload);
+static void shipped_free(void *payload) {
     (void)lv_tlsf_free(control, payload);
-    return HEAP_OK;
 }
 
-size_t allocator_usable_size(const void *payload) {
-    return payload == NULL || region_bytes == 0 ? 0 : lv_tlsf_block_size((void *)(uintptr_t)payload);
-}
-
-/** What is not live; of that, 4 bytes go to each further block. */
-size_t allocator_free_bytes(void) {
-    return free_bytes;
+static size_t shipped_usable_bytes(const void *payload) {
+    return lv_tlsf_block_size((void *)(uintptr_t)payload);
 }
 
 allocator_free_space allocator_read_free(void) {
@@ -124,13 +99,9 @@ size_t allocator_largest_free_block(void) {
     return ((least_of_slot - 4u) & ~(size_t)7u) + 4u;
 }
 
-uint32_t allocator_probes(void) {
-    return 0; /* no search loop: bitmaps */
-}
-
 /** Its own checks, of the lists and of the pool. */
 bool allocator_check(void) {
-    return region_bytes == 0 || (lv_tlsf_check(control) == 0 && lv_tlsf_check_pool(pool) == 0);
+    return counted.region_bytes == 0 || (lv_tlsf_check(control) == 0 && lv_tlsf_check_pool(pool) == 0);
 }
 
 const char *allocator_name(void) {

@@ -6,7 +6,7 @@
  * multiples of 8. More comes from shifted.h: a live block's header has bit 15 clear. What it cannot tell without walking,
  * its free bytes, is counted here; the rest is read off the headers, whose layout is private (umm_malloc.c, umm_block).
  */
-#include "allocators/request.h"
+#include "allocators/counted_adapter.h"
 #include "allocators/shifted.h"
 
 /* These take size_t from whoever includes them. */
@@ -27,8 +27,6 @@ _Static_assert(sizeof(unit) == UNIT_BYTES, "the unit of umm_malloc");
 static const shifted_mark mark = {.mask = FREE, .tag = FREE};
 
 static const unit *units;
-static size_t region_bytes;
-static size_t free_bytes;
 
 /* The first and the last unit, and the 8 bytes around the shift by 4. */
 const allocator_overhead_bytes allocator_overhead = {.heap = 24, .block = HEADER_BYTES, .smallest_block = UNIT_BYTES};
@@ -37,48 +35,29 @@ void allocator_init(void *region, size_t bytes) {
     uint8_t *const start = (uint8_t *)region + HEADER_BYTES;
     umm_init_heap(start, (bytes - HEADER_BYTES) & ~(size_t)(UNIT_BYTES - 1u));
     units = (const void *)start;
-    region_bytes = bytes;
-    free_bytes = allocator_read_free().bytes;
+    counted.region_bytes = bytes;
+    counted.free_bytes = allocator_read_free().bytes;
 }
 
-static allocator_result answer(void *payload) {
-    const size_t usable_bytes = allocator_usable_size(payload);
-    free_bytes -= usable_bytes;
-    return request_answer(payload, usable_bytes);
+static void *shipped_allocate(size_t size) {
+    return umm_malloc(size);
 }
 
-allocator_result allocator_allocate(size_t size) {
-    const heap_status status = request_judge(size, region_bytes);
-    return status == HEAP_OK ? answer(umm_malloc(size)) : request_refused(status);
+static void *shipped_allocate_aligned(size_t size, size_t alignment) {
+    return shifted_up(umm_malloc(size + shifted_extra_bytes(alignment)), alignment, mark);
 }
 
-allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
-    const heap_status status = request_judge_aligned(size, alignment, region_bytes);
-    if (status != HEAP_OK) {
-        return request_refused(status);
-    }
-    return answer(shifted_up(umm_malloc(size + shifted_extra_bytes(alignment)), alignment, mark));
+/** umm_realloc() would take a shifted payload for another block. */
+static bool shipped_can_reallocate(const void *payload) {
+    return shifted_offset(payload, mark) == 0;
 }
 
-/** A shifted payload cannot be reallocated: umm_realloc() would take it for another block. */
-allocator_result allocator_reallocate(void *payload, size_t size) {
-    const heap_status status = request_judge(size, region_bytes);
-    if (status != HEAP_OK || shifted_offset(payload, mark) != 0) {
-        return request_refused(status != HEAP_OK ? status : HEAP_UNSUPPORTED);
-    }
-    const size_t usable_before = allocator_usable_size(payload);
-    void *const moved = umm_realloc(payload, size);
-    free_bytes += moved == NULL ? 0 : usable_before;
-    return answer(moved);
+static void *shipped_reallocate(void *payload, size_t size) {
+    return umm_realloc(payload, size);
 }
 
-heap_status allocator_free(void *payload) {
-    if (payload == NULL || region_bytes == 0) {
-        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
-    }
-    free_bytes += allocator_usable_size(payload);
+static void shipped_free(void *payload) {
     umm_free(shifted_origin(payload, mark));
-    return HEAP_OK;
 }
 
 /** Payload of the block at `index`. */
@@ -86,24 +65,16 @@ static size_t payload_of(size_t index) {
     return ((units[index].next & ~FREE) - index) * UNIT_BYTES - HEADER_BYTES;
 }
 
-size_t allocator_usable_size(const void *payload) {
-    if (payload == NULL || region_bytes == 0) {
-        return 0;
-    }
+static size_t shipped_usable_bytes(const void *payload) {
     const uint32_t offset = shifted_offset(payload, mark);
     const uintptr_t origin = (uintptr_t)payload - offset - HEADER_BYTES;
     return payload_of((origin - (uintptr_t)units) / UNIT_BYTES) - offset;
 }
 
-/** What is not live; of that, 4 bytes go to each further block. */
-size_t allocator_free_bytes(void) {
-    return free_bytes;
-}
-
 /** The list of blocks begins behind the first unit and ends at one whose next is 0. */
 allocator_free_space allocator_read_free(void) {
     allocator_free_space space = {0};
-    for (size_t at = region_bytes == 0 ? 0 : units[0].next; at != 0 && units[at].next != 0; at = units[at].next & ~FREE) {
+    for (size_t at = counted.region_bytes == 0 ? 0 : units[0].next; at != 0 && units[at].next != 0; at = units[at].next & ~FREE) {
         const size_t payload = payload_of(at);
         if ((units[at].next & FREE) != 0) {
             free_space_add(&space, payload);
@@ -114,19 +85,15 @@ allocator_free_space allocator_read_free(void) {
 
 size_t allocator_largest_free_block(void) {
     size_t largest = 0;
-    for (size_t at = region_bytes == 0 ? 0 : units[0].next_free; at != 0; at = units[at].next_free) {
+    for (size_t at = counted.region_bytes == 0 ? 0 : units[0].next_free; at != 0; at = units[at].next_free) {
         largest = payload_of(at) > largest ? payload_of(at) : largest;
     }
     return largest;
 }
 
-uint32_t allocator_probes(void) {
-    return 0; /* counted from outside (README, Probes) */
-}
-
 /** Its own check, which prints where it finds damage. */
 bool allocator_check(void) {
-    return region_bytes == 0 || umm_integrity_check();
+    return counted.region_bytes == 0 || umm_integrity_check();
 }
 
 /* Its umm_init(), which nobody calls, reads these. */

@@ -1,0 +1,82 @@
+/**
+ * allocator.h on an allocator of others that cannot tell how much is free: requests are judged before it sees them, and what
+ * it hands out is counted. An adapter includes this once, defines the functions declared here, and in allocator_init() sets
+ * `counted`; the rest of allocator.h is its own.
+ */
+#ifndef TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
+#define TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
+
+#include "allocators/request.h"
+
+static struct {
+    size_t region_bytes; /* 0 without a heap */
+    size_t free_bytes;   /* what is not live; what each further block costs is in it */
+} counted;
+
+/** What the allocator gives, or NULL; `size` is not 0 and at most the region's. */
+static void *shipped_allocate(size_t size);
+
+/** As shipped_allocate(), at a multiple of `alignment`, a power of two. */
+static void *shipped_allocate_aligned(size_t size, size_t alignment);
+
+/** False if this live payload is one that the allocator's reallocation does not know. */
+static bool shipped_can_reallocate(const void *payload);
+
+/** The live payload, here or elsewhere, or NULL: then it stays as it was. */
+static void *shipped_reallocate(void *payload, size_t size);
+
+static void shipped_free(void *payload);
+
+/** What a live payload holds. */
+static size_t shipped_usable_bytes(const void *payload);
+
+static allocator_result counted_answer(void *payload) {
+    const size_t usable_bytes = payload == NULL ? 0 : shipped_usable_bytes(payload);
+    counted.free_bytes -= usable_bytes;
+    return request_answer(payload, usable_bytes);
+}
+
+allocator_result allocator_allocate(size_t size) {
+    const heap_status status = request_judge(size, counted.region_bytes);
+    return status == HEAP_OK ? counted_answer(shipped_allocate(size)) : request_refused(status);
+}
+
+allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
+    const heap_status status = request_judge_aligned(size, alignment, counted.region_bytes);
+    return status == HEAP_OK ? counted_answer(shipped_allocate_aligned(size, alignment)) : request_refused(status);
+}
+
+allocator_result allocator_reallocate(void *payload, size_t size) {
+    const heap_status status = request_judge(size, counted.region_bytes);
+    if (status != HEAP_OK || !shipped_can_reallocate(payload)) {
+        return request_refused(status != HEAP_OK ? status : HEAP_UNSUPPORTED);
+    }
+    const size_t usable_before = shipped_usable_bytes(payload);
+    void *const moved = shipped_reallocate(payload, size);
+    counted.free_bytes += moved == NULL ? 0 : usable_before;
+    return counted_answer(moved);
+}
+
+heap_status allocator_free(void *payload) {
+    if (payload == NULL || counted.region_bytes == 0) {
+        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
+    }
+    counted.free_bytes += shipped_usable_bytes(payload);
+    shipped_free(payload);
+    return HEAP_OK;
+}
+
+size_t allocator_usable_size(const void *payload) {
+    return payload == NULL || counted.region_bytes == 0 ? 0 : shipped_usable_bytes(payload);
+}
+
+size_t allocator_free_bytes(void) {
+    return counted.free_bytes;
+}
+
+/** It counts none itself: they are counted from outside, if it searches at all (README, Probes). */
+uint32_t allocator_probes(void) {
+    return 0;
+}
+
+#endif
