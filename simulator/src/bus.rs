@@ -50,6 +50,11 @@ pub trait Bus {
     fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault>;
     /// Returns the wait cycles beyond a zero-wait access.
     fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault>;
+    /// So many bytes of memory from `address` on, if reading and writing them is all that an access to them does: no waiting, no
+    /// effect, no fault. A bus without such memory keeps the default.
+    fn static_memory(&mut self, _address: u32, _bytes: u32) -> Option<&mut [u8]> {
+        None
+    }
     /// True when the last access changed an interrupt line, the event schedule or the clocks, so that the core must return
     /// from `Core::run` to let the machine act before the next instruction. Cleared by the machine.
     fn attention(&self) -> bool;

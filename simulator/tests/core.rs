@@ -41,3 +41,5 @@ mod sleep;
 mod time;
 #[path = "core/trace.rs"]
 mod trace;
+#[path = "core/words.rs"]
+mod words;

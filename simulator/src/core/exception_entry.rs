@@ -166,6 +166,12 @@ impl Core {
     }
 
     fn store_words<B: Bus>(&mut self, bus: &mut B, address: u32, words: &[u32]) -> Exec<()> {
+        if let Some(run) = self.store_run(bus, address, words.len() as u32) {
+            for (place, word) in run.zip(words) {
+                place.copy_from_slice(&word.to_le_bytes());
+            }
+            return Ok(());
+        }
         for (n, &word) in words.iter().enumerate() {
             self.store(
                 bus,

@@ -137,10 +137,7 @@ impl Core {
     fn unstack<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Exec<()> {
         let frame = self.registers[13];
         let extended = exc_return & 0x10 == 0;
-        let mut words = [0; 8];
-        for (n, word) in words.iter_mut().enumerate() {
-            *word = self.load(bus, frame.wrapping_add(4 * n as u32), Width::Word, n as u64)?;
-        }
+        let words = self.load_basic_frame(bus, frame)?;
         if extended {
             self.unstack_float_state(bus, frame.wrapping_add(BASIC_FRAME_BYTES))?;
         }
@@ -163,6 +160,21 @@ impl Core {
         self.control = self.control & !CONTROL_FPCA | if extended { CONTROL_FPCA } else { 0 };
         self.set_xpsr(words[7]);
         Ok(())
+    }
+
+    fn load_basic_frame<B: Bus>(&mut self, bus: &mut B, frame: u32) -> Exec<[u32; 8]> {
+        let mut words = [0; 8];
+        if let Some(run) = self.load_run(bus, frame, 8) {
+            words
+                .iter_mut()
+                .zip(run)
+                .for_each(|(word, read)| *word = read);
+            return Ok(words);
+        }
+        for (n, word) in words.iter_mut().enumerate() {
+            *word = self.load(bus, frame.wrapping_add(4 * n as u32), Width::Word, n as u64)?;
+        }
+        Ok(words)
     }
 
     /// State that was never saved is still in the registers: then only the reservation ends.

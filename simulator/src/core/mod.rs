@@ -25,6 +25,7 @@ mod stop;
 mod systick;
 mod timing;
 mod trap;
+mod words;
 
 pub use debug::DebugFault;
 pub use decode::{encoding_name, encodings, is_wide, Encoding};

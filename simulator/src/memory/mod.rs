@@ -99,6 +99,13 @@ impl Memory {
         &self.sram
     }
 
+    /// So many bytes of the SRAM from an address on; `None` if not all of them are in it.
+    #[inline]
+    pub fn sram_at(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
+        let start = address.wrapping_sub(SRAM_BASE) as usize;
+        self.sram.get_mut(start..start.checked_add(bytes as usize)?)
+    }
+
     /// Whether these bytes are at this address.
     pub fn holds(&self, address: u32, bytes: &[u8]) -> bool {
         let place = self.place(address);

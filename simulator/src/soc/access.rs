@@ -246,6 +246,12 @@ impl Bus for Soc {
             None => self.write_beyond_sram(address, width, value, now),
         }
     }
+
+    #[inline(always)]
+    fn static_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
+        self.memory.sram_at(address, bytes)
+    }
+
     fn attention(&self) -> bool {
         self.attention
     }

@@ -18,6 +18,8 @@ pub const DEVICE: u32 = 0x4000_0000;
 pub const ATTENTION: u32 = DEVICE + 0x100;
 /// Where the device has FLASH_ACR.
 const FLASH_ACR: u32 = DEVICE + 0x200;
+/// Writing here takes five cycles more.
+const SLOW: u32 = DEVICE + 0xF00;
 const UNMODELLED: u32 = DEVICE + 0x104;
 
 /// The vector table, with handlers that stop the run unless the program defines them.
@@ -90,6 +92,8 @@ pub struct Memory {
     pub attention: bool,
     /// FLASH_ACR: what the core takes over when the program writes to the device.
     pub flash_access_control: u32,
+    /// Lets the core transfer runs of words in one go.
+    pub in_one_go: bool,
     /// Levels of the interrupt lines, bit n being line n, and their changes to come: cycle, line, level.
     levels: u128,
     changes: Vec<(u64, u16, bool)>,
@@ -153,12 +157,18 @@ impl Bus for Memory {
             if address == FLASH_ACR {
                 self.flash_access_control = value;
             }
-            return Ok(0);
+            return Ok(if address == SLOW { 5 } else { 0 });
         }
         for (n, byte) in self.bytes(address, width)?.iter_mut().enumerate() {
             *byte = (value >> (8 * n)) as u8;
         }
         Ok(0)
+    }
+
+    fn static_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
+        let start = address.checked_sub(SRAM)? as usize;
+        let run = self.sram.get_mut(start..start + bytes as usize)?;
+        self.in_one_go.then_some(run)
     }
 
     fn attention(&self) -> bool {
@@ -204,6 +214,7 @@ impl Board {
             written: Vec::new(),
             attention: false,
             flash_access_control: 0,
+            in_one_go: true,
             levels: 0,
             changes: Vec::new(),
         };

@@ -16,6 +16,13 @@ struct Transfers {
     base_first: bool,
 }
 
+impl Transfers {
+    #[inline(always)]
+    fn words(&self) -> u32 {
+        self.list.count_ones()
+    }
+}
+
 impl Core {
     pub(super) fn multiple<B: Bus>(
         &mut self,
@@ -72,6 +79,11 @@ impl Core {
 
     fn load_list<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
         self.wait_behind_store();
+        if self.runs_through(transfers.words()) {
+            if let Some(words) = self.load_run(bus, transfers.address, transfers.words()) {
+                return self.end_load(op, transfers, words);
+            }
+        }
         let mut values = [0; 16];
         for (n, register) in listed(transfers.list).enumerate() {
             if self.interrupted_at(bus, n as u64) {
@@ -80,14 +92,28 @@ impl Core {
             let place = transfers.address.wrapping_add(4 * n as u32);
             values[register as usize] = self.load(bus, place, Width::Word, n as u64)?;
         }
+        let words = listed(transfers.list).map(|register| values[register as usize]);
+        self.end_load(op, transfers, words)
+    }
+
+    /// Takes over what was loaded, the lowest register's word first.
+    #[inline(always)]
+    fn end_load(
+        &mut self,
+        op: &Op,
+        transfers: &Transfers,
+        mut words: impl Iterator<Item = u32>,
+    ) -> Exec<()> {
         if op.index == Index::Pre {
             self.set(op.n, transfers.updated);
         }
-        self.set_list(transfers.list & 0x7FFF, &values);
-        if transfers.list & 0x8000 != 0 {
-            return self.jump_exchange(values[15], Resolved::End, op.cycles);
+        for (register, word) in listed(transfers.list & 0x7FFF).zip(&mut words) {
+            self.set(register, word);
         }
-        Ok(())
+        match words.next() {
+            Some(target) => self.jump_exchange(target, Resolved::End, op.cycles),
+            None => Ok(()),
+        }
     }
 
     fn set_list(&mut self, list: u32, values: &[u32; 16]) {
@@ -124,6 +150,9 @@ impl Core {
     }
 
     fn store_list<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
+        if self.store_undivided(bus, transfers) {
+            return self.end_store(op, transfers);
+        }
         for (n, register) in listed(transfers.list).enumerate() {
             if self.interrupted_at(bus, n as u64) {
                 return self.leave_store(op, transfers, register);
@@ -131,10 +160,30 @@ impl Core {
             let place = transfers.address.wrapping_add(4 * n as u32);
             self.store(bus, place, Width::Word, self.get(register), n as u64)?;
         }
+        self.end_store(op, transfers)
+    }
+
+    #[inline(always)]
+    fn end_store(&mut self, op: &Op, transfers: &Transfers) -> Exec<()> {
         if op.index == Index::Pre {
             self.set(op.n, transfers.updated);
         }
         Ok(())
+    }
+
+    /// Stores the whole list in one go, where nothing can end it early.
+    #[inline(always)]
+    fn store_undivided<B: Bus>(&mut self, bus: &mut B, transfers: &Transfers) -> bool {
+        if !self.runs_through(transfers.words()) {
+            return false;
+        }
+        let Some(run) = self.store_run(bus, transfers.address, transfers.words()) else {
+            return false;
+        };
+        for (register, place) in listed(transfers.list).zip(run) {
+            place.copy_from_slice(&self.get(register).to_le_bytes());
+        }
+        true
     }
 
     #[cold]

@@ -1,0 +1,58 @@
+//! Runs of words in SRAM, as LDM, STM and frames transfer them. Where nothing can come between two transfers of a run, one look
+//! at the memory is enough for all of them; what is left behind is the same as by one access after the other.
+
+use super::Core;
+use crate::bus::Bus;
+
+impl Core {
+    /// No exception can be taken between the transfers of a run of so many words (see `interruption`).
+    #[inline(always)]
+    pub(super) fn runs_through(&self, words: u32) -> bool {
+        self.cycles.max(self.data_free) + u64::from(words) <= self.horizon
+    }
+
+    /// Reads a run of words from `address` on. `None`, with nothing done, where the accesses have to be made singly.
+    #[inline(always)]
+    pub(super) fn load_run<'a, B: Bus>(
+        &mut self,
+        bus: &'a mut B,
+        address: u32,
+        words: u32,
+    ) -> Option<impl Iterator<Item = u32> + 'a> {
+        if address & 3 != 0 || address >= self.ordinary_loads_end || self.mpu.enabled() {
+            return None;
+        }
+        let memory = bus.static_memory(address, 4 * words)?;
+        self.cycles = self.cycles.max(self.data_free);
+        Some(memory.chunks_exact(4).map(|bytes| {
+            let bytes = bytes.try_into().expect("chunks have their length");
+            u32::from_le_bytes(bytes)
+        }))
+    }
+
+    /// The memory of a run of at least one word from `address` on, for the caller to write. `None`, with nothing done, where the
+    /// accesses have to be made singly.
+    #[inline(always)]
+    pub(super) fn store_run<'a, B: Bus>(
+        &mut self,
+        bus: &'a mut B,
+        address: u32,
+        words: u32,
+    ) -> Option<impl Iterator<Item = &'a mut [u8]> + 'a> {
+        // What is remembered of code is a stretch longer than any run: it cannot lie between the ends of one.
+        let last = address.wrapping_add(4 * words).wrapping_sub(4);
+        let code = self.code.may_hold(address) || self.code.may_hold(last);
+        let watched = self.ordinary_store_bytes == 0;
+        if address & 3 != 0 || code || watched || self.mpu.enabled() {
+            return None;
+        }
+        let memory = bus.static_memory(address, 4 * words)?;
+        self.laps.disturb();
+        self.cycles = self.cycles.max(self.data_free);
+        if self.timing.is_nucleo() {
+            self.data_free = self.cycles + u64::from(words);
+            self.pairs.stored(self.instructions);
+        }
+        Some(memory.chunks_exact_mut(4))
+    }
+}
