@@ -192,8 +192,16 @@ impl Exceptions {
     }
 
     /// The exception that must be taken now.
+    #[inline(always)]
     pub fn preempting(&self) -> Option<u8> {
-        let first = self.first_of(self.pending & self.enabled & !self.held_back)?;
+        match self.pending & self.enabled & !self.held_back {
+            0 => None,
+            waiting => self.preempting_of(waiting),
+        }
+    }
+
+    fn preempting_of(&self, waiting: u128) -> Option<u8> {
+        let first = self.first_of(waiting)?;
         (self.group_priority(first) < self.execution_priority()).then_some(first)
     }
 

@@ -18,10 +18,14 @@ pub struct SysTick {
     /// The counter's value at `epoch`; while it is disabled, at any time.
     value: u32,
     epoch: u64,
-    /// COUNTFLAG, for zeros reached up to `synced`.
+    /// COUNTFLAG, for zeros before `next_zero`.
     count_flag: bool,
-    synced: u64,
+    /// The cycle of the first zero that is not accounted for; NEVER if none will come. Follows from the fields above, which
+    /// only [`SysTick::write`] changes.
+    next_zero: u64,
 }
+
+const NEVER: u64 = u64::MAX;
 
 impl SysTick {
     pub fn new() -> SysTick {
@@ -31,7 +35,7 @@ impl SysTick {
             value: 0,
             epoch: 0,
             count_flag: false,
-            synced: 0,
+            next_zero: NEVER,
         }
     }
 
@@ -66,58 +70,40 @@ impl SysTick {
         }
     }
 
-    /// How many times the counter went from 1 to 0 in the first `counts` counts: a zero that was written, or reloaded
-    /// from zero, does not count.
-    fn zeros(&self, counts: u64) -> u64 {
-        let value = u64::from(self.value);
-        if counts < value || (value == 0 && counts == 0) {
-            return 0;
-        }
-        let first = (value > 0) as u64;
-        let later = if self.reload == 0 {
-            0
-        } else {
-            (counts - value) / (u64::from(self.reload) + 1)
-        };
-        first + later
-    }
-
-    /// The cycle of the first zero after `synced`, if the counter runs.
-    fn next_zero(&self) -> Option<u64> {
-        if !self.enabled() {
-            return None;
-        }
+    /// The cycle of the first zero after `now`, NEVER if the counter does not run. A zero that was written, or reloaded from
+    /// zero, does not count (B3.3.1).
+    fn zero_after(&self, now: u64) -> u64 {
         let value = u64::from(self.value);
         let period = u64::from(self.reload) + 1;
-        let seen = self.counts(self.synced);
+        let seen = self.counts(now);
         let counts = if seen < value {
             value
-        } else if self.reload == 0 {
-            return None;
         } else {
             value + ((seen - value) / period + 1) * period
         };
-        Some(self.epoch + counts * self.cycles_per_count())
+        let stops = self.reload == 0 && seen >= value;
+        if stops || !self.enabled() {
+            return NEVER;
+        }
+        self.epoch + counts * self.cycles_per_count()
     }
 
     /// The cycle at which the counter next pends its exception.
+    #[inline(always)]
     pub fn next_expiry(&self) -> Option<u64> {
-        if self.control & TICKINT == 0 {
-            return None;
-        }
-        self.next_zero()
+        (self.control & TICKINT != 0 && self.next_zero != NEVER).then_some(self.next_zero)
     }
 
     /// Accounts for the time up to `now`; true when the exception must be pended.
+    #[inline(always)]
     pub fn sync(&mut self, now: u64) -> bool {
-        if now <= self.synced {
-            return false;
-        }
-        let reached =
-            self.enabled() && self.zeros(self.counts(now)) > self.zeros(self.counts(self.synced));
-        self.synced = now;
-        self.count_flag |= reached;
-        reached && self.control & TICKINT != 0
+        now >= self.next_zero && self.reach_zero(now)
+    }
+
+    fn reach_zero(&mut self, now: u64) -> bool {
+        self.next_zero = self.zero_after(now);
+        self.count_flag = true;
+        self.control & TICKINT != 0
     }
 
     /// Starts a new epoch, so that the registers may change from here on.
@@ -157,6 +143,7 @@ impl SysTick {
             }
             _ => {}
         }
+        self.next_zero = self.zero_after(now);
     }
 }
 
@@ -191,15 +178,45 @@ mod tests {
         for reload in [0, 1, 2, 7, 100] {
             for now in 0..450 {
                 let timer = running(reload, 7);
-                let (value, zeros) = stepped(reload, now);
+                let (value, _) = stepped(reload, now);
                 assert_eq!(timer.value_at(now), value, "reload {reload}, clock {now}");
-                assert_eq!(
-                    timer.zeros(timer.counts(now)),
-                    zeros,
-                    "reload {reload}, clock {now}"
-                );
             }
         }
+    }
+
+    #[test]
+    fn a_zero_pends_once_however_often_someone_looks() {
+        for reload in [0, 1, 2, 7, 100] {
+            for step in [1, 3, 8, 64] {
+                let mut timer = running(reload, 7);
+                for now in (step..450).step_by(step as usize) {
+                    let reached = stepped(reload, now).1 > stepped(reload, now - step).1;
+                    assert_eq!(timer.sync(now), reached, "reload {reload}, clock {now}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_reload_value_the_counter_stops_at_zero() {
+        let mut timer = running(9, 7);
+        timer.sync(4);
+        timer.write(0x4, 0, 4);
+        assert_eq!(timer.next_expiry(), Some(10));
+        assert!(timer.sync(10) && !timer.sync(1_000));
+        assert_eq!((timer.next_expiry(), timer.value_at(1_000)), (None, 0));
+    }
+
+    #[test]
+    fn a_write_moves_the_next_zero() {
+        let mut timer = running(9, 7);
+        timer.sync(4);
+        timer.write(0x8, 0, 4);
+        assert_eq!(timer.next_expiry(), Some(14));
+        timer.write(0x0, 6, 5);
+        assert_eq!(timer.next_expiry(), None);
+        timer.write(0x0, 7, 20);
+        assert_eq!(timer.next_expiry(), Some(29), "value 9 was left");
     }
 
     #[test]
