@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "allocator.h"
+#include "request.h"
 
 _Static_assert(BUDDY_HEADER_BYTES == 4u || BUDDY_HEADER_BYTES == 8u, "payloads must be 8-aligned");
 _Static_assert(BUDDY_UNIT_BYTES % 8u == 0 && BUDDY_UNIT_BYTES >= BUDDY_HEADER_BYTES + 8u,
@@ -176,10 +177,6 @@ void allocator_init(void *region, size_t bytes) {
     }
 }
 
-static allocator_result refuse(heap_status status) {
-    return (allocator_result){.payload = NULL, .status = status};
-}
-
 /** The level whose blocks hold `size` bytes, at most PAYLOAD_LIMIT. */
 static uint32_t level_for(uint32_t size) {
     const uint32_t units = (size + BUDDY_HEADER_BYTES + BUDDY_UNIT_BYTES - 1u) / BUDDY_UNIT_BYTES;
@@ -203,16 +200,14 @@ static buddy_block *take(uint32_t level) {
 
 allocator_result allocator_allocate(size_t size) {
     heap.probes = 0;
-    if (size == 0) {
-        return refuse(HEAP_ZERO_SIZE);
-    }
-    if (heap.units == 0 || size > PAYLOAD_LIMIT) {
-        return refuse(HEAP_OUT_OF_MEMORY);
+    const heap_status status = request_judge(size, heap.units == 0 ? 0 : PAYLOAD_LIMIT);
+    if (status != HEAP_OK) {
+        return request_refused(status);
     }
     const uint32_t level = level_for((uint32_t)size);
     buddy_block *const block = take(level);
     if (block == NULL) {
-        return refuse(HEAP_OUT_OF_MEMORY);
+        return request_refused(HEAP_OUT_OF_MEMORY);
     }
     return (allocator_result){.payload = payload_of(block), .usable_bytes = payload_bytes(level), .status = HEAP_OK};
 }
@@ -232,17 +227,12 @@ static allocator_result align(allocator_result whole, uintptr_t alignment) {
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     heap.probes = 0;
-    if (size == 0) {
-        return refuse(HEAP_ZERO_SIZE);
-    }
-    if (alignment == 0 || (alignment & (alignment - 1u)) != 0 || alignment > TAILSCOPE_HEAP_BYTES) {
-        return refuse(HEAP_BAD_ALIGNMENT);
-    }
-    if (alignment <= 8u) {
-        return allocator_allocate(size);
+    const heap_status status = request_judge_aligned(size, alignment, TAILSCOPE_HEAP_BYTES);
+    if (status != HEAP_OK || alignment <= 8u) {
+        return status == HEAP_OK ? allocator_allocate(size) : request_refused(status);
     }
     if (size > PAYLOAD_LIMIT || alignment > PAYLOAD_LIMIT) {
-        return refuse(HEAP_OUT_OF_MEMORY);
+        return request_refused(HEAP_OUT_OF_MEMORY);
     }
     const allocator_result whole = allocator_allocate(size + alignment - 8u);
     return whole.status == HEAP_OK ? align(whole, alignment) : whole;
@@ -326,7 +316,7 @@ allocator_result allocator_reallocate(void *payload, size_t size) {
     heap.probes = 0;
     const heap_status status = judge_free(payload);
     if (status != HEAP_OK) {
-        return refuse(status);
+        return request_refused(status);
     }
     const uint32_t usable_bytes = (uint32_t)allocator_usable_size(payload);
     if (size != 0 && size <= usable_bytes) {

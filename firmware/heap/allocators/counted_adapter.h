@@ -6,7 +6,7 @@
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
 #define TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
 
-#include "allocators/request.h"
+#include "request.h"
 
 static struct {
     size_t region_bytes; /* 0 without a heap */

@@ -6,7 +6,7 @@
  * block can hold is not known afterwards. It aligns to 8; for more, the payload begins further in.
  */
 #include "allocators/freertos/shipped.h"
-#include "allocators/request.h"
+#include "request.h"
 
 static size_t region_bytes;
 

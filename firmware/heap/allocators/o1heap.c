@@ -8,8 +8,8 @@
  */
 #include "o1heap.h"
 
-#include "allocators/request.h"
 #include "allocators/shifted.h"
+#include "request.h"
 
 typedef struct fragment {
     struct fragment *next, *prev;

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "allocator.h"
+#include "request.h"
 #include "tlsf_slots.h"
 
 #define HEADER_BYTES 4u
@@ -188,10 +189,6 @@ void allocator_init(void *region, size_t bytes) {
     give((block *)(void *)heap.first, BLOCKS_BYTES);
 }
 
-static allocator_result refuse(heap_status status) {
-    return (allocator_result){.payload = NULL, .status = status};
-}
-
 static allocator_result hand_out(const block *of) {
     return (allocator_result){
         .payload = payload_of(of), .usable_bytes = size_of(of) - HEADER_BYTES, .status = HEAP_OK};
@@ -231,14 +228,15 @@ static inline block *take(uint32_t size) {
 
 allocator_result allocator_allocate(size_t size) {
     heap.probes = 0;
+    /* What request_judge() says, in the form of which the compiler makes the shorter longest path. */
     if (size == 0) {
-        return refuse(HEAP_ZERO_SIZE);
+        return request_refused(HEAP_ZERO_SIZE);
     }
     if (size > TAILSCOPE_HEAP_BYTES) {
-        return refuse(HEAP_OUT_OF_MEMORY);
+        return request_refused(HEAP_OUT_OF_MEMORY);
     }
     block *const found = take(block_size(size));
-    return found != NULL ? make_live(found, size_of(found), block_size(size)) : refuse(HEAP_OUT_OF_MEMORY);
+    return found != NULL ? make_live(found, size_of(found), block_size(size)) : request_refused(HEAP_OUT_OF_MEMORY);
 }
 
 /** The first aligned payload in `of` before which nothing lies, or enough for a block of its own. */
@@ -249,21 +247,13 @@ static uintptr_t aligned_payload(const block *of, uintptr_t alignment) {
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     heap.probes = 0;
-    if (size == 0) {
-        return refuse(HEAP_ZERO_SIZE);
-    }
-    if (alignment == 0 || (alignment & (alignment - 1u)) != 0 || alignment > TAILSCOPE_HEAP_BYTES) {
-        return refuse(HEAP_BAD_ALIGNMENT);
-    }
-    if (alignment <= 8u) {
-        return allocator_allocate(size);
-    }
-    if (size > TAILSCOPE_HEAP_BYTES) {
-        return refuse(HEAP_OUT_OF_MEMORY);
+    const heap_status status = request_judge_aligned(size, alignment, TAILSCOPE_HEAP_BYTES);
+    if (status != HEAP_OK || alignment <= 8u) {
+        return status == HEAP_OK ? allocator_allocate(size) : request_refused(status);
     }
     block *const found = take(block_size(size) + SMALLEST_BYTES + (uint32_t)alignment - 8u);
     if (found == NULL) {
-        return refuse(HEAP_OUT_OF_MEMORY);
+        return request_refused(HEAP_OUT_OF_MEMORY);
     }
     const uint32_t has = size_of(found);
     block *const aligned = header_of((void *)aligned_payload(found, alignment));
@@ -313,12 +303,10 @@ static allocator_result move(block *of, size_t size) {
 
 allocator_result allocator_reallocate(void *payload, size_t size) {
     heap.probes = 0;
-    const heap_status status = judge_free(payload);
+    const heap_status freeable = judge_free(payload);
+    const heap_status status = freeable == HEAP_OK ? request_judge(size, TAILSCOPE_HEAP_BYTES) : freeable;
     if (status != HEAP_OK) {
-        return refuse(status);
-    }
-    if (size == 0 || size > TAILSCOPE_HEAP_BYTES) {
-        return refuse(size == 0 ? HEAP_ZERO_SIZE : HEAP_OUT_OF_MEMORY);
+        return request_refused(status);
     }
     block *const of = header_of(payload);
     block *const after = behind(of);

@@ -4,7 +4,7 @@
  */
 #include "rust_heap.h"
 
-#include "allocators/request.h"
+#include "request.h"
 
 #define NATURAL_ALIGNMENT ((size_t)8)
 

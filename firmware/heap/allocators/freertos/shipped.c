@@ -8,8 +8,8 @@
  */
 #include "allocators/freertos/shipped.h"
 
-#include "allocators/request.h"
 #include "allocators/shifted.h"
+#include "request.h"
 
 typedef struct {
     void *next;

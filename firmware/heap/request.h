@@ -1,9 +1,9 @@
 /**
- * How an adapter answers: requests are judged here before code that is not ours sees them, so that every adapter refuses
- * the same ones.
+ * How an allocator answers: requests are judged here before it looks for memory, so that all refuse the same ones, those
+ * of others included.
  */
-#ifndef TAILSCOPE_HEAP_ALLOCATORS_REQUEST_H
-#define TAILSCOPE_HEAP_ALLOCATORS_REQUEST_H
+#ifndef TAILSCOPE_HEAP_REQUEST_H
+#define TAILSCOPE_HEAP_REQUEST_H
 
 #include "allocator.h"
 
