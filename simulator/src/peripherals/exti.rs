@@ -55,10 +55,12 @@ impl Default for Exti {
 }
 
 impl Exti {
-    /// A pin that feeds `line` has changed to `level`.
-    pub fn edge(&mut self, line: u32, level: bool) {
+    /// A pin that feeds `line` has changed to `level`. True if that does anything.
+    pub fn edge(&mut self, line: u32, level: bool) -> bool {
         let selection = if level { RTSR } else { FTSR };
-        self.raise(1 << line & self.registers.get(selection));
+        let raised = 1 << line & self.registers.get(selection);
+        self.raise(raised);
+        raised != 0
     }
 
     /// Whether an event came since the last call: a pulse for the core, which wakes it from WFE (§10.2.3).
@@ -66,12 +68,12 @@ impl Exti {
         std::mem::take(&mut self.event)
     }
 
-    /// Interrupt numbers and their levels.
-    pub fn interrupts(&self) -> impl Iterator<Item = (u16, bool)> + '_ {
-        let pending = self.registers.get(PR);
-        VECTORS
-            .iter()
-            .map(move |&(irq, lines)| (irq, pending & lines != 0))
+    /// Bit n: interrupt line n is this controller's.
+    pub const INTERRUPT_LINES: u128 = interrupt_lines(!0);
+
+    /// Bit n is the level of interrupt line n.
+    pub fn interrupt_lines(&self) -> u128 {
+        interrupt_lines(self.registers.get(PR))
     }
 
     /// A line pends, and makes an event, where the one mask and the other let it (§10.2.4).
@@ -80,6 +82,17 @@ impl Exti {
         self.registers.set_bits(PR, unmasked, true);
         self.event |= lines & self.registers.get(EMR) != 0;
     }
+}
+
+/// The interrupt lines that are high while `pending` pend.
+const fn interrupt_lines(pending: u32) -> u128 {
+    let (mut levels, mut n) = (0, 0);
+    while n < VECTORS.len() {
+        let (irq, lines) = VECTORS[n];
+        levels |= ((pending & lines != 0) as u128) << irq;
+        n += 1;
+    }
+    levels
 }
 
 impl Peripheral for Exti {
@@ -115,10 +128,8 @@ mod tests {
     use super::*;
 
     fn raised(exti: &Exti) -> Vec<u16> {
-        exti.interrupts()
-            .filter(|(_, level)| *level)
-            .map(|(irq, _)| irq)
-            .collect()
+        let levels = exti.interrupt_lines();
+        (0..128).filter(|irq| levels >> irq & 1 != 0).collect()
     }
 
     #[test]

@@ -56,8 +56,18 @@ pub struct Gpio {
     lock: LockSequence,
     /// Pins that something outside the chip pulls up.
     pulled_up_outside: u32,
+    /// Follows from the registers, see `configured`.
+    configuration: Configuration,
     alternate: Levels,
     levels: Levels,
+}
+
+/// What MODER and PUPDR say, one bit for each pin.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct Configuration {
+    output: u32,
+    analog: u32,
+    pulled_up: u32,
 }
 
 /// §8.4.8: the lock takes effect after three writes and a read.
@@ -81,10 +91,11 @@ impl Gpio {
             registers: Registers::new(PORTS[port], table),
             lock: LockSequence::Idle,
             pulled_up_outside: if port == PORT_C { BUTTON } else { 0 },
+            configuration: Configuration::default(),
             alternate: Levels::default(),
             levels: Levels::default(),
         };
-        gpio.settle();
+        gpio.configured();
         gpio
     }
 
@@ -118,17 +129,28 @@ impl Gpio {
         two_bits(self.registers.get(MODER), pin)
     }
 
+    /// Takes over what the registers say beside the data, and works the levels out anew.
+    fn configured(&mut self) {
+        let mode = self.registers.get(MODER);
+        let analog = spread(mode, 0b11);
+        let pulled_up = spread(self.registers.get(PUPDR), 0b01);
+        self.configuration = Configuration {
+            output: spread(mode, 0b01),
+            analog,
+            pulled_up: pulled_up & !analog | self.pulled_up_outside,
+        };
+        self.settle();
+    }
+
     /// Levels of all pins (§8.3.9–8.3.12). A pin that nothing drives follows its pull resistor and reads low without one.
     fn settle(&mut self) {
-        let mode = self.registers.get(MODER);
-        let output = spread(mode, 0b01);
-        let analog = spread(mode, 0b11);
+        let output = self.configuration.output;
         let data = self.registers.get(ODR);
         let open_drain = self.registers.get(OTYPER);
         let wanted_high = (data & output) | (self.alternate.high & self.alternate.driven);
         let selected = output | self.alternate.driven;
         let driven = selected & !(open_drain & wanted_high);
-        let pulled = (spread(self.registers.get(PUPDR), 0b01) & !analog) | self.pulled_up_outside;
+        let pulled = self.configuration.pulled_up;
         self.levels = Levels {
             high: ((wanted_high & driven) | (pulled & !driven)) & PINS,
             driven: driven & PINS,
@@ -184,7 +206,7 @@ impl Peripheral for Gpio {
 
     fn read(&mut self, offset: u32, _now: u64) -> u32 {
         match offset {
-            IDR => self.levels.high & !spread(self.registers.get(MODER), 0b11),
+            IDR => self.levels.high & !self.configuration.analog,
             LCKR => self.read_lock(),
             _ => self.registers.get(offset),
         }
@@ -196,15 +218,16 @@ impl Peripheral for Gpio {
                 // Setting wins over resetting (§8.4.7).
                 let data = self.registers.get(ODR) & !(value >> 16) | value & PINS;
                 self.registers.set(ODR, data);
+                self.settle();
             }
             LCKR => self.write_lock(value),
             _ => {
                 let frozen = self.frozen(offset);
                 let kept = self.registers.get(offset) & frozen;
                 self.registers.set(offset, kept | value & !frozen);
+                self.configured();
             }
         }
-        self.settle();
         Ok(())
     }
 
@@ -212,7 +235,7 @@ impl Peripheral for Gpio {
         self.registers.reset();
         self.lock = LockSequence::Idle;
         self.alternate = Levels::default();
-        self.settle();
+        self.configured();
     }
 }
 

@@ -213,8 +213,8 @@ const PLACE_BYTES: u32 = 0x400;
 /// The peripherals, found by address.
 #[derive(Clone)]
 pub struct Map {
-    /// Index into [`PLACES`] of each place from 0x4000_0000 on.
-    low: Vec<Option<u8>>,
+    /// What lies in each place from 0x4000_0000 on.
+    low: Box<[Option<&'static Place>]>,
 }
 
 const LOW_BASE: u32 = 0x4000_0000;
@@ -222,10 +222,10 @@ const LOW_BYTES: u32 = 0x3_0000;
 
 impl Default for Map {
     fn default() -> Self {
-        let mut low = vec![None; (LOW_BYTES / PLACE_BYTES) as usize];
-        for (index, place) in PLACES.iter().enumerate() {
+        let mut low = vec![None; (LOW_BYTES / PLACE_BYTES) as usize].into_boxed_slice();
+        for place in PLACES {
             if let Some(entry) = low.get_mut(Self::slot(place.base)) {
-                *entry = Some(index as u8);
+                *entry = Some(place);
             }
         }
         Map { low }
@@ -233,13 +233,19 @@ impl Default for Map {
 }
 
 impl Map {
+    #[inline(always)]
     pub fn find(&self, address: u32) -> Option<&'static Place> {
         match self.low.get(Self::slot(address)) {
-            Some(entry) => PLACES.get(usize::from((*entry)?)),
-            None => PLACES
-                .iter()
-                .find(|place| address.wrapping_sub(place.base) < PLACE_BYTES),
+            Some(entry) => *entry,
+            None => Self::find_above(address),
         }
+    }
+
+    #[cold]
+    fn find_above(address: u32) -> Option<&'static Place> {
+        PLACES
+            .iter()
+            .find(|place| address.wrapping_sub(place.base) < PLACE_BYTES)
     }
 
     fn slot(address: u32) -> usize {

@@ -87,7 +87,8 @@ pub struct Unmodelled(pub String);
 pub struct Registers {
     peripheral: &'static str,
     table: &'static [Register],
-    rows: Vec<Option<u8>>,
+    /// The row of each word from offset 0 on.
+    rows: Vec<Option<&'static Register>>,
     values: Vec<u32>,
 }
 
@@ -104,8 +105,8 @@ impl Registers {
             rows: vec![None; words],
             values: vec![0; words],
         };
-        for (index, row) in table.iter().enumerate() {
-            registers.rows[row.offset as usize / 4] = Some(index as u8);
+        for row in table {
+            registers.rows[row.offset as usize / 4] = Some(row);
         }
         registers.reset();
         registers
@@ -163,6 +164,7 @@ impl Registers {
     }
 
     /// `GPIOA_MODER`; `GPIOA+0x40` for an offset outside the table.
+    #[cold]
     pub fn name(&self, offset: u32) -> String {
         match self.row(offset) {
             Some(row) => format!("{}_{}", self.peripheral, row.name),
@@ -170,6 +172,7 @@ impl Registers {
         }
     }
 
+    #[inline]
     pub fn modelled(&self, offset: u32) -> Result<&'static Register, Unmodelled> {
         match self.row(offset) {
             Some(row) if row.modelled => Ok(row),
@@ -178,6 +181,7 @@ impl Registers {
     }
 
     /// The whole value that results from a write, or why it cannot be.
+    #[inline]
     pub fn merge(&self, offset: u32, value: u32, lanes: Lanes) -> Result<u32, Unmodelled> {
         let row = self.modelled(offset)?;
         let present = self.get(offset);
@@ -204,9 +208,9 @@ impl Registers {
         Unmodelled(format!("{} ({why})", self.name(offset)))
     }
 
+    #[inline]
     fn row(&self, offset: u32) -> Option<&'static Register> {
-        let index = (*self.rows.get(offset as usize / 4)?)?;
-        self.table.get(index as usize)
+        *self.rows.get(offset as usize / 4)?
     }
 }
 

@@ -1,5 +1,7 @@
 //! Which timer channel drives which pin under which alternate function (DS10086, table "Alternate function mapping").
 
+use super::gpio::PORTS;
+
 /// A timer output on a pin.
 pub struct Route {
     /// Index into [`super::gpio::PORTS`].
@@ -60,6 +62,29 @@ pub static TIMER_OUTPUTS: [Route; 31] = [
     route(D, 14, 2, 4, 3),
     route(D, 15, 2, 4, 4),
 ];
+
+/// Bit n: route n of [`TIMER_OUTPUTS`] begins at this timer.
+pub static OF_TIMER: [u32; 4] = [of_timer(0), of_timer(1), of_timer(2), of_timer(3)];
+/// Bit n: route n of [`TIMER_OUTPUTS`] ends at this port.
+pub static OF_PORT: [u32; PORTS.len()] = [of_port(A), of_port(B), of_port(C), of_port(D), 0, 0];
+
+const fn of_timer(timer: usize) -> u32 {
+    let (mut routes, mut n) = (0, 0);
+    while n < TIMER_OUTPUTS.len() {
+        routes |= ((TIMER_OUTPUTS[n].timer == timer) as u32) << n;
+        n += 1;
+    }
+    routes
+}
+
+const fn of_port(port: usize) -> u32 {
+    let (mut routes, mut n) = (0, 0);
+    while n < TIMER_OUTPUTS.len() {
+        routes |= ((TIMER_OUTPUTS[n].port == port) as u32) << n;
+        n += 1;
+    }
+    routes
+}
 
 /// USART2_TX and USART2_RX: PA2 and PA3, alternate function 7 (PD5 and PD6 are not on the LQFP64 package).
 pub const USART2_TX: (usize, u32, u32) = (A, 2, 7);

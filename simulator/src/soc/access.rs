@@ -18,24 +18,35 @@ const APB2_START: u32 = 0x4001_0000;
 const APB_TRANSFER_CLOCKS: u64 = 2;
 
 impl Soc {
-    /// The peripheral at an address, if it can answer.
+    /// The peripheral at an address, if it can answer, and the offset of the register.
+    #[inline(always)]
     fn answering(&mut self, address: u32) -> Result<(&'static Place, Block, u32), Fault> {
-        let place = self.map.find(address).ok_or(Fault::Bus { address })?;
-        let offset = (address - place.base) & !3;
-        let fault = |what| Fault::Unmodelled { what, address };
-        let Some(block) = place.block else {
-            return Err(fault(place.absent_name(offset)));
-        };
-        if place
-            .clock
-            .is_some_and(|(register, bit)| !self.rcc.enabled(register, bit))
-        {
-            let name = self.block(block).registers().name(offset);
-            return Err(fault(format!("{name} (its clock is off in RCC)")));
+        let clocked = |clock: (u32, u32)| self.rcc.enabled(clock.0, clock.1);
+        let place = self.map.find(address);
+        let found = place.filter(|place| place.clock.is_none_or(clocked));
+        match found.and_then(|place| Some((place, place.block?))) {
+            Some((place, block)) => Ok((place, block, (address - place.base) & !3)),
+            None => Err(self.why_unanswered(address)),
         }
-        Ok((place, block, offset))
     }
 
+    #[cold]
+    fn why_unanswered(&mut self, address: u32) -> Fault {
+        let Some(place) = self.map.find(address) else {
+            return Fault::Bus { address };
+        };
+        let offset = (address - place.base) & !3;
+        let what = match place.block {
+            None => place.absent_name(offset),
+            Some(block) => {
+                let name = self.block(block).registers().name(offset);
+                format!("{name} (its clock is off in RCC)")
+            }
+        };
+        Fault::Unmodelled { what, address }
+    }
+
+    #[inline(always)]
     fn read_peripheral(&mut self, address: u32, width: Width, now: u64) -> Result<u32, Fault> {
         match self.read_modelled(address, width, now) {
             Err(Fault::Unmodelled { what, .. })
@@ -197,6 +208,10 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Result<u32, Fault> {
+        if PERIPHERALS.contains(&address) {
+            self.write_peripheral(address, width, value, now)?;
+            return Ok(self.bridge_cycles(address, now));
+        }
         if let Some((word, bit)) = bit_band(address) {
             let present = self.read(word, Width::Word, now)?.value;
             return self.write(

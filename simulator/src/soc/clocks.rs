@@ -47,7 +47,7 @@ impl Soc {
         self.flash.set_core_clock(self.clocks.core);
         self.iwdg
             .set_clocks(self.clocks.core, self.rcc.lsi_on(), now);
-        self.reschedule();
+        self.reschedule_all();
     }
 
     /// Limits of the chip that firmware must respect in the order of its writes.

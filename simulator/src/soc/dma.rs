@@ -36,8 +36,8 @@ impl Soc {
         self.serving_dma = true;
         let mut moved = false;
         for request in &USART2_REQUESTS {
-            while self.dma[0].channel(request.stream) == Some(request.channel)
-                && self.usart2.requests_dma(request.sends)
+            while self.usart2.requests_dma(request.sends)
+                && self.dma[0].channel(request.stream) == Some(request.channel)
             {
                 self.move_item(request.stream, now);
                 moved = true;

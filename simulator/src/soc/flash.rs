@@ -1,5 +1,6 @@
 //! What the flash interface does to the array and to whoever accesses it meanwhile.
 
+use super::schedule::FLASH;
 use super::Soc;
 use crate::bus::Width;
 use crate::memory::Memory;
@@ -51,7 +52,7 @@ impl Soc {
             self.code_changed = true;
         }
         self.flash_changed();
-        self.reschedule();
+        self.reschedule(FLASH);
         self.attention = true;
     }
 
@@ -62,7 +63,7 @@ impl Soc {
             self.attention = true;
         }
         self.flash_changed();
-        self.reschedule();
+        self.reschedule(FLASH);
     }
 
     pub(super) fn flash_changed(&mut self) {

@@ -9,6 +9,8 @@ mod clocks;
 mod dma;
 mod flash;
 pub mod gaps;
+mod pins;
+mod schedule;
 mod system_memory;
 
 use crate::edges::{Edge, Pin};
@@ -24,22 +26,17 @@ use crate::peripherals::places::{self, Block, Map};
 use crate::peripherals::pwr::Pwr;
 use crate::peripherals::rcc::{Clocks, Rcc, ResetCause};
 use crate::peripherals::registers::{Register, Unmodelled};
-use crate::peripherals::routes::{TIMER_OUTPUTS, USART2_RX, USART2_TX};
+use crate::peripherals::routes::{USART2_RX, USART2_TX};
 use crate::peripherals::syscfg::Syscfg;
 use crate::peripherals::timer::Timer;
 use crate::peripherals::usart::Usart;
 use crate::peripherals::wwdg::{self, Wwdg};
 use crate::peripherals::Peripheral;
 use crate::timebase::Timebase;
+use schedule::{Schedule, FLASH, IWDG, USART2, WWDG};
 use serde::{Deserialize, Serialize};
 
 const TIMERS: usize = 4;
-/// Places in the schedule: the timers, then USART2, the flash and the watchdogs.
-const USART2: usize = TIMERS;
-const FLASH: usize = USART2 + 1;
-const IWDG: usize = FLASH + 1;
-const WWDG: usize = IWDG + 1;
-const NEVER: u64 = u64::MAX;
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Soc {
@@ -62,9 +59,7 @@ pub struct Soc {
 
     clocks: Clocks,
     timebase: Timebase,
-    /// The cycle of the next event of each scheduled peripheral.
-    schedule: [u64; WWDG + 1],
-    next_event: u64,
+    schedule: Schedule,
     /// What the user lets pass although it is not modelled.
     gaps: gaps::Gaps,
     /// A reset that the machine has to carry out.
@@ -82,6 +77,8 @@ pub struct Soc {
     event_due: bool,
     levels: [Levels; PORTS.len()],
     outputs: [u8; TIMERS],
+    /// Bit n: the pin of route n of `TIMER_OUTPUTS` is switched to it. Follows from the ports' registers, see `port_switched`.
+    connected: u32,
     edges: Vec<Edge>,
     transmitted: Vec<u8>,
     /// Pins of each port whose edges ask for attention: an observer's wish, no state of the chip.
@@ -124,15 +121,15 @@ impl Soc {
             timebase: Timebase::new(clocks.core),
             rcc,
             clocks,
-            schedule: [NEVER; WWDG + 1],
+            schedule: Schedule::new(),
             gaps: gaps::Gaps::default(),
             stalled_until: 0,
             code_changed: false,
-            next_event: NEVER,
             interrupt_lines: 0,
             attention: false,
             event_due: false,
             outputs: [0; TIMERS],
+            connected: 0,
             edges: Vec::new(),
             transmitted: Vec::new(),
             observed: [0; PORTS.len()],
@@ -175,7 +172,7 @@ impl Soc {
 
     /// Cycle of the next event, `u64::MAX` when there is none.
     pub fn next_event(&self) -> u64 {
-        self.next_event
+        self.schedule.next()
     }
 
     /// Bit n is the level of interrupt line n.
@@ -227,7 +224,7 @@ impl Soc {
     pub fn receive(&mut self, bytes: &[u8], now: u64) {
         if self.has_function(USART2_RX) {
             self.usart2.receive(bytes, now);
-            self.reschedule();
+            self.reschedule(USART2);
         }
     }
 
@@ -237,37 +234,43 @@ impl Soc {
     }
 
     /// Lets everything happen that falls due up to cycle `now`.
+    #[inline(always)]
     pub fn catch_up(&mut self, now: u64) {
-        while self.next_event <= now {
-            self.happen(self.next_event);
+        while self.schedule.next() <= now {
+            self.happen(self.schedule.next());
         }
     }
 
+    #[inline(never)]
     fn happen(&mut self, cycle: u64) {
         for timer in 0..TIMERS {
-            if self.schedule[timer] <= cycle {
+            if self.schedule.due(timer, cycle) {
                 self.timers[timer].advance(cycle);
                 self.timer_changed(timer, cycle);
+                self.reschedule(timer);
             }
         }
-        if self.schedule[USART2] <= cycle {
+        if self.schedule.due(USART2, cycle) {
             self.usart2.advance(cycle);
             self.usart_accessed(cycle);
+            self.reschedule(USART2);
         }
-        if self.schedule[FLASH] <= cycle {
+        if self.schedule.due(FLASH, cycle) {
             self.flash.advance(cycle);
             self.flash_changed();
+            self.reschedule(FLASH);
         }
-        if self.schedule[IWDG] <= cycle {
+        if self.schedule.due(IWDG, cycle) {
             self.iwdg.reset();
+            self.reschedule(IWDG);
             self.reset_due = Some(ResetCause::IndependentWatchdog);
             self.attention = true;
         }
-        if self.schedule[WWDG] <= cycle {
+        if self.schedule.due(WWDG, cycle) {
             self.wwdg.advance(cycle);
             self.wwdg_changed();
+            self.reschedule(WWDG);
         }
-        self.reschedule();
     }
 
     /// The reset that has fallen due since the last call.
@@ -280,42 +283,12 @@ impl Soc {
         std::mem::take(&mut self.event_due)
     }
 
-    fn reschedule(&mut self) {
-        for (event, timer) in self.schedule.iter_mut().zip(&self.timers) {
-            *event = timer.next_event().unwrap_or(NEVER);
-        }
-        self.schedule[USART2] = self.usart2.next_event().unwrap_or(NEVER);
-        self.schedule[FLASH] = self.flash.next_event().unwrap_or(NEVER);
-        self.schedule[IWDG] = self.iwdg.next_event().unwrap_or(NEVER);
-        self.schedule[WWDG] = self.wwdg.next_event().unwrap_or(NEVER);
-        let next = self.schedule.iter().copied().fold(NEVER, u64::min);
-        self.attention |= next != self.next_event;
-        self.next_event = next;
-    }
-
-    fn timer_changed(&mut self, timer: usize, cycle: u64) {
-        self.set_interrupt_line(self.timers[timer].irq, self.timers[timer].interrupt());
-        let outputs = self.timers[timer].outputs();
-        if outputs == self.outputs[timer] {
-            return;
-        }
-        self.outputs[timer] = outputs;
-        for port in 0..PORTS.len() {
-            if TIMER_OUTPUTS
-                .iter()
-                .any(|route| route.timer == timer && route.port == port)
-            {
-                self.route_alternates(port);
-                self.port_changed(port, cycle);
-            }
-        }
-    }
-
     fn usart_changed(&mut self) {
         self.set_interrupt_line(self.usart2.irq, self.usart2.interrupt());
-        let sent = self.usart2.take_sent();
-        if self.has_function(USART2_TX) {
-            self.transmitted.extend(sent);
+        if self.usart2.has_sent() {
+            let heard = self.has_function(USART2_TX);
+            let sent = self.usart2.take_sent();
+            self.transmitted.extend(sent.filter(|_| heard));
         }
     }
 
@@ -328,10 +301,7 @@ impl Soc {
     }
 
     fn exti_changed(&mut self) {
-        let levels: Vec<(u16, bool)> = self.exti.interrupts().collect();
-        for (irq, level) in levels {
-            self.set_interrupt_line(irq, level);
-        }
+        self.set_interrupt_lines(Exti::INTERRUPT_LINES, self.exti.interrupt_lines());
         if self.exti.take_event() {
             self.event_due = true;
             self.attention = true;
@@ -339,81 +309,14 @@ impl Soc {
     }
 
     fn set_interrupt_line(&mut self, irq: u16, level: bool) {
-        let line = 1 << irq;
-        let lines = if level {
-            self.interrupt_lines | line
-        } else {
-            self.interrupt_lines & !line
-        };
-        self.attention |= lines != self.interrupt_lines;
-        self.interrupt_lines = lines;
+        self.set_interrupt_lines(1 << irq, u128::from(level) << irq);
     }
 
-    fn has_function(&self, (port, pin, function): (usize, u32, u32)) -> bool {
-        self.ports[port].alternate_function(pin) == Some(function)
-    }
-
-    fn route_alternates(&mut self, port: usize) {
-        let mut alternate = Levels::default();
-        for route in TIMER_OUTPUTS.iter().filter(|route| route.port == port) {
-            if self.has_function((port, route.pin, route.function)) {
-                let timer = &self.timers[route.timer];
-                alternate.driven |= u32::from(timer.drives(route.channel)) << route.pin;
-                alternate.high |=
-                    u32::from(self.timers[route.timer].output(route.channel)) << route.pin;
-            }
-        }
-        self.ports[port].set_alternate(alternate);
-    }
-
-    /// Records what changed at the pins of a port.
-    fn port_changed(&mut self, port: usize, cycle: u64) {
-        let before = self.levels[port];
-        let after = self.ports[port].levels();
-        self.levels[port] = after;
-        let mut changed = before.high ^ after.high;
-        self.attention |= changed & self.observed[port] != 0;
-        while changed != 0 {
-            let number = changed.trailing_zeros();
-            changed &= changed - 1;
-            let level = after.high >> number & 1 != 0;
-            self.edges.push(Edge {
-                cycle,
-                pin: Pin {
-                    port: port as u8,
-                    number: number as u8,
-                },
-                level,
-                output: (before.driven | after.driven) >> number & 1 != 0,
-            });
-            self.feed_exti(port, number, level);
-            self.feed_timers(port, number, level, cycle);
-        }
-    }
-
-    /// An input channel hears the pin that is switched to it.
-    fn feed_timers(&mut self, port: usize, pin: u32, level: bool, cycle: u64) {
-        if !self.timers.iter().any(Timer::captures) {
-            return;
-        }
-        for route in &TIMER_OUTPUTS {
-            if route.port == port
-                && route.pin == pin
-                && self.has_function((port, pin, route.function))
-            {
-                self.timers[route.timer].input(route.channel, level, cycle);
-                self.timer_changed(route.timer, cycle);
-            }
-        }
-    }
-
-    fn feed_exti(&mut self, port: usize, line: u32, level: bool) {
-        // SYSCFG_EXTICR codes the ports A–E as 0–4 and H as 7 (RM0368 §7.2.3).
-        const CODES: [u32; PORTS.len()] = [0, 1, 2, 3, 4, 7];
-        if self.syscfg.port_of_line(line) == CODES[port] {
-            self.exti.edge(line, level);
-            self.exti_changed();
-        }
+    /// Sets those of `lines`, bit n being line n, to their levels.
+    fn set_interrupt_lines(&mut self, lines: u128, levels: u128) {
+        let all = self.interrupt_lines & !lines | levels;
+        self.attention |= all != self.interrupt_lines;
+        self.interrupt_lines = all;
     }
 
     /// The register table of every peripheral, by its name.
@@ -461,13 +364,13 @@ impl Soc {
             }
             Block::Gpio(port) => {
                 if Gpio::routes(offset) {
-                    self.route_alternates(port);
+                    self.port_switched(port);
                 }
                 self.port_changed(port, now);
             }
             Block::Timer(timer) => {
                 self.timer_changed(timer, now);
-                self.reschedule();
+                self.reschedule(timer);
             }
             Block::Dma(controller) => {
                 if let Some(stream) = Dma::stream_of_control(offset) {
@@ -478,12 +381,12 @@ impl Soc {
             }
             Block::Usart2 => {
                 self.usart_accessed(now);
-                self.reschedule();
+                self.reschedule(USART2);
             }
-            Block::Iwdg => self.reschedule(),
+            Block::Iwdg => self.reschedule(IWDG),
             Block::Wwdg => {
                 self.wwdg_changed();
-                self.reschedule();
+                self.reschedule(WWDG);
             }
             Block::Exti => self.exti_changed(),
             Block::Crc | Block::Syscfg | Block::Dbgmcu => {}

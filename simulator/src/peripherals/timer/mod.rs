@@ -124,6 +124,9 @@ pub struct Timer {
     prescaler: u64,
     reload: u32,
     channels: [Channel; 4],
+    /// Before this tick nothing matches or overflows; 0 if that is not known. Follows from the fields above, see `foresee`.
+    #[serde(skip)]
+    change_tick: u64,
 }
 
 impl Timer {
@@ -147,6 +150,7 @@ impl Timer {
             prescaler: 1,
             reload: counter_max,
             channels: [Channel::default(); 4],
+            change_tick: 0,
         }
     }
 
@@ -158,6 +162,7 @@ impl Timer {
         self.advance(now);
         self.divider = divider;
         self.tick = divider.map_or(0, |cycles| now / cycles);
+        self.foresee();
     }
 
     /// Level at the pin of a channel (0–3): OCx, low while the output is off (§13.4.9, table 64).
@@ -200,10 +205,30 @@ impl Timer {
     /// Counts up to cycle `now`.
     pub fn advance(&mut self, now: u64) {
         let Some(divider) = self.divider else { return };
-        let target = now / divider;
+        // A power of two (RM0368 §6.2: the timers' clocks).
+        let target = now >> divider.trailing_zeros();
         if target <= self.tick {
             return;
         }
+        if target < self.change_tick {
+            self.count_partly(target - self.tick);
+            self.tick = target;
+        } else {
+            self.pass_changes(target);
+            self.foresee();
+        }
+    }
+
+    /// After each change of what decides when the counter next matches or overflows, time apart.
+    fn foresee(&mut self) {
+        self.change_tick = if self.counting() {
+            self.tick + self.next_change().1
+        } else {
+            0
+        };
+    }
+
+    fn pass_changes(&mut self, target: u64) {
         let mut overflows = 0;
         while self.counting() {
             let (steps, ticks) = self.next_change();
@@ -291,6 +316,10 @@ impl Timer {
 
     /// Counts `ticks` timer clocks in which nothing matches or overflows.
     fn count_partly(&mut self, ticks: u64) {
+        if self.prescaler == 1 {
+            self.count += ticks as u32;
+            return;
+        }
         let clocks = self.prescale_count + ticks;
         self.count += (clocks / self.prescaler) as u32;
         self.prescale_count = clocks % self.prescaler;
@@ -430,6 +459,28 @@ impl Peripheral for Timer {
 
     fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
         self.advance(now);
+        let written = self.write_register(offset, value);
+        if written.is_ok() {
+            self.force_references();
+            self.compare_pwm();
+        }
+        self.foresee();
+        written
+    }
+
+    fn reset(&mut self) {
+        self.registers.reset();
+        self.prescale_count = 0;
+        self.count = 0;
+        self.prescaler = 1;
+        self.reload = self.counter_max;
+        self.channels = [Channel::default(); 4];
+        self.foresee();
+    }
+}
+
+impl Timer {
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), Unmodelled> {
         match offset {
             CR1 => self.write_control(value),
             SR => {
@@ -451,18 +502,7 @@ impl Peripheral for Timer {
             }
             _ => {}
         }
-        self.force_references();
-        self.compare_pwm();
         Ok(())
-    }
-
-    fn reset(&mut self) {
-        self.registers.reset();
-        self.prescale_count = 0;
-        self.count = 0;
-        self.prescaler = 1;
-        self.reload = self.counter_max;
-        self.channels = [Channel::default(); 4];
     }
 }
 
@@ -627,5 +667,48 @@ mod tests {
         timer.set_divider(None, 51);
         timer.set_divider(Some(2), 100);
         assert_eq!((timer.read(CNT, 101), timer.read(CNT, 102)), (50, 51));
+    }
+
+    #[test]
+    fn what_is_foreseen_is_what_counting_meets() {
+        // Beside a timer that foresees nothing and so looks at every channel each time.
+        let registers = [
+            CR1, DIER, SR, EGR, CCMR1, CCER, CNT, PSC, ARR, CCR1, 0x38, CCR4,
+        ];
+        let mut random = 1_u32;
+        let mut below = |bound: u32| {
+            random ^= random << 13;
+            random ^= random >> 17;
+            random ^= random << 5;
+            random % bound
+        };
+        for _ in 0..50 {
+            let (mut timer, mut now) = (running(20, &[]), 0);
+            let mut plain = timer.clone();
+            for _ in 0..200 {
+                now += u64::from(below(30));
+                plain.change_tick = 0;
+                if below(40) == 0 {
+                    timer.reset();
+                    plain.reset();
+                } else if below(4) == 0 {
+                    let divider = [None, Some(1), Some(4)][below(3) as usize];
+                    timer.set_divider(divider, now);
+                    plain.set_divider(divider, now);
+                } else if below(3) == 0 {
+                    let (offset, value) = (registers[below(12) as usize], below(40));
+                    assert_eq!(
+                        timer.write(offset, value, now),
+                        plain.write(offset, value, now)
+                    );
+                }
+                plain.change_tick = 0;
+                for offset in registers {
+                    assert_eq!(timer.read(offset, now), plain.read(offset, now));
+                }
+                assert_eq!(timer.outputs(), plain.outputs());
+                assert_eq!(timer.next_event(), plain.next_event());
+            }
+        }
     }
 }

@@ -1,0 +1,112 @@
+//! Pins: what drives them, and what hears them.
+
+use super::Soc;
+use crate::edges::{Edge, Pin};
+use crate::peripherals::gpio::{Levels, PORTS};
+use crate::peripherals::routes::{Route, OF_PORT, OF_TIMER, TIMER_OUTPUTS};
+
+impl Soc {
+    pub(super) fn has_function(&self, (port, pin, function): (usize, u32, u32)) -> bool {
+        self.ports[port].alternate_function(pin) == Some(function)
+    }
+
+    /// The alternate functions of a port's pins have been set.
+    pub(super) fn port_switched(&mut self, port: usize) {
+        self.connected = self.connected & !OF_PORT[port] | self.switched_on(OF_PORT[port]);
+        self.route_alternates(port);
+    }
+
+    /// Those of `routes` whose pin is switched to their function.
+    fn switched_on(&self, routes: u32) -> u32 {
+        let on = |route: &Route| self.has_function((route.port, route.pin, route.function));
+        members(routes)
+            .filter(|&n| on(&TIMER_OUTPUTS[n]))
+            .fold(0, |routes, n| routes | 1 << n)
+    }
+
+    /// Whether `connected` is what the ports' registers say.
+    #[cfg(test)]
+    pub(super) fn is_connected(&self) -> bool {
+        self.connected == self.switched_on(OF_TIMER.iter().fold(0, |all, routes| all | routes))
+    }
+
+    pub(super) fn timer_changed(&mut self, timer: usize, cycle: u64) {
+        self.set_interrupt_line(self.timers[timer].irq, self.timers[timer].interrupt());
+        let outputs = self.timers[timer].outputs();
+        if outputs == self.outputs[timer] {
+            return;
+        }
+        self.outputs[timer] = outputs;
+        let routes = self.connected & OF_TIMER[timer];
+        for (port, of_port) in OF_PORT.iter().enumerate() {
+            if routes & of_port != 0 {
+                self.route_alternates(port);
+                self.port_changed(port, cycle);
+            }
+        }
+    }
+
+    fn route_alternates(&mut self, port: usize) {
+        let mut alternate = Levels::default();
+        for n in members(self.connected & OF_PORT[port]) {
+            let route = &TIMER_OUTPUTS[n];
+            let timer = &self.timers[route.timer];
+            alternate.driven |= u32::from(timer.drives(route.channel)) << route.pin;
+            alternate.high |= u32::from(timer.output(route.channel)) << route.pin;
+        }
+        self.ports[port].set_alternate(alternate);
+    }
+
+    /// Records what changed at the pins of a port.
+    pub(super) fn port_changed(&mut self, port: usize, cycle: u64) {
+        let before = self.levels[port];
+        let after = self.ports[port].levels();
+        self.levels[port] = after;
+        let mut changed = before.high ^ after.high;
+        self.attention |= changed & self.observed[port] != 0;
+        while changed != 0 {
+            let number = changed.trailing_zeros();
+            changed &= changed - 1;
+            let level = after.high >> number & 1 != 0;
+            self.edges.push(Edge {
+                cycle,
+                pin: Pin {
+                    port: port as u8,
+                    number: number as u8,
+                },
+                level,
+                output: (before.driven | after.driven) >> number & 1 != 0,
+            });
+            self.feed_exti(port, number, level);
+            self.feed_timers(port, number, level, cycle);
+        }
+    }
+
+    /// An input channel hears the pin that is switched to it.
+    fn feed_timers(&mut self, port: usize, pin: u32, level: bool, cycle: u64) {
+        for n in members(self.connected & OF_PORT[port]) {
+            let route = &TIMER_OUTPUTS[n];
+            if route.pin == pin && self.timers[route.timer].captures() {
+                self.timers[route.timer].input(route.channel, level, cycle);
+                self.timer_changed(route.timer, cycle);
+            }
+        }
+    }
+
+    fn feed_exti(&mut self, port: usize, line: u32, level: bool) {
+        // SYSCFG_EXTICR codes the ports A–E as 0–4 and H as 7 (RM0368 §7.2.3).
+        const CODES: [u32; PORTS.len()] = [0, 1, 2, 3, 4, 7];
+        if self.syscfg.port_of_line(line) == CODES[port] && self.exti.edge(line, level) {
+            self.exti_changed();
+        }
+    }
+}
+
+/// The numbers of the bits that are set, ascending.
+fn members(mut set: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let n = set.trailing_zeros() as usize;
+        set &= set.wrapping_sub(1);
+        (n < 32).then_some(n)
+    })
+}
