@@ -37,6 +37,12 @@ pub trait Peripheral {
 
     fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled>;
 
+    /// As [`Peripheral::read`]; `None` where no modelled register is.
+    fn read_modelled(&mut self, offset: u32, now: u64) -> Option<u32> {
+        let modelled = self.registers().is_modelled(offset);
+        modelled.then(|| self.read(offset, now))
+    }
+
     /// Back to the state after reset (RCC_*RSTR).
     fn reset(&mut self);
 }

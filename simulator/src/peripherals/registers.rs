@@ -173,7 +173,12 @@ impl Registers {
     }
 
     #[inline]
-    pub fn modelled(&self, offset: u32) -> Result<&'static Register, Unmodelled> {
+    pub fn is_modelled(&self, offset: u32) -> bool {
+        self.row(offset).is_some_and(|row| row.modelled)
+    }
+
+    #[inline]
+    fn modelled(&self, offset: u32) -> Result<&'static Register, Unmodelled> {
         match self.row(offset) {
             Some(row) if row.modelled => Ok(row),
             _ => Err(Unmodelled(self.name(offset))),

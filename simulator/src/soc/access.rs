@@ -20,24 +20,26 @@ const APB_TRANSFER_CLOCKS: u64 = 2;
 impl Soc {
     /// The peripheral at an address, if it can answer, and the offset of the register.
     #[inline(always)]
-    fn answering(&mut self, address: u32) -> Result<(&'static Place, Block, u32), Fault> {
+    fn answering(&self, address: u32) -> Option<(&'static Place, Block, u32)> {
+        let place = self.map.find(address)?;
+        let block = place.block?;
         let clocked = |clock: (u32, u32)| self.rcc.enabled(clock.0, clock.1);
-        let place = self.map.find(address);
-        let found = place.filter(|place| place.clock.is_none_or(clocked));
-        match found.and_then(|place| Some((place, place.block?))) {
-            Some((place, block)) => Ok((place, block, (address - place.base) & !3)),
-            None => Err(self.why_unanswered(address)),
-        }
+        let answers = place.clock.is_none_or(clocked);
+        answers.then_some((place, block, (address - place.base) & !3))
     }
 
+    /// Why an access is answered by no register.
     #[cold]
-    fn why_unanswered(&mut self, address: u32) -> Fault {
+    fn unanswered(&mut self, address: u32) -> Fault {
         let Some(place) = self.map.find(address) else {
             return Fault::Bus { address };
         };
         let offset = (address - place.base) & !3;
         let what = match place.block {
             None => place.absent_name(offset),
+            Some(block) if self.answering(address).is_some() => {
+                self.block(block).registers().name(offset)
+            }
             Some(block) => {
                 let name = self.block(block).registers().name(offset);
                 format!("{name} (its clock is off in RCC)")
@@ -49,12 +51,18 @@ impl Soc {
     #[inline(always)]
     fn read_peripheral(&mut self, address: u32, width: Width, now: u64) -> Result<u32, Fault> {
         match self.read_modelled(address, width, now) {
-            Err(Fault::Unmodelled { what, .. })
-                if self.gaps.note(&what, address, Direction::Read) =>
-            {
+            Some(value) => Ok(value),
+            None => self.read_unanswered(address, width),
+        }
+    }
+
+    #[cold]
+    fn read_unanswered(&mut self, address: u32, width: Width) -> Result<u32, Fault> {
+        match self.unanswered(address) {
+            Fault::Unmodelled { what, .. } if self.gaps.note(&what, address, Direction::Read) => {
                 Ok(self.reset_value(address) >> (address % 4 * 8) & width.mask())
             }
-            outcome => outcome,
+            fault => Err(fault),
         }
     }
 
@@ -90,7 +98,7 @@ impl Soc {
 
     /// The modelled bits of a write that reaches others too. What the peripheral refuses is dropped.
     fn write_what_is_modelled(&mut self, address: u32, width: Width, value: u32, now: u64) {
-        let Ok((place, block, offset)) = self.answering(address) else {
+        let Some((place, block, offset)) = self.answering(address) else {
             return;
         };
         let (data, lanes) = on_the_bus(place.connection, address, width, value);
@@ -102,28 +110,18 @@ impl Soc {
         }
     }
 
-    pub(super) fn read_modelled(
-        &mut self,
-        address: u32,
-        width: Width,
-        now: u64,
-    ) -> Result<u32, Fault> {
+    /// Reads a register; `None` where no modelled one answers.
+    #[inline(always)]
+    pub(super) fn read_modelled(&mut self, address: u32, width: Width, now: u64) -> Option<u32> {
         let (_, block, offset) = self.answering(address)?;
         self.catch_up(now);
-        let peripheral = self.block(block);
-        if let Err(Unmodelled(what)) = peripheral.registers().modelled(offset) {
-            return Err(Fault::Unmodelled { what, address });
+        let word = self.block(block).read_modelled(offset, now)?;
+        match block {
+            Block::Usart2 if Usart::read_acts(offset) => self.usart_accessed(now),
+            Block::Timer(timer) if Timer::read_acts(offset) => self.timer_changed(timer, now),
+            _ => {}
         }
-        let word = peripheral.read(offset, now);
-        if block == Block::Usart2 && Usart::read_acts(offset) {
-            self.usart_accessed(now);
-        }
-        if let Block::Timer(timer) = block {
-            if Timer::read_acts(offset) {
-                self.timer_changed(timer, now);
-            }
-        }
-        Ok(word >> (address % 4 * 8) & width.mask())
+        Some(word >> (address % 4 * 8) & width.mask())
     }
 
     /// Wait cycles of an AHB-to-APB bridge: an APB transfer begins on an edge of PCLK and takes a setup and an access cycle
@@ -155,17 +153,19 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Result<(), Fault> {
-        let (place, block, offset) = self.answering(address)?;
+        let Some((place, block, offset)) = self.answering(address) else {
+            return Err(self.unanswered(address));
+        };
         let now = self.stall_register_write(block, offset, now);
         self.catch_up(now);
         let (data, lanes) = on_the_bus(place.connection, address, width, value);
         let peripheral = self.block(block);
-        let written = peripheral
+        peripheral
             .registers()
             .merge(offset, data, lanes)
             .and_then(|merged| peripheral.write(offset, merged, now).map(|()| merged))
-            .and_then(|merged| self.written(block, offset, merged, now));
-        written.map_err(|Unmodelled(what)| Fault::Unmodelled { what, address })
+            .and_then(|merged| self.written(block, offset, merged, now))
+            .map_err(|Unmodelled(what)| Fault::Unmodelled { what, address })
     }
 }
 

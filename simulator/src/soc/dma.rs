@@ -29,10 +29,16 @@ const USART2_DR: u32 = 0x4000_4404;
 
 impl Soc {
     /// Moves items until no stream has a request any more.
+    #[inline]
     pub(super) fn serve_dma(&mut self, now: u64) {
-        if self.serving_dma {
-            return;
+        let mut requests = USART2_REQUESTS.iter();
+        let requested = requests.any(|request| self.usart2.requests_dma(request.sends));
+        if requested && !self.serving_dma {
+            self.move_items(now);
         }
+    }
+
+    fn move_items(&mut self, now: u64) {
         self.serving_dma = true;
         let mut moved = false;
         for request in &USART2_REQUESTS {
@@ -84,7 +90,10 @@ impl Soc {
     }
 
     fn move_to_memory(&mut self, transfer: Transfer, now: u64) -> Result<(), Fault> {
-        let item = self.read_modelled(transfer.peripheral, transfer.width, now)?;
+        let address = transfer.peripheral;
+        let item = self
+            .read_modelled(address, transfer.width, now)
+            .ok_or(Fault::Bus { address })?;
         let address = transfer.memory;
         self.memory
             .write(address, transfer.width, item)

@@ -10,17 +10,11 @@ use crate::core::Core;
 /// What a multiple has to transfer, from `address` on.
 struct Transfers {
     list: u32,
+    words: u32,
     address: u32,
     /// The base register when all is done.
     updated: u32,
     base_first: bool,
-}
-
-impl Transfers {
-    #[inline(always)]
-    fn words(&self) -> u32 {
-        self.list.count_ones()
-    }
 }
 
 impl Core {
@@ -52,6 +46,7 @@ impl Core {
         rest.list = listed(op.imm)
             .skip(done.into())
             .fold(0, |list, register| list | 1 << register);
+        rest.words -= u32::from(done);
         let result = self.transfer_list(bus, op, multiple, &rest);
         if moved && matches!(result, Err(Trap::Fault(_) | Trap::Stop(_))) {
             self.set(op.n, base);
@@ -79,8 +74,8 @@ impl Core {
 
     fn load_list<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
         self.wait_behind_store();
-        if self.runs_through(transfers.words()) {
-            if let Some(words) = self.load_run(bus, transfers.address, transfers.words()) {
+        if self.runs_through(transfers.words) {
+            if let Some(words) = self.load_run(bus, transfers.address, transfers.words) {
                 return self.end_load(op, transfers, words);
             }
         }
@@ -174,10 +169,10 @@ impl Core {
     /// Stores the whole list in one go, where nothing can end it early.
     #[inline(always)]
     fn store_undivided<B: Bus>(&mut self, bus: &mut B, transfers: &Transfers) -> bool {
-        if !self.runs_through(transfers.words()) {
+        if !self.runs_through(transfers.words) {
             return false;
         }
-        let Some(run) = self.store_run(bus, transfers.address, transfers.words()) else {
+        let Some(run) = self.store_run(bus, transfers.address, transfers.words) else {
             return false;
         };
         for (register, place) in listed(transfers.list).zip(run) {
@@ -197,7 +192,8 @@ impl Core {
 
 #[inline(always)]
 fn all_transfers(op: &Op, multiple: Multiple, base: u32) -> Transfers {
-    let bytes = 4 * op.imm.count_ones();
+    let words = op.imm.count_ones();
+    let bytes = 4 * words;
     let base_first = moves_base_first(multiple);
     let lowest = if base_first {
         base.wrapping_sub(bytes)
@@ -206,6 +202,7 @@ fn all_transfers(op: &Op, multiple: Multiple, base: u32) -> Transfers {
     };
     Transfers {
         list: op.imm,
+        words,
         address: lowest,
         updated: if base_first {
             lowest
