@@ -117,6 +117,7 @@ def _configure_command(folder: Path, chosen: _Build) -> list[str]:
     checkout = catalogue.allocators()[chosen.allocator].checkout
     return [
         *("cmake", "-S", str(_FIRMWARE), "-B", str(folder), "-G", "Ninja"),
+        *(["--fresh"] if _was_configured_elsewhere(folder) else []),
         f"-DTAILSCOPE_ALLOCATOR={chosen.allocator}",
         f"-DTAILSCOPE_ART={'on' if chosen.art else 'off'}",
         f"-DTAILSCOPE_LOCKING={chosen.locking}",
@@ -129,6 +130,12 @@ def _configure_command(folder: Path, chosen: _Build) -> list[str]:
         f"-DFREERTOS_KERNEL_PATH={_checkout('FREERTOS_KERNEL_PATH')}",
         *([f"-D{checkout}={_checkout(checkout)}"] if checkout else []),
     ]
+
+
+def _was_configured_elsewhere(folder: Path) -> bool:
+    """True after the checkout was moved or copied with what was built: CMake refuses such a folder."""
+    cache = folder / "CMakeCache.txt"
+    return cache.exists() and f"CMAKE_CACHEFILE_DIR:INTERNAL={folder}\n" not in cache.read_text()
 
 
 def _check_allocator(allocator: str) -> None:

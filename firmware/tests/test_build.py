@@ -142,6 +142,16 @@ def test_same_bytes_from_another_folder(allocator: str, tmp_path: Path) -> None:
     assert (folder / "tailscope.elf").read_bytes() == image.elf.read_bytes()
 
 
+def test_a_checkout_that_was_moved_builds_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "before")
+    before = firmware.build("first_fit")
+    (tmp_path / "before").rename(tmp_path / "behind")
+    monkeypatch.setattr(firmware, "_BUILDS", tmp_path / "behind")
+    behind = firmware.build("first_fit")
+    assert behind.elf.is_relative_to(tmp_path / "behind")
+    assert behind.sha256 == before.sha256
+
+
 def test_no_folder_of_this_machine_is_in_the_elf(image: firmware.FirmwareImage) -> None:
     content = image.elf.read_bytes()
     assert str(FIRMWARE).encode() not in content
