@@ -38,25 +38,32 @@ pub(super) struct Entry {
 impl Core {
     /// Begins an entry, or carries the one under way on, to its end or to `until`.
     pub(super) fn enter_exception<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
+        if self.entering.is_none() {
+            self.stack_frame(bus)?;
+        }
         let Some(entry) = self.entering else {
-            return self.stack_frame(bus);
+            return Ok(());
         };
         let first = self.exceptions.preempting().unwrap_or(entry.exception);
         if first != entry.exception {
             return self.fetch_vector(bus, first, entry.exc_return, entry.handler_cycle);
         }
-        if self.cycles < entry.handler_cycle {
-            self.wait_until(entry.handler_cycle.min(until));
-        } else {
+        if self.waited_until(entry.handler_cycle, until) {
             self.take_exception(entry);
         }
         Ok(())
     }
 
-    /// Lets time pass inside a sequence, not beyond what may change its course.
-    pub(super) fn wait_until(&mut self, cycle: u64) {
+    /// Lets time pass inside a sequence up to `cycle`, not beyond what may change its course. True if `cycle` has come, and nothing
+    /// that has come with it is to be looked at first.
+    pub(super) fn waited_until(&mut self, cycle: u64, until: u64) -> bool {
+        if self.cycles >= cycle {
+            return true;
+        }
         let expiry = self.systick.next_expiry().unwrap_or(u64::MAX);
-        self.cycles = cycle.min(expiry).max(self.cycles);
+        let limit = until.min(expiry);
+        self.cycles = cycle.min(limit).max(self.cycles);
+        self.cycles < limit && !self.attention
     }
 
     /// Enters on the frame that is already there: after a handler, or in place of a return.

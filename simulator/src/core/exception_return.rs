@@ -65,8 +65,7 @@ impl Core {
             self.leaving = None;
             return self.tail_chain(bus, leaving.exc_return);
         }
-        if unstacking {
-            self.wait_until(leaving.unstacked_cycle.min(until));
+        if !self.waited_until(leaving.unstacked_cycle, until) {
             return Ok(());
         }
         self.leaving = None;
