@@ -282,7 +282,9 @@ impl Machine {
     /// Lets the events up to now happen and tells the core what they have for it.
     fn settle(&mut self) {
         self.soc.catch_up(self.core.cycles());
-        self.soc.clear_attention();
+        if !self.soc.take_attention() {
+            return;
+        }
         if self.soc.take_code_changed() {
             self.core.invalidate_code();
         }

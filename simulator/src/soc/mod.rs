@@ -188,8 +188,9 @@ impl Soc {
         &mut self.gaps
     }
 
-    pub fn clear_attention(&mut self) {
-        self.attention = false;
+    /// Whether there is anything to tell the core, or a new schedule, since the last call.
+    pub fn take_attention(&mut self) -> bool {
+        std::mem::take(&mut self.attention)
     }
 
     /// Whether a pin is high now.
