@@ -66,6 +66,7 @@ impl Soc {
         }
     }
 
+    #[inline(always)]
     fn write_peripheral(
         &mut self,
         address: u32,
@@ -73,14 +74,26 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Result<(), Fault> {
-        match self.write_modelled(address, width, value, now) {
-            Err(Fault::Unmodelled { what, .. })
+        self.write_modelled(address, width, value, now)
+            .or_else(|fault| self.write_unanswered(fault, width, value, now))
+    }
+
+    #[cold]
+    fn write_unanswered(
+        &mut self,
+        fault: Fault,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Result<(), Fault> {
+        match fault {
+            Fault::Unmodelled { what, address }
                 if self.gaps.note(&what, address, Direction::Write) =>
             {
                 self.write_what_is_modelled(address, width, value, now);
                 Ok(())
             }
-            outcome => outcome,
+            fault => Err(fault),
         }
     }
 
@@ -146,6 +159,7 @@ impl Soc {
         }
     }
 
+    #[inline(always)]
     pub(super) fn write_modelled(
         &mut self,
         address: u32,
