@@ -78,7 +78,7 @@ impl Core {
         if imm & 1 != 0 {
             self.set_faultmask(disable);
         }
-        self.reconsider();
+        self.reconsider_masks();
     }
 
     fn set_faultmask(&mut self, set: bool) {
@@ -149,8 +149,15 @@ impl Core {
                 ))
             }
         }
-        self.reconsider();
+        self.reconsider_masks();
         Ok(())
+    }
+
+    /// Masks or mode have changed: something may be let in now.
+    fn reconsider_masks(&mut self) {
+        if self.exceptions.preempting().is_some() {
+            self.reconsider();
+        }
     }
 
     /// BASEPRI_MAX only ever masks more.
