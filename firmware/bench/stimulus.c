@@ -117,22 +117,6 @@ static uint32_t swept_phase(uint32_t seq) {
     return (uint32_t)((uint64_t)(seq * golden_ratio) * period >> 32);
 }
 
-static uint32_t ticks_after(uint32_t phase) {
-    const uint32_t now = compare_output_phase(&stimulus_output);
-    return now >= phase ? now - phase : now + period - phase;
-}
-
-/* The phase is reached when the distance from it falls back: also when an interrupt hid the very tick. */
-static void await_phase(uint32_t seq) {
-    const uint32_t phase = swept_phase(seq);
-    uint32_t before;
-    uint32_t now = ticks_after(phase);
-    do {
-        before = now;
-        now = ticks_after(phase);
-    } while (now >= before);
-}
-
 bool stimulus_task_is_running(void) {
     return xTaskGetCurrentTaskHandle() == woken_task;
 }
@@ -150,7 +134,7 @@ void stimulus_prepare(uint32_t seq, uint32_t offset_ticks) {
     if (mode == STIMULUS_SWEEP) {
         arm(offset_ticks);
     } else if (mode != STIMULUS_RANDOM && period != 0u) {
-        await_phase(seq);
+        compare_output_await_phase(&stimulus_output, swept_phase(seq));
     }
 }
 

@@ -7,6 +7,8 @@ const compare_output stimulus_output = {TIM2, 1, STIM_PORT, STIM_PIN, 1};
 const compare_output control_output = {TIM5, 2, CTRL_PORT, CTRL_PIN, 2};
 const compare_output frame_output = {TIM3, 1, SYNC_PORT, SYNC_PIN, 2};
 
+enum { PHASE_CHANNEL = 4 };
+
 /* CCxIF and CCxIE of channel x are bit x of their registers. */
 static uint32_t event_bit(const compare_output *output) {
     return 1u << output->channel;
@@ -81,9 +83,14 @@ void compare_output_run(const compare_output *output) {
     TIM_CR1(output->timer) |= TIM_CR1_CEN;
 }
 
-/* The match is at the counter's last value, so that an edge and the counter's return to 0 are one tick apart. */
-uint32_t compare_output_phase(const compare_output *output) {
-    return TIM_CNT(output->timer);
+/* The match of the output is at the counter's last value, so that an edge and the counter's return to 0 are one tick
+ * apart. Channel 4 of the timers that are used drives no pin, and notes its match even while an interrupt is served. */
+void compare_output_await_phase(const compare_output *output, uint32_t phase_ticks) {
+    const uint32_t timer = output->timer;
+    TIM_CCR(timer, PHASE_CHANNEL) = phase_ticks;
+    TIM_SR(timer) = ~(1u << PHASE_CHANNEL);
+    while ((TIM_SR(timer) & 1u << PHASE_CHANNEL) == 0u) {
+    }
 }
 
 void compare_output_stop(const compare_output *output) {

@@ -54,8 +54,8 @@ void compare_output_enable_interrupt(const compare_output *output);
 
 void compare_output_run(const compare_output *output);
 
-/** Ticks since the last edge, below the period. */
-uint32_t compare_output_phase(const compare_output *output);
+/** Returns when the last edge was `phase_ticks` ago, less than a period. The timer is running. */
+void compare_output_await_phase(const compare_output *output, uint32_t phase_ticks);
 
 /** No further edge; the pin keeps its level. */
 void compare_output_stop(const compare_output *output);

@@ -32,6 +32,15 @@ pub struct Loaded {
     pub wait_cycles: u32,
 }
 
+/// How a register reads that keeps still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steadiness {
+    /// Reads that lie a multiple of so many cycles apart wait equally long.
+    pub period_cycles: u64,
+    /// It keeps still only before this cycle.
+    pub until_cycle: u64,
+}
+
 /// Why an access did not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -63,9 +72,9 @@ pub trait Bus {
     fn interrupt_lines(&mut self, _now: u64) -> Option<u128> {
         None
     }
-    /// Whether reading the register at `address` again, before the bus's next event and with no write in between, is sure to give
-    /// the same and to change nothing. If so, reads that lie a multiple of this many cycles apart wait equally long.
-    fn steady_period(&self, address: u32) -> Option<u64> {
+    /// Whether reading the register at `address`, which has just been read, again before the bus's next event and with no write in
+    /// between is sure to give the same and to change nothing.
+    fn steadiness(&self, address: u32) -> Option<Steadiness> {
         let _ = address;
         None
     }

@@ -6,12 +6,13 @@
 //! if every lap had been executed.
 //!
 //! A lap qualifies if it stores nothing, reads only memory and registers that keep still until the bus's next event
-//! ([`Bus::steady_period`](crate::bus::Bus::steady_period)), and leaves registers, flags and timing as it found them. Whatever else
+//! ([`Bus::steadiness`](crate::bus::Bus::steadiness)), and leaves registers, flags and timing as it found them. Whatever else
 //! it does, it says so by [`Laps::disturb`].
 
 use super::registers::Flags;
 use super::timing::{FetchShape, PairsShape};
 use super::Core;
+use crate::bus::Steadiness;
 
 /// Loops longer than this are not looked at.
 const LONGEST_BYTES: u32 = 256;
@@ -38,6 +39,8 @@ pub struct Laps {
     due: bool,
     /// Cycles at whose multiples reads wait equally long: a power of two.
     period_cycles: u64,
+    /// The cycle from which on a read may give something else.
+    until_cycle: u64,
     before: Option<State>,
     skipped_instructions: u64,
 }
@@ -80,15 +83,17 @@ impl Laps {
         self.disturbed = true;
     }
 
-    /// The present lap reads a peripheral: one that keeps still, and reads at multiples of the period wait equally long; or
-    /// one that does not.
+    /// The present lap has read a peripheral: one that keeps still for a while, or one that does not.
     #[inline(always)]
-    pub fn read(&mut self, steady_period: impl FnOnce() -> Option<u64>) {
+    pub fn read(&mut self, steadiness: impl FnOnce() -> Option<Steadiness>) {
         if self.disturbed {
             return;
         }
-        match steady_period() {
-            Some(cycles) => self.period_cycles = self.period_cycles.max(cycles),
+        match steadiness() {
+            Some(steady) => {
+                self.period_cycles = self.period_cycles.max(steady.period_cycles);
+                self.until_cycle = self.until_cycle.min(steady.until_cycle);
+            }
             None => self.disturbed = true,
         }
     }
@@ -124,6 +129,7 @@ impl Laps {
         self.disturbed = false;
         self.unlike = 0;
         self.period_cycles = 1;
+        self.until_cycle = u64::MAX;
         self.before = None;
     }
 }
@@ -156,7 +162,8 @@ impl Core {
     }
 
     fn repeat(&mut self, lap: &Lap, before: &State) {
-        let room_cycles = self.horizon.saturating_sub(self.cycles);
+        let end = self.horizon.min(self.laps.until_cycle);
+        let room_cycles = end.saturating_sub(self.cycles);
         let count = room_cycles / lap.cycles;
         let numbers = before.numbers;
         for (number, before) in self.pairs.numbers().into_iter().zip(numbers) {

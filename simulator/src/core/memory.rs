@@ -7,7 +7,7 @@ use super::scb::{ACTLR_DISDEFWBUF, CCR_USERSETMPEND, FPCCR_USER};
 use super::timing::unaligned_cycles;
 use super::trap::{cfsr, Exec, Fault as CoreFault, Trap, BUS_FAULT};
 use super::Core;
-use crate::bus::{Bus, Fault, Width};
+use crate::bus::{Bus, Fault, Steadiness, Width};
 use serde::{Deserialize, Serialize};
 
 /// Code and SRAM; above, memory is of Device type, where an unaligned access faults (A3.2.1, B3.1).
@@ -210,12 +210,17 @@ impl Core {
     ) -> Exec<u32> {
         self.note_access(address, width, Access::Read);
         if PERIPHERALS.contains(&address) {
+            let value = self.read_bus(bus, address, width, now);
             let waits = self.timing.is_nucleo();
             self.laps.read(|| {
-                bus.steady_period(address)
-                    .map(|cycles| if waits { cycles } else { 1 })
+                let steady = bus.steadiness(address)?;
+                let period_cycles = if waits { steady.period_cycles } else { 1 };
+                Some(Steadiness {
+                    period_cycles,
+                    ..steady
+                })
             });
-            return self.read_bus(bus, address, width, now);
+            return value;
         }
         self.laps.disturb();
         if let Some((word, bit)) = bit_band(address) {

@@ -2,7 +2,7 @@
 
 use super::gaps::Direction;
 use super::Soc;
-use crate::bus::{Bus, Fault, Loaded, Width};
+use crate::bus::{Bus, Fault, Loaded, Steadiness, Width};
 use crate::memory::{Memory, SRAM_BASE};
 use crate::peripherals::gpio::Gpio;
 use crate::peripherals::places::{Block, Connection, Place};
@@ -290,15 +290,19 @@ impl Bus for Soc {
         Some(Soc::interrupt_lines(self))
     }
 
-    fn steady_period(&self, address: u32) -> Option<u64> {
+    fn steadiness(&self, address: u32) -> Option<Steadiness> {
         let place = self.map.find(address)?;
         let offset = (address - place.base) & !3;
-        let steady = match place.block? {
-            Block::Usart2 => Usart::reads_steadily(offset),
-            Block::Gpio(_) => Gpio::reads_steadily(offset),
-            _ => false,
+        let until_cycle = match place.block? {
+            Block::Usart2 if Usart::reads_steadily(offset) => u64::MAX,
+            Block::Gpio(_) if Gpio::reads_steadily(offset) => u64::MAX,
+            Block::Timer(timer) => self.timers[timer].reads_steadily_until(offset)?,
+            _ => return None,
         };
-        steady.then(|| self.bridge_divider(address).unwrap_or(1))
+        Some(Steadiness {
+            period_cycles: self.bridge_divider(address).unwrap_or(1),
+            until_cycle,
+        })
     }
 
     fn flash_access_control(&self) -> u32 {

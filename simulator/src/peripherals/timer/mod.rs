@@ -202,6 +202,13 @@ impl Timer {
         Some((self.tick + steps * self.prescaler - self.prescale_count) * divider)
     }
 
+    /// The cycle before which a register that has just been read reads the same. Flags change when the counter matches or
+    /// overflows, and with the second a one-pulse timer stops.
+    pub fn reads_steadily_until(&self, offset: u32) -> Option<u64> {
+        let foreseen = self.change_tick > self.tick && matches!(offset, CR1 | SR);
+        Some(self.change_tick * self.divider.filter(|_| foreseen)?)
+    }
+
     /// Counts up to cycle `now`.
     pub fn advance(&mut self, now: u64) {
         let Some(divider) = self.divider else { return };
