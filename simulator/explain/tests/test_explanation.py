@@ -71,7 +71,7 @@ def test_the_walk_is_executed_once_for_each_free_block_of_the_class(explained: d
     assert DEPTH - 8 < depth <= DEPTH
     walked = [total for total in explained["dearest"] if total["name"].startswith("heap_index_find+")]
     assert walked[0]["executions"] == depth
-    assert walked[0]["source"].startswith("seglist.c:")
+    assert walked[0]["source"].startswith("free_list.h:")
 
 
 def test_the_heap_map_is_what_the_scenario_left(explained: dict[str, Any]) -> None:
