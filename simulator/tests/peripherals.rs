@@ -123,6 +123,8 @@ fn a_timer_makes_pwm_one_pulse_and_updates() {
     let ten = value("ten")[0];
     assert!((10_000..10_060).contains(&ten), "{ten}");
     assert_eq!(value("held"), [0]);
+    // At 1,500 of a period of 3,000, four times: the last 10,500 cycles on, in steps of 1,500.
+    assert_eq!(value("matches"), [7]);
 }
 
 #[test]
