@@ -64,23 +64,23 @@ pub static TIMER_OUTPUTS: [Route; 31] = [
 ];
 
 /// Bit n: route n of [`TIMER_OUTPUTS`] begins at this timer.
-pub static OF_TIMER: [u32; 4] = [of_timer(0), of_timer(1), of_timer(2), of_timer(3)];
+pub static OF_TIMER: [u32; 4] = routes_by(End::Timer);
 /// Bit n: route n of [`TIMER_OUTPUTS`] ends at this port.
-pub static OF_PORT: [u32; PORTS.len()] = [of_port(A), of_port(B), of_port(C), of_port(D), 0, 0];
+pub static OF_PORT: [u32; PORTS.len()] = routes_by(End::Port);
 
-const fn of_timer(timer: usize) -> u32 {
-    let (mut routes, mut n) = (0, 0);
-    while n < TIMER_OUTPUTS.len() {
-        routes |= ((TIMER_OUTPUTS[n].timer == timer) as u32) << n;
-        n += 1;
-    }
-    routes
+enum End {
+    Timer,
+    Port,
 }
 
-const fn of_port(port: usize) -> u32 {
-    let (mut routes, mut n) = (0, 0);
+const fn routes_by<const ENDS: usize>(end: End) -> [u32; ENDS] {
+    let (mut routes, mut n) = ([0; ENDS], 0);
     while n < TIMER_OUTPUTS.len() {
-        routes |= ((TIMER_OUTPUTS[n].port == port) as u32) << n;
+        let at = match end {
+            End::Timer => TIMER_OUTPUTS[n].timer,
+            End::Port => TIMER_OUTPUTS[n].port,
+        };
+        routes[at] |= 1 << n;
         n += 1;
     }
     routes
