@@ -7,7 +7,7 @@ use super::scb::{ACTLR_DISDEFWBUF, CCR_USERSETMPEND, FPCCR_USER};
 use super::timing::unaligned_cycles;
 use super::trap::{cfsr, Exec, Fault as CoreFault, Trap, BUS_FAULT};
 use super::Core;
-use crate::bus::{Bus, Fault, Steadiness, Width};
+use crate::bus::{Bus, Fault, Loaded, Steadiness, Width};
 use serde::{Deserialize, Serialize};
 
 /// Code and SRAM; above, memory is of Device type, where an unaligned access faults (A3.2.1, B3.1).
@@ -208,27 +208,41 @@ impl Core {
         width: Width,
         now: u64,
     ) -> Exec<u32> {
-        self.note_access(address, width, Access::Read);
-        if PERIPHERALS.contains(&address) {
-            let value = self.read_bus(bus, address, width, now);
-            let waits = self.timing.is_nucleo();
-            self.laps.read(|| {
-                let steady = bus.steadiness(address)?;
-                let period_cycles = if waits { steady.period_cycles } else { 1 };
-                Some(Steadiness {
-                    period_cycles,
-                    ..steady
-                })
-            });
-            return value;
+        if self.is_watched() {
+            self.note_access(address, width, Access::Read);
         }
+        if !PERIPHERALS.contains(&address) {
+            return self.load_beyond_peripherals(bus, address, width, now);
+        }
+        let result = bus.read_peripheral(address, width, now);
+        let value = self.end_read(bus, result);
+        let waits = self.timing.is_nucleo();
+        self.laps.read(|| {
+            let steady = bus.steadiness(address)?;
+            let period_cycles = if waits { steady.period_cycles } else { 1 };
+            Some(Steadiness {
+                period_cycles,
+                ..steady
+            })
+        });
+        value
+    }
+
+    #[inline(never)]
+    fn load_beyond_peripherals<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        width: Width,
+        now: u64,
+    ) -> Exec<u32> {
         self.laps.disturb();
-        if let Some((word, bit)) = bit_band(address) {
-            return Ok(self.read_bus(bus, word, Width::Word, now)? >> bit & 1);
-        }
         if is_private(address) {
             self.check_privilege(address)?;
             return self.read_private(address, width, now);
+        }
+        if let Some((word, bit)) = bit_band(address) {
+            return Ok(self.read_bus(bus, word, Width::Word, now)? >> bit & 1);
         }
         self.read_bus(bus, address, width, now)
     }
@@ -242,20 +256,33 @@ impl Core {
         value: u32,
         now: u64,
     ) -> Exec<()> {
-        self.note_access(address, width, Access::Write);
-        if let Some((word, bit)) = bit_band(address) {
-            let old = self.read_bus(bus, word, Width::Word, now)?;
-            return self.write_bus(
-                bus,
-                word,
-                Width::Word,
-                old & !(1 << bit) | (value & 1) << bit,
-                now,
-            );
+        if self.is_watched() {
+            self.note_access(address, width, Access::Write);
         }
+        if !PERIPHERALS.contains(&address) {
+            return self.store_beyond_peripherals(bus, address, width, value, now);
+        }
+        let result = bus.write_peripheral(address, width, value, now);
+        self.end_write(bus, result, now)
+    }
+
+    #[inline(never)]
+    fn store_beyond_peripherals<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Exec<()> {
         if is_private(address) {
             self.check_privilege(address)?;
             return self.write_private(address, width, value, now);
+        }
+        if let Some((word, bit)) = bit_band(address) {
+            let old = self.read_bus(bus, word, Width::Word, now)?;
+            let word_value = old & !(1 << bit) | (value & 1) << bit;
+            return self.write_bus(bus, word, Width::Word, word_value, now);
         }
         self.write_bus(bus, address, width, value, now)
     }
@@ -269,12 +296,21 @@ impl Core {
         };
     }
 
+    /// No access takes the fast way.
+    #[inline(always)]
+    pub(super) fn is_watched(&self) -> bool {
+        self.ordinary_store_bytes == 0
+    }
+
     /// Unprivileged code sees none of the system control space but STIR, if CCR.USERSETMPEND allows it (B3.1.1, B3.2.26),
     /// and the ITM's stimulus ports.
     fn check_privilege(&self, address: u32) -> Exec<()> {
+        if self.access_privileged() {
+            return Ok(());
+        }
         let stir = address == STIR && self.scb.ccr & CCR_USERSETMPEND != 0;
         // The ITM looks after its ports itself (C1.7.3).
-        if stir || STIMULUS.contains(&address) || self.access_privileged() {
+        if stir || STIMULUS.contains(&address) {
             return Ok(());
         }
         Err(Trap::bus(cfsr::PRECISERR, Some(address)))
@@ -282,6 +318,11 @@ impl Core {
 
     fn read_bus<B: Bus>(&mut self, bus: &mut B, address: u32, width: Width, now: u64) -> Exec<u32> {
         let result = bus.read(address, width, now);
+        self.end_read(bus, result)
+    }
+
+    #[inline(always)]
+    fn end_read<B: Bus>(&mut self, bus: &B, result: Result<Loaded, Fault>) -> Exec<u32> {
         self.note_attention(bus);
         match result {
             Ok(loaded) => {
@@ -304,6 +345,11 @@ impl Core {
             self.forget_code(address, width.bytes());
         }
         let result = bus.write(address, width, value, now);
+        self.end_write(bus, result, now)
+    }
+
+    #[inline(always)]
+    fn end_write<B: Bus>(&mut self, bus: &B, result: Result<u32, Fault>, now: u64) -> Exec<()> {
         self.note_attention(bus);
         self.fetch.configure(bus.flash_access_control());
         match result {
@@ -315,6 +361,7 @@ impl Core {
         }
     }
 
+    #[inline(always)]
     fn note_attention<B: Bus>(&mut self, bus: &B) {
         if bus.attention() {
             self.attention = true;

@@ -10,6 +10,7 @@ use super::{dwt, itm, Core};
 use crate::bus::Width;
 
 const CPUID: u32 = 0x410F_C241;
+const CYCCNT: u32 = 0xE000_1004;
 const CFSR: u32 = 0xE000_ED28;
 const AIRCR_KEY: u32 = 0x05FA;
 const AIRCR_KEY_READ: u32 = 0xFA05;
@@ -72,7 +73,16 @@ fn byte_accessible(address: u32) -> bool {
 }
 
 impl Core {
+    #[inline]
     pub(super) fn read_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
+        // What programs time themselves by.
+        if address == CYCCNT && width == Width::Word {
+            return Ok(self.cycle_counter.read(now));
+        }
+        self.read_other_private(address, width, now)
+    }
+
+    fn read_other_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
         if itm::STIMULUS.contains(&address) {
             return Ok(self.itm.read_stimulus(address, self.access_privileged()));
         }
@@ -127,7 +137,7 @@ impl Core {
     fn read_private_word(&mut self, address: u32, now: u64) -> Exec<u32> {
         Ok(match address {
             0xE000_1000 => self.cycle_counter.control() | self.events.control(),
-            0xE000_1004 => self.cycle_counter.read(now),
+            CYCCNT => self.cycle_counter.read(now),
             0xE000_1008..=0xE000_1018 => self.events.read((address - 0xE000_1008) as usize / 4),
             0xE000_E004 => IRQ_WORDS - 1,
             0xE000_E008 => self.scb.actlr,
@@ -166,7 +176,7 @@ impl Core {
     fn write_private_word(&mut self, address: u32, value: u32, now: u64) -> Exec<()> {
         match address {
             0xE000_1000 => return self.write_dwt_control(value, now),
-            0xE000_1004 => self.cycle_counter.write(value, now),
+            CYCCNT => self.cycle_counter.write(value, now),
             0xE000_1008..=0xE000_1018 => self
                 .events
                 .write((address - 0xE000_1008) as usize / 4, value),

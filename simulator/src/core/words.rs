@@ -42,8 +42,7 @@ impl Core {
         // What is remembered of code is a stretch longer than any run: it cannot lie between the ends of one.
         let last = address.wrapping_add(4 * words).wrapping_sub(4);
         let code = self.code.may_hold(address) || self.code.may_hold(last);
-        let watched = self.ordinary_store_bytes == 0;
-        if address & 3 != 0 || code || watched || self.mpu.enabled() {
+        if address & 3 != 0 || code || self.is_watched() || self.mpu.enabled() {
             return None;
         }
         let memory = bus.static_memory(address, 4 * words)?;

@@ -208,7 +208,7 @@ static PLACES: &[Place] = &[
     modelled(0xE004_2000, "DBGMCU", Apb, Block::Dbgmcu, None),
 ];
 
-const PLACE_BYTES: u32 = 0x400;
+pub const PLACE_BYTES: u32 = 0x400;
 
 /// The peripherals, found by address.
 #[derive(Clone)]
@@ -219,10 +219,11 @@ pub struct Map {
 
 const LOW_BASE: u32 = 0x4000_0000;
 const LOW_BYTES: u32 = 0x3_0000;
+const LOW_PLACES: usize = (LOW_BYTES / PLACE_BYTES) as usize;
 
 impl Default for Map {
     fn default() -> Self {
-        let mut low = vec![None; (LOW_BYTES / PLACE_BYTES) as usize].into_boxed_slice();
+        let mut low = vec![None; LOW_PLACES].into_boxed_slice();
         for place in PLACES {
             if let Some(entry) = low.get_mut(Self::slot(place.base)) {
                 *entry = Some(place);
@@ -250,6 +251,44 @@ impl Map {
 
     fn slot(address: u32) -> usize {
         (address.wrapping_sub(LOW_BASE) / PLACE_BYTES) as usize
+    }
+}
+
+/// A modelled peripheral whose clock runs, and how the core reaches it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Responder {
+    pub block: Block,
+    pub connection: Connection,
+}
+
+/// Those that have answered, by address. Which do follows from [`Map`] and the clocks: forget them when clocks change.
+#[derive(Clone)]
+pub struct Responders {
+    low: [Option<Responder>; LOW_PLACES],
+}
+
+impl Default for Responders {
+    fn default() -> Self {
+        Responders {
+            low: [None; LOW_PLACES],
+        }
+    }
+}
+
+impl Responders {
+    #[inline(always)]
+    pub fn at(&self, address: u32) -> Option<Responder> {
+        *self.low.get(Map::slot(address))?
+    }
+
+    pub fn remember(&mut self, address: u32, responder: Responder) {
+        if let Some(entry) = self.low.get_mut(Map::slot(address)) {
+            *entry = Some(responder);
+        }
+    }
+
+    pub fn forget(&mut self) {
+        *self = Responders::default();
     }
 }
 

@@ -5,13 +5,14 @@ use super::Soc;
 use crate::bus::{Bus, Fault, Loaded, Steadiness, Width};
 use crate::memory::{Memory, SRAM_BASE};
 use crate::peripherals::gpio::Gpio;
-use crate::peripherals::places::{Block, Connection, Place};
+use crate::peripherals::places::{Block, Connection, Responder, PLACE_BYTES};
 use crate::peripherals::registers::{Lanes, Unmodelled};
 use crate::peripherals::timer::Timer;
 use crate::peripherals::usart::Usart;
+use crate::peripherals::Peripheral;
 
-/// APB and AHB1, where most accesses that are not to memory go (RM0368 §2.3, table 1).
-const PERIPHERALS: std::ops::Range<u32> = 0x4000_0000..0x4008_0000;
+/// What lies from here on is no memory (RM0368 §2.3, table 1).
+const PERIPHERALS_START: u32 = 0x4000_0000;
 const APB1_START: u32 = 0x4000_0000;
 const AHB1_START: u32 = 0x4002_0000;
 const APB2_START: u32 = 0x4001_0000;
@@ -20,12 +21,24 @@ const APB_TRANSFER_CLOCKS: u64 = 2;
 impl Soc {
     /// The peripheral at an address, if it can answer, and the offset of the register.
     #[inline(always)]
-    fn answering(&self, address: u32) -> Option<(&'static Place, Block, u32)> {
+    fn answering(&mut self, address: u32) -> Option<(Responder, u32)> {
+        let responder = match self.responders.at(address) {
+            Some(responder) => responder,
+            None => self.find_responder(address)?,
+        };
+        Some((responder, (address % PLACE_BYTES) & !3))
+    }
+
+    #[cold]
+    fn find_responder(&mut self, address: u32) -> Option<Responder> {
         let place = self.map.find(address)?;
-        let block = place.block?;
         let clocked = |clock: (u32, u32)| self.rcc.enabled(clock.0, clock.1);
-        let answers = place.clock.is_none_or(clocked);
-        answers.then_some((place, block, (address - place.base) & !3))
+        let responder = Responder {
+            block: place.block.filter(|_| place.clock.is_none_or(clocked))?,
+            connection: place.connection,
+        };
+        self.responders.remember(address, responder);
+        Some(responder)
     }
 
     /// Why an access is answered by no register.
@@ -48,14 +61,6 @@ impl Soc {
         Fault::Unmodelled { what, address }
     }
 
-    #[inline(always)]
-    fn read_peripheral(&mut self, address: u32, width: Width, now: u64) -> Result<u32, Fault> {
-        match self.read_modelled(address, width, now) {
-            Some(value) => Ok(value),
-            None => self.read_unanswered(address, width),
-        }
-    }
-
     #[cold]
     fn read_unanswered(&mut self, address: u32, width: Width) -> Result<u32, Fault> {
         match self.unanswered(address) {
@@ -64,18 +69,6 @@ impl Soc {
             }
             fault => Err(fault),
         }
-    }
-
-    #[inline(always)]
-    fn write_peripheral(
-        &mut self,
-        address: u32,
-        width: Width,
-        value: u32,
-        now: u64,
-    ) -> Result<(), Fault> {
-        self.write_modelled(address, width, value, now)
-            .or_else(|fault| self.write_unanswered(fault, width, value, now))
     }
 
     #[cold]
@@ -111,10 +104,10 @@ impl Soc {
 
     /// The modelled bits of a write that reaches others too. What the peripheral refuses is dropped.
     fn write_what_is_modelled(&mut self, address: u32, width: Width, value: u32, now: u64) {
-        let Some((place, block, offset)) = self.answering(address) else {
+        let Some((Responder { block, connection }, offset)) = self.answering(address) else {
             return;
         };
-        let (data, lanes) = on_the_bus(place.connection, address, width, value);
+        let (data, lanes) = on_the_bus(connection, address, width, value);
         let peripheral = self.block(block);
         if let Some(merged) = peripheral.registers().merge_modelled(offset, data, lanes) {
             let _refused = peripheral
@@ -126,15 +119,31 @@ impl Soc {
     /// Reads a register; `None` where no modelled one answers.
     #[inline(always)]
     pub(super) fn read_modelled(&mut self, address: u32, width: Width, now: u64) -> Option<u32> {
-        let (_, block, offset) = self.answering(address)?;
+        let (Responder { block, .. }, offset) = self.answering(address)?;
         self.catch_up(now);
-        let word = self.block(block).read_modelled(offset, now)?;
-        match block {
-            Block::Usart2 if Usart::read_acts(offset) => self.usart_accessed(now),
-            Block::Timer(timer) if Timer::read_acts(offset) => self.timer_changed(timer, now),
-            _ => {}
+        let word = match block {
+            Block::Usart2 => self.read_usart(offset, now),
+            Block::Timer(timer) => self.read_timer(timer, offset, now),
+            block => self.block(block).read_modelled(offset, now),
+        };
+        Some(word? >> (address % 4 * 8) & width.mask())
+    }
+
+    #[inline(always)]
+    fn read_usart(&mut self, offset: u32, now: u64) -> Option<u32> {
+        let word = self.usart2.read_modelled(offset, now)?;
+        if Usart::read_acts(offset) {
+            self.usart_accessed(now);
         }
-        Some(word >> (address % 4 * 8) & width.mask())
+        Some(word)
+    }
+
+    fn read_timer(&mut self, timer: usize, offset: u32, now: u64) -> Option<u32> {
+        let word = self.timers[timer].read_modelled(offset, now)?;
+        if Timer::read_acts(offset) {
+            self.timer_changed(timer, now);
+        }
+        Some(word)
     }
 
     /// Wait cycles of an AHB-to-APB bridge: an APB transfer begins on an edge of PCLK and takes a setup and an access cycle
@@ -167,17 +176,19 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Result<(), Fault> {
-        let Some((place, block, offset)) = self.answering(address) else {
+        let Some((Responder { block, connection }, offset)) = self.answering(address) else {
             return Err(self.unanswered(address));
         };
         let now = self.stall_register_write(block, offset, now);
         self.catch_up(now);
-        let (data, lanes) = on_the_bus(place.connection, address, width, value);
-        let peripheral = self.block(block);
-        peripheral
-            .registers()
-            .merge(offset, data, lanes)
-            .and_then(|merged| peripheral.write(offset, merged, now).map(|()| merged))
+        let (data, lanes) = on_the_bus(connection, address, width, value);
+        let merged = match block {
+            Block::Gpio(port) => self.ports[port].write_lanes(offset, data, lanes, now),
+            Block::Usart2 => self.usart2.write_lanes(offset, data, lanes, now),
+            Block::Timer(timer) => self.timers[timer].write_lanes(offset, data, lanes, now),
+            block => self.block(block).write_lanes(offset, data, lanes, now),
+        };
+        merged
             .and_then(|merged| self.written(block, offset, merged, now))
             .map_err(|Unmodelled(what)| Fault::Unmodelled { what, address })
     }
@@ -191,11 +202,6 @@ impl Soc {
         width: Width,
         now: u64,
     ) -> Result<Loaded, Fault> {
-        if PERIPHERALS.contains(&address) {
-            let value = self.read_peripheral(address, width, now)?;
-            let wait_cycles = self.bridge_cycles(address, now);
-            return Ok(Loaded { value, wait_cycles });
-        }
         if let Some(value) = self.read_system_memory(address, width) {
             return value.map(|value| Loaded {
                 value,
@@ -203,9 +209,7 @@ impl Soc {
             });
         }
         let Some((word, bit)) = bit_band(address) else {
-            let value = self.read_peripheral(address, width, now)?;
-            let wait_cycles = self.bridge_cycles(address, now);
-            return Ok(Loaded { value, wait_cycles });
+            return self.read_peripheral(address, width, now);
         };
         let loaded = self.read(word, Width::Word, now)?;
         Ok(Loaded {
@@ -222,10 +226,6 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Result<u32, Fault> {
-        if PERIPHERALS.contains(&address) {
-            self.write_peripheral(address, width, value, now)?;
-            return Ok(self.bridge_cycles(address, now));
-        }
         if let Some((word, bit)) = bit_band(address) {
             let present = self.read(word, Width::Word, now)?.value;
             return self.write(
@@ -239,8 +239,7 @@ impl Soc {
             self.program_flash(offset, width, value, now);
             return Ok(0);
         }
-        self.write_peripheral(address, width, value, now)?;
-        Ok(self.bridge_cycles(address, now))
+        self.write_peripheral(address, width, value, now)
     }
 }
 
@@ -253,7 +252,7 @@ impl Bus for Soc {
     /// Wait cycles of the flash are the core's business, which fetches from it.
     #[inline(always)]
     fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
-        if address >= PERIPHERALS.start {
+        if address >= PERIPHERALS_START {
             return self.read_beyond_memory(address, width, now);
         }
         match self.memory.read(address, width) {
@@ -277,6 +276,29 @@ impl Bus for Soc {
     }
 
     #[inline(always)]
+    fn read_peripheral(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
+        let value = match self.read_modelled(address, width, now) {
+            Some(value) => value,
+            None => self.read_unanswered(address, width)?,
+        };
+        let wait_cycles = self.bridge_cycles(address, now);
+        Ok(Loaded { value, wait_cycles })
+    }
+
+    #[inline(always)]
+    fn write_peripheral(
+        &mut self,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Result<u32, Fault> {
+        self.write_modelled(address, width, value, now)
+            .or_else(|fault| self.write_unanswered(fault, width, value, now))?;
+        Ok(self.bridge_cycles(address, now))
+    }
+
+    #[inline(always)]
     fn static_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
         self.memory.sram_at(address, bytes)
     }
@@ -291,9 +313,9 @@ impl Bus for Soc {
     }
 
     fn steadiness(&self, address: u32) -> Option<Steadiness> {
-        let place = self.map.find(address)?;
-        let offset = (address - place.base) & !3;
-        let until_cycle = match place.block? {
+        let Responder { block, .. } = self.responders.at(address)?;
+        let offset = (address % PLACE_BYTES) & !3;
+        let until_cycle = match block {
             Block::Usart2 if Usart::reads_steadily(offset) => u64::MAX,
             Block::Gpio(_) if Gpio::reads_steadily(offset) => u64::MAX,
             Block::Timer(timer) => self.timers[timer].reads_steadily_until(offset)?,
@@ -311,7 +333,11 @@ impl Bus for Soc {
 }
 
 /// Data and lanes as they reach a register.
+#[inline(always)]
 fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) -> (u32, Lanes) {
+    if width == Width::Word {
+        return (value, Lanes::WORD);
+    }
     let shift = address % 4 * 8;
     let addressed = width.mask() << shift;
     match connection {
@@ -353,6 +379,7 @@ fn bit_band(address: u32) -> Option<(u32, u32)> {
 mod tests {
     use super::*;
     use crate::edges::{Edge, Pin};
+    use crate::peripherals::rcc::ResetCause;
 
     const AHB1ENR: u32 = 0x4002_3830;
     const APB1ENR: u32 = 0x4002_3840;
@@ -404,6 +431,20 @@ mod tests {
             .read(0x4000_0408, Width::Word, 0)
             .map(|loaded| loaded.value);
         assert_eq!(refusal(stopped), "TIM3_SMCR (its clock is off in RCC)");
+    }
+
+    #[test]
+    fn who_has_answered_does_not_once_its_clock_stops() {
+        let mut soc = soc();
+        let off = "TIM2_CR1 (its clock is off in RCC)";
+        write(&mut soc, TIM2, 1, 0);
+        write(&mut soc, APB1ENR, 0, 0);
+        assert_eq!(refusal(soc.write(TIM2, Width::Word, 1, 0)), off);
+        write(&mut soc, 0x4200_0000 + (APB1ENR - 0x4000_0000) * 32, 1, 0); // by its bit-band alias
+        assert_eq!(read(&mut soc, TIM2, Width::Word), 1);
+        soc.reset(0, ResetCause::Pin).unwrap();
+        let stopped = soc.read(TIM2, Width::Word, 0).map(|loaded| loaded.value);
+        assert_eq!(refusal(stopped), off);
     }
 
     #[test]

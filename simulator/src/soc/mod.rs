@@ -22,7 +22,7 @@ use crate::peripherals::exti::Exti;
 use crate::peripherals::flash::Flash;
 use crate::peripherals::gpio::{Gpio, Levels, PORTS};
 use crate::peripherals::iwdg::Iwdg;
-use crate::peripherals::places::{self, Block, Map};
+use crate::peripherals::places::{self, Block, Map, Responders};
 use crate::peripherals::pwr::Pwr;
 use crate::peripherals::rcc::{Clocks, Rcc, ResetCause};
 use crate::peripherals::registers::{Register, Unmodelled};
@@ -43,6 +43,9 @@ pub struct Soc {
     memory: Memory,
     #[serde(skip)]
     map: Map,
+    /// Who has answered since RCC was last touched.
+    #[serde(skip)]
+    responders: Responders,
     rcc: Rcc,
     pwr: Pwr,
     flash: Flash,
@@ -94,6 +97,7 @@ impl Soc {
         Soc {
             memory,
             map: Map::default(),
+            responders: Responders::default(),
             pwr: Pwr::default(),
             flash: Flash::default(),
             levels: std::array::from_fn(|port| Gpio::levels(&ports[port])),
@@ -332,7 +336,10 @@ impl Soc {
 
     fn block(&mut self, block: Block) -> &mut dyn Peripheral {
         match block {
-            Block::Rcc => &mut self.rcc,
+            Block::Rcc => {
+                self.responders.forget();
+                &mut self.rcc
+            }
             Block::Pwr => &mut self.pwr,
             Block::Flash => &mut self.flash,
             Block::Gpio(port) => &mut self.ports[port],
