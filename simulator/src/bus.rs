@@ -59,19 +59,19 @@ pub trait Bus {
     fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault>;
     /// Returns the wait cycles beyond a zero-wait access.
     fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault>;
-    /// As [`Bus::read`] of an address in the peripheral region (ARMv7-M B3.1).
-    fn read_peripheral(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
-        self.read(address, width, now)
+    /// As [`Bus::read`], for the registers that programs read most. `None`, with nothing done, for whatever else there is.
+    fn read_register(&mut self, _address: u32, _width: Width, _now: u64) -> Option<Loaded> {
+        None
     }
-    /// As [`Bus::write`] to an address in the peripheral region.
-    fn write_peripheral(
+    /// As [`Bus::write`], for the registers that programs write most. `None`, with nothing done, for whatever else there is.
+    fn write_register(
         &mut self,
-        address: u32,
-        width: Width,
-        value: u32,
-        now: u64,
-    ) -> Result<u32, Fault> {
-        self.write(address, width, value, now)
+        _address: u32,
+        _width: Width,
+        _value: u32,
+        _now: u64,
+    ) -> Option<u32> {
+        None
     }
     /// So many bytes of memory from `address` on, if reading and writing them is all that an access to them does: no waiting, no
     /// effect, no fault. A bus without such memory keeps the default.

@@ -316,7 +316,7 @@ impl Core {
     }
 
     fn pend_hard_fault(&mut self, cause: &'static str) -> Result<(), Stop> {
-        if self.exceptions.execution_priority() <= -1 {
+        if !self.exceptions.would_preempt(HARD_FAULT) {
             return Err(Stop::Lockup { pc: self.pc, cause });
         }
         self.pend(HARD_FAULT);

@@ -22,6 +22,9 @@ const LOWEST: i16 = 256;
 /// NMI, HardFault, SVCall, PendSV and SysTick cannot be disabled.
 const ALWAYS_ENABLED: u128 = 1 << NMI | 1 << HARD_FAULT | 1 << SVCALL | 1 << PENDSV | 1 << SYSTICK;
 
+/// What C_MASKINTS holds back.
+const HELD_BACK: u128 = !0 << PENDSV;
+
 /// Sets of exceptions are bit masks: bit n is exception n.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Exceptions {
@@ -35,9 +38,11 @@ pub struct Exceptions {
     pub primask: bool,
     pub faultmask: bool,
     basepri: u8,
-    /// Exceptions that a debugger masks.
-    pub held_back: u128,
-    pub prigroup: u8,
+    /// A debugger holds PendSV, SysTick and all interrupts back (C_MASKINTS).
+    pub held_back: bool,
+    prigroup: u8,
+    /// The group priority of the most urgent active exception. Follows from the fields above, see `reconsider_active`.
+    active_priority: i16,
 }
 
 impl Exceptions {
@@ -51,9 +56,19 @@ impl Exceptions {
             primask: false,
             faultmask: false,
             basepri: 0,
-            held_back: 0,
+            held_back: false,
             prigroup: 0,
+            active_priority: LOWEST,
         }
+    }
+
+    pub fn prigroup(&self) -> u8 {
+        self.prigroup
+    }
+
+    pub fn set_prigroup(&mut self, value: u8) {
+        self.prigroup = value;
+        self.reconsider_active();
     }
 
     pub fn basepri(&self) -> u8 {
@@ -70,6 +85,7 @@ impl Exceptions {
 
     pub fn set_priority(&mut self, exception: u8, value: u8) {
         self.priority[exception as usize] = value & PRIORITY_MASK;
+        self.reconsider_active();
     }
 
     pub fn pend(&mut self, exception: u8) {
@@ -98,6 +114,14 @@ impl Exceptions {
 
     pub fn set_active(&mut self, exception: u8, active: bool) {
         self.active = self.active & !(1 << exception) | (active as u128) << exception;
+        self.reconsider_active();
+    }
+
+    /// After each change of what is active, or of its priority.
+    fn reconsider_active(&mut self) {
+        self.active_priority = members(self.active)
+            .map(|n| self.group_priority(n))
+            .fold(LOWEST, i16::min);
     }
 
     pub fn active_count(&self) -> u32 {
@@ -161,10 +185,6 @@ impl Exceptions {
 
     /// `ExecutionPriority` (B1.5.4), `primask` being what masks besides BASEPRI and FAULTMASK.
     fn execution_priority_with(&self, primask: bool) -> i16 {
-        let active = members(self.active)
-            .map(|n| self.group_priority(n))
-            .min()
-            .unwrap_or(LOWEST);
         let mut boosted = LOWEST;
         if self.basepri != 0 {
             boosted = self.group(self.basepri.into());
@@ -175,7 +195,7 @@ impl Exceptions {
         if self.faultmask {
             boosted = -1;
         }
-        active.min(boosted)
+        self.active_priority.min(boosted)
     }
 
     pub fn execution_priority(&self) -> i16 {
@@ -187,21 +207,27 @@ impl Exceptions {
         self.first_of(self.pending & self.enabled)
     }
 
+    #[inline(always)]
     fn first_of(&self, set: u128) -> Option<u8> {
+        // Mostly there is one at most.
+        if set & set.wrapping_sub(1) == 0 {
+            return members(set).next();
+        }
         members(set).min_by_key(|&n| self.fixed_or_configured(n))
     }
 
     /// The exception that must be taken now.
     #[inline(always)]
     pub fn preempting(&self) -> Option<u8> {
-        match self.pending & self.enabled & !self.held_back {
+        match self.pending & self.enabled {
             0 => None,
             waiting => self.preempting_of(waiting),
         }
     }
 
     fn preempting_of(&self, waiting: u128) -> Option<u8> {
-        let first = self.first_of(waiting)?;
+        let held_back = if self.held_back { HELD_BACK } else { 0 };
+        let first = self.first_of(waiting & !held_back)?;
         (self.group_priority(first) < self.execution_priority()).then_some(first)
     }
 

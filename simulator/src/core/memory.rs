@@ -7,7 +7,7 @@ use super::scb::{ACTLR_DISDEFWBUF, CCR_USERSETMPEND, FPCCR_USER};
 use super::timing::unaligned_cycles;
 use super::trap::{cfsr, Exec, Fault as CoreFault, Trap, BUS_FAULT};
 use super::Core;
-use crate::bus::{Bus, Fault, Loaded, Steadiness, Width};
+use crate::bus::{Bus, Fault, Steadiness, Width};
 use serde::{Deserialize, Serialize};
 
 /// Code and SRAM; above, memory is of Device type, where an unaligned access faults (A3.2.1, B3.1).
@@ -211,31 +211,30 @@ impl Core {
         if self.is_watched() {
             self.note_access(address, width, Access::Read);
         }
-        if !PERIPHERALS.contains(&address) {
-            return self.load_beyond_peripherals(bus, address, width, now);
+        match bus.read_register(address, width, now) {
+            Some(loaded) => {
+                self.note_attention(bus);
+                self.wait_for_load(loaded.wait_cycles);
+                self.note_poll(bus, address);
+                Ok(loaded.value)
+            }
+            None => self.load_beyond_registers(bus, address, width, now),
         }
-        let result = bus.read_peripheral(address, width, now);
-        let value = self.end_read(bus, result);
-        let waits = self.timing.is_nucleo();
-        self.laps.read(|| {
-            let steady = bus.steadiness(address)?;
-            let period_cycles = if waits { steady.period_cycles } else { 1 };
-            Some(Steadiness {
-                period_cycles,
-                ..steady
-            })
-        });
-        value
     }
 
     #[inline(never)]
-    fn load_beyond_peripherals<B: Bus>(
+    fn load_beyond_registers<B: Bus>(
         &mut self,
         bus: &mut B,
         address: u32,
         width: Width,
         now: u64,
     ) -> Exec<u32> {
+        if PERIPHERALS.contains(&address) {
+            let value = self.read_bus(bus, address, width, now);
+            self.note_poll(bus, address);
+            return value;
+        }
         self.laps.disturb();
         if is_private(address) {
             self.check_privilege(address)?;
@@ -245,6 +244,20 @@ impl Core {
             return Ok(self.read_bus(bus, word, Width::Word, now)? >> bit & 1);
         }
         self.read_bus(bus, address, width, now)
+    }
+
+    /// The present lap has read a peripheral.
+    #[inline(always)]
+    fn note_poll<B: Bus>(&mut self, bus: &B, address: u32) {
+        let waits = self.timing.is_nucleo();
+        self.laps.read(|| {
+            let steady = bus.steadiness(address)?;
+            let period_cycles = if waits { steady.period_cycles } else { 1 };
+            Some(Steadiness {
+                period_cycles,
+                ..steady
+            })
+        });
     }
 
     #[inline(never)]
@@ -259,15 +272,18 @@ impl Core {
         if self.is_watched() {
             self.note_access(address, width, Access::Write);
         }
-        if !PERIPHERALS.contains(&address) {
-            return self.store_beyond_peripherals(bus, address, width, value, now);
+        match bus.write_register(address, width, value, now) {
+            Some(wait_cycles) => {
+                self.note_attention(bus);
+                self.buffer_store(now - self.access_cycle(0), wait_cycles);
+                Ok(())
+            }
+            None => self.store_beyond_registers(bus, address, width, value, now),
         }
-        let result = bus.write_peripheral(address, width, value, now);
-        self.end_write(bus, result, now)
     }
 
     #[inline(never)]
-    fn store_beyond_peripherals<B: Bus>(
+    fn store_beyond_registers<B: Bus>(
         &mut self,
         bus: &mut B,
         address: u32,
@@ -318,11 +334,6 @@ impl Core {
 
     fn read_bus<B: Bus>(&mut self, bus: &mut B, address: u32, width: Width, now: u64) -> Exec<u32> {
         let result = bus.read(address, width, now);
-        self.end_read(bus, result)
-    }
-
-    #[inline(always)]
-    fn end_read<B: Bus>(&mut self, bus: &B, result: Result<Loaded, Fault>) -> Exec<u32> {
         self.note_attention(bus);
         match result {
             Ok(loaded) => {
@@ -345,11 +356,6 @@ impl Core {
             self.forget_code(address, width.bytes());
         }
         let result = bus.write(address, width, value, now);
-        self.end_write(bus, result, now)
-    }
-
-    #[inline(always)]
-    fn end_write<B: Bus>(&mut self, bus: &B, result: Result<u32, Fault>, now: u64) -> Exec<()> {
         self.note_attention(bus);
         self.fetch.configure(bus.flash_access_control());
         match result {

@@ -353,10 +353,11 @@ impl Core {
         result
     }
 
+    #[inline(always)]
     fn set_horizon(&mut self, deadline_cycle: u64) {
         self.wake_if_due();
         let busy = self.in_sequence()
-            || self.asleep()
+            || self.sleep != Sleep::Awake
             || self.returning.is_some()
             || self.debug.wants_halt();
         self.horizon = if busy {
@@ -367,6 +368,7 @@ impl Core {
     }
 
     /// What is due when the fast loop stops: a return, the machine's turn, timers, exceptions, sleep.
+    #[inline(always)]
     fn between_instructions<B: Bus>(
         &mut self,
         bus: &mut B,
@@ -652,8 +654,15 @@ impl Core {
     }
 
     /// Sets all interrupt inputs, bit n being line n.
+    #[inline]
     pub fn set_irq_lines(&mut self, lines: u128) {
-        let mut changed = lines ^ self.exceptions.irq_lines();
+        let changed = lines ^ self.exceptions.irq_lines();
+        if changed != 0 {
+            self.change_irq_lines(changed, lines);
+        }
+    }
+
+    fn change_irq_lines(&mut self, mut changed: u128, lines: u128) {
         while changed != 0 {
             let irq = changed.trailing_zeros();
             changed &= changed - 1;

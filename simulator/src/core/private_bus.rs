@@ -300,7 +300,7 @@ impl Core {
             0xE000_ED00 => CPUID,
             0xE000_ED04 => self.icsr(),
             0xE000_ED08 => self.scb.vtor,
-            0xE000_ED0C => AIRCR_KEY_READ << 16 | u32::from(self.exceptions.prigroup) << 8,
+            0xE000_ED0C => AIRCR_KEY_READ << 16 | u32::from(self.exceptions.prigroup()) << 8,
             0xE000_ED10 => self.scb.scr,
             0xE000_ED14 => self.scb.ccr,
             0xE000_ED18..=0xE000_ED23 => self.read_system_priorities(address),
@@ -378,7 +378,7 @@ impl Core {
                 self.pc,
             ));
         }
-        self.exceptions.prigroup = (value >> 8 & 7) as u8;
+        self.exceptions.set_prigroup((value >> 8 & 7) as u8);
         Ok(())
     }
 

@@ -55,12 +55,16 @@ impl Default for Exti {
 }
 
 impl Exti {
-    /// A pin that feeds `line` has changed to `level`. True if that does anything.
-    pub fn edge(&mut self, line: u32, level: bool) -> bool {
-        let selection = if level { RTSR } else { FTSR };
-        let raised = 1 << line & self.registers.get(selection);
-        self.raise(raised);
-        raised != 0
+    /// Whether a change to `level` of the pin that feeds `line` does anything.
+    pub fn hears(&self, line: u32, level: bool) -> bool {
+        self.registers.bit(if level { RTSR } else { FTSR }, line)
+    }
+
+    /// A pin that feeds `line` has changed to `level`.
+    pub fn edge(&mut self, line: u32, level: bool) {
+        if self.hears(line, level) {
+            self.raise(1 << line);
+        }
     }
 
     /// Whether an event came since the last call: a pulse for the core, which wakes it from WFE (§10.2.3).

@@ -157,6 +157,18 @@ impl Gpio {
         };
     }
 
+    pub fn sets_and_resets(offset: u32) -> bool {
+        offset == BSRR
+    }
+
+    /// What a write to BSRR does. Setting wins over resetting (§8.4.7).
+    #[inline]
+    pub fn set_and_reset(&mut self, value: u32) {
+        let data = self.registers.get(ODR) & !(value >> 16) | value & PINS;
+        self.registers.set(ODR, data);
+        self.settle();
+    }
+
     fn write_lock(&mut self, value: u32) {
         let pins = value & PINS;
         let key = value & LCKK != 0;
@@ -214,12 +226,7 @@ impl Peripheral for Gpio {
 
     fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
         match offset {
-            BSRR => {
-                // Setting wins over resetting (§8.4.7).
-                let data = self.registers.get(ODR) & !(value >> 16) | value & PINS;
-                self.registers.set(ODR, data);
-                self.settle();
-            }
+            BSRR => self.set_and_reset(value),
             LCKR => self.write_lock(value),
             _ => {
                 let frozen = self.frozen(offset);

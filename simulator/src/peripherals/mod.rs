@@ -22,7 +22,7 @@ pub mod timer;
 pub mod usart;
 pub mod wwdg;
 
-use registers::{Lanes, Registers, Unmodelled};
+use registers::{Registers, Unmodelled};
 
 /// A block of registers on the bus. The SoC checks every access against [`Registers`] first and hands over merged
 /// values, so an implementation sees only accesses that the table allows.
@@ -37,21 +37,7 @@ pub trait Peripheral {
 
     fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled>;
 
-    /// Writes what reaches the register on the bus. Returns the whole value that results.
-    #[inline]
-    fn write_lanes(
-        &mut self,
-        offset: u32,
-        data: u32,
-        lanes: Lanes,
-        now: u64,
-    ) -> Result<u32, Unmodelled> {
-        let merged = self.registers().merge(offset, data, lanes)?;
-        self.write(offset, merged, now).map(|()| merged)
-    }
-
     /// As [`Peripheral::read`]; `None` where no modelled register is.
-    #[inline]
     fn read_modelled(&mut self, offset: u32, now: u64) -> Option<u32> {
         let modelled = self.registers().is_modelled(offset);
         modelled.then(|| self.read(offset, now))

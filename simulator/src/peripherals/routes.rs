@@ -67,10 +67,13 @@ pub static TIMER_OUTPUTS: [Route; 31] = [
 pub static OF_TIMER: [u32; 4] = routes_by(End::Timer);
 /// Bit n: route n of [`TIMER_OUTPUTS`] ends at this port.
 pub static OF_PORT: [u32; PORTS.len()] = routes_by(End::Port);
+/// Bit n: route n of [`TIMER_OUTPUTS`] ends at a pin of this number.
+pub static OF_PIN: [u32; 16] = routes_by(End::Pin);
 
 enum End {
     Timer,
     Port,
+    Pin,
 }
 
 const fn routes_by<const ENDS: usize>(end: End) -> [u32; ENDS] {
@@ -79,6 +82,7 @@ const fn routes_by<const ENDS: usize>(end: End) -> [u32; ENDS] {
         let at = match end {
             End::Timer => TIMER_OUTPUTS[n].timer,
             End::Port => TIMER_OUTPUTS[n].port,
+            End::Pin => TIMER_OUTPUTS[n].pin as usize,
         };
         routes[at] |= 1 << n;
         n += 1;

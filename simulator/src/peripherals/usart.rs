@@ -106,7 +106,15 @@ impl Usart {
 
     /// Whether reading this register a second time changes nothing, and gives the same until the next event.
     pub fn reads_steadily(offset: u32) -> bool {
+        Usart::is_status(offset)
+    }
+
+    pub fn is_status(offset: u32) -> bool {
         offset == SR
+    }
+
+    pub fn is_data(offset: u32) -> bool {
+        offset == DR
     }
 
     pub fn set_divider(&mut self, divider: Option<u64>) {
@@ -122,11 +130,12 @@ impl Usart {
     }
 
     pub fn next_event(&self) -> Option<u64> {
-        let transmission = self.shifting.map(|frame| frame.end);
-        [transmission, self.arrival_end, self.idle_at]
-            .into_iter()
-            .flatten()
-            .min()
+        let cycle = self
+            .shifting
+            .map_or(u64::MAX, |frame| frame.end)
+            .min(self.arrival_end.unwrap_or(u64::MAX))
+            .min(self.idle_at.unwrap_or(u64::MAX));
+        (cycle != u64::MAX).then_some(cycle)
     }
 
     #[inline(always)]
@@ -151,6 +160,11 @@ impl Usart {
             self.idle_at = None;
             self.registers.set_bits(SR, IDLE, true);
         }
+    }
+
+    /// Whether there can be DMA requests.
+    pub fn uses_dma(&self) -> bool {
+        self.registers.get(CR3) & (DMAT | DMAR) != 0
     }
 
     /// Whether a DMA request is up (§19.3.13): to send or to take over what was received.
@@ -224,7 +238,8 @@ impl Usart {
         self.registers.set_bits(SR, TXE, true);
     }
 
-    fn transmit(&mut self, byte: u8, now: u64) {
+    /// What a write to DR does, everything up to now having happened.
+    pub fn transmit(&mut self, byte: u8, now: u64) {
         if self.status_read {
             self.registers.set_bits(SR, TC, false);
         }
@@ -279,6 +294,13 @@ impl Usart {
         self.start_arrival(end);
     }
 
+    /// What a read of SR does, everything up to now having happened.
+    #[inline(always)]
+    pub fn read_status(&mut self) -> u32 {
+        self.status_read = true;
+        self.registers.get(SR)
+    }
+
     fn read_data(&mut self) -> u32 {
         self.registers.set_bits(SR, RXNE, false);
         if self.status_read {
@@ -324,10 +346,7 @@ impl Peripheral for Usart {
     fn read(&mut self, offset: u32, now: u64) -> u32 {
         self.advance(now);
         match offset {
-            SR => {
-                self.status_read = true;
-                self.registers.get(SR)
-            }
+            SR => self.read_status(),
             DR => self.read_data(),
             _ => self.registers.get(offset),
         }

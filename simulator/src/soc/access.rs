@@ -9,7 +9,6 @@ use crate::peripherals::places::{Block, Connection, Responder, PLACE_BYTES};
 use crate::peripherals::registers::{Lanes, Unmodelled};
 use crate::peripherals::timer::Timer;
 use crate::peripherals::usart::Usart;
-use crate::peripherals::Peripheral;
 
 /// What lies from here on is no memory (RM0368 §2.3, table 1).
 const PERIPHERALS_START: u32 = 0x4000_0000;
@@ -21,7 +20,7 @@ const APB_TRANSFER_CLOCKS: u64 = 2;
 impl Soc {
     /// The peripheral at an address, if it can answer, and the offset of the register.
     #[inline(always)]
-    fn answering(&mut self, address: u32) -> Option<(Responder, u32)> {
+    pub(super) fn answering(&mut self, address: u32) -> Option<(Responder, u32)> {
         let responder = match self.responders.at(address) {
             Some(responder) => responder,
             None => self.find_responder(address)?,
@@ -121,35 +120,20 @@ impl Soc {
     pub(super) fn read_modelled(&mut self, address: u32, width: Width, now: u64) -> Option<u32> {
         let (Responder { block, .. }, offset) = self.answering(address)?;
         self.catch_up(now);
-        let word = match block {
-            Block::Usart2 => self.read_usart(offset, now),
-            Block::Timer(timer) => self.read_timer(timer, offset, now),
-            block => self.block(block).read_modelled(offset, now),
-        };
-        Some(word? >> (address % 4 * 8) & width.mask())
-    }
-
-    #[inline(always)]
-    fn read_usart(&mut self, offset: u32, now: u64) -> Option<u32> {
-        let word = self.usart2.read_modelled(offset, now)?;
-        if Usart::read_acts(offset) {
-            self.usart_accessed(now);
+        let word = self.block(block).read_modelled(offset, now)?;
+        match block {
+            Block::Usart2 if Usart::read_acts(offset) => self.usart_accessed(now),
+            Block::Timer(timer) if Timer::read_acts(offset) => self.timer_changed(timer, now),
+            _ => {}
         }
-        Some(word)
-    }
-
-    fn read_timer(&mut self, timer: usize, offset: u32, now: u64) -> Option<u32> {
-        let word = self.timers[timer].read_modelled(offset, now)?;
-        if Timer::read_acts(offset) {
-            self.timer_changed(timer, now);
-        }
-        Some(word)
+        Some(word >> (address % 4 * 8) & width.mask())
     }
 
     /// Wait cycles of an AHB-to-APB bridge: an APB transfer begins on an edge of PCLK and takes a setup and an access cycle
     /// (AMBA APB, ARM IHI 0024, chapter 3). The phase of PCLK against the core's cycle count is not documented; it is
     /// taken from cycle 0. What lies beyond, GPIO and RCC among it, is on the AHB and answers without waiting.
-    fn bridge_cycles(&self, address: u32, now: u64) -> u32 {
+    #[inline(always)]
+    pub(super) fn bridge_cycles(&self, address: u32, now: u64) -> u32 {
         let Some(divider) = self.bridge_divider(address) else {
             return 0;
         };
@@ -182,13 +166,11 @@ impl Soc {
         let now = self.stall_register_write(block, offset, now);
         self.catch_up(now);
         let (data, lanes) = on_the_bus(connection, address, width, value);
-        let merged = match block {
-            Block::Gpio(port) => self.ports[port].write_lanes(offset, data, lanes, now),
-            Block::Usart2 => self.usart2.write_lanes(offset, data, lanes, now),
-            Block::Timer(timer) => self.timers[timer].write_lanes(offset, data, lanes, now),
-            block => self.block(block).write_lanes(offset, data, lanes, now),
-        };
-        merged
+        let peripheral = self.block(block);
+        peripheral
+            .registers()
+            .merge(offset, data, lanes)
+            .and_then(|merged| peripheral.write(offset, merged, now).map(|()| merged))
             .and_then(|merged| self.written(block, offset, merged, now))
             .map_err(|Unmodelled(what)| Fault::Unmodelled { what, address })
     }
@@ -209,7 +191,12 @@ impl Soc {
             });
         }
         let Some((word, bit)) = bit_band(address) else {
-            return self.read_peripheral(address, width, now);
+            let value = match self.read_modelled(address, width, now) {
+                Some(value) => value,
+                None => self.read_unanswered(address, width)?,
+            };
+            let wait_cycles = self.bridge_cycles(address, now);
+            return Ok(Loaded { value, wait_cycles });
         };
         let loaded = self.read(word, Width::Word, now)?;
         Ok(Loaded {
@@ -239,7 +226,9 @@ impl Soc {
             self.program_flash(offset, width, value, now);
             return Ok(0);
         }
-        self.write_peripheral(address, width, value, now)
+        self.write_modelled(address, width, value, now)
+            .or_else(|fault| self.write_unanswered(fault, width, value, now))?;
+        Ok(self.bridge_cycles(address, now))
     }
 }
 
@@ -276,26 +265,13 @@ impl Bus for Soc {
     }
 
     #[inline(always)]
-    fn read_peripheral(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
-        let value = match self.read_modelled(address, width, now) {
-            Some(value) => value,
-            None => self.read_unanswered(address, width)?,
-        };
-        let wait_cycles = self.bridge_cycles(address, now);
-        Ok(Loaded { value, wait_cycles })
+    fn read_register(&mut self, address: u32, width: Width, now: u64) -> Option<Loaded> {
+        self.read_often(address, width, now)
     }
 
     #[inline(always)]
-    fn write_peripheral(
-        &mut self,
-        address: u32,
-        width: Width,
-        value: u32,
-        now: u64,
-    ) -> Result<u32, Fault> {
-        self.write_modelled(address, width, value, now)
-            .or_else(|fault| self.write_unanswered(fault, width, value, now))?;
-        Ok(self.bridge_cycles(address, now))
+    fn write_register(&mut self, address: u32, width: Width, value: u32, now: u64) -> Option<u32> {
+        self.write_often(address, width, value, now)
     }
 
     #[inline(always)]

@@ -31,6 +31,9 @@ impl Soc {
     /// Moves items until no stream has a request any more.
     #[inline]
     pub(super) fn serve_dma(&mut self, now: u64) {
+        if !self.usart2.uses_dma() {
+            return;
+        }
         let mut requests = USART2_REQUESTS.iter();
         let requested = requests.any(|request| self.usart2.requests_dma(request.sends));
         if requested && !self.serving_dma {

@@ -9,6 +9,7 @@ mod clocks;
 mod dma;
 mod flash;
 pub mod gaps;
+mod often;
 mod pins;
 mod schedule;
 mod system_memory;
@@ -28,7 +29,7 @@ use crate::peripherals::rcc::{Clocks, Rcc, ResetCause};
 use crate::peripherals::registers::{Register, Unmodelled};
 use crate::peripherals::routes::{USART2_RX, USART2_TX};
 use crate::peripherals::syscfg::Syscfg;
-use crate::peripherals::timer::Timer;
+use crate::peripherals::timer::{Outputs, Timer};
 use crate::peripherals::usart::Usart;
 use crate::peripherals::wwdg::{self, Wwdg};
 use crate::peripherals::Peripheral;
@@ -79,7 +80,7 @@ pub struct Soc {
     /// An event that the core has not heard of.
     event_due: bool,
     levels: [Levels; PORTS.len()],
-    outputs: [u8; TIMERS],
+    outputs: [Outputs; TIMERS],
     /// Bit n: the pin of route n of `TIMER_OUTPUTS` is switched to it. Follows from the ports' registers, see `port_switched`.
     connected: u32,
     edges: Vec<Edge>,
@@ -94,6 +95,13 @@ impl Soc {
         let rcc = Rcc::default();
         let clocks = rcc.clocks();
         let ports = std::array::from_fn(Gpio::new);
+        // Interrupt numbers: RM0368 §10.1.3, table 38.
+        let timers = [
+            Timer::wide("TIM2", 28),
+            Timer::narrow("TIM3", 29),
+            Timer::narrow("TIM4", 30),
+            Timer::wide("TIM5", 50),
+        ];
         Soc {
             memory,
             map: Map::default(),
@@ -102,13 +110,8 @@ impl Soc {
             flash: Flash::default(),
             levels: std::array::from_fn(|port| Gpio::levels(&ports[port])),
             ports,
-            // Interrupt numbers: RM0368 §10.1.3, table 38.
-            timers: [
-                Timer::wide("TIM2", 28),
-                Timer::narrow("TIM3", 29),
-                Timer::narrow("TIM4", 30),
-                Timer::wide("TIM5", 50),
-            ],
+            outputs: std::array::from_fn(|timer| Timer::outputs(&timers[timer])),
+            timers,
             usart2: Usart::new("USART2", 38),
             dma: [
                 Dma::new("DMA1", [11, 12, 13, 14, 15, 16, 17, 47]),
@@ -132,7 +135,6 @@ impl Soc {
             interrupt_lines: 0,
             attention: false,
             event_due: false,
-            outputs: [0; TIMERS],
             connected: 0,
             edges: Vec::new(),
             transmitted: Vec::new(),
@@ -313,8 +315,12 @@ impl Soc {
         }
     }
 
+    #[inline]
     fn set_interrupt_line(&mut self, irq: u16, level: bool) {
-        self.set_interrupt_lines(1 << irq, u128::from(level) << irq);
+        if (self.interrupt_lines >> irq & 1 != 0) != level {
+            self.interrupt_lines ^= 1 << irq;
+            self.attention = true;
+        }
     }
 
     /// Sets those of `lines`, bit n being line n, to their levels.

@@ -3,7 +3,9 @@
 use super::Soc;
 use crate::edges::{Edge, Pin};
 use crate::peripherals::gpio::{Levels, PORTS};
-use crate::peripherals::routes::{Route, OF_PORT, OF_TIMER, TIMER_OUTPUTS};
+use crate::peripherals::routes::{Route, OF_PIN, OF_PORT, OF_TIMER, TIMER_OUTPUTS};
+#[cfg(test)]
+use crate::peripherals::timer::Timer;
 
 impl Soc {
     pub(super) fn has_function(&self, (port, pin, function): (usize, u32, u32)) -> bool {
@@ -24,10 +26,13 @@ impl Soc {
             .fold(0, |routes, n| routes | 1 << n)
     }
 
-    /// Whether `connected` is what the ports' registers say.
+    /// Whether `connected` and `outputs` are what the ports' and timers' registers say.
     #[cfg(test)]
     pub(super) fn is_connected(&self) -> bool {
-        self.connected == self.switched_on(OF_TIMER.iter().fold(0, |all, routes| all | routes))
+        let outputs = self.timers.iter().map(Timer::outputs);
+        self.outputs.iter().copied().eq(outputs)
+            && self.connected
+                == self.switched_on(OF_TIMER.iter().fold(0, |all, routes| all | routes))
     }
 
     pub(super) fn timer_changed(&mut self, timer: usize, cycle: u64) {
@@ -50,9 +55,9 @@ impl Soc {
         let mut alternate = Levels::default();
         for n in members(self.connected & OF_PORT[port]) {
             let route = &TIMER_OUTPUTS[n];
-            let timer = &self.timers[route.timer];
-            alternate.driven |= u32::from(timer.drives(route.channel)) << route.pin;
-            alternate.high |= u32::from(timer.output(route.channel)) << route.pin;
+            let outputs = self.outputs[route.timer];
+            alternate.driven |= u32::from(outputs.drives(route.channel)) << route.pin;
+            alternate.high |= u32::from(outputs.high(route.channel)) << route.pin;
         }
         self.ports[port].set_alternate(alternate);
     }
@@ -84,9 +89,9 @@ impl Soc {
 
     /// An input channel hears the pin that is switched to it.
     fn feed_timers(&mut self, port: usize, pin: u32, level: bool, cycle: u64) {
-        for n in members(self.connected & OF_PORT[port]) {
+        for n in members(self.connected & OF_PORT[port] & OF_PIN[pin as usize]) {
             let route = &TIMER_OUTPUTS[n];
-            if route.pin == pin && self.timers[route.timer].captures() {
+            if self.timers[route.timer].captures() {
                 self.timers[route.timer].input(route.channel, level, cycle);
                 self.timer_changed(route.timer, cycle);
             }
@@ -96,7 +101,8 @@ impl Soc {
     fn feed_exti(&mut self, port: usize, line: u32, level: bool) {
         // SYSCFG_EXTICR codes the ports A–E as 0–4 and H as 7 (RM0368 §7.2.3).
         const CODES: [u32; PORTS.len()] = [0, 1, 2, 3, 4, 7];
-        if self.syscfg.port_of_line(line) == CODES[port] && self.exti.edge(line, level) {
+        if self.exti.hears(line, level) && self.syscfg.port_of_line(line) == CODES[port] {
+            self.exti.edge(line, level);
             self.exti_changed();
         }
     }

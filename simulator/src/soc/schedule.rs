@@ -74,7 +74,7 @@ impl Soc {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::bus::{Bus, Width};
     use crate::memory::Memory;
@@ -82,10 +82,10 @@ mod tests {
     use crate::peripherals::registers::Register;
 
     /// Marsaglia's xorshift.
-    struct Random(u32);
+    pub(in crate::soc) struct Random(pub u32);
 
     impl Random {
-        fn below(&mut self, bound: u32) -> u32 {
+        pub fn below(&mut self, bound: u32) -> u32 {
             self.0 ^= self.0 << 13;
             self.0 ^= self.0 >> 17;
             self.0 ^= self.0 << 5;
@@ -93,7 +93,7 @@ mod tests {
         }
 
         /// A value as programs write them: few bits set, or many, or a small number.
-        fn value(&mut self) -> u32 {
+        pub fn value(&mut self) -> u32 {
             let (one, other) = (self.below(u32::MAX), self.below(u32::MAX));
             match self.below(3) {
                 0 => one & other,
@@ -126,7 +126,7 @@ mod tests {
     }
 
     /// All clocks on, and USART2 sending and receiving at PA2 and PA3.
-    const SET_UP: [(u32, u32); 6] = [
+    pub(in crate::soc) const SET_UP: [(u32, u32); 6] = [
         (0x4002_3830, 0x0060_109F),
         (0x4002_3840, 0x1002_080F),
         (0x4002_0000, 0xA800_00A0),

@@ -8,7 +8,7 @@ mod watchpoints;
 pub use monitor::CONTROLS as MONITOR_CONTROLS;
 pub use watchpoints::Access;
 
-use super::exceptions::{DEBUG_MONITOR, HARD_FAULT, PENDSV};
+use super::exceptions::{DEBUG_MONITOR, HARD_FAULT};
 use super::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
 use super::stop::{RunEnd, Stop};
 use super::trap::{cfsr, Exec, Fault as CoreFault, Trap, BUS_FAULT, MEM_MANAGE, USAGE_FAULT};
@@ -59,8 +59,6 @@ const VC_HARDERR: u32 = 1 << 10;
 const DCRSR_WRITE: u32 = 1 << 16;
 /// The PC of a core that has locked up (B1.5.15).
 const LOCKUP_PC: u32 = 0xFFFF_FFFE;
-/// C_MASKINTS holds back PendSV, SysTick and all interrupts.
-const MASKABLE: u128 = !0 << PENDSV;
 
 /// Why the core halts, as DFSR tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -361,8 +359,7 @@ impl Core {
     }
 
     fn hold_interrupts_back(&mut self) {
-        let masked = self.debug.enabled() && self.debug.controls & C_MASKINTS != 0;
-        self.exceptions.held_back = if masked { MASKABLE } else { 0 };
+        self.exceptions.held_back = self.debug.enabled() && self.debug.controls & C_MASKINTS != 0;
     }
 
     /// Registers of the debug units on the private bus; `None` where there is no such register.

@@ -79,6 +79,11 @@ impl Core {
                 return self.end_load(op, transfers, words);
             }
         }
+        self.load_singly(bus, op, transfers)
+    }
+
+    #[inline(never)]
+    fn load_singly<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
         let mut values = [0; 16];
         for (n, register) in listed(transfers.list).enumerate() {
             if self.interrupted_at(bus, n as u64) {
@@ -97,18 +102,20 @@ impl Core {
         &mut self,
         op: &Op,
         transfers: &Transfers,
-        mut words: impl Iterator<Item = u32>,
+        words: impl Iterator<Item = u32>,
     ) -> Exec<()> {
         if op.index == Index::Pre {
             self.set(op.n, transfers.updated);
         }
-        for (register, word) in listed(transfers.list & 0x7FFF).zip(&mut words) {
+        let mut list = transfers.list;
+        for word in words {
+            let register = take_lowest(&mut list);
+            if register == 15 {
+                return self.jump_exchange(word, Resolved::End, op.cycles);
+            }
             self.set(register, word);
         }
-        match words.next() {
-            Some(target) => self.jump_exchange(target, Resolved::End, op.cycles),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn set_list(&mut self, list: u32, values: &[u32; 16]) {
@@ -148,6 +155,11 @@ impl Core {
         if self.store_undivided(bus, transfers) {
             return self.end_store(op, transfers);
         }
+        self.store_singly(bus, op, transfers)
+    }
+
+    #[inline(never)]
+    fn store_singly<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
         for (n, register) in listed(transfers.list).enumerate() {
             if self.interrupted_at(bus, n as u64) {
                 return self.leave_store(op, transfers, register);
@@ -175,7 +187,9 @@ impl Core {
         let Some(run) = self.store_run(bus, transfers.address, transfers.words) else {
             return false;
         };
-        for (register, place) in listed(transfers.list).zip(run) {
+        let mut list = transfers.list;
+        for place in run {
+            let register = take_lowest(&mut list);
             place.copy_from_slice(&self.get(register).to_le_bytes());
         }
         true
@@ -215,9 +229,13 @@ fn all_transfers(op: &Op, multiple: Multiple, base: u32) -> Transfers {
 
 /// The registers of a list, lowest first.
 fn listed(mut list: u32) -> impl Iterator<Item = u8> {
-    std::iter::from_fn(move || {
-        let register = list.trailing_zeros() as u8;
-        list &= list.wrapping_sub(1);
-        (register < 32).then_some(register)
-    })
+    std::iter::from_fn(move || (list != 0).then(|| take_lowest(&mut list)))
+}
+
+/// Takes the lowest register out of a list that is not empty.
+#[inline(always)]
+fn take_lowest(list: &mut u32) -> u8 {
+    let register = list.trailing_zeros() as u8;
+    *list &= list.wrapping_sub(1);
+    register
 }

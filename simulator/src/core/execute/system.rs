@@ -9,6 +9,8 @@ use crate::core::{Core, Sleep};
 
 /// The option field of ISB (A7.7.37).
 const ISB: u32 = 6;
+/// SYSm (table B5-1).
+const BASEPRI: u32 = 17;
 
 impl Core {
     pub(super) fn system(&mut self, op: &Op, system: System) -> Exec<()> {
@@ -23,10 +25,8 @@ impl Core {
             System::Sev => self.event = true,
             System::Clrex => self.exclusive = false,
             System::Cps => self.change_masks(op.imm),
-            System::Mrs => {
-                let value = self.read_special(op.imm)?;
-                self.set(op.d, value);
-            }
+            System::Mrs => return self.move_from_special(op),
+            System::Msr if op.imm == BASEPRI => self.write_basepri(self.get(op.n) as u8),
             System::Msr => return self.write_special(op, self.get(op.n)),
             System::Svc => return self.supervisor_call(),
             System::Breakpoint => {
@@ -51,8 +51,13 @@ impl Core {
         }
         self.cycles = self.cycles.max(self.data_free.saturating_sub(1));
         if op.imm == ISB {
-            self.jump(self.next_pc, Resolved::End, op.cycles);
+            self.refill(op);
         }
+    }
+
+    #[inline(never)]
+    fn refill(&mut self, op: &Op) {
+        self.jump(self.next_pc, Resolved::End, op.cycles);
     }
 
     fn sleep_until(&mut self, sleep: Sleep) {
@@ -87,6 +92,13 @@ impl Core {
         }
     }
 
+    #[inline(never)]
+    fn move_from_special(&mut self, op: &Op) -> Exec<()> {
+        let value = self.read_special(op.imm)?;
+        self.set(op.d, value);
+        Ok(())
+    }
+
     /// Special registers by SYSm (table B5-1); unprivileged code reads the system's as 0.
     fn read_special(&self, register: u32) -> Exec<u32> {
         let privileged = self.privileged();
@@ -109,7 +121,7 @@ impl Core {
             8 => self.msp(),
             9 => self.psp(),
             16 => self.exceptions.primask.into(),
-            17 | 18 => self.exceptions.basepri().into(),
+            BASEPRI | 18 => self.exceptions.basepri().into(),
             19 => self.exceptions.faultmask.into(),
             _ => {
                 return Err(Trap::unmodelled(
@@ -121,6 +133,16 @@ impl Core {
         })
     }
 
+    /// What kernels do most, to mask and unmask.
+    #[inline(always)]
+    fn write_basepri(&mut self, value: u8) {
+        if self.privileged() {
+            self.exceptions.set_basepri(value);
+            self.reconsider_masks();
+        }
+    }
+
+    #[inline(never)]
     fn write_special(&mut self, op: &Op, value: u32) -> Exec<()> {
         match op.imm {
             0..=3 => {
@@ -137,7 +159,7 @@ impl Core {
             8 => self.set_msp(value),
             9 => self.set_psp(value),
             16 => self.exceptions.primask = value & 1 != 0,
-            17 => self.exceptions.set_basepri(value as u8),
+            BASEPRI => self.write_basepri(value as u8),
             18 => self.raise_basepri(value as u8),
             19 => self.set_faultmask(value & 1 != 0),
             20 => self.write_control(value as u8),

@@ -100,6 +100,20 @@ impl Mode {
     }
 }
 
+/// What the chip sees of the channels: bits 0–3 the levels, bits 4–7 which of them drive their pins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outputs(u8);
+
+impl Outputs {
+    pub fn high(self, channel: usize) -> bool {
+        self.0 >> channel & 1 != 0
+    }
+
+    pub fn drives(self, channel: usize) -> bool {
+        self.0 >> (4 + channel) & 1 != 0
+    }
+}
+
 /// A channel: its compare value in force and its reference signal.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Channel {
@@ -166,20 +180,19 @@ impl Timer {
     }
 
     /// Level at the pin of a channel (0–3): OCx, low while the output is off (§13.4.9, table 64).
-    pub fn output(&self, channel: usize) -> bool {
+    fn output(&self, channel: usize) -> bool {
         let enable = self.registers.get(CCER) >> (4 * channel);
         self.drives(channel)
             && enable & 1 != 0
             && self.channels[channel].reference != (enable & 2 != 0)
     }
 
-    /// What the chip sees of the channels: bits 0–3 the levels, bits 4–7 which of them drive their pins.
-    pub fn outputs(&self) -> u8 {
-        (0..4).fold(0, |outputs, channel| {
+    pub fn outputs(&self) -> Outputs {
+        Outputs((0..4).fold(0, |outputs, channel| {
             outputs
                 | u8::from(self.output(channel)) << channel
                 | u8::from(self.drives(channel)) << (4 + channel)
-        })
+        }))
     }
 
     pub fn interrupt(&self) -> bool {
@@ -189,16 +202,11 @@ impl Timer {
     /// The core cycle by which the timer must be advanced again, because an output or the interrupt may change at it.
     pub fn next_event(&self) -> Option<u64> {
         let divider = self.divider?;
-        if !self.counting() || !self.watched() {
+        let channels = self.watched_channels();
+        if !self.counting() || (channels == 0 && !self.would_interrupt(UIF)) {
             return None;
         }
-        let to_match = (0..4)
-            .filter(|&channel| self.watched_channel(channel))
-            .filter_map(|channel| self.steps_to_match(channel))
-            .min();
-        let steps = to_match.map_or(self.steps_to_overflow(), |steps| {
-            steps.min(self.steps_to_overflow())
-        });
+        let steps = self.steps_to_change(channels);
         Some((self.tick + steps * self.prescaler - self.prescale_count) * divider)
     }
 
@@ -211,19 +219,43 @@ impl Timer {
 
     /// Counts up to cycle `now`.
     pub fn advance(&mut self, now: u64) {
-        let Some(divider) = self.divider else { return };
-        // A power of two (RM0368 §6.2: the timers' clocks).
-        let target = now >> divider.trailing_zeros();
-        if target <= self.tick {
-            return;
+        if !self.advance_unchanged(now) {
+            self.pass_changes(self.tick_at(now));
         }
-        if target < self.change_tick {
+    }
+
+    /// Counts up to cycle `now` if nothing matches or overflows before; false, with nothing done, if something may.
+    #[inline(always)]
+    fn advance_unchanged(&mut self, now: u64) -> bool {
+        let target = self.tick_at(now);
+        if target <= self.tick {
+            return true;
+        }
+        let unchanged = target < self.change_tick;
+        if unchanged {
             self.count_partly(target - self.tick);
             self.tick = target;
-        } else {
-            self.pass_changes(target);
-            self.foresee();
         }
+        unchanged
+    }
+
+    /// The timer clock tick at cycle `now`; the present one while RCC gates the clock.
+    #[inline(always)]
+    fn tick_at(&self, now: u64) -> u64 {
+        // A power of two (RM0368 §6.2: the timers' clocks).
+        self.divider
+            .map_or(self.tick, |divider| now >> divider.trailing_zeros())
+    }
+
+    pub fn is_status(offset: u32) -> bool {
+        offset == SR
+    }
+
+    /// What SR reads at cycle `now`; `None`, with nothing done, if the counter may match or overflow before.
+    #[inline(always)]
+    pub fn read_status(&mut self, now: u64) -> Option<u32> {
+        let unchanged = self.advance_unchanged(now);
+        unchanged.then(|| self.registers.get(SR))
     }
 
     /// After each change of what decides when the counter next matches or overflows, time apart.
@@ -240,8 +272,10 @@ impl Timer {
         while self.counting() {
             let (steps, ticks) = self.next_change();
             if self.tick + ticks > target {
+                self.change_tick = self.tick + ticks;
                 self.count_partly(target - self.tick);
-                break;
+                self.tick = target;
+                return;
             }
             self.tick += ticks;
             self.prescale_count = 0;
@@ -254,6 +288,7 @@ impl Timer {
             }
         }
         self.tick = target;
+        self.change_tick = 0;
     }
 
     fn counting(&self) -> bool {
@@ -271,8 +306,17 @@ impl Timer {
 
     /// A channel's half of its CCMR.
     fn channel_mode(&self, channel: usize) -> u32 {
-        let register = if channel < 2 { CCMR1 } else { CCMR2 };
-        self.registers.get(register) >> (8 * (channel % 2)) & 0xFF
+        self.modes() >> (8 * channel) & 0xFF
+    }
+
+    /// CCMR1 and, above it, CCMR2: a byte for each channel.
+    fn modes(&self) -> u32 {
+        self.registers.get(CCMR1) | self.registers.get(CCMR2) << 16
+    }
+
+    /// Whether any channel's mode acts without a match.
+    fn acts_at_all_times(&self) -> bool {
+        self.modes() & 0x4040_4040 != 0
     }
 
     fn flag(channel: usize) -> u32 {
@@ -283,14 +327,19 @@ impl Timer {
         self.registers.get(DIER) & !self.registers.get(SR) & event != 0
     }
 
-    fn watched_channel(&self, channel: usize) -> bool {
-        self.drives(channel)
-            && (self.registers.bit(CCER, 4 * channel as u32)
-                || self.would_interrupt(Self::flag(channel)))
+    /// The channels whose matches can be seen from outside, bit n being channel n.
+    fn watched_channels(&self) -> u32 {
+        let enables = self.registers.get(CCER);
+        let interrupts = self.registers.get(DIER) & !self.registers.get(SR);
+        (0..4)
+            .filter(|&n| enables >> (4 * n) & 1 != 0 || interrupts & Self::flag(n) != 0)
+            .fold(0, |channels, n| channels | 1 << n)
+            & self.driving()
     }
 
-    fn watched(&self) -> bool {
-        self.would_interrupt(UIF) || (0..4).any(|channel| self.watched_channel(channel))
+    /// The channels that are outputs, bit n being channel n.
+    fn driving(&self) -> u32 {
+        (0..4).fold(0, |channels, n| channels | u32::from(self.drives(n)) << n)
     }
 
     /// The value after which the counter returns to 0: ARR, or the end of its range when ARR was moved below it.
@@ -306,18 +355,25 @@ impl Timer {
         u64::from(self.top() - self.count) + 1
     }
 
-    /// Counter steps to a channel's match before the next overflow.
-    fn steps_to_match(&self, channel: usize) -> Option<u64> {
-        let compare = self.channels[channel].compare;
-        (self.drives(channel) && compare > self.count && compare <= self.top())
-            .then(|| u64::from(compare - self.count))
+    /// Counter steps to the first match of one of `channels`, bit n being channel n, or to the overflow.
+    fn steps_to_change(&self, channels: u32) -> u64 {
+        let to_top = self.top() - self.count;
+        let steps_before = (0..4)
+            .filter(|n| channels >> n & 1 != 0)
+            // A compare value that has been passed wraps to beyond the top.
+            .map(|n| {
+                self.channels[n]
+                    .compare
+                    .wrapping_sub(self.count)
+                    .wrapping_sub(1)
+            })
+            .fold(to_top, u32::min);
+        u64::from(steps_before) + 1
     }
 
     /// Counter steps, and the timer clocks they take, to the next match or overflow.
     fn next_change(&self) -> (u64, u64) {
-        let steps = (0..4)
-            .filter_map(|channel| self.steps_to_match(channel))
-            .fold(self.steps_to_overflow(), u64::min);
+        let steps = self.steps_to_change(self.driving());
         (steps, steps * self.prescaler - self.prescale_count)
     }
 
@@ -389,6 +445,9 @@ impl Timer {
     }
 
     fn compare_pwm(&mut self) {
+        if !self.acts_at_all_times() {
+            return;
+        }
         for channel in 0..4 {
             let below = self.count < self.channels[channel].compare;
             match self.mode(channel) {
@@ -440,6 +499,9 @@ impl Timer {
     }
 
     fn force_references(&mut self) {
+        if !self.acts_at_all_times() {
+            return;
+        }
         for channel in 0..4 {
             match self.mode(channel) {
                 Mode::ForceInactive => self.channels[channel].reference = false,

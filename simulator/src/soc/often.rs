@@ -1,0 +1,146 @@
+//! The accesses that programs make most, without the checks that they pass in any case: polls of a status register, bytes to
+//! send, markers at pins, times. Where an event falls due first, the general way is taken.
+
+use super::schedule::USART2;
+use super::Soc;
+use crate::bus::{Loaded, Width};
+use crate::peripherals::gpio::Gpio;
+use crate::peripherals::places::{Block, PLACE_BYTES};
+use crate::peripherals::timer::Timer;
+use crate::peripherals::usart::Usart;
+
+impl Soc {
+    #[inline(always)]
+    pub(super) fn read_often(&mut self, address: u32, width: Width, now: u64) -> Option<Loaded> {
+        let block = self.responders.at(address)?.block;
+        if width != Width::Word || self.schedule.next() <= now {
+            return None;
+        }
+        let offset = address % PLACE_BYTES;
+        let value = match block {
+            Block::Usart2 if Usart::is_status(offset) => self.usart2.read_status(),
+            Block::Timer(timer) if Timer::is_status(offset) => {
+                self.timers[timer].read_status(now)?
+            }
+            _ => return None,
+        };
+        let wait_cycles = self.bridge_cycles(address, now);
+        Some(Loaded { value, wait_cycles })
+    }
+
+    #[inline(always)]
+    pub(super) fn write_often(
+        &mut self,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Option<u32> {
+        let block = self.responders.at(address)?.block;
+        if width != Width::Word || self.schedule.next() <= now {
+            return None;
+        }
+        let offset = address % PLACE_BYTES;
+        match block {
+            // All bits are writable.
+            Block::Gpio(port) if Gpio::sets_and_resets(offset) => {
+                self.ports[port].set_and_reset(value);
+                self.port_changed(port, now);
+            }
+            Block::Usart2 if Usart::is_data(offset) && value <= u8::MAX.into() => {
+                self.usart2.transmit(value as u8, now);
+                self.usart_accessed(now);
+                self.reschedule(USART2);
+            }
+            _ => return None,
+        }
+        Some(self.bridge_cycles(address, now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::schedule::tests::{Random, SET_UP};
+    use super::*;
+    use crate::bus::Bus;
+    use crate::memory::Memory;
+
+    const WIDTHS: [Width; 4] = [Width::Word, Width::Word, Width::Half, Width::Byte];
+    /// GPIOA, USART2, DMA1's streams that serve it, EXTI, SYSCFG, TIM2 and TIM5.
+    const REGISTERS: [u32; 16] = [
+        0x4002_0010,
+        0x4002_0014,
+        0x4002_0018,
+        0x4002_0018,
+        0x4000_4400,
+        0x4000_4404,
+        0x4000_4404,
+        0x4000_440C,
+        0x4000_4414,
+        0x4001_3C08,
+        0x4001_3800,
+        0x4000_0010,
+        0x4000_0C10,
+        0x4000_0000,
+        0x4000_0C00,
+        0x4002_3840,
+    ];
+
+    fn write(soc: &mut Soc, often: bool, at: u32, width: Width, value: u32, now: u64) -> String {
+        match often
+            .then(|| soc.write_register(at, width, value, now))
+            .flatten()
+        {
+            Some(wait_cycles) => format!("{:?}", Ok::<_, ()>(wait_cycles)),
+            None => format!("{:?}", soc.write(at, width, value, now)),
+        }
+    }
+
+    fn read(soc: &mut Soc, often: bool, at: u32, width: Width, now: u64) -> String {
+        match often.then(|| soc.read_register(at, width, now)).flatten() {
+            Some(loaded) => format!("{:?}", Ok::<_, ()>(loaded)),
+            None => format!("{:?}", soc.read(at, width, now)),
+        }
+    }
+
+    #[test]
+    fn an_access_made_often_does_what_it_does_in_general() {
+        for seed in 1..60 {
+            let mut random = Random(seed);
+            let mut socs = [Soc::new(Memory::default()), Soc::new(Memory::default())];
+            for soc in &mut socs {
+                for (register, bits) in SET_UP {
+                    soc.write(register, Width::Word, bits, 0).unwrap();
+                }
+            }
+            let mut now = 0;
+            for _ in 0..400 {
+                now += u64::from(random.below(300));
+                let at = REGISTERS[random.below(REGISTERS.len() as u32) as usize];
+                let width = WIDTHS[random.below(4) as usize];
+                let value = random.value();
+                let reads = random.below(2) == 0;
+                let [one, other] = &mut socs;
+                let access = |soc: &mut Soc, often| {
+                    if reads {
+                        read(soc, often, at, width, now)
+                    } else {
+                        write(soc, often, at, width, value, now)
+                    }
+                };
+                assert_eq!(
+                    access(one, true),
+                    access(other, false),
+                    "seed {seed}, cycle {now}, {at:#x}"
+                );
+                assert_eq!(
+                    one.edges(),
+                    other.edges(),
+                    "seed {seed}, cycle {now}, {at:#x}"
+                );
+            }
+            let [one, other] = socs.map(|soc| postcard::to_allocvec(&soc).unwrap());
+            assert!(one == other, "seed {seed}");
+        }
+    }
+}
