@@ -525,7 +525,7 @@ impl Core {
     fn issue(&mut self, op: &Op) {
         let free = self.cycles + u64::from(op.address_registers & self.late != 0);
         self.late = op.late_registers;
-        (self.cycles, self.decoded) = self.fetch.issue(self.pc, op, free);
+        (self.cycles, self.decoded) = self.fetch.issue(self.pc, self.next_pc, op, free);
     }
 
     /// An instruction that EPSR.ICI continues, or one of an IT block, skipped unless its condition holds (A7.3.2). Returns its cycles: skipping takes one.
@@ -579,7 +579,7 @@ impl Core {
         op.cycles = timing::base_cycles(&op);
         op.address_registers = timing::address_registers(&op);
         op.late_registers = timing::late_registers(&op);
-        (op.arrives, op.leaves) = Fetch::places(self.pc, op.size);
+        (op.arrives, op.leaves) = Fetch::slots(self.pc, op.size);
         op.watch = self
             .watches
             .iter()

@@ -121,7 +121,10 @@ impl Core {
     pub fn set_register(&mut self, n: usize, value: u32) {
         match n {
             13 => self.registers[13] = value & !3,
-            15 => self.pc = value & !1,
+            15 => {
+                self.pc = value & !1;
+                self.fetch.moved(self.pc);
+            }
             _ => self.registers[n] = value,
         }
     }

@@ -1,5 +1,7 @@
 //! A decoded instruction.
 
+use crate::core::timing::Slot;
+
 /// What an instruction does, by group; the groups are the files of `decode` and `execute`. The tag has a byte of its own, so
 /// that finding the group is one look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -299,8 +301,8 @@ pub struct Op {
     /// Registers that the next instruction cannot make an address of without waiting.
     pub late_registers: u16,
     /// Where the prefetch unit keeps the word that the instruction ends in, and the one that it is the last of.
-    pub arrives: u8,
-    pub leaves: u8,
+    pub arrives: Slot,
+    pub leaves: Slot,
 }
 
 impl Op {
@@ -321,8 +323,8 @@ impl Op {
             imm: 0,
             address_registers: 0,
             late_registers: 0,
-            arrives: 0,
-            leaves: 0,
+            arrives: Slot::Zero,
+            leaves: Slot::Nowhere,
         }
     }
 

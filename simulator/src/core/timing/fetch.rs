@@ -9,36 +9,65 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::flash::{line_of, Flash, FlashShape};
+use super::flash::{line_of, Flash, FlashShape, LINE_BYTES};
 use crate::core::decode::Op;
 
 /// Words that the buffer holds.
 const BUFFER_WORDS: u32 = 3;
+const WORD_BYTES: u32 = 4;
+/// The words of the buffer, and the one that has just left it.
+const WORDS_KEPT: usize = 4;
 /// From the cycle in which a word arrives to the execution of its instruction.
 const DECODE_CYCLES: u64 = 2;
 /// End of the Code region, which the I-Code bus serves (B3.1).
 const CODE_END: u32 = 0x2000_0000;
-/// Words of a line of the flash.
-const LINE_WORDS: u32 = 4;
-/// No word has a number as high.
-const NO_LINE: u32 = u32::MAX - LINE_WORDS;
+/// Where no code is.
+const NO_LINE: u32 = 0x8000_0000;
+/// Far before all code, addresses being compared as signed numbers: words are asked for from where the core is.
+const BEFORE_ALL: u32 = 0xC000_0000;
 
-/// Where what concerns no word goes.
-const NOWHERE: u32 = 4;
+/// Where per-word cycles are kept: by the word's number modulo 4, which tells the three of the buffer and the one that has
+/// just left it apart. (An index of this type needs no check against an array's length.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Slot {
+    Zero,
+    One,
+    Two,
+    Three,
+    /// Where what concerns no word goes.
+    Nowhere,
+}
 
-/// Per-word cycles are kept for word numbers modulo 4: the three of the buffer and the one that has just left it.
+const SLOTS: usize = Slot::Nowhere as usize + 1;
+
+impl Slot {
+    fn of(address: u32) -> Slot {
+        [Slot::Zero, Slot::One, Slot::Two, Slot::Three][slot(address)]
+    }
+}
+
+fn slot(address: u32) -> usize {
+    (address / WORD_BYTES) as usize % WORDS_KEPT
+}
+
+/// Where the words end that the buffer has room for while the next instruction is at `pc`.
+fn buffer_end(pc: u32) -> u32 {
+    (pc & !(WORD_BYTES - 1)).wrapping_add(BUFFER_WORDS * WORD_BYTES)
+}
+
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Fetch {
-    /// Number (address / 4) of the next word to ask for.
+    /// Address of the next word to ask for, or [`BEFORE_ALL`].
     next: u32,
     /// The I-Code bus takes an address in this cycle.
     bus_free: u64,
     /// Cycle in which a word arrived.
-    arrival: [u64; 4],
-    /// Cycle from which a word's place in the buffer is free; the upper half holds nothing of use.
-    left: [u64; 8],
-    /// Number of the first word of the line that the I-Code port read last.
-    line_start: u32,
+    arrival: [u64; SLOTS],
+    /// Cycle from which a word's place in the buffer is free.
+    left: [u64; SLOTS],
+    /// Address of the line that the I-Code port read last.
+    line: u32,
     flash: Flash,
 }
 
@@ -46,77 +75,111 @@ pub struct Fetch {
 #[derive(Clone, PartialEq, Eq)]
 pub struct FetchShape {
     next: u32,
-    line_start: u32,
+    line: u32,
     flash: FlashShape,
 }
 
 impl Fetch {
     pub fn new() -> Fetch {
         Fetch {
-            next: u32::MAX,
+            next: BEFORE_ALL,
             bus_free: 0,
-            arrival: [0; 4],
-            left: [0; 8],
-            line_start: NO_LINE,
+            arrival: [0; SLOTS],
+            left: [0; SLOTS],
+            line: NO_LINE,
             flash: Flash::new(),
         }
     }
 
     /// Where the word that an instruction ends in is kept, and where it is noted that a word has left, if the instruction
     /// is the last in it.
-    pub fn places(pc: u32, size: u8) -> (u8, u8) {
-        let last = pc.wrapping_add(u32::from(size) - 1) >> 2;
-        let leaves = (pc & 2) + u32::from(size) >= 4;
-        let left = if leaves { pc >> 2 & 3 } else { NOWHERE };
-        ((last & 3) as u8, left as u8)
+    pub fn slots(pc: u32, size: u8) -> (Slot, Slot) {
+        let last = pc.wrapping_add(u32::from(size) - 1);
+        let leaves = (pc & 2) + u32::from(size) >= WORD_BYTES;
+        let left = if leaves { Slot::of(pc) } else { Slot::Nowhere };
+        (Slot::of(last), left)
     }
 
-    /// The cycle in which the instruction at `pc` executes if the core is free from `now` on, and the cycle in which it could
-    /// if the core were always free.
+    /// The cycle in which the instruction from `pc` to `end` executes if the core is free from `now` on, and the cycle in
+    /// which it could if the core were always free.
     #[inline(always)]
-    pub fn issue(&mut self, pc: u32, op: &Op, now: u64) -> (u64, u64) {
-        let last = pc.wrapping_add(u32::from(op.size) - 1) >> 2;
-        if last.wrapping_sub(self.next) < u32::MAX - BUFFER_WORDS {
-            self.fetch_through(pc, last, now);
+    pub fn issue(&mut self, pc: u32, end: u32, op: &Op, now: u64) -> (u64, u64) {
+        if end as i32 > self.next as i32 {
+            self.fetch_for(pc, now);
+            if end > self.next {
+                self.fetch_another();
+            }
         }
-        let decoded = self.arrival[usize::from(op.arrives & 3)] + DECODE_CYCLES;
+        let decoded = self.arrival[op.arrives as usize] + DECODE_CYCLES;
         let start = now.max(decoded);
-        self.left[usize::from(op.leaves & 7)] = start;
+        self.left[op.leaves as usize] = start;
         (start, decoded)
     }
 
     /// Drops the buffer and fetches from `target`, whose address is on the bus in cycle `at`. `fall_through` is where the
     /// program would have gone on: words from there were asked for only where the bus was free before.
     pub fn branch(&mut self, target: u32, fall_through: u32, at: u64) {
-        self.run_ahead(fall_through, at);
+        if self.may_reach_next_line(fall_through, at) {
+            return self.branch_behind_line(target, fall_through, at);
+        }
+        self.restart(target, at);
+    }
+
+    #[inline(never)]
+    fn branch_behind_line(&mut self, target: u32, fall_through: u32, at: u64) {
+        self.reach_next_line(fall_through, at);
         self.restart(target, at);
     }
 
     /// The cycle in which the data at `address` in flash is there, asked for in cycle `at`; the next instruction is at
     /// `pc`. What the prefetch unit had asked for before is served first.
     pub fn data(&mut self, address: u32, at: u64, pc: u32) -> u64 {
-        self.run_ahead(pc, at);
+        if self.may_reach_next_line(pc, at) {
+            return self.data_behind_line(address, at, pc);
+        }
+        self.flash.data(address, at)
+    }
+
+    #[inline(never)]
+    fn data_behind_line(&mut self, address: u32, at: u64, pc: u32) -> u64 {
+        self.reach_next_line(pc, at);
         self.flash.data(address, at)
     }
 
     /// Reads an exception's vector over the I-Code bus, asked for in cycle `at`; returns the cycle of its arrival.
     pub fn vector(&mut self, address: u32, pc: u32, at: u64) -> u64 {
-        self.run_ahead(pc, at);
+        let end = buffer_end(pc);
+        if self.has_room(end) {
+            self.run_ahead(end, at);
+        }
         let at = at.max(self.bus_free);
-        self.bus_free = self.word_arrival(address >> 2, at);
+        self.bus_free = if self.is_in_line(address) || address >= CODE_END {
+            at + 1
+        } else {
+            self.line = address & !(LINE_BYTES - 1);
+            self.flash.instruction_line(line_of(address), at)
+        };
         self.bus_free
     }
 
     pub fn restart(&mut self, target: u32, at: u64) {
-        self.next = target >> 2;
+        self.next = target & !(WORD_BYTES - 1);
         self.bus_free = self.bus_free.max(at);
-        self.left = [0; 8];
+        self.left[..WORDS_KEPT].fill(0);
+    }
+
+    /// A debugger has moved the PC: unless it is still among the words of the buffer, they are dropped.
+    pub fn moved(&mut self, pc: u32) {
+        let kept = self.next.wrapping_sub((BUFFER_WORDS + 1) * WORD_BYTES);
+        if pc.wrapping_sub(kept) > (BUFFER_WORDS + 2) * WORD_BYTES {
+            self.next = BEFORE_ALL;
+        }
     }
 
     pub fn shape(&self) -> FetchShape {
         FetchShape {
             next: self.next,
-            line_start: self.line_start,
+            line: self.line,
             flash: self.flash.shape(),
         }
     }
@@ -124,8 +187,8 @@ impl Fetch {
     /// Every cycle that is remembered here.
     pub fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
         visit(&mut self.bus_free);
-        self.arrival.iter_mut().for_each(&mut visit);
-        self.left[..4].iter_mut().for_each(&mut visit);
+        self.arrival[..WORDS_KEPT].iter_mut().for_each(&mut visit);
+        self.left[..WORDS_KEPT].iter_mut().for_each(&mut visit);
         self.flash.each_moment(visit);
     }
 
@@ -136,61 +199,105 @@ impl Fetch {
         }
     }
 
+    /// Fetches the next word, or the first if the buffer holds none that the instruction at `pc` follows.
     #[inline(always)]
-    fn fetch_through(&mut self, pc: u32, last: u32, now: u64) {
-        if last.wrapping_sub(self.next) >= 2 {
-            // Not the successor of what was fetched: a debugger has moved the PC.
-            self.restart(pc, now);
+    fn fetch_for(&mut self, pc: u32, now: u64) {
+        let at = self.next_address_cycle();
+        if self.is_in_line(self.next) {
+            self.fetched(at + 1);
+        } else if self.next == BEFORE_ALL {
+            self.fetch_first(pc, now);
+        } else {
+            self.fetch_from_line(at);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fetch_first(&mut self, pc: u32, now: u64) {
+        self.restart(pc, now);
         self.fetch_next();
-        if self.next != last.wrapping_add(1) {
-            self.fetch_next();
-        }
+    }
+
+    #[inline(never)]
+    fn fetch_another(&mut self) {
+        self.fetch_next();
     }
 
     #[inline(always)]
     fn fetch_next(&mut self) {
         let at = self.next_address_cycle();
-        let word = self.next as usize % 4;
-        self.arrival[word] = self.word_arrival(self.next, at);
-        self.bus_free = self.arrival[word];
-        self.next = self.next.wrapping_add(1);
+        if self.is_in_line(self.next) {
+            self.fetched(at + 1);
+        } else {
+            self.fetch_from_line(at);
+        }
+    }
+
+    /// Code in SRAM comes without wait states.
+    #[inline(never)]
+    fn fetch_from_line(&mut self, at: u64) {
+        let word = self.next;
+        if word >= CODE_END {
+            return self.fetched(at + 1);
+        }
+        self.line = word & !(LINE_BYTES - 1);
+        let line = line_of(word);
+        match self.flash.line_at_hand(line, at) {
+            Some(arrival) => self.fetched(arrival),
+            None => self.fetch_from_array(line, at),
+        }
+    }
+
+    #[inline(never)]
+    fn fetch_from_array(&mut self, line: u32, at: u64) {
+        let arrival = self.flash.read_instruction_line(line, at);
+        self.fetched(arrival);
+    }
+
+    #[inline(always)]
+    fn fetched(&mut self, arrival: u64) {
+        self.arrival[slot(self.next)] = arrival;
+        self.bus_free = arrival;
+        self.next = self.next.wrapping_add(WORD_BYTES);
     }
 
     /// The bus takes an address while it delivers the word before; the buffer has room when the word three before has
     /// gone to execution.
     #[inline(always)]
     fn next_address_cycle(&self) -> u64 {
-        let three_before = self.next.wrapping_sub(BUFFER_WORDS) as usize % 4;
-        self.bus_free.max(self.left[three_before])
+        let three_before = self.next.wrapping_sub(BUFFER_WORDS * WORD_BYTES);
+        self.bus_free.max(self.left[slot(three_before)])
     }
 
     #[inline(always)]
-    fn word_arrival(&mut self, word: u32, at: u64) -> u64 {
-        if word.wrapping_sub(self.line_start) < LINE_WORDS {
-            return at + 1;
-        }
-        self.line_arrival(word, at)
+    fn is_in_line(&self, address: u32) -> bool {
+        address.wrapping_sub(self.line) < LINE_BYTES
     }
 
-    /// Code in SRAM comes without wait states.
-    #[inline(never)]
-    fn line_arrival(&mut self, word: u32, at: u64) -> u64 {
-        let address = word << 2;
-        if address >= CODE_END {
-            return at + 1;
-        }
-        self.line_start = word & !(LINE_WORDS - 1);
-        self.flash.instruction_line(line_of(address), at)
+    /// Whether the unit could have asked for a word of the next line before cycle `before`, the next instruction being at
+    /// `pc`. Only that has to be worked out in its turn: a word of the line at hand holds nothing up, and arrives in the
+    /// same cycle whenever that is worked out.
+    #[inline(always)]
+    fn may_reach_next_line(&self, pc: u32, before: u64) -> bool {
+        buffer_end(pc) > self.line.wrapping_add(LINE_BYTES)
+            && self.left[slot(LINE_BYTES - BUFFER_WORDS * WORD_BYTES)] < before
     }
 
-    /// Asks for what the unit would have asked for before cycle `before`, the next instruction being at `pc`.
-    fn run_ahead(&mut self, pc: u32, before: u64) {
-        let end = (pc >> 2).wrapping_add(BUFFER_WORDS);
-        while self.next != end
-            && end.wrapping_sub(self.next) <= BUFFER_WORDS
-            && self.next_address_cycle() < before
-        {
+    fn reach_next_line(&mut self, pc: u32, before: u64) {
+        if self.has_room(buffer_end(pc)) {
+            self.run_ahead(self.line.wrapping_add(LINE_BYTES + WORD_BYTES), before);
+        }
+    }
+
+    /// Whether the buffer takes the words from the next to `end`.
+    fn has_room(&self, end: u32) -> bool {
+        end.wrapping_sub(self.next) <= BUFFER_WORDS * WORD_BYTES
+    }
+
+    /// Asks for the words before `end` that the unit would have asked for before cycle `before`.
+    fn run_ahead(&mut self, end: u32, before: u64) {
+        while self.next < end && self.next_address_cycle() < before {
             self.fetch_next();
         }
     }

@@ -10,7 +10,7 @@ use super::lru::LruSet;
 
 /// 512 KiB of lines of 128 bits; with BOOT0 low the flash answers at 0 and at 0x0800_0000 (RM0368 §2.4).
 const LINE_NUMBERS: u32 = 512 * 1024 / LINE_BYTES;
-const LINE_BYTES: u32 = 16;
+pub const LINE_BYTES: u32 = 16;
 /// §3.4.2: lines that each cache retains.
 const INSTRUCTION_LINES: usize = 64;
 const DATA_LINES: usize = 8;
@@ -118,17 +118,33 @@ impl Flash {
     /// §3.4.2: a line neither prefetched nor cached is read and copied into the cache; the next line is read while
     /// the current one is executed.
     pub fn instruction_line(&mut self, line: u32, at: u64) -> u64 {
+        self.line_at_hand(line, at)
+            .unwrap_or_else(|| self.read_instruction_line(line, at))
+    }
+
+    /// [`Flash::instruction_line`] of a line that is cached or prefetched.
+    #[inline(always)]
+    pub fn line_at_hand(&mut self, line: u32, at: u64) -> Option<u64> {
         let cached = self.has(ICEN) && self.instructions.touch(line);
         let arrival = if cached {
             at + 1
         } else if line == self.prefetch.line {
             self.begin_prefetch().max(at + 1)
         } else {
-            self.read_instruction_line(line, at)
+            return None;
         };
-        if self.has(PRFTEN) {
-            self.plan_prefetch((line + 1) % LINE_NUMBERS, arrival);
+        self.plan_prefetch(line, arrival);
+        Some(arrival)
+    }
+
+    /// [`Flash::instruction_line`] of a line that is neither cached nor prefetched.
+    pub fn read_instruction_line(&mut self, line: u32, at: u64) -> u64 {
+        if self.has(ICEN) {
+            self.instructions.insert(line);
         }
+        self.begin_prefetch_before(at);
+        let arrival = self.read_array(at);
+        self.plan_prefetch(line, arrival);
         arrival
     }
 
@@ -136,6 +152,7 @@ impl Flash {
     ///
     /// Like the I-Code port it keeps the line it read last; ST says so of the same accelerator in the STM32L4 (RM0351
     /// §3.3.4) and nothing of the F4's.
+    #[inline(always)]
     pub fn data(&mut self, address: u32, at: u64) -> u64 {
         let line = line_of(address);
         let cached = self.has(DCEN) && self.data.touch(line);
@@ -144,20 +161,17 @@ impl Flash {
             return at + 1;
         }
         self.data_line = line;
-        if self.has(DCEN) {
-            self.data.insert(line);
-        }
-        self.begin_prefetch_before(at);
-        self.read_array(at)
+        self.read_data_line(line, at)
     }
 
     fn has(&self, bit: u32) -> bool {
         self.access_control & bit != 0
     }
 
-    fn read_instruction_line(&mut self, line: u32, at: u64) -> u64 {
-        if self.has(ICEN) {
-            self.instructions.insert(line);
+    #[inline(never)]
+    fn read_data_line(&mut self, line: u32, at: u64) -> u64 {
+        if self.has(DCEN) {
+            self.data.insert(line);
         }
         self.begin_prefetch_before(at);
         self.read_array(at)
@@ -168,12 +182,18 @@ impl Flash {
         self.array_free
     }
 
-    fn plan_prefetch(&mut self, line: u32, start: u64) {
-        let present = self.has(ICEN) && self.instructions.contains(line);
-        if line != self.prefetch.line && !present {
+    /// Behind `line`, which arrives in cycle `arrival`, the next is read.
+    #[inline(always)]
+    fn plan_prefetch(&mut self, line: u32, arrival: u64) {
+        if !self.has(PRFTEN) {
+            return;
+        }
+        let next = (line + 1) % LINE_NUMBERS;
+        let present = self.has(ICEN) && self.instructions.contains(next);
+        if next != self.prefetch.line && !present {
             self.prefetch = Prefetch {
-                line,
-                start,
+                line: next,
+                start: arrival,
                 arrival: None,
             };
         }

@@ -10,7 +10,7 @@ mod operands;
 mod pairs;
 mod table;
 
-pub use fetch::{Fetch, FetchShape};
+pub use fetch::{Fetch, FetchShape, Slot};
 pub use operands::{address_registers, late_registers};
 pub use pairs::{Pairs, PairsShape};
 pub use table::*;
