@@ -59,8 +59,9 @@ pub trait Bus {
     fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault>;
     /// Returns the wait cycles beyond a zero-wait access.
     fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault>;
-    /// As [`Bus::read`], for the registers that programs read most. `None`, with nothing done, for whatever else there is.
-    fn read_register(&mut self, _address: u32, _width: Width, _now: u64) -> Option<Loaded> {
+    /// As [`Bus::read`], for registers that programs poll and that keep still. `None`, with nothing changed, for whatever else there
+    /// is.
+    fn poll(&mut self, _address: u32, _width: Width, _now: u64) -> Option<(Loaded, Steadiness)> {
         None
     }
     /// As [`Bus::write`], for the registers that programs write most. `None`, with nothing done, for whatever else there is.

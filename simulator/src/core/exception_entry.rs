@@ -172,6 +172,7 @@ impl Core {
         }
     }
 
+    #[inline(always)]
     fn store_words<B: Bus>(&mut self, bus: &mut B, address: u32, words: &[u32]) -> Exec<()> {
         if let Some(run) = self.store_run(bus, address, words.len() as u32) {
             for (place, word) in run.zip(words) {
@@ -179,6 +180,11 @@ impl Core {
             }
             return Ok(());
         }
+        self.store_words_singly(bus, address, words)
+    }
+
+    #[inline(never)]
+    fn store_words_singly<B: Bus>(&mut self, bus: &mut B, address: u32, words: &[u32]) -> Exec<()> {
         for (n, &word) in words.iter().enumerate() {
             self.store(
                 bus,
@@ -201,6 +207,7 @@ impl Core {
     }
 
     /// Reserves the space for S0–S15 and FPSCR, and saves them now unless that may wait (`UpdateFPCCR`).
+    #[inline(never)]
     fn stack_float_state<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<()> {
         if self.scb.fpccr & FPCCR_LSPEN == 0 {
             self.cycles += FLOAT_FRAME_CYCLES;
@@ -264,6 +271,7 @@ impl Core {
     }
 
     /// The exception stays pending; HardFault is taken before it. HardFault's own vector and NMI's have nothing above them.
+    #[cold]
     fn vector_table_fault(&mut self, exception: u8) -> Result<(), Stop> {
         let cause = "an exception vector cannot be read";
         self.scb.hfsr |= HFSR_VECTTBL;
@@ -345,8 +353,13 @@ impl Core {
     ) -> Result<(), Stop> {
         match result {
             Ok(()) => Ok(()),
-            Err(trap) => self.take_trap(frame_fault(trap, bus_error, violation)),
+            Err(trap) => self.take_frame_fault(trap, bus_error, violation),
         }
+    }
+
+    #[cold]
+    fn take_frame_fault(&mut self, trap: Trap, bus_error: u32, violation: u32) -> Result<(), Stop> {
+        self.take_trap(frame_fault(trap, bus_error, violation))
     }
 }
 

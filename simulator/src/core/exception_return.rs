@@ -108,6 +108,7 @@ impl Core {
     }
 
     /// INVPC: the UsageFault is taken on the same frame, by tail-chaining.
+    #[cold]
     fn refuse_return<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
         self.raise(Fault {
             exception: USAGE_FAULT,
@@ -118,6 +119,7 @@ impl Core {
     }
 
     /// The frame's IPSR does not agree with the mode returned to: what was unstacked goes back.
+    #[cold]
     fn refuse_frame<B: Bus>(
         &mut self,
         bus: &mut B,
@@ -162,14 +164,20 @@ impl Core {
     }
 
     fn load_basic_frame<B: Bus>(&mut self, bus: &mut B, frame: u32) -> Exec<[u32; 8]> {
-        let mut words = [0; 8];
         if let Some(run) = self.load_run(bus, frame, 8) {
+            let mut words = [0; 8];
             words
                 .iter_mut()
                 .zip(run)
                 .for_each(|(word, read)| *word = read);
             return Ok(words);
         }
+        self.load_frame_singly(bus, frame)
+    }
+
+    #[inline(never)]
+    fn load_frame_singly<B: Bus>(&mut self, bus: &mut B, frame: u32) -> Exec<[u32; 8]> {
+        let mut words = [0; 8];
         for (n, word) in words.iter_mut().enumerate() {
             *word = self.load(bus, frame.wrapping_add(4 * n as u32), Width::Word, n as u64)?;
         }
@@ -177,6 +185,7 @@ impl Core {
     }
 
     /// State that was never saved is still in the registers: then only the reservation ends.
+    #[inline(never)]
     fn unstack_float_state<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<()> {
         if self.lazy_state_pending() {
             self.scb.fpccr &= !FPCCR_LSPACT;

@@ -118,6 +118,7 @@ impl Exceptions {
     }
 
     /// After each change of what is active, or of its priority.
+    #[inline(never)]
     fn reconsider_active(&mut self) {
         self.active_priority = members(self.active)
             .map(|n| self.group_priority(n))
@@ -152,7 +153,8 @@ impl Exceptions {
 
     pub fn activate(&mut self, exception: u8) {
         self.unpend(exception);
-        self.set_active(exception, true);
+        self.active |= 1 << exception;
+        self.active_priority = self.active_priority.min(self.group_priority(exception));
     }
 
     pub fn deactivate(&mut self, exception: u8) {

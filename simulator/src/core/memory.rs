@@ -17,8 +17,6 @@ pub(super) const SRAM_REGION_BYTES: u32 = 0x0200_0000;
 /// End of the Code region.
 const SRAM_START: u32 = 0x2000_0000;
 const STIR: u32 = 0xE000_EF00;
-/// Peripherals below their bit-band alias (B3.1).
-const PERIPHERALS: std::ops::Range<u32> = 0x4000_0000..0x4200_0000;
 const PRIVATE_BUS: std::ops::RangeInclusive<u32> = 0xE000_0000..=0xE00F_FFFF;
 /// DBGMCU answers to the private bus's address range and belongs to the SoC (RM0368, 23.16).
 const DBGMCU: std::ops::RangeInclusive<u32> = 0xE004_2000..=0xE004_23FF;
@@ -208,50 +206,53 @@ impl Core {
         width: Width,
         now: u64,
     ) -> Exec<u32> {
-        if self.is_watched() {
-            self.note_access(address, width, Access::Read);
-        }
-        match bus.read_register(address, width, now) {
-            Some(loaded) => {
+        match bus.poll(address, width, now) {
+            Some((loaded, steady)) if !self.is_watched() => {
                 self.note_attention(bus);
                 self.wait_for_load(loaded.wait_cycles);
-                self.note_poll(bus, address);
+                self.note_read(|| Some(steady));
                 Ok(loaded.value)
             }
-            None => self.load_beyond_registers(bus, address, width, now),
+            _ => self.load_beyond_polls(bus, address, width, now),
         }
     }
 
     #[inline(never)]
-    fn load_beyond_registers<B: Bus>(
+    fn load_beyond_polls<B: Bus>(
         &mut self,
         bus: &mut B,
         address: u32,
         width: Width,
         now: u64,
     ) -> Exec<u32> {
-        if PERIPHERALS.contains(&address) {
-            let value = self.read_bus(bus, address, width, now);
-            self.note_poll(bus, address);
-            return value;
+        if self.is_watched() {
+            self.note_access(address, width, Access::Read);
         }
-        self.laps.disturb();
         if is_private(address) {
-            self.check_privilege(address)?;
-            return self.read_private(address, width, now);
+            return self.load_private(address, width, now);
         }
         if let Some((word, bit)) = bit_band(address) {
+            self.laps.disturb();
             return Ok(self.read_bus(bus, word, Width::Word, now)? >> bit & 1);
         }
-        self.read_bus(bus, address, width, now)
+        let value = self.read_bus(bus, address, width, now);
+        self.note_read(|| bus.steadiness(address));
+        value
     }
 
-    /// The present lap has read a peripheral.
+    #[inline(never)]
+    fn load_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
+        self.laps.disturb();
+        self.check_privilege(address)?;
+        self.read_private(address, width, now)
+    }
+
+    /// The present lap has read what may keep still.
     #[inline(always)]
-    fn note_poll<B: Bus>(&mut self, bus: &B, address: u32) {
+    fn note_read(&mut self, steadiness: impl FnOnce() -> Option<Steadiness>) {
         let waits = self.timing.is_nucleo();
         self.laps.read(|| {
-            let steady = bus.steadiness(address)?;
+            let steady = steadiness()?;
             let period_cycles = if waits { steady.period_cycles } else { 1 };
             Some(Steadiness {
                 period_cycles,

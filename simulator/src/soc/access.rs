@@ -134,17 +134,13 @@ impl Soc {
     /// taken from cycle 0. What lies beyond, GPIO and RCC among it, is on the AHB and answers without waiting.
     #[inline(always)]
     pub(super) fn bridge_cycles(&self, address: u32, now: u64) -> u32 {
-        let Some(divider) = self.bridge_divider(address) else {
-            return 0;
-        };
-        // Dividers are powers of two (§6.3.3, PPRE1 and PPRE2).
-        let to_edge = now.wrapping_neg() & (divider - 1);
-        (to_edge + APB_TRANSFER_CLOCKS * divider - 1) as u32
+        self.bridge_divider(address)
+            .map_or(0, |divider| apb_cycles(divider, now))
     }
 
     /// Core cycles per PCLK of the bridge that leads to an address.
     #[inline(always)]
-    fn bridge_divider(&self, address: u32) -> Option<u64> {
+    pub(super) fn bridge_divider(&self, address: u32) -> Option<u64> {
         match address {
             APB1_START..APB2_START => Some(self.clocks.apb1_divider),
             APB2_START..AHB1_START => Some(self.clocks.apb2_divider),
@@ -265,7 +261,7 @@ impl Bus for Soc {
     }
 
     #[inline(always)]
-    fn read_register(&mut self, address: u32, width: Width, now: u64) -> Option<Loaded> {
+    fn poll(&mut self, address: u32, width: Width, now: u64) -> Option<(Loaded, Steadiness)> {
         self.read_often(address, width, now)
     }
 
@@ -306,6 +302,14 @@ impl Bus for Soc {
     fn flash_access_control(&self) -> u32 {
         self.flash.access_control()
     }
+}
+
+/// Wait cycles of a bridge with `divider` core cycles per PCLK.
+#[inline(always)]
+pub(super) fn apb_cycles(divider: u64, now: u64) -> u32 {
+    // Dividers are powers of two (§6.3.3, PPRE1 and PPRE2).
+    let to_edge = now.wrapping_neg() & (divider - 1);
+    (to_edge + APB_TRANSFER_CLOCKS * divider - 1) as u32
 }
 
 /// Data and lanes as they reach a register.

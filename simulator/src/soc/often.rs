@@ -1,31 +1,38 @@
-//! The accesses that programs make most, without the checks that they pass in any case: polls of a status register, bytes to
-//! send, markers at pins, times. Where an event falls due first, the general way is taken.
+//! The accesses that programs make most, without the checks that they pass in any case: polls of USART2's status, bytes to
+//! send, markers at pins. Where an event falls due first, the general way is taken.
 
+use super::access::apb_cycles;
 use super::schedule::USART2;
 use super::Soc;
-use crate::bus::{Loaded, Width};
+use crate::bus::{Loaded, Steadiness, Width};
 use crate::peripherals::gpio::Gpio;
 use crate::peripherals::places::{Block, PLACE_BYTES};
-use crate::peripherals::timer::Timer;
 use crate::peripherals::usart::Usart;
 
 impl Soc {
+    /// A poll of USART2's status.
     #[inline(always)]
-    pub(super) fn read_often(&mut self, address: u32, width: Width, now: u64) -> Option<Loaded> {
+    pub(super) fn read_often(
+        &mut self,
+        address: u32,
+        width: Width,
+        now: u64,
+    ) -> Option<(Loaded, Steadiness)> {
         let block = self.responders.at(address)?.block;
-        if width != Width::Word || self.schedule.next() <= now {
+        let polled = block == Block::Usart2 && Usart::is_status(address % PLACE_BYTES);
+        if !polled || width != Width::Word || self.schedule.next() <= now {
             return None;
         }
-        let offset = address % PLACE_BYTES;
-        let value = match block {
-            Block::Usart2 if Usart::is_status(offset) => self.usart2.read_status(),
-            Block::Timer(timer) if Timer::is_status(offset) => {
-                self.timers[timer].read_status(now)?
-            }
-            _ => return None,
+        let period_cycles = self.clocks.apb1_divider;
+        let loaded = Loaded {
+            value: self.usart2.read_status(),
+            wait_cycles: apb_cycles(period_cycles, now),
         };
-        let wait_cycles = self.bridge_cycles(address, now);
-        Some(Loaded { value, wait_cycles })
+        let steady = Steadiness {
+            period_cycles,
+            until_cycle: u64::MAX,
+        };
+        Some((loaded, steady))
     }
 
     #[inline(always)]
@@ -97,10 +104,11 @@ mod tests {
     }
 
     fn read(soc: &mut Soc, often: bool, at: u32, width: Width, now: u64) -> String {
-        match often.then(|| soc.read_register(at, width, now)).flatten() {
-            Some(loaded) => format!("{:?}", Ok::<_, ()>(loaded)),
-            None => format!("{:?}", soc.read(at, width, now)),
-        }
+        let (read, steady) = match often.then(|| soc.poll(at, width, now)).flatten() {
+            Some((loaded, steady)) => (Ok(loaded), Some(steady)),
+            None => (soc.read(at, width, now), soc.steadiness(at)),
+        };
+        format!("{read:?} {steady:?}")
     }
 
     #[test]

@@ -219,43 +219,18 @@ impl Timer {
 
     /// Counts up to cycle `now`.
     pub fn advance(&mut self, now: u64) {
-        if !self.advance_unchanged(now) {
-            self.pass_changes(self.tick_at(now));
-        }
-    }
-
-    /// Counts up to cycle `now` if nothing matches or overflows before; false, with nothing done, if something may.
-    #[inline(always)]
-    fn advance_unchanged(&mut self, now: u64) -> bool {
-        let target = self.tick_at(now);
+        let Some(divider) = self.divider else { return };
+        // A power of two (RM0368 §6.2: the timers' clocks).
+        let target = now >> divider.trailing_zeros();
         if target <= self.tick {
-            return true;
+            return;
         }
-        let unchanged = target < self.change_tick;
-        if unchanged {
+        if target < self.change_tick {
             self.count_partly(target - self.tick);
             self.tick = target;
+        } else {
+            self.pass_changes(target);
         }
-        unchanged
-    }
-
-    /// The timer clock tick at cycle `now`; the present one while RCC gates the clock.
-    #[inline(always)]
-    fn tick_at(&self, now: u64) -> u64 {
-        // A power of two (RM0368 §6.2: the timers' clocks).
-        self.divider
-            .map_or(self.tick, |divider| now >> divider.trailing_zeros())
-    }
-
-    pub fn is_status(offset: u32) -> bool {
-        offset == SR
-    }
-
-    /// What SR reads at cycle `now`; `None`, with nothing done, if the counter may match or overflow before.
-    #[inline(always)]
-    pub fn read_status(&mut self, now: u64) -> Option<u32> {
-        let unchanged = self.advance_unchanged(now);
-        unchanged.then(|| self.registers.get(SR))
     }
 
     /// After each change of what decides when the counter next matches or overflows, time apart.
