@@ -79,6 +79,10 @@ pub trait Bus {
     fn static_memory(&mut self, _address: u32, _bytes: u32) -> Option<&mut [u8]> {
         None
     }
+    /// As [`Bus::static_memory`], for the word at an aligned address.
+    fn static_word(&mut self, _address: u32) -> Option<&mut [u8; 4]> {
+        None
+    }
     /// True when the last access changed an interrupt line, the event schedule or the clocks, so that the core must return
     /// from `Core::run` to let the machine act before the next instruction. Cleared by the machine.
     fn attention(&self) -> bool;

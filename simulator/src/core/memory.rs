@@ -80,7 +80,7 @@ impl Core {
 
     /// A store does not wait, the next access does (TRM 3.3.3: the write buffer).
     #[inline(always)]
-    fn buffer_store(&mut self, transfer: u64, wait_cycles: u32) {
+    pub(super) fn buffer_store(&mut self, transfer: u64, wait_cycles: u32) {
         if self.timing.is_nucleo() {
             self.data_free = self.cycles + transfer + 1 + u64::from(wait_cycles);
             self.pairs.stored(self.instructions);
@@ -304,8 +304,9 @@ impl Core {
         self.write_bus(bus, address, width, value, now)
     }
 
-    /// While data is watched, no access takes the fast way.
+    /// While data is watched, no access takes the fast way; while the MPU is enabled, none takes the fastest.
     pub(super) fn reconsider_watching(&mut self) {
+        self.unguarded = !self.watches_data() && !self.mpu.enabled();
         (self.ordinary_loads_end, self.ordinary_store_bytes) = if self.watches_data() {
             (0, 0)
         } else {

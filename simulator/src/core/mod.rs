@@ -37,7 +37,7 @@ pub use timing::Timing;
 use crate::bus::{Bus, Fault as BusFault, Width};
 use code_cache::{CodeCache, Page};
 use debug::Debug;
-use decode::{Kind, Op};
+use decode::{Form, Kind, Op};
 use dwt::{CycleCounter, Event, EventCounters};
 use exception_entry::Entry;
 use exception_return::Return;
@@ -82,6 +82,8 @@ pub struct Core {
     /// watched.
     ordinary_loads_end: u32,
     ordinary_store_bytes: u32,
+    /// Nothing looks at loads and stores: no watched data, no MPU.
+    unguarded: bool,
     /// A cache of `bus`: what it holds changes no result.
     #[serde(skip)]
     code: CodeCache,
@@ -164,6 +166,7 @@ impl Core {
             debug: Debug::default(),
             ordinary_loads_end: memory::NORMAL_MEMORY_END,
             ordinary_store_bytes: memory::SRAM_REGION_BYTES,
+            unguarded: true,
             code: CodeCache::new(),
             laps: Laps::default(),
             cycles: 0,
@@ -178,7 +181,7 @@ impl Core {
             leaving: None,
             returning: None,
             fetch: Fetch::new(),
-            pairs: Pairs::default(),
+            pairs: Pairs::new(),
             late: 0,
             previous_pc: 0,
             decoded: 0,
@@ -460,7 +463,10 @@ impl Core {
         let Some(page) = self.code.lend(self.pc) else {
             return self.instruction(bus);
         };
-        let result = self.instructions_of(bus, &page);
+        let result = match self.timing {
+            Timing::Nucleo => self.instructions_of::<B, true>(bus, &page),
+            Timing::Ideal => self.instructions_of::<B, false>(bus, &page),
+        };
         self.code.give_back(page);
         match result {
             Ok(Left::Page) => Ok(()),
@@ -469,14 +475,20 @@ impl Core {
         }
     }
 
-    #[inline(always)]
-    fn instructions_of<B: Bus>(&mut self, bus: &mut B, page: &Page) -> Exec<Left> {
-        while self.cycles < self.horizon && page.holds(self.pc) {
-            let op = page.get(self.pc);
+    /// Each timing has a loop of its own, in which it need not be asked for.
+    #[inline(never)]
+    fn instructions_of<B: Bus, const NUCLEO: bool>(
+        &mut self,
+        bus: &mut B,
+        page: &Page,
+    ) -> Exec<Left> {
+        let mut pc = self.pc;
+        while self.cycles < self.horizon && page.holds(pc) {
+            let op = page.get(pc);
             if op.watch != 0 {
                 return Ok(Left::Single);
             }
-            self.carry_out(bus, op)?;
+            pc = self.carry_out::<B, NUCLEO>(bus, op, pc)?;
         }
         Ok(Left::Page)
     }
@@ -486,7 +498,10 @@ impl Core {
         if op.undecoded() {
             op = self.fetch(bus)?;
         }
-        self.carry_out(bus, &op)?;
+        match self.timing {
+            Timing::Nucleo => self.carry_out::<B, true>(bus, &op, self.pc)?,
+            Timing::Ideal => self.carry_out::<B, false>(bus, &op, self.pc)?,
+        };
         if op.watch != 0 {
             self.watches[op.watch as usize - 1].executions += 1;
             self.laps.disturb();
@@ -496,17 +511,25 @@ impl Core {
 
     /// The instruction at the PC, decoded.
     #[inline(always)]
-    fn carry_out<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
-        self.registers[15] = self.pc.wrapping_add(4);
-        self.next_pc = self.pc.wrapping_add(op.size.into());
-        if self.timing.is_nucleo() {
-            self.issue(op);
+    fn carry_out<B: Bus, const NUCLEO: bool>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        pc: u32,
+    ) -> Exec<u32> {
+        let next_pc = pc.wrapping_add(op.size.into());
+        self.next_pc = next_pc;
+        if NUCLEO {
+            self.issue(op, pc, next_pc);
         }
         self.instructions += 1;
+        let mut next = next_pc;
         let cycles = if self.itstate == 0 {
-            self.execute(bus, op).map(|()| op.cycles)
+            self.execute_form(bus, op, &mut next).map(|()| op.cycles)
         } else {
-            self.execute_in_it(bus, op)
+            let cycles = self.execute_in_it(bus, op);
+            next = self.next_pc;
+            cycles
         };
         match cycles {
             Ok(cycles) => self.cycles += u64::from(cycles),
@@ -515,17 +538,17 @@ impl Core {
                 return Err(trap);
             }
         }
-        self.previous_pc = self.pc;
-        self.pc = self.next_pc;
-        Ok(())
+        self.previous_pc = pc;
+        self.pc = next;
+        Ok(next)
     }
 
     /// Lets the present instruction execute no earlier than it can be fetched and its address generated.
     #[inline(always)]
-    fn issue(&mut self, op: &Op) {
+    fn issue(&mut self, op: &Op, pc: u32, next_pc: u32) {
         let free = self.cycles + u64::from(op.address_registers & self.late != 0);
         self.late = op.late_registers;
-        (self.cycles, self.decoded) = self.fetch.issue(self.pc, self.next_pc, op, free);
+        (self.cycles, self.decoded) = self.fetch.issue(pc, next_pc, op, free);
     }
 
     /// An instruction that EPSR.ICI continues, or one of an IT block, skipped unless its condition holds (A7.3.2). Returns its cycles: skipping takes one.
@@ -576,6 +599,7 @@ impl Core {
         if let Some(group) = decode::unpredictable(opcode, wide) {
             return Err(self.unpredictable(opcode, group));
         }
+        op.form = Form::of(&op);
         op.cycles = timing::base_cycles(&op);
         op.address_registers = timing::address_registers(&op);
         op.late_registers = timing::late_registers(&op);

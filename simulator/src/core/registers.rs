@@ -44,11 +44,32 @@ impl Flags {
         self.z = result == 0;
     }
 
+    /// The sum, setting N, Z, C and V.
+    #[inline(always)]
+    pub fn add(&mut self, a: u32, b: u32) -> u32 {
+        let (sum, carry) = a.overflowing_add(b);
+        self.set_nz(sum);
+        self.c = carry;
+        self.v = (a as i32).overflowing_add(b as i32).1;
+        sum
+    }
+
+    /// The difference, setting N, Z, C (no borrow) and V.
+    #[inline(always)]
+    pub fn subtract(&mut self, a: u32, b: u32) -> u32 {
+        let (difference, borrow) = a.overflowing_sub(b);
+        self.set_nz(difference);
+        self.c = !borrow;
+        self.v = (a as i32).overflowing_sub(b as i32).1;
+        difference
+    }
+
     /// `ConditionPassed` (A7.3.1).
     #[inline(always)]
     pub fn satisfy(self, condition: u8) -> bool {
-        let nzcv =
-            (self.n as u16) << 3 | (self.z as u16) << 2 | (self.c as u16) << 1 | self.v as u16;
+        // One product puts the four next to each other.
+        let apart = u32::from_le_bytes([self.n, self.z, self.c, self.v].map(u8::from));
+        let nzcv = apart.wrapping_mul(1 << 27 | 1 << 18 | 1 << 9 | 1) >> 24;
         PASSED[usize::from(condition & 15)] >> nzcv & 1 != 0
     }
 }

@@ -11,6 +11,38 @@ impl Core {
         self.cycles.max(self.data_free) + u64::from(words) <= self.horizon
     }
 
+    /// The word at `address` if an access to it does nothing else. `None`, with nothing done, where it may.
+    #[inline(always)]
+    pub(super) fn load_plain_word<B: Bus>(&mut self, bus: &mut B, address: u32) -> Option<u32> {
+        if !self.unguarded {
+            return None;
+        }
+        let word = *bus.static_word(address)?;
+        self.cycles = self.cycles.max(self.data_free);
+        Some(u32::from_le_bytes(word))
+    }
+
+    /// Stores a word where that does nothing else. False, with nothing done, where it may.
+    #[inline(always)]
+    pub(super) fn store_plain_word<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        value: u32,
+    ) -> bool {
+        if !self.unguarded || self.code.may_hold(address) {
+            return false;
+        }
+        let Some(word) = bus.static_word(address) else {
+            return false;
+        };
+        *word = value.to_le_bytes();
+        self.laps.disturb();
+        self.cycles = self.cycles.max(self.data_free);
+        self.buffer_store(0, 0);
+        true
+    }
+
     /// Reads a run of words from `address` on. `None`, with nothing done, where the accesses have to be made singly.
     #[inline(always)]
     pub(super) fn load_run<'a, B: Bus>(
@@ -19,7 +51,7 @@ impl Core {
         address: u32,
         words: u32,
     ) -> Option<impl Iterator<Item = u32> + 'a> {
-        if address & 3 != 0 || address >= self.ordinary_loads_end || self.mpu.enabled() {
+        if address & 3 != 0 || !self.unguarded {
             return None;
         }
         let memory = bus.static_memory(address, 4 * words)?;
@@ -42,7 +74,7 @@ impl Core {
         // What is remembered of code is a stretch longer than any run: it cannot lie between the ends of one.
         let last = address.wrapping_add(4 * words).wrapping_sub(4);
         let code = self.code.may_hold(address) || self.code.may_hold(last);
-        if address & 3 != 0 || code || self.is_watched() || self.mpu.enabled() {
+        if address & 3 != 0 || code || !self.unguarded {
             return None;
         }
         let memory = bus.static_memory(address, 4 * words)?;

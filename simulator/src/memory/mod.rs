@@ -36,15 +36,18 @@ pub struct Memory {
         serialize_with = "serde_bytes::serialize",
         deserialize_with = "whole_sram"
     )]
-    sram: Box<[u8]>,
+    sram: Box<[u8; SRAM_BYTES]>,
 }
 
 fn whole_flash<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<[u8]>, D::Error> {
     whole(deserializer, FLASH_BYTES)
 }
 
-fn whole_sram<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<[u8]>, D::Error> {
-    whole(deserializer, SRAM_BYTES)
+fn whole_sram<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Box<[u8; SRAM_BYTES]>, D::Error> {
+    let bytes = whole(deserializer, SRAM_BYTES)?;
+    Ok(bytes.try_into().expect("it has been counted"))
 }
 
 /// A memory of the size that the chip has.
@@ -64,7 +67,7 @@ impl Default for Memory {
     fn default() -> Self {
         Memory {
             flash: vec![0xFF; FLASH_BYTES].into_boxed_slice(),
-            sram: vec![0; SRAM_BYTES].into_boxed_slice(),
+            sram: vec![0; SRAM_BYTES].try_into().expect("so many were made"),
         }
     }
 }
@@ -77,9 +80,9 @@ impl Memory {
             bytes: bytes.len(),
         };
         let (memory, base) = if address >= SRAM_BASE {
-            (&mut self.sram, SRAM_BASE)
+            (&mut self.sram[..], SRAM_BASE)
         } else {
-            (&mut self.flash, FLASH_BASE)
+            (&mut self.flash[..], FLASH_BASE)
         };
         let start = address.checked_sub(base).ok_or(outside)? as usize;
         match memory.get_mut(start..start.saturating_add(bytes.len())) {
@@ -96,7 +99,7 @@ impl Memory {
 
     /// The whole SRAM, from its base.
     pub fn sram(&self) -> &[u8] {
-        &self.sram
+        &*self.sram
     }
 
     /// So many bytes of the SRAM from an address on; `None` if not all of them are in it.
@@ -104,6 +107,17 @@ impl Memory {
     pub fn sram_at(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
         let start = address.wrapping_sub(SRAM_BASE) as usize;
         self.sram.get_mut(start..start.checked_add(bytes as usize)?)
+    }
+
+    /// The word of the SRAM at an address; `None` if it is not aligned, or not there.
+    #[inline]
+    pub fn sram_word(&mut self, address: u32) -> Option<&mut [u8; 4]> {
+        // What is not aligned becomes a number beyond all words: one comparison does.
+        let number = address.wrapping_sub(SRAM_BASE).rotate_right(2) as usize;
+        if number >= SRAM_BYTES / 4 {
+            return None;
+        }
+        (&mut self.sram[4 * number..4 * number + 4]).try_into().ok()
     }
 
     /// Whether these bytes are at this address.
@@ -166,7 +180,7 @@ impl Memory {
     fn place(&self, address: u32) -> Option<(&[u8], usize)> {
         let in_sram = address.wrapping_sub(SRAM_BASE) as usize;
         if in_sram < SRAM_BYTES {
-            return Some((&self.sram, in_sram));
+            return Some((&*self.sram, in_sram));
         }
         let in_flash = flash_offset(address);
         (in_flash < FLASH_BYTES).then_some((&*self.flash, in_flash))

@@ -275,6 +275,11 @@ impl Bus for Soc {
         self.memory.sram_at(address, bytes)
     }
 
+    #[inline(always)]
+    fn static_word(&mut self, address: u32) -> Option<&mut [u8; 4]> {
+        self.memory.sram_word(address)
+    }
+
     fn attention(&self) -> bool {
         self.attention
     }

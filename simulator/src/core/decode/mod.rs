@@ -6,6 +6,7 @@
 mod branch;
 mod data_processing;
 mod float;
+mod form;
 mod media;
 mod memory;
 mod multiple;
@@ -14,6 +15,7 @@ mod op;
 mod system;
 mod unpredictable;
 
+pub use form::Form;
 pub use op::*;
 pub use unpredictable::{misplaced_in_it, unpredictable};
 

@@ -1,5 +1,6 @@
 //! A decoded instruction.
 
+use super::Form;
 use crate::core::timing::Slot;
 
 /// What an instruction does, by group; the groups are the files of `decode` and `execute`. The tag has a byte of its own, so
@@ -279,8 +280,11 @@ pub enum Index {
 /// Operands by role, so that every group reads the same fields; what a field means where it is not obvious stands
 /// beside the group's kinds.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub struct Op {
     pub kind: Kind,
+    /// The shortest way to carry it out.
+    pub form: Form,
     /// Bytes: 2 or 4.
     pub size: u8,
     /// Cycles of the timing table, dynamic parts not counted.
@@ -309,6 +313,7 @@ impl Op {
     pub const fn new(kind: Kind) -> Op {
         Op {
             kind,
+            form: Form::General,
             size: 0,
             cycles: 0,
             watch: 0,

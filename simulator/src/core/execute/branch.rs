@@ -10,20 +10,13 @@ impl Core {
     #[inline(always)]
     pub(super) fn branch<B: Bus>(&mut self, bus: &mut B, op: &Op, branch: Branch) -> Exec<()> {
         match branch {
-            Branch::Always => {
-                self.turn_lap(op.imm);
-                self.jump(op.imm, Resolved::Decode, op.cycles);
-            }
+            Branch::Always => _ = self.branch_here(op),
             Branch::Conditional => {
                 if self.flags.satisfy(op.amount) {
-                    self.turn_lap(op.imm);
-                    self.jump(op.imm, Resolved::Decode, op.cycles);
+                    self.branch_here(op);
                 }
             }
-            Branch::Link => {
-                self.registers[14] = self.next_pc | 1;
-                self.jump(op.imm, Resolved::Decode, op.cycles);
-            }
+            Branch::Link => _ = self.branch_link(op),
             Branch::Exchange => {
                 let resolved = if op.m == 14 {
                     Resolved::Decode
@@ -37,11 +30,19 @@ impl Core {
                 self.registers[14] = self.next_pc | 1;
                 return self.jump_exchange(target, Resolved::Execute, op.cycles);
             }
-            Branch::IfZero => self.jump_if(self.get(op.n) == 0, op),
-            Branch::IfNotZero => self.jump_if(self.get(op.n) != 0, op),
+            Branch::IfZero => {
+                if self.get(op.n) == 0 {
+                    self.branch_ahead(op);
+                }
+            }
+            Branch::IfNotZero => {
+                if self.get(op.n) != 0 {
+                    self.branch_ahead(op);
+                }
+            }
             Branch::TableByte => return self.table_branch(bus, op, Width::Byte, 0),
             Branch::TableHalf => return self.table_branch(bus, op, Width::Half, 1),
-            Branch::MovPc => self.jump(self.get(op.m), Resolved::Execute, op.cycles),
+            Branch::MovPc => _ = self.jump(self.get(op.m), Resolved::Execute, op.cycles),
             Branch::AddPc => {
                 let target = self.registers[15].wrapping_add(self.get(op.m));
                 self.jump(target, Resolved::Execute, op.cycles);
@@ -60,9 +61,28 @@ impl Core {
         }
     }
 
-    /// Branches to `target`, the instruction taking `cycles`, and pays the refill.
+    /// Branches within a function, perhaps back to where a lap begins.
     #[inline(always)]
-    pub(super) fn jump(&mut self, target: u32, resolved: Resolved, cycles: u8) {
+    pub(super) fn branch_here(&mut self, op: &Op) -> u32 {
+        self.turn_lap(op.imm);
+        self.jump(op.imm, Resolved::Decode, op.cycles)
+    }
+
+    /// CBZ and CBNZ.
+    #[inline(always)]
+    pub(super) fn branch_ahead(&mut self, op: &Op) -> u32 {
+        self.jump(op.imm, Resolved::Execute, op.cycles)
+    }
+
+    #[inline(always)]
+    pub(super) fn branch_link(&mut self, op: &Op) -> u32 {
+        self.registers[14] = self.next_pc | 1;
+        self.jump(op.imm, Resolved::Decode, op.cycles)
+    }
+
+    /// Branches to `target`, the instruction taking `cycles`, and pays the refill. Returns where it goes on.
+    #[inline(always)]
+    pub(super) fn jump(&mut self, target: u32, resolved: Resolved, cycles: u8) -> u32 {
         let target = target & !1;
         if self.timing.is_nucleo() {
             let at = resolved.address_cycle(self.cycles, cycles);
@@ -71,13 +91,7 @@ impl Core {
             self.cycles += IDEAL_REFILL_CYCLES;
         }
         self.next_pc = target;
-    }
-
-    #[inline(always)]
-    fn jump_if(&mut self, taken: bool, op: &Op) {
-        if taken {
-            self.jump(op.imm, Resolved::Execute, op.cycles);
-        }
+        target
     }
 
     /// An interworking branch; an exception return pays its own way.

@@ -98,7 +98,7 @@ impl Core {
     /// A load or store right behind a load may overlap with it. The overlap is taken before the access, so that the access
     /// itself happens a cycle earlier.
     #[inline(always)]
-    fn overlap_with_load(&mut self, op: &Op, address: u32) {
+    pub(super) fn overlap_with_load(&mut self, op: &Op, address: u32) {
         let registers = op.address_registers;
         if self
             .pairs
@@ -110,7 +110,7 @@ impl Core {
 
     #[inline(always)]
     pub(super) fn wait_behind_store(&mut self) {
-        if self.timing.is_nucleo() && self.pairs.follows_store(self.instructions - 1) {
+        if self.pairs.follows_store(self.instructions - 1) {
             self.cycles += 1;
         }
     }

@@ -5,6 +5,7 @@ mod branch;
 mod data_processing;
 mod float;
 mod float_arithmetic;
+mod form;
 mod media;
 mod memory;
 mod multiple;
@@ -21,6 +22,7 @@ use crate::bus::Bus;
 impl Core {
     #[inline(always)]
     pub(super) fn execute<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
+        self.registers[15] = self.pc.wrapping_add(4);
         match op.kind {
             Kind::Immediate(alu) => self.alu_immediate(op, alu),
             Kind::Register(alu) => self.alu_register(op, alu),

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What the last load or store was. An instruction is known by its number, so that anything in between breaks the pair.
-#[derive(Clone, Default, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Pairs {
     load: u64,
     loaded: u8,
@@ -14,6 +14,9 @@ pub struct Pairs {
     store: u64,
     two_cycles: u64,
 }
+
+/// No instruction has this number.
+const NONE: u64 = u64::MAX;
 
 /// What is left of [`Pairs`] without the instructions' numbers.
 #[derive(Clone, PartialEq, Eq)]
@@ -28,13 +31,22 @@ fn block_of(address: u32) -> u8 {
 }
 
 impl Pairs {
+    pub fn new() -> Pairs {
+        Pairs {
+            load: NONE,
+            loaded: 0,
+            block: 0,
+            store: NONE,
+            two_cycles: NONE,
+        }
+    }
+
     /// Instruction `number` has loaded `register` from `address`.
     #[inline(always)]
     pub fn loaded(&mut self, number: u64, register: u8, address: u32) {
         self.load = number;
         self.loaded = register;
         self.block = block_of(address);
-        self.two_cycles = number;
     }
 
     /// Instruction `number` has stored.
@@ -53,7 +65,6 @@ impl Pairs {
     #[inline(always)]
     pub fn overlaps(&self, previous: u64, address: u32, address_registers: u16) -> bool {
         self.load == previous
-            && previous != 0
             && address_registers >> self.loaded & 1 == 0
             && block_of(address) == self.block
     }
@@ -61,13 +72,13 @@ impl Pairs {
     /// TRM: nothing is pipelined after a store; measured: a load right behind one costs a cycle more.
     #[inline(always)]
     pub fn follows_store(&self, previous: u64) -> bool {
-        self.store == previous && previous != 0
+        self.store == previous
     }
 
     /// Measured: a NOP behind a load or a store with a register offset costs nothing.
     #[inline(always)]
     pub fn absorbs_nop(&self, previous: u64) -> bool {
-        self.two_cycles == previous && previous != 0
+        self.load == previous || self.two_cycles == previous
     }
 
     pub fn shape(&self) -> PairsShape {
@@ -83,6 +94,6 @@ impl Pairs {
     }
 
     pub fn forget(&mut self) {
-        *self = Pairs::default();
+        *self = Pairs::new();
     }
 }

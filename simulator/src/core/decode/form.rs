@@ -1,0 +1,138 @@
+//! Short ways for what programs execute most: one number tells the operation together with all that is known of its operands
+//! when it is decoded.
+
+use super::{Access, Alu, Branch, Index, Kind, Memory, Op, SetFlags, Shift};
+
+/// How an instruction outside IT blocks is carried out. In all forms but `General` no register named is the PC, and none that
+/// is written is SP; `Flags` ends the names of those that set the condition flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Form {
+    /// Any instruction, as its kind says.
+    General,
+    LoadWord,
+    LoadWordRegister,
+    LoadWordLiteral,
+    StoreWord,
+    Branch,
+    BranchIf,
+    BranchLink,
+    BranchIfZero,
+    BranchIfNotZero,
+    Move,
+    MoveImmediate,
+    MoveImmediateFlags,
+    ShiftLeftFlags,
+    ShiftRightFlags,
+    Compare,
+    CompareImmediate,
+    Add,
+    AddFlags,
+    AddImmediate,
+    AddImmediateFlags,
+    AddShiftedLeft,
+    Subtract,
+    SubtractFlags,
+    SubtractImmediate,
+    SubtractImmediateFlags,
+    AndImmediate,
+    Or,
+    ExclusiveOrShiftedRight,
+}
+
+impl Form {
+    /// The shortest way for an instruction outside IT blocks.
+    pub fn of(op: &Op) -> Form {
+        match op.kind {
+            Kind::Memory(memory) => of_memory(op, memory),
+            Kind::Branch(branch) => of_branch(branch),
+            Kind::Immediate(alu) if ordinary(&[op.n]) || alu == Alu::Mov => of_immediate(op, alu),
+            Kind::Register(alu) if ordinary(&[op.m]) => of_register(op, alu),
+            Kind::Shifted(alu) if ordinary(&[op.m]) => of_shifted(op, alu),
+            _ => Form::General,
+        }
+    }
+}
+
+fn ordinary(read: &[u8]) -> bool {
+    !read.contains(&15)
+}
+
+fn is_result(register: u8) -> bool {
+    register != 13 && register != 15
+}
+
+fn of_memory(op: &Op, memory: Memory) -> Form {
+    match memory {
+        Memory::LoadLiteral(Access::Word) if is_result(op.d) => Form::LoadWordLiteral,
+        Memory::LoadRegister(Access::Word) if is_result(op.d) && ordinary(&[op.n, op.m]) => {
+            Form::LoadWordRegister
+        }
+        Memory::Load(Access::Word) if is_result(op.d) && offset_only(op) => Form::LoadWord,
+        Memory::Store(Access::Word) if offset_only(op) => Form::StoreWord,
+        _ => Form::General,
+    }
+}
+
+fn offset_only(op: &Op) -> bool {
+    op.index == Index::Offset && ordinary(&[op.n, op.d])
+}
+
+fn of_branch(branch: Branch) -> Form {
+    match branch {
+        Branch::Always => Form::Branch,
+        Branch::Conditional => Form::BranchIf,
+        Branch::Link => Form::BranchLink,
+        Branch::IfZero => Form::BranchIfZero,
+        Branch::IfNotZero => Form::BranchIfNotZero,
+        _ => Form::General,
+    }
+}
+
+/// One of two forms, the second where the condition flags are set.
+fn by_flags(op: &Op, without: Form, with: Form) -> Form {
+    match (is_result(op.d), op.flags) {
+        (false, _) => Form::General,
+        (true, SetFlags::Never) => without,
+        (true, SetFlags::Always | SetFlags::OutsideIt) => with,
+    }
+}
+
+fn of_immediate(op: &Op, alu: Alu) -> Form {
+    // An immediate that sets the carry is left to the general way.
+    match alu {
+        _ if op.amount != 0 && op.flags != SetFlags::Never => Form::General,
+        Alu::Mov => by_flags(op, Form::MoveImmediate, Form::MoveImmediateFlags),
+        Alu::Add => by_flags(op, Form::AddImmediate, Form::AddImmediateFlags),
+        Alu::Sub => by_flags(op, Form::SubtractImmediate, Form::SubtractImmediateFlags),
+        Alu::And => by_flags(op, Form::AndImmediate, Form::General),
+        Alu::Cmp => Form::CompareImmediate,
+        _ => Form::General,
+    }
+}
+
+fn of_register(op: &Op, alu: Alu) -> Form {
+    match alu {
+        Alu::Mov => by_flags(op, Form::Move, Form::General),
+        _ if !ordinary(&[op.n]) => Form::General,
+        Alu::Add => by_flags(op, Form::Add, Form::AddFlags),
+        Alu::Sub => by_flags(op, Form::Subtract, Form::SubtractFlags),
+        Alu::Orr => by_flags(op, Form::Or, Form::General),
+        Alu::Cmp => Form::Compare,
+        _ => Form::General,
+    }
+}
+
+/// Shifts by 1 to 31.
+fn of_shifted(op: &Op, alu: Alu) -> Form {
+    match (alu, op.shift, op.amount) {
+        (Alu::Mov, Shift::Lsl, 1..=31) => by_flags(op, Form::General, Form::ShiftLeftFlags),
+        (Alu::Mov, Shift::Lsr, 1..=31) => by_flags(op, Form::General, Form::ShiftRightFlags),
+        _ if !ordinary(&[op.n]) => Form::General,
+        (Alu::Add, Shift::Lsl, 1..=31) => by_flags(op, Form::AddShiftedLeft, Form::General),
+        (Alu::Eor, Shift::Lsr, 1..=31) => {
+            by_flags(op, Form::ExclusiveOrShiftedRight, Form::General)
+        }
+        _ => Form::General,
+    }
+}
