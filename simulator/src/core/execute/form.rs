@@ -130,3 +130,114 @@ impl Core {
         self.store(bus, address, Width::Word, value, 0)
     }
 }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::decode::encodings;
+    use crate::core::Timing;
+    use crate::memory::{Memory, SRAM_BASE, SRAM_BYTES};
+    use crate::soc::Soc;
+    use std::collections::HashSet;
+
+    const CODE: u32 = 0x0800_0100;
+
+    /// Marsaglia's xorshift.
+    struct Random(u32);
+
+    impl Random {
+        fn next(&mut self) -> u32 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 17;
+            self.0 ^= self.0 << 5;
+            self.0
+        }
+
+        /// All bits, or half of them.
+        fn sparse(&mut self) -> u32 {
+            match self.next() % 2 {
+                0 => u32::MAX,
+                _ => self.next(),
+            }
+        }
+
+        /// What registers hold: small numbers, addresses in and next to the SRAM and in the flash, or anything.
+        fn value(&mut self) -> u32 {
+            let value = self.next();
+            match self.next() % 4 {
+                0 => value % 40,
+                1 => SRAM_BASE + value % (SRAM_BYTES as u32 + 64),
+                2 => 0x0800_0000 + value % 4_096,
+                _ => value,
+            }
+        }
+    }
+
+    /// Some opcodes of each encoding, its halfwords in order. Many are as short as assemblers make them: SUB.W with no shift, say.
+    fn opcodes(random: &mut Random) -> Vec<Vec<u16>> {
+        let mut opcodes = Vec::new();
+        for encoding in encodings() {
+            for _ in 0..32 {
+                let fill = random.next() & random.sparse();
+                let opcode = encoding.value | fill & !encoding.mask;
+                let halves = [(opcode >> 16) as u16, opcode as u16];
+                opcodes.push(halves[usize::from(!encoding.wide)..].to_vec());
+            }
+        }
+        opcodes
+    }
+
+    fn board(opcode: &[u16], random: &mut Random, timing: Timing) -> (Core, Soc) {
+        let mut memory = Memory::default();
+        let words: Vec<u8> = (0..1_024)
+            .flat_map(|_| random.value().to_le_bytes())
+            .collect();
+        memory.load(0x0800_0000, &words).unwrap();
+        memory.load(SRAM_BASE, &words).unwrap();
+        let code: Vec<u8> = opcode.iter().flat_map(|half| half.to_le_bytes()).collect();
+        memory.load(CODE, &code).unwrap();
+        let mut core = Core::new(timing);
+        for n in 0..15 {
+            core.set_register(n, random.value());
+        }
+        core.set_register(15, CODE);
+        core.set_xpsr(random.next() & 0xF800_0000 | 1 << 24);
+        (core, Soc::new(memory))
+    }
+
+    /// Whatever a step leaves behind; the PC as the instruction reads it is nobody's but the instruction's.
+    fn left_behind(mut core: Core, soc: &Soc, outcome: Result<(), crate::core::Stop>) -> Vec<u8> {
+        core.registers[15] = 0;
+        let mut left = postcard::to_allocvec(&(core, soc)).unwrap();
+        left.extend(format!("{outcome:?}").into_bytes());
+        left
+    }
+
+    #[test]
+    fn every_form_does_what_the_general_one_does() {
+        let mut random = Random(1);
+        let mut tried = HashSet::new();
+        for opcode in opcodes(&mut random) {
+            for timing in [Timing::Ideal, Timing::Nucleo] {
+                let (mut core, mut soc) = board(&opcode, &mut random, timing);
+                let Ok(op) = core.fetch(&mut soc) else {
+                    continue;
+                };
+                if op.form == Form::General {
+                    continue;
+                }
+                tried.insert(op.form as u8);
+                let (mut general, mut beside) = (core.clone(), soc.clone());
+                let form = Form::General;
+                general.code.insert(CODE, Op { form, ..op });
+                let outcome = core.step(&mut soc);
+                let expected = general.step(&mut beside);
+                assert!(
+                    left_behind(core, &soc, outcome) == left_behind(general, &beside, expected),
+                    "{opcode:#06x?} as {:?}",
+                    op.form
+                );
+            }
+        }
+        assert_eq!(tried.len(), Form::ExclusiveOrShiftedRight as usize);
+    }
+}
