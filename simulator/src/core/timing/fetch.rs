@@ -21,8 +21,8 @@ const WORDS_KEPT: usize = 4;
 const DECODE_CYCLES: u64 = 2;
 /// End of the Code region, which the I-Code bus serves (B3.1).
 const CODE_END: u32 = 0x2000_0000;
-/// Where no code is.
-const NO_LINE: u32 = 0x8000_0000;
+/// No code is in a line of this number.
+const NO_LINE: u32 = u32::MAX / LINE_BYTES;
 /// Far before all code, addresses being compared as signed numbers: words are asked for from where the core is.
 const BEFORE_ALL: u32 = 0xC000_0000;
 
@@ -66,7 +66,7 @@ pub struct Fetch {
     arrival: [u64; SLOTS],
     /// Cycle from which a word's place in the buffer is free.
     left: [u64; SLOTS],
-    /// Address of the line that the I-Code port read last.
+    /// Number of the line that the I-Code port read last.
     line: u32,
     flash: Flash,
 }
@@ -127,8 +127,18 @@ impl Fetch {
 
     #[inline(never)]
     fn branch_behind_line(&mut self, target: u32, fall_through: u32, at: u64) {
-        self.reach_next_line(fall_through, at);
+        let wrong = self.next_line_address_cycle(fall_through, at);
         self.restart(target, at);
+        if let Some(at) = wrong {
+            self.read_wrong_line(at);
+        }
+    }
+
+    #[inline(never)]
+    fn read_wrong_line(&mut self, at: u64) {
+        self.line += 1;
+        let arrival = self.flash.instruction_line(self.line, at);
+        self.bus_free = self.bus_free.max(arrival);
     }
 
     /// The cycle in which the data at `address` in flash is there, asked for in cycle `at`; the next instruction is at
@@ -142,7 +152,9 @@ impl Fetch {
 
     #[inline(never)]
     fn data_behind_line(&mut self, address: u32, at: u64, pc: u32) -> u64 {
-        self.reach_next_line(pc, at);
+        if let Some(at) = self.next_line_address_cycle(pc, at) {
+            self.fetch_from_line(at);
+        }
         self.flash.data(address, at)
     }
 
@@ -156,8 +168,8 @@ impl Fetch {
         self.bus_free = if self.is_in_line(address) || address >= CODE_END {
             at + 1
         } else {
-            self.line = address & !(LINE_BYTES - 1);
-            self.flash.instruction_line(line_of(address), at)
+            self.line = line_of(address);
+            self.flash.instruction_line(self.line, at)
         };
         self.bus_free
     }
@@ -241,17 +253,8 @@ impl Fetch {
         if word >= CODE_END {
             return self.fetched(at + 1);
         }
-        self.line = word & !(LINE_BYTES - 1);
-        let line = line_of(word);
-        match self.flash.line_at_hand(line, at) {
-            Some(arrival) => self.fetched(arrival),
-            None => self.fetch_from_array(line, at),
-        }
-    }
-
-    #[inline(never)]
-    fn fetch_from_array(&mut self, line: u32, at: u64) {
-        let arrival = self.flash.read_instruction_line(line, at);
+        self.line = line_of(word);
+        let arrival = self.flash.instruction_line(self.line, at);
         self.fetched(arrival);
     }
 
@@ -272,7 +275,7 @@ impl Fetch {
 
     #[inline(always)]
     fn is_in_line(&self, address: u32) -> bool {
-        address.wrapping_sub(self.line) < LINE_BYTES
+        line_of(address) == self.line
     }
 
     /// Whether the unit could have asked for a word of the next line before cycle `before`, the next instruction being at
@@ -280,14 +283,28 @@ impl Fetch {
     /// same cycle whenever that is worked out.
     #[inline(always)]
     fn may_reach_next_line(&self, pc: u32, before: u64) -> bool {
-        buffer_end(pc) > self.line.wrapping_add(LINE_BYTES)
+        line_of(pc.wrapping_add((BUFFER_WORDS - 1) * WORD_BYTES)) > self.line
             && self.left[slot(LINE_BYTES - BUFFER_WORDS * WORD_BYTES)] < before
     }
 
-    fn reach_next_line(&mut self, pc: u32, before: u64) {
-        if self.has_room(buffer_end(pc)) {
-            self.run_ahead(self.line.wrapping_add(LINE_BYTES + WORD_BYTES), before);
+    /// The address cycle of the next line's first word, if it comes before cycle `before`.
+    #[inline(always)]
+    fn next_line_address_cycle(&mut self, pc: u32, before: u64) -> Option<u64> {
+        if !self.has_room(buffer_end(pc)) {
+            return None;
         }
+        let first = self.line.wrapping_add(1).wrapping_mul(LINE_BYTES);
+        while self.next <= first {
+            let at = self.next_address_cycle();
+            if at >= before {
+                return None;
+            }
+            if self.next == first {
+                return Some(at);
+            }
+            self.fetched(at + 1);
+        }
+        None
     }
 
     /// Whether the buffer takes the words from the next to `end`.

@@ -25,9 +25,9 @@ const DCRST: u32 = 1 << 12;
 /// No line has this number.
 const NONE: u32 = u32::MAX;
 
-/// The number of the line that holds `address`.
+/// The number of the line that holds `address`, in the address space.
 pub fn line_of(address: u32) -> u32 {
-    address / LINE_BYTES % LINE_NUMBERS
+    address / LINE_BYTES
 }
 
 /// The read that the prefetch has in hand: it begins at `start` unless a demand comes first.
@@ -48,7 +48,8 @@ const NO_PREFETCH: Prefetch = Prefetch {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Flash {
     access_control: u32,
-    wait_states: u64,
+    /// What a read of the array takes.
+    read_cycles: u64,
     /// The array takes the next address in this cycle.
     array_free: u64,
     prefetch: Prefetch,
@@ -72,7 +73,7 @@ impl Flash {
     pub fn new() -> Flash {
         Flash {
             access_control: 0,
-            wait_states: 0,
+            read_cycles: 1,
             array_free: 0,
             prefetch: NO_PREFETCH,
             instructions: LruSet::new(INSTRUCTION_LINES, LINE_NUMBERS),
@@ -84,7 +85,7 @@ impl Flash {
     /// Takes over FLASH_ACR.
     pub fn configure(&mut self, access_control: u32) {
         self.access_control = access_control;
-        self.wait_states = (access_control & LATENCY).into();
+        self.read_cycles = 1 + u64::from(access_control & LATENCY);
         if access_control & ICRST != 0 {
             self.instructions.clear();
         }
@@ -117,33 +118,17 @@ impl Flash {
     ///
     /// §3.4.2: a line neither prefetched nor cached is read and copied into the cache; the next line is read while
     /// the current one is executed.
-    pub fn instruction_line(&mut self, line: u32, at: u64) -> u64 {
-        self.line_at_hand(line, at)
-            .unwrap_or_else(|| self.read_instruction_line(line, at))
-    }
-
-    /// [`Flash::instruction_line`] of a line that is cached or prefetched.
     #[inline(always)]
-    pub fn line_at_hand(&mut self, line: u32, at: u64) -> Option<u64> {
+    pub fn instruction_line(&mut self, line: u32, at: u64) -> u64 {
+        let line = line % LINE_NUMBERS;
         let cached = self.has(ICEN) && self.instructions.touch(line);
         let arrival = if cached {
             at + 1
         } else if line == self.prefetch.line {
             self.begin_prefetch().max(at + 1)
         } else {
-            return None;
+            return self.read_instruction_line(line, at);
         };
-        self.plan_prefetch(line, arrival);
-        Some(arrival)
-    }
-
-    /// [`Flash::instruction_line`] of a line that is neither cached nor prefetched.
-    pub fn read_instruction_line(&mut self, line: u32, at: u64) -> u64 {
-        if self.has(ICEN) {
-            self.instructions.insert(line);
-        }
-        self.begin_prefetch_before(at);
-        let arrival = self.read_array(at);
         self.plan_prefetch(line, arrival);
         arrival
     }
@@ -154,7 +139,7 @@ impl Flash {
     /// §3.3.4) and nothing of the F4's.
     #[inline(always)]
     pub fn data(&mut self, address: u32, at: u64) -> u64 {
-        let line = line_of(address);
+        let line = line_of(address) % LINE_NUMBERS;
         let cached = self.has(DCEN) && self.data.touch(line);
         if line == self.data_line || cached {
             self.data_line = line;
@@ -177,12 +162,23 @@ impl Flash {
         self.read_array(at)
     }
 
+    #[inline(never)]
+    fn read_instruction_line(&mut self, line: u32, at: u64) -> u64 {
+        if self.has(ICEN) {
+            self.instructions.insert(line);
+        }
+        self.begin_prefetch_before(at);
+        let arrival = self.read_array(at);
+        self.plan_prefetch(line, arrival);
+        arrival
+    }
+
     fn read_array(&mut self, at: u64) -> u64 {
-        self.array_free = at.max(self.array_free) + 1 + self.wait_states;
+        self.array_free = at.max(self.array_free) + self.read_cycles;
         self.array_free
     }
 
-    /// Behind `line`, which arrives in cycle `arrival`, the next is read.
+    /// While `line`, which arrives in cycle `arrival`, is executed, the next is read.
     #[inline(always)]
     fn plan_prefetch(&mut self, line: u32, arrival: u64) {
         if !self.has(PRFTEN) {

@@ -14,13 +14,18 @@ const END: u8 = u8::MAX;
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "Held", into = "Held")]
 pub struct LruSet {
-    /// Place of each line, or END.
-    place_of: Box<[u8; LINES]>,
-    places: Box<[Place; PLACES]>,
+    table: Box<Table>,
     used: u8,
     capacity: u8,
     /// Lines added since the set was made or read from a snapshot.
     insertions: u64,
+}
+
+#[derive(Clone)]
+struct Table {
+    /// Place of each line, or END.
+    place_of: [u8; LINES],
+    places: [Place; PLACES],
 }
 
 #[derive(Clone, Copy)]
@@ -41,8 +46,10 @@ impl LruSet {
     pub fn new(capacity: usize, lines: u32) -> LruSet {
         assert!(capacity <= usize::from(END) && lines as usize <= LINES);
         LruSet {
-            place_of: vec![END; LINES].try_into().expect("so many were made"),
-            places: Box::new([NO_PLACE; PLACES]),
+            table: Box::new(Table {
+                place_of: [END; LINES],
+                places: [NO_PLACE; PLACES],
+            }),
             used: 0,
             capacity: capacity as u8,
             insertions: 0,
@@ -77,12 +84,12 @@ impl LruSet {
         } else {
             let oldest = self.oldest();
             self.unchain(oldest);
-            let forgotten = self.places[usize::from(oldest)].line;
-            self.place_of[forgotten as usize % LINES] = END;
+            let forgotten = self.table.places[usize::from(oldest)].line;
+            self.table.place_of[forgotten as usize % LINES] = END;
             oldest
         };
-        self.place_of[line as usize % LINES] = place;
-        self.places[usize::from(place)].line = line;
+        self.table.place_of[line as usize % LINES] = place;
+        self.table.places[usize::from(place)].line = line;
         self.chain(place);
     }
 
@@ -92,40 +99,40 @@ impl LruSet {
     }
 
     pub fn clear(&mut self) {
-        self.place_of.fill(END);
-        self.places[usize::from(END)] = NO_PLACE;
+        self.table.place_of.fill(END);
+        self.table.places[usize::from(END)] = NO_PLACE;
         self.used = 0;
     }
 
     #[inline(always)]
     fn place_of(&self, line: u32) -> u8 {
-        self.place_of[line as usize % LINES]
+        self.table.place_of[line as usize % LINES]
     }
 
     #[inline(always)]
     fn newest(&self) -> u8 {
-        self.places[usize::from(END)].older
+        self.table.places[usize::from(END)].older
     }
 
     fn oldest(&self) -> u8 {
-        self.places[usize::from(END)].newer
+        self.table.places[usize::from(END)].newer
     }
 
     /// Makes a place the newest.
     #[inline(always)]
     fn chain(&mut self, place: u8) {
         let before = self.newest();
-        let entry = &mut self.places[usize::from(place)];
+        let entry = &mut self.table.places[usize::from(place)];
         (entry.newer, entry.older) = (END, before);
-        self.places[usize::from(before)].newer = place;
-        self.places[usize::from(END)].older = place;
+        self.table.places[usize::from(before)].newer = place;
+        self.table.places[usize::from(END)].older = place;
     }
 
     #[inline(always)]
     fn unchain(&mut self, place: u8) {
-        let Place { newer, older, .. } = self.places[usize::from(place)];
-        self.places[usize::from(newer)].older = older;
-        self.places[usize::from(older)].newer = newer;
+        let Place { newer, older, .. } = self.table.places[usize::from(place)];
+        self.table.places[usize::from(newer)].older = older;
+        self.table.places[usize::from(older)].newer = newer;
     }
 }
 
@@ -142,7 +149,7 @@ impl From<LruSet> for Held {
         let mut lines = Vec::new();
         let mut place = set.oldest();
         while place != END {
-            let entry = set.places[usize::from(place)];
+            let entry = set.table.places[usize::from(place)];
             lines.push(entry.line);
             place = entry.newer;
         }
