@@ -280,11 +280,15 @@ impl Machine {
     }
 
     /// Lets the events up to now happen and tells the core what they have for it.
+    #[inline]
     fn settle(&mut self) {
         self.soc.catch_up(self.core.cycles());
-        if !self.soc.take_attention() {
-            return;
+        if self.soc.take_attention() {
+            self.pass_on();
         }
+    }
+
+    fn pass_on(&mut self) {
         if self.soc.take_code_changed() {
             self.core.invalidate_code();
         }

@@ -157,25 +157,31 @@ impl Core {
     /// before.
     pub(super) fn skip_laps(&mut self) {
         let now = self.lap_state();
-        let Some(before) = self.laps.before.replace(now) else {
+        let Some(before) = &self.laps.before else {
+            self.laps.before = Some(now);
             return;
         };
-        let lap = self.laps.before.as_ref().and_then(|now| before.lap_to(now));
-        match lap {
-            Some(lap) if lap.cycles % self.laps.period_cycles == 0 => self.repeat(&lap, &before),
-            _ => self.laps.unlike += 1,
+        match before.lap_to(&now) {
+            Some(lap) if lap.cycles % self.laps.period_cycles == 0 => {
+                let (moments, numbers) = (before.moments, before.numbers);
+                self.repeat(&lap, moments, numbers);
+            }
+            _ => {
+                self.laps.unlike += 1;
+                self.laps.before = Some(now);
+            }
         }
     }
 
-    fn repeat(&mut self, lap: &Lap, before: &State) {
+    /// `moments` and `numbers` are those of a lap ago.
+    fn repeat(&mut self, lap: &Lap, moments: [u64; MOMENTS], numbers: [u64; 3]) {
         let end = self.horizon.min(self.laps.until_cycle);
         let room_cycles = end.saturating_sub(self.cycles);
         let count = room_cycles / lap.cycles;
-        let numbers = before.numbers;
         for (number, before) in self.pairs.numbers().into_iter().zip(numbers) {
             *number += count * (*number - before);
         }
-        let mut moments = before.moments.into_iter();
+        let mut moments = moments.into_iter();
         self.each_moment(|moment| {
             let before = moments.next().expect("a state has a moment for each");
             *moment += count * (*moment - before);
