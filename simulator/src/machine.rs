@@ -76,6 +76,11 @@ impl Machine {
         *self = snapshot.fork();
     }
 
+    /// Works out what a snapshot leaves out because it follows from the rest.
+    pub(crate) fn restored(&mut self) {
+        self.core.restored();
+    }
+
     pub fn core(&self) -> &Core {
         &self.core
     }

@@ -35,14 +35,18 @@ pub struct Exceptions {
     lines: u128,
     #[serde(with = "BigArray")]
     priority: [u8; 128],
-    pub primask: bool,
-    pub faultmask: bool,
+    primask: bool,
+    faultmask: bool,
     basepri: u8,
     /// A debugger holds PendSV, SysTick and all interrupts back (C_MASKINTS).
-    pub held_back: bool,
+    held_back: bool,
     prigroup: u8,
     /// The group priority of the most urgent active exception. Follows from the fields above, see `reconsider_active`.
+    #[serde(skip)]
     active_priority: i16,
+    /// The exception that must be taken now. Follows from the fields above, see `reconsider`.
+    #[serde(skip)]
+    preempting: Option<u8>,
 }
 
 impl Exceptions {
@@ -59,7 +63,36 @@ impl Exceptions {
             held_back: false,
             prigroup: 0,
             active_priority: LOWEST,
+            preempting: None,
         }
+    }
+
+    /// Works out what a snapshot leaves out.
+    pub fn restored(&mut self) {
+        self.reconsider_active();
+    }
+
+    pub fn primask(&self) -> bool {
+        self.primask
+    }
+
+    pub fn set_primask(&mut self, set: bool) {
+        self.primask = set;
+        self.reconsider();
+    }
+
+    pub fn faultmask(&self) -> bool {
+        self.faultmask
+    }
+
+    pub fn set_faultmask(&mut self, set: bool) {
+        self.faultmask = set;
+        self.reconsider();
+    }
+
+    pub fn hold_back(&mut self, held_back: bool) {
+        self.held_back = held_back;
+        self.reconsider();
     }
 
     pub fn prigroup(&self) -> u8 {
@@ -77,6 +110,7 @@ impl Exceptions {
 
     pub fn set_basepri(&mut self, value: u8) {
         self.basepri = value & PRIORITY_MASK;
+        self.reconsider();
     }
 
     pub fn priority(&self, exception: u8) -> u8 {
@@ -90,10 +124,12 @@ impl Exceptions {
 
     pub fn pend(&mut self, exception: u8) {
         self.pending |= 1 << exception;
+        self.reconsider();
     }
 
     pub fn unpend(&mut self, exception: u8) {
         self.pending &= !(1 << exception);
+        self.reconsider();
     }
 
     pub fn is_pending(&self, exception: u8) -> bool {
@@ -110,6 +146,7 @@ impl Exceptions {
 
     pub fn set_enabled(&mut self, exception: u8, enabled: bool) {
         self.enabled = self.enabled & !(1 << exception) | (enabled as u128) << exception;
+        self.reconsider();
     }
 
     pub fn set_active(&mut self, exception: u8, active: bool) {
@@ -123,6 +160,16 @@ impl Exceptions {
         self.active_priority = members(self.active)
             .map(|n| self.group_priority(n))
             .fold(LOWEST, i16::min);
+        self.reconsider();
+    }
+
+    /// After each change of what is enabled, pending, active or masked.
+    #[inline(always)]
+    fn reconsider(&mut self) {
+        self.preempting = match self.pending & self.enabled {
+            0 => None,
+            waiting => self.preempting_of(waiting),
+        };
     }
 
     pub fn active_count(&self) -> u32 {
@@ -138,6 +185,7 @@ impl Exceptions {
         let bit = 1 << (irq + FIRST_IRQ as u16);
         if level && self.lines & bit == 0 {
             self.pending |= bit;
+            self.reconsider();
         }
         self.lines = if level {
             self.lines | bit
@@ -152,17 +200,17 @@ impl Exceptions {
     }
 
     pub fn activate(&mut self, exception: u8) {
-        self.unpend(exception);
+        self.pending &= !(1 << exception);
         self.active |= 1 << exception;
         self.active_priority = self.active_priority.min(self.group_priority(exception));
+        self.reconsider();
     }
 
     pub fn deactivate(&mut self, exception: u8) {
-        self.set_active(exception, false);
+        self.active &= !(1 << exception);
         self.pending |= self.lines & 1 << exception;
-        if exception != NMI {
-            self.faultmask = false;
-        }
+        self.faultmask &= exception == NMI;
+        self.reconsider_active();
     }
 
     /// Priority `value` without the bits that only order pending exceptions (B1.5.4).
@@ -221,12 +269,10 @@ impl Exceptions {
     /// The exception that must be taken now.
     #[inline(always)]
     pub fn preempting(&self) -> Option<u8> {
-        match self.pending & self.enabled {
-            0 => None,
-            waiting => self.preempting_of(waiting),
-        }
+        self.preempting
     }
 
+    #[inline(never)]
     fn preempting_of(&self, waiting: u128) -> Option<u8> {
         let held_back = if self.held_back { HELD_BACK } else { 0 };
         let first = self.first_of(waiting & !held_back)?;
@@ -264,6 +310,7 @@ impl Exceptions {
         *target = if set { *target | mask } else { *target & !mask };
         // A line that is still high cannot be made to look idle (B3.4.1).
         self.pending |= self.lines & !self.active & mask & if set { 0 } else { !0 };
+        self.reconsider();
     }
 }
 
@@ -281,4 +328,72 @@ fn members(mut set: u128) -> impl Iterator<Item = u8> {
         set &= set.wrapping_sub(1);
         (n < 128).then_some(n)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `ExecutionPriority` and what preempts it, from the bits alone (B1.5.4).
+    fn preempting(state: &Exceptions) -> Option<u8> {
+        let group = |n: u8| match n {
+            NMI => -2,
+            HARD_FAULT => -1,
+            n => i32::from(state.priority(n)) >> (state.prigroup + 1) << (state.prigroup + 1),
+        };
+        let order = |n: &u8| match *n {
+            NMI => -2,
+            HARD_FAULT => -1,
+            n => i32::from(state.priority(n)),
+        };
+        let active = (1..128).filter(|&n| state.is_active(n)).map(group).min();
+        let base = i32::from(state.basepri) >> (state.prigroup + 1) << (state.prigroup + 1);
+        let mask = match state {
+            Exceptions {
+                faultmask: true, ..
+            } => -1,
+            Exceptions { primask: true, .. } => 0,
+            _ if state.basepri != 0 => base,
+            _ => 256,
+        };
+        let waits = |n: &u8| state.is_pending(*n) && state.is_enabled(*n);
+        (1..128)
+            .filter(|n| waits(n) && !(state.held_back && *n >= PENDSV))
+            .min_by_key(order)
+            .filter(|&n| group(n) < active.unwrap_or(256).min(mask))
+    }
+
+    #[test]
+    fn what_preempts_follows_every_change() {
+        let mut state = Exceptions::new();
+        let (mut random, mut taken) = (0x2545_F491_u32, 0);
+        for step in 0..200_000 {
+            // Marsaglia's xorshift.
+            random ^= random << 13;
+            random ^= random >> 17;
+            random ^= random << 5;
+            let (on, value) = (random & 1 != 0, (random >> 8) as u8);
+            let exception = 2 + (random >> 16) as u8 % 40;
+            match random >> 24 & 15 {
+                0 => state.pend(exception),
+                1 => state.unpend(exception),
+                2 => state.set_enabled(exception, on),
+                3 => state.set_priority(exception, value),
+                4 => state.set_line(u16::from(exception), on),
+                5 => state.activate(exception),
+                6 | 7 => state.deactivate(exception),
+                8 => state.set_active(exception, on && value < 50),
+                9 => state.set_basepri(if on { value } else { 0 }),
+                10 => state.set_primask(on && value < 50),
+                11 => state.set_faultmask(on && value < 50),
+                12 => state.hold_back(on && value < 50),
+                13 => state.set_prigroup(value % 8),
+                14 => state.write_irq_word(NvicRegister::Enable, 0, 1 << (value % 32), on),
+                _ => state.write_irq_word(NvicRegister::Pending, 0, 1 << (value % 32), on),
+            }
+            assert_eq!(state.preempting(), preempting(&state), "step {step}");
+            taken += u32::from(state.preempting().is_some());
+        }
+        assert!((20_000..180_000).contains(&taken), "{taken}");
+    }
 }

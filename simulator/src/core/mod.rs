@@ -225,6 +225,11 @@ impl Core {
         Ok(())
     }
 
+    /// Works out what a snapshot leaves out.
+    pub(crate) fn restored(&mut self) {
+        self.exceptions.restored();
+    }
+
     fn reset_vector<B: Bus>(&self, bus: &mut B, address: u32) -> Result<u32, Stop> {
         match bus.read(address, Width::Word, self.cycles) {
             Ok(loaded) => Ok(loaded.value),

@@ -210,11 +210,11 @@ impl Core {
     }
 
     pub fn primask(&self) -> bool {
-        self.exceptions.primask
+        self.exceptions.primask()
     }
 
     pub fn faultmask(&self) -> bool {
-        self.exceptions.faultmask
+        self.exceptions.faultmask()
     }
 
     pub fn basepri(&self) -> u8 {

@@ -94,11 +94,12 @@ impl Snapshot {
     /// Reads what the checksum covers.
     pub fn from_payload(payload: &[u8]) -> Result<Snapshot, SnapshotError> {
         let content = |why: String| SnapshotError::Content(why);
-        let (machine, rest): (Machine, _) =
+        let (mut machine, rest): (Machine, _) =
             postcard::take_from_bytes(payload).map_err(|error| content(error.to_string()))?;
         if !rest.is_empty() {
             return Err(content(format!("{} bytes too many", rest.len())));
         }
+        machine.restored();
         Ok(Snapshot(Box::new(machine)))
     }
 }

@@ -359,7 +359,8 @@ impl Core {
     }
 
     fn hold_interrupts_back(&mut self) {
-        self.exceptions.held_back = self.debug.enabled() && self.debug.controls & C_MASKINTS != 0;
+        let held_back = self.debug.enabled() && self.debug.controls & C_MASKINTS != 0;
+        self.exceptions.hold_back(held_back);
     }
 
     /// Registers of the debug units on the private bus; `None` where there is no such register.
@@ -455,9 +456,9 @@ impl Core {
     }
 
     fn write_special_registers(&mut self, value: u32) {
-        self.exceptions.primask = value & 1 != 0;
+        self.exceptions.set_primask(value & 1 != 0);
         self.exceptions.set_basepri((value >> 8) as u8);
-        self.exceptions.faultmask = value >> 16 & 1 != 0;
+        self.exceptions.set_faultmask(value >> 16 & 1 != 0);
         let control = (value >> 24) as u8;
         let plain = CONTROL_NPRIV | CONTROL_FPCA;
         self.control = self.control & !plain | control & plain;

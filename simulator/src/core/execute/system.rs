@@ -78,7 +78,7 @@ impl Core {
         }
         let disable = imm & 0x10 != 0;
         if imm & 2 != 0 {
-            self.exceptions.primask = disable;
+            self.exceptions.set_primask(disable);
         }
         if imm & 1 != 0 {
             self.set_faultmask(disable);
@@ -88,7 +88,7 @@ impl Core {
 
     fn set_faultmask(&mut self, set: bool) {
         if !set || self.exceptions.execution_priority() > -1 {
-            self.exceptions.faultmask = set;
+            self.exceptions.set_faultmask(set);
         }
     }
 
@@ -120,9 +120,9 @@ impl Core {
             8..=19 if !privileged => 0,
             8 => self.msp(),
             9 => self.psp(),
-            16 => self.exceptions.primask.into(),
+            16 => self.exceptions.primask().into(),
             BASEPRI | 18 => self.exceptions.basepri().into(),
-            19 => self.exceptions.faultmask.into(),
+            19 => self.exceptions.faultmask().into(),
             _ => {
                 return Err(Trap::unmodelled(
                     "a special register read by MRS, numbered by the address,",
@@ -158,7 +158,7 @@ impl Core {
             8..=20 if !self.privileged() => {}
             8 => self.set_msp(value),
             9 => self.set_psp(value),
-            16 => self.exceptions.primask = value & 1 != 0,
+            16 => self.exceptions.set_primask(value & 1 != 0),
             BASEPRI => self.write_basepri(value as u8),
             18 => self.raise_basepri(value as u8),
             19 => self.set_faultmask(value & 1 != 0),
