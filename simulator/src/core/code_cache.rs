@@ -134,6 +134,12 @@ impl CodeCache {
         address >= self.writable_first && address <= self.writable_last
     }
 
+    /// Whether stores to SRAM from address `first` to address `last` may have changed what is remembered.
+    #[inline(always)]
+    pub fn may_hold_any(&self, first: u32, last: u32) -> bool {
+        last >= self.writable_first && first <= self.writable_last
+    }
+
     /// Forgets what a write of `bytes` bytes at `address` may have changed, a wide instruction begun before included. A page
     /// that is lent is to be given back before the next instruction.
     pub fn written(&mut self, address: u32, bytes: u32) {

@@ -71,9 +71,8 @@ impl Core {
         address: u32,
         words: u32,
     ) -> Option<impl Iterator<Item = &'a mut [u8]> + 'a> {
-        // What is remembered of code is a stretch longer than any run: it cannot lie between the ends of one.
         let last = address.wrapping_add(4 * words).wrapping_sub(4);
-        let code = self.code.may_hold(address) || self.code.may_hold(last);
+        let code = self.code.may_hold_any(address, last);
         if address & 3 != 0 || code || !self.unguarded {
             return None;
         }

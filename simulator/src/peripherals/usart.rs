@@ -162,6 +162,12 @@ impl Usart {
         }
     }
 
+    /// Whether there can be interrupts or DMA requests.
+    pub fn asks(&self) -> bool {
+        self.registers.get(CR1) & SAME_PLACE != 0
+            || self.registers.get(CR3) & (EIE | DMAR | DMAT) != 0
+    }
+
     /// Whether there can be DMA requests.
     pub fn uses_dma(&self) -> bool {
         self.registers.get(CR3) & (DMAT | DMAR) != 0

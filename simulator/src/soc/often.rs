@@ -56,7 +56,9 @@ impl Soc {
             }
             Block::Usart2 if Usart::is_data(offset) && value <= u8::MAX.into() => {
                 self.usart2.transmit(value as u8, now);
-                self.usart_accessed(now);
+                if self.usart2.asks() {
+                    self.usart_accessed(now);
+                }
                 self.reschedule(USART2);
             }
             _ => return None,

@@ -10,22 +10,22 @@ pub const NARROW: &[Row] = &[
     row(0xFE00, 0xBC00, "POP T1", |o, _| {
         stack(LoadIncrementAfter, bits(o, 7, 0) | bits(o, 8, 8) << 15)
     }),
-    row(0xF800, 0xC000, "STM T1", |o, _| Op {
-        n: low_reg(o, 8),
-        imm: bits(o, 7, 0),
-        index: Index::Pre,
-        ..Op::new(Kind::Multiple(StoreIncrementAfter))
+    row(0xF800, 0xC000, "STM T1", |o, _| {
+        multiple(
+            StoreIncrementAfter,
+            low_reg(o, 8),
+            bits(o, 7, 0),
+            Index::Pre,
+        )
     }),
     // A base in the list is loaded, not updated.
-    row(0xF800, 0xC800, "LDM T1", |o, _| Op {
-        n: low_reg(o, 8),
-        imm: bits(o, 7, 0),
-        index: if bit(o, bits(o, 10, 8)) {
+    row(0xF800, 0xC800, "LDM T1", |o, _| {
+        let index = if bit(o, bits(o, 10, 8)) {
             Index::Offset
         } else {
             Index::Pre
-        },
-        ..Op::new(Kind::Multiple(LoadIncrementAfter))
+        };
+        multiple(LoadIncrementAfter, low_reg(o, 8), bits(o, 7, 0), index)
     }),
 ];
 
@@ -45,12 +45,7 @@ pub const WIDE: &[Row] = &[
 ];
 
 fn stack(kind: Multiple, list: u32) -> Op {
-    Op {
-        n: 13,
-        imm: list,
-        index: Index::Pre,
-        ..Op::new(Kind::Multiple(kind))
-    }
+    multiple(kind, 13, list, Index::Pre)
 }
 
 fn wide(kind: Multiple, o: u32) -> Op {
@@ -59,9 +54,14 @@ fn wide(kind: Multiple, o: u32) -> Op {
     } else {
         Index::Offset
     };
+    multiple(kind, reg(o, 16), bits(o, 15, 0), index)
+}
+
+fn multiple(kind: Multiple, base: u8, list: u32, index: Index) -> Op {
     Op {
-        n: reg(o, 16),
-        imm: bits(o, 15, 0),
+        n: base,
+        imm: list,
+        amount: list.count_ones() as u8,
         index,
         ..Op::new(Kind::Multiple(kind))
     }

@@ -144,7 +144,7 @@ pub enum Access {
     SignedByte,
 }
 
-/// Loads and stores of the registers listed in `imm` (bit n = register n); base `n`, `index` says whether it is updated.
+/// Loads and stores of the `amount` registers listed in `imm` (bit n = register n); base `n`, `index` says whether it is updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multiple {
     LoadIncrementAfter,

@@ -8,6 +8,7 @@ use crate::core::trap::{Exec, Trap};
 use crate::core::Core;
 
 /// What a multiple has to transfer, from `address` on.
+#[derive(Clone, Copy)]
 struct Transfers {
     list: u32,
     words: u32,
@@ -39,7 +40,7 @@ impl Core {
         done: u8,
     ) -> Exec<()> {
         let moved = op.index == Index::Pre && moves_base_first(multiple);
-        let bytes = if moved { 4 * op.imm.count_ones() } else { 0 };
+        let bytes = if moved { 4 * u32::from(op.amount) } else { 0 };
         let base = self.get(op.n).wrapping_add(bytes);
         let mut rest = all_transfers(op, multiple, base);
         rest.address = rest.address.wrapping_add(4 * u32::from(done));
@@ -72,6 +73,7 @@ impl Core {
         }
     }
 
+    #[inline(always)]
     fn load_list<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
         self.wait_behind_store();
         if self.runs_through(transfers.words) {
@@ -79,21 +81,21 @@ impl Core {
                 return self.end_load(op, transfers, words);
             }
         }
-        self.load_singly(bus, op, transfers)
+        self.load_singly(bus, op, *transfers)
     }
 
     #[inline(never)]
-    fn load_singly<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
+    fn load_singly<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: Transfers) -> Exec<()> {
         let mut values = [0; 16];
         for (n, register) in listed(transfers.list).enumerate() {
             if self.interrupted_at(bus, n as u64) {
-                return self.leave_load(op, transfers, register, &values);
+                return self.leave_load(op, &transfers, register, &values);
             }
             let place = transfers.address.wrapping_add(4 * n as u32);
             values[register as usize] = self.load(bus, place, Width::Word, n as u64)?;
         }
         let words = listed(transfers.list).map(|register| values[register as usize]);
-        self.end_load(op, transfers, words)
+        self.end_load(op, &transfers, words)
     }
 
     /// Takes over what was loaded, the lowest register's word first.
@@ -151,23 +153,24 @@ impl Core {
         }
     }
 
+    #[inline(always)]
     fn store_list<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
         if self.store_undivided(bus, transfers) {
             return self.end_store(op, transfers);
         }
-        self.store_singly(bus, op, transfers)
+        self.store_singly(bus, op, *transfers)
     }
 
     #[inline(never)]
-    fn store_singly<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: &Transfers) -> Exec<()> {
+    fn store_singly<B: Bus>(&mut self, bus: &mut B, op: &Op, transfers: Transfers) -> Exec<()> {
         for (n, register) in listed(transfers.list).enumerate() {
             if self.interrupted_at(bus, n as u64) {
-                return self.leave_store(op, transfers, register);
+                return self.leave_store(op, &transfers, register);
             }
             let place = transfers.address.wrapping_add(4 * n as u32);
             self.store(bus, place, Width::Word, self.get(register), n as u64)?;
         }
-        self.end_store(op, transfers)
+        self.end_store(op, &transfers)
     }
 
     #[inline(always)]
@@ -206,7 +209,7 @@ impl Core {
 
 #[inline(always)]
 fn all_transfers(op: &Op, multiple: Multiple, base: u32) -> Transfers {
-    let words = op.imm.count_ones();
+    let words = u32::from(op.amount);
     let bytes = 4 * words;
     let base_first = moves_base_first(multiple);
     let lowest = if base_first {
