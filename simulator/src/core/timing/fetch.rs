@@ -64,8 +64,8 @@ pub struct Fetch {
     bus_free: u64,
     /// Cycle in which a word arrived.
     arrival: [u64; SLOTS],
-    /// Cycle from which a word's place in the buffer is free.
-    left: [u64; SLOTS],
+    /// Cycle from which the buffer has room for a word: the word three before has gone to execution.
+    room: [u64; SLOTS],
     /// Number of the line that the I-Code port read last.
     line: u32,
     flash: Flash,
@@ -85,19 +85,23 @@ impl Fetch {
             next: BEFORE_ALL,
             bus_free: 0,
             arrival: [0; SLOTS],
-            left: [0; SLOTS],
+            room: [0; SLOTS],
             line: NO_LINE,
             flash: Flash::new(),
         }
     }
 
-    /// Where the word that an instruction ends in is kept, and where it is noted that a word has left, if the instruction
-    /// is the last in it.
+    /// Where it is kept when the word that an instruction ends in arrives, and where, if the instruction is the last in its
+    /// word, that there is room for another.
     pub fn slots(pc: u32, size: u8) -> (Slot, Slot) {
         let last = pc.wrapping_add(u32::from(size) - 1);
         let leaves = (pc & 2) + u32::from(size) >= WORD_BYTES;
-        let left = if leaves { Slot::of(pc) } else { Slot::Nowhere };
-        (Slot::of(last), left)
+        let room = if leaves {
+            Slot::of(buffer_end(pc))
+        } else {
+            Slot::Nowhere
+        };
+        (Slot::of(last), room)
     }
 
     /// The cycle in which the instruction from `pc` to `end` executes if the core is free from `now` on, and the cycle in
@@ -112,7 +116,7 @@ impl Fetch {
         }
         let decoded = self.arrival[op.arrives as usize] + DECODE_CYCLES;
         let start = now.max(decoded);
-        self.left[op.leaves as usize] = start;
+        self.room[op.leaves as usize] = start;
         (start, decoded)
     }
 
@@ -177,7 +181,7 @@ impl Fetch {
     pub fn restart(&mut self, target: u32, at: u64) {
         self.next = target & !(WORD_BYTES - 1);
         self.bus_free = self.bus_free.max(at);
-        self.left[..WORDS_KEPT].fill(0);
+        self.room[..WORDS_KEPT].fill(0);
     }
 
     /// A debugger has moved the PC: unless it is still among the words of the buffer, they are dropped.
@@ -200,7 +204,7 @@ impl Fetch {
     pub fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
         visit(&mut self.bus_free);
         self.arrival[..WORDS_KEPT].iter_mut().for_each(&mut visit);
-        self.left[..WORDS_KEPT].iter_mut().for_each(&mut visit);
+        self.room[..WORDS_KEPT].iter_mut().for_each(&mut visit);
         self.flash.each_moment(visit);
     }
 
@@ -269,8 +273,7 @@ impl Fetch {
     /// gone to execution.
     #[inline(always)]
     fn next_address_cycle(&self) -> u64 {
-        let three_before = self.next.wrapping_sub(BUFFER_WORDS * WORD_BYTES);
-        self.bus_free.max(self.left[slot(three_before)])
+        self.bus_free.max(self.room[slot(self.next)])
     }
 
     #[inline(always)]
@@ -284,7 +287,7 @@ impl Fetch {
     #[inline(always)]
     fn may_reach_next_line(&self, pc: u32, before: u64) -> bool {
         line_of(pc.wrapping_add((BUFFER_WORDS - 1) * WORD_BYTES)) > self.line
-            && self.left[slot(LINE_BYTES - BUFFER_WORDS * WORD_BYTES)] < before
+            && self.room[0] < before
     }
 
     /// The address cycle of the next line's first word, if it comes before cycle `before`.
@@ -316,6 +319,175 @@ impl Fetch {
     fn run_ahead(&mut self, end: u32, before: u64) {
         while self.next < end && self.next_address_cycle() < before {
             self.fetch_next();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::core::decode::Kind;
+
+    fn op(pc: u32, size: u8) -> Op {
+        let (arrives, leaves) = Fetch::slots(pc, size);
+        Op {
+            size,
+            arrives,
+            leaves,
+            ..Op::new(Kind::Undecoded)
+        }
+    }
+
+    fn issue(fetch: &mut Fetch, pc: u32, size: u8, now: u64) -> (u64, u64) {
+        fetch.issue(pc, pc + u32::from(size), &op(pc, size), now)
+    }
+
+    #[test]
+    fn a_moved_pc_is_fetched_anew_unless_its_word_is_still_there() {
+        let mut fetch = Fetch::new();
+        let code = CODE_END; // without wait states: address, word, decoding, execution
+        assert_eq!(issue(&mut fetch, code, 4, 10).0, 13);
+        fetch.moved(code + 0x100);
+        assert_eq!(issue(&mut fetch, code + 0x100, 4, 20).0, 23);
+        fetch.moved(code + 0x100);
+        assert_eq!(issue(&mut fetch, code + 0x100, 4, 30).0, 30);
+        fetch.moved(code);
+        assert_eq!(issue(&mut fetch, code, 4, 40).0, 43);
+    }
+
+    /// The same unit, word by word: what it could have asked for before something else, it has asked for by then. Words
+    /// are known by number.
+    struct WordByWord {
+        next: u32,
+        bus_free: u64,
+        arrival: HashMap<u32, u64>,
+        left: HashMap<u32, u64>,
+        line: u32,
+        flash: Flash,
+    }
+
+    impl WordByWord {
+        fn address_cycle(&self) -> u64 {
+            let left = self.left.get(&(self.next - 3)).copied();
+            self.bus_free.max(left.unwrap_or(0))
+        }
+
+        fn read(&mut self, word: u32, at: u64) -> u64 {
+            if word / 4 == self.line {
+                return at + 1;
+            }
+            self.line = word / 4;
+            self.flash.instruction_line(self.line, at)
+        }
+
+        fn fetch(&mut self) {
+            self.bus_free = self.read(self.next, self.address_cycle());
+            self.arrival.insert(self.next, self.bus_free);
+            self.next += 1;
+        }
+
+        fn run_ahead(&mut self, pc: u32, before: u64) {
+            while self.next < pc / 4 + 3 && self.address_cycle() < before {
+                self.fetch();
+            }
+        }
+
+        fn issue(&mut self, pc: u32, size: u8, now: u64) -> (u64, u64) {
+            let end = pc + u32::from(size);
+            while 4 * self.next < end {
+                self.fetch();
+            }
+            let decoded = self.arrival[&((end - 1) / 4)] + 2;
+            let start = now.max(decoded);
+            if end >= (pc & !3) + 4 {
+                self.left.insert(pc / 4, start);
+            }
+            (start, decoded)
+        }
+
+        fn restart(&mut self, target: u32, at: u64) {
+            self.next = target / 4;
+            self.bus_free = self.bus_free.max(at);
+            self.left.clear();
+        }
+
+        fn vector(&mut self, address: u32, pc: u32, at: u64) -> u64 {
+            self.run_ahead(pc, at);
+            self.bus_free = self.read(address / 4, at.max(self.bus_free));
+            self.bus_free
+        }
+    }
+
+    /// Pseudo-random numbers (Knuth's MMIX generator).
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, limit: u32) -> u32 {
+            let factor = 6_364_136_223_846_793_005;
+            self.0 = self.0.wrapping_mul(factor).wrapping_add(1);
+            ((self.0 >> 33) % u64::from(limit)) as u32
+        }
+    }
+
+    /// A program of 1 KiB that runs, loads, branches and is interrupted at random, on both units.
+    fn side_by_side(access_control: u32, random: &mut Random) {
+        const CODE: u32 = 0x0800_0000;
+        let (mut fetch, mut flash) = (Fetch::new(), Flash::new());
+        fetch.configure(access_control);
+        flash.configure(access_control);
+        let mut words = WordByWord {
+            next: CODE / 4,
+            bus_free: 0,
+            arrival: HashMap::new(),
+            left: HashMap::new(),
+            line: NO_LINE,
+            flash,
+        };
+        let mut pc = CODE;
+        let mut cycle = 10;
+        words.restart(pc, cycle);
+        for step in 0..4_000 {
+            let size = if random.below(3) == 0 { 4 } else { 2 };
+            let issued = issue(&mut fetch, pc, size, cycle);
+            let expected = words.issue(pc, size, cycle);
+            assert_eq!(issued, expected, "{access_control:#x}, step {step}");
+            let start = issued.0;
+            let next = pc + u32::from(size);
+            let does = random.below(10);
+            cycle = start + 1;
+            if does < 2 {
+                let address = CODE + random.below(0x400);
+                words.run_ahead(next, start);
+                let arrival = words.flash.data(address, start);
+                assert_eq!(fetch.data(address, start, next), arrival, "step {step}");
+                cycle = arrival + 1 + u64::from(random.below(3));
+            }
+            pc = next;
+            if does == 9 || pc >= CODE + 0x400 {
+                let target = CODE + 2 * random.below(0x200);
+                let at = start + u64::from(random.below(2));
+                words.run_ahead(next, at);
+                words.restart(target, at);
+                fetch.branch(target, next, at);
+                pc = target;
+            }
+            if random.below(100) == 0 {
+                let arrival = words.vector(CODE + 4, pc, cycle);
+                assert_eq!(fetch.vector(CODE + 4, pc, cycle), arrival, "step {step}");
+                pc = CODE + 2 * random.below(0x200);
+                words.restart(pc, arrival);
+                fetch.restart(pc, arrival);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_worked_out_late_is_what_happened_word_by_word() {
+        let mut random = Random(1);
+        for access_control in [0x000, 0x002, 0x102, 0x202, 0x602, 0x702, 0x705] {
+            side_by_side(access_control, &mut random);
         }
     }
 }
