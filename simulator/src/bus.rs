@@ -79,8 +79,8 @@ pub trait Bus {
     fn static_memory(&mut self, _address: u32, _bytes: u32) -> Option<&mut [u8]> {
         None
     }
-    /// As [`Bus::static_memory`], for the word at an aligned address.
-    fn static_word(&mut self, _address: u32) -> Option<&mut [u8; 4]> {
+    /// As [`Bus::static_memory`], for a byte, a halfword or a word at an aligned address.
+    fn static_bytes<const N: usize>(&mut self, _address: u32) -> Option<&mut [u8; N]> {
         None
     }
     /// True when the last access changed an interrupt line, the event schedule or the clocks, so that the core must return

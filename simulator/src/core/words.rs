@@ -11,32 +11,36 @@ impl Core {
         self.cycles.max(self.data_free) + u64::from(words) <= self.horizon
     }
 
-    /// The word at `address` if an access to it does nothing else. `None`, with nothing done, where it may.
+    /// What is at `address`, if reading it does nothing else. `None`, with nothing done, where it may.
     #[inline(always)]
-    pub(super) fn load_plain_word<B: Bus>(&mut self, bus: &mut B, address: u32) -> Option<u32> {
-        if !self.unguarded {
-            return None;
-        }
-        let word = *bus.static_word(address)?;
-        self.cycles = self.cycles.max(self.data_free);
-        Some(u32::from_le_bytes(word))
-    }
-
-    /// Stores a word where that does nothing else. False, with nothing done, where it may.
-    #[inline(always)]
-    pub(super) fn store_plain_word<B: Bus>(
+    pub(super) fn load_plain<const N: usize, B: Bus>(
         &mut self,
         bus: &mut B,
         address: u32,
-        value: u32,
+    ) -> Option<[u8; N]> {
+        if !self.unguarded {
+            return None;
+        }
+        let bytes = *bus.static_bytes(address)?;
+        self.cycles = self.cycles.max(self.data_free);
+        Some(bytes)
+    }
+
+    /// Stores where that does nothing else. False, with nothing done, where it may.
+    #[inline(always)]
+    pub(super) fn store_plain<const N: usize, B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        bytes: [u8; N],
     ) -> bool {
         if !self.unguarded || self.code.may_hold(address) {
             return false;
         }
-        let Some(word) = bus.static_word(address) else {
+        let Some(place) = bus.static_bytes(address) else {
             return false;
         };
-        *word = value.to_le_bytes();
+        *place = bytes;
         self.laps.disturb();
         self.cycles = self.cycles.max(self.data_free);
         self.buffer_store(0, 0);

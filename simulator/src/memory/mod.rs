@@ -109,15 +109,16 @@ impl Memory {
         self.sram.get_mut(start..start.checked_add(bytes as usize)?)
     }
 
-    /// The word of the SRAM at an address; `None` if it is not aligned, or not there.
+    /// A byte, halfword or word of the SRAM; `None` if its address is not aligned, or not there.
     #[inline]
-    pub fn sram_word(&mut self, address: u32) -> Option<&mut [u8; 4]> {
-        // What is not aligned becomes a number beyond all words: one comparison does.
-        let number = address.wrapping_sub(SRAM_BASE).rotate_right(2) as usize;
-        if number >= SRAM_BYTES / 4 {
+    pub fn sram_aligned<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
+        // What is not aligned becomes a number beyond all of that size: one comparison does.
+        let offset = address.wrapping_sub(SRAM_BASE);
+        let number = offset.rotate_right(N.trailing_zeros()) as usize;
+        if number >= SRAM_BYTES / N {
             return None;
         }
-        (&mut self.sram[4 * number..4 * number + 4]).try_into().ok()
+        self.sram[number * N..].first_chunk_mut()
     }
 
     /// Whether these bytes are at this address.

@@ -276,8 +276,8 @@ impl Bus for Soc {
     }
 
     #[inline(always)]
-    fn static_word(&mut self, address: u32) -> Option<&mut [u8; 4]> {
-        self.memory.sram_word(address)
+    fn static_bytes<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
+        self.memory.sram_aligned(address)
     }
 
     fn attention(&self) -> bool {

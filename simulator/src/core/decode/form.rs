@@ -1,7 +1,7 @@
 //! Short ways for what programs execute most: one number tells the operation together with all that is known of its operands
 //! when it is decoded.
 
-use super::{Access, Alu, Branch, Index, Kind, Memory, Op, SetFlags, Shift};
+use super::{Access, Alu, Branch, Index, Kind, Media, Memory, Op, SetFlags, Shift};
 
 /// How an instruction outside IT blocks is carried out. In all forms but `General` no register named is the PC, and none that
 /// is written is SP; `Flags` ends the names of those that set the condition flags.
@@ -13,7 +13,11 @@ pub enum Form {
     LoadWord,
     LoadWordRegister,
     LoadWordLiteral,
+    LoadHalf,
+    LoadByte,
     StoreWord,
+    StoreHalf,
+    StoreByte,
     Branch,
     BranchIf,
     BranchLink,
@@ -24,6 +28,8 @@ pub enum Form {
     MoveImmediateFlags,
     ShiftLeftFlags,
     ShiftRightFlags,
+    ZeroExtendHalf,
+    ZeroExtendByte,
     Compare,
     CompareImmediate,
     Add,
@@ -45,6 +51,7 @@ impl Form {
     pub fn of(op: &Op) -> Form {
         match op.kind {
             Kind::Memory(memory) => of_memory(op, memory),
+            Kind::Media(media) => of_media(op, media),
             Kind::Branch(branch) => of_branch(branch),
             Kind::Immediate(alu) if ordinary(&[op.n]) || alu == Alu::Mov => of_immediate(op, alu),
             Kind::Register(alu) if ordinary(&[op.m]) => of_register(op, alu),
@@ -68,8 +75,28 @@ fn of_memory(op: &Op, memory: Memory) -> Form {
         Memory::LoadRegister(Access::Word) if is_result(op.d) && ordinary(&[op.n, op.m]) => {
             Form::LoadWordRegister
         }
-        Memory::Load(Access::Word) if is_result(op.d) && offset_only(op) => Form::LoadWord,
-        Memory::Store(Access::Word) if offset_only(op) => Form::StoreWord,
+        Memory::Load(access) if is_result(op.d) && offset_only(op) => match access {
+            Access::Word => Form::LoadWord,
+            Access::Half => Form::LoadHalf,
+            Access::Byte => Form::LoadByte,
+            _ => Form::General,
+        },
+        Memory::Store(access) if offset_only(op) => match access {
+            Access::Word => Form::StoreWord,
+            Access::Half => Form::StoreHalf,
+            Access::Byte => Form::StoreByte,
+            _ => Form::General,
+        },
+        _ => Form::General,
+    }
+}
+
+/// UXTH and UXTB without a rotation.
+fn of_media(op: &Op, media: Media) -> Form {
+    match media {
+        _ if !is_result(op.d) || op.m == 15 || op.n != 15 || op.amount != 0 => Form::General,
+        Media::Uxtah => Form::ZeroExtendHalf,
+        Media::Uxtab => Form::ZeroExtendByte,
         _ => Form::General,
     }
 }

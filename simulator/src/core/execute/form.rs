@@ -25,7 +25,13 @@ impl Core {
                 self.load_word(bus, op, self.get(op.n).wrapping_add(offset))?;
             }
             Form::LoadWordLiteral => self.load_word(bus, op, op.imm)?,
-            Form::StoreWord => self.store_word(bus, op)?,
+            Form::LoadHalf => self.load_half(bus, op)?,
+            Form::LoadByte => self.load_byte(bus, op)?,
+            Form::StoreWord => self.store_low(bus, op, Width::Word, u32::to_le_bytes)?,
+            Form::StoreHalf => {
+                self.store_low(bus, op, Width::Half, |value| (value as u16).to_le_bytes())?;
+            }
+            Form::StoreByte => self.store_low(bus, op, Width::Byte, |value| [value as u8])?,
             Form::Branch => *next = self.branch_here(op),
             Form::BranchIf => {
                 if self.flags.satisfy(op.amount) {
@@ -56,6 +62,8 @@ impl Core {
                 self.flags.c = wide & 1 != 0;
                 self.put_nz(op, (wide >> 1) as u32);
             }
+            Form::ZeroExtendHalf => self.put(op, self.get(op.m) & 0xFFFF),
+            Form::ZeroExtendByte => self.put(op, self.get(op.m) & 0xFF),
             Form::Compare => _ = self.flags.subtract(self.get(op.n), self.get(op.m)),
             Form::CompareImmediate => _ = self.flags.subtract(self.get(op.n), op.imm),
             Form::Add => self.put(op, self.get(op.n).wrapping_add(self.get(op.m))),
@@ -106,30 +114,72 @@ impl Core {
 
     #[inline(always)]
     fn load_word<B: Bus>(&mut self, bus: &mut B, op: &Op, address: u32) -> Exec<()> {
-        self.overlap_with_load(op, address);
-        self.wait_behind_store();
-        let value = match self.load_plain_word(bus, address) {
-            Some(word) => word,
+        self.before_load(op, address);
+        let value = match self.load_plain(bus, address) {
+            Some(word) => u32::from_le_bytes(word),
             None => self.load(bus, address, Width::Word, 0)?,
         };
-        self.put(op, value);
-        self.pairs.loaded(self.instructions, op.d, address);
+        self.loaded(op, address, value);
         Ok(())
     }
 
     #[inline(always)]
-    fn store_word<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
+    fn load_half<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
+        let address = self.get(op.n).wrapping_add(op.imm);
+        self.before_load(op, address);
+        let value = match self.load_plain(bus, address) {
+            Some(half) => u16::from_le_bytes(half).into(),
+            None => self.load(bus, address, Width::Half, 0)?,
+        };
+        self.loaded(op, address, value);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn load_byte<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
+        let address = self.get(op.n).wrapping_add(op.imm);
+        self.before_load(op, address);
+        let value = match self.load_plain(bus, address) {
+            Some([byte]) => byte.into(),
+            None => self.load(bus, address, Width::Byte, 0)?,
+        };
+        self.loaded(op, address, value);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn before_load(&mut self, op: &Op, address: u32) {
+        self.overlap_with_load(op, address);
+        self.wait_behind_store();
+    }
+
+    #[inline(always)]
+    fn loaded(&mut self, op: &Op, address: u32, value: u32) {
+        self.put(op, value);
+        self.pairs.loaded(self.instructions, op.d, address);
+    }
+
+    /// Stores the low bytes of a register.
+    #[inline(always)]
+    fn store_low<const N: usize, B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        width: Width,
+        low: fn(u32) -> [u8; N],
+    ) -> Exec<()> {
         let address = self.get(op.n).wrapping_add(op.imm);
         let value = self.get(op.d);
         if self.timing.is_nucleo() {
             self.overlap_with_load(op, address);
         }
-        if self.store_plain_word(bus, address, value) {
+        if self.store_plain(bus, address, low(value)) {
             return Ok(());
         }
-        self.store(bus, address, Width::Word, value, 0)
+        self.store(bus, address, width, value, 0)
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
