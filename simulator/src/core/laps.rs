@@ -221,7 +221,6 @@ impl Core {
 
     /// Every cycle that the core remembers and a lap can change.
     fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
-        visit(&mut self.decoded);
         visit(&mut self.data_free);
         self.fetch.each_moment(visit);
     }

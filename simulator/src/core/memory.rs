@@ -1,6 +1,7 @@
 //! Data accesses: alignment, bit bands, the private peripherals, and the bus beyond.
 
 use super::debug::Access;
+use super::decode::Op;
 use super::itm::STIMULUS;
 use super::mpu::Intent;
 use super::scb::{ACTLR_DISDEFWBUF, CCR_USERSETMPEND, FPCCR_USER};
@@ -55,9 +56,18 @@ impl Core {
 
     /// Lets the present instruction begin a cycle earlier, beside the one before it, if it has been decoded by then.
     #[inline(always)]
-    pub(super) fn overlap(&mut self) {
-        if self.cycles > self.decoded {
+    pub(super) fn overlap(&mut self, op: &Op) {
+        if self.cycles > self.decoded(op) {
             self.cycles -= 1;
+        }
+    }
+
+    /// The cycle from which the present instruction could execute if nothing before it were in the way.
+    pub(super) fn decoded(&self, op: &Op) -> u64 {
+        if self.timing.is_nucleo() {
+            self.fetch.decoded(op)
+        } else {
+            0
         }
     }
 

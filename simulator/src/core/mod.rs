@@ -112,8 +112,6 @@ pub struct Core {
     late: u16,
     /// Address of the instruction executed last.
     previous_pc: u32,
-    /// The cycle from which the present instruction could execute if nothing before it were in the way.
-    decoded: u64,
     /// The data side takes its next address in this cycle: the write buffer holds one store.
     data_free: u64,
     /// When the vector of the exception being entered arrives.
@@ -184,7 +182,6 @@ impl Core {
             pairs: Pairs::new(),
             late: 0,
             previous_pc: 0,
-            decoded: 0,
             data_free: 0,
             vector_arrival: 0,
             watches: Vec::new(),
@@ -553,7 +550,7 @@ impl Core {
     fn issue(&mut self, op: &Op, pc: u32, next_pc: u32) {
         let free = self.cycles + u64::from(op.address_registers & self.late != 0);
         self.late = op.late_registers;
-        (self.cycles, self.decoded) = self.fetch.issue(pc, next_pc, op, free);
+        self.cycles = self.fetch.issue(pc, next_pc, op, free);
     }
 
     /// An instruction that EPSR.ICI continues, or one of an IT block, skipped unless its condition holds (A7.3.2). Returns its cycles: skipping takes one.

@@ -31,12 +31,12 @@ impl Core {
     /// One instruction, accounted for.
     pub(super) fn profiled_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         let (began, before) = (self.cycles, self.instructions);
-        let transfers = self.next_transfers(bus);
+        let op = self.next_op(bus);
         let result = self.instruction_or_fault(bus);
         let retired = self.instructions - before;
         let more = self.cycles as i64 - began as i64 - retired as i64;
         match u64::try_from(more) {
-            Ok(more) => self.account(more, began, transfers),
+            Ok(more) => self.account(more, began, op.as_ref()),
             // It began beside the instruction before it, and took no cycle of its own.
             Err(_) => self.events.count(Event::Fold, more.unsigned_abs()),
         }
@@ -44,10 +44,11 @@ impl Core {
     }
 
     /// `more` cycles than one: first those that the instruction was waited for, then its own.
-    fn account(&mut self, more: u64, began: u64, transfers: bool) {
-        let waited = self.decoded.saturating_sub(began).min(more);
+    fn account(&mut self, more: u64, began: u64, op: Option<&Op>) {
+        let decoded = op.map_or(0, |op| self.decoded(op));
+        let waited = decoded.saturating_sub(began).min(more);
         self.events.count(Event::Cpi, waited);
-        let own = if transfers {
+        let own = if op.is_some_and(transfers) {
             Event::LoadStore
         } else {
             Event::Cpi
@@ -55,22 +56,22 @@ impl Core {
         self.events.count(own, more - waited);
     }
 
-    /// Whether the instruction at the PC is a load or a store.
-    fn next_transfers<B: Bus>(&mut self, bus: &mut B) -> bool {
+    /// The instruction at the PC, unless it cannot be fetched.
+    fn next_op<B: Bus>(&mut self, bus: &mut B) -> Option<Op> {
         let remembered = self.code.get(self.pc);
-        let op = match remembered.kind {
+        match remembered.kind {
             Kind::Undecoded => self.fetch(bus).ok(),
             _ => Some(remembered),
-        };
-        op.is_some_and(|op: Op| {
-            matches!(
-                op.kind,
-                Kind::Memory(_)
-                    | Kind::Multiple(_)
-                    | Kind::Float(
-                        Float::Load | Float::Store | Float::LoadMultiple | Float::StoreMultiple
-                    )
-            )
-        })
+        }
     }
+}
+
+/// Whether the instruction is a load or a store.
+fn transfers(op: &Op) -> bool {
+    matches!(
+        op.kind,
+        Kind::Memory(_)
+            | Kind::Multiple(_)
+            | Kind::Float(Float::Load | Float::Store | Float::LoadMultiple | Float::StoreMultiple)
+    )
 }

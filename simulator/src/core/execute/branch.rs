@@ -57,7 +57,7 @@ impl Core {
     fn begin_it(&mut self, op: &Op) {
         self.itstate = op.imm as u8;
         if self.timing.is_nucleo() && self.previous_pc.wrapping_add(2) == self.pc {
-            self.overlap();
+            self.overlap(op);
         }
     }
 

@@ -104,7 +104,7 @@ impl Core {
             .pairs
             .overlaps(self.instructions - 1, address, registers)
         {
-            self.overlap();
+            self.overlap(op);
         }
     }
 

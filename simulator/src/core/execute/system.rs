@@ -18,7 +18,7 @@ impl Core {
             self.laps.disturb();
         }
         match system {
-            System::Hint => self.absorb_nop(),
+            System::Hint => self.absorb_nop(op),
             System::Barrier => self.barrier(op),
             System::Wfi => self.sleep_until(Sleep::UntilInterrupt),
             System::Wfe => self.wait_for_event(),
@@ -38,9 +38,9 @@ impl Core {
         Ok(())
     }
 
-    fn absorb_nop(&mut self) {
+    fn absorb_nop(&mut self, op: &Op) {
         if self.timing.is_nucleo() && self.pairs.absorbs_nop(self.instructions - 1) {
-            self.overlap();
+            self.overlap(op);
         }
     }
 

@@ -104,20 +104,24 @@ impl Fetch {
         (Slot::of(last), room)
     }
 
-    /// The cycle in which the instruction from `pc` to `end` executes if the core is free from `now` on, and the cycle in
-    /// which it could if the core were always free.
+    /// The cycle in which the instruction from `pc` to `end` executes if the core is free from `now` on.
     #[inline(always)]
-    pub fn issue(&mut self, pc: u32, end: u32, op: &Op, now: u64) -> (u64, u64) {
+    pub fn issue(&mut self, pc: u32, end: u32, op: &Op, now: u64) -> u64 {
         if end as i32 > self.next as i32 {
             self.fetch_for(pc, now);
             if end > self.next {
                 self.fetch_another();
             }
         }
-        let decoded = self.arrival[op.arrives as usize] + DECODE_CYCLES;
-        let start = now.max(decoded);
+        let start = now.max(self.decoded(op));
         self.room[op.leaves as usize] = start;
-        (start, decoded)
+        start
+    }
+
+    /// The cycle in which the instruction issued last could execute if the core were always free.
+    #[inline(always)]
+    pub fn decoded(&self, op: &Op) -> u64 {
+        self.arrival[op.arrives as usize] + DECODE_CYCLES
     }
 
     /// Drops the buffer and fetches from `target`, whose address is on the bus in cycle `at`. `fall_through` is where the
@@ -341,7 +345,9 @@ mod tests {
     }
 
     fn issue(fetch: &mut Fetch, pc: u32, size: u8, now: u64) -> (u64, u64) {
-        fetch.issue(pc, pc + u32::from(size), &op(pc, size), now)
+        let op = op(pc, size);
+        let start = fetch.issue(pc, pc + u32::from(size), &op, now);
+        (start, fetch.decoded(&op))
     }
 
     #[test]
