@@ -287,7 +287,7 @@ impl Fetch {
 
     /// Whether the unit could have asked for a word of the next line before cycle `before`, the next instruction being at
     /// `pc`. Only that has to be worked out in its turn: a word of the line at hand holds nothing up, and arrives in the
-    /// same cycle whenever that is worked out.
+    /// same cycle whenever that is worked out. (A line's first word has slot 0.)
     #[inline(always)]
     fn may_reach_next_line(&self, pc: u32, before: u64) -> bool {
         line_of(pc.wrapping_add((BUFFER_WORDS - 1) * WORD_BYTES)) > self.line
@@ -314,7 +314,7 @@ impl Fetch {
         None
     }
 
-    /// Whether the buffer takes the words from the next to `end`.
+    /// Whether the buffer takes the words from the next to `end`. Where the PC has already gone elsewhere, it does not.
     fn has_room(&self, end: u32) -> bool {
         end.wrapping_sub(self.next) <= BUFFER_WORDS * WORD_BYTES
     }
