@@ -89,8 +89,12 @@ pub struct Registers {
     table: &'static [Register],
     /// The row of each word from offset 0 on.
     rows: Vec<Option<&'static Register>>,
-    values: Vec<u32>,
+    /// As many as `rows` are in use; an array, so that a register at a known offset is found without a look at the length.
+    values: [u32; MOST_WORDS],
 }
+
+/// No peripheral has registers beyond so many words.
+const MOST_WORDS: usize = 64;
 
 impl Registers {
     pub fn new(peripheral: &'static str, table: &'static [Register]) -> Registers {
@@ -103,7 +107,7 @@ impl Registers {
             peripheral,
             table,
             rows: vec![None; words],
-            values: vec![0; words],
+            values: [0; MOST_WORDS],
         };
         for row in table {
             registers.rows[row.offset as usize / 4] = Some(row);
@@ -118,8 +122,12 @@ impl Registers {
         table: &'static [Register],
         values: Vec<u32>,
     ) -> Option<Registers> {
-        let fresh = Registers::new(peripheral, table);
-        (values.len() == fresh.values.len()).then_some(Registers { values, ..fresh })
+        let mut restored = Registers::new(peripheral, table);
+        let fits = values.len() == restored.rows.len();
+        fits.then(|| {
+            restored.values[..values.len()].copy_from_slice(&values);
+            restored
+        })
     }
 
     pub fn peripheral(&self) -> &'static str {
@@ -132,7 +140,7 @@ impl Registers {
 
     /// The value of every word from offset 0 on.
     pub fn values(&self) -> &[u32] {
-        &self.values
+        &self.values[..self.rows.len()]
     }
 
     pub fn reset(&mut self) {
@@ -141,6 +149,7 @@ impl Registers {
         }
     }
 
+    #[inline(always)]
     pub fn get(&self, offset: u32) -> u32 {
         self.values[offset as usize / 4]
     }
@@ -150,6 +159,7 @@ impl Registers {
         self.row(offset).map_or(0, |row| row.reset)
     }
 
+    #[inline(always)]
     pub fn set(&mut self, offset: u32, value: u32) {
         self.values[offset as usize / 4] = value;
     }
