@@ -207,7 +207,49 @@ impl Timer {
             return None;
         }
         let steps = self.steps_to_change(channels);
-        Some((self.tick + steps * self.prescaler - self.prescale_count) * divider)
+        let mut ticks = steps * self.prescaler - self.prescale_count;
+        if steps == self.steps_to_overflow() && !self.overflow_shows(channels) {
+            if self.registers.get(CR1) & OPM != 0 {
+                return None;
+            }
+            ticks += self.ticks_from_overflow_to_match(channels);
+        }
+        Some((self.tick + ticks) * divider)
+    }
+
+    /// Whether the next overflow itself, and not only a match after it, may change what can be seen of `channels`.
+    fn overflow_shows(&self, channels: u32) -> bool {
+        let shows = |n: usize| {
+            channels >> n & 1 != 0
+                && (self.compare_after_update(n) == 0 || self.channels[n].compare > self.reload)
+        };
+        self.would_interrupt(UIF) || self.acts_at_all_times() || (0..4).any(shows)
+    }
+
+    /// Timer clocks from the next overflow to the first match of one of `channels`; 0 if none comes before the overflow after that.
+    fn ticks_from_overflow_to_match(&self, channels: u32) -> u64 {
+        let updates = self.registers.get(CR1) & UDIS == 0;
+        let (reload, prescaler) = if updates {
+            let prescaler = u64::from(self.registers.get(PSC)) + 1;
+            (self.registers.get(ARR), prescaler)
+        } else {
+            (self.reload, self.prescaler)
+        };
+        let steps = (0..4)
+            .filter(|n| channels >> n & 1 != 0)
+            .map(|n| self.compare_after_update(n))
+            .filter(|compare| *compare <= reload)
+            .min();
+        steps.map_or(0, |steps| u64::from(steps) * prescaler)
+    }
+
+    /// The compare value that will be in force after the next overflow.
+    fn compare_after_update(&self, channel: usize) -> u32 {
+        if self.registers.get(CR1) & UDIS == 0 {
+            self.registers.get(CCR1 + 4 * channel as u32)
+        } else {
+            self.channels[channel].compare
+        }
     }
 
     /// The cycle before which a register that has just been read reads the same. Flags change when the counter matches or
@@ -711,6 +753,44 @@ mod tests {
         timer.set_divider(None, 51);
         timer.set_divider(Some(2), 100);
         assert_eq!((timer.read(CNT, 101), timer.read(CNT, 102)), (50, 51));
+    }
+
+    #[test]
+    fn what_can_be_seen_changes_at_announced_events_only() {
+        // Beside a timer that is looked at in every cycle.
+        let registers = [CR1, DIER, SR, CCMR1, CCER, CNT, PSC, ARR, CCR1, 0x38];
+        let mut random = 1_u32;
+        let mut below = |bound: u32| {
+            random ^= random << 13;
+            random ^= random >> 17;
+            random ^= random << 5;
+            random % bound
+        };
+        let mut changes = 0;
+        for _ in 0..2_000 {
+            let values = [(CCMR1, (TOGGLE << 8) | TOGGLE), (CCER, below(2) | 0x10)];
+            let mut timer = running(5 + below(20), &values);
+            for _ in 0..6 {
+                let (offset, value) = (registers[below(10) as usize], below(40));
+                timer.write(offset, value, 0).unwrap_or_default();
+            }
+            timer.write(DIER, below(8), 0).unwrap();
+            timer
+                .write(CR1, CEN | below(16) | (below(2) * ARPE), 0)
+                .unwrap();
+            let mut watched = timer.clone();
+            for now in 1..400 {
+                let before = (watched.outputs(), watched.interrupt());
+                watched.advance(now);
+                let seen = (watched.outputs(), watched.interrupt());
+                while timer.next_event().is_some_and(|event| event <= now) {
+                    timer.advance(now);
+                }
+                assert_eq!((timer.outputs(), timer.interrupt()), seen, "cycle {now}");
+                changes += u32::from(before != seen);
+            }
+        }
+        assert!(changes > 2_000, "{changes}");
     }
 
     #[test]
