@@ -288,7 +288,6 @@ impl Core {
             self.thumb = false;
             return Err(Trap::usage(cfsr::INVSTATE));
         }
-        self.next_pc = address & !1;
         Ok(())
     }
 }

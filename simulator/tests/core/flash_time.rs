@@ -85,6 +85,38 @@ fn the_walk_costs_what_its_place_in_a_line_makes_it() {
     }
 }
 
+/// From before `branch`, a 16-bit one `offset` bytes into a line, to its target three lines on.
+fn branch_cycles(branch: &str, offset: usize, access_control: u32) -> u32 {
+    let source = format!(
+        "poke DEMCR, 0x01000000\n poke CTRL, 1\n poke FLASH_ACR, {access_control}\n
+         ldr r11, =CYCCNT\n ldr lr, =2f + 1\n b 1f\n .pool\n
+         .balign 16\n 1: .rept {}\n nop\n .endr\n ldr r9, [r11]\n adds r1, #1\n adds r1, #1\n {branch}\n
+         .balign 16\n .skip 32, 0\n 2: ldr r10, [r11]\n bkpt 0\n .pool",
+        5 + offset / 2
+    );
+    let mut board = Board::new(&source);
+    board.finish();
+    board.r(10) - board.r(9)
+}
+
+#[test]
+fn a_return_fetches_meanwhile_what_a_branch_does() {
+    // Both are known in decode (docs/TIMING.md); what is fetched behind them until then keeps the array busy.
+    let mut lengths = std::collections::BTreeSet::new();
+    for access_control in [0x000, OFF, 0x005, PREFETCH, CACHES, ON] {
+        for offset in (0..16).step_by(2) {
+            let cycles = branch_cycles("b.n 2f", offset, access_control);
+            assert_eq!(
+                branch_cycles("bx lr", offset, access_control),
+                cycles,
+                "{access_control:#x}, {offset} bytes into the line"
+            );
+            lengths.insert(cycles);
+        }
+    }
+    assert!(lengths.len() > 2, "{lengths:?}");
+}
+
 #[test]
 fn data_in_flash_waits_unless_its_line_is_cached() {
     // Two words in different lines, read in turn: two wait states each. The code is cached and leaves the array alone.
