@@ -1,5 +1,5 @@
-//! Runs of words in SRAM, as LDM, STM and frames transfer them. Where nothing can come between two transfers of a run, one look
-//! at the memory is enough for all of them; what is left behind is the same as by one access after the other.
+//! Accesses to SRAM that do nothing but move bytes, and so need but one look: single ones, and runs of words as LDM, STM and
+//! frames transfer them where nothing can come between two transfers. What is left behind is the same as by the general way.
 
 use super::Core;
 use crate::bus::Bus;
@@ -11,7 +11,7 @@ impl Core {
         self.cycles.max(self.data_free) + u64::from(words) <= self.horizon
     }
 
-    /// What is at `address`, if reading it does nothing else. `None`, with nothing done, where it may.
+    /// The bytes at `address`, if loading them does nothing else. `None`, with nothing done, where it may.
     #[inline(always)]
     pub(super) fn load_plain<const N: usize, B: Bus>(
         &mut self,

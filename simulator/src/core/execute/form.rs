@@ -6,7 +6,7 @@ use crate::core::trap::Exec;
 use crate::core::Core;
 
 impl Core {
-    /// As `execute`, for an instruction outside IT blocks.
+    /// As `execute`, for an instruction outside IT blocks. `next` is the address behind it; a branch taken makes it the target.
     #[inline(always)]
     pub(in crate::core) fn execute_form<B: Bus>(
         &mut self,
