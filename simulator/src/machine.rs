@@ -66,9 +66,12 @@ impl Machine {
         self.soc.gaps().touched()
     }
 
-    /// The whole machine as it stands.
+    /// The whole machine as it stands. What a timer remembers of when it was last looked at does not depend on how many
+    /// laps of a loop that looks were skipped: it is looked at now.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot::of(self)
+        let mut machine = self.clone();
+        machine.soc.advance_timers(machine.core.cycles());
+        Snapshot::of(machine)
     }
 
     /// Goes back (or forward) to a snapshot.

@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 use std::process::Output;
-use support::{board_firmware, message_image, scratch, virtual_nucleo};
+use support::{board_firmware, firmware, message_image, scratch, virtual_nucleo};
 use virtual_nucleo::core::Timing;
 use virtual_nucleo::edges::Edge;
 use virtual_nucleo::machine::{Limit, Machine};
@@ -88,6 +88,41 @@ fn a_restored_run_continues_to_the_byte() {
         run_to(&mut restored, END_CYCLE, &mut record);
         record.machine = restored.snapshot().to_bytes();
         assert!(record == expected, "saved at cycle {instant}");
+    }
+}
+
+/// Within every lap of the loops below, and every phase of their timer's prescaler.
+const POLLING_CYCLES: std::ops::Range<u64> = 10_000..10_080;
+
+/// In the loop that ran straight there laps were skipped; behind an earlier snapshot other laps are, or none.
+#[test]
+fn laps_that_are_skipped_leave_the_bytes_of_laps_that_are_executed() {
+    for (name, macros) in [
+        ("snapshot_poll_pin", &[] as &[&str]),
+        ("snapshot_poll_timer", &["POLL_TIMER"]),
+    ] {
+        let elf = fs::read(firmware("polls.c", name, macros)).unwrap();
+        let mut memory = Memory::default();
+        Firmware::parse(&elf).unwrap().place(&mut memory).unwrap();
+        let reset = Machine::new(memory, Timing::Nucleo).unwrap().snapshot();
+        let at = |start: &Snapshot, cycle: u64| {
+            let mut machine = start.fork();
+            advance(&mut machine, cycle);
+            machine
+        };
+        for cycle in POLLING_CYCLES {
+            let straight = at(&reset, cycle);
+            assert!(straight.core().skipped_instructions() > 100, "{name}");
+            let straight = straight.snapshot().to_bytes();
+            for before_cycles in [3, 17, 500] {
+                let earlier = at(&reset, cycle - before_cycles).snapshot().to_bytes();
+                let earlier = Snapshot::from_bytes(&earlier).unwrap();
+                assert!(
+                    at(&earlier, cycle).snapshot().to_bytes() == straight,
+                    "{name}: at cycle {cycle}, and {before_cycles} cycles before"
+                );
+            }
+        }
     }
 }
 

@@ -40,8 +40,8 @@ pub enum SnapshotError {
 pub struct Snapshot(Box<Machine>);
 
 impl Snapshot {
-    pub fn of(machine: &Machine) -> Snapshot {
-        Snapshot(Box::new(machine.clone()))
+    pub fn of(machine: Machine) -> Snapshot {
+        Snapshot(Box::new(machine))
     }
 
     /// A machine that goes on from here; any number may, independently of each other.

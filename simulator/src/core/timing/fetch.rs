@@ -204,11 +204,12 @@ impl Fetch {
         }
     }
 
-    /// Every cycle that is remembered here.
+    /// Every cycle that is remembered here. (Nothing arrives [`Slot::Nowhere`]. What is kept there of `room` decides nothing,
+    /// but a snapshot has it.)
     pub fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
         visit(&mut self.bus_free);
         self.arrival[..WORDS_KEPT].iter_mut().for_each(&mut visit);
-        self.room[..WORDS_KEPT].iter_mut().for_each(&mut visit);
+        self.room.iter_mut().for_each(&mut visit);
         self.flash.each_moment(visit);
     }
 
