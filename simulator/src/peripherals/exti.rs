@@ -55,16 +55,13 @@ impl Default for Exti {
 }
 
 impl Exti {
-    /// Whether a change to `level` of the pin that feeds `line` does anything.
-    pub fn hears(&self, line: u32, level: bool) -> bool {
-        self.registers.bit(if level { RTSR } else { FTSR }, line)
-    }
-
-    /// A pin that feeds `line` has changed to `level`.
-    pub fn edge(&mut self, line: u32, level: bool) {
-        if self.hears(line, level) {
+    /// The pin that feeds `line` has changed to `level`. Returns whether that is an edge the line listens for.
+    pub fn edge(&mut self, line: u32, level: bool) -> bool {
+        let heard = self.registers.bit(if level { RTSR } else { FTSR }, line);
+        if heard {
             self.raise(1 << line);
         }
+        heard
     }
 
     /// Whether an event came since the last call: a pulse for the core, which wakes it from WFE (§10.2.3).
@@ -141,10 +138,10 @@ mod tests {
         let mut exti = Exti::default();
         exti.write(IMR, 1 << 13, 0).unwrap();
         exti.write(FTSR, 1 << 13 | 1 << 2, 0).unwrap();
-        exti.edge(13, true);
-        exti.edge(2, false);
+        assert!(!exti.edge(13, true));
+        assert!(exti.edge(2, false));
         assert!(raised(&exti).is_empty());
-        exti.edge(13, false);
+        assert!(exti.edge(13, false));
         assert_eq!(raised(&exti), [40]);
         exti.write(PR, 1 << 13, 0).unwrap();
         assert!(raised(&exti).is_empty());

@@ -104,11 +104,7 @@ impl Usart {
         offset == DR
     }
 
-    /// Whether reading this register a second time changes nothing, and gives the same until the next event.
-    pub fn reads_steadily(offset: u32) -> bool {
-        Usart::is_status(offset)
-    }
-
+    /// Reading the status a second time changes nothing, and gives the same until the next event.
     pub fn is_status(offset: u32) -> bool {
         offset == SR
     }

@@ -289,11 +289,12 @@ impl Bus for Soc {
         Some(Soc::interrupt_lines(self))
     }
 
+    #[inline(always)]
     fn steadiness(&self, address: u32) -> Option<Steadiness> {
         let Responder { block, .. } = self.responders.at(address)?;
         let offset = (address % PLACE_BYTES) & !3;
         let until_cycle = match block {
-            Block::Usart2 if Usart::reads_steadily(offset) => u64::MAX,
+            Block::Usart2 if Usart::is_status(offset) => u64::MAX,
             Block::Gpio(_) if Gpio::reads_steadily(offset) => u64::MAX,
             Block::Timer(timer) => self.timers[timer].reads_steadily_until(offset)?,
             _ => return None,

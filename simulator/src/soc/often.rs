@@ -4,7 +4,7 @@
 use super::access::apb_cycles;
 use super::schedule::USART2;
 use super::Soc;
-use crate::bus::{Loaded, Steadiness, Width};
+use crate::bus::{Bus, Loaded, Steadiness, Width};
 use crate::peripherals::gpio::Gpio;
 use crate::peripherals::places::{Block, PLACE_BYTES};
 use crate::peripherals::usart::Usart;
@@ -23,14 +23,10 @@ impl Soc {
         if !polled || width != Width::Word || self.schedule.next() <= now {
             return None;
         }
-        let period_cycles = self.clocks.apb1_divider;
+        let steady = self.steadiness(address)?;
         let loaded = Loaded {
             value: self.usart2.read_status(),
-            wait_cycles: apb_cycles(period_cycles, now),
-        };
-        let steady = Steadiness {
-            period_cycles,
-            until_cycle: u64::MAX,
+            wait_cycles: apb_cycles(steady.period_cycles, now),
         };
         Some((loaded, steady))
     }
@@ -71,7 +67,6 @@ impl Soc {
 mod tests {
     use super::super::schedule::tests::{Random, SET_UP};
     use super::*;
-    use crate::bus::Bus;
     use crate::memory::Memory;
 
     const WIDTHS: [Width; 4] = [Width::Word, Width::Word, Width::Half, Width::Byte];
