@@ -92,7 +92,7 @@ pub struct Memory {
     pub attention: bool,
     /// FLASH_ACR: what the core takes over when the program writes to the device.
     pub flash_access_control: u32,
-    /// Lets the core transfer runs of words in one go.
+    /// Lets the core make plain accesses, and transfer runs of words in one go.
     pub in_one_go: bool,
     /// Levels of the interrupt lines, bit n being line n, and their changes to come: cycle, line, level.
     levels: u128,
@@ -169,6 +169,11 @@ impl Bus for Memory {
         let start = address.checked_sub(SRAM)? as usize;
         let run = self.sram.get_mut(start..start + bytes as usize)?;
         self.in_one_go.then_some(run)
+    }
+
+    fn static_bytes<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
+        let memory = self.static_memory(address, N as u32)?.first_chunk_mut();
+        memory.filter(|_| address & (N as u32 - 1) == 0)
     }
 
     fn attention(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Runs of words that the core transfers in one go, against the same transferred word by word.
+//! Plain accesses, and runs of words that the core transfers in one go, against the same made in the general way.
 
 use crate::board::Board;
 
@@ -65,6 +65,43 @@ const PROGRAMS: [&str; 7] = [
     "poke SHCSR, 0x70000\n ldr r0, =0xE000ED90\n ldr r1, =0x20000010\n str r1, [r0, #12]\n ldr r1, =0x00000013\n str r1, [r0, #16]\n movs r1, #5\n str r1, [r0, #4]\n dsb\n isb\n stmdb r4, {r5-r8}\n bkpt 1",
     "svc 0\n b 2f\n function svcall\n mov r10, #3\n bx lr\n .pool\n 2: str r10, [r9]",
 ];
+
+/// Single accesses.
+const SINGLY: [&str; 7] = [
+    "str r5, [r4]\n strh r6, [r4, #4]\n strb r7, [r4, #7]\n ldr r0, [r4]\n ldrh r1, [r4, #4]\n ldrb r2, [r4, #7]\n ldr r3, [r4, r5]\n str r5, [r9]",
+    // Loads in a row, stores in a row, and each behind the other.
+    "ldr r0, [r4]\n ldr r1, [r4, #4]\n ldrb r2, [r4, #8]\n str r5, [r4]\n str r6, [r4, #4]\n ldr r3, [r4]\n strb r3, [r4, #5]\n ldrh r0, [r4, #4]\n str r0, [r9]",
+    // Behind a store that is still on the bus, and to the device itself.
+    "str r5, [r9, #0xF00]\n ldr r0, [r4]\n str r5, [r9, #0xF00]\n str r6, [r4]\n str r5, [r9, #0xF00]\n ldrb r1, [r4]\n str r5, [r9, #0xF00]\n strh r1, [r9, #0x40]\n ldr r2, [r9]",
+    // Not aligned, and at both ends of the SRAM.
+    "str.w r5, [r4, #1]\n ldr.w r0, [r4, #2]\n strh.w r6, [r4, #3]\n ldrh.w r1, [r4, #1]\n mov r2, #0x20000000\n str r7, [r2]\n add r3, r2, #0x7f00\n strb.w r8, [r3, #255]\n ldr.w r7, [r3, #252]\n ldrb r6, [r2]\n str r7, [r9]",
+    // Into code that has been executed.
+    "ldr r0, =0x20000400\n ldr r1, =0x47702401\n ldr r2, =0x47702602\n str r1, [r0]\n adds r3, r0, #1\n blx r3\n str r2, [r0]\n blx r3\n movs r1, #7\n strb r1, [r0]\n blx r3\n movw r1, #0x2609\n strh r1, [r0]\n blx r3\n ldr r7, [r0]",
+    // The debug monitor watches a word.
+    "poke 0xE0001020, 0x20000148\n poke 0xE0001028, 7\n poke DEMCR, 0x01010000\n str r5, [r4, #8]\n nop\n ldrb r0, [r4, #9]\n nop\n str r5, [r4]\n poke DEMCR, 0x01000000",
+    // The MPU protects the first KiB.
+    "poke SHCSR, 0x70000\n ldr r0, =0xE000ED90\n ldr r1, =0x20000010\n str r1, [r0, #12]\n ldr r1, =0x00000013\n str r1, [r0, #16]\n movs r1, #5\n str r1, [r0, #4]\n dsb\n isb\n str r5, [r4]\n bkpt 1",
+];
+
+#[test]
+fn a_plain_access_is_as_in_general() {
+    for program in SINGLY {
+        let general = outcome(program, None, false);
+        assert_eq!(outcome(program, None, true), general, "{program}");
+    }
+}
+
+#[test]
+fn an_interrupt_finds_plain_accesses_in_the_same_place() {
+    for arrival in 60..90 {
+        let general = outcome(SINGLY[1], Some(arrival), false);
+        assert_eq!(
+            outcome(SINGLY[1], Some(arrival), true),
+            general,
+            "{arrival}"
+        );
+    }
+}
 
 #[test]
 fn a_run_in_one_go_is_as_one_word_after_the_other() {
