@@ -9,6 +9,8 @@ pub mod machine;
 pub mod memory;
 pub mod observe;
 pub mod peripherals;
+#[cfg(test)]
+mod random;
 pub mod samples;
 pub mod servers;
 pub mod simulation;

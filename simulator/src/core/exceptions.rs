@@ -333,6 +333,7 @@ fn members(mut set: u128) -> impl Iterator<Item = u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     /// `ExecutionPriority` and what preempts it, from the bits alone (B1.5.4).
     fn preempting(state: &Exceptions) -> Option<u8> {
@@ -366,12 +367,9 @@ mod tests {
     #[test]
     fn what_preempts_follows_every_change() {
         let mut state = Exceptions::new();
-        let (mut random, mut taken) = (0x2545_F491_u32, 0);
+        let (mut source, mut taken) = (Random(1), 0);
         for step in 0..200_000 {
-            // Marsaglia's xorshift.
-            random ^= random << 13;
-            random ^= random >> 17;
-            random ^= random << 5;
+            let random = source.next();
             let (on, value) = (random & 1 != 0, (random >> 8) as u8);
             let exception = 2 + (random >> 16) as u8 % 40;
             match random >> 24 & 15 {

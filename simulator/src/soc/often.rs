@@ -65,9 +65,10 @@ impl Soc {
 
 #[cfg(test)]
 mod tests {
-    use super::super::schedule::tests::{Random, SET_UP};
+    use super::super::schedule::tests::SET_UP;
     use super::*;
     use crate::memory::Memory;
+    use crate::random::Random;
 
     const WIDTHS: [Width; 4] = [Width::Word, Width::Word, Width::Half, Width::Byte];
     /// GPIOA, USART2, DMA1's streams that serve it, EXTI, SYSCFG, TIM2 and TIM5.
@@ -123,7 +124,7 @@ mod tests {
                 now += u64::from(random.below(300));
                 let at = REGISTERS[random.below(REGISTERS.len() as u32) as usize];
                 let width = WIDTHS[random.below(4) as usize];
-                let value = random.value();
+                let value = random.setting();
                 let reads = random.below(2) == 0;
                 let [one, other] = &mut socs;
                 let access = |soc: &mut Soc, often| {

@@ -80,28 +80,7 @@ pub(super) mod tests {
     use crate::memory::Memory;
     use crate::peripherals::places::{self, Block};
     use crate::peripherals::registers::Register;
-
-    /// Marsaglia's xorshift.
-    pub(in crate::soc) struct Random(pub u32);
-
-    impl Random {
-        pub fn below(&mut self, bound: u32) -> u32 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 17;
-            self.0 ^= self.0 << 5;
-            self.0 % bound
-        }
-
-        /// A value as programs write them: few bits set, or many, or a small number.
-        pub fn value(&mut self) -> u32 {
-            let (one, other) = (self.below(u32::MAX), self.below(u32::MAX));
-            match self.below(3) {
-                0 => one & other,
-                1 => one | other,
-                _ => one % 2_000,
-            }
-        }
-    }
+    use crate::random::Random;
 
     fn is_scheduled(soc: &Soc) -> bool {
         let cycles = soc.schedule.cycles;
@@ -156,7 +135,7 @@ pub(super) mod tests {
                     1 => drop(soc.read(register, Width::Word, now)),
                     2 => soc.receive(b"x", now),
                     // What is refused has changed nothing, or part of it.
-                    _ => drop(soc.write(register, Width::Word, random.value(), now)),
+                    _ => drop(soc.write(register, Width::Word, random.setting(), now)),
                 }
                 if soc.take_reset_due().is_some() {
                     break;

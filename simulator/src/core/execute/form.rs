@@ -186,39 +186,28 @@ mod tests {
     use crate::core::decode::encodings;
     use crate::core::Timing;
     use crate::memory::{Memory, SRAM_BASE, SRAM_BYTES};
+    use crate::random::Random;
     use crate::soc::Soc;
     use std::collections::HashSet;
 
     const CODE: u32 = 0x0800_0100;
 
-    /// Marsaglia's xorshift.
-    struct Random(u32);
-
-    impl Random {
-        fn next(&mut self) -> u32 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 17;
-            self.0 ^= self.0 << 5;
-            self.0
+    /// All bits, or half of them.
+    fn sparse(random: &mut Random) -> u32 {
+        match random.below(2) {
+            0 => u32::MAX,
+            _ => random.next(),
         }
+    }
 
-        /// All bits, or half of them.
-        fn sparse(&mut self) -> u32 {
-            match self.next() % 2 {
-                0 => u32::MAX,
-                _ => self.next(),
-            }
-        }
-
-        /// What registers hold: small numbers, addresses in and next to the SRAM and in the flash, or anything.
-        fn value(&mut self) -> u32 {
-            let value = self.next();
-            match self.next() % 4 {
-                0 => value % 40,
-                1 => SRAM_BASE + value % (SRAM_BYTES as u32 + 64),
-                2 => 0x0800_0000 + value % 4_096,
-                _ => value,
-            }
+    /// What registers hold: small numbers, addresses in and next to the SRAM and in the flash, or anything.
+    fn content(random: &mut Random) -> u32 {
+        let value = random.next();
+        match random.below(4) {
+            0 => value % 40,
+            1 => SRAM_BASE + value % (SRAM_BYTES as u32 + 64),
+            2 => 0x0800_0000 + value % 4_096,
+            _ => value,
         }
     }
 
@@ -227,7 +216,7 @@ mod tests {
         let mut opcodes = Vec::new();
         for encoding in encodings() {
             for _ in 0..32 {
-                let fill = random.next() & random.sparse();
+                let fill = random.next() & sparse(random);
                 let opcode = encoding.value | fill & !encoding.mask;
                 let halves = [(opcode >> 16) as u16, opcode as u16];
                 opcodes.push(halves[usize::from(!encoding.wide)..].to_vec());
@@ -239,7 +228,7 @@ mod tests {
     fn board(opcode: &[u16], random: &mut Random, timing: Timing) -> (Core, Soc) {
         let mut memory = Memory::default();
         let words: Vec<u8> = (0..1_024)
-            .flat_map(|_| random.value().to_le_bytes())
+            .flat_map(|_| content(random).to_le_bytes())
             .collect();
         memory.load(0x0800_0000, &words).unwrap();
         memory.load(SRAM_BASE, &words).unwrap();
@@ -247,7 +236,7 @@ mod tests {
         memory.load(CODE, &code).unwrap();
         let mut core = Core::new(timing);
         for n in 0..15 {
-            core.set_register(n, random.value());
+            core.set_register(n, content(random));
         }
         core.set_register(15, CODE);
         core.set_xpsr(random.next() & 0xF800_0000 | 1 << 24);

@@ -334,6 +334,7 @@ mod tests {
 
     use super::*;
     use crate::core::decode::Kind;
+    use crate::random::Random;
 
     fn op(pc: u32, size: u8) -> Op {
         let (arrives, leaves) = Fetch::slots(pc, size);
@@ -427,17 +428,6 @@ mod tests {
         }
     }
 
-    /// Pseudo-random numbers (Knuth's MMIX generator).
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, limit: u32) -> u32 {
-            let factor = 6_364_136_223_846_793_005;
-            self.0 = self.0.wrapping_mul(factor).wrapping_add(1);
-            ((self.0 >> 33) % u64::from(limit)) as u32
-        }
-    }
-
     /// A program of 1 KiB that runs, loads, branches and is interrupted at random, on both units.
     fn side_by_side(access_control: u32, random: &mut Random) {
         const CODE: u32 = 0x0800_0000;
@@ -474,7 +464,8 @@ mod tests {
             pc = next;
             if does == 9 || pc >= CODE + 0x400 {
                 let target = CODE + 2 * random.below(0x200);
-                let at = start + u64::from(random.below(2));
+                // Branches are resolved while they are decoded, or at either end of their execution.
+                let at = start - 1 + u64::from(random.below(3));
                 words.run_ahead(next, at);
                 words.restart(target, at);
                 fetch.branch(target, next, at);
