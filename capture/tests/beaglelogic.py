@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socketserver
 import threading
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ class _Client(socketserver.StreamRequestHandler):
         try:
             while line := self.rfile.readline().decode().strip():
                 if line == "close":
-                    return
+                    continue  # and stay: the client would never stop reading a closed connection
                 if line == "get":
                     self._stream()
                     continue
@@ -35,9 +36,12 @@ class _Client(socketserver.StreamRequestHandler):
             pass
 
     def _stream(self) -> None:
-        """The samples, and then the last level for as long as the client listens; or nothing, stalled."""
+        """The samples, and then the last level until the client has something to say; or nothing, stalled.
+
+        A client that says `close` reads until nothing comes: whoever goes on sending may keep it for ever.
+        """
         self.wfile.write(self.server.samples)
-        while self.server.pads:
+        while self.server.pads and not select.select([self.connection], [], [], 0)[0]:
             self.wfile.write(self.server.samples[-1:] * 65536)
 
 
