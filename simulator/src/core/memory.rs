@@ -35,7 +35,7 @@ pub(super) enum Purpose {
 }
 
 /// The word and the bit behind a bit-band alias (TRM 3.7).
-fn bit_band(address: u32) -> Option<(u32, u32)> {
+pub(super) fn bit_band(address: u32) -> Option<(u32, u32)> {
     if !matches!(address >> 25, 0x11 | 0x21) {
         return None;
     }
@@ -216,14 +216,17 @@ impl Core {
         width: Width,
         now: u64,
     ) -> Exec<u32> {
+        if self.is_watched() {
+            return self.load_beyond_polls(bus, address, width, now);
+        }
         match bus.poll(address, width, now) {
-            Some((loaded, steady)) if !self.is_watched() => {
+            Some((loaded, steady)) => {
                 self.note_attention(bus);
                 self.wait_for_load(loaded.wait_cycles);
                 self.note_read(|| Some(steady));
                 Ok(loaded.value)
             }
-            _ => self.load_beyond_polls(bus, address, width, now),
+            None => self.load_beyond_polls(bus, address, width, now),
         }
     }
 
@@ -315,7 +318,7 @@ impl Core {
     }
 
     /// While data is watched, no access takes the fast way; while the MPU is enabled, none takes the fastest.
-    pub(super) fn reconsider_watching(&mut self) {
+    pub(super) fn reconsider_guards(&mut self) {
         self.unguarded = !self.watches_data() && !self.mpu.enabled();
         (self.ordinary_loads_end, self.ordinary_store_bytes) = if self.watches_data() {
             (0, 0)

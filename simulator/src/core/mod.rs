@@ -57,7 +57,7 @@ use trap::{cfsr, Exec, Trap};
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Core {
     timing: Timing,
-    /// R0–R12, the current SP, LR, and the PC as the current instruction reads it.
+    /// R0–R12, the current SP, LR, and the PC as an instruction of the general form reads it.
     registers: [u32; 16],
     /// The SP that is not in use: PSP while MSP is, and the other way round.
     other_sp: u32,
@@ -114,8 +114,6 @@ pub struct Core {
     previous_pc: u32,
     /// The data side takes its next address in this cycle: the write buffer holds one store.
     data_free: u64,
-    /// When the vector of the exception being entered arrives.
-    vector_arrival: u64,
     watches: Vec<Watch>,
 }
 
@@ -183,7 +181,6 @@ impl Core {
             late: 0,
             previous_pc: 0,
             data_free: 0,
-            vector_arrival: 0,
             watches: Vec::new(),
         }
     }
@@ -291,7 +288,7 @@ impl Core {
         Ok(())
     }
 
-    /// Somebody looks at every instruction: DWT's counters or a stepping debug monitor. It does not change before the horizon.
+    /// Somebody looks at every instruction: DWT's counters or a stepping debug monitor. Whatever changes it has the fast loop look up.
     fn supervised(&self) -> bool {
         self.events.profile() || self.steps_into_monitor()
     }
@@ -462,7 +459,8 @@ impl Core {
 
     /// Instructions of one page of the code cache, up to the horizon.
     fn page_of_instructions<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
-        let Some(page) = self.code.lend(self.pc) else {
+        let page = self.thumb.then(|| self.code.lend(self.pc)).flatten();
+        let Some(page) = page else {
             return self.instruction(bus);
         };
         let result = match self.timing {
@@ -497,7 +495,7 @@ impl Core {
 
     fn instruction<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
         let mut op = self.code.get(self.pc);
-        if op.undecoded() {
+        if op.undecoded() || !self.thumb {
             op = self.fetch(bus)?;
         }
         match self.timing {
@@ -511,7 +509,7 @@ impl Core {
         Ok(())
     }
 
-    /// The instruction at the PC, decoded.
+    /// The instruction at the PC, `pc`, decoded. Returns where the program goes on.
     #[inline(always)]
     fn carry_out<B: Bus, const NUCLEO: bool>(
         &mut self,
@@ -752,11 +750,11 @@ impl Core {
     }
 
     /// Starts counting executions of the instruction at `address`; returns the index for [`Core::executions`]. Instructions
-    /// that an IT block skips count. Panics beyond 255 addresses.
+    /// that an IT block skips count. Panics beyond 254 addresses.
     pub fn watch_execution(&mut self, address: u32) -> usize {
         assert!(
-            self.watches.len() < u8::MAX as usize,
-            "at most 255 addresses can be counted"
+            self.watches.len() < usize::from(Op::NOTHING) - 1,
+            "at most 254 addresses can be counted"
         );
         self.watches.push(Watch {
             address: address & !1,

@@ -190,7 +190,7 @@ impl Core {
             0xE000_ED88 => self.scb.cpacr = value & 0x00F0_0000,
             0xE000_ED90..=0xE000_EDB8 => {
                 self.mpu.write(address - 0xE000_ED90, value);
-                self.reconsider_watching();
+                self.reconsider_guards();
                 self.invalidate_code();
             }
             0xE000_EDFC => self.write_demcr(value, now),

@@ -214,6 +214,15 @@ fn an_even_vector_is_an_invalid_state_at_the_handler_s_first_instruction() {
 }
 
 #[test]
+fn a_frame_without_the_thumb_bit_returns_to_an_invalid_state() {
+    // A4.1.1: an instruction with T clear is INVSTATE, also one that has been executed before.
+    let mut board = Board::new(&format!("adr r3, 1f\n movs r2, #0\n bl 1f\n svc 0\n .pool\n .balign 4\n1: adds r2, #1\n bx lr\n function svcall\n str r3, [sp, #24]\n movs r0, #0\n str r0, [sp, #28]\n bx lr\n function hard_fault\n {READ_STATUS}"));
+    board.finish();
+    assert_eq!((board.r(4), board.r(2)), (board.r(3), 1));
+    assert_eq!((board.r(5), board.r(6), board.r(7)), (1 << 17, 1 << 30, 3));
+}
+
+#[test]
 fn floating_point_needs_the_coprocessor_and_the_privilege() {
     // B3.2.20: CP10 and CP11 = 1 is for privileged code alone.
     for (cpacr, control, faults) in [

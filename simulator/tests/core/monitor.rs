@@ -115,6 +115,27 @@ fn mon_step_executes_one_instruction_at_a_time() {
 }
 
 #[test]
+fn stepping_begins_when_the_monitor_is_let_in() {
+    // C1.5.5: what the monitor cannot preempt is not stepped. Behind the unmasking: three ADD and the LDR and MOVS of `finish`,
+    // whose STR switches the monitor off.
+    for (mask, unmask) in [
+        (
+            "movs r0, #0x20\n msr basepri, r0\n movs r0, #0",
+            "msr basepri, r0",
+        ),
+        (
+            "movs r0, #0x20\n msr basepri, r0\n movs r0, #0x60",
+            "msr basepri, r0",
+        ),
+        ("cpsid i", "cpsie i"),
+        ("cpsid f", "cpsie f"),
+    ] {
+        let board = run(&format!("poke SHPR3, 0x40\n {mask}\n mov r1, r0\n enable {}\n mov r0, r1\n nop\n {unmask}\n adds r2, #1\n adds r2, #1\n adds r2, #1\n finish\n function debug_monitor\n add r10, #1\n bx lr", MON_EN | MON_STEP));
+        assert_eq!(board.r(10), 5, "{mask}");
+    }
+}
+
+#[test]
 fn exceptions_above_the_monitor_are_not_stepped() {
     // C1.5.5: PendSV (0x20) runs through; SysTick's handler (0x80), below the monitor (0x40), is stepped.
     let calls = |pend: u32| {

@@ -319,10 +319,13 @@ impl Core {
                 .write_private(address, width, value, self.cycles)
                 .map_err(|trap| DebugFault::from_trap(trap, address));
         }
-        self.forget_code(address, width.bytes());
-        bus.write(address, width, value, self.cycles)
-            .map(|_| ())
-            .map_err(DebugFault::from)
+        match super::memory::bit_band(address) {
+            Some((word, _)) => self.forget_code(word, Width::Word.bytes()),
+            None => self.forget_code(address, width.bytes()),
+        }
+        let written = bus.write(address, width, value, self.cycles);
+        self.fetch.configure(bus.flash_access_control());
+        written.map(|_| ()).map_err(DebugFault::from)
     }
 
     /// DHCSR as a debugger reads it: S_RESET_ST and S_RETIRE_ST tell what happened since it last did.
@@ -397,7 +400,7 @@ impl Core {
             _ if DWT_COMPARATORS.contains(&address) => {
                 let offset = address - DWT_COMPARATORS.start();
                 let written = self.debug.watchpoints.write(offset, value);
-                self.reconsider_watching();
+                self.reconsider_guards();
                 written
             }
             _ if FPB.contains(&address) => {

@@ -40,7 +40,7 @@ impl Core {
     pub(in crate::core) fn reconsider_monitor(&mut self) {
         let enabled = self.monitors();
         self.exceptions.set_enabled(DEBUG_MONITOR, enabled);
-        self.reconsider_watching();
+        self.reconsider_guards();
     }
 
     /// BKPT and the comparators of the FPB; at or above the monitor's priority they become a HardFault (C1.4, B1.5.4).

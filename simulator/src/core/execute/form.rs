@@ -25,8 +25,15 @@ impl Core {
                 self.load_word(bus, op, self.get(op.n).wrapping_add(offset))?;
             }
             Form::LoadWordLiteral => self.load_word(bus, op, op.imm)?,
-            Form::LoadHalf => self.load_half(bus, op)?,
-            Form::LoadByte => self.load_byte(bus, op)?,
+            Form::LoadHalf => {
+                let address = self.get(op.n).wrapping_add(op.imm);
+                let half = |bytes| u16::from_le_bytes(bytes).into();
+                self.load_low(bus, op, address, Width::Half, half)?;
+            }
+            Form::LoadByte => {
+                let address = self.get(op.n).wrapping_add(op.imm);
+                self.load_low(bus, op, address, Width::Byte, |[byte]| byte.into())?;
+            }
             Form::StoreWord => self.store_low(bus, op, Width::Word, u32::to_le_bytes)?,
             Form::StoreHalf => {
                 self.store_low(bus, op, Width::Half, |value| (value as u16).to_le_bytes())?;
@@ -112,51 +119,30 @@ impl Core {
         self.put(op, result);
     }
 
+    /// Loads a register's low bytes; the others are zero.
     #[inline(always)]
-    fn load_word<B: Bus>(&mut self, bus: &mut B, op: &Op, address: u32) -> Exec<()> {
-        self.before_load(op, address);
-        let value = match self.load_plain(bus, address) {
-            Some(word) => u32::from_le_bytes(word),
-            None => self.load(bus, address, Width::Word, 0)?,
-        };
-        self.loaded(op, address, value);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn load_half<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
-        let address = self.get(op.n).wrapping_add(op.imm);
-        self.before_load(op, address);
-        let value = match self.load_plain(bus, address) {
-            Some(half) => u16::from_le_bytes(half).into(),
-            None => self.load(bus, address, Width::Half, 0)?,
-        };
-        self.loaded(op, address, value);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn load_byte<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
-        let address = self.get(op.n).wrapping_add(op.imm);
-        self.before_load(op, address);
-        let value = match self.load_plain(bus, address) {
-            Some([byte]) => byte.into(),
-            None => self.load(bus, address, Width::Byte, 0)?,
-        };
-        self.loaded(op, address, value);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn before_load(&mut self, op: &Op, address: u32) {
+    fn load_low<const N: usize, B: Bus>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        address: u32,
+        width: Width,
+        low: fn([u8; N]) -> u32,
+    ) -> Exec<()> {
         self.overlap_with_load(op, address);
         self.wait_behind_store();
+        let value = match self.load_plain(bus, address) {
+            Some(bytes) => low(bytes),
+            None => self.load(bus, address, width, 0)?,
+        };
+        self.put(op, value);
+        self.pairs.loaded(self.instructions, op.d, address);
+        Ok(())
     }
 
     #[inline(always)]
-    fn loaded(&mut self, op: &Op, address: u32, value: u32) {
-        self.put(op, value);
-        self.pairs.loaded(self.instructions, op.d, address);
+    fn load_word<B: Bus>(&mut self, bus: &mut B, op: &Op, address: u32) -> Exec<()> {
+        self.load_low(bus, op, address, Width::Word, u32::from_le_bytes)
     }
 
     /// Stores the low bytes of a register.

@@ -159,7 +159,6 @@ impl Core {
             8 => self.set_msp(value),
             9 => self.set_psp(value),
             16 => self.exceptions.set_primask(value & 1 != 0),
-            BASEPRI => self.write_basepri(value as u8),
             18 => self.raise_basepri(value as u8),
             19 => self.set_faultmask(value & 1 != 0),
             20 => self.write_control(value as u8),
@@ -177,7 +176,7 @@ impl Core {
 
     /// Masks or mode have changed: something may be let in now.
     fn reconsider_masks(&mut self) {
-        if self.exceptions.preempting().is_some() {
+        if self.exceptions.preempting().is_some() || self.supervised() {
             self.reconsider();
         }
     }
