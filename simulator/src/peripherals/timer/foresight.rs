@@ -133,18 +133,7 @@ mod tests {
     use super::super::tests::{running, TOGGLE};
     use super::super::{ARPE, CCMR1, CCR4, CEN, CNT, EGR};
     use super::*;
-
-    /// Marsaglia's xorshift.
-    struct Random(u32);
-
-    impl Random {
-        fn below(&mut self, bound: u32) -> u32 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 17;
-            self.0 ^= self.0 << 5;
-            self.0 % bound
-        }
-    }
+    use crate::random::Random;
 
     #[test]
     fn what_can_be_seen_changes_at_announced_events_only() {
