@@ -1,7 +1,7 @@
 //! An ARMv7E-M core with FPv4-SP: the Cortex-M4 of the STM32F401, its private peripherals included.
 //!
-//! `decode` turns opcodes into operations by tables, `code_cache` remembers them, `execute` carries them out, `timing`
-//! says what they cost. `exceptions` decides what preempts; `exception_entry` and `exception_return` do it. Section
+//! `running` goes from the machine's call to its next turn, `instructions` from one instruction to the next: `decode` turns
+//! opcodes into operations by tables, `code_cache` remembers them, `execute` carries them out, `timing` says what they cost. `exceptions` decides what preempts; `exception_entry` and `exception_return` do it. Section
 //! numbers are those of the ARMv7-M Architecture Reference Manual, ARM DDI 0403E, unless another manual is named.
 
 mod code_cache;
@@ -12,6 +12,7 @@ mod exception_entry;
 mod exception_return;
 mod exceptions;
 mod execute;
+mod instructions;
 mod interruption;
 mod itm;
 mod laps;
@@ -20,6 +21,7 @@ mod mpu;
 mod private_bus;
 mod profile;
 mod registers;
+mod running;
 mod scb;
 mod stop;
 mod systick;
@@ -35,13 +37,13 @@ pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
 
 use crate::bus::{Bus, Fault as BusFault, Width};
-use code_cache::{CodeCache, Page};
+use code_cache::CodeCache;
 use debug::Debug;
-use decode::{Form, Kind, Op};
+use decode::Op;
 use dwt::{CycleCounter, Event, EventCounters};
 use exception_entry::Entry;
 use exception_return::Return;
-use exceptions::{Exceptions, FIRST_IRQ, SYSTICK};
+use exceptions::{Exceptions, FIRST_IRQ};
 use itm::Itm;
 use laps::Laps;
 use memory::Purpose;
@@ -51,7 +53,6 @@ use scb::Scb;
 use serde::{Deserialize, Serialize};
 use systick::SysTick;
 use timing::{Fetch, Pairs};
-use trap::{cfsr, Exec, Trap};
 
 /// The processor. Cycles count from reset; a loaded or stored word is on the bus one cycle after its instruction issues.
 #[derive(Clone, Serialize, Deserialize)]
@@ -122,14 +123,6 @@ enum Sleep {
     Awake,
     UntilInterrupt,
     UntilEvent,
-}
-
-/// Why the core stopped executing from a page of the code cache without a trap.
-enum Left {
-    /// Execution goes on elsewhere, or something else is to be done first.
-    Page,
-    /// The next instruction has not been decoded yet, or its executions are counted.
-    Single,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -237,418 +230,6 @@ impl Core {
                 pc: address,
             }),
         }
-    }
-
-    /// Executes until `deadline_cycle` (the last instruction may end beyond it), the bus's attention, or sleep.
-    pub fn run<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
-        if self.debug.holds() {
-            return self.run_held(bus);
-        }
-        self.laps.forget();
-        loop {
-            self.set_horizon(deadline_cycle);
-            if self.laps.take_due() && !self.supervised() {
-                self.skip_laps();
-            }
-            self.execute_to_horizon(bus)?;
-            if self.laps.is_due() {
-                continue;
-            }
-            self.laps.forget();
-            if let Some(end) = self.between_instructions(bus, deadline_cycle)? {
-                return Ok(end);
-            }
-        }
-    }
-
-    /// As [`Core::run`], but after one instruction, or one part of an exception's entry or return, it hands control back. The core
-    /// does the same as in one go.
-    pub fn run_one<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
-        if self.debug.holds() {
-            return self.run_held(bus);
-        }
-        self.set_horizon(deadline_cycle);
-        if self.cycles < self.horizon {
-            self.next_instruction(bus)?;
-        }
-        let end = self.between_instructions(bus, deadline_cycle)?;
-        Ok(end.unwrap_or(RunEnd::Deadline))
-    }
-
-    #[inline(always)]
-    fn execute_to_horizon<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        if self.supervised() {
-            while self.cycles < self.horizon {
-                self.next_instruction(bus)?;
-            }
-        }
-        while self.cycles < self.horizon {
-            self.page_or_fault(bus)?;
-        }
-        Ok(())
-    }
-
-    /// Somebody looks at every instruction: DWT's counters or a stepping debug monitor. Whatever changes it has the fast loop look up.
-    fn supervised(&self) -> bool {
-        self.events.profile() || self.steps_into_monitor()
-    }
-
-    /// One instruction, and what is owed to those who look at every one.
-    fn next_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let steps = self.steps_into_monitor();
-        if self.events.profile() {
-            self.profiled_instruction(bus)?;
-        } else {
-            self.instruction_or_fault(bus)?;
-        }
-        if steps {
-            self.end_monitor_step();
-        }
-        Ok(())
-    }
-
-    /// One instruction or one exception entry; nothing while asleep or held.
-    pub fn step<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        if !self.held() {
-            self.step_unheld(bus)?;
-            self.end_step(bus)?;
-        }
-        Ok(())
-    }
-
-    fn step_unheld<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        self.horizon = 0;
-        self.sync_systick(self.cycles);
-        self.attention = false;
-        self.wake_if_due();
-        if self.in_sequence() {
-            return self.finish_sequence(bus);
-        }
-        if !self.asleep() {
-            self.next_instruction(bus)?;
-            self.begin_return(bus)?;
-            if self.leaving.is_some() {
-                self.finish_sequence(bus)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Carries entries and returns on until an instruction can execute.
-    fn finish_sequence<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        while self.in_sequence() {
-            self.sequence(bus, u64::MAX)?;
-            self.sync_systick(self.cycles);
-        }
-        Ok(())
-    }
-
-    /// One part of an exception's entry or return, up to `until`.
-    fn sequence<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
-        let began = self.cycles;
-        let result = if self.leaving.is_some() {
-            self.leave_exception(bus, until)
-        } else {
-            self.enter_exception(bus, until)
-        };
-        self.events.count(Event::Exception, self.cycles - began);
-        result
-    }
-
-    #[inline(always)]
-    fn set_horizon(&mut self, deadline_cycle: u64) {
-        self.wake_if_due();
-        let busy = self.in_sequence()
-            || self.sleep != Sleep::Awake
-            || self.returning.is_some()
-            || self.debug.wants_halt();
-        self.horizon = if busy {
-            0
-        } else {
-            deadline_cycle.min(self.systick.next_expiry().unwrap_or(u64::MAX))
-        };
-    }
-
-    /// What is due when the fast loop stops: a return, the machine's turn, timers, exceptions, sleep.
-    #[inline(always)]
-    fn between_instructions<B: Bus>(
-        &mut self,
-        bus: &mut B,
-        deadline_cycle: u64,
-    ) -> Result<Option<RunEnd>, Stop> {
-        self.begin_return(bus)?;
-        self.sync_systick(self.cycles);
-        if !self.inside_sequence() && self.obey_halt() {
-            return Ok(Some(RunEnd::Held));
-        }
-        if std::mem::take(&mut self.attention) {
-            return Ok(Some(RunEnd::Attention));
-        }
-        if self.cycles >= deadline_cycle {
-            return Ok(Some(RunEnd::Deadline));
-        }
-        if self.in_sequence() {
-            self.sequence(bus, deadline_cycle)?;
-        } else if self.asleep() {
-            return Ok(Some(RunEnd::Asleep));
-        }
-        Ok(None)
-    }
-
-    /// Ends sleep for good: what woke the core may be gone before it is looked at again.
-    fn wake_if_due(&mut self) {
-        if self.sleep != Sleep::Awake && !self.asleep() {
-            self.event &= self.sleep != Sleep::UntilEvent;
-            self.sleep = Sleep::Awake;
-        }
-    }
-
-    /// An entry or a return is under way.
-    fn inside_sequence(&self) -> bool {
-        self.entering.is_some() || self.leaving.is_some()
-    }
-
-    /// An exception is to be entered or left before the next instruction.
-    fn in_sequence(&self) -> bool {
-        self.inside_sequence() || self.exceptions.preempting().is_some()
-    }
-
-    /// Has the fast loop look up: exceptions, priorities or timers may have changed.
-    fn reconsider(&mut self) {
-        self.horizon = 0;
-    }
-
-    fn sync_systick(&mut self, now: u64) {
-        if self.systick.sync(now) {
-            self.pend(SYSTICK);
-        }
-    }
-
-    fn pend(&mut self, exception: u8) {
-        let was_pending = self.exceptions.is_pending(exception);
-        self.exceptions.pend(exception);
-        self.note_pending(!was_pending);
-        self.reconsider();
-    }
-
-    /// SEVONPEND (B3.2.7): what newly pends is an event, disabled or not.
-    fn note_pending(&mut self, newly: bool) {
-        self.event |= newly && self.scb.sev_on_pend();
-    }
-
-    #[inline(always)]
-    fn instruction_or_fault<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        match self.instruction(bus) {
-            Ok(()) => Ok(()),
-            Err(trap) => {
-                self.laps.forget();
-                self.take_trap(trap)
-            }
-        }
-    }
-
-    fn page_or_fault<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        match self.page_of_instructions(bus) {
-            Ok(()) => Ok(()),
-            Err(trap) => {
-                self.laps.forget();
-                self.take_trap(trap)
-            }
-        }
-    }
-
-    /// Instructions of one page of the code cache, up to the horizon.
-    fn page_of_instructions<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
-        let page = self.thumb.then(|| self.code.lend(self.pc)).flatten();
-        let Some(page) = page else {
-            return self.instruction(bus);
-        };
-        let result = match self.timing {
-            Timing::Nucleo => self.instructions_of::<B, true>(bus, &page),
-            Timing::Ideal => self.instructions_of::<B, false>(bus, &page),
-        };
-        self.code.give_back(page);
-        match result {
-            Ok(Left::Page) => Ok(()),
-            Ok(Left::Single) => self.instruction(bus),
-            Err(trap) => Err(trap),
-        }
-    }
-
-    /// Each timing has a loop of its own, in which it need not be asked for.
-    #[inline(never)]
-    fn instructions_of<B: Bus, const NUCLEO: bool>(
-        &mut self,
-        bus: &mut B,
-        page: &Page,
-    ) -> Exec<Left> {
-        let mut pc = self.pc;
-        while self.cycles < self.horizon && page.holds(pc) {
-            let op = page.get(pc);
-            if op.watch != 0 {
-                return Ok(Left::Single);
-            }
-            pc = self.carry_out::<B, NUCLEO>(bus, op, pc)?;
-        }
-        Ok(Left::Page)
-    }
-
-    fn instruction<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
-        let mut op = self.code.get(self.pc);
-        if op.undecoded() || !self.thumb {
-            op = self.fetch(bus)?;
-        }
-        match self.timing {
-            Timing::Nucleo => self.carry_out::<B, true>(bus, &op, self.pc)?,
-            Timing::Ideal => self.carry_out::<B, false>(bus, &op, self.pc)?,
-        };
-        if op.watch != 0 {
-            self.watches[op.watch as usize - 1].executions += 1;
-            self.laps.disturb();
-        }
-        Ok(())
-    }
-
-    /// The instruction at the PC, `pc`, decoded. Returns where the program goes on.
-    #[inline(always)]
-    fn carry_out<B: Bus, const NUCLEO: bool>(
-        &mut self,
-        bus: &mut B,
-        op: &Op,
-        pc: u32,
-    ) -> Exec<u32> {
-        let next_pc = pc.wrapping_add(op.size.into());
-        self.next_pc = next_pc;
-        if NUCLEO {
-            self.issue(op, pc, next_pc);
-        }
-        self.instructions += 1;
-        let mut next = next_pc;
-        let cycles = if self.itstate == 0 {
-            self.execute_form(bus, op, &mut next).map(|()| op.cycles)
-        } else {
-            let cycles = self.execute_in_it(bus, op);
-            next = self.next_pc;
-            cycles
-        };
-        match cycles {
-            Ok(cycles) => self.cycles += u64::from(cycles),
-            Err(trap) => {
-                self.instructions -= 1;
-                return Err(trap);
-            }
-        }
-        self.previous_pc = pc;
-        self.pc = next;
-        Ok(next)
-    }
-
-    /// Lets the present instruction execute no earlier than it can be fetched and its address generated.
-    #[inline(always)]
-    fn issue(&mut self, op: &Op, pc: u32, next_pc: u32) {
-        let free = self.cycles + u64::from(op.address_registers & self.late != 0);
-        self.late = op.late_registers;
-        self.cycles = self.fetch.issue(pc, next_pc, op, free);
-    }
-
-    /// An instruction that EPSR.ICI continues, or one of an IT block, skipped unless its condition holds (A7.3.2). Returns its cycles: skipping takes one.
-    fn execute_in_it<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u8> {
-        if self.itstate & 0xF == 0 {
-            return self.continue_interrupted(bus, op);
-        }
-        let last = self.itstate & 7 == 0;
-        if decode::misplaced_in_it(op, last) {
-            return Err(self.unpredictable_here(bus, op.size, "in this place of an IT block"));
-        }
-        let unconditional = op.kind == Kind::System(decode::System::Breakpoint);
-        let executed = unconditional || self.flags.satisfy(self.itstate >> 4);
-        if executed {
-            self.execute(bus, op)?;
-        }
-        self.itstate = if last {
-            0
-        } else {
-            self.itstate & 0xE0 | self.itstate << 1 & 0x1F
-        };
-        Ok(if executed { op.cycles } else { 1 })
-    }
-
-    /// Fetches, decodes and remembers the instruction at the PC.
-    #[cold]
-    #[inline(never)]
-    fn fetch<B: Bus>(&mut self, bus: &mut B) -> Exec<Op> {
-        if !self.thumb {
-            return Err(Trap::usage(cfsr::INVSTATE));
-        }
-        if self.debug.breaks_at(self.pc) {
-            return Err(self.breakpoint(0));
-        }
-        let first = self.fetch_halfword(bus, self.pc)?;
-        let wide = decode::is_wide(first);
-        let opcode = if wide {
-            u32::from(first) << 16 | u32::from(self.fetch_halfword(bus, self.pc.wrapping_add(2))?)
-        } else {
-            first.into()
-        };
-        let Some(mut op) = decode::decode(opcode, wide, self.pc) else {
-            return Err(Trap::Stop(Box::new(Stop::Undefined {
-                opcode,
-                pc: self.pc,
-            })));
-        };
-        if let Some(group) = decode::unpredictable(opcode, wide) {
-            return Err(self.unpredictable(opcode, group));
-        }
-        op.form = Form::of(&op);
-        op.cycles = timing::base_cycles(&op);
-        op.address_registers = timing::address_registers(&op);
-        op.late_registers = timing::late_registers(&op);
-        (op.arrives, op.leaves) = Fetch::slots(self.pc, op.size);
-        op.watch = self
-            .watches
-            .iter()
-            .position(|w| w.address == self.pc)
-            .map_or(0, |n| n as u8 + 1);
-        // What the MPU allows depends on privilege and priority: then nothing is remembered.
-        if !self.mpu.enabled() {
-            self.code.insert(self.pc, op);
-        }
-        Ok(op)
-    }
-
-    /// The instruction at the PC is UNPREDICTABLE there.
-    #[cold]
-    fn unpredictable_here<B: Bus>(&self, bus: &mut B, size: u8, group: &'static str) -> Trap {
-        let halfword = |address| bus.fetch(address).map_or(0, u32::from);
-        let opcode = (0..u32::from(size))
-            .step_by(2)
-            .map(|offset| self.pc.wrapping_add(offset))
-            .map(halfword)
-            .fold(0, |opcode, half| opcode << 16 | half);
-        self.unpredictable(opcode, group)
-    }
-
-    #[cold]
-    fn unpredictable(&self, opcode: u32, group: &'static str) -> Trap {
-        Trap::Stop(Box::new(Stop::Unpredictable {
-            opcode,
-            pc: self.pc,
-            group,
-        }))
-    }
-
-    fn fetch_halfword<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u16> {
-        if execute_never(address) || self.mpu.enabled() && !self.may_execute(address) {
-            return Err(Trap::Fault(trap::Fault {
-                exception: trap::MEM_MANAGE,
-                cfsr: cfsr::IACCVIOL,
-                address: None,
-            }));
-        }
-        bus.fetch(address).map_err(|fault| match fault {
-            BusFault::Bus { .. } => Trap::bus(cfsr::IBUSERR, None),
-            BusFault::Unmodelled { what, address } => Trap::unmodelled(what, address, self.pc),
-        })
     }
 
     /// Core cycles since power-up.
@@ -773,9 +354,4 @@ impl Core {
     pub fn executions(&self, index: usize) -> u64 {
         self.watches[index].executions
     }
-}
-
-/// Peripheral, device and system regions (B3.1, table B3-1).
-fn execute_never(address: u32) -> bool {
-    matches!(address >> 29, 2 | 5..=7)
 }

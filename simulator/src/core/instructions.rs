@@ -1,0 +1,245 @@
+//! One instruction after the other: found in the code cache, or fetched and decoded; issued when the prefetch unit has it; carried
+//! out, in an IT block if its condition holds.
+
+use super::code_cache::Page;
+use super::decode::{self, Form, Kind, Op};
+use super::stop::Stop;
+use super::timing::{self, Fetch, Timing};
+use super::trap::{self, cfsr, Exec, Trap};
+use super::Core;
+use crate::bus::{Bus, Fault as BusFault};
+
+/// Why the core stopped executing from a page of the code cache without a trap.
+enum Left {
+    /// Execution goes on elsewhere, or something else is to be done first.
+    Page,
+    /// The next instruction has not been decoded yet, or its executions are counted.
+    Single,
+}
+
+impl Core {
+    #[inline(always)]
+    pub(super) fn instruction_or_fault<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        match self.instruction(bus) {
+            Ok(()) => Ok(()),
+            Err(trap) => {
+                self.laps.forget();
+                self.take_trap(trap)
+            }
+        }
+    }
+
+    pub(super) fn page_or_fault<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        match self.page_of_instructions(bus) {
+            Ok(()) => Ok(()),
+            Err(trap) => {
+                self.laps.forget();
+                self.take_trap(trap)
+            }
+        }
+    }
+
+    /// Instructions of one page of the code cache, up to the horizon.
+    fn page_of_instructions<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
+        let page = self.thumb.then(|| self.code.lend(self.pc)).flatten();
+        let Some(page) = page else {
+            return self.instruction(bus);
+        };
+        let result = match self.timing {
+            Timing::Nucleo => self.instructions_of::<B, true>(bus, &page),
+            Timing::Ideal => self.instructions_of::<B, false>(bus, &page),
+        };
+        self.code.give_back(page);
+        match result {
+            Ok(Left::Page) => Ok(()),
+            Ok(Left::Single) => self.instruction(bus),
+            Err(trap) => Err(trap),
+        }
+    }
+
+    /// Each timing has a loop of its own, in which it need not be asked for.
+    #[inline(never)]
+    fn instructions_of<B: Bus, const NUCLEO: bool>(
+        &mut self,
+        bus: &mut B,
+        page: &Page,
+    ) -> Exec<Left> {
+        let mut pc = self.pc;
+        while self.cycles < self.horizon && page.holds(pc) {
+            let op = page.get(pc);
+            if op.watch != 0 {
+                return Ok(Left::Single);
+            }
+            pc = self.carry_out::<B, NUCLEO>(bus, op, pc)?;
+        }
+        Ok(Left::Page)
+    }
+
+    fn instruction<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
+        let mut op = self.code.get(self.pc);
+        if op.undecoded() || !self.thumb {
+            op = self.fetch(bus)?;
+        }
+        match self.timing {
+            Timing::Nucleo => self.carry_out::<B, true>(bus, &op, self.pc)?,
+            Timing::Ideal => self.carry_out::<B, false>(bus, &op, self.pc)?,
+        };
+        if op.watch != 0 {
+            self.watches[op.watch as usize - 1].executions += 1;
+            self.laps.disturb();
+        }
+        Ok(())
+    }
+
+    /// The instruction at the PC, `pc`, decoded. Returns where the program goes on.
+    #[inline(always)]
+    fn carry_out<B: Bus, const NUCLEO: bool>(
+        &mut self,
+        bus: &mut B,
+        op: &Op,
+        pc: u32,
+    ) -> Exec<u32> {
+        let next_pc = pc.wrapping_add(op.size.into());
+        self.next_pc = next_pc;
+        if NUCLEO {
+            self.issue(op, pc, next_pc);
+        }
+        self.instructions += 1;
+        let mut next = next_pc;
+        let cycles = if self.itstate == 0 {
+            self.execute_form(bus, op, &mut next).map(|()| op.cycles)
+        } else {
+            let cycles = self.execute_in_it(bus, op);
+            next = self.next_pc;
+            cycles
+        };
+        match cycles {
+            Ok(cycles) => self.cycles += u64::from(cycles),
+            Err(trap) => {
+                self.instructions -= 1;
+                return Err(trap);
+            }
+        }
+        self.previous_pc = pc;
+        self.pc = next;
+        Ok(next)
+    }
+
+    /// Lets the present instruction execute no earlier than it can be fetched and its address generated.
+    #[inline(always)]
+    fn issue(&mut self, op: &Op, pc: u32, next_pc: u32) {
+        let free = self.cycles + u64::from(op.address_registers & self.late != 0);
+        self.late = op.late_registers;
+        self.cycles = self.fetch.issue(pc, next_pc, op, free);
+    }
+
+    /// An instruction that EPSR.ICI continues, or one of an IT block, skipped unless its condition holds (A7.3.2). Returns its cycles: skipping takes one.
+    fn execute_in_it<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u8> {
+        if self.itstate & 0xF == 0 {
+            return self.continue_interrupted(bus, op);
+        }
+        let last = self.itstate & 7 == 0;
+        if decode::misplaced_in_it(op, last) {
+            return Err(self.unpredictable_here(bus, op.size, "in this place of an IT block"));
+        }
+        let unconditional = op.kind == Kind::System(decode::System::Breakpoint);
+        let executed = unconditional || self.flags.satisfy(self.itstate >> 4);
+        if executed {
+            self.execute(bus, op)?;
+        }
+        self.itstate = if last {
+            0
+        } else {
+            self.itstate & 0xE0 | self.itstate << 1 & 0x1F
+        };
+        Ok(if executed { op.cycles } else { 1 })
+    }
+
+    /// Fetches, decodes and remembers the instruction at the PC.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fetch<B: Bus>(&mut self, bus: &mut B) -> Exec<Op> {
+        if !self.thumb {
+            return Err(Trap::usage(cfsr::INVSTATE));
+        }
+        if self.debug.breaks_at(self.pc) {
+            return Err(self.breakpoint(0));
+        }
+        let first = self.fetch_halfword(bus, self.pc)?;
+        let wide = decode::is_wide(first);
+        let opcode = if wide {
+            u32::from(first) << 16 | u32::from(self.fetch_halfword(bus, self.pc.wrapping_add(2))?)
+        } else {
+            first.into()
+        };
+        let Some(mut op) = decode::decode(opcode, wide, self.pc) else {
+            return Err(Trap::Stop(Box::new(Stop::Undefined {
+                opcode,
+                pc: self.pc,
+            })));
+        };
+        if let Some(group) = decode::unpredictable(opcode, wide) {
+            return Err(self.unpredictable(opcode, group));
+        }
+        op.form = Form::of(&op);
+        op.cycles = timing::base_cycles(&op);
+        op.address_registers = timing::address_registers(&op);
+        op.late_registers = timing::late_registers(&op);
+        (op.arrives, op.leaves) = Fetch::slots(self.pc, op.size);
+        op.watch = self
+            .watches
+            .iter()
+            .position(|w| w.address == self.pc)
+            .map_or(0, |n| n as u8 + 1);
+        // What the MPU allows depends on privilege and priority: then nothing is remembered.
+        if !self.mpu.enabled() {
+            self.code.insert(self.pc, op);
+        }
+        Ok(op)
+    }
+
+    /// The instruction at the PC is UNPREDICTABLE there.
+    #[cold]
+    pub(super) fn unpredictable_here<B: Bus>(
+        &self,
+        bus: &mut B,
+        size: u8,
+        group: &'static str,
+    ) -> Trap {
+        let halfword = |address| bus.fetch(address).map_or(0, u32::from);
+        let opcode = (0..u32::from(size))
+            .step_by(2)
+            .map(|offset| self.pc.wrapping_add(offset))
+            .map(halfword)
+            .fold(0, |opcode, half| opcode << 16 | half);
+        self.unpredictable(opcode, group)
+    }
+
+    #[cold]
+    fn unpredictable(&self, opcode: u32, group: &'static str) -> Trap {
+        Trap::Stop(Box::new(Stop::Unpredictable {
+            opcode,
+            pc: self.pc,
+            group,
+        }))
+    }
+
+    fn fetch_halfword<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u16> {
+        if execute_never(address) || self.mpu.enabled() && !self.may_execute(address) {
+            return Err(Trap::Fault(trap::Fault {
+                exception: trap::MEM_MANAGE,
+                cfsr: cfsr::IACCVIOL,
+                address: None,
+            }));
+        }
+        bus.fetch(address).map_err(|fault| match fault {
+            BusFault::Bus { .. } => Trap::bus(cfsr::IBUSERR, None),
+            BusFault::Unmodelled { what, address } => Trap::unmodelled(what, address, self.pc),
+        })
+    }
+}
+
+/// Peripheral, device and system regions (B3.1, table B3-1).
+fn execute_never(address: u32) -> bool {
+    matches!(address >> 29, 2 | 5..=7)
+}

@@ -1,0 +1,207 @@
+//! From the machine's call to its next turn: instructions up to the horizon, and between them exceptions, timers, sleep and
+//! halting debug.
+
+use super::dwt::Event;
+use super::exceptions::SYSTICK;
+use super::stop::{RunEnd, Stop};
+use super::{Core, Sleep};
+use crate::bus::Bus;
+
+impl Core {
+    /// Executes until `deadline_cycle` (the last instruction may end beyond it), the bus's attention, or sleep.
+    pub fn run<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
+        if self.debug.holds() {
+            return self.run_held(bus);
+        }
+        self.laps.forget();
+        loop {
+            self.set_horizon(deadline_cycle);
+            if self.laps.take_due() && !self.supervised() {
+                self.skip_laps();
+            }
+            self.execute_to_horizon(bus)?;
+            if self.laps.is_due() {
+                continue;
+            }
+            self.laps.forget();
+            if let Some(end) = self.between_instructions(bus, deadline_cycle)? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// As [`Core::run`], but after one instruction, or one part of an exception's entry or return, it hands control back. The core
+    /// does the same as in one go.
+    pub fn run_one<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
+        if self.debug.holds() {
+            return self.run_held(bus);
+        }
+        self.set_horizon(deadline_cycle);
+        if self.cycles < self.horizon {
+            self.next_instruction(bus)?;
+        }
+        let end = self.between_instructions(bus, deadline_cycle)?;
+        Ok(end.unwrap_or(RunEnd::Deadline))
+    }
+
+    #[inline(always)]
+    fn execute_to_horizon<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        if self.supervised() {
+            while self.cycles < self.horizon {
+                self.next_instruction(bus)?;
+            }
+        }
+        while self.cycles < self.horizon {
+            self.page_or_fault(bus)?;
+        }
+        Ok(())
+    }
+
+    /// Somebody looks at every instruction: DWT's counters or a stepping debug monitor. Whatever changes it has the fast loop look up.
+    pub(super) fn supervised(&self) -> bool {
+        self.events.profile() || self.steps_into_monitor()
+    }
+
+    /// One instruction, and what is owed to those who look at every one.
+    fn next_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        let steps = self.steps_into_monitor();
+        if self.events.profile() {
+            self.profiled_instruction(bus)?;
+        } else {
+            self.instruction_or_fault(bus)?;
+        }
+        if steps {
+            self.end_monitor_step();
+        }
+        Ok(())
+    }
+
+    /// One instruction or one exception entry; nothing while asleep or held.
+    pub fn step<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        if !self.held() {
+            self.step_unheld(bus)?;
+            self.end_step(bus)?;
+        }
+        Ok(())
+    }
+
+    fn step_unheld<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        self.horizon = 0;
+        self.sync_systick(self.cycles);
+        self.attention = false;
+        self.wake_if_due();
+        if self.in_sequence() {
+            return self.finish_sequence(bus);
+        }
+        if !self.asleep() {
+            self.next_instruction(bus)?;
+            self.begin_return(bus)?;
+            if self.leaving.is_some() {
+                self.finish_sequence(bus)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries entries and returns on until an instruction can execute.
+    fn finish_sequence<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        while self.in_sequence() {
+            self.sequence(bus, u64::MAX)?;
+            self.sync_systick(self.cycles);
+        }
+        Ok(())
+    }
+
+    /// One part of an exception's entry or return, up to `until`.
+    pub(super) fn sequence<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
+        let began = self.cycles;
+        let result = if self.leaving.is_some() {
+            self.leave_exception(bus, until)
+        } else {
+            self.enter_exception(bus, until)
+        };
+        self.events.count(Event::Exception, self.cycles - began);
+        result
+    }
+
+    #[inline(always)]
+    fn set_horizon(&mut self, deadline_cycle: u64) {
+        self.wake_if_due();
+        let busy = self.in_sequence()
+            || self.sleep != Sleep::Awake
+            || self.returning.is_some()
+            || self.debug.wants_halt();
+        self.horizon = if busy {
+            0
+        } else {
+            deadline_cycle.min(self.systick.next_expiry().unwrap_or(u64::MAX))
+        };
+    }
+
+    /// What is due when the fast loop stops: a return, the machine's turn, timers, exceptions, sleep.
+    #[inline(always)]
+    fn between_instructions<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        deadline_cycle: u64,
+    ) -> Result<Option<RunEnd>, Stop> {
+        self.begin_return(bus)?;
+        self.sync_systick(self.cycles);
+        if !self.inside_sequence() && self.obey_halt() {
+            return Ok(Some(RunEnd::Held));
+        }
+        if std::mem::take(&mut self.attention) {
+            return Ok(Some(RunEnd::Attention));
+        }
+        if self.cycles >= deadline_cycle {
+            return Ok(Some(RunEnd::Deadline));
+        }
+        if self.in_sequence() {
+            self.sequence(bus, deadline_cycle)?;
+        } else if self.asleep() {
+            return Ok(Some(RunEnd::Asleep));
+        }
+        Ok(None)
+    }
+
+    /// Ends sleep for good: what woke the core may be gone before it is looked at again.
+    fn wake_if_due(&mut self) {
+        if self.sleep != Sleep::Awake && !self.asleep() {
+            self.event &= self.sleep != Sleep::UntilEvent;
+            self.sleep = Sleep::Awake;
+        }
+    }
+
+    /// An entry or a return is under way.
+    pub(super) fn inside_sequence(&self) -> bool {
+        self.entering.is_some() || self.leaving.is_some()
+    }
+
+    /// An exception is to be entered or left before the next instruction.
+    pub(super) fn in_sequence(&self) -> bool {
+        self.inside_sequence() || self.exceptions.preempting().is_some()
+    }
+
+    /// Has the fast loop look up: exceptions, priorities or timers may have changed.
+    pub(super) fn reconsider(&mut self) {
+        self.horizon = 0;
+    }
+
+    pub(super) fn sync_systick(&mut self, now: u64) {
+        if self.systick.sync(now) {
+            self.pend(SYSTICK);
+        }
+    }
+
+    pub(super) fn pend(&mut self, exception: u8) {
+        let was_pending = self.exceptions.is_pending(exception);
+        self.exceptions.pend(exception);
+        self.note_pending(!was_pending);
+        self.reconsider();
+    }
+
+    /// SEVONPEND (B3.2.7): what newly pends is an event, disabled or not.
+    pub(super) fn note_pending(&mut self, newly: bool) {
+        self.event |= newly && self.scb.sev_on_pend();
+    }
+}
