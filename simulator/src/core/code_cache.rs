@@ -131,7 +131,7 @@ impl CodeCache {
     /// Whether a store to SRAM may have changed what is remembered.
     #[inline(always)]
     pub fn may_hold(&self, address: u32) -> bool {
-        address >= self.writable_first && address <= self.writable_last
+        self.may_hold_any(address, address)
     }
 
     /// Whether stores to SRAM from address `first` to address `last` may have changed what is remembered.

@@ -20,23 +20,22 @@ enum Left {
 impl Core {
     #[inline(always)]
     pub(super) fn instruction_or_fault<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        match self.instruction(bus) {
-            Ok(()) => Ok(()),
-            Err(trap) => {
-                self.laps.forget();
-                self.take_trap(trap)
-            }
-        }
+        let result = self.instruction(bus);
+        self.take_any(result)
     }
 
     pub(super) fn page_or_fault<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        match self.page_of_instructions(bus) {
-            Ok(()) => Ok(()),
-            Err(trap) => {
-                self.laps.forget();
-                self.take_trap(trap)
-            }
-        }
+        let result = self.page_of_instructions(bus);
+        self.take_any(result)
+    }
+
+    /// Takes the trap, if there is one.
+    #[inline(always)]
+    fn take_any(&mut self, result: Exec<()>) -> Result<(), Stop> {
+        result.or_else(|trap| {
+            self.laps.forget();
+            self.take_trap(trap)
+        })
     }
 
     /// Instructions of one page of the code cache, up to the horizon.

@@ -217,17 +217,14 @@ impl Core {
         now: u64,
     ) -> Exec<u32> {
         if self.is_watched() {
-            return self.load_beyond_polls(bus, address, width, now);
+            self.note_access(address, width, Access::Read);
+        } else if let Some((loaded, steady)) = bus.poll(address, width, now) {
+            self.note_attention(bus);
+            self.wait_for_load(loaded.wait_cycles);
+            self.note_read(|| Some(steady));
+            return Ok(loaded.value);
         }
-        match bus.poll(address, width, now) {
-            Some((loaded, steady)) => {
-                self.note_attention(bus);
-                self.wait_for_load(loaded.wait_cycles);
-                self.note_read(|| Some(steady));
-                Ok(loaded.value)
-            }
-            None => self.load_beyond_polls(bus, address, width, now),
-        }
+        self.load_beyond_polls(bus, address, width, now)
     }
 
     #[inline(never)]
@@ -238,9 +235,6 @@ impl Core {
         width: Width,
         now: u64,
     ) -> Exec<u32> {
-        if self.is_watched() {
-            self.note_access(address, width, Access::Read);
-        }
         if is_private(address) {
             return self.load_private(address, width, now);
         }

@@ -83,39 +83,38 @@ const SINGLY: [&str; 7] = [
     "poke SHCSR, 0x70000\n ldr r0, =0xE000ED90\n ldr r1, =0x20000010\n str r1, [r0, #12]\n ldr r1, =0x00000013\n str r1, [r0, #16]\n movs r1, #5\n str r1, [r0, #4]\n dsb\n isb\n str r5, [r4]\n bkpt 1",
 ];
 
-#[test]
-fn a_plain_access_is_as_in_general() {
-    for program in SINGLY {
-        let general = outcome(program, None, false);
-        assert_eq!(outcome(program, None, true), general, "{program}");
-    }
-}
-
-#[test]
-fn an_interrupt_finds_plain_accesses_in_the_same_place() {
-    for arrival in 60..90 {
-        let general = outcome(SINGLY[1], Some(arrival), false);
-        assert_eq!(
-            outcome(SINGLY[1], Some(arrival), true),
-            general,
-            "{arrival}"
-        );
-    }
-}
-
-#[test]
-fn a_run_in_one_go_is_as_one_word_after_the_other() {
-    for program in PROGRAMS {
+/// In one go each program does what it does one access after the other.
+fn assert_same_in_one_go(programs: &[&str]) {
+    for program in programs {
         let singly = outcome(program, None, false);
         assert_eq!(outcome(program, None, true), singly, "{program}");
     }
 }
 
-#[test]
-fn an_interrupt_finds_a_run_in_the_same_place() {
-    let program = PROGRAMS[0];
+/// So it does where an interrupt comes, one cycle later each time.
+fn assert_same_when_interrupted(program: &str) {
     for arrival in 60..90 {
         let singly = outcome(program, Some(arrival), false);
         assert_eq!(outcome(program, Some(arrival), true), singly, "{arrival}");
     }
+}
+
+#[test]
+fn a_plain_access_is_as_in_general() {
+    assert_same_in_one_go(&SINGLY);
+}
+
+#[test]
+fn an_interrupt_finds_plain_accesses_in_the_same_place() {
+    assert_same_when_interrupted(SINGLY[1]);
+}
+
+#[test]
+fn a_run_in_one_go_is_as_one_word_after_the_other() {
+    assert_same_in_one_go(&PROGRAMS);
+}
+
+#[test]
+fn an_interrupt_finds_a_run_in_the_same_place() {
+    assert_same_when_interrupted(PROGRAMS[0]);
 }

@@ -74,29 +74,17 @@ impl Core {
             Form::Compare => _ = self.flags.subtract(self.get(op.n), self.get(op.m)),
             Form::CompareImmediate => _ = self.flags.subtract(self.get(op.n), op.imm),
             Form::Add => self.put(op, self.get(op.n).wrapping_add(self.get(op.m))),
-            Form::AddFlags => {
-                let sum = self.flags.add(self.get(op.n), self.get(op.m));
-                self.put(op, sum);
-            }
+            Form::AddFlags => self.put_sum(op, self.get(op.m)),
             Form::AddImmediate => self.put(op, self.get(op.n).wrapping_add(op.imm)),
-            Form::AddImmediateFlags => {
-                let sum = self.flags.add(self.get(op.n), op.imm);
-                self.put(op, sum);
-            }
+            Form::AddImmediateFlags => self.put_sum(op, op.imm),
             Form::AddShiftedLeft => {
                 let shifted = self.get(op.m) << (op.amount & 31);
                 self.put(op, self.get(op.n).wrapping_add(shifted));
             }
             Form::Subtract => self.put(op, self.get(op.n).wrapping_sub(self.get(op.m))),
-            Form::SubtractFlags => {
-                let difference = self.flags.subtract(self.get(op.n), self.get(op.m));
-                self.put(op, difference);
-            }
+            Form::SubtractFlags => self.put_difference(op, self.get(op.m)),
             Form::SubtractImmediate => self.put(op, self.get(op.n).wrapping_sub(op.imm)),
-            Form::SubtractImmediateFlags => {
-                let difference = self.flags.subtract(self.get(op.n), op.imm);
-                self.put(op, difference);
-            }
+            Form::SubtractImmediateFlags => self.put_difference(op, op.imm),
             Form::AndImmediate => self.put(op, self.get(op.n) & op.imm),
             Form::Or => self.put(op, self.get(op.n) | self.get(op.m)),
             Form::ExclusiveOrShiftedRight => {
@@ -117,6 +105,18 @@ impl Core {
     fn put_nz(&mut self, op: &Op, result: u32) {
         self.flags.set_nz(result);
         self.put(op, result);
+    }
+
+    #[inline(always)]
+    fn put_sum(&mut self, op: &Op, addend: u32) {
+        let sum = self.flags.add(self.get(op.n), addend);
+        self.put(op, sum);
+    }
+
+    #[inline(always)]
+    fn put_difference(&mut self, op: &Op, subtrahend: u32) {
+        let difference = self.flags.subtract(self.get(op.n), subtrahend);
+        self.put(op, difference);
     }
 
     /// Loads a register's low bytes; the others are zero.
