@@ -7,16 +7,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from capture.bench import BoardResource, read_bench
-from capture.boards import Board, open_board
-from capture.ceilings import of_firmware
-from capture.duration import bound_s
-from capture.evidence import weigh
-from capture.keeping import RunResult, keep_findings, keep_observation
-from capture.observe import Order, Progress, observe
-from capture.run_folder import RunFolder
-from capture.sigrok_cli import versions
-from capture.summary import Setting
+from capture.acquisition.duration import bound_s
+from capture.acquisition.observe import Order, Progress, observe
+from capture.acquisition.sigrok_cli import versions
+from capture.desk.bench import BoardResource, read_bench
+from capture.desk.boards import Board, open_board
+from capture.joining.evidence import weigh
+from capture.run_folder.folder import RunFolder
+from capture.store import RunResult, keep_findings, keep_observation
+from capture.summary.bounds import of_firmware
+from capture.summary.summary import Setting
 from firmware.build import FirmwareImage
 from scenarios.plan import Plan
 

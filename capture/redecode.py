@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from capture import run_folder as names
-from capture.edges import CaptureError, read_parquet
-from capture.evidence import Evidence, ToolReport, weigh
-from capture.keeping import RunResult, keep_findings
-from capture.run_folder import RunFolder
-from capture.summary import SCHEMA, Setting
+from capture.joining.evidence import Evidence, ToolReport, weigh
+from capture.run_folder import folder as names
+from capture.run_folder.edges import CaptureError, read_parquet
+from capture.run_folder.folder import RunFolder
+from capture.store import RunResult, keep_findings
+from capture.summary.summary import SCHEMA, Setting
 from scenarios import catalogue
 from scenarios.errors import ImageError, ScenarioError
 from scenarios.generators.generator import Step

@@ -8,13 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from capture import run_folder as names
-from capture.edges import EdgeList
-from capture.evidence import Evidence
-from capture.run_folder import RunFolder
-from capture.session_file import write_sr
-from capture.summary import Setting, summarise_run
-from capture.verdict import Verdict
+from capture.joining.evidence import Evidence
+from capture.run_folder import folder as names
+from capture.run_folder.edges import EdgeList
+from capture.run_folder.folder import RunFolder
+from capture.run_folder.session_file import write_sr
+from capture.summary.summary import Setting, summarise_run
+from capture.verdict.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from capture import conductor, suitability
-from capture.options import Options
+from analysis.explain import explanation
+from analysis.explain.errors import ExplainError
+from capture import conductor
+from console import choose_allocators as suitability
+from console.options import Options
 from firmware import build as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan
 from simulator import build as simulator
-from simulator.explain import explanation
-from simulator.explain.errors import ExplainError
 
 
 def run(

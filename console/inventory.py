@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from capture import bench
+from capture.desk import bench
 from firmware import catalogue as heaps
 from scenarios import catalogue
 

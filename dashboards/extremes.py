@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from capture.metrology.extremes import CONFIDENCE, Estimate, Fit, estimate
+from analysis.metrology.extremes import CONFIDENCE, Estimate, Fit, estimate
 from dashboards.quantities import ALL, samples
 from dashboards.runs import LoadedRun, RunError, load_run
 

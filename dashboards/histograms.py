@@ -1,10 +1,10 @@
-"""A run's distributions as files for HdrHistogram's tools (capture/metrology/histogram.py)."""
+"""A run's distributions as files for HdrHistogram's tools (analysis/metrology/histogram.py)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from capture.metrology.histogram import percentile_distribution
+from analysis.metrology.histogram import percentile_distribution
 from dashboards.quantities import ALL, samples
 from dashboards.runs import RunError, load_run
 

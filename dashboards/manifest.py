@@ -51,7 +51,7 @@ class Summary:
 
     @classmethod
     def of(cls, statistics: Mapping[str, Any]) -> Summary:
-        """From what capture.metrology.quantiles found."""
+        """From what analysis.metrology.quantiles found."""
         return cls(**statistics)
 
     def less(self, baseline: float) -> Summary:

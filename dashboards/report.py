@@ -13,9 +13,6 @@ from plotly.offline import get_plotlyjs
 
 from dashboards.captures import embed
 from dashboards.chart import Chart
-from dashboards.comparison import comparison_table
-from dashboards.details import run_details
-from dashboards.differences import differences_table
 from dashboards.figures.agreement import agreement
 from dashboards.figures.cycles_by_probes import cycles_by_probes
 from dashboards.figures.heap_state import heap_state
@@ -31,6 +28,9 @@ from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.headline import headline
 from dashboards.runs import LoadedRun, RunError, load_run
 from dashboards.series import Series, by_scenario
+from dashboards.tables.comparison import comparison_table
+from dashboards.tables.details import run_details
+from dashboards.tables.differences import differences_table
 from dashboards.treatment import AS_MEASURED, Treatment, treated
 
 FIGURES = (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from dashboards import tables
+from capture.run_folder import tables
 from dashboards.manifest import Manifest, RunError, read_manifest
 
 INTERRUPTS = {**tables.INTERRUPTS, **tables.INTERRUPTS_ADDED}

@@ -8,11 +8,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dashboards import ceilings
 from dashboards.formatting import quantity as number
 from dashboards.quantities import PRINTED, Quantity, shown
 from dashboards.runs import LoadedRun
 from dashboards.series import Series, by_scenario
+from dashboards.tables import bounds as ceilings
 
 # What a report needs at the most: for an output that has no width of its own.
 WIDTH_COLUMNS = 100

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from capture.metrology.intervals import percentile_intervals
-from capture.metrology.quantiles import summarise
+from analysis.metrology.intervals import percentile_intervals
+from analysis.metrology.quantiles import summarise
 from dashboards.certainty import Interval
 from dashboards.manifest import Summary
 from dashboards.quantities import ALL, samples

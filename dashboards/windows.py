@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from capture.run_folder.tables import Edges
 from dashboards.runs import LoadedRun
 from dashboards.selection import interrupt_keys, operation_keys
-from dashboards.tables import Edges
 
 # Room around an operation: a share of its width, and at least this, in which the handler and the
 # task it wakes are seen to answer.

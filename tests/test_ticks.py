@@ -13,11 +13,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from capture.edges import CHANNELS, EdgeList
-from capture.evidence import Evidence, ToolReport, weigh
-from capture.records import TickRecord
-from capture.ticks import find_ticks
-from decoders.vectorised import high_within
+from capture.instruments.ticks import find_ticks
+from capture.joining.evidence import Evidence, ToolReport, weigh
+from capture.reading.vectorised import high_within
+from capture.run_folder.edges import CHANNELS, EdgeList
+from capture.run_folder.records import TickRecord
 from firmware import build as firmware
 from firmware.tests.test_on_virtual_nucleo import PINS
 from scenarios import catalogue

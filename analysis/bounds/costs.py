@@ -7,7 +7,7 @@ that interrupts take is not in it.
 
 from __future__ import annotations
 
-from simulator.bounds.graph import Instruction
+from analysis.bounds.graph import Instruction
 
 WAIT_STATES = 2
 """Of the flash at 84 MHz (RM0368 §3.4.1)."""

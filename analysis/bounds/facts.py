@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from simulator.bounds.errors import NoBoundError
+from analysis.bounds.errors import NoBoundError
 
 _FILE = Path(__file__).resolve().parent / "loops.toml"
 _UNLIMITED = "unlimited"

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import capstone
 from capstone import arm
 
-from simulator.bounds.errors import NoBoundError
-from simulator.explain.program import Program
+from analysis.bounds.errors import NoBoundError
+from analysis.explain.program import Program
 
 _LONGEST_RUN_BYTES = 4096
 # So far before a branch by a table its index is compared.

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from simulator.bounds.errors import NoBoundError
-from simulator.bounds.facts import Loops
-from simulator.bounds.section import Sections
-from simulator.explain.errors import ExplainError
-from simulator.explain.program import Program
+from analysis.bounds.errors import NoBoundError
+from analysis.bounds.facts import Loops
+from analysis.bounds.section import Sections
+from analysis.explain.errors import ExplainError
+from analysis.explain.program import Program
 
 FACADES = {
     "allocate": "heap_allocate",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from simulator.bounds.errors import NoBoundError
+from analysis.bounds.errors import NoBoundError
 
 Successors = Mapping[int, Sequence[tuple[int, int]]]
 """Of each node: (node, cost of the edge)."""

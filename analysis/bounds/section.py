@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from simulator.bounds import costs
-from simulator.bounds.errors import NoBoundError
-from simulator.bounds.graph import Disassembler, Graph, Instruction
-from simulator.bounds.longest import longest
-from simulator.explain.program import Program
+from analysis.bounds import costs
+from analysis.bounds.errors import NoBoundError
+from analysis.bounds.graph import Disassembler, Graph, Instruction
+from analysis.bounds.longest import longest
+from analysis.explain.program import Program
 
 BEGIN, END = "heap_port_critical_begin", "heap_port_critical_end"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.explain.program import Program
+from analysis.explain.program import Program
 
 
 @dataclass(frozen=True)

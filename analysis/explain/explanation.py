@@ -12,20 +12,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from capture import run_folder as names
-from capture.edges import CaptureError, EdgeList, read_parquet
-from capture.run_folder import RunFolder
-from capture.session_file import write_sr
+from analysis.explain import execution, heap_map, stack
+from analysis.explain.errors import ExplainError
+from analysis.explain.program import Program
+from analysis.explain.replay import TRACE_MOST, Replay, replay, window
+from analysis.explain.worst import Worst, find
+from capture.run_folder import folder as names
+from capture.run_folder.edges import CaptureError, EdgeList, read_parquet
+from capture.run_folder.folder import RunFolder
+from capture.run_folder.session_file import write_sr
 from firmware import build as firmware
 from firmware import catalogue
 from scenarios.errors import ImageError
 from scenarios.operations import Call, Mark, decode
 from simulator import build as simulator
-from simulator.explain import execution, heap_map, stack
-from simulator.explain.errors import ExplainError
-from simulator.explain.program import Program
-from simulator.explain.replay import TRACE_MOST, Replay, replay, window
-from simulator.explain.worst import Worst, find
 
 FOLDER = "explain"
 SCHEMA = 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from simulator.explain.program import Program
-from simulator.explain.replay import State
+from analysis.explain.program import Program
+from analysis.explain.replay import State
 
 # firmware/heap/block_layer.h
 _HEADER_BYTES = 16

@@ -17,7 +17,7 @@ from elftools.common.exceptions import DWARFError, ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from simulator.explain.errors import ExplainError
+from analysis.explain.errors import ExplainError
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from capture.bench import IMAGE_ADDRESS
-from capture.edges import CHANNELS, EdgeList
-from simulator.explain.errors import ExplainError
-from simulator.explain.worst import Worst
+from analysis.explain.errors import ExplainError
+from analysis.explain.worst import Worst
+from capture.desk.bench import IMAGE_ADDRESS
+from capture.run_folder.edges import CHANNELS, EdgeList
 
 PINS = ("PA8", "PA9", "PA0", "PA10", "PB10", "PA1", "PB5", "PB4")
 """The pin of each of CHANNELS (docs/SPEC.md, section 1)."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from capture.edges import EdgeList
-from simulator.explain.errors import ExplainError
+from analysis.explain.errors import ExplainError
+from capture.run_folder.edges import EdgeList
 
 QUANTITIES = {"critical": "critical_ns", "free": "free_critical_ns", "latency": "interrupt_latency_ns"}
 """What can be explained, and the statistic of run.json whose maximum it is."""

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import cramervonmises, genextreme, genpareto
 
-from capture.metrology.series import LAGS, Test, halves_alike, ljung_box, mann_kendall
+from analysis.metrology.series import LAGS, Test, halves_alike, ljung_box, mann_kendall
 
 # Of all the tests together: each is held to its share (Bonferroni).
 SIGNIFICANCE = 0.05

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
-from capture.metrology.quantiles import PERCENTILES, rank, samples_needed
+from analysis.metrology.quantiles import PERCENTILES, rank, samples_needed
 
 CONFIDENCE = 0.95
 

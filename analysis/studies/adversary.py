@@ -10,9 +10,9 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
+from analysis.studies.critical_sections import CriticalSection, run
 from scenarios.operations import Allocate, Free, Image, Operation, encode
 from scenarios.stimulus import Stimulus
-from simulator.critical_sections import CriticalSection, run
 
 _QUIET = Stimulus("none", 0, 0)
 _LARGEST_BYTES = 8192

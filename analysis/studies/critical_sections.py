@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from capture.probes import PULSES_BEFORE
+from capture.reading.probes import PULSES_BEFORE
 from firmware import build as firmware
 from simulator import build as simulator
 

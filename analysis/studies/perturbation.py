@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
-from capture.probes import PULSES_BEFORE
+from capture.reading.probes import PULSES_BEFORE
 from firmware import build as firmware
 from scenarios.operations import Allocate, Free, Image, Operation, encode
 from scenarios.stimulus import NO_STIMULUS

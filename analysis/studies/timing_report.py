@@ -1,4 +1,4 @@
-"""Cycles that the virtual Nucleo predicts, beside measured ones: `python -m simulator.timing_report`.
+"""Cycles that the virtual Nucleo predicts, beside measured ones: `python -m analysis.studies.timing_report`.
 
 Measured: the article "A Heap Without a Tail", Nucleo-F401RE, 84 MHz, -O2, flash accelerator off. Its facade
 around the two searches is not ours (header checks, statistics, hooks), so whole allocations are compared for

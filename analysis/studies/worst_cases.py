@@ -1,4 +1,4 @@
-"""Worst critical sections of the TLSFs side by side: `python -m simulator.worst_cases`.
+"""Worst critical sections of the TLSFs side by side: `python -m analysis.studies.worst_cases`.
 
 It prints the table of docs/TLSF.md. Same compiler options (`-O2`), facade, region, scenarios and timing; no
 interrupts, so what is seen is the allocator's.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from analysis.studies.critical_sections import run, worst
 from scenarios import catalogue
 from scenarios.stimulus import Stimulus
-from simulator.critical_sections import run, worst
 
 OURS = ("tlsf_compact", "tlsf")
 OTHERS = ("tlsf_crate", "tlsf_conte", "rlsf")

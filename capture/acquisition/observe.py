@@ -11,15 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from capture.bench import AnalyzerResource
-from capture.boards import Board
-from capture.edges import CHANNELS, EdgeList
-from capture.evidence import ToolReport
-from capture.record_reader import SILENCE_S, RecordReader
-from capture.rtt_reader import RttReader
-from capture.run_folder import IMAGE
-from capture.serial_reader import SerialReader
-from capture.sigrok_cli import CaptureRequest, CaptureResult, SigrokCapture
+from capture.acquisition.record_reader import SILENCE_S, RecordReader
+from capture.acquisition.rtt_reader import RttReader
+from capture.acquisition.serial_reader import SerialReader
+from capture.acquisition.sigrok_cli import CaptureRequest, CaptureResult, SigrokCapture
+from capture.desk.bench import AnalyzerResource
+from capture.desk.boards import Board
+from capture.joining.evidence import ToolReport
+from capture.run_folder.edges import CHANNELS, EdgeList
+from capture.run_folder.folder import IMAGE
 
 # After the last sample the last records are still under way, for a while on a busy host; where the capture
 # broke off there may be none.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from capture.debug_probe import ProbeAddress, ProbeSession, symbol
-from capture.edges import CaptureError
-from capture.record_reader import SILENCE_S, RecordReader, first_line
-from capture.rtt_ring import RttRing
+from capture.acquisition.record_reader import SILENCE_S, RecordReader, first_line
+from capture.acquisition.rtt_ring import RttRing
+from capture.desk.debug_probe import ProbeAddress, ProbeSession, symbol
+from capture.run_folder.edges import CaptureError
 
 CONTROL_BLOCK = "_SEGGER_RTT"
 

@@ -20,8 +20,8 @@ from io import RawIOBase
 from types import TracebackType
 from typing import IO, cast
 
-from capture.edges import CHANNELS, CaptureError, EdgeList
-from capture.extract import EdgeExtractor
+from capture.run_folder.edges import CHANNELS, CaptureError, EdgeList
+from capture.run_folder.extract import EdgeExtractor
 
 TOOL = "sigrok-cli"
 SILENCE_S = 10.0

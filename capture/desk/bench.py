@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from capture.edges import CHANNELS, CaptureError
+from capture.run_folder.edges import CHANNELS, CaptureError
 
-BENCH_FILE = Path(__file__).resolve().parent.parent / "bench.toml"
+BENCH_FILE = Path(__file__).resolve().parents[2] / "bench.toml"
 
 # Where every loader puts the operation image: the last 256 KiB of the flash (docs/SPEC.md, section 3).
 IMAGE_ADDRESS = 0x0804_0000

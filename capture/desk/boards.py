@@ -7,10 +7,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from capture.bench import BoardResource
-from capture.debug_probe import ProbeAddress
-from capture.nucleo_board import NucleoBoard
-from capture.virtual_board import VirtualBoard
+from capture.desk.bench import BoardResource
+from capture.desk.debug_probe import ProbeAddress
+from capture.desk.nucleo_board import NucleoBoard
+from capture.desk.virtual_board import VirtualBoard
 
 
 class Board(Protocol):

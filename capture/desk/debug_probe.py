@@ -21,10 +21,10 @@ from pyocd.debug.elf.elf import ELFBinaryFile
 from pyocd.debug.elf.symbols import ELFSymbolProvider
 from pyocd.probe.tcp_client_probe import TCPClientProbe
 
-from capture.edges import CaptureError
-from capture.record_reader import first_line
+from capture.acquisition.record_reader import first_line
+from capture.run_folder.edges import CaptureError
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 TARGET_SCRIPT = ROOT / "pyocd_user.py"
 
 

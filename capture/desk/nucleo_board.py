@@ -11,10 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from capture.bench import IMAGE_ADDRESS, BoardResource
-from capture.debug_probe import TARGET_SCRIPT, ProbeAddress
-from capture.edges import CaptureError
-from capture.record_reader import first_line
+from capture.acquisition.record_reader import first_line
+from capture.desk.bench import IMAGE_ADDRESS, BoardResource
+from capture.desk.debug_probe import TARGET_SCRIPT, ProbeAddress
+from capture.run_folder.edges import CaptureError
 
 PYOCD_TIMEOUT_S = 120
 

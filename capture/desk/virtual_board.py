@@ -13,9 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from capture.bench import IMAGE_ADDRESS, BoardResource
-from capture.debug_probe import ProbeAddress
-from capture.edges import CaptureError
+from capture.desk.bench import IMAGE_ADDRESS, BoardResource
+from capture.desk.debug_probe import ProbeAddress
+from capture.run_folder.edges import CaptureError
 from simulator import build as simulator
 
 CHANNELS = 8

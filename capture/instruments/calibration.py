@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capture.metrology.quantiles import nearest_rank
-from capture.records import CalibrationRecord
-from capture.wire import SECTIONS_PER_END, Wire
+from analysis.metrology.quantiles import nearest_rank
+from capture.reading.wire import SECTIONS_PER_END, Wire
+from capture.run_folder.records import CalibrationRecord
 
 Cycles = npt.NDArray[np.float64]
 

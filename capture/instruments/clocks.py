@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capture.records import CalibrationRecord
-from capture.wire import SECTIONS_PER_END, Calibration, Wire
-from decoders.vectorised import slope_uncertainty
+from capture.reading.vectorised import slope_uncertainty
+from capture.reading.wire import SECTIONS_PER_END, Calibration, Wire
+from capture.run_folder.records import CalibrationRecord
 
 COUNTER_CYCLES = 1 << 32
 

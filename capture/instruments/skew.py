@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capture.wire import COMMON_PULSES, Calibration, Wire
+from capture.reading.wire import COMMON_PULSES, Calibration, Wire
 
 
 @dataclass(frozen=True)

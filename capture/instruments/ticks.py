@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capture.clocks import CounterFit
-from capture.edges import EdgeList, Samples
-from capture.records import TickRecord
-from decoders import vectorised
+from capture.instruments.clocks import CounterFit
+from capture.reading import vectorised
+from capture.run_folder.edges import EdgeList, Samples
+from capture.run_folder.records import TickRecord
 
 # SysTick is the least urgent of the interrupts: it waits for every one of these pins to fall.
 HOLDING = ("CRIT", "ISR", "CISR")

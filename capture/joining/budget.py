@@ -13,12 +13,12 @@ from typing import Any
 
 import polars as pl
 
-from capture.calibration import MarkerCost
-from capture.clocks import CounterFit
-from capture.quantities import Quantity, of_each
-from capture.records import CostRecord, RecordLog
-from capture.skew import skew_between
-from capture.wire import NS_PER_S, Wire
+from capture.instruments.calibration import MarkerCost
+from capture.instruments.clocks import CounterFit
+from capture.instruments.skew import skew_between
+from capture.reading.wire import NS_PER_S, Wire
+from capture.run_folder.quantities import Quantity, of_each
+from capture.run_folder.records import CostRecord, RecordLog
 
 
 @dataclass(frozen=True)

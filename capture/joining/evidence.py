@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from capture.budget import Budget, Instruments, error_budgets
-from capture.edges import EdgeList
-from capture.join import Join, join
-from capture.probes import Probes, witness
-from capture.records import Boot, RecordLog, parse
-from capture.wire import Wire, read_wire
+from capture.joining.budget import Budget, Instruments, error_budgets
+from capture.joining.join import Join, join
+from capture.reading.probes import Probes, witness
+from capture.reading.wire import Wire, read_wire
+from capture.run_folder.edges import EdgeList
+from capture.run_folder.records import Boot, RecordLog, parse
 from scenarios.plan import Plan
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from capture.ticks import Ticks
-from capture.wire import NS_PER_S, Windows, Wire
-from decoders import vectorised
+from capture.instruments.ticks import Ticks
+from capture.reading import vectorised
+from capture.reading.wire import NS_PER_S, Windows, Wire
 
 INTERRUPTS_SCHEMA = pl.Schema(
     {

@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from capture.calibration import MarkerCost, calibrate
-from capture.clocks import CounterFit, fit_counter
-from capture.interrupts import interrupts_of
-from capture.probes import Probes
-from capture.records import CalibrationRecord, OperationRecord, RecordLog, TickRecord
-from capture.ticks import find_ticks
-from capture.wire import NS_PER_S, PulseTrain, Windows, Wire
-from decoders import vectorised
+from capture.instruments.calibration import MarkerCost, calibrate
+from capture.instruments.clocks import CounterFit, fit_counter
+from capture.instruments.ticks import find_ticks
+from capture.joining.interrupts import interrupts_of
+from capture.reading import vectorised
+from capture.reading.probes import Probes
+from capture.reading.wire import NS_PER_S, PulseTrain, Windows, Wire
+from capture.run_folder.records import CalibrationRecord, OperationRecord, RecordLog, TickRecord
 from scenarios.plan import Plan
 
 OPERATIONS_SCHEMA = pl.Schema(

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from capture.join import Join
-from capture.wire import NS_PER_S, PulseTrain
+from capture.joining.join import Join
+from capture.reading.wire import NS_PER_S, PulseTrain
 from scenarios.plan import Plan
 
 # An interrupt of the control class keeps the processor for less than this.

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from capture.edges import CaptureError
-from capture.records import Boot, RecordLog
-from capture.run_folder import COUNTS
-from capture.wire import COMMON_PULSES, SECTIONS_PER_END
+from capture.reading.wire import COMMON_PULSES, SECTIONS_PER_END
+from capture.run_folder.edges import CaptureError
+from capture.run_folder.folder import COUNTS
+from capture.run_folder.records import Boot, RecordLog
 from firmware import catalogue
 
 # Of the pulses of OP the first are common and calibration pulses (docs/SPEC.md, sections 2 and 7).

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capture.edges import EdgeList
-from decoders import vectorised
+from capture.reading import vectorised
+from capture.run_folder.edges import EdgeList
 
 Samples = npt.NDArray[np.int64]
 

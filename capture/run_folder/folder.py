@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from capture.edges import CaptureError
+from capture.run_folder.edges import CaptureError
 
 MANIFEST = "run.json"
 EDGES = "edges.parquet"

@@ -18,8 +18,8 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from capture.edges import CaptureError, EdgeList, Words
-from capture.extract import EdgeExtractor
+from capture.run_folder.edges import CaptureError, EdgeList, Words
+from capture.run_folder.extract import EdgeExtractor
 
 CHUNK_SAMPLES = 16 << 20
 # 2**36 samples are more than ten minutes at 100 MS/s. A zip can state such a size in a few kilobytes.

@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from capture.calibration import MarkerCost
-from capture.metrology.quantiles import summarise
-from capture.quantities import Quantity
+from analysis.metrology.quantiles import summarise
+from capture.instruments.calibration import MarkerCost
+from capture.run_folder.quantities import Quantity
 
 
 def baseline(

@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from capture.evidence import Evidence
-from capture.records import Boot
+from analysis.bounds.image import bounds_of
+from capture.joining.evidence import Evidence
+from capture.run_folder.records import Boot
 from firmware.build import FirmwareImage
 from scenarios.operations import Allocate, Mark, decode
-from simulator.bounds.image import bounds_of
 
 _KEPT = ("instructions", "cycles", "region_decided", "why_not")
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from capture.budget import pin_cost_cycles
-from capture.evidence import Evidence
-from capture.records import CostRecord, TickRecord
-from capture.skew import skew_between
-from capture.wire import COMMON_CHANNELS, Samples, Wire
-from decoders.vectorised import fit_clock
+from capture.instruments.skew import skew_between
+from capture.joining.budget import pin_cost_cycles
+from capture.joining.evidence import Evidence
+from capture.reading.vectorised import fit_clock
+from capture.reading.wire import COMMON_CHANNELS, Samples, Wire
+from capture.run_folder.records import CostRecord, TickRecord
 
 SKEW_REFERENCE = "STIM"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from capture.metrology.intervals import CONFIDENCE, percentile_intervals
-from capture.metrology.series import LAGS, ljung_box
-from capture.quantities import of_each
+from analysis.metrology.intervals import CONFIDENCE, percentile_intervals
+from analysis.metrology.series import LAGS, ljung_box
+from capture.run_folder.quantities import of_each
 
 RAMP = (
     "The scenario is a ramp: its depths are chosen, not drawn, so a percentile over them has no sampling "

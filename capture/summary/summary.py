@@ -8,18 +8,18 @@ from typing import Any
 
 import polars as pl
 
-from capture.baselines import baseline
-from capture.ceilings import beside, exceeded
-from capture.dispersion import intervals
-from capture.evidence import Evidence
-from capture.instrument_summary import instruments
-from capture.maxima import maximum
-from capture.metrology.quantiles import Summary, summarise
-from capture.quantities import QUANTITIES, of_each
-from capture.records import Boot, EndRecord, HeapRecord, StatRecord
-from capture.sweep import curves
-from capture.verdict import judge
-from capture.wire import NS_PER_S
+from analysis.metrology.quantiles import Summary, summarise
+from capture.joining.evidence import Evidence
+from capture.joining.sweep import curves
+from capture.reading.wire import NS_PER_S
+from capture.run_folder.quantities import QUANTITIES, of_each
+from capture.run_folder.records import Boot, EndRecord, HeapRecord, StatRecord
+from capture.summary.baselines import baseline
+from capture.summary.bounds import beside, exceeded
+from capture.summary.instruments import instruments
+from capture.summary.intervals import intervals
+from capture.summary.maxima import maximum
+from capture.verdict.verdict import judge
 from firmware.catalogue import allocators
 
 SCHEMA = 1

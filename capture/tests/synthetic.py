@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from capture.edges import CHANNELS, EdgeList
+from capture.run_folder.edges import CHANNELS, EdgeList
 from scenarios import catalogue
 from scenarios.plan import Plan
 

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from capture.edges import CaptureError, EdgeList
-from capture.evidence import ToolReport, weigh
-from capture.keeping import RunResult, keep_findings, keep_observation
+from capture.joining.evidence import ToolReport, weigh
 from capture.redecode import redecode
-from capture.run_folder import RunFolder
-from capture.summary import Setting
+from capture.run_folder.edges import CaptureError, EdgeList
+from capture.run_folder.folder import RunFolder
+from capture.store import RunResult, keep_findings, keep_observation
+from capture.summary.summary import Setting
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, record, small_plan
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from capture import instrument_doubt
-from capture.evidence import Evidence
-from capture.records import (
+from capture.joining.evidence import Evidence
+from capture.joining.sweep import asked, met, short_of_the_end
+from capture.run_folder.records import (
     Boot,
     EndRecord,
     FailRecord,
@@ -20,7 +20,7 @@ from capture.records import (
     PlanRecord,
     StatRecord,
 )
-from capture.sweep import asked, met, short_of_the_end
+from capture.verdict import instruments as instrument_doubt
 
 
 def checksum_failure(evidence: Evidence) -> Iterator[str]:

@@ -1,16 +1,16 @@
 """The rules on the bench's own instruments: an analyzer, markers or counter that may not be trusted.
 
-As the rules of capture/doubt.py, of which they are a part.
+As the rules of capture/verdict/inconclusive.py, of which they are a part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from capture.evidence import Evidence
-from capture.records import Boot, CalibrationRecord, CostRecord, EndRecord, Proof, TickRecord
-from capture.skew import whole
-from capture.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END
+from capture.instruments.skew import whole
+from capture.joining.evidence import Evidence
+from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END
+from capture.run_folder.records import Boot, CalibrationRecord, CostRecord, EndRecord, Proof, TickRecord
 
 # DWT and TIM5 run from the same clock and are read one after the other: they may differ by the reads.
 PROOF_SLACK_CYCLES = 100

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from capture.evidence import Evidence
-from capture.records import EndRecord, FailRecord, OperationRecord
+from capture.joining.evidence import Evidence
+from capture.run_folder.records import EndRecord, FailRecord, OperationRecord
 
 
 def fewer_samples_than_asked(evidence: Evidence) -> Iterator[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from capture import doubt, truncation
-from capture.evidence import Evidence
+from capture.joining.evidence import Evidence
+from capture.verdict import inconclusive as doubt
+from capture.verdict import truncated as truncation
 
 Verdict = Literal["complete", "truncated", "inconclusive"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from capture import suitability
-from capture.edges import CaptureError
+from capture.run_folder.edges import CaptureError
+from console import choose_allocators as suitability
 from firmware import build as firmware
 from scenarios import catalogue
 from scenarios.generators.generator import Step

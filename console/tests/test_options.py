@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from capture.options import OptionError, Options, parse
+from console.options import OptionError, Options, parse
 
 NOTHING = {
     "board": "",

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from capture.metrology.quantiles import MYRIAD, PERCENTILES
+from analysis.metrology.quantiles import MYRIAD, PERCENTILES
 from dashboards.chart import Chart, line, make_chart, per_series
 from dashboards.formatting import quantity as number
 from dashboards.quantities import CRITICAL, LATENCY, Quantity

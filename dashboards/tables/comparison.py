@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from capture.metrology.quantiles import PERCENTILES as SHARES
-from capture.metrology.quantiles import samples_needed
-from dashboards.ceilings import ceiling
+from analysis.metrology.quantiles import PERCENTILES as SHARES
+from analysis.metrology.quantiles import samples_needed
 from dashboards.certainty import PERCENTILES
 from dashboards.formatting import MISSING, grouped
 from dashboards.formatting import quantity as number
 from dashboards.quantities import REPORTED, Quantity, shown, worst_key
 from dashboards.selection import fragment
 from dashboards.series import Series
+from dashboards.tables.bounds import ceiling
 
 _HEADINGS = {"median": "median", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99"}
 DEPENDENT = "†"

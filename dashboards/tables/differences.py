@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from capture.metrology.comparison import Comparison, compare
+from analysis.metrology.comparison import Comparison, compare
 from dashboards.formatting import MISSING
 from dashboards.formatting import quantity as number
 from dashboards.quantities import CRITICAL, LATENCY, Quantity, samples

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from capture.run_folder.tables import EDGES, INTERRUPTS, INTERRUPTS_ADDED, OPERATIONS
 from dashboards.manifest import SUMMARIES
-from dashboards.tables import EDGES, INTERRUPTS, INTERRUPTS_ADDED, OPERATIONS
 
 RATE_HZ = 84_000_000
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")

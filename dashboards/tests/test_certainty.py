@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from dashboards.comparison import comparison_table
-from dashboards.differences import differences_table
 from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.survival import survival
 from dashboards.headline import headline
 from dashboards.quantities import CRITICAL, samples
 from dashboards.series import Series
+from dashboards.tables.comparison import comparison_table
+from dashboards.tables.differences import differences_table
 
 
 def test_a_maximum_has_its_budget_and_a_percentile_its_interval(stress: list[Series]) -> None:

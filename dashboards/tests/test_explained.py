@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from dashboards import ceilings
 from dashboards.explanations import explanations
 from dashboards.figures.ramp import ramp
 from dashboards.report import report_html, write_report
 from dashboards.runs import load_run
 from dashboards.series import by_scenario
+from dashboards.tables import bounds as ceilings
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.synthetic import Operation, write_run
 

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from simulator.bounds.errors import NoBoundError
-from simulator.bounds.longest import longest
+from analysis.bounds.errors import NoBoundError
+from analysis.bounds.longest import longest
 
 Edges = dict[int, list[tuple[int, int]]]
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from analysis.bounds.image import bounds_of
+from analysis.bounds.section import Sections
+from analysis.explain import explanation
+from analysis.explain.program import Program
 from capture import conductor
 from firmware import build as firmware
 from firmware import catalogue
 from scenarios import catalogue as scenarios
-from simulator.bounds.image import bounds_of
-from simulator.bounds.section import Sections
-from simulator.explain import explanation
-from simulator.explain.program import Program
 
 _MARKERS = """
     .syntax unified

@@ -12,18 +12,18 @@ import numpy as np
 import polars as pl
 import pytest
 
+from analysis.explain import explanation, text
+from analysis.explain.errors import ExplainError
+from analysis.explain.program import Program
+from analysis.explain.replay import replay
+from analysis.explain.stack import unwind
+from analysis.explain.worst import find
 from capture import conductor
-from capture.edges import EdgeList, read_parquet
-from capture.session_file import read_sr
+from capture.run_folder.edges import EdgeList, read_parquet
+from capture.run_folder.session_file import read_sr
 from firmware import build as firmware
 from scenarios import catalogue
 from simulator import build as simulator
-from simulator.explain import explanation, text
-from simulator.explain.errors import ExplainError
-from simulator.explain.program import Program
-from simulator.explain.replay import replay
-from simulator.explain.stack import unwind
-from simulator.explain.worst import find
 
 HEADER_BYTES = 16
 DEPTH = 256

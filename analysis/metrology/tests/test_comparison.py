@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.metrology.comparison import cliffs_delta, compare, hodges_lehmann
+from analysis.metrology.comparison import cliffs_delta, compare, hodges_lehmann
 
 # R's package effsize, example of cliff.delta: delta -0.25, 95 % interval -0.7265846 to 0.3890062.
 TREATMENT = np.array([10, 10, 20, 20, 20, 30, 30, 30, 40, 50.0])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.metrology.quantiles import summarise
+from analysis.metrology.quantiles import summarise
 
 NOTHING = {"n": 0, "median": None, "p90": None, "p99": None, "p99_9": None, "p99_99": None, "max": None}
 

@@ -1,4 +1,4 @@
-from capture.duration import bound_s
+from capture.acquisition.duration import bound_s
 from capture.tests.synthetic import small_plan
 from scenarios import catalogue
 

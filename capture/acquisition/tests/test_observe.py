@@ -13,13 +13,13 @@ from typing import Self
 import numpy as np
 import pytest
 
-from capture.bench import AnalyzerResource
-from capture.debug_probe import ProbeAddress
-from capture.edges import CaptureError, EdgeList
-from capture.evidence import Evidence, weigh
-from capture.observe import Order, observe
+from capture.acquisition.observe import Order, observe
+from capture.desk.bench import AnalyzerResource
+from capture.desk.debug_probe import ProbeAddress
+from capture.joining.evidence import Evidence, weigh
+from capture.run_folder.edges import CaptureError, EdgeList
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
-from capture.verdict import judge
+from capture.verdict.verdict import judge
 
 SILENCE_S = 0.4
 

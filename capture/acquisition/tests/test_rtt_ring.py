@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.rtt_ring import RttError, RttRing
+from capture.acquisition.rtt_ring import RttError, RttRing
 
 BASE = 0x2000_0000
 BLOCK, RING = BASE + 0x40, BASE + 0x101  # a ring need not be aligned

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from capture.edges import CaptureError
-from capture.serial_reader import SerialReader
+from capture.acquisition.serial_reader import SerialReader
+from capture.run_folder.edges import CaptureError
 from capture.tests.synthetic import record
 
 PATIENCE_S = 20.0

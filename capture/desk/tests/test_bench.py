@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from capture.bench import BENCH_FILE, read_bench
-from capture.edges import CHANNELS, CaptureError
+from capture.desk.bench import BENCH_FILE, read_bench
+from capture.run_folder.edges import CHANNELS, CaptureError
 
 
 def test_the_bench_that_comes_with_the_project() -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from capture.bench import AnalyzerResource, BoardResource, LoaderResource, read_bench
-from capture.boards import open_board
-from capture.debug_probe import ProbeAddress
-from capture.edges import CaptureError
-from capture.nucleo_board import NucleoBoard
-from capture.virtual_board import VirtualBoard
+from capture.desk.bench import AnalyzerResource, BoardResource, LoaderResource, read_bench
+from capture.desk.boards import open_board
+from capture.desk.debug_probe import ProbeAddress
+from capture.desk.nucleo_board import NucleoBoard
+from capture.desk.virtual_board import VirtualBoard
+from capture.run_folder.edges import CaptureError
 from simulator import build as simulator
 
 ANALYZER = AnalyzerResource("beaglelogic", 84_000_000)
@@ -83,7 +83,7 @@ def test_a_simulator_that_stops_on_the_way(tmp_path: Path) -> None:
 def test_a_simulator_that_ignores_its_closed_input_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("capture.virtual_board.CLOSING_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("capture.desk.virtual_board.CLOSING_TIMEOUT_S", 0.2)
     body = 'echo hm >&2; echo \'{"analyzer": "a:1", "uart": "b"}\'; exec sleep 600'
     with virtual(stand_in(tmp_path, body)) as board:
         board.prepare(FIRMWARE, IMAGE)

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from capture.clocks import COUNTER_CYCLES, fit_counter
-from capture.records import CalibrationRecord, parse
+from capture.instruments.clocks import COUNTER_CYCLES, fit_counter
+from capture.reading.wire import read_wire
+from capture.run_folder.records import CalibrationRecord, parse
 from capture.tests.synthetic import CORE_HZ, COUNTER_AHEAD, SyntheticRun, small_plan
-from capture.wire import read_wire
 
 
 @pytest.fixture(scope="module")

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.skew import skew_between
+from capture.instruments.skew import skew_between
+from capture.reading.wire import read_wire
 from capture.tests.synthetic import CORE_HZ, PORT_GAP, SyntheticRun, small_plan
-from capture.wire import read_wire
 
 
 def test_channels_that_change_together_have_no_skew() -> None:

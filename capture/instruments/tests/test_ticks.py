@@ -2,12 +2,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from capture.clocks import CounterFit
-from capture.evidence import Evidence, ToolReport, weigh
-from capture.records import TickRecord
+from capture.instruments.clocks import CounterFit
+from capture.instruments.ticks import RELEASE_CYCLES, find_ticks
+from capture.joining.evidence import Evidence, ToolReport, weigh
+from capture.reading.tests.waveform import Waveform
+from capture.run_folder.records import TickRecord
 from capture.tests.synthetic import CORE_HZ, TICK_HANDLER, TICK_PERIOD, SyntheticRun, small_plan
-from capture.ticks import RELEASE_CYCLES, find_ticks
-from decoders.tests.waveform import Waveform
 
 
 def evidence_of(run: SyntheticRun, samplerate_hz: int = CORE_HZ, ppm: int = 0) -> Evidence:

@@ -1,8 +1,8 @@
 import polars as pl
 import pytest
 
-from capture.evidence import Evidence, ToolReport, weigh
-from capture.quantities import QUANTITIES
+from capture.joining.evidence import Evidence, ToolReport, weigh
+from capture.run_folder.quantities import QUANTITIES
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 
 RATES = [(84_000_000, 0), (84_000_000, 80), (24_000_000, 30), (200_000_000, -50)]

@@ -2,12 +2,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from capture.evidence import Evidence, ToolReport, weigh
-from capture.interrupts import INTERRUPTS_SCHEMA
-from capture.join import OPERATIONS_SCHEMA
+from capture.joining.evidence import Evidence, ToolReport, weigh
+from capture.joining.interrupts import INTERRUPTS_SCHEMA
+from capture.joining.join import OPERATIONS_SCHEMA
+from capture.reading.wire import NS_PER_S
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, OPERATION_COST, SyntheticRun, small_plan
-from capture.verdict import judge
-from capture.wire import NS_PER_S
+from capture.verdict.verdict import judge
 
 RATES = [(84_000_000, 0), (84_000_000, 30), (24_000_000, 30), (200_000_000, -30)]
 

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from capture.interrupts import INTERRUPTS_SCHEMA
-from capture.join import OPERATIONS_SCHEMA
-from capture.sweep import curves, met, short_of_the_end
-from capture.wire import PulseTrain
+from capture.joining.interrupts import INTERRUPTS_SCHEMA
+from capture.joining.join import OPERATIONS_SCHEMA
+from capture.joining.sweep import curves, met, short_of_the_end
+from capture.reading.wire import PulseTrain
 from scenarios.generators.generator import Step
 from scenarios.operations import Call
 from scenarios.plan import Plan, compile_steps

@@ -5,12 +5,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from capture import doubt
-from capture.edges import CaptureError
-from capture.evidence import Evidence, ToolReport, weigh
-from capture.probes import PULSES_BEFORE, Window, witness
-from capture.records import parse
+from capture.joining.evidence import Evidence, ToolReport, weigh
+from capture.reading.probes import PULSES_BEFORE, Window, witness
+from capture.run_folder.edges import CaptureError
+from capture.run_folder.records import parse
 from capture.tests.synthetic import SyntheticRun, record, small_plan
+from capture.verdict import inconclusive as doubt
 
 HEAD = b"window,start_cycle,end_cycle,look0,look1\n"
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from capture.edges import CHANNELS, CaptureError, EdgeList
-from decoders.tests.waveform import Waveform, frame_edges
-from decoders.vectorised import fit_clock, frames, level_at, pulses, responses
+from capture.reading.tests.waveform import Waveform, frame_edges
+from capture.reading.vectorised import fit_clock, frames, level_at, pulses, responses
+from capture.run_folder.edges import CHANNELS, CaptureError, EdgeList
 
 TICK_HZ = 84_000_000
 

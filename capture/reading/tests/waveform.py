@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from capture.edges import CHANNELS, EdgeList
+from capture.run_folder.edges import CHANNELS, EdgeList
 
 
 @dataclass

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.edges import CHANNELS, CaptureError, EdgeList, read_parquet
+from capture.run_folder.edges import CHANNELS, CaptureError, EdgeList, read_parquet
 
 
 def edge_list(rows: list[tuple[int, int]], total: int, samplerate_hz: int = 84_000_000) -> EdgeList:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.edges import CHANNELS, CaptureError, EdgeList
-from capture.extract import EdgeExtractor
+from capture.run_folder.edges import CHANNELS, CaptureError, EdgeList
+from capture.run_folder.extract import EdgeExtractor
 
 # Runs of equal bytes, long enough for whole quiet 64-bit words, between dense stretches.
 STREAMS = st.lists(

@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from capture.edges import CaptureError
-from capture.run_folder import RunFolder
+from capture.run_folder.edges import CaptureError
+from capture.run_folder.folder import RunFolder
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture import records
+from capture.run_folder import records
 from capture.tests.synthetic import record
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture import session_file
-from capture.edges import CHANNELS, CaptureError, EdgeList
-from capture.session_file import read_sr, write_sr
+from capture.run_folder import session_file
+from capture.run_folder.edges import CHANNELS, CaptureError, EdgeList
+from capture.run_folder.session_file import read_sr, write_sr
 
 METADATA = """[global]
 sigrok version=0.5.2

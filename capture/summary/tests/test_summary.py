@@ -5,11 +5,11 @@ from.
 import polars as pl
 import pytest
 
-from capture.baselines import baseline
-from capture.dispersion import intervals
-from capture.evidence import Evidence, ToolReport, weigh
-from capture.maxima import maximum
-from capture.quantities import QUANTITIES
+from capture.joining.evidence import Evidence, ToolReport, weigh
+from capture.run_folder.quantities import QUANTITIES
+from capture.summary.baselines import baseline
+from capture.summary.intervals import intervals
+from capture.summary.maxima import maximum
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 from scenarios import catalogue
 

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 import pytest
 
-from capture.evidence import Evidence, ToolReport, weigh
+from capture.joining.evidence import Evidence, ToolReport, weigh
 from capture.tests.synthetic import BIT, SyntheticRun, record, small_plan
-from capture.verdict import judge
+from capture.verdict.verdict import judge
 
 Fault = Callable[[SyntheticRun], None]
 
