@@ -250,31 +250,11 @@ def doctor(_context: Context) -> None:
 @contextmanager
 def one_sentence() -> Iterator[None]:
     """Turns what a user can mend into its sentence and a non-zero exit, without a traceback."""
-    from analysis.explain.errors import ExplainError
-    from analysis.studies.benchmark import BenchmarkError
-    from capture.run_folder.edges import CaptureError
-    from console.options import OptionError
-    from dashboards.manifest import RunError
-    from firmware.build import BuildError as FirmwareBuildError
-    from firmware.footprint import FootprintError
-    from scenarios.errors import ImageError, ScenarioError
-    from simulator.build import BuildError as SimulatorBuildError
+    from capture.files.errors import TailscopeError
 
-    expected = (
-        BenchmarkError,
-        CaptureError,
-        ExplainError,
-        OptionError,
-        RunError,
-        FirmwareBuildError,
-        FootprintError,
-        ScenarioError,
-        ImageError,
-        SimulatorBuildError,
-    )
     try:
         yield
-    except expected as error:
+    except TailscopeError as error:
         raise Exit(str(error), code=1) from None
     except KeyboardInterrupt:
         raise Exit("Stopped by Ctrl-C; what was recorded is kept in runs/.", code=130) from None

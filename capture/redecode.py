@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from capture.files.errors import CaptureError
 from capture.joining.evidence import Evidence, ToolReport, weigh
 from capture.run_folder import folder as names
-from capture.run_folder.edges import CaptureError, read_parquet
+from capture.run_folder.edges import read_parquet
 from capture.run_folder.folder import RunFolder
 from capture.store import RunResult, keep_findings
 from capture.summary.summary import SCHEMA, Setting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from capture.run_folder.edges import CaptureError
+from capture.files.errors import CaptureError
 from firmware import catalogue
 from scenarios.plan import Plan
 

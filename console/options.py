@@ -7,13 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from capture.files.errors import TailscopeError
 from firmware.catalogue import LOCKINGS
 from scenarios.operations import RECORDS
 
 SAMPLERATE_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
-class OptionError(ValueError):
+class OptionError(TailscopeError):
     """An option that cannot be understood; the message says what it may be."""
 
 

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from capture.files.errors import TailscopeError
 
-class RunError(Exception):
+
+class RunError(TailscopeError):
     """A run folder cannot be shown. The message is one sentence: what is wrong and what to do."""
 
 

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from capture.acquisition.sigrok_cli import find_tool, unexpected_lines
-from capture.run_folder.edges import CaptureError
+from capture.files.errors import CaptureError
 
 FOLDER = Path(__file__).resolve().parent
 

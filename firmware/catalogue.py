@@ -15,6 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
+from capture.files.errors import TailscopeError
+
 Kind = Literal["index", "allocator", "third-party"]
 Locking = Literal["basepri", "primask", "scheduler"]
 
@@ -42,7 +44,7 @@ _TEXTS = ("allocate", "free", "licence", "origin")
 _KEYS = {"kind", "locking", "knobs", "promises", "target_only", "checkout", "search", *_TEXTS}
 
 
-class CatalogueError(Exception):
+class CatalogueError(TailscopeError):
     """The catalogue cannot be used; the message says which row and why."""
 
 

@@ -16,8 +16,8 @@ import pytest
 from capture import conductor
 from capture.acquisition.rtt_reader import RttReader
 from capture.desk.debug_probe import ProbeAddress
+from capture.files.errors import CaptureError
 from capture.redecode import redecode
-from capture.run_folder.edges import CaptureError
 from capture.store import RunResult
 from firmware import build as firmware
 from scenarios import catalogue

@@ -17,8 +17,9 @@ from analysis.explain.errors import ExplainError
 from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST, Replay, replay, window
 from analysis.explain.worst import Worst, find
+from capture.files.errors import CaptureError
 from capture.run_folder import folder as names
-from capture.run_folder.edges import CaptureError, EdgeList, read_parquet
+from capture.run_folder.edges import EdgeList, read_parquet
 from capture.run_folder.folder import RunFolder
 from capture.run_folder.session_file import write_sr
 from firmware import build as firmware

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from capture.files.errors import TailscopeError
 from firmware import build as firmware
 from scenarios import catalogue
 from simulator import build as simulator
@@ -29,7 +30,7 @@ REPEATS = 5
 SOURCE = Path(__file__).with_name("unicorn_baseline.c")
 
 
-class BenchmarkError(Exception):
+class BenchmarkError(TailscopeError):
     """The speed cannot be measured; the message says why and what to do."""
 
 

@@ -98,11 +98,6 @@ class RecordReader(ABC):
                 self._stopping.wait(self.poll_s)
 
 
-def first_line(error: BaseException) -> str:
-    """The first line of what an exception says, or its kind where it says nothing."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
 def _run_has_ended(data: bytearray) -> bool:
     """True once the last whole line is one of the two records that end a run."""
     end = data.rfind(b"\n")

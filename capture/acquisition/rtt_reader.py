@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from capture.acquisition.record_reader import SILENCE_S, RecordReader, first_line
+from capture.acquisition.record_reader import SILENCE_S, RecordReader
 from capture.acquisition.rtt_ring import RttRing
 from capture.desk.debug_probe import ProbeAddress, ProbeSession, symbol
-from capture.run_folder.edges import CaptureError
+from capture.files.errors import CaptureError, first_line
 
 CONTROL_BLOCK = "_SEGGER_RTT"
 

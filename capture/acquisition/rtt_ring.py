@@ -6,6 +6,8 @@ import struct
 from collections.abc import Sequence
 from typing import Protocol
 
+from capture.files.errors import TailscopeError
+
 ID = b"SEGGER RTT".ljust(16, b"\0")
 
 # id, numbers of up and down buffers; then the first up buffer: name, ring, size, write and read offset,
@@ -23,7 +25,7 @@ class Memory(Protocol):
     def write_word(self, address: int, value: int) -> None: ...
 
 
-class RttError(Exception):
+class RttError(TailscopeError):
     """The control block cannot be what the firmware wrote."""
 
 

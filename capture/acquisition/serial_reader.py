@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import serial
 
-from capture.acquisition.record_reader import SILENCE_S, RecordReader, first_line
-from capture.run_folder.edges import CaptureError
+from capture.acquisition.record_reader import SILENCE_S, RecordReader
+from capture.files.errors import CaptureError, first_line
 
 BAUD = 1_000_000
 READ_BYTES = 65_536

@@ -20,7 +20,8 @@ from io import RawIOBase
 from types import TracebackType
 from typing import IO, cast
 
-from capture.run_folder.edges import CHANNELS, CaptureError, EdgeList
+from capture.files.errors import CaptureError
+from capture.run_folder.edges import CHANNELS, EdgeList
 from capture.run_folder.extract import EdgeExtractor
 
 TOOL = "sigrok-cli"

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from capture.run_folder.edges import CHANNELS, CaptureError
+from capture.files.errors import CaptureError
+from capture.run_folder.edges import CHANNELS
 
 BENCH_FILE = Path(__file__).resolve().parents[2] / "bench.toml"
 

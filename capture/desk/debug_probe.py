@@ -21,8 +21,7 @@ from pyocd.debug.elf.elf import ELFBinaryFile
 from pyocd.debug.elf.symbols import ELFSymbolProvider
 from pyocd.probe.tcp_client_probe import TCPClientProbe
 
-from capture.acquisition.record_reader import first_line
-from capture.run_folder.edges import CaptureError
+from capture.files.errors import CaptureError, first_line
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET_SCRIPT = ROOT / "pyocd_user.py"

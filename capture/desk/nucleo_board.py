@@ -11,10 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from capture.acquisition.record_reader import first_line
 from capture.desk.bench import IMAGE_ADDRESS, BoardResource
 from capture.desk.debug_probe import TARGET_SCRIPT, ProbeAddress
-from capture.run_folder.edges import CaptureError
+from capture.files.errors import CaptureError, first_line
 
 PYOCD_TIMEOUT_S = 120
 

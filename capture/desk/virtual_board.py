@@ -15,7 +15,7 @@ from typing import Self
 
 from capture.desk.bench import IMAGE_ADDRESS, BoardResource
 from capture.desk.debug_probe import ProbeAddress
-from capture.run_folder.edges import CaptureError
+from capture.files.errors import CaptureError
 from simulator import build as simulator
 
 CHANNELS = 8

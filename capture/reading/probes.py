@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from capture.files.errors import CaptureError
 from capture.reading.wire import COMMON_PULSES, SECTIONS_PER_END
-from capture.run_folder.edges import CaptureError
 from capture.run_folder.folder import COUNTS
 from capture.run_folder.records import Boot, RecordLog
 from firmware import catalogue

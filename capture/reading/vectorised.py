@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capture.run_folder.edges import CaptureError, EdgeList, Levels, Samples
+from capture.files.errors import CaptureError
+from capture.run_folder.edges import EdgeList, Levels, Samples
 
 FRAME_EDGES = 64
 START_FRAME_TICKS = 840

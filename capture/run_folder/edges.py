@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from capture.files.errors import CaptureError, first_line
+
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
 SCHEMA = 1
 
@@ -22,10 +24,6 @@ _MOST_ROWS = 1 << 28
 Samples = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint8]
 Levels = npt.NDArray[np.bool_]
-
-
-class CaptureError(Exception):
-    """Something about a capture is wrong; the message is one sentence that says what and what to do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +125,7 @@ def read_parquet(path: Path) -> EdgeList:
         raise CaptureError(f"{path} does not exist; name a run folder that holds edges.parquet.") from None
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise CaptureError(
-            f"{path} is not a readable Parquet file ({_first_line(error)}); capture again."
+            f"{path} is not a readable Parquet file ({first_line(error)}); capture again."
         ) from None
 
 
@@ -200,7 +198,3 @@ def _check_rows(sample: Samples, word: Words, total_samples: int, channel_count:
         raise CaptureError("Two rows in sequence have the same word.")
     if int(word.max()) >> channel_count:
         raise CaptureError(f"A word has bits above its {channel_count} channels.")
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

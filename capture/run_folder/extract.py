@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from capture.run_folder.edges import CHANNELS, CaptureError, EdgeList, Levels, Samples, Words
+from capture.files.errors import CaptureError
+from capture.run_folder.edges import CHANNELS, EdgeList, Levels, Samples, Words
 
 # 2**25 edges are 300 MB. A run of the bench has some 10**5; a floating input gets here within a second.
 MOST_EDGES = 1 << 25

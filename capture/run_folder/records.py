@@ -6,6 +6,7 @@ bytes after the last newline are kept as the cut line they are.
 
 from __future__ import annotations
 
+import binascii
 from collections.abc import Callable
 from dataclasses import dataclass
 from string import hexdigits
@@ -14,7 +15,6 @@ from typing import TypeVar
 FORMAT_VERSION = 3
 LINE_LIMIT_BYTES = 128
 
-CRC_POLYNOMIAL = 0x1021
 CRC_INITIAL = 0xFFFF
 
 
@@ -258,20 +258,7 @@ class RecordLog:
 
 def crc16(data: bytes) -> int:
     """CRC-16/CCITT-FALSE of `data`: polynomial 0x1021, initial value 0xFFFF, not reflected."""
-    crc = CRC_INITIAL
-    for byte in data:
-        crc = (crc << 8 & 0xFFFF) ^ _CRC_TABLE[crc >> 8 ^ byte]
-    return crc
-
-
-def _crc_table_entry(byte: int) -> int:
-    crc = byte << 8
-    for _ in range(8):
-        crc = crc << 1 ^ (CRC_POLYNOMIAL if crc & 0x8000 else 0)
-    return crc & 0xFFFF
-
-
-_CRC_TABLE = tuple(_crc_table_entry(byte) for byte in range(256))
+    return binascii.crc_hqx(data, CRC_INITIAL)
 
 
 def encode(body: str) -> bytes:

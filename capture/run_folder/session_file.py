@@ -6,19 +6,19 @@ The format is the one of libsigrok 0.5 (`src/output/srzip.c`, `src/session_file.
 from __future__ import annotations
 
 import configparser
-import os
 import re
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from capture.run_folder.edges import CaptureError, EdgeList, Words
+from capture.files.errors import CaptureError
+from capture.files.whole import write_whole
+from capture.run_folder.edges import EdgeList, Words
 from capture.run_folder.extract import EdgeExtractor
 
 CHUNK_SAMPLES = 16 << 20
@@ -45,9 +45,13 @@ def write_sr(path: Path, edges: EdgeList) -> None:
     """Write `edges` as a session file that sigrok-cli and PulseView open.
 
     The samples are expanded chunk by chunk. The file appears under its name only when it is whole. Raises
-    CaptureError when it cannot be written.
+    WriteError when it cannot be written.
     """
-    with _replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+    write_whole(path, lambda temporary: _write(temporary, edges))
+
+
+def _write(path: Path, edges: EdgeList) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
         _add(archive, "version", b"2")
         _add(archive, "metadata", _metadata(edges).encode())
         for number, chunk in enumerate(_chunks(edges), 1):
@@ -102,22 +106,6 @@ def _add(archive: zipfile.ZipFile, name: str, data: bytes | memoryview) -> None:
     entry.create_system = 3
     entry.external_attr = 0o644 << 16
     archive.writestr(entry, data, zipfile.ZIP_DEFLATED, compresslevel=1)
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the name `path` once it is whole and on the disk, and never before."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        raise CaptureError(f"{path} cannot be written ({error.strerror or error}).") from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _read(archive: zipfile.ZipFile) -> EdgeList:

@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from capture.files.errors import CaptureError
 from capture.joining.evidence import ToolReport, weigh
 from capture.redecode import redecode
-from capture.run_folder.edges import CaptureError, EdgeList
+from capture.run_folder.edges import EdgeList
 from capture.run_folder.folder import RunFolder
 from capture.store import RunResult, keep_findings, keep_observation
 from capture.summary.summary import Setting

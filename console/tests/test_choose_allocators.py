@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from capture.run_folder.edges import CaptureError
+from capture.files.errors import CaptureError
 from console import choose_allocators as suitability
 from firmware import build as firmware
 from scenarios import catalogue

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from plotly.offline import get_plotlyjs
 
+from capture.files.whole import WriteError
 from dashboards.headline import headline
 from dashboards.report import write_report
 from dashboards.runs import LoadedRun, RunError, find_runs
@@ -160,7 +161,7 @@ def test_no_runs_is_a_sentence(tmp_path: Path) -> None:
 
 def test_an_output_that_cannot_be_written_is_a_sentence(runs_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(RunError, match="cannot be written"):
+    with pytest.raises(WriteError, match="cannot be written"):
         write_report(find_runs(runs_folder)[:1], tmp_path / "file" / "report.html")
 
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capture.files.errors import CaptureError
 from capture.reading import vectorised
 from capture.reading.tests.waveform import Waveform
-from capture.run_folder.edges import CHANNELS, CaptureError, EdgeList
+from capture.run_folder.edges import CHANNELS, EdgeList
 from capture.run_folder.session_file import write_sr
 from decoders import by_sigrok
 

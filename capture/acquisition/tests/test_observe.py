@@ -16,8 +16,9 @@ import pytest
 from capture.acquisition.observe import Order, observe
 from capture.desk.bench import AnalyzerResource
 from capture.desk.debug_probe import ProbeAddress
+from capture.files.errors import CaptureError
 from capture.joining.evidence import Evidence, weigh
-from capture.run_folder.edges import CaptureError, EdgeList
+from capture.run_folder.edges import EdgeList
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from capture.acquisition.serial_reader import SerialReader
-from capture.run_folder.edges import CaptureError
+from capture.files.errors import CaptureError
 from capture.tests.synthetic import record
 
 PATIENCE_S = 20.0

@@ -17,7 +17,8 @@ from capture.acquisition.sigrok_cli import (
     versions,
 )
 from capture.acquisition.tests.beaglelogic import beaglelogic
-from capture.run_folder.edges import CHANNELS, CaptureError
+from capture.files.errors import CaptureError
+from capture.run_folder.edges import CHANNELS
 from capture.run_folder.extract import EdgeExtractor
 
 MANY_S = 60.0  # never reached: what is waited for in these tests comes
@@ -233,7 +234,9 @@ def test_leaving_the_block_leaves_no_process(fake_tool: Path, tmp_path: Path) ->
 
 
 def test_a_floating_input_ends_the_capture(fake_tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("capture.acquisition.sigrok_cli.EdgeExtractor", partial(EdgeExtractor, most_edges=100))
+    monkeypatch.setattr(
+        "capture.acquisition.sigrok_cli.EdgeExtractor", partial(EdgeExtractor, most_edges=100)
+    )
     install(fake_tool, "while True: send(b'\\0\\1' * 30000)")
     result = capture(asking(10_000_000))
     assert "floating" in result.problems[0]

@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from capture.desk.bench import BENCH_FILE, read_bench
-from capture.run_folder.edges import CHANNELS, CaptureError
+from capture.files.errors import CaptureError
+from capture.run_folder.edges import CHANNELS
 
 
 def test_the_bench_that_comes_with_the_project() -> None:

@@ -14,7 +14,7 @@ from capture.desk.boards import open_board
 from capture.desk.debug_probe import ProbeAddress
 from capture.desk.nucleo_board import NucleoBoard
 from capture.desk.virtual_board import VirtualBoard
-from capture.run_folder.edges import CaptureError
+from capture.files.errors import CaptureError
 from simulator import build as simulator
 
 ANALYZER = AnalyzerResource("beaglelogic", 84_000_000)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from capture.files.errors import CaptureError
 from capture.joining.evidence import Evidence, ToolReport, weigh
 from capture.reading.probes import PULSES_BEFORE, Window, witness
-from capture.run_folder.edges import CaptureError
 from capture.run_folder.records import parse
 from capture.tests.synthetic import SyntheticRun, record, small_plan
 from capture.verdict import inconclusive as doubt

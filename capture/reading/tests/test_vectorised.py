@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+from capture.files.errors import CaptureError
 from capture.reading.tests.waveform import Waveform, frame_edges
 from capture.reading.vectorised import fit_clock, frames, level_at, pulses, responses
-from capture.run_folder.edges import CHANNELS, CaptureError, EdgeList
+from capture.run_folder.edges import CHANNELS, EdgeList
 
 TICK_HZ = 84_000_000
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.run_folder.edges import CHANNELS, CaptureError, EdgeList
+from capture.files.errors import CaptureError
+from capture.run_folder.edges import CHANNELS, EdgeList
 from capture.run_folder.extract import EdgeExtractor
 
 # Runs of equal bytes, long enough for whole quiet 64-bit words, between dense stretches.

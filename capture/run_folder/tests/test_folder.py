@@ -6,7 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from capture.run_folder.edges import CaptureError
+from capture.files.errors import CaptureError
+from capture.files.whole import WriteError
 from capture.run_folder.folder import RunFolder
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
@@ -30,7 +31,7 @@ def test_a_file_is_whole_or_absent(tmp_path: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     folder.write_bytes("uart.log", b"whole")
-    with pytest.raises(CaptureError, match=r"edges.parquet cannot be written.*disk is full.*kept"):
+    with pytest.raises(WriteError, match=r"edges.parquet cannot be written.*disk is full.*kept"):
         folder.write("edges.parquet", writer)
     assert [path.name for path in folder.path.iterdir()] == ["uart.log"]
 
@@ -43,7 +44,7 @@ def test_a_failed_rewrite_leaves_the_old_file(tmp_path: Path) -> None:
         path.write_bytes(b"new")
         raise pl.exceptions.ComputeError("No space left on device")
 
-    with pytest.raises(CaptureError, match="No space left"):
+    with pytest.raises(WriteError, match="No space left"):
         folder.write("run.json", writer)
     assert (folder.path / "run.json").read_bytes() == b"old"
 

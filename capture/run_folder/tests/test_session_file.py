@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capture.files.errors import CaptureError
+from capture.files.whole import WriteError
 from capture.run_folder import session_file
-from capture.run_folder.edges import CHANNELS, CaptureError, EdgeList
+from capture.run_folder.edges import CHANNELS, EdgeList
 from capture.run_folder.session_file import read_sr, write_sr
 
 METADATA = """[global]
@@ -173,5 +175,6 @@ def test_damage_anywhere_is_a_sentence_or_harmless(tmp_path: Path) -> None:
 def test_missing_file_and_unwritable_folder_are_sentences(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="does not exist"):
         read_sr(tmp_path / "none.sr")
-    with pytest.raises(CaptureError, match="cannot be written"):
-        write_sr(tmp_path / "none" / "capture.sr", edges_of(b"\0"))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WriteError, match="cannot be written"):
+        write_sr(tmp_path / "file" / "capture.sr", edges_of(b"\0"))
