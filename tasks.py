@@ -94,7 +94,7 @@ def dashboard(
 ) -> None:
     """Write the dashboard of the given runs: `./lab dashboard [RUN...]`."""
     from dashboards import report, runs
-    from dashboards.treatment import Treatment
+    from dashboards.adjustments import Treatment
 
     with one_sentence():
         folders = [Path(folder) for folder in run] or runs.find_runs(RUNS)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from dashboards.formatting import microseconds
-from dashboards.locking import caveats, spares_control, spares_interrupts
+from dashboards.lock_effects import caveats, spares_control, spares_interrupts
 from dashboards.quantities import CONTROL, CRITICAL, LATENCY, TASK, Quantity
 from dashboards.runs import LoadedRun
 from dashboards.series import Series

@@ -9,7 +9,7 @@ import polars as pl
 
 from dashboards.manifest import Summary
 from dashboards.runs import LoadedRun
-from dashboards.selection import interrupt_keys, operation_keys
+from dashboards.waveforms.keys import interrupt_keys, operation_keys
 
 
 @dataclass(frozen=True)

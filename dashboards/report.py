@@ -11,9 +11,9 @@ from typing import Any
 from plotly.offline import get_plotlyjs
 
 from capture.files.whole import write_bytes
-from dashboards.captures import embed
-from dashboards.chart import Chart
+from dashboards.adjustments import AS_MEASURED, Treatment, treated
 from dashboards.figures.agreement import agreement
+from dashboards.figures.chart import Chart
 from dashboards.figures.cycles_by_probes import cycles_by_probes
 from dashboards.figures.heap_state import heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency
@@ -26,12 +26,12 @@ from dashboards.figures.survival import survival
 from dashboards.figures.task_latency_by_depth import task_latency_by_depth
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.headline import headline
+from dashboards.page.embedded import embed
 from dashboards.runs import LoadedRun, RunError, load_run
 from dashboards.series import Series, by_scenario
 from dashboards.tables.comparison import comparison_table
 from dashboards.tables.details import run_details
 from dashboards.tables.differences import differences_table
-from dashboards.treatment import AS_MEASURED, Treatment, treated
 
 FIGURES = (
     ramp,

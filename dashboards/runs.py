@@ -20,7 +20,7 @@ __all__ = ["LoadedRun", "RunError", "find_runs", "load_run"]
 @dataclass(frozen=True)
 class LoadedRun:
     """One run folder, checked. `notes` are sentences on what the folder lacks and on what was done to its
-    samples; `treatment` only the latter (dashboards/treatment.py).
+    samples; `treatment` only the latter (dashboards/adjustments.py).
     """
 
     folder: Path

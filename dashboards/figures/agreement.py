@@ -8,11 +8,11 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from dashboards.chart import Chart, make_chart, per_series, points
+from dashboards.figures.chart import Chart, make_chart, per_series, points
 from dashboards.formatting import grouped
 from dashboards.palette import MUTED
-from dashboards.selection import meta
 from dashboards.series import Series
+from dashboards.waveforms.keys import meta
 
 
 def agreement(series: Sequence[Series]) -> Chart | None:

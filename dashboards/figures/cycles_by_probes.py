@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.chart import Chart, line, make_chart, per_series, points
+from dashboards.figures.chart import Chart, line, make_chart, per_series, points
 from dashboards.formatting import grouped
-from dashboards.selection import meta, operation_keys
 from dashboards.series import Series
+from dashboards.waveforms.keys import meta, operation_keys
 
 
 def cycles_by_probes(series: Sequence[Series]) -> Chart | None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.chart import line, points
-from dashboards.selection import interrupt_keys, meta
+from dashboards.figures.chart import line, points
 from dashboards.series import Series
+from dashboards.waveforms.keys import interrupt_keys, meta
 
 BANDS = 16
 

@@ -8,10 +8,10 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from dashboards.chart import Chart, line, make_chart, per_series
-from dashboards.selection import meta
+from dashboards.figures.chart import Chart, line, make_chart, per_series
 from dashboards.series import Series
-from dashboards.windows import worst_operation
+from dashboards.waveforms.keys import meta
+from dashboards.waveforms.windows import worst_operation
 
 _ROWS = (("live", "live blocks"), ("bytes_in_use", "bytes in use"))
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.chart import Chart, make_chart
+from dashboards.figures.chart import Chart, make_chart
 from dashboards.formatting import grouped, quantity
-from dashboards.locking import caveats
+from dashboards.lock_effects import caveats
 from dashboards.palette import INK
-from dashboards.selection import interrupt_keys, meta
 from dashboards.series import Series
+from dashboards.waveforms.keys import interrupt_keys, meta
 
 _CLASSES = (
     ("critical", "met a critical section"),

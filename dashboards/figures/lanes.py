@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from dashboards.chart import make_chart
+from dashboards.figures.chart import make_chart
 from dashboards.palette import INK, MUTED
 from dashboards.series import Series
-from dashboards.windows import Window
+from dashboards.waveforms.windows import Window
 
 LANE_HEIGHT = 1.45
 _ALLOCATOR_CHANNELS = ("CRIT", "OP")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.chart import Chart, make_chart, per_series
+from dashboards.figures.chart import Chart, make_chart, per_series
 from dashboards.figures.depth_bands import at_depth, bands, worst_by_depth, worst_per_band
-from dashboards.locking import caveats
+from dashboards.lock_effects import caveats
 from dashboards.series import Series
 
 COLUMN = "isr_latency_ns"

@@ -8,10 +8,10 @@ from html import escape
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.chart import Chart, make_chart, per_series, points
-from dashboards.locking import caveats
-from dashboards.selection import meta, operation_keys
+from dashboards.figures.chart import Chart, make_chart, per_series, points
+from dashboards.lock_effects import caveats
 from dashboards.series import Series
+from dashboards.waveforms.keys import meta, operation_keys
 
 LINES_APART = 0.02
 LINES_MOST = 8

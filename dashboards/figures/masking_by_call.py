@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.chart import Chart, make_chart, per_series
+from dashboards.figures.chart import Chart, make_chart, per_series
 from dashboards.figures.latency_by_phase import by_phase
-from dashboards.locking import caveats
-from dashboards.selection import meta, operation_keys
+from dashboards.lock_effects import caveats
 from dashboards.series import Series
+from dashboards.waveforms.keys import meta, operation_keys
 
 EMPTY_CALL = 0
 ROW_PIXELS = 26

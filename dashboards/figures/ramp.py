@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from dashboards.chart import Chart, line, make_chart, per_series, points
-from dashboards.selection import meta, operation_keys
+from dashboards.figures.chart import Chart, line, make_chart, per_series, points
 from dashboards.series import Series
 from dashboards.tables.bounds import ceiling
+from dashboards.waveforms.keys import meta, operation_keys
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ import polars as pl
 from plotly.subplots import make_subplots
 
 from analysis.metrology.quantiles import MYRIAD, PERCENTILES
-from dashboards.chart import Chart, line, make_chart, per_series
+from dashboards.figures.chart import Chart, line, make_chart, per_series
 from dashboards.formatting import quantity as number
 from dashboards.quantities import CRITICAL, LATENCY, Quantity
-from dashboards.selection import describe, interrupt_keys, meta, operation_keys
 from dashboards.series import Series
+from dashboards.waveforms.keys import describe, interrupt_keys, meta, operation_keys
 
 # Height of one line of the labels under the curves.
 LABEL_DECADES = 0.45

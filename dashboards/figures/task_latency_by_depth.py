@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from dashboards.chart import Chart, make_chart, per_series
+from dashboards.figures.chart import Chart, make_chart, per_series
 from dashboards.figures.depth_bands import at_depth, worst_by_depth
-from dashboards.locking import caveats, spares_interrupts
+from dashboards.lock_effects import caveats, spares_interrupts
 from dashboards.series import Series
 
 COLUMN = "task_latency_ns"

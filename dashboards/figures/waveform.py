@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from plotly.subplots import make_subplots
 
-from dashboards.chart import Chart, make_chart
+from dashboards.figures.chart import Chart, make_chart
 from dashboards.figures.lanes import draw_window
 from dashboards.formatting import grouped
 from dashboards.quantities import CRITICAL, LATENCY, Quantity, worst_key
-from dashboards.selection import describe
 from dashboards.series import Series
-from dashboards.windows import window_of
+from dashboards.waveforms.keys import describe
+from dashboards.waveforms.windows import window_of
 
 _HEIGHT_PER_RUN = 250
 

@@ -11,7 +11,7 @@ import polars as pl
 from dashboards.explanations import explanations
 from dashboards.runs import LoadedRun
 from dashboards.series import Series
-from dashboards.windows import Window, keys_by_interest, window_of
+from dashboards.waveforms.windows import Window, keys_by_interest, window_of
 
 # About seven bytes of JSON an edge: some 4 MB for the whole report, shared equally by its runs.
 EDGES_IN_REPORT = 600_000

@@ -11,9 +11,9 @@ from dashboards.certainty import PERCENTILES
 from dashboards.formatting import MISSING, grouped
 from dashboards.formatting import quantity as number
 from dashboards.quantities import REPORTED, Quantity, shown, worst_key
-from dashboards.selection import fragment
 from dashboards.series import Series
 from dashboards.tables.bounds import ceiling
+from dashboards.waveforms.keys import fragment
 
 _HEADINGS = {"median": "median", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99"}
 DEPENDENT = "†"

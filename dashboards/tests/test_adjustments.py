@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from dashboards.adjustments import AS_MEASURED, Treatment, treated
 from dashboards.manifest import RunError
 from dashboards.quantities import CONTROL, CRITICAL, DWT_CYCLES, LATENCY, PROBES, TASK, samples
 from dashboards.report import write_report
@@ -21,7 +22,6 @@ from dashboards.tests.synthetic import (
     mem_stress,
     write_run,
 )
-from dashboards.treatment import AS_MEASURED, Treatment, treated
 
 SAMPLE_NS = 1e9 / RATE_HZ
 STATISTICS = ("median", "p90", "p99", "max")

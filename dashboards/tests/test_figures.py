@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboards.chart import Chart
 from dashboards.figures.agreement import agreement
+from dashboards.figures.chart import Chart
 from dashboards.figures.cycles_by_probes import cycles_by_probes
 from dashboards.figures.heap_state import heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency

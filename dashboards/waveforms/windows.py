@@ -10,7 +10,7 @@ import polars as pl
 
 from capture.run_folder.tables import Edges
 from dashboards.runs import LoadedRun
-from dashboards.selection import interrupt_keys, operation_keys
+from dashboards.waveforms.keys import interrupt_keys, operation_keys
 
 # Room around an operation: a share of its width, and at least this, in which the handler and the
 # task it wakes are seen to answer.

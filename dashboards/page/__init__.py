@@ -1,0 +1,1 @@
+"""The page itself: templates, style, script, and the data embedded for them."""
