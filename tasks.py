@@ -94,11 +94,11 @@ def dashboard(
 ) -> None:
     """Write the dashboard of the given runs: `./lab dashboard [RUN...]`."""
     from dashboards import report, runs
-    from dashboards.adjustments import Treatment
+    from dashboards.adjustments import Adjustments
 
     with one_sentence():
         folders = [Path(folder) for folder in run] or runs.find_runs(RUNS)
-        print(report.write_report(folders, Path(output), Treatment(subtract_baseline, without_ticks)))
+        print(report.write_report(folders, Path(output), Adjustments(subtract_baseline, without_ticks)))
 
 
 @task(

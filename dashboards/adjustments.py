@@ -1,6 +1,6 @@
 """What a report may do to all samples of a run before it shows them, and then says that it did.
 
-Nothing is done unless asked for. A treated run keeps its folder, its verdict and its exact capture.
+Nothing is done unless asked for. An adjusted run keeps its folder, its verdict and its exact capture.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dashboards.runs import LoadedRun
 
 
 @dataclass(frozen=True)
-class Treatment:
+class Adjustments:
     """`subtract_baseline` takes each quantity's own baseline off all of its samples and statistics alike.
     `without_ticks` sets aside the answers that the kernel's tick may have delayed.
     """
@@ -28,17 +28,17 @@ class Treatment:
     without_ticks: bool = False
 
 
-AS_MEASURED = Treatment()
+AS_MEASURED = Adjustments()
 SUBTRACTED = (
     "From every value and statistic the run's own baseline is subtracted: an empty section, an idle answer."
 )
 
 
-def treated(run: LoadedRun, treatment: Treatment) -> LoadedRun:
-    """`run` with what `treatment` asks for, and a note of each thing that was done."""
-    if treatment.without_ticks:
+def adjusted(run: LoadedRun, adjustments: Adjustments) -> LoadedRun:
+    """`run` with what `adjustments` ask for, and a note of each thing that was done."""
+    if adjustments.without_ticks:
         run = _without_ticks(run)
-    if treatment.subtract_baseline:
+    if adjustments.subtract_baseline:
         run = _less_baseline(run)
     return run
 

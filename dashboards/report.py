@@ -11,7 +11,7 @@ from typing import Any
 from plotly.offline import get_plotlyjs
 
 from capture.files.whole import write_bytes
-from dashboards.adjustments import AS_MEASURED, Treatment, treated
+from dashboards.adjustments import AS_MEASURED, Adjustments, adjusted
 from dashboards.figures.agreement import agreement
 from dashboards.figures.chart import Chart
 from dashboards.figures.cycles_by_probes import cycles_by_probes
@@ -58,11 +58,11 @@ _POLICY = (
 )
 
 
-def write_report(runs: Sequence[Path], output: Path, treatment: Treatment = AS_MEASURED) -> Path:
+def write_report(runs: Sequence[Path], output: Path, adjustments: Adjustments = AS_MEASURED) -> Path:
     """Write the report on the run folders `runs` to `output` and return it. Raises RunError, WriteError."""
     if not runs:
         raise RunError("There are no runs to report on; run a scenario first.")
-    page = report_html([treated(load_run(folder), treatment) for folder in runs])
+    page = report_html([adjusted(load_run(folder), adjustments) for folder in runs])
     return write_bytes(output, page.encode())
 
 

@@ -8,11 +8,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dashboards.formatting import quantity as number
+from dashboards.formatting import number
 from dashboards.quantities import PRINTED, Quantity, shown
 from dashboards.runs import LoadedRun
 from dashboards.series import Series, by_scenario
-from dashboards.tables import bounds as ceilings
+from dashboards.tables.bounds import bounds_sentence
 
 # What a report needs at the most: for an output that has no width of its own.
 WIDTH_COLUMNS = 100
@@ -24,7 +24,7 @@ def terminal_report(runs: Sequence[LoadedRun]) -> RenderableType:
     """What to print of `runs`; in WIDTH_COLUMNS. A doubtful run has its verdict beside its numbers."""
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
-        parts += [_table(scenario, series), *_ceilings(series), *_reasons(series), Text()]
+        parts += [_table(scenario, series), *_bounds(series), *_reasons(series), Text()]
     return Group(*parts)
 
 
@@ -63,9 +63,9 @@ def _row(quantity: Quantity, one: Series, first: bool) -> list[Text]:
     ]
 
 
-def _ceilings(series: Sequence[Series]) -> list[Text]:
+def _bounds(series: Sequence[Series]) -> list[Text]:
     """One line for each run whose critical section has a bound."""
-    return [Text(f"{one.name}: {words}") for one in series if (words := ceilings.sentence(one.run))]
+    return [Text(f"{one.name}: {words}") for one in series if (words := bounds_sentence(one.run))]
 
 
 def _reasons(series: Sequence[Series]) -> list[Text]:

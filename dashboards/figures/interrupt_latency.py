@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.figures.chart import Chart, make_chart
-from dashboards.formatting import grouped, quantity
+from dashboards.formatting import grouped, number
 from dashboards.lock_effects import caveats
 from dashboards.palette import INK
 from dashboards.series import Series
@@ -101,7 +101,7 @@ def _maximum(one: Series, table: pl.DataFrame, row: int) -> dict[str, object]:
     return {
         "x": worst,
         "y": row,
-        "text": f"{quantity(worst, 'ns')} ns",
+        "text": f"{number(worst, 'ns')} ns",
         "font": {"color": one.style.colour, "size": 12},
         "showarrow": False,
         "xanchor": "left",

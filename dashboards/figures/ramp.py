@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points
 from dashboards.series import Series
-from dashboards.tables.bounds import ceiling
+from dashboards.tables.bounds import bound_of
 from dashboards.waveforms.keys import meta, operation_keys
 
 
@@ -86,7 +86,7 @@ def _worst(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scat
 
 def _bound(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter | None:
     """The bound across all depths; one that grows with the region would dwarf everything else."""
-    bound = ceiling(one.run, "allocate")
+    bound = bound_of(one.run, "allocate")
     if bound is None or bound.region_decided or row.unit not in ("ns", "cycles") or not len(table):
         return None
     value = bound.ns if row.unit == "ns" else bound.cycles

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from analysis.metrology.quantiles import MYRIAD, PERCENTILES
 from dashboards.figures.chart import Chart, line, make_chart, per_series
-from dashboards.formatting import quantity as number
+from dashboards.formatting import number
 from dashboards.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.series import Series
 from dashboards.waveforms.keys import describe, interrupt_keys, meta, operation_keys

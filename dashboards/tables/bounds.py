@@ -10,8 +10,10 @@ SECTIONS = {"allocate": "an allocation", "free": "a free"}
 
 
 @dataclass(frozen=True)
-class Ceiling:
-    """The most that a section can take without interrupts, and how often the longest observed one goes in."""
+class Bound:
+    """The most that a section can take without interrupts. `ratio` is the bound by the longest section
+    observed; `region_decided` is True where the bound grows with the heap's region.
+    """
 
     cycles: float
     ns: float
@@ -19,27 +21,29 @@ class Ceiling:
     region_decided: bool
 
 
-def ceiling(run: LoadedRun, section: str) -> Ceiling | None:
-    """The bound of `section` (SECTIONS). None where the run tells none."""
+def bound_of(run: LoadedRun, section: str) -> Bound | None:
+    """The bound of `section` (a key of SECTIONS). None where the run tells none."""
     every = run.manifest.raw.get("bounds")
-    bound = every.get(section) if isinstance(every, dict) else None
-    if not isinstance(bound, dict):
+    told = every.get(section) if isinstance(every, dict) else None
+    if not isinstance(told, dict):
         return None
-    cycles, ns, ratio = (bound.get(name) for name in ("cycles", "ns", "ratio"))
+    cycles, ns, ratio = (told.get(name) for name in ("cycles", "ns", "ratio"))
     if not isinstance(cycles, int | float) or not isinstance(ns, int | float):
         return None
     known = float(ratio) if isinstance(ratio, int | float) else None
-    return Ceiling(float(cycles), float(ns), known, bool(bound.get("region_decided")))
+    return Bound(float(cycles), float(ns), known, bool(told.get("region_decided")))
 
 
-def sentence(run: LoadedRun) -> str:
-    """`bounded, without interrupts, by 1,021 cycles for an allocation, 2.3 times the longest observed; …`."""
-    found = [(words, ceiling(run, section)) for section, words in SECTIONS.items()]
+def bounds_sentence(run: LoadedRun) -> str:
+    """`critical section without interrupts at most 1,021 cycles in an allocation, 2.3 × the longest; …`.
+    Empty where the run tells no bound.
+    """
+    found = [(words, bound_of(run, section)) for section, words in SECTIONS.items()]
     listed = [_words(words, bound) for words, bound in found if bound is not None]
     return f"critical section without interrupts at most {'; '.join(listed)}" if listed else ""
 
 
-def _words(words: str, bound: Ceiling) -> str:
+def _words(words: str, bound: Bound) -> str:
     times = "" if bound.ratio is None else f", {bound.ratio:.1f} × the longest"
     region = ", by the region's size" if bound.region_decided else ""
     return f"{bound.cycles:,.0f} cycles in {words}{region}{times}"

@@ -8,11 +8,10 @@ from html import escape
 from analysis.metrology.quantiles import PERCENTILES as SHARES
 from analysis.metrology.quantiles import samples_needed
 from dashboards.certainty import PERCENTILES
-from dashboards.formatting import MISSING, grouped
-from dashboards.formatting import quantity as number
+from dashboards.formatting import MISSING, grouped, number
 from dashboards.quantities import REPORTED, Quantity, shown, worst_key
 from dashboards.series import Series
-from dashboards.tables.bounds import ceiling
+from dashboards.tables.bounds import bound_of
 from dashboards.waveforms.keys import fragment
 
 _HEADINGS = {"median": "median", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99"}
@@ -53,7 +52,7 @@ def _legend(series: Sequence[Series]) -> str:
             else []
         ),
         *(sentence for sentence in refused if sentence),
-        *([_BOUND_WORDS] if any(ceiling(one.run, "allocate") for one in series) else []),
+        *([_BOUND_WORDS] if any(bound_of(one.run, "allocate") for one in series) else []),
         *dict.fromkeys(f"{one.name}: {words}" for one in series for words in one.run.treatment),
     ]
     return f'<p class="explanation">{escape(" ".join(sentences))}</p>'
@@ -119,7 +118,7 @@ def _maximum(quantity: Quantity, one: Series, value: float | None, largest: floa
     bar = f'<span class="bar" style="width:{share:.1f}%;background:{one.style.colour}"></span>'
     address = escape(fragment(one.run.id, key))
     link = f'<a href="{address}" title="show its waveform">{shown}</a>'
-    return f'<td class="max">{link}{_budget(quantity, one)}{_ceiling(quantity, one)}{bar}</td>'
+    return f'<td class="max">{link}{_budget(quantity, one)}{_bound(quantity, one)}{bar}</td>'
 
 
 _BOUNDED = {
@@ -130,9 +129,9 @@ _BOUNDED = {
 }
 
 
-def _ceiling(quantity: Quantity, one: Series) -> str:
+def _bound(quantity: Quantity, one: Series) -> str:
     """`bound 12,155, 2.3 ×`: the most that it can be without interrupts, as multiple of what was."""
-    bound = ceiling(one.run, _BOUNDED[quantity.key]) if quantity.key in _BOUNDED else None
+    bound = bound_of(one.run, _BOUNDED[quantity.key]) if quantity.key in _BOUNDED else None
     if bound is None:
         return ""
     value = bound.cycles if quantity.key.endswith("cycles") else bound.ns

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from analysis.metrology.comparison import Comparison, compare
-from dashboards.formatting import MISSING
-from dashboards.formatting import quantity as number
+from dashboards.formatting import MISSING, number
 from dashboards.quantities import CRITICAL, LATENCY, Quantity, samples
 from dashboards.series import Series
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from dashboards.adjustments import AS_MEASURED, Treatment, treated
+from dashboards.adjustments import AS_MEASURED, Adjustments, adjusted
 from dashboards.manifest import RunError
 from dashboards.quantities import CONTROL, CRITICAL, DWT_CYCLES, LATENCY, PROBES, TASK, samples
 from dashboards.report import write_report
@@ -33,11 +33,11 @@ def run(stress: list[Series]) -> LoadedRun:
 
 
 def test_nothing_is_done_unasked(run: LoadedRun) -> None:
-    assert treated(run, AS_MEASURED) is run
+    assert adjusted(run, AS_MEASURED) is run
 
 
 def test_ticks_are_left_out_and_counted(run: LoadedRun) -> None:
-    shown = treated(run, Treatment(without_ticks=True))
+    shown = adjusted(run, Adjustments(without_ticks=True))
     stimuli = pl.read_parquet(run.folder / "interrupts.parquet")
     kept = stimuli.filter(~pl.col("control") & ~pl.col("tick"))["isr_latency_ns"]
     assert LATENCY.summary(shown).n == len(kept) < LATENCY.summary(run).n
@@ -68,7 +68,7 @@ def test_ticks_are_left_out_and_counted(run: LoadedRun) -> None:
     ],
 )
 def test_a_baseline_is_taken_off_everything_or_nothing(run: LoadedRun, quantity, baseline: float) -> None:  # type: ignore[no-untyped-def]
-    shown = treated(run, Treatment(subtract_baseline=True))
+    shown = adjusted(run, Adjustments(subtract_baseline=True))
     before, after = quantity.summary(run), quantity.summary(shown)
     assert after.n == before.n
     for name in STATISTICS:
@@ -88,7 +88,7 @@ def test_a_baseline_is_taken_off_everything_or_nothing(run: LoadedRun, quantity,
 
 def test_the_report_says_what_was_done(tmp_path: Path) -> None:
     folder = write_run(tmp_path, "mem_stress", "tlsf", mem_stress("tlsf", 300))
-    both = Treatment(subtract_baseline=True, without_ticks=True)
+    both = Adjustments(subtract_baseline=True, without_ticks=True)
     page = write_report([folder], tmp_path / "report.html", both).read_text(encoding="utf-8")
     plain = write_report([folder], tmp_path / "plain.html").read_text(encoding="utf-8")
     figures = page.count("<figure>")
@@ -105,7 +105,7 @@ def test_an_older_run_has_nothing_to_take_off(tmp_path: Path) -> None:
     run = replace(
         run, manifest=replace(run.manifest, certainty=replace(run.manifest.certainty, baselines={}))
     )
-    shown = treated(run, Treatment(True, True))
+    shown = adjusted(run, Adjustments(True, True))
     assert LATENCY.summary(shown) == LATENCY.summary(run)
     assert all("nothing is" in words for words in shown.treatment) and len(shown.treatment) == 2
 

@@ -13,7 +13,7 @@ from dashboards.figures.ramp import ramp
 from dashboards.report import report_html, write_report
 from dashboards.runs import load_run
 from dashboards.series import by_scenario
-from dashboards.tables import bounds as ceilings
+from dashboards.tables.bounds import bound_of, bounds_sentence
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.synthetic import Operation, write_run
 
@@ -54,7 +54,7 @@ def written(folder: Path, bounds: object, explained: object | None = None) -> Pa
 
 def test_a_bound_stands_beside_the_maximum_and_above_the_ramp(tmp_path: Path) -> None:
     run = load_run(written(tmp_path, {"allocate": BOUND, "free": NONE}))
-    assert ceilings.sentence(run) == (
+    assert bounds_sentence(run) == (
         "critical section without interrupts at most 1,000 cycles in an allocation, 2.5 × the longest"
     )
     assert "bound 1,000, 2.5 ×" in report_html([run])
@@ -66,7 +66,7 @@ def test_a_bound_stands_beside_the_maximum_and_above_the_ramp(tmp_path: Path) ->
 
 def test_a_bound_that_grows_with_the_region_is_no_line(tmp_path: Path) -> None:
     run = load_run(written(tmp_path, {"allocate": {**BOUND, "region_decided": True}}))
-    assert "by the region's size" in ceilings.sentence(run)
+    assert "by the region's size" in bounds_sentence(run)
     chart = ramp(by_scenario([run])["mem_frag"])
     assert chart is not None
     assert not [trace for trace in chart.figure.data if str(trace.name).endswith("bound")]
@@ -75,8 +75,8 @@ def test_a_bound_that_grows_with_the_region_is_no_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("bounds", [None, [], {"allocate": 3}, {"allocate": {"cycles": "many", "ns": 1}}])
 def test_a_run_without_bounds_has_none(bounds: object, tmp_path: Path) -> None:
     run = load_run(written(tmp_path, bounds))
-    assert ceilings.ceiling(run, "allocate") is None
-    assert ceilings.sentence(run) == ""
+    assert bound_of(run, "allocate") is None
+    assert bounds_sentence(run) == ""
 
 
 @pytest.mark.parametrize(
