@@ -9,47 +9,68 @@ from dashboards.figures.survival import survival
 from dashboards.headline import headline
 from dashboards.quantities import CRITICAL, samples
 from dashboards.series import Series
-from dashboards.tables.comparison import comparison_table
-from dashboards.tables.differences import differences_table
+from dashboards.tables.comparison import comparison
+from dashboards.tables.differences import differences
 
 
 def test_a_maximum_has_its_budget_and_a_percentile_its_interval(stress: list[Series]) -> None:
-    table = comparison_table(stress)
+    groups = {group.words: group for group in comparison(stress).groups}
     median = CRITICAL.summary(stress[0].run).median
     assert median is not None
-    assert f"{median:,.1f}<small>[{median - 5:,.1f}, {median + 5:,.1f}]</small>" in table
-    assert table.count("<small>±23.9, overhead 83.3</small>") > 4
-    assert "<small>±0</small>" in table  # probes are counted
+    of_critical = groups["critical section on the wire (ns)"].rows[0]
+    assert of_critical.percentiles[0].value == f"{median:,.1f}"
+    assert of_critical.percentiles[0].interval == f"[{median - 5:,.1f}, {median + 5:,.1f}]"
+    assert of_critical.maximum.notes == ("±23.9, overhead 83.3",)
+    # Probes are counted.
+    assert groups["probes of an allocation"].rows[0].maximum.notes == ("±0",)
 
 
 def test_an_interval_that_is_too_narrow_says_so(stress: list[Series], frag: list[Series]) -> None:
-    table = comparison_table(stress)
-    group = table[table.index("critical section by DWT") : table.index("critical section on the wire")]
-    assert len(re.findall(r"\[[\d,.]+, [\d,.]+\]†", group)) == len(stress)
-    assert table.count("†") == len(stress) + 1 and "† The samples are not independent" in table
-    assert "†" not in comparison_table(frag)
+    table = comparison(stress)
+    marked = [
+        (group.words, cell.interval)
+        for group in table.groups
+        for row in group.rows
+        for cell in row.percentiles
+        if "†" in cell.interval
+    ]
+    assert [words for words, _ in marked] == ["critical section by DWT (cycles)"] * len(stress)
+    assert all(re.fullmatch(r"\[[\d,.]+, [\d,.]+\]†", interval) for _, interval in marked)
+    assert table.legend.count("†") == 1 and "† The samples are not independent" in table.legend
+    assert "†" not in str(comparison(frag))
 
 
 def test_a_ramp_says_why_it_has_no_interval(frag: list[Series]) -> None:
-    table = comparison_table(frag)
-    assert "The scenario is a ramp." in table and "<small>[" not in table
+    table = comparison(frag)
+    assert "The scenario is a ramp." in table.legend
+    assert not any(cell.interval for group in table.groups for row in group.rows for cell in row.percentiles)
 
 
 def test_the_headline_has_the_budget(frag: list[Series]) -> None:
     assert re.search(r"was 40\.79 ± 0\.03 µs with seglist", headline("mem_frag", frag).replace("\u00a0", " "))
 
 
-def test_differences_are_against_the_least_worst(stress: list[Series], frag: list[Series]) -> None:
-    table = differences_table(stress)
-    assert "Each against" in table and len(re.findall(r"[+-]\d\.\d{3} <small>\[[+-]", table)) == 2
+def test_differences_are_against_the_least_worst(stress: list[Series]) -> None:
+    found = differences(stress)
+    least = min(stress, key=lambda one: CRITICAL.summary(one.run).max or 0)
+    assert found is not None and found.reference == least.name
+    deltas = [row.delta for group in found.groups for row in group.rows]
+    assert len(deltas) == 2
+    assert all(re.fullmatch(r"[+-]\d\.\d{3}", delta.value) and delta.interval for delta in deltas)
+
+
+def test_a_difference_of_ramps_says_why_it_has_no_interval(frag: list[Series]) -> None:
+    ramp = differences(frag)
+    assert ramp is not None
     seglist, tlsf = (samples(one.run, CRITICAL)["wire_critical_ns"].to_list() for one in frag)
     above = sum((x > y) - (x < y) for x in seglist for y in tlsf) / len(seglist) / len(tlsf)
-    ramp = differences_table(frag)
-    assert f"{above:+.3f}" in ramp and "<small>" not in ramp and "chosen, not drawn" in ramp
+    delta = ramp.groups[0].rows[0].delta
+    assert (delta.value, delta.interval) == (f"{above:+.3f}", "")
+    assert "chosen, not drawn" in delta.no_interval
 
 
 def test_one_run_is_compared_with_nothing(frag: list[Series]) -> None:
-    assert differences_table(frag[:1]) == ""
+    assert differences(frag[:1]) is None
 
 
 def test_ticks_have_their_rings(frag: list[Series]) -> None:

@@ -16,10 +16,10 @@ from dashboards.figures.heap_state import heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.latency_by_depth import latency_by_depth
 from dashboards.figures.ramp import ramp
+from dashboards.figures.scenario_charts import scenario_charts
 from dashboards.figures.survival import survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.palette import assign_styles
-from dashboards.report import scenario_charts
 from dashboards.runs import load_run
 from dashboards.series import Series, by_scenario
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
