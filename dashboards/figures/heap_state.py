@@ -11,7 +11,6 @@ from plotly.subplots import make_subplots
 from dashboards.figures.chart import Chart, line, make_chart, per_series
 from dashboards.series import Series
 from dashboards.waveforms.keys import meta
-from dashboards.waveforms.windows import worst_operation
 
 _ROWS = (("live", "live blocks"), ("bytes_in_use", "bytes in use"))
 
@@ -53,8 +52,7 @@ def _course(one: Series, column: str, legend: bool) -> go.Scatter:
 
 
 def _worst(one: Series, column: str, legend: bool) -> go.Scatter:
-    worst = worst_operation(one.run)
-    table = one.run.operations.filter(pl.col("seq") == worst)
+    table = worst_operation(one)
     return go.Scatter(
         x=table["seq"].to_numpy(),
         y=table[column].to_numpy(),
@@ -71,3 +69,11 @@ def _worst(one: Series, column: str, legend: bool) -> go.Scatter:
         meta=meta(one),
         hovertemplate="worst: operation %{x}, %{y:,}",
     )
+
+
+def worst_operation(one: Series) -> pl.DataFrame:
+    """The row of the measured allocation with the longest critical section, by the wire or else by DWT."""
+    longest = one.run.measured_allocations.sort(
+        "wire_critical_samples", "dwt_cycles", descending=True, nulls_last=True, maintain_order=True
+    )
+    return longest.head(1)

@@ -55,7 +55,7 @@ def by_phase(one: Series) -> pl.DataFrame:
     operations = one.run.operations.filter("measured").sort("seq")
     stimuli = one.run.interrupts.filter(~pl.col("control")).sort("sample")
     if operations.height != stimuli.height:
-        return pl.DataFrame()
+        operations, stimuli = operations.clear(), stimuli.clear()
     both = pl.concat([stimuli, operations.select("seq", "label", "start_sample")], how="horizontal")
     return _with_phase(one, both).drop_nulls(["phase_ns", "isr_latency_ns"]).sort("phase_ns")
 

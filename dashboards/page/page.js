@@ -11,8 +11,14 @@
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendChartToCloud"],
   };
   const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+  // What an operation was, by its kind (docs/SPEC.md, section 4).
   const kinds = {
-    A: "allocation", O: "allocation, out of memory", F: "free", N: "nothing to free", E: "free refused",
+    A: (bytes) => `allocation of ${bytes} bytes`,
+    O: (bytes) => `allocation of ${bytes} bytes, out of memory`,
+    F: (bytes) => `free of ${bytes} bytes`,
+    N: (bytes) => `nothing to free: its ${bytes} bytes had not been allocated`,
+    E: (bytes) => `free of ${bytes} bytes, refused by the allocator`,
+    K: (_, call) => call === "empty" ? "empty critical section" : `${call}, a call of the kernel`,
   };
 
   function draw(element, figure) {
@@ -50,9 +56,10 @@
     const operation = run.operations[key];
     if (!operation) return "";
     const resolution = number.format(1e9 / run.samplerate_hz);
-    const facts = [`${kinds[operation.kind]} of ${number.format(operation.size)} bytes`];
+    const { kind, size, call } = operation;
+    const facts = [Object.hasOwn(kinds, kind) ? kinds[kind](number.format(size), call) : `operation of kind ${kind}`];
     const add = (name, words) => { if (name in operation) facts.push(words(number.format(operation[name]))); };
-    if (operation.label) facts.push(operation.label);
+    if (operation.label && operation.label !== call) facts.push(operation.label);
     else add("depth", (value) => `depth ${value}`);
     add("trial", (value) => `trial ${value}`);
     add("wire_critical_ns", (value) => `critical section ${value} ns ±${resolution} ns on the wire`);

@@ -172,8 +172,8 @@ class _Timeline:
         return np.where(critical, self.crit_end[seq] + ENTRY_HIT, self.stimuli + ENTRY_CLEAR)
 
     def interrupts_table(self) -> pl.DataFrame:
-        stimuli = _interrupt_rows(False, self.stimuli, self.answers(), *self.hits(self.stimuli))
-        controls = _interrupt_rows(
+        stimuli = interrupt_rows(False, self.stimuli, self.answers(), *self.hits(self.stimuli))
+        controls = interrupt_rows(
             True, self.controls, self.controls + ENTRY_CONTROL, *self.hits(self.controls)
         )
         return pl.concat([stimuli, controls]).sort("sample")
@@ -198,9 +198,10 @@ class _Timeline:
         return pl.DataFrame(columns, schema=dict(EDGES), strict=False)
 
 
-def _interrupt_rows(
+def interrupt_rows(
     control: bool, stimulus: Samples, answer: Samples, seq: Samples, critical: npt.NDArray[np.bool_]
 ) -> pl.DataFrame:
+    """Rows of the interrupts: where each stimulus lies and is answered, in samples; the operation or -1."""
     latency_ns = (answer - stimulus) * 1e9 / RATE_HZ
     columns = {
         "control": [control] * len(stimulus),

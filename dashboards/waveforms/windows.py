@@ -10,7 +10,6 @@ import polars as pl
 
 from capture.run_folder.tables import Edges
 from dashboards.runs import LoadedRun
-from dashboards.waveforms.keys import interrupt_keys, operation_keys
 
 # Room around an operation: a share of its width, and at least this, in which the handler and the
 # task it wakes are seen to answer.
@@ -32,14 +31,6 @@ class Window:
     zero: int
     sample: npt.NDArray[np.int64]
     word: npt.NDArray[np.uint8]
-
-
-def worst_operation(run: LoadedRun) -> int | None:
-    """`seq` of the measured allocation with the longest critical section, by the wire or else by DWT."""
-    table = run.measured_allocations.sort(
-        "wire_critical_samples", "dwt_cycles", descending=True, nulls_last=True, maintain_order=True
-    )
-    return None if table.is_empty() else int(table["seq"][0])
 
 
 def operation_window(run: LoadedRun, seq: int) -> Window | None:
@@ -66,42 +57,6 @@ def stimulus_window(run: LoadedRun, sample: int) -> Window | None:
 def window_of(run: LoadedRun, key: str) -> Window | None:
     """The window that a selection key names."""
     return stimulus_window(run, int(key[1:])) if key.startswith("@") else operation_window(run, int(key))
-
-
-def keys_by_interest(run: LoadedRun) -> list[str]:
-    """Every key a figure may ask for, the most telling first.
-
-    First the worst allocation, the worst free and the worst interrupts of either class, then the worst of
-    each depth, then the other measured allocations and the other interrupts, each from the longest down.
-    """
-    allocations = run.measured_allocations.sort(
-        "wire_critical_samples", descending=True, nulls_last=True, maintain_order=True
-    )
-    frees = run.measured_frees.sort(
-        "wire_critical_samples", descending=True, nulls_last=True, maintain_order=True
-    )
-    per_depth = allocations.drop_nulls("depth").unique("depth", keep="first", maintain_order=True)
-    answered = _longest_first(run.answered)
-    control = _longest_first(run.answered_control)
-    ranked = [
-        *operation_keys(allocations["seq"][:1]),
-        *operation_keys(frees["seq"][:1]),
-        *_keys(answered[:50]),
-        *_keys(control[:10]),
-        *operation_keys(per_depth["seq"]),
-        *operation_keys(allocations["seq"]),
-        *_keys(answered.unique("isr_latency_ns", keep="first", maintain_order=True)),
-        *_keys(control.unique("isr_latency_ns", keep="first", maintain_order=True)),
-    ]
-    return list(dict.fromkeys(ranked))
-
-
-def _longest_first(interrupts: pl.DataFrame) -> pl.DataFrame:
-    return interrupts.sort("isr_latency_ns", descending=True, maintain_order=True)
-
-
-def _keys(interrupts: pl.DataFrame) -> list[str]:
-    return interrupt_keys(interrupts["sample"], interrupts["operation_seq"])
 
 
 def _cut(edges: Edges, zero: int, width: int) -> Window:
