@@ -29,6 +29,9 @@ class Quantity:
 PROBES = Quantity("probes", "probes of an allocation", "", "allocations", "probes")
 DWT_CYCLES = Quantity("dwt_cycles", "critical section by DWT", "cycles", "allocations", "dwt_cycles")
 CRITICAL = Quantity("critical_ns", "critical section on the wire", "ns", "allocations", "wire_critical_ns")
+FREE_DWT_CYCLES = Quantity(
+    "free_dwt_cycles", "critical section of a free, by DWT", "cycles", "frees", "dwt_cycles"
+)
 FREE_CRITICAL = Quantity(
     "free_critical_ns", "critical section of a free, on the wire", "ns", "frees", "wire_critical_ns"
 )
@@ -42,15 +45,15 @@ CLEAR = Quantity(
 TASK = Quantity("task_latency_ns", "task latency", "ns", "interrupts", "task_latency_ns")
 CONTROL = Quantity("control_latency_ns", "control interrupt latency", "ns", "control", "isr_latency_ns")
 
-ALL = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, LATENCY, HIT, CLEAR, TASK, CONTROL)
-REPORTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, HIT, CLEAR, TASK, CONTROL)
+ALL = (PROBES, DWT_CYCLES, CRITICAL, FREE_DWT_CYCLES, FREE_CRITICAL, LATENCY, HIT, CLEAR, TASK, CONTROL)
+REPORTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_DWT_CYCLES, FREE_CRITICAL, HIT, CLEAR, TASK, CONTROL)
 PRINTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_CRITICAL, LATENCY, TASK, CONTROL)
 
 
 def shown(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> tuple[Quantity, ...]:
     """Those of `quantities` that `runs` can have: not every scenario measures its frees."""
     frees = any(FREE_CRITICAL.summary(run).n for run in runs)
-    return tuple(quantity for quantity in quantities if frees or quantity is not FREE_CRITICAL)
+    return tuple(quantity for quantity in quantities if frees or quantity.source != "frees")
 
 
 def samples(run: LoadedRun, quantity: Quantity) -> pl.DataFrame:

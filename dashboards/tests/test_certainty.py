@@ -25,6 +25,17 @@ def test_a_maximum_has_its_budget_and_a_percentile_its_interval(stress: list[Ser
     assert groups["probes of an allocation"].rows[0].maximum.notes == ("±0",)
 
 
+def test_frees_are_compared_by_dwt_and_on_the_wire(stress: list[Series], frag: list[Series]) -> None:
+    rows = {group.words: group.rows for group in comparison(stress).groups}
+    for one, row in zip(stress, rows["critical section of a free, by DWT (cycles)"], strict=True):
+        told = one.run.manifest.summaries["free_dwt_cycles"]
+        assert (row.n, row.maximum.value) == (f"{told.n:,}", f"{told.max:,.0f}")
+        assert row.maximum.address
+    assert "critical section of a free, on the wire (ns)" in rows
+    # The frees of a ramp are not measured.
+    assert not [group.words for group in comparison(frag).groups if "free" in group.words]
+
+
 def test_an_interval_that_is_too_narrow_says_so(stress: list[Series], frag: list[Series]) -> None:
     table = comparison(stress)
     marked = [

@@ -97,7 +97,8 @@ def test_a_maximum_links_to_its_waveform(report: str) -> None:
 def test_every_maximum_of_the_table_has_its_waveform(report: str) -> None:
     runs = _embedded(report)["runs"]
     links = re.findall(r'href="#select=([^:"]+):([^"]+)"', _without_library(report))
-    assert len(links) == 4 * 7 + 2  # and the frees of mem_stress; those of mem_frag are not measured
+    # Seven quantities of four runs, and two of mem_stress's frees; those of mem_frag are not measured.
+    assert len(links) == 4 * 7 + 2 * 2
     assert all(key.replace("%40", "@") in runs[run]["windows"] for run, key in links)
 
 
