@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from capture.run_folder.tables import Edges
+from capture.run_folder.edges import EdgeList
 from dashboards.runs import LoadedRun
 from dashboards.selection import interrupt_keys, operation_keys
 
@@ -104,7 +104,7 @@ def _keys(interrupts: pl.DataFrame) -> list[str]:
     return interrupt_keys(interrupts["sample"], interrupts["operation_seq"])
 
 
-def _cut(edges: Edges, zero: int, width: int) -> Window:
+def _cut(edges: EdgeList, zero: int, width: int) -> Window:
     margin = max(round(width * MARGIN_SHARE), round(edges.samplerate_hz * MARGIN_S))
     start = min(max(zero - margin, 0), edges.total_samples)
     end = max(start, min(zero + width + margin, edges.total_samples))
