@@ -11,7 +11,7 @@ from capture.reading.probes import PULSES_BEFORE, Window, witness
 from capture.run_folder.manifest import ToolReport
 from capture.run_folder.records import parse
 from capture.tests.synthetic import SyntheticRun, record, small_plan
-from capture.verdict import inconclusive as doubt
+from capture.verdict import inconclusive
 
 HEAD = b"window,start_cycle,end_cycle,look0,look1\n"
 
@@ -85,9 +85,9 @@ def test_counts_are_joined_by_number() -> None:
     operations = evidence.joined.operations
     assert operations["probes"].to_list() == operations["seq"].to_list()
     assert operations.schema["probes"] == pl.UInt32
-    assert list(doubt.miscounted(evidence)) == []
+    assert list(inconclusive.miscounted(evidence)) == []
 
 
 def test_a_window_of_another_width_is_another_operations() -> None:
-    (sentence,) = doubt.miscounted(counted({1: 1}))
+    (sentence,) = inconclusive.miscounted(counted({1: 1}))
     assert "2 constants" in sentence
