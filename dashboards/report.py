@@ -9,6 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from capture.files.errors import RunError
 from capture.files.whole import write_bytes
 from dashboards.adjustments import AS_MEASURED, Adjustments, adjusted
 from dashboards.figures.lanes import empty_panel
@@ -16,7 +17,7 @@ from dashboards.figures.scenario_charts import scenario_charts
 from dashboards.headline import headline
 from dashboards.page.document import Figure, Page, Section, document
 from dashboards.page.embedded import embed
-from dashboards.runs import LoadedRun, RunError, load_run
+from dashboards.runs import LoadedRun, load_run
 from dashboards.series import Series, by_scenario
 from dashboards.tables.comparison import comparison
 from dashboards.tables.details import details

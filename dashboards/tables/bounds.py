@@ -10,7 +10,7 @@ SECTIONS = {"allocate": "an allocation", "free": "a free"}
 
 
 @dataclass(frozen=True)
-class Bound:
+class KnownBound:
     """The most that a section can take without interrupts. `ratio` is the bound by the longest section
     observed; `region_decided` is True where the bound grows with the heap's region.
     """
@@ -21,17 +21,12 @@ class Bound:
     region_decided: bool
 
 
-def bound_of(run: LoadedRun, section: str) -> Bound | None:
+def bound_of(run: LoadedRun, section: str) -> KnownBound | None:
     """The bound of `section` (a key of SECTIONS). None where the run tells none."""
-    every = run.manifest.raw.get("bounds")
-    told = every.get(section) if isinstance(every, dict) else None
-    if not isinstance(told, dict):
+    told = run.manifest.bounds.get(section)
+    if told is None or told.cycles is None or told.ns is None:
         return None
-    cycles, ns, ratio = (told.get(name) for name in ("cycles", "ns", "ratio"))
-    if not isinstance(cycles, int | float) or not isinstance(ns, int | float):
-        return None
-    known = float(ratio) if isinstance(ratio, int | float) else None
-    return Bound(float(cycles), float(ns), known, bool(told.get("region_decided")))
+    return KnownBound(told.cycles, told.ns, told.ratio, told.region_decided)
 
 
 def bounds_sentence(run: LoadedRun) -> str:
@@ -43,7 +38,7 @@ def bounds_sentence(run: LoadedRun) -> str:
     return f"critical section without interrupts at most {'; '.join(listed)}" if listed else ""
 
 
-def _words(words: str, bound: Bound) -> str:
+def _words(words: str, bound: KnownBound) -> str:
     times = "" if bound.ratio is None else f", {bound.ratio:.1f} × the longest"
     region = ", by the region's size" if bound.region_decided else ""
     return f"{bound.cycles:,.0f} cycles in {words}{region}{times}"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.metrology.quantiles import PERCENTILES as SHARES
-from analysis.metrology.quantiles import samples_needed
-from dashboards.certainty import PERCENTILES
+from analysis.metrology.quantiles import PERCENTILES, samples_needed
+from capture.run_folder.quantities import Quantity
 from dashboards.formatting import MISSING, grouped, number
-from dashboards.quantities import REPORTED, Quantity, shown, worst_key
+from dashboards.quantities import REPORTED, shown, worst_key
 from dashboards.series import Series
 from dashboards.tables.bounds import bound_of
 from dashboards.waveforms.keys import fragment
@@ -108,7 +107,7 @@ def comparison(series: Sequence[Series]) -> Comparison:
 
 def _legend(series: Sequence[Series]) -> list[str]:
     """What stands beside the numbers, and why it may not."""
-    certainties = [one.run.manifest.certainty for one in series]
+    certainties = [one.run.certainty for one in series]
     dependent = any(certainty.dependent for certainty in certainties)
     bounded = any(bound_of(one.run, "allocate") for one in series)
     return [
@@ -122,7 +121,7 @@ def _legend(series: Sequence[Series]) -> list[str]:
 
 def _group(quantity: Quantity, series: Sequence[Series]) -> Group:
     unit = f" ({quantity.unit})" if quantity.unit else ""
-    largest = max((quantity.summary(one.run).max or 0 for one in series), default=0)
+    largest = max((one.run.summary(quantity).max or 0 for one in series), default=0)
     return Group(quantity.words + unit, tuple(_row(quantity, one, largest) for one in series))
 
 
@@ -130,20 +129,20 @@ def _row(quantity: Quantity, one: Series, largest: float) -> Row:
     return Row(
         name=one.name,
         colour=one.style.colour,
-        n=grouped(quantity.summary(one.run).n),
+        n=grouped(one.run.summary(quantity).n),
         percentiles=tuple(_percentile(quantity, one, name) for name in PERCENTILES),
         maximum=_maximum(quantity, one, largest),
     )
 
 
 def _percentile(quantity: Quantity, one: Series, name: str) -> Percentile:
-    summary = quantity.summary(one.run)
+    summary = one.run.summary(quantity)
     value = getattr(summary, name)
-    needed = samples_needed(SHARES[name])
+    needed = samples_needed(PERCENTILES[name])
     if value is None and 0 < summary.n < needed:
         short = f"{grouped(summary.n)} samples, fewer than {grouped(needed)}"
         return Percentile(MISSING, too_few=f"This percentile of {short}, would say nothing.")
-    certainty = one.run.manifest.certainty
+    certainty = one.run.certainty
     interval = certainty.intervals.get(quantity.key, {}).get(name)
     if interval is None:
         return Percentile(number(value, quantity.unit))
@@ -153,7 +152,7 @@ def _percentile(quantity: Quantity, one: Series, name: str) -> Percentile:
 
 
 def _maximum(quantity: Quantity, one: Series, largest: float) -> Maximum:
-    value = quantity.summary(one.run).max
+    value = one.run.summary(quantity).max
     key = worst_key(one.run, quantity)
     if value is None or key is None:
         return Maximum(number(value, quantity.unit))
@@ -177,7 +176,7 @@ def _bound(quantity: Quantity, one: Series) -> str:
 
 def _budget(quantity: Quantity, one: Series) -> str:
     """`±11.9, overhead 261.9`: how wrong the value may be, and how much of it is the bench's own."""
-    certainty = one.run.manifest.certainty
+    certainty = one.run.certainty
     total, own = certainty.budgets.get(quantity.key), certainty.overheads.get(quantity.key)
     if total is None:
         return ""

@@ -21,12 +21,10 @@ class Details:
 
 def details(run: LoadedRun) -> Details:
     """The fine print of one run."""
-    warnings = run.manifest.raw.get("warnings")
-    spoken = [*run.manifest.reasons, *run.notes, *(warnings if isinstance(warnings, list) else [])]
     return Details(
         id=run.id,
         verdict=run.manifest.verdict,
         complete=run.manifest.complete,
-        sentences=tuple(map(str, spoken)),
-        manifest=json.dumps(run.manifest.raw, indent=2, ensure_ascii=False),
+        sentences=(*run.manifest.reasons, *run.notes, *run.manifest.warnings),
+        manifest=json.dumps(run.manifest.as_json(), indent=2, ensure_ascii=False),
     )

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.metrology.comparison import compare
+from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.formatting import MISSING, number
-from dashboards.quantities import CRITICAL, LATENCY, Quantity, samples
+from dashboards.quantities import samples
 from dashboards.series import Series
 
 _COMPARED = (CRITICAL, LATENCY)
@@ -51,10 +52,10 @@ class Differences:
 
 def differences(series: Sequence[Series]) -> Differences | None:
     """Each run against the one with the least worst critical section. None without two to compare."""
-    measured = [one for one in series if CRITICAL.summary(one.run).max is not None]
+    measured = [one for one in series if one.run.summary(CRITICAL).max is not None]
     if len(measured) < 2:
         return None
-    reference = min(measured, key=lambda one: CRITICAL.summary(one.run).max or 0)
+    reference = min(measured, key=lambda one: one.run.summary(CRITICAL).max or 0)
     others = [one for one in measured if one is not reference]
     groups = tuple(
         Group(quantity.words, tuple(_row(quantity, one, reference) for one in others))
@@ -78,7 +79,7 @@ def _row(quantity: Quantity, one: Series, reference: Series) -> Row:
         return Row(one.name, Difference(MISSING), Difference(MISSING))
     found = compare(ours, theirs)
     delta, shift = f"{found.delta:+.3f}", number(found.shift, "ns")
-    if any(run.manifest.certainty.refused for run in (one.run, reference.run)):
+    if any(run.certainty.refused for run in (one.run, reference.run)):
         return Row(
             one.name,
             Difference(delta, no_interval=_NO_INTERVAL),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from capture.run_folder.quantities import CRITICAL
 from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.survival import survival
 from dashboards.headline import headline
-from dashboards.quantities import CRITICAL, samples
+from dashboards.quantities import samples
 from dashboards.series import Series
 from dashboards.tables.comparison import comparison
 from dashboards.tables.differences import differences
@@ -15,7 +16,7 @@ from dashboards.tables.differences import differences
 
 def test_a_maximum_has_its_budget_and_a_percentile_its_interval(stress: list[Series]) -> None:
     groups = {group.words: group for group in comparison(stress).groups}
-    median = CRITICAL.summary(stress[0].run).median
+    median = stress[0].run.summary(CRITICAL).median
     assert median is not None
     of_critical = groups["critical section on the wire (ns)"].rows[0]
     assert of_critical.percentiles[0].value == f"{median:,.1f}"
@@ -28,7 +29,7 @@ def test_a_maximum_has_its_budget_and_a_percentile_its_interval(stress: list[Ser
 def test_frees_are_compared_by_dwt_and_on_the_wire(stress: list[Series], frag: list[Series]) -> None:
     rows = {group.words: group.rows for group in comparison(stress).groups}
     for one, row in zip(stress, rows["critical section of a free, by DWT (cycles)"], strict=True):
-        told = one.run.manifest.summaries["free_dwt_cycles"]
+        told = one.run.manifest.statistics["free_dwt_cycles"]
         assert (row.n, row.maximum.value) == (f"{told.n:,}", f"{told.max:,.0f}")
         assert row.maximum.address
     assert "critical section of a free, on the wire (ns)" in rows
@@ -63,7 +64,7 @@ def test_the_headline_has_the_budget(frag: list[Series]) -> None:
 
 def test_differences_are_against_the_least_worst(stress: list[Series]) -> None:
     found = differences(stress)
-    least = min(stress, key=lambda one: CRITICAL.summary(one.run).max or 0)
+    least = min(stress, key=lambda one: one.run.summary(CRITICAL).max or 0)
     assert found is not None and found.reference == least.name
     deltas = [row.delta for group in found.groups for row in group.rows]
     assert len(deltas) == 2

@@ -7,9 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from capture.files.errors import RunError
 from capture.files.whole import WriteError
 from dashboards import extremes, histograms
-from dashboards.manifest import RunError
 from dashboards.series import Series
 from dashboards.tests.synthetic import mem_stress, write_run
 
@@ -26,7 +26,7 @@ def test_few_samples_get_one_too(stress: list[Series]) -> None:
 
 def test_every_statistic_of_a_run_can_be_asked_for(stress: list[Series]) -> None:
     run = stress[0].run
-    for key, summary in run.manifest.summaries.items():
+    for key, summary in run.manifest.statistics.items():
         assert f" of {run.id}: n = {summary.n:,}, greatest " in extremes.as_text(run.folder, key)
 
 
@@ -41,7 +41,7 @@ def test_what_cannot_be_estimated_is_refused(tmp_path: Path, stress: list[Series
 def test_each_distribution_is_a_file(tmp_path: Path, stress: list[Series]) -> None:
     folder = stress[0].run.folder
     paths = histograms.write(folder, tmp_path / "out")
-    measured = [key for key, summary in stress[0].run.manifest.summaries.items() if summary.n]
+    measured = [key for key, summary in stress[0].run.manifest.statistics.items() if summary.n]
     assert "free_dwt_cycles" in measured
     assert {path.name for path in paths} == {f"{key}.hgrm" for key in measured}
     interrupts = pl.read_parquet(folder / "interrupts.parquet").filter("control")

@@ -29,7 +29,7 @@ def written(folder: Path, labelled: bool = True) -> Path:
     if not labelled:
         once = [Operation(one.kind, one.size, one.probes, one.cycles) for one in once]
     operations = once * ROUNDS
-    changes = {"stimulus": {"mode": "sweep"}}
+    changes = {"stimulus": {"mode": "sweep", "period_ticks": 0, "control_period_ticks": 0, "parameter": 0}}
     run = write_run(folder, "kernel_masking", "tlsf", operations, changes=changes)
     started = pl.read_parquet(run / "operations.parquet")["start_sample"].to_numpy()
     stimulus = started + 30

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from plotly.offline import get_plotlyjs
 
+from capture.files.errors import RunError
 from capture.files.whole import WriteError
 from dashboards.headline import headline
 from dashboards.report import write_report
-from dashboards.runs import LoadedRun, RunError, find_runs
+from dashboards.runs import LoadedRun, find_runs
 from dashboards.series import Series, by_scenario
 from dashboards.tests.synthetic import mem_frag, mem_stress, write_run
 
@@ -83,7 +84,7 @@ def test_the_table_shows_the_manifests_numbers(runs: list[LoadedRun], report: st
             "interrupt_latency_clear_ns",
             "control_latency_ns",
         ):
-            summary = run.manifest.summaries[key]
+            summary = run.manifest.statistics[key]
             assert re.search(rf"<td>{summary.n:,}</td>\s*<td>{summary.median:,.1f}<", page)
             assert f">{summary.max:,.1f}</a>" in page
 

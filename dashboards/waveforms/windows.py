@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from capture.run_folder.tables import Edges
+from capture.run_folder.edges import EdgeList
 from dashboards.runs import LoadedRun
 
 # Room around an operation: a share of its width, and at least this, in which the handler and the
@@ -59,7 +59,7 @@ def window_of(run: LoadedRun, key: str) -> Window | None:
     return stimulus_window(run, int(key[1:])) if key.startswith("@") else operation_window(run, int(key))
 
 
-def _cut(edges: Edges, zero: int, width: int) -> Window:
+def _cut(edges: EdgeList, zero: int, width: int) -> Window:
     margin = max(round(width * MARGIN_SHARE), round(edges.samplerate_hz * MARGIN_S))
     start = min(max(zero - margin, 0), edges.total_samples)
     end = max(start, min(zero + width + margin, edges.total_samples))
