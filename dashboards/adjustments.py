@@ -137,4 +137,4 @@ def _interrupts_less(run: LoadedRun, baselines: Mapping[str, float]) -> pl.DataF
 
 
 def _noted(run: LoadedRun, note: str) -> LoadedRun:
-    return replace(run, notes=(*run.notes, note), treatment=(*run.treatment, note))
+    return replace(run, notes=(*run.notes, note), adjustments=(*run.adjustments, note))

@@ -22,7 +22,7 @@ from dashboards.certainty import Certainty, certainty_of
 @dataclass(frozen=True)
 class LoadedRun:
     """One run folder, checked. `notes` are sentences on what the folder lacks and on what was done to its
-    samples; `treatment` only the latter (dashboards/adjustments.py).
+    samples; `adjustments` only the latter (dashboards/adjustments.py).
     """
 
     folder: Path
@@ -30,7 +30,7 @@ class LoadedRun:
     operations: pl.DataFrame
     interrupts: pl.DataFrame
     notes: tuple[str, ...] = ()
-    treatment: tuple[str, ...] = ()
+    adjustments: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

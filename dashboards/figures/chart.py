@@ -80,7 +80,7 @@ def provenance(series: Sequence[Series]) -> str:
     rates = sorted({one.run.manifest.samplerate_hz for one in series})
     resolution = ", ".join(f"{samplerate(rate)} (±{1e9 / rate:.1f} ns)" for rate in rates)
     word = "runs" if len(series) > 1 else "run"
-    done = "".join(f" · {words}" for words in dict.fromkeys(w for one in series for w in one.run.treatment))
+    done = "".join(f" · {words}" for words in dict.fromkeys(w for one in series for w in one.run.adjustments))
     return f"{resolution} · {word} {', '.join(one.run.id for one in series)}{done}"
 
 

@@ -115,7 +115,7 @@ def _legend(series: Sequence[Series]) -> list[str]:
         *([f"{DEPENDENT} {_DEPENDENCE}"] if dependent else []),
         *dict.fromkeys(certainty.refused for certainty in certainties if certainty.refused),
         *([_BOUND_WORDS] if bounded else []),
-        *dict.fromkeys(f"{one.name}: {words}" for one in series for words in one.run.treatment),
+        *dict.fromkeys(f"{one.name}: {words}" for one in series for words in one.run.adjustments),
     ]
 
 

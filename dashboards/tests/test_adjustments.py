@@ -47,7 +47,7 @@ def test_ticks_are_left_out_and_counted(run: LoadedRun) -> None:
     both = ~pl.col("control") & ~pl.col("tick") & ~pl.col("task_tick")
     assert shown.summary(TASK).n == len(stimuli.filter(both))
     answers, wakes = stimuli["tick"].sum(), stimuli["task_tick"].sum()
-    assert shown.treatment == (
+    assert shown.adjustments == (
         f"{answers:,} answers and {wakes:,} task wakes that a tick may have delayed are left out.",
     )
     assert len(shown.interrupts) == len(stimuli)
@@ -108,7 +108,7 @@ def test_where_nothing_is_known_nothing_is_taken_off(tmp_path: Path) -> None:
     run = load_run(folder)
     shown = adjusted(run, Adjustments(True, True))
     assert shown.summary(LATENCY) == run.summary(LATENCY)
-    assert all("nothing is" in words for words in shown.treatment) and len(shown.treatment) == 2
+    assert all("nothing is" in words for words in shown.adjustments) and len(shown.adjustments) == 2
 
 
 @pytest.mark.parametrize(
