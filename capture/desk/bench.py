@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from capture.files.documents import Table, read_toml
 from capture.files.errors import CaptureError
-from capture.files.faults import WrongValueError, expecting, near_miss
+from capture.files.faults import WrongValueError, expecting, near_miss, not_among
 from capture.run_folder.edges import CHANNELS
 
 BENCH_FILE = Path(__file__).resolve().parents[2] / "bench.toml"
@@ -124,8 +124,7 @@ class _BenchTable(Table):
     @model_validator(mode="after")
     def _default_is_there(self) -> _BenchTable:
         if self.default not in self.boards:
-            listed = ", ".join(self.boards) or "none"
-            raise WrongValueError(f"must be one of the boards, {listed}, not {self.default!r}", "default")
+            raise not_among(self.default, self.boards, "default")
         return self
 
 

@@ -23,7 +23,7 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             'default = "virtual"',
             'default = "moon"',
-            "4: default must be one of the boards, virtual, nucleo, not 'moon'; mend it.",
+            "4: default cannot be 'moon'; choose from virtual, nucleo.",
         ),
         ('default = "virtual"', "", " default is missing; add it."),
         ('default = "virtual"', 'default = ""', "4: default must be a word in quotes, not ''; mend it."),
