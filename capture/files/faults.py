@@ -166,7 +166,8 @@ def _predicate(details: ErrorDetails, context: dict[str, object]) -> str:
     expected = _EXPECTED.get(details["type"])
     if expected is None:
         return details["msg"].removeprefix("Input ").removeprefix("Value error, ")
-    return f"must be {expected.format(**context)}, not {quoted(details['input'])}"
+    given = context.get("actual_length", details["input"])
+    return f"must be {expected.format(**context)}, not {quoted(given)}"
 
 
 def _subject(place: Place) -> str:
