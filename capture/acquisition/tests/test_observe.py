@@ -104,7 +104,7 @@ def observed(run: SyntheticRun, uart: bytes, hangs_up: bool = False) -> Evidence
     order = Order(
         elf=Path("fw.elf"),
         image=run.plan.image,
-        analyzer=AnalyzerResource("demo", CORE_HZ),
+        analyzer=AnalyzerResource(driver="demo", samplerate_hz=CORE_HZ),
         samplerate_hz=CORE_HZ,
         duration_s=run.edges().total_samples / CORE_HZ,
         silence_s=SILENCE_S,

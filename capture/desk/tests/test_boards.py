@@ -17,12 +17,14 @@ from capture.desk.virtual_board import VirtualBoard
 from capture.files.errors import CaptureError
 from simulator import build as simulator
 
-ANALYZER = AnalyzerResource("beaglelogic", 84_000_000)
+ANALYZER = AnalyzerResource(driver="beaglelogic", samplerate_hz=84_000_000)
 FIRMWARE, IMAGE = Path("fw.elf"), Path("ops.bin")
 
 
 def virtual(binary: Path, port: str = "pty") -> VirtualBoard:
-    return VirtualBoard(BoardResource("virtual", LoaderResource("virtual-nucleo"), port, ANALYZER), binary)
+    return VirtualBoard(
+        BoardResource("virtual", LoaderResource(kind="virtual-nucleo"), port, ANALYZER), binary
+    )
 
 
 def stand_in(folder: Path, body: str) -> Path:
@@ -143,14 +145,14 @@ def pyocd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def nucleo(probe: str = "") -> NucleoBoard:
-    loader = LoaderResource("pyocd", "stm32f401retx", probe)
+    loader = LoaderResource(kind="pyocd", target="stm32f401retx", probe=probe)
     return NucleoBoard(BoardResource("nucleo", loader, "/dev/ttyACM0", ANALYZER))
 
 
 def test_a_probe_is_asked_for_where_records_come_by_rtt(tmp_path: Path) -> None:
     line = json.dumps({"analyzer": "a:1", "uart": "b", "probe": "127.0.0.1:41003"})
     binary = stand_in(tmp_path, f"echo \"$@\" > {tmp_path}/asked\necho '{line}'\nexec cat")
-    resource = BoardResource("virtual", LoaderResource("virtual-nucleo"), "pty", ANALYZER)
+    resource = BoardResource("virtual", LoaderResource(kind="virtual-nucleo"), "pty", ANALYZER)
     with VirtualBoard(resource, binary, probed=True) as board:
         board.prepare(FIRMWARE, IMAGE)
         assert board.probe_address() == ProbeAddress("remote:127.0.0.1:41003", "stm32f401retx")
