@@ -6,8 +6,8 @@ from pathlib import Path
 
 from analysis.metrology.extremes import CONFIDENCE, Estimate, Fit, estimate
 from capture.files.errors import RunError
-from dashboards.quantities import ALL, samples
-from dashboards.runs import load_run
+from dashboards.loaded.quantities import ALL, samples
+from dashboards.loaded.runs import load_run
 
 
 def as_text(folder: Path, key: str) -> str:

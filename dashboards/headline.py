@@ -9,9 +9,9 @@ import polars as pl
 
 from capture.run_folder.quantities import CONTROL, CRITICAL, LATENCY, TASK, Quantity
 from dashboards.formatting import microseconds
-from dashboards.lock_effects import caveats, spares_control, spares_interrupts
-from dashboards.runs import LoadedRun
-from dashboards.series import Series
+from dashboards.loaded.lock_effects import caveats, spares_control, spares_interrupts
+from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series
 
 MOST_NAMED = 4
 """Of more allocators than this a sentence gives the extremes; the table has them all."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from analysis.metrology.histogram import percentile_distribution
 from capture.files.whole import write_bytes
-from dashboards.quantities import ALL, samples
-from dashboards.runs import load_run
+from dashboards.loaded.quantities import ALL, samples
+from dashboards.loaded.runs import load_run
 
 
 def write(run: Path, folder: Path) -> list[Path]:

@@ -11,14 +11,14 @@ import plotly.graph_objects as go
 
 from capture.files.errors import RunError
 from capture.files.whole import write_bytes
-from dashboards.adjustments import AS_MEASURED, Adjustments, adjusted
 from dashboards.figures.lanes import empty_panel
 from dashboards.figures.scenario_charts import scenario_charts
 from dashboards.headline import headline
+from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
+from dashboards.loaded.runs import LoadedRun, load_run
+from dashboards.loaded.series import Series, by_scenario
 from dashboards.page.document import Figure, Page, Section, document
 from dashboards.page.embedded import embed
-from dashboards.runs import LoadedRun, load_run
-from dashboards.series import Series, by_scenario
 from dashboards.tables.comparison import comparison
 from dashboards.tables.details import details
 from dashboards.tables.differences import differences

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from capture.run_folder.quantities import Quantity
 from dashboards.formatting import number
-from dashboards.quantities import PRINTED, shown
-from dashboards.runs import LoadedRun
-from dashboards.series import Series, by_scenario
-from dashboards.tables.bounds import bounds_sentence
+from dashboards.loaded.bounds import bounds_sentence
+from dashboards.loaded.quantities import PRINTED, shown
+from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series, by_scenario
 
 # What a report needs at the most: for an output that has no width of its own.
 WIDTH_COLUMNS = 100

@@ -10,8 +10,8 @@ from plotly.subplots import make_subplots
 
 from dashboards.figures.chart import Chart, make_chart, per_series, points
 from dashboards.formatting import grouped
-from dashboards.palette import MUTED
-from dashboards.series import Series
+from dashboards.loaded.palette import MUTED
+from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import meta
 
 

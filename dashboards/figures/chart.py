@@ -9,9 +9,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dashboards.formatting import grouped, samplerate
-from dashboards.palette import GRID, INK, MUTED
-from dashboards.runs import LoadedRun
-from dashboards.series import Series
+from dashboards.loaded.palette import GRID, INK, MUTED
+from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points
 from dashboards.formatting import grouped
-from dashboards.series import Series
+from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import meta, operation_keys
 
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.figures.chart import line, points
-from dashboards.series import Series
+from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import interrupt_keys, meta
 
 BANDS = 16

@@ -9,7 +9,7 @@ import polars as pl
 from plotly.subplots import make_subplots
 
 from dashboards.figures.chart import Chart, line, make_chart, per_series
-from dashboards.series import Series
+from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import meta
 
 _ROWS = (("live", "live blocks"), ("bytes_in_use", "bytes in use"))

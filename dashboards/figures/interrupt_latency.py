@@ -9,9 +9,9 @@ import polars as pl
 
 from dashboards.figures.chart import Chart, make_chart
 from dashboards.formatting import grouped, number
-from dashboards.lock_effects import caveats
-from dashboards.palette import INK
-from dashboards.series import Series
+from dashboards.loaded.lock_effects import caveats
+from dashboards.loaded.palette import INK
+from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import interrupt_keys, meta
 
 _CLASSES = (

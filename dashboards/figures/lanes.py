@@ -10,8 +10,8 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from dashboards.figures.chart import make_chart
-from dashboards.palette import INK, MUTED
-from dashboards.series import Series
+from dashboards.loaded.palette import INK, MUTED
+from dashboards.loaded.series import Series
 from dashboards.waveforms.windows import Window
 
 LANE_HEIGHT = 1.45

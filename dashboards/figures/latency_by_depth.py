@@ -9,8 +9,8 @@ import polars as pl
 
 from dashboards.figures.chart import Chart, make_chart, per_series
 from dashboards.figures.depth_bands import at_depth, bands, worst_by_depth, worst_per_band
-from dashboards.lock_effects import caveats
-from dashboards.series import Series
+from dashboards.loaded.lock_effects import caveats
+from dashboards.loaded.series import Series
 
 COLUMN = "isr_latency_ns"
 

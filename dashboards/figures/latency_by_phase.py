@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import polars as pl
 
 from dashboards.figures.chart import Chart, make_chart, per_series, points
-from dashboards.lock_effects import caveats
-from dashboards.series import Series
+from dashboards.loaded.lock_effects import caveats
+from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import meta, operation_keys
 
 LINES_APART = 0.02

@@ -9,8 +9,8 @@ import polars as pl
 
 from dashboards.figures.chart import Chart, make_chart, per_series
 from dashboards.figures.latency_by_phase import by_phase
-from dashboards.lock_effects import caveats
-from dashboards.series import Series
+from dashboards.loaded.lock_effects import caveats
+from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import meta, operation_keys
 from scenarios.operations import CALLS
 

@@ -10,8 +10,8 @@ import polars as pl
 from plotly.subplots import make_subplots
 
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points
-from dashboards.series import Series
-from dashboards.tables.bounds import bound_of
+from dashboards.loaded.bounds import bound_of
+from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import meta, operation_keys
 
 

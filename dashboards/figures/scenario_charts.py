@@ -16,7 +16,7 @@ from dashboards.figures.ramp import ramp
 from dashboards.figures.survival import survival
 from dashboards.figures.task_latency_by_depth import task_latency_by_depth
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
-from dashboards.series import Series
+from dashboards.loaded.series import Series
 
 FIGURES = (
     ramp,

@@ -14,7 +14,7 @@ from analysis.metrology.quantiles import MYRIAD, PERCENTILES
 from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.figures.chart import Chart, line, make_chart, per_series
 from dashboards.formatting import number
-from dashboards.series import Series
+from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import describe, interrupt_keys, meta, operation_keys
 
 # Height of one line of the labels under the curves.

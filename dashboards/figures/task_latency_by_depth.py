@@ -8,8 +8,8 @@ import polars as pl
 
 from dashboards.figures.chart import Chart, make_chart, per_series
 from dashboards.figures.depth_bands import at_depth, worst_by_depth
-from dashboards.lock_effects import caveats, spares_interrupts
-from dashboards.series import Series
+from dashboards.loaded.lock_effects import caveats, spares_interrupts
+from dashboards.loaded.series import Series
 
 COLUMN = "task_latency_ns"
 

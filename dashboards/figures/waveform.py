@@ -10,9 +10,8 @@ from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.figures.chart import Chart, make_chart
 from dashboards.figures.lanes import draw_window
 from dashboards.formatting import grouped
-from dashboards.quantities import worst_key
-from dashboards.series import Series
-from dashboards.waveforms.keys import describe
+from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import describe, worst_key
 from dashboards.waveforms.windows import window_of
 
 _HEIGHT_PER_RUN = 250

@@ -15,8 +15,8 @@ import polars as pl
 from analysis.metrology.intervals import percentile_intervals
 from analysis.metrology.quantiles import summarise
 from capture.run_folder.manifest import ErrorBudget, Intervals, Term
-from dashboards.quantities import ALL, samples
-from dashboards.runs import LoadedRun
+from dashboards.loaded.quantities import ALL, samples
+from dashboards.loaded.runs import LoadedRun
 
 
 @dataclass(frozen=True)

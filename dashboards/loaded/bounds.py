@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dashboards.runs import LoadedRun
+from dashboards.loaded.runs import LoadedRun
 
 SECTIONS = {"allocate": "an allocation", "free": "a free"}
 

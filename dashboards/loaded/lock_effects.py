@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dashboards.series import Series
+from dashboards.loaded.series import Series
 
 _CAVEATS = {
     "primask": "With {names} every interrupt is masked while the heap works, the control interrupt too.",

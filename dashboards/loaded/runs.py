@@ -16,13 +16,13 @@ from capture.run_folder import tables
 from capture.run_folder.edges import EdgeList, read_parquet
 from capture.run_folder.manifest import Manifest, read_manifest
 from capture.run_folder.quantities import Quantity
-from dashboards.certainty import Certainty, certainty_of
+from dashboards.loaded.certainty import Certainty, certainty_of
 
 
 @dataclass(frozen=True)
 class LoadedRun:
     """One run folder, checked. `notes` are sentences on what the folder lacks and on what was done to its
-    samples; `adjustments` only the latter (dashboards/adjustments.py).
+    samples; `adjustments` only the latter (dashboards/loaded/adjustments.py).
     """
 
     folder: Path

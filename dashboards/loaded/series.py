@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from dashboards.palette import Style, assign_styles
-from dashboards.runs import LoadedRun
+from dashboards.loaded.palette import Style, assign_styles
+from dashboards.loaded.runs import LoadedRun
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dashboards.explanations import explanations
+from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series
+from dashboards.page.explanations import explanations
 from dashboards.page.interest import keys_by_interest
-from dashboards.runs import LoadedRun
-from dashboards.series import Series
 from dashboards.waveforms.windows import Window, window_of
 from scenarios.operations import CALLS
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from capture.files.documents import DocumentError
 from capture.run_folder.explanation import FOLDER, Explanation, Replayed, Total, read
-from dashboards.runs import LoadedRun
+from dashboards.loaded.runs import LoadedRun
 
 # A forged file must not fill the page.
 _MOST_PIECES = 4_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from dashboards.figures.masking_by_call import worst_by_call
-from dashboards.quantities import ALL, worst_key
-from dashboards.runs import LoadedRun
-from dashboards.series import Series
-from dashboards.waveforms.keys import interrupt_keys, operation_keys
+from dashboards.loaded.quantities import ALL
+from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import interrupt_keys, operation_keys, worst_key
 
 # So many of the longest latencies come before the worst of each depth.
 WORST_INTERRUPTS = 50

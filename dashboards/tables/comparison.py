@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from analysis.metrology.quantiles import PERCENTILES, samples_needed
 from capture.run_folder.quantities import Quantity
 from dashboards.formatting import MISSING, grouped, number
-from dashboards.quantities import REPORTED, shown, worst_key
-from dashboards.series import Series
-from dashboards.tables.bounds import bound_of
-from dashboards.waveforms.keys import fragment
+from dashboards.loaded.bounds import bound_of
+from dashboards.loaded.quantities import REPORTED, shown
+from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import fragment, worst_key
 
 _HEADINGS = {"median": "median", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99"}
 DEPENDENT = "†"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from dashboards.runs import LoadedRun
+from dashboards.loaded.runs import LoadedRun
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from analysis.metrology.comparison import compare
 from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.formatting import MISSING, number
-from dashboards.quantities import samples
-from dashboards.series import Series
+from dashboards.loaded.quantities import samples
+from dashboards.loaded.series import Series
 
 _COMPARED = (CRITICAL, LATENCY)
 _NO_INTERVAL = "A ramp's depths are chosen, not drawn: there is no sampling error."

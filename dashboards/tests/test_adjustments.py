@@ -9,11 +9,11 @@ import pytest
 
 from capture.files.errors import RunError
 from capture.run_folder.quantities import CONTROL, CRITICAL, DWT_CYCLES, KEYS, LATENCY, PROBES, TASK
-from dashboards.adjustments import AS_MEASURED, Adjustments, adjusted
-from dashboards.quantities import samples
+from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
+from dashboards.loaded.quantities import samples
+from dashboards.loaded.runs import LoadedRun, load_run
+from dashboards.loaded.series import Series
 from dashboards.report import write_report
-from dashboards.runs import LoadedRun, load_run
-from dashboards.series import Series
 from dashboards.tests.synthetic import (
     EMPTY_CYCLES,
     ENTRY_CLEAR,

@@ -10,7 +10,7 @@ import pytest
 from capture.files.errors import RunError
 from capture.files.whole import WriteError
 from dashboards import extremes, histograms
-from dashboards.series import Series
+from dashboards.loaded.series import Series
 from dashboards.tests.synthetic import mem_stress, write_run
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from capture.files.errors import RunError
-from dashboards.explanations import explanations
 from dashboards.figures.ramp import ramp
+from dashboards.loaded.bounds import bounds_sentence
+from dashboards.loaded.runs import load_run
+from dashboards.loaded.series import by_scenario
+from dashboards.page.explanations import explanations
 from dashboards.report import report_html, write_report
-from dashboards.runs import load_run
-from dashboards.series import by_scenario
-from dashboards.tables.bounds import bounds_sentence
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.synthetic import Operation, write_run
 

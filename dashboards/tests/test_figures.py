@@ -19,9 +19,9 @@ from dashboards.figures.ramp import ramp
 from dashboards.figures.scenario_charts import scenario_charts
 from dashboards.figures.survival import survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
-from dashboards.palette import assign_styles
-from dashboards.runs import load_run
-from dashboards.series import Series, by_scenario
+from dashboards.loaded.palette import assign_styles
+from dashboards.loaded.runs import load_run
+from dashboards.loaded.series import Series, by_scenario
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
 NS_PER_CYCLE = 1e9 / 84e6

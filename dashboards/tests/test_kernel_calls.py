@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from dashboards.figures.masking_by_call import masking_by_call, worst_by_call
+from dashboards.loaded.runs import load_run
+from dashboards.loaded.series import Series, by_scenario
 from dashboards.page.embedded import embed
 from dashboards.report import write_report
-from dashboards.runs import load_run
-from dashboards.series import Series, by_scenario
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.synthetic import RATE_HZ, Operation, interrupt_rows, write_run
 

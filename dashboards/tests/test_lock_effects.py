@@ -8,8 +8,8 @@ from typing import Any
 
 from dashboards.figures.task_latency_by_depth import task_latency_by_depth
 from dashboards.headline import headline
-from dashboards.runs import LoadedRun, load_run
-from dashboards.series import by_scenario
+from dashboards.loaded.runs import LoadedRun, load_run
+from dashboards.loaded.series import by_scenario
 from dashboards.tests.synthetic import mem_frag, write_run
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from dashboards.loaded.runs import find_runs
 from dashboards.report import write_report
-from dashboards.runs import find_runs
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.synthetic import Operation, write_run
 

@@ -14,9 +14,9 @@ from plotly.offline import get_plotlyjs
 from capture.files.errors import RunError
 from capture.files.whole import WriteError
 from dashboards.headline import headline
+from dashboards.loaded.runs import LoadedRun, find_runs
+from dashboards.loaded.series import Series, by_scenario
 from dashboards.report import write_report
-from dashboards.runs import LoadedRun, find_runs
-from dashboards.series import Series, by_scenario
 from dashboards.tests.synthetic import mem_frag, mem_stress, write_run
 
 HOSTILE = "</script><img src=x onerror=alert(1)>&amp;'\"{{}}%{x}"

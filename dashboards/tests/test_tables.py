@@ -8,8 +8,8 @@ from capture.run_folder.quantities import CRITICAL
 from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.survival import survival
 from dashboards.headline import headline
-from dashboards.quantities import samples
-from dashboards.series import Series
+from dashboards.loaded.quantities import samples
+from dashboards.loaded.series import Series
 from dashboards.tables.comparison import comparison
 from dashboards.tables.differences import differences
 

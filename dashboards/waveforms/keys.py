@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import quote
 
-from dashboards.series import Series
+from capture.run_folder.quantities import Quantity
+from dashboards.loaded.quantities import samples
+from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series
 
 
 def stimulus_key(sample: int) -> str:
@@ -25,6 +28,16 @@ def interrupt_keys(samples: Iterable[int], seqs: Iterable[int | None]) -> list[s
     return [
         stimulus_key(sample) if seq is None else str(seq) for sample, seq in zip(samples, seqs, strict=True)
     ]
+
+
+def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
+    """The selection key of the first sample with the greatest value; None without samples."""
+    worst = samples(run, quantity).sort(quantity.column, descending=True, maintain_order=True).head(1)
+    if worst.is_empty():
+        return None
+    if quantity.table == "operations":
+        return operation_keys(worst["seq"])[0]
+    return interrupt_keys(worst["sample"], worst["operation_seq"])[0]
 
 
 def describe(key: str) -> str:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from capture.run_folder.edges import EdgeList
-from dashboards.runs import LoadedRun
+from dashboards.loaded.runs import LoadedRun
 
 # Room around an operation: a share of its width, and at least this, in which the handler and the
 # task it wakes are seen to answer.
