@@ -27,7 +27,7 @@ def caveats(series: Sequence[Series]) -> str:
     """A sentence for each lock among `series` that is not the usual mask in BASEPRI; empty where all are."""
     sentences = []
     for locking, sentence in _CAVEATS.items():
-        names = [one.label for one in series if one.run.manifest.locking == locking]
+        names = [one.name for one in series if one.run.manifest.locking == locking]
         if names:
             sentences.append(sentence.format(names=" and ".join(names)))
     return " ".join(sentences)
