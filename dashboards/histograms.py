@@ -11,9 +11,10 @@ from dashboards.loaded.runs import load_run
 
 
 def write(run: Path, folder: Path) -> list[Path]:
-    """Writes `<key>.hgrm` to `folder` for each quantity that has samples. Raises RunError, WriteError.
+    """Write `<key>.hgrm` to `folder` for each quantity that has samples; return the files.
 
-    A run that is not complete carries its verdict in the names of its files.
+    The files of a run that is not complete have its verdict in their names. Raises RunError,
+    WriteError.
     """
     loaded = load_run(run)
     verdict = "" if loaded.manifest.complete else f"-{loaded.manifest.verdict}"

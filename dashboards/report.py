@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML file with everything that some runs say."""
+"""The report: one HTML file, complete in itself, with everything that some runs say."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ from dashboards.tables.differences import differences
 
 
 def write_report(runs: Sequence[Path], output: Path, adjustments: Adjustments = AS_MEASURED) -> Path:
-    """Write the report on the run folders `runs` to `output` and return it. Raises RunError, WriteError."""
+    """Write the report on the run folders `runs` to `output` and return that path.
+
+    Raises RunError, CaptureError, WriteError.
+    """
     if not runs:
         raise RunError("There are no runs to report on; run a scenario first.")
     page = report_html([adjusted(load_run(folder), adjustments) for folder in runs])
@@ -70,7 +73,7 @@ def _warning(runs: Sequence[LoadedRun]) -> str:
 
 
 def _data(sections: Sequence[Section], series: Sequence[Series]) -> dict[str, Any]:
-    """The figures by the id of their element, the empty panel, and what a click shows of each run."""
+    """Figures by the id of their element, the empty panel, and what a click shows of each run."""
     figures = (figure for section in sections for figure in section.figures)
     return {
         "plots": {figure.id: _figure_json(figure.chart.figure) for figure in figures},

@@ -15,14 +15,14 @@ from dashboards.loaded.quantities import PRINTED, shown
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
 
-# What a report needs at the most: for an output that has no width of its own.
+# The most columns that a table needs, for an output that has no width of its own.
 WIDTH_COLUMNS = 100
 
 _VERDICT_STYLES = {"complete": "green", "truncated": "bold red", "inconclusive": "bold yellow"}
 
 
 def terminal_report(runs: Sequence[LoadedRun]) -> RenderableType:
-    """What to print of `runs`; in WIDTH_COLUMNS. A doubtful run has its verdict beside its numbers."""
+    """What to print of `runs`. It fits WIDTH_COLUMNS; names say which runs are not complete."""
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
         parts += [_table(scenario, series), *_bounds(series), *_reasons(series), Text()]
@@ -46,7 +46,7 @@ def _table(scenario: str, series: Sequence[Series]) -> Table:
 
 
 def _marked(series: Sequence[Series]) -> list[tuple[bool, Series]]:
-    """Each series with whether it is the first: only that one repeats what the row is about."""
+    """Each series, and whether it is the first: only its row names the quantity."""
     return [(i == 0, one) for i, one in enumerate(series)]
 
 
@@ -70,7 +70,7 @@ def _bounds(series: Sequence[Series]) -> list[Text]:
 
 
 def _reasons(series: Sequence[Series]) -> list[Text]:
-    """One paragraph for each sentence; Text takes what files say literally, without markup."""
+    """A paragraph for each sentence. Text takes it literally, whatever markup a file holds."""
     return [
         Text(f"{one.name}: {sentence}", style=_VERDICT_STYLES[one.run.manifest.verdict])
         for one in series

@@ -54,7 +54,7 @@ def _differences(one: Series, table: pl.DataFrame) -> go.Scatter:
 
 
 def _band(figure: go.Figure, row: int, tolerance: float | None) -> None:
-    """The tolerance, with room around it, so that both its edges show even where all differences are zero."""
+    """The tolerance. Room around it shows both edges even where all differences are zero."""
     if not tolerance:
         return
     band = {"fillcolor": MUTED, "opacity": 0.1, "line_width": 0, "layer": "below"}

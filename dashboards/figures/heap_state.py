@@ -1,4 +1,4 @@
-"""The heap at the worst instant: live blocks and bytes over the run, with the worst operation marked."""
+"""The heap over the run: live blocks and bytes, with the worst operation marked."""
 
 from __future__ import annotations
 
@@ -72,7 +72,10 @@ def _worst(one: Series, column: str, legend: bool) -> go.Scatter:
 
 
 def worst_operation(one: Series) -> pl.DataFrame:
-    """The row of the measured allocation with the longest critical section, by the wire or else by DWT."""
+    """The row of the measured allocation with the longest critical section.
+
+    By the wire, or by DWT where the wire has none; no row without a measured allocation.
+    """
     longest = one.run.measured_allocations.sort(
         "wire_critical_samples", "dwt_cycles", descending=True, nulls_last=True, maintain_order=True
     )

@@ -31,9 +31,9 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
         series, [len(table) for table in tables], "interrupts during operations with a depth"
     )
     explanation = (
-        "Points are single interrupts that fell into an operation of that depth, the line is the worst of "
-        "each band. A dip says that no stimulus came early in a search, not that the search was shorter. No "
-        "mask in BASEPRI can delay the control interrupt: it shows that the rise is the allocator's. "
+        "Points are single interrupts that fell into an operation of that depth; the line is the worst of "
+        "each band. A dip means that no stimulus came early in a search, not that the search was shorter. "
+        "No mask in BASEPRI delays the control interrupt: it shows that the rise is the allocator's. "
     ) + caveats(series)
     return make_chart(
         "depth", "Interrupt latency against depth", series, counted, explanation, figure, height=460

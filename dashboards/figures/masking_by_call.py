@@ -1,4 +1,4 @@
-"""The heap's masking beside the kernel's: the worst latency that each call gave an interrupt."""
+"""The heap's masking beside the kernel's: the worst latency of an interrupt that met each call."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ def masking_by_call(series: Sequence[Series]) -> Chart | None:
     counted = per_series(shown, [len(table) for _, table in swept], "swept stimuli")
     rows = sum(len(table) for _, table in worst)
     explanation = (
-        "Each call was met by a stimulus at phases all through it; a bar is the worst answer. The calls "
-        "allocate and free are the heap's, the others FreeRTOS's own, whose critical sections mask the same "
-        "interrupts; heap_stats is the kernel's call and the heap's walk, past every block under the lock. "
+        "Stimuli met each call at phases all through it; a bar is the worst answer. The calls allocate and "
+        "free are the heap's. The others are FreeRTOS's own, whose critical sections mask the same "
+        "interrupts. heap_stats is both: the kernel calls the heap, which walks past every block under its "
+        "lock. "
     ) + caveats(shown)
     title = "Who masks for how long"
     return make_chart("calls", title, shown, counted, explanation, figure, 110 + ROW_PIXELS * rows)
 
 
 def worst_by_call(one: Series) -> pl.DataFrame:
-    """Of each call the stimulus that waited longest. Empty without a sweep of the kernel's calls."""
+    """Of each call the stimulus that waited longest. No rows without a sweep of calls."""
     return worst_by_label(_swept_calls(one))
 
 

@@ -1,4 +1,4 @@
-"""The eight channels around the worst critical section, and around the worst interrupt, of each run."""
+"""The channels around the worst critical section, and around the worst interrupt, of each run."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def worst_critical_section(series: Sequence[Series]) -> Chart | None:
 def worst_interrupt(series: Sequence[Series]) -> Chart | None:
     """The window of the longest interrupt latency of each run. None without any."""
     explanation = (
-        "The interrupt that waited longest in each run, on one scale of time. A STIM edge in the shaded "
-        "critical section is answered by ISR only after its end; a CTRL edge is answered by CISR at once."
+        "The interrupt that waited longest in each run, on one scale of time. ISR answers a STIM edge in the "
+        "shaded critical section only after its end; CISR answers a CTRL edge at once."
     )
     return _waveform("interrupt", "The worst interrupt, as captured", series, LATENCY, explanation)
 

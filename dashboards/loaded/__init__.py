@@ -1,1 +1,1 @@
-"""Run folders as this room sees them: loaded, named, given their looks; what each says of its numbers."""
+"""Run folders loaded: what each holds, how sure it is, its name and looks among others."""

@@ -11,8 +11,10 @@ SECTIONS = {"allocate": "an allocation", "free": "a free"}
 
 @dataclass(frozen=True)
 class KnownBound:
-    """The most that a section can take without interrupts. `ratio` is the bound by the longest section
-    observed; `region_decided` is True where the bound grows with the heap's region.
+    """The most that a section can take without interrupts.
+
+    `ratio` is the bound divided by the longest section observed. `region_decided` is True where
+    the bound grows with the heap's region.
     """
 
     cycles: float
@@ -30,7 +32,8 @@ def bound_of(run: LoadedRun, section: str) -> KnownBound | None:
 
 
 def bounds_sentence(run: LoadedRun) -> str:
-    """`critical section without interrupts at most 1,021 cycles in an allocation, 2.3 × the longest; …`.
+    """`critical section without interrupts at most 1,021 cycles in an allocation, …`.
+
     Empty where the run tells no bound.
     """
     found = [(words, bound_of(run, section)) for section, words in SECTIONS.items()]

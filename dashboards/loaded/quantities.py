@@ -1,4 +1,4 @@
-"""Which quantities are set side by side where, and where the samples of each lie in a run."""
+"""Which quantities the page and the terminal show, and a run's samples of each."""
 
 from __future__ import annotations
 

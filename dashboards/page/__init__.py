@@ -1,1 +1,1 @@
-"""The page itself: templates, style, script, and the data embedded for them."""
+"""The page: templates, style, script, and the data that they place."""

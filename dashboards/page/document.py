@@ -1,7 +1,7 @@
 """The page as text: what it shows, laid out by the templates beside this file.
 
-Every value that a template places is escaped, and one that is missing is an error. Only what this
-project and its plotting library wrote themselves is placed as it is.
+Templates escape every value, and a missing one is an error. Only this room's own style and script
+and the plotting library are placed as they are.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
-# The filter `tojson` writes JSON that cannot end or open an element, whatever strings it holds.
+# The filter `tojson` writes JSON that cannot end or open an element, whatever it holds.
 _TEMPLATES.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart at its place; the page's script draws it into the element `id`."""
+    """A chart, and the `id` of the element that the page's script draws it into."""
 
     id: str
     chart: Chart
 
     @property
     def height_px(self) -> int:
-        """Kept free for the figure, so that nothing moves when it is drawn."""
+        """Room kept for the figure, so that nothing moves when it is drawn."""
         return int(self.chart.figure.layout.height)
 
 
 @dataclass(frozen=True)
 class Section:
-    """What the page says of one scenario. `differences` is None where there are not two runs to compare."""
+    """What the page says of one scenario. `differences` is None without two runs to compare."""
 
     id: str
     scenario: str
@@ -61,7 +61,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """`warning` is a sentence if not every run is complete. `data` is what the script draws from."""
+    """`warning` is a sentence, empty if every run is complete. The script draws from `data`."""
 
     sections: Sequence[Section]
     warning: str

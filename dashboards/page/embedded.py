@@ -1,4 +1,4 @@
-"""The windows and operations embedded in a report, so that a click can show them without a server."""
+"""What a click shows, embedded in the report, which has no server to ask."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dashboards.page.interest import keys_by_interest
 from dashboards.waveforms.windows import Window, window_of
 from scenarios.operations import CALLS
 
-# About seven bytes of JSON an edge: some 4 MB for the whole report, shared equally by its runs.
+# About seven bytes of JSON an edge: some 4 MB for the whole report, shared by its runs.
 EDGES_IN_REPORT = 600_000
 WINDOWS_PER_RUN = 1_500
 
@@ -46,7 +46,7 @@ def _run(one: Series, edges_budget: int) -> dict[str, Any]:
 
 
 def _windows(one: Series, edges_budget: int) -> dict[str, Window]:
-    """The most telling windows that the budget has room for."""
+    """The windows by key, the most telling first, as many as the budget has room for."""
     chosen: dict[str, Window] = {}
     for key in keys_by_interest(one)[:WINDOWS_PER_RUN]:
         window = window_of(one.run, key)
@@ -60,7 +60,7 @@ def _windows(one: Series, edges_budget: int) -> dict[str, Window]:
 
 
 def _packed(window: Window) -> list[Any]:
-    """[start, end, zero, [distance of each row from the one before], [word of each row]], in samples."""
+    """[start, end, zero, distances from row to row, word of each row]; times in samples."""
     distance = np.diff(window.sample, prepend=window.start)
     return [window.start, window.end, window.zero, distance.tolist(), window.word.tolist()]
 
@@ -76,7 +76,7 @@ def _operations(run: LoadedRun, seqs: Sequence[int]) -> dict[str, dict[str, Any]
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:
-    """What is known of one operation; of a call its name, since its `size` is but the number of that."""
+    """What is known of an operation. A call has a name; its size is but the number of that."""
     told = {key: value for key, value in row.items() if value is not None}
     if told["kind"] == "K":
         number = told.pop("size")

@@ -1,4 +1,4 @@
-"""Which waveforms a report keeps: those that its tables and figures name first, then all others."""
+"""Which waveforms a report keeps: first those of its maxima, then the others."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ WORST_CONTROLS = 10
 
 
 def keys_by_interest(one: Series) -> list[str]:
-    """Every key that a figure may ask for, the most telling first.
+    """The keys that figures and tables name, the most telling first.
 
-    First the maximum of each quantity, the worst interrupts of either kind and the worst of each call, then
-    the worst of each depth, then all measured allocations and interrupts, each from the longest down.
+    First come the maximum of each quantity, the worst interrupts of either kind, and the worst of
+    each call. Then the worst of each depth. Last all measured allocations, and an interrupt of each
+    latency that occurred, from the longest down.
     """
     run = one.run
     maxima = (worst_key(run, quantity) for quantity in ALL)

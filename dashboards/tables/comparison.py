@@ -9,6 +9,7 @@ from analysis.metrology.quantiles import PERCENTILES, samples_needed
 from capture.run_folder.quantities import Quantity
 from dashboards.formatting import MISSING, grouped, number
 from dashboards.loaded.bounds import bound_of
+from dashboards.loaded.certainty import confidence_words
 from dashboards.loaded.quantities import REPORTED, shown
 from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import fragment, worst_key
@@ -19,12 +20,13 @@ _DEPENDENCE = (
     "The samples are not independent in time (Ljung–Box test, p below 0.05), so the interval is too narrow."
 )
 _BUDGET_WORDS = (
-    "± is the error budget of the value: resolution, clock and skew, as bounds, summed. Overhead is the "
-    "share of it that is the bench's own. In brackets: bootstrap interval of the percentile, 95 %."
+    "± is the error budget of the value: bounds of resolution, clock and skew, added up. Overhead is the "
+    "part of the value that is the bench's own. In brackets: the percentile's {confidence} bootstrap "
+    "interval."
 )
 _BOUND_WORDS = (
-    "Bound: the longest path through the machine code of the section without interrupts, every instruction "
-    "at its worst, and how many times the longest section seen it is."
+    "Bound: the longest path through the section's machine code without interrupts, every instruction at "
+    "its worst; and how many times the longest section seen that is."
 )
 _BOUNDED = {
     "critical_ns": "allocate",
@@ -36,7 +38,7 @@ _BOUNDED = {
 
 @dataclass(frozen=True)
 class Percentile:
-    """`interval` is where a repetition would have found it. `too_few` says why there is no value."""
+    """`interval` is where a repetition would find it. `too_few` says why there is no value."""
 
     value: str
     interval: str = ""
@@ -45,9 +47,9 @@ class Percentile:
 
 @dataclass(frozen=True)
 class Maximum:
-    """`address` opens its waveform and is empty where there is none. `notes` stand under the value.
+    """`address` opens its waveform; empty where there is none. `notes` stand under the value.
 
-    `share_percent` of the greatest maximum of all rows is the length of its bar.
+    `share_percent`: the length of its bar, by the greatest maximum of all rows.
     """
 
     value: str
@@ -106,12 +108,12 @@ def comparison(series: Sequence[Series]) -> Comparison:
 
 
 def _legend(series: Sequence[Series]) -> list[str]:
-    """What stands beside the numbers, and why it may not."""
+    """What the signs beside the numbers mean, and why some are missing."""
     certainties = [one.run.certainty for one in series]
     dependent = any(certainty.dependent for certainty in certainties)
     bounded = any(bound_of(one.run, "allocate") for one in series)
     return [
-        _BUDGET_WORDS,
+        _BUDGET_WORDS.format(confidence=confidence_words(certainties)),
         *([f"{DEPENDENT} {_DEPENDENCE}"] if dependent else []),
         *dict.fromkeys(certainty.refused for certainty in certainties if certainty.refused),
         *([_BOUND_WORDS] if bounded else []),
@@ -140,8 +142,8 @@ def _percentile(quantity: Quantity, one: Series, name: str) -> Percentile:
     value = getattr(summary, name)
     needed = samples_needed(PERCENTILES[name])
     if value is None and 0 < summary.n < needed:
-        short = f"{grouped(summary.n)} samples, fewer than {grouped(needed)}"
-        return Percentile(MISSING, too_few=f"This percentile of {short}, would say nothing.")
+        too_few = f"This percentile needs {grouped(needed)} samples; there are {grouped(summary.n)}."
+        return Percentile(MISSING, too_few=too_few)
     certainty = one.run.certainty
     interval = certainty.intervals.get(quantity.key, {}).get(name)
     if interval is None:
@@ -165,7 +167,7 @@ def _maximum(quantity: Quantity, one: Series, largest: float) -> Maximum:
 
 
 def _bound(quantity: Quantity, one: Series) -> str:
-    """`bound 12,155, 2.3 ×`: the most that it can be without interrupts, as multiple of what was."""
+    """`bound 12,155, 2.3 ×`: the most that it can be, and its ratio to the longest seen."""
     bound = bound_of(one.run, _BOUNDED[quantity.key]) if quantity.key in _BOUNDED else None
     if bound is None:
         return ""
@@ -175,7 +177,7 @@ def _bound(quantity: Quantity, one: Series) -> str:
 
 
 def _budget(quantity: Quantity, one: Series) -> str:
-    """`±11.9, overhead 261.9`: how wrong the value may be, and how much of it is the bench's own."""
+    """`±11.9, overhead 261.9`: how wrong it may be, and the part of it that is the bench's own."""
     certainty = one.run.certainty
     total, own = certainty.budgets.get(quantity.key), certainty.overheads.get(quantity.key)
     if total is None:

@@ -1,11 +1,11 @@
-"""By how much the runs of a scenario differ, and how surely: the table under the comparison."""
+"""How far the runs of a scenario lie apart, and how surely: the table under the comparison."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.metrology.comparison import compare
+from analysis.metrology.comparison import CONFIDENCE, compare
 from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.formatting import MISSING, number
 from dashboards.loaded.quantities import samples
@@ -17,7 +17,7 @@ _NO_INTERVAL = "A ramp's depths are chosen, not drawn: there is no sampling erro
 
 @dataclass(frozen=True)
 class Difference:
-    """`interval` is of 95 %; `no_interval` says why there is none. Both are empty without a value."""
+    """`interval` is of CONFIDENCE; `no_interval` says why there is none. A dash has neither."""
 
     value: str
     interval: str = ""
@@ -51,7 +51,7 @@ class Differences:
 
 
 def differences(series: Sequence[Series]) -> Differences | None:
-    """Each run against the one with the least worst critical section. None without two to compare."""
+    """Each run against the one whose worst critical section is shortest. None without two."""
     measured = [one for one in series if one.run.summary(CRITICAL).max is not None]
     if len(measured) < 2:
         return None
@@ -66,10 +66,10 @@ def differences(series: Sequence[Series]) -> Differences | None:
 
 def _explanation(name: str) -> str:
     return (
-        "Above, less below: Cliff's delta, the share of all pairs of samples in which this allocator's is "
-        f"the longer, less the share in which {name}'s is; 1 is always, 0 is neither. Shift: the "
-        "Hodges–Lehmann estimate of the difference. In brackets 95 % intervals, which presume independent "
-        "draws."
+        "Above, less below: Cliff's delta. It is the share of all pairs of samples in which this allocator's "
+        f"is longer, less the share in which {name}'s is: 1 is always, 0 is equally often. Shift: the "
+        f"Hodges–Lehmann estimate of the difference. In brackets: {100 * CONFIDENCE:g} % intervals, which "
+        "presume independent draws."
     )
 
 

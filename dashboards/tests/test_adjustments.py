@@ -1,4 +1,4 @@
-"""What a report does to samples only when asked: counted once more, from the files as they were written."""
+"""What a report does to samples when asked, counted once more from the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds and explanations: what a run folder tells of them, and what a damaged one does not break."""
+"""Bounds and explanations: what a run folder tells of them, and what damage does not break."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_click_shows_the_explanation(tmp_path: Path) -> None:
         assert "120 instructions in 300 cycles" in shown
         assert f"{HOSTILE}+0x2seglist.c:43" in shown
         assert f"25012 ×{HOSTILE}" in shown
-        # 600 bytes in rows of 100: the live piece is in the first, the free one in two, the rest in five.
+        # 600 bytes in rows of 100: the live piece is in one, the free one in two, the rest in five.
         counted = [browser.evaluate(f"{panel}.querySelectorAll('rect.{w}').length") for w in ("live", "free")]
         assert counted == [1, 2]
         assert browser.evaluate(f"{panel}.querySelectorAll('rect.unknown').length") == 5

@@ -23,7 +23,7 @@ WAITED = 100
 
 
 def written(folder: Path, labelled: bool = True) -> Path:
-    """A sweep: each operation has one stimulus, answered after WAITED samples, one later in each round."""
+    """A sweep: one stimulus per operation, answered after WAITED samples, plus one a round."""
     once = [Operation("A", 120, 2, 400, label="allocate"), Operation("F", 120, 0, 190, label="free")]
     once += [Operation("K", number, 0, 200, label=name) for name, number in CALLS.items()]
     if not labelled:

@@ -1,4 +1,4 @@
-"""Runs under other locks than the usual one: told apart by name, and in words that hold for them."""
+"""Runs under other locks than the usual: told apart by name, in words that hold for them."""
 
 from __future__ import annotations
 

@@ -1,13 +1,10 @@
-"""Interval and budget beside the numbers, and the table of differences."""
+"""The tables: interval and budget beside the numbers, and differences."""
 
 from __future__ import annotations
 
 import re
 
 from capture.run_folder.quantities import CRITICAL
-from dashboards.figures.interrupt_latency import interrupt_latency
-from dashboards.figures.survival import survival
-from dashboards.headline import headline
 from dashboards.loaded.quantities import samples
 from dashboards.loaded.series import Series
 from dashboards.tables.comparison import comparison
@@ -58,10 +55,6 @@ def test_a_ramp_says_why_it_has_no_interval(frag: list[Series]) -> None:
     assert not any(cell.interval for group in table.groups for row in group.rows for cell in row.percentiles)
 
 
-def test_the_headline_has_the_budget(frag: list[Series]) -> None:
-    assert re.search(r"was 40\.79 ± 0\.03 µs with seglist", headline("mem_frag", frag).replace("\u00a0", " "))
-
-
 def test_differences_are_against_the_least_worst(stress: list[Series]) -> None:
     found = differences(stress)
     least = min(stress, key=lambda one: one.run.summary(CRITICAL).max or 0)
@@ -83,20 +76,3 @@ def test_a_difference_of_ramps_says_why_it_has_no_interval(frag: list[Series]) -
 
 def test_one_run_is_compared_with_nothing(frag: list[Series]) -> None:
     assert differences(frag[:1]) is None
-
-
-def test_ticks_have_their_rings(frag: list[Series]) -> None:
-    chart = interrupt_latency(frag)
-    assert chart is not None and "A ring" in chart.explanation
-    rings = [trace for trace in chart.figure.data if trace.marker.symbol == "circle-open"]
-    touched = sum(int(one.run.answered["tick"].sum()) for one in frag)
-    touched += sum(int(one.run.answered_control["tick"].sum()) for one in frag)
-    assert sum(len(trace.x) for trace in rings) == touched > 10
-
-
-def test_survival_has_bars_at_its_percentiles(stress: list[Series], frag: list[Series]) -> None:
-    chart, ramp = survival(stress), survival(frag)
-    assert chart is not None and ramp is not None
-    bars = [trace for trace in chart.figure.data if trace.error_x.array is not None and len(trace.x)]
-    assert [(list(trace.y), list(trace.error_x.array)) for trace in bars] == [([0.5], [5.0])] * 4
-    assert not [trace for trace in ramp.figure.data if trace.error_x.array is not None and len(trace.x)]

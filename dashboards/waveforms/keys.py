@@ -1,7 +1,7 @@
-"""How a point in a figure names what it came from, so that a click can show its waveform.
+"""Selection keys: how a point in a figure names its waveform, so that a click can show it.
 
-The key of an operation is its `seq` ("1874"), that of a stimulus outside any operation is its sample
-("@402183"). A trace carries its run in `meta` and the key of each point in `customdata`.
+The key of an operation is its `seq` ("1874"). That of a stimulus outside any operation is its
+sample ("@402183"). A trace has its run in `meta`, and the key of each point in `customdata`.
 """
 
 from __future__ import annotations
@@ -15,23 +15,18 @@ from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 
 
-def stimulus_key(sample: int) -> str:
-    return f"@{sample}"
-
-
 def operation_keys(seqs: Iterable[int]) -> list[str]:
+    """The key of each operation."""
     return [str(seq) for seq in seqs]
 
 
-def interrupt_keys(samples: Iterable[int], seqs: Iterable[int | None]) -> list[str]:
-    """The operation that each stimulus fell into or, outside of all, the stimulus itself."""
-    return [
-        stimulus_key(sample) if seq is None else str(seq) for sample, seq in zip(samples, seqs, strict=True)
-    ]
+def interrupt_keys(stimuli: Iterable[int], seqs: Iterable[int | None]) -> list[str]:
+    """The key of the operation that each stimulus fell into, else of the stimulus itself."""
+    return [f"@{sample}" if seq is None else str(seq) for sample, seq in zip(stimuli, seqs, strict=True)]
 
 
 def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
-    """The selection key of the first sample with the greatest value; None without samples."""
+    """The key of the first sample with the greatest value; None without samples."""
     worst = samples(run, quantity).sort(quantity.column, descending=True, maintain_order=True).head(1)
     if worst.is_empty():
         return None
@@ -41,11 +36,12 @@ def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
 
 
 def describe(key: str) -> str:
-    """The key in few words."""
+    """The key in words: `operation 1874`, `sample 402183`."""
     return f"sample {key[1:]}" if key.startswith("@") else f"operation {key}"
 
 
 def meta(series: Series) -> dict[str, str]:
+    """What a trace says of the run that its points are of."""
     return {"run": series.run.id}
 
 

@@ -1,4 +1,4 @@
-"""Windows of the capture: what the eight channels did around an operation or a stimulus."""
+"""Windows of a capture: what the channels did around an operation or a stimulus."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import polars as pl
 from capture.run_folder.edges import EdgeList
 from dashboards.loaded.runs import LoadedRun
 
-# Room around an operation: a share of its width, and at least this, in which the handler and the
-# task it wakes are seen to answer.
+# Room around an operation: a share of its width, but at least this, so that the answers of the
+# handler and of the task it wakes are seen.
 MARGIN_SHARE = 0.2
 MARGIN_S = 4e-6
-# An allocator that masks many times may toggle thousands of times in one operation: cut the window then.
+# An allocator that masks many times may toggle thousands of times in one operation. The window is
+# cut then.
 EDGES_MAX = 2_000
 
 
@@ -34,7 +35,7 @@ class Window:
 
 
 def operation_window(run: LoadedRun, seq: int) -> Window | None:
-    """The window around one operation. None where the capture or the operation's pulse is missing."""
+    """The window around operation `seq`. None where the capture or its pulse is missing."""
     row = run.operations.filter(pl.col("seq") == seq)
     edges = run.edges
     if edges is None or row.is_empty() or row["start_sample"][0] is None:
@@ -45,7 +46,7 @@ def operation_window(run: LoadedRun, seq: int) -> Window | None:
 
 
 def stimulus_window(run: LoadedRun, sample: int) -> Window | None:
-    """The window around one stimulus and its answer. None where the capture is missing."""
+    """The window around the stimulus at `sample` and its answer. None without a capture."""
     edges = run.edges
     row = run.interrupts.filter(pl.col("sample") == sample)
     if edges is None or row.is_empty():
