@@ -26,7 +26,6 @@ from firmware import build as firmware
 from firmware import catalogue
 from scenarios.errors import ImageError
 from scenarios.operations import Call, Mark, decode
-from simulator import build as simulator
 
 FOLDER = "explain"
 SCHEMA = 1
@@ -62,13 +61,20 @@ def explain(folder: Path, quantity: str = "critical") -> dict[str, Any]:
     else:
         elf = _elf(manifest)
         program = Program(elf)
-        replayed = replay(simulator.build(), elf, folder / names.IMAGE, edges, worst)
+        replayed = replay(elf, _image(folder), edges, worst)
         executed = _executed(program, replayed, worst)
         found |= {"replayed": True, "unknown": []}
         found |= _facts(program, replayed, worst, executed)
         found |= {"heap": asdict(_heap(program, replayed, manifest, operations, folder, worst))}
     _keep(folder, quantity, found, edges, worst, executed)
     return found
+
+
+def _image(folder: Path) -> bytes:
+    try:
+        return (folder / names.IMAGE).read_bytes()
+    except OSError as error:
+        raise ExplainError(f"{names.IMAGE} cannot be read: {error}") from None
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -177,8 +183,8 @@ def _heap(
 def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
     """Sizes by slot of what is live after the operations `done`, the first ones of the image."""
     try:
-        image = decode((folder / names.IMAGE).read_bytes())
-    except (OSError, ImageError) as error:
+        image = decode(_image(folder))
+    except ImageError as error:
         raise ExplainError(f"{names.IMAGE} cannot be read: {error}") from None
     operations = [operation for operation in image.operations if not isinstance(operation, Mark)]
     ids = [-1 if isinstance(operation, Call) else operation.id for operation in operations]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from analysis.explain.program import Program
-from analysis.explain.replay import State
+from simulator.outputs import State
 
 # firmware/heap/block_layer.h
 _HEADER_BYTES = 16

@@ -14,16 +14,13 @@ from capture.run_folder.edges import CHANNELS
 
 BENCH_FILE = Path(__file__).resolve().parents[2] / "bench.toml"
 
-# Where every loader puts the operation image: the last 256 KiB of the flash (docs/SPEC.md, section 3).
-IMAGE_ADDRESS = 0x0804_0000
-
 LOADERS = {"virtual-nucleo": {"kind"}, "pyocd": {"kind", "target", "probe"}}
 VIRTUAL_PORTS = ("pty", "tcp")
 
 
 @dataclass(frozen=True)
 class LoaderResource:
-    """What brings the firmware onto the board: `kind` of LOADERS; target and probe are pyOCD's."""
+    """What loads the firmware: `kind` is one of LOADERS; target and probe are pyOCD's."""
 
     kind: str
     target: str = ""
@@ -42,7 +39,10 @@ class AnalyzerResource:
 
 @dataclass(frozen=True)
 class BoardResource:
-    """One entry of bench.toml. `serial_port` is a port or URL of pySerial; for a virtual board pty or tcp."""
+    """One entry of bench.toml.
+
+    `serial_port` is a port or URL of pySerial; for a virtual board pty or tcp.
+    """
 
     name: str
     loader: LoaderResource

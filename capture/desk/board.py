@@ -1,26 +1,62 @@
-"""What a board is to the bench, and the boards there are."""
+"""What a board is to the bench: it loads, somebody resets it, and perhaps it counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from capture.desk.bench import BoardResource
 from capture.desk.debug_probe import ProbeAddress
-from capture.desk.nucleo_board import NucleoBoard
-from capture.desk.virtual_board import VirtualBoard
+
+RESET_WITHIN_S = 5.0
+"""A resetter pulls the pin at most this long after it is asked: pyOCD takes a while to start."""
 
 
-class Board(Protocol):
-    """A board in use: a context manager, entered before anything else and closed whatever happens.
+@dataclass(frozen=True)
+class Connections:
+    """Where a loaded board is heard.
 
-    The order is prepare(), then the records and the capture are opened, then start(), which comes at most
-    `start_delay_s` after the first sample; 0 where the capture itself starts the board.
+    `serial_url` is what pySerial opens, `analyzer` is sigrok's conn= (None: the only one
+    connected), `probe` the debug probe (None where the board was not asked for one).
     """
 
-    start_delay_s: float
+    serial_url: str
+    analyzer: str | None
+    probe: ProbeAddress | None
+
+
+class Loader(Protocol):
+    """Brings a firmware and its operations onto the board."""
+
+    def load(self, elf: Path, image: bytes) -> Connections:
+        """Loads the firmware's ELF file and the operation image; the board is held, nothing runs.
+
+        Raises TailscopeError.
+        """
+
+
+class Resetter(Protocol):
+    """Pulls the board's reset pin. Only the owner of the debug probe can."""
+
+    def reset(self) -> None:
+        """Lets the firmware run from reset, within RESET_WITHIN_S. Raises TailscopeError."""
+
+
+class Counter(Protocol):
+    """Counts from outside how often places in the code are executed."""
+
+    def counts(self) -> bytes:
+        """The table of executions (docs/SPEC.md, section 7); asked after the capture."""
+
+
+class Board(Loader, Protocol):
+    """A board in use: a context manager, entered first and closed whatever happens."""
+
+    @property
+    def counter(self) -> Counter | None:
+        """Who counts on this board; None where it cannot, or was not asked to."""
 
     def __enter__(self) -> Self: ...
 
@@ -28,26 +64,15 @@ class Board(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
-    def prepare(self, firmware: Path, image: Path) -> None:
-        """Loads the ELF file and the operation image, and holds the board. Raises CaptureError."""
+    def resetter(self, debugger: Resetter | None) -> Resetter | None:
+        """Who starts the firmware once the capture is armed; None where the capture itself does.
 
-    def serial_url(self) -> str:
-        """What pySerial opens."""
-
-    def probe_address(self) -> ProbeAddress:
-        """The debug probe, where the records come by RTT."""
-
-    def analyzer_connection(self) -> str | None:
-        """sigrok's conn= of the analyzer; None for the only one connected."""
-
-    def start(self, pull_reset: Callable[[], None] | None = None) -> None:
-        """Lets the firmware run from reset; called once the capture is armed. Raises CaptureError.
-
-        `pull_reset` is that of a debugger which is attached already, and has the probe to itself.
+        `debugger` is whoever is attached to the debug probe already, and has it to itself; None if
+        nobody is.
         """
 
     def ended(self) -> bool:
-        """Whether the board has ended by itself, so that neither samples nor records will come any more."""
+        """Whether the board has ended by itself: neither samples nor records will come any more."""
 
     def problems(self) -> tuple[str, ...]:
         """What the board did not do, in sentences; asked after the capture."""
@@ -55,18 +80,5 @@ class Board(Protocol):
     def oddities(self) -> tuple[str, ...]:
         """What it said or did unexpectedly, in sentences; asked after the capture."""
 
-    def counts(self) -> bytes | None:
-        """The table of executions that it was asked to count (docs/SPEC.md, section 7); None if it cannot."""
-
     def tools(self) -> Mapping[str, str]:
         """Names and versions of the tools behind the board."""
-
-
-def open_board(resource: BoardResource, records: str = "uart", looks: Sequence[int] = ()) -> Board:
-    """The board that an entry of bench.toml describes, for records by uart or rtt; nothing is started yet.
-
-    A board that can count executions counts those of the addresses `looks` in each operation.
-    """
-    if resource.loader.kind == "virtual-nucleo":
-        return VirtualBoard(resource, probed=records == "rtt", looks=looks)
-    return NucleoBoard(resource)
