@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from capture.instruments.ticks import find_ticks
-from capture.joining.evidence import Evidence, ToolReport, weigh
+from capture.joining.evidence import Evidence, decode
 from capture.reading.vectorised import high_within
 from capture.run_folder.edges import EdgeList
+from capture.run_folder.manifest import ToolReport
 from capture.run_folder.records import TickRecord
 from firmware import build as firmware
 from scenarios import catalogue
@@ -47,7 +48,7 @@ def evidence(done: simulator.Run) -> Evidence:
     word_at = {0: 0, **dict(words(done.edges))}
     cycle, word = np.array(list(word_at)), np.array(list(word_at.values()))
     edges = EdgeList(cycle, word, done.core_hz, int(cycle[-1]) + 1000)
-    return weigh(PLAN, ToolReport(edges.total_samples), edges, done.uart)
+    return decode(PLAN, ToolReport(asked_samples=edges.total_samples), edges, done.uart)
 
 
 def test_the_first_tick_of_the_board_lies_on_the_grid(evidence: Evidence) -> None:

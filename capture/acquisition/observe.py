@@ -16,8 +16,8 @@ from capture.acquisition.serial_reader import SerialReader
 from capture.acquisition.sigrok_cli import CaptureRequest, CaptureResult, SigrokCapture
 from capture.desk.bench import AnalyzerResource
 from capture.desk.board import RESET_WITHIN_S, Board, Connections, Resetter
-from capture.joining.evidence import ToolReport
 from capture.run_folder.edges import CHANNELS, EdgeList
+from capture.run_folder.manifest import ToolReport
 
 # After the last sample the last records are still under way, for a while on a busy host. Where the
 # capture broke off there may be none.
