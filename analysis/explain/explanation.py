@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +19,21 @@ from analysis.explain.worst import Worst, find
 from capture.files.errors import CaptureError
 from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList, read_parquet
+from capture.run_folder.explanation import (
+    FOLDER,
+    Explanation,
+    HeapMap,
+    Moment,
+    Replayed,
+    Unreplayed,
+    Window,
+)
 from capture.run_folder.folder import RunFolder
 from capture.run_folder.session_file import write_sr
 from firmware import build as firmware
 from firmware import catalogue
 from scenarios.errors import ImageError
 from scenarios.operations import Call, Mark, decode
-
-FOLDER = "explain"
-SCHEMA = 1
 
 _REAL_BOARD = (
     "A board on the desk cannot be run again to the same cycle: heap, call stack and instructions of that "
@@ -40,7 +45,7 @@ _BY_RTT = (
 )
 
 
-def explain(folder: Path, quantity: str = "critical") -> dict[str, Any]:
+def explain(folder: Path, quantity: str = "critical") -> Explanation:
     """Explains the worst sample of `quantity` (worst.QUANTITIES) of the run in `folder`.
 
     Writes explain/<quantity>.json, .sr and, of a virtual run, -instructions.csv into the folder, and returns
@@ -53,19 +58,21 @@ def explain(folder: Path, quantity: str = "critical") -> dict[str, Any]:
     except (CaptureError, OSError, pl.exceptions.PolarsError) as error:
         raise ExplainError(f"The run cannot be explained: {error}") from None
     worst = find(quantity, manifest.get("maxima", {}), operations, edges)
-    found = _described(manifest, worst, edges)
+    told = _told(manifest, worst, edges)
     unknown = _unknown(manifest)
     executed: list[execution.Step] = []
+    found: Explanation
     if unknown:
-        found |= {"replayed": False, "unknown": unknown}
+        found = Unreplayed(**told, replayed=False, unknown=unknown)
     else:
         elf = _elf(manifest)
         program = Program(elf)
         replayed = replay(elf, _image(folder), edges, worst)
         executed = _executed(program, replayed, worst)
-        found |= {"replayed": True, "unknown": []}
-        found |= _facts(program, replayed, worst, executed)
-        found |= {"heap": asdict(_heap(program, replayed, manifest, operations, folder, worst))}
+        heap = _heap(program, replayed, manifest, operations, folder, worst)
+        found = Replayed(
+            **told, replayed=True, unknown=[], heap=heap, **_facts(program, replayed, worst, executed)
+        )
     _keep(folder, quantity, found, edges, worst, executed)
     return found
 
@@ -115,10 +122,10 @@ def _elf(manifest: dict[str, Any]) -> Path:
 _ACCELERATOR = 0x700
 
 
-def _described(manifest: dict[str, Any], worst: Worst, edges: EdgeList) -> dict[str, Any]:
-    """What the wire and the records tell, on any board."""
+def _told(manifest: dict[str, Any], worst: Worst, edges: EdgeList) -> dict[str, Any]:
+    """What the wire and the records tell, on any board: the fields of Told."""
     return {
-        "schema": SCHEMA,
+        "schema": 1,
         "quantity": worst.quantity,
         "key": worst.key,
         "value_ns": worst.value_ns,
@@ -129,11 +136,11 @@ def _described(manifest: dict[str, Any], worst: Worst, edges: EdgeList) -> dict[
         "samplerate_hz": edges.samplerate_hz,
         "start_sample": worst.start,
         "end_sample": worst.end,
-        "window": {
-            "first_sample": worst.first,
-            "end_sample": worst.last,
-            "edges": window(edges, worst.first, worst.last),
-        },
+        "window": Window(
+            first_sample=worst.first,
+            end_sample=worst.last,
+            edges=[list(row) for row in window(edges, worst.first, worst.last)],
+        ),
     }
 
 
@@ -156,10 +163,10 @@ def _facts(
     return {
         "cycles": end - start,
         "instructions": sum(step.address != 0 for step in executed),
-        "moment": {"sample": worst.moment, "cycle": replayed.moment.cycle},
-        "stack": [asdict(frame) for frame in stack.unwind(program, replayed.moment)],
-        "functions": [asdict(total) for total in execution.by_function(executed)],
-        "dearest": [asdict(total) for total in execution.by_instruction(executed)],
+        "moment": Moment(sample=worst.moment, cycle=replayed.moment.cycle),
+        "stack": stack.unwind(program, replayed.moment),
+        "functions": execution.by_function(executed),
+        "dearest": execution.by_instruction(executed),
     }
 
 
@@ -170,7 +177,7 @@ def _heap(
     operations: pl.DataFrame,
     folder: Path,
     worst: Worst,
-) -> heap_map.HeapMap:
+) -> HeapMap:
     region_bytes = int(manifest["firmware"]["heap_bytes"])
     if catalogue.allocators()[manifest["allocator"]].kind == "index":
         return heap_map.block_layer_map(program, replayed.heap, region_bytes)
@@ -200,7 +207,7 @@ def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
 def _keep(
     folder: Path,
     quantity: str,
-    found: dict[str, Any],
+    found: Explanation,
     edges: EdgeList,
     worst: Worst,
     executed: list[execution.Step],
@@ -212,7 +219,7 @@ def _keep(
         kept.write(f"{quantity}.sr", lambda path: write_sr(path, _cut(edges, worst)))
         if executed:
             kept.write_bytes(f"{quantity}-instructions.csv", _table(executed))
-        kept.write_json(f"{quantity}.json", found)
+        kept.write_json(f"{quantity}.json", found.document())
     except (OSError, CaptureError) as error:
         raise ExplainError(f"The explanation cannot be written to {place}: {error}") from None
 

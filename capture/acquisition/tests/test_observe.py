@@ -109,7 +109,7 @@ def order_for(run: SyntheticRun) -> Order:
     return Order(
         elf=Path("fw.elf"),
         image=run.plan.image,
-        analyzer=AnalyzerResource("demo", CORE_HZ),
+        analyzer=AnalyzerResource(driver="demo", samplerate_hz=CORE_HZ),
         samplerate_hz=CORE_HZ,
         duration_s=run.edges().total_samples / CORE_HZ,
         silence_s=SILENCE_S,

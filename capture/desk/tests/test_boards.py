@@ -21,8 +21,8 @@ from capture.desk.virtual_board import VirtualBoard
 from capture.files.errors import CaptureError
 from simulator.tests.stand_in import asked, listening
 
-ANALYZER = AnalyzerResource("beaglelogic", 84_000_000)
-VIRTUAL = BoardResource("virtual", LoaderResource("virtual-nucleo"), "tcp", ANALYZER)
+ANALYZER = AnalyzerResource(driver="beaglelogic", samplerate_hz=84_000_000)
+VIRTUAL = BoardResource("virtual", LoaderResource(kind="virtual-nucleo"), "tcp", ANALYZER)
 FIRMWARE, IMAGE = Path("fw.elf"), b"operations"
 
 
@@ -117,7 +117,7 @@ def pyocd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def nucleo(probe: str = "") -> NucleoBoard:
-    loader = LoaderResource("pyocd", "stm32f401retx", probe)
+    loader = LoaderResource(kind="pyocd", target="stm32f401retx", probe=probe)
     return NucleoBoard(BoardResource("nucleo", loader, "/dev/ttyACM0", ANALYZER))
 
 
