@@ -34,7 +34,6 @@ from firmware import build as firmware
 from firmware import catalogue
 from scenarios.errors import ImageError
 from scenarios.operations import Call, Mark, decode
-from simulator import build as simulator
 
 _REAL_BOARD = (
     "A board on the desk cannot be run again to the same cycle: heap, call stack and instructions of that "
@@ -68,7 +67,7 @@ def explain(folder: Path, quantity: str = "critical") -> Explanation:
     else:
         elf = _elf(manifest)
         program = Program(elf)
-        replayed = replay(simulator.build(), elf, folder / names.IMAGE, edges, worst)
+        replayed = replay(elf, _image(folder), edges, worst)
         executed = _executed(program, replayed, worst)
         heap = _heap(program, replayed, manifest, operations, folder, worst)
         found = Replayed(
@@ -76,6 +75,13 @@ def explain(folder: Path, quantity: str = "critical") -> Explanation:
         )
     _keep(folder, quantity, found, edges, worst, executed)
     return found
+
+
+def _image(folder: Path) -> bytes:
+    try:
+        return (folder / names.IMAGE).read_bytes()
+    except OSError as error:
+        raise ExplainError(f"{names.IMAGE} cannot be read: {error}") from None
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -184,8 +190,8 @@ def _heap(
 def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
     """Sizes by slot of what is live after the operations `done`, the first ones of the image."""
     try:
-        image = decode((folder / names.IMAGE).read_bytes())
-    except (OSError, ImageError) as error:
+        image = decode(_image(folder))
+    except ImageError as error:
         raise ExplainError(f"{names.IMAGE} cannot be read: {error}") from None
     operations = [operation for operation in image.operations if not isinstance(operation, Mark)]
     ids = [-1 if isinstance(operation, Call) else operation.id for operation in operations]

@@ -20,7 +20,7 @@ from capture.run_folder.records import (
     PlanRecord,
     StatRecord,
 )
-from capture.verdict import instruments as instrument_doubt
+from capture.verdict import instruments
 
 
 def checksum_failure(evidence: Evidence) -> Iterator[str]:
@@ -149,7 +149,7 @@ def sweep_is_not_whole(evidence: Evidence) -> Iterator[str]:
     plan, joined = evidence.plan, evidence.joined
     if plan.stimulus.mode != "sweep" or evidence.wire.end_frame is None:
         return
-    table = met(plan, joined.operations, joined.interrupts)
+    table = met(plan, joined, evidence.wire.core_hz)
     if table is None:
         stimuli = joined.interrupts.filter(~pl.col("control")).height
         yield (
@@ -199,7 +199,7 @@ RULES = (
     windows_and_records_differ,
     records_differ_from_plan,
     window_without_one_pulse,
-    *instrument_doubt.RULES,
+    *instruments.RULES,
     critical_section_unseen,
     wire_and_dwt_disagree,
     nothing_preempted,

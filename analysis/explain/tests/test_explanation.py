@@ -24,7 +24,6 @@ from capture.run_folder.explanation import Replayed, Unreplayed, read
 from capture.run_folder.session_file import read_sr
 from firmware import build as firmware
 from scenarios import catalogue
-from simulator import build as simulator
 
 HEADER_BYTES = 16
 DEPTH = 256
@@ -124,7 +123,7 @@ def test_the_stack_is_that_of_the_calls_that_were_executed(deepest: Path) -> Non
     elf = firmware.build("seglist").elf
     operations = pl.read_parquet(deepest / "operations.parquet")
     worst = find("critical", manifest["maxima"], operations, edges)
-    replayed = replay(simulator.build(), elf, deepest / "operations.bin", edges, worst)
+    replayed = replay(elf, (deepest / "operations.bin").read_bytes(), edges, worst)
     frames = unwind(Program(elf), replayed.moment)
     returns = shadow_stack(replayed.trace, replayed.moment.cycle)
     assert returns
