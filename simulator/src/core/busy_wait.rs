@@ -7,10 +7,10 @@
 //!
 //! A lap qualifies if it stores nothing, reads only memory and registers that keep still until the bus's next event
 //! ([`Bus::steadiness`](crate::bus::Bus::steadiness)), and leaves registers, flags and timing as it found them. Whatever else
-//! it does, it says so by [`Laps::disturb`].
+//! it does, it says so by [`BusyWait::disturb`].
 
 use super::registers::Flags;
-use super::timing::{FetchShape, PairsShape};
+use super::timing::{FetchShape, LoadStorePairsShape};
 use super::Core;
 use crate::bus::Steadiness;
 
@@ -20,13 +20,13 @@ const LONGEST_BYTES: u32 = 256;
 /// cycle of an address, and a lap's first address is out at most two cycles before it.
 const LONG_AGO_CYCLES: u64 = 8;
 /// After so many laps that were not alike the loop is left alone: by then what came before it is long ago.
-const MOST_UNLIKE: u32 = 32;
+const MOST_UNLIKE_ITERATIONS: u32 = 32;
 /// At most so many moments are remembered.
 const MOMENTS: usize = 16;
 
 /// The loop that the core is in.
 #[derive(Clone, Default)]
-pub struct Laps {
+pub struct BusyWait {
     /// Where its backward branch leads.
     target: u32,
     /// Something happened since it was last reached that no skipped lap may do.
@@ -34,7 +34,7 @@ pub struct Laps {
     /// The registers at the last turn: where they change, the loop is at work.
     registers: [u32; 16],
     /// Laps in a row that left the registers alone and yet were not alike.
-    unlike: u32,
+    unlike_iterations: u32,
     /// A turn to be looked at before the next instruction.
     due: bool,
     /// Cycles at whose multiples reads wait equally long: a power of two.
@@ -64,19 +64,19 @@ struct Shape {
     flags: Flags,
     itstate: u8,
     exclusive: bool,
-    late: u16,
+    late_registers: u16,
     previous_pc: u32,
     fetch: FetchShape,
-    pairs: PairsShape,
+    pairs: LoadStorePairsShape,
 }
 
 /// What one lap takes.
-struct Lap {
+struct Iteration {
     cycles: u64,
     instructions: u64,
 }
 
-impl Laps {
+impl BusyWait {
     /// The present lap does what cannot be skipped.
     #[inline(always)]
     pub fn disturb(&mut self) {
@@ -118,7 +118,8 @@ impl Laps {
         if self.disturbed || target != self.target {
             self.begin(target);
         } else {
-            self.due = self.unlike < MOST_UNLIKE && same(&self.registers, registers);
+            self.due =
+                self.unlike_iterations < MOST_UNLIKE_ITERATIONS && same(&self.registers, registers);
         }
         self.registers = *registers;
         self.due
@@ -127,7 +128,7 @@ impl Laps {
     fn begin(&mut self, target: u32) {
         self.target = target;
         self.disturbed = false;
-        self.unlike = 0;
+        self.unlike_iterations = 0;
         self.period_cycles = 1;
         self.until_cycle = u64::MAX;
         self.before = None;
@@ -143,41 +144,43 @@ fn same(before: &[u32; 16], now: &[u32; 16]) -> bool {
 impl Core {
     /// Instructions, of those counted, whose effect was repeated without executing them.
     pub fn skipped_instructions(&self) -> u64 {
-        self.laps.skipped_instructions
+        self.busy_wait.skipped_instructions
     }
 
     #[inline(always)]
-    pub(super) fn turn_lap(&mut self, target: u32) {
-        if self.pc.wrapping_sub(target) < LONGEST_BYTES && self.laps.turn(target, &self.registers) {
-            self.reconsider();
+    pub(super) fn note_turn(&mut self, target: u32) {
+        if self.pc.wrapping_sub(target) < LONGEST_BYTES
+            && self.busy_wait.turn(target, &self.registers)
+        {
+            self.leave_fast_loop();
         }
     }
 
     /// At the start of a lap that is to be looked at: skips what can be skipped before the horizon if it is like the one
     /// before.
-    pub(super) fn skip_laps(&mut self) {
-        let now = self.lap_state();
-        let Some(before) = &self.laps.before else {
-            self.laps.before = Some(now);
+    pub(super) fn skip_iterations(&mut self) {
+        let now = self.iteration_start();
+        let Some(before) = &self.busy_wait.before else {
+            self.busy_wait.before = Some(now);
             return;
         };
-        match before.lap_to(&now) {
-            Some(lap) if lap.cycles % self.laps.period_cycles == 0 => {
+        match before.iteration_to(&now) {
+            Some(iteration) if iteration.cycles % self.busy_wait.period_cycles == 0 => {
                 let (moments, numbers) = (before.moments, before.numbers);
-                self.repeat(&lap, moments, numbers);
+                self.repeat(&iteration, moments, numbers);
             }
             _ => {
-                self.laps.unlike += 1;
-                self.laps.before = Some(now);
+                self.busy_wait.unlike_iterations += 1;
+                self.busy_wait.before = Some(now);
             }
         }
     }
 
     /// `moments` and `numbers` are those of a lap ago.
-    fn repeat(&mut self, lap: &Lap, moments: [u64; MOMENTS], numbers: [u64; 3]) {
-        let end = self.horizon.min(self.laps.until_cycle);
+    fn repeat(&mut self, iteration: &Iteration, moments: [u64; MOMENTS], numbers: [u64; 3]) {
+        let end = self.horizon.min(self.busy_wait.until_cycle);
         let room_cycles = end.saturating_sub(self.cycles);
-        let count = room_cycles / lap.cycles;
+        let count = room_cycles / iteration.cycles;
         for (number, before) in self.pairs.numbers().into_iter().zip(numbers) {
             *number += count * (*number - before);
         }
@@ -186,13 +189,13 @@ impl Core {
             let before = moments.next().expect("a state has a moment for each");
             *moment += count * (*moment - before);
         });
-        self.cycles += count * lap.cycles;
-        self.instructions += count * lap.instructions;
-        self.laps.skipped_instructions += count * lap.instructions;
-        self.laps.forget();
+        self.cycles += count * iteration.cycles;
+        self.instructions += count * iteration.instructions;
+        self.busy_wait.skipped_instructions += count * iteration.instructions;
+        self.busy_wait.forget();
     }
 
-    fn lap_state(&mut self) -> State {
+    fn iteration_start(&mut self) -> State {
         let mut moments = [0; MOMENTS];
         let mut places = moments.iter_mut();
         self.each_moment(|moment| {
@@ -209,7 +212,7 @@ impl Core {
                 flags: self.flags,
                 itstate: self.itstate,
                 exclusive: self.exclusive,
-                late: self.late,
+                late_registers: self.late_registers,
                 previous_pc: self.previous_pc,
                 fetch: self.fetch.shape(),
                 pairs: self.pairs.shape(),
@@ -228,13 +231,13 @@ impl Core {
 
 impl State {
     /// What a lap takes, if the one from here to `now` changed nothing but the time.
-    fn lap_to(&self, now: &State) -> Option<Lap> {
-        let lap = Lap {
+    fn iteration_to(&self, now: &State) -> Option<Iteration> {
+        let iteration = Iteration {
             cycles: now.cycles - self.cycles,
             instructions: now.instructions - self.instructions,
         };
         let still = |(before, after): (&u64, &u64)| {
-            *after == before + lap.cycles
+            *after == before + iteration.cycles
                 || after == before && before + LONG_AGO_CYCLES <= self.cycles
         };
         let alike = self.shape == now.shape
@@ -243,7 +246,9 @@ impl State {
                 .numbers
                 .iter()
                 .zip(&now.numbers)
-                .all(|(before, after)| after == before || *after == before + lap.instructions);
-        alike.then_some(lap)
+                .all(|(before, after)| {
+                    after == before || *after == before + iteration.instructions
+                });
+        alike.then_some(iteration)
     }
 }

@@ -167,7 +167,7 @@ impl Core {
         value: u32,
         transfer: u64,
     ) -> Exec<()> {
-        self.laps.disturb();
+        self.busy_wait.disturb();
         if address & (width.bytes() - 1) != 0 {
             self.check_unaligned(address, width)?;
         }
@@ -217,8 +217,8 @@ impl Core {
         now: u64,
     ) -> Exec<u32> {
         if self.is_watched() {
-            self.note_access(address, width, Access::Read);
-        } else if let Some((loaded, steady)) = bus.poll(address, width, now) {
+            self.check_watchpoints(address, width, Access::Read);
+        } else if let Some((loaded, steady)) = bus.read_fast_register(address, width, now) {
             self.note_attention(bus);
             self.wait_for_load(loaded.wait_cycles);
             self.note_read(|| Some(steady));
@@ -239,7 +239,7 @@ impl Core {
             return self.load_private(address, width, now);
         }
         if let Some((word, bit)) = bit_band(address) {
-            self.laps.disturb();
+            self.busy_wait.disturb();
             return Ok(self.read_bus(bus, word, Width::Word, now)? >> bit & 1);
         }
         let value = self.read_bus(bus, address, width, now);
@@ -249,7 +249,7 @@ impl Core {
 
     #[inline(never)]
     fn load_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
-        self.laps.disturb();
+        self.busy_wait.disturb();
         self.check_privilege(address)?;
         self.read_private(address, width, now)
     }
@@ -258,7 +258,7 @@ impl Core {
     #[inline(always)]
     fn note_read(&mut self, steadiness: impl FnOnce() -> Option<Steadiness>) {
         let waits = self.timing.is_nucleo();
-        self.laps.read(|| {
+        self.busy_wait.read(|| {
             let steady = steadiness()?;
             let period_cycles = if waits { steady.period_cycles } else { 1 };
             Some(Steadiness {
@@ -278,9 +278,9 @@ impl Core {
         now: u64,
     ) -> Exec<()> {
         if self.is_watched() {
-            self.note_access(address, width, Access::Write);
+            self.check_watchpoints(address, width, Access::Write);
         }
-        match bus.write_register(address, width, value, now) {
+        match bus.write_fast_register(address, width, value, now) {
             Some(wait_cycles) => {
                 self.note_attention(bus);
                 self.buffer_store(now - self.access_cycle(0), wait_cycles);
@@ -312,9 +312,9 @@ impl Core {
     }
 
     /// While data is watched, no access takes the fast way; while the MPU is enabled, none takes the fastest.
-    pub(super) fn reconsider_guards(&mut self) {
-        self.unguarded = !self.watches_data() && !self.mpu.enabled();
-        (self.ordinary_loads_end, self.ordinary_store_bytes) = if self.watches_data() {
+    pub(super) fn update_guard(&mut self) {
+        self.unguarded = !self.has_data_watchpoints() && !self.mpu.enabled();
+        (self.ordinary_loads_end, self.ordinary_store_bytes) = if self.has_data_watchpoints() {
             (0, 0)
         } else {
             (NORMAL_MEMORY_END, SRAM_REGION_BYTES)
@@ -380,7 +380,7 @@ impl Core {
     fn note_attention<B: Bus>(&mut self, bus: &B) {
         if bus.attention() {
             self.attention = true;
-            self.reconsider();
+            self.leave_fast_loop();
         }
     }
 

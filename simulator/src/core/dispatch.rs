@@ -33,7 +33,7 @@ impl Core {
     #[inline(always)]
     fn take_any(&mut self, result: Exec<()>) -> Result<(), Stop> {
         result.or_else(|trap| {
-            self.laps.forget();
+            self.busy_wait.forget();
             self.take_trap(trap)
         })
     }
@@ -66,7 +66,7 @@ impl Core {
         let mut pc = self.pc;
         while self.cycles < self.horizon && page.holds(pc) {
             let op = page.get(pc);
-            if op.watch != 0 {
+            if op.counter != 0 {
                 return Ok(Left::Single);
             }
             pc = self.carry_out::<B, NUCLEO>(bus, op, pc)?;
@@ -83,9 +83,9 @@ impl Core {
             Timing::Nucleo => self.carry_out::<B, true>(bus, &op, self.pc)?,
             Timing::Ideal => self.carry_out::<B, false>(bus, &op, self.pc)?,
         };
-        if op.watch != 0 {
-            self.watches[op.watch as usize - 1].executions += 1;
-            self.laps.disturb();
+        if op.counter != 0 {
+            self.execution_counters[op.counter as usize - 1].executions += 1;
+            self.busy_wait.disturb();
         }
         Ok(())
     }
@@ -127,8 +127,8 @@ impl Core {
     /// Lets the present instruction execute no earlier than it can be fetched and its address generated.
     #[inline(always)]
     fn issue(&mut self, op: &Op, pc: u32, next_pc: u32) {
-        let free = self.cycles + u64::from(op.address_registers & self.late != 0);
-        self.late = op.late_registers;
+        let free = self.cycles + u64::from(op.address_registers & self.late_registers != 0);
+        self.late_registers = op.late_registers;
         self.cycles = self.fetch.issue(pc, next_pc, op, free);
     }
 
@@ -185,8 +185,8 @@ impl Core {
         op.address_registers = timing::address_registers(&op);
         op.late_registers = timing::late_registers(&op);
         (op.arrives, op.leaves) = Fetch::slots(self.pc, op.size);
-        op.watch = self
-            .watches
+        op.counter = self
+            .execution_counters
             .iter()
             .position(|w| w.address == self.pc)
             .map_or(0, |n| n as u8 + 1);

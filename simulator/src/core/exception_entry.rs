@@ -4,8 +4,8 @@
 //! priority that becomes pending before the handler's first instruction takes the frame over (late arrival): its own
 //! vector and handler are fetched then, from its arrival on ("Cortex-M3 Technical Reference Manual" DDI 0337, 5.7).
 
+use super::data_access::Purpose;
 use super::exceptions::{DEBUG_MONITOR, HARD_FAULT, NMI};
-use super::memory::Purpose;
 use super::registers::{CONTROL_FPCA, CONTROL_SPSEL};
 use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN};
 use super::timing::{EXCEPTION_ENTRY_CYCLES, FLOAT_FRAME_CYCLES, TAIL_CHAIN_CYCLES};
@@ -263,11 +263,11 @@ impl Core {
         self.event = true;
         self.exclusive = false;
         self.pairs.forget();
-        self.late = 0;
+        self.late_registers = 0;
         self.fetch.restart(entry.vector & !1, entry.fetch_cycle);
         self.pc = entry.vector & !1;
         self.thumb = entry.vector & 1 != 0;
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
     /// The exception stays pending; HardFault is taken before it. HardFault's own vector and NMI's have nothing above them.
@@ -286,7 +286,7 @@ impl Core {
             Trap::Stop(stop) => Err(*stop),
             Trap::Fault(fault) => self.raise(fault),
             Trap::Halt(cause) => {
-                self.want_halt(cause);
+                self.request_halt(cause);
                 Ok(())
             }
             Trap::Interrupted => Ok(()),
@@ -296,7 +296,7 @@ impl Core {
     /// Pends the fault's exception, or HardFault where that cannot be taken.
     pub(super) fn raise(&mut self, fault: Fault) -> Result<(), Stop> {
         if fault.exception == DEBUG_MONITOR {
-            return self.break_into_monitor();
+            return self.breakpoint_to_monitor();
         }
         self.scb.record(&fault);
         if self.exceptions.would_preempt(fault.exception) {

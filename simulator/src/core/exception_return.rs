@@ -1,7 +1,7 @@
 //! Returning from an exception (B1.5.8), or to the next one (tail-chaining, B1.5.12).
 
+use super::data_access::Purpose;
 use super::exception_entry::{BASIC_FRAME_BYTES, EXTENDED_FRAME_BYTES, REALIGNED};
-use super::memory::Purpose;
 use super::registers::CONTROL_FPCA;
 use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN, FPCCR_LSPACT, SCR_SLEEPONEXIT};
 use super::timing::{EXCEPTION_RETURN_CYCLES, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES};
@@ -37,7 +37,7 @@ impl Core {
         let legal = self.is_legal_return(exc_return);
         self.exceptions.deactivate(self.ipsr);
         self.exclusive = false;
-        self.reconsider();
+        self.leave_fast_loop();
         if !legal {
             return self.refuse_return(bus, exc_return);
         }
@@ -90,7 +90,7 @@ impl Core {
             return self.refuse_frame(bus, exc_return, frame);
         }
         self.event = true;
-        self.reconsider();
+        self.leave_fast_loop();
         let sleeps = self.scb.scr & SCR_SLEEPONEXIT != 0 && self.exceptions.active_count() == 0;
         if self.ipsr == 0 && sleeps {
             self.sleep = Sleep::UntilInterrupt;

@@ -41,10 +41,10 @@ pub struct Exceptions {
     /// A debugger holds PendSV, SysTick and all interrupts back (C_MASKINTS).
     held_back: bool,
     prigroup: u8,
-    /// The group priority of the most urgent active exception. Follows from the fields above, see `reconsider_active`.
+    /// The group priority of the most urgent active exception. Follows from the fields above, see `update_active_priority`.
     #[serde(skip)]
     active_priority: i16,
-    /// The exception that must be taken now. Follows from the fields above, see `reconsider`.
+    /// The exception that must be taken now. Follows from the fields above, see `update_preempting`.
     #[serde(skip)]
     preempting: Option<u8>,
 }
@@ -68,8 +68,8 @@ impl Exceptions {
     }
 
     /// Works out what a snapshot leaves out.
-    pub fn restored(&mut self) {
-        self.reconsider_active();
+    pub fn rebuild_derived(&mut self) {
+        self.update_active_priority();
     }
 
     pub fn primask(&self) -> bool {
@@ -78,7 +78,7 @@ impl Exceptions {
 
     pub fn set_primask(&mut self, set: bool) {
         self.primask = set;
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn faultmask(&self) -> bool {
@@ -87,12 +87,12 @@ impl Exceptions {
 
     pub fn set_faultmask(&mut self, set: bool) {
         self.faultmask = set;
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn hold_back(&mut self, held_back: bool) {
         self.held_back = held_back;
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn prigroup(&self) -> u8 {
@@ -101,7 +101,7 @@ impl Exceptions {
 
     pub fn set_prigroup(&mut self, value: u8) {
         self.prigroup = value;
-        self.reconsider_active();
+        self.update_active_priority();
     }
 
     pub fn basepri(&self) -> u8 {
@@ -110,7 +110,7 @@ impl Exceptions {
 
     pub fn set_basepri(&mut self, value: u8) {
         self.basepri = value & PRIORITY_MASK;
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn priority(&self, exception: u8) -> u8 {
@@ -119,17 +119,17 @@ impl Exceptions {
 
     pub fn set_priority(&mut self, exception: u8, value: u8) {
         self.priority[exception as usize] = value & PRIORITY_MASK;
-        self.reconsider_active();
+        self.update_active_priority();
     }
 
     pub fn pend(&mut self, exception: u8) {
         self.pending |= 1 << exception;
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn unpend(&mut self, exception: u8) {
         self.pending &= !(1 << exception);
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn is_pending(&self, exception: u8) -> bool {
@@ -146,26 +146,26 @@ impl Exceptions {
 
     pub fn set_enabled(&mut self, exception: u8, enabled: bool) {
         self.enabled = self.enabled & !(1 << exception) | (enabled as u128) << exception;
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn set_active(&mut self, exception: u8, active: bool) {
         self.active = self.active & !(1 << exception) | (active as u128) << exception;
-        self.reconsider_active();
+        self.update_active_priority();
     }
 
     /// After each change of what is active, or of its priority.
     #[inline(never)]
-    fn reconsider_active(&mut self) {
+    fn update_active_priority(&mut self) {
         self.active_priority = members(self.active)
             .map(|n| self.group_priority(n))
             .fold(LOWEST, i16::min);
-        self.reconsider();
+        self.update_preempting();
     }
 
     /// After each change of what is enabled, pending, active or masked.
     #[inline(always)]
-    fn reconsider(&mut self) {
+    fn update_preempting(&mut self) {
         self.preempting = match self.pending & self.enabled {
             0 => None,
             waiting => self.preempting_of(waiting),
@@ -185,7 +185,7 @@ impl Exceptions {
         let bit = 1 << (irq + FIRST_IRQ as u16);
         if level && self.lines & bit == 0 {
             self.pending |= bit;
-            self.reconsider();
+            self.update_preempting();
         }
         self.lines = if level {
             self.lines | bit
@@ -203,14 +203,14 @@ impl Exceptions {
         self.pending &= !(1 << exception);
         self.active |= 1 << exception;
         self.active_priority = self.active_priority.min(self.group_priority(exception));
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn deactivate(&mut self, exception: u8) {
         self.active &= !(1 << exception);
         self.pending |= self.lines & 1 << exception;
         self.faultmask &= exception == NMI;
-        self.reconsider_active();
+        self.update_active_priority();
     }
 
     /// Priority `value` without the bits that only order pending exceptions (B1.5.4).
@@ -310,7 +310,7 @@ impl Exceptions {
         *target = if set { *target | mask } else { *target & !mask };
         // A line that is still high cannot be made to look idle (B3.4.1).
         self.pending |= self.lines & !self.active & mask & if set { 0 } else { !0 };
-        self.reconsider();
+        self.update_preempting();
     }
 }
 

@@ -21,7 +21,7 @@ impl Core {
         if !self.unguarded {
             return None;
         }
-        let bytes = *bus.static_bytes(address)?;
+        let bytes = *bus.plain_bytes(address)?;
         self.cycles = self.cycles.max(self.data_free);
         Some(bytes)
     }
@@ -37,11 +37,11 @@ impl Core {
         if !self.unguarded || self.code.may_hold(address) {
             return false;
         }
-        let Some(place) = bus.static_bytes(address) else {
+        let Some(place) = bus.plain_bytes(address) else {
             return false;
         };
         *place = bytes;
-        self.laps.disturb();
+        self.busy_wait.disturb();
         self.cycles = self.cycles.max(self.data_free);
         self.buffer_store(0, 0);
         true
@@ -58,7 +58,7 @@ impl Core {
         if address & 3 != 0 || !self.unguarded {
             return None;
         }
-        let memory = bus.static_memory(address, 4 * words)?;
+        let memory = bus.plain_memory(address, 4 * words)?;
         self.cycles = self.cycles.max(self.data_free);
         Some(memory.chunks_exact(4).map(|bytes| {
             let bytes = bytes.try_into().expect("chunks have their length");
@@ -80,8 +80,8 @@ impl Core {
         if address & 3 != 0 || code || !self.unguarded {
             return None;
         }
-        let memory = bus.static_memory(address, 4 * words)?;
-        self.laps.disturb();
+        let memory = bus.plain_memory(address, 4 * words)?;
+        self.busy_wait.disturb();
         self.cycles = self.cycles.max(self.data_free);
         if self.timing.is_nucleo() {
             self.data_free = self.cycles + u64::from(words);

@@ -4,30 +4,30 @@
 //! opcodes into operations by tables, `code_cache` remembers them, `execute` carries them out, `timing` says what they cost. `exceptions` decides what preempts; `exception_entry` and `exception_return` do it. Section
 //! numbers are those of the ARMv7-M Architecture Reference Manual, ARM DDI 0403E, unless another manual is named.
 
+mod busy_wait;
 mod code_cache;
+mod data_access;
 mod debug;
 mod decode;
+mod dispatch;
 mod dwt;
 mod exception_entry;
 mod exception_return;
 mod exceptions;
 mod execute;
-mod instructions;
-mod interruption;
+mod fast_memory;
+mod interrupted_instructions;
 mod itm;
-mod laps;
-mod memory;
 mod mpu;
 mod private_bus;
 mod profile;
 mod registers;
-mod running;
+mod run;
 mod scb;
 mod stop;
 mod systick;
 mod timing;
 mod trap;
-mod words;
 
 pub use debug::DebugFault;
 pub use decode::{encoding_name, encodings, is_wide, Encoding};
@@ -37,7 +37,9 @@ pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
 
 use crate::bus::{Bus, Fault as BusFault, Width};
+use busy_wait::BusyWait;
 use code_cache::CodeCache;
+use data_access::Purpose;
 use debug::Debug;
 use decode::Op;
 use dwt::{CycleCounter, Event, EventCounters};
@@ -45,14 +47,12 @@ use exception_entry::Entry;
 use exception_return::Return;
 use exceptions::{Exceptions, FIRST_IRQ};
 use itm::Itm;
-use laps::Laps;
-use memory::Purpose;
 use mpu::Mpu;
 use registers::{Flags, FloatRegisters};
 use scb::Scb;
 use serde::{Deserialize, Serialize};
 use systick::SysTick;
-use timing::{Fetch, Pairs};
+use timing::{Fetch, LoadStorePairs};
 
 /// The processor. Cycles count from reset; a loaded or stored word is on the bus one cycle after its instruction issues.
 #[derive(Clone, Serialize, Deserialize)]
@@ -90,7 +90,7 @@ pub struct Core {
     code: CodeCache,
     /// Skips what changes nothing: it changes no result.
     #[serde(skip)]
-    laps: Laps,
+    busy_wait: BusyWait,
     cycles: u64,
     instructions: u64,
     /// The fast loop runs while `cycles` is below; 0 when something else is to be done first. Each run sets it anew.
@@ -108,14 +108,14 @@ pub struct Core {
     /// An EXC_RETURN value has been branched to.
     returning: Option<u32>,
     fetch: Fetch,
-    pairs: Pairs,
+    pairs: LoadStorePairs,
     /// Registers that the previous instruction has not yet in the register bank.
-    late: u16,
+    late_registers: u16,
     /// Address of the instruction executed last.
     previous_pc: u32,
     /// The data side takes its next address in this cycle: the write buffer holds one store.
     data_free: u64,
-    watches: Vec<Watch>,
+    execution_counters: Vec<ExecutionCounter>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,7 +126,7 @@ enum Sleep {
 }
 
 #[derive(Clone, Serialize, Deserialize)]
-struct Watch {
+struct ExecutionCounter {
     address: u32,
     executions: u64,
 }
@@ -153,11 +153,11 @@ impl Core {
             events: EventCounters::default(),
             itm: Itm::default(),
             debug: Debug::default(),
-            ordinary_loads_end: memory::NORMAL_MEMORY_END,
-            ordinary_store_bytes: memory::SRAM_REGION_BYTES,
+            ordinary_loads_end: data_access::NORMAL_MEMORY_END,
+            ordinary_store_bytes: data_access::SRAM_REGION_BYTES,
             unguarded: true,
             code: CodeCache::new(),
-            laps: Laps::default(),
+            busy_wait: BusyWait::default(),
             cycles: 0,
             instructions: 0,
             horizon: 0,
@@ -170,37 +170,37 @@ impl Core {
             leaving: None,
             returning: None,
             fetch: Fetch::new(),
-            pairs: Pairs::new(),
-            late: 0,
+            pairs: LoadStorePairs::new(),
+            late_registers: 0,
             previous_pc: 0,
             data_free: 0,
-            watches: Vec::new(),
+            execution_counters: Vec::new(),
         }
     }
 
     /// Resets the core (B1.5.5): SP and PC from the vector table at address 0. Cycle and instruction counts go on, and
     /// execution counters stay; so do the debug units, which only power-up clears (table C1-6).
     pub fn reset<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let watches = std::mem::take(&mut self.watches);
+        let execution_counters = std::mem::take(&mut self.execution_counters);
         let (cycles, instructions) = (self.cycles, self.instructions);
         let debug = std::mem::take(&mut self.debug);
         let (demcr, dfsr) = (self.scb.demcr, self.scb.dfsr);
         let cycle_counter = self.cycle_counter.clone();
         let (events, itm) = (self.events.clone(), std::mem::take(&mut self.itm));
-        let laps = std::mem::take(&mut self.laps);
+        let busy_wait = std::mem::take(&mut self.busy_wait);
         *self = Core {
-            watches,
+            execution_counters,
             cycles,
             instructions,
             cycle_counter,
             events,
             itm,
-            laps,
+            busy_wait,
             ..Core::new(self.timing)
         };
         self.scb.demcr = demcr & !debug::MONITOR_CONTROLS;
         self.scb.dfsr = dfsr;
-        self.laps.forget();
+        self.busy_wait.forget();
         let stack = self.reset_vector(bus, 0)?;
         let entry = self.reset_vector(bus, 4)?;
         self.registers[13] = stack & !3;
@@ -213,8 +213,8 @@ impl Core {
     }
 
     /// Works out what a snapshot leaves out.
-    pub(crate) fn restored(&mut self) {
-        self.exceptions.restored();
+    pub(crate) fn rebuild_derived(&mut self) {
+        self.exceptions.rebuild_derived();
     }
 
     fn reset_vector<B: Bus>(&self, bus: &mut B, address: u32) -> Result<u32, Stop> {
@@ -249,13 +249,13 @@ impl Core {
         let was_pending = self.exceptions.is_pending(exception);
         self.exceptions.set_line(irq, level);
         self.note_pending(!was_pending && self.exceptions.is_pending(exception));
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
     /// An event from the chip, which ends WFE or the next one (B1.5.18).
     pub fn hear_event(&mut self) {
         self.event = true;
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
     /// Sets all interrupt inputs, bit n being line n.
@@ -314,44 +314,44 @@ impl Core {
 
     /// The next thing to happen is the instruction at the PC: no exception comes first and the core is awake.
     pub fn about_to_execute(&self) -> bool {
-        !self.in_sequence() && !self.asleep() && self.returning.is_none()
+        !self.sequence_due() && !self.asleep() && self.returning.is_none()
     }
 
     /// Forgets decoded instructions: call it when code changed without a store by this core.
     pub fn invalidate_code(&mut self) {
         self.code.clear();
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
     /// Forgets decoded instructions where something has been written.
     #[cold]
     fn forget_code(&mut self, address: u32, bytes: u32) {
         self.code.written(address, bytes);
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
     /// Starts counting executions of the instruction at `address`; returns the index for [`Core::executions`]. Instructions
     /// that an IT block skips count. Panics beyond 254 addresses.
-    pub fn watch_execution(&mut self, address: u32) -> usize {
+    pub fn count_executions(&mut self, address: u32) -> usize {
         assert!(
-            self.watches.len() < usize::from(Op::NOTHING) - 1,
+            self.execution_counters.len() < usize::from(Op::NOTHING) - 1,
             "at most 254 addresses can be counted"
         );
-        self.watches.push(Watch {
+        self.execution_counters.push(ExecutionCounter {
             address: address & !1,
             executions: 0,
         });
         self.invalidate_code();
-        self.watches.len() - 1
+        self.execution_counters.len() - 1
     }
 
     /// Stops counting executions, and forgets the counts.
-    pub fn clear_watches(&mut self) {
-        self.watches.clear();
+    pub fn clear_execution_counters(&mut self) {
+        self.execution_counters.clear();
         self.invalidate_code();
     }
 
     pub fn executions(&self, index: usize) -> u64 {
-        self.watches[index].executions
+        self.execution_counters[index].executions
     }
 }

@@ -130,7 +130,7 @@ impl Core {
             word = others | value << shift & mask;
         }
         self.write_private_word(address & !3, word, now)?;
-        self.reconsider();
+        self.leave_fast_loop();
         Ok(())
     }
 
@@ -190,7 +190,7 @@ impl Core {
             0xE000_ED88 => self.scb.cpacr = value & 0x00F0_0000,
             0xE000_ED90..=0xE000_EDB8 => {
                 self.mpu.write(address - 0xE000_ED90, value);
-                self.reconsider_guards();
+                self.update_guard();
                 self.invalidate_code();
             }
             0xE000_EDFC => self.write_demcr(value, now),

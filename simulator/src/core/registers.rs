@@ -279,7 +279,7 @@ impl Core {
     pub(super) fn branch_exchange(&mut self, address: u32) -> Exec<()> {
         if self.ipsr != 0 && address >> 28 == 0xF {
             self.returning = Some(address);
-            self.reconsider();
+            self.leave_fast_loop();
             return Ok(());
         }
         if address & 1 == 0 {

@@ -13,17 +13,17 @@ impl Core {
         if self.debug.holds() {
             return self.run_held(bus);
         }
-        self.laps.forget();
+        self.busy_wait.forget();
         loop {
             self.set_horizon(deadline_cycle);
-            if self.laps.take_due() && !self.supervised() {
-                self.skip_laps();
+            if self.busy_wait.take_due() && !self.supervised() {
+                self.skip_iterations();
             }
             self.execute_to_horizon(bus)?;
-            if self.laps.is_due() {
+            if self.busy_wait.is_due() {
                 continue;
             }
-            self.laps.forget();
+            self.busy_wait.forget();
             if let Some(end) = self.between_instructions(bus, deadline_cycle)? {
                 return Ok(end);
             }
@@ -59,12 +59,12 @@ impl Core {
 
     /// Somebody looks at every instruction: DWT's counters or a stepping debug monitor. Whatever changes it has the fast loop look up.
     pub(super) fn supervised(&self) -> bool {
-        self.events.profile() || self.steps_into_monitor()
+        self.events.profile() || self.monitor_steps()
     }
 
     /// One instruction, and what is owed to those who look at every one.
     fn next_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let steps = self.steps_into_monitor();
+        let steps = self.monitor_steps();
         if self.events.profile() {
             self.profiled_instruction(bus)?;
         } else {
@@ -90,7 +90,7 @@ impl Core {
         self.sync_systick(self.cycles);
         self.attention = false;
         self.wake_if_due();
-        if self.in_sequence() {
+        if self.sequence_due() {
             return self.finish_sequence(bus);
         }
         if !self.asleep() {
@@ -105,15 +105,15 @@ impl Core {
 
     /// Carries entries and returns on until an instruction can execute.
     fn finish_sequence<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        while self.in_sequence() {
-            self.sequence(bus, u64::MAX)?;
+        while self.sequence_due() {
+            self.advance_sequence(bus, u64::MAX)?;
             self.sync_systick(self.cycles);
         }
         Ok(())
     }
 
     /// One part of an exception's entry or return, up to `until`.
-    pub(super) fn sequence<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
+    pub(super) fn advance_sequence<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
         let began = self.cycles;
         let result = if self.leaving.is_some() {
             self.leave_exception(bus, until)
@@ -127,10 +127,10 @@ impl Core {
     #[inline(always)]
     fn set_horizon(&mut self, deadline_cycle: u64) {
         self.wake_if_due();
-        let busy = self.in_sequence()
+        let busy = self.sequence_due()
             || self.sleep != Sleep::Awake
             || self.returning.is_some()
-            || self.debug.wants_halt();
+            || self.debug.halt_requested();
         self.horizon = if busy {
             0
         } else {
@@ -147,7 +147,7 @@ impl Core {
     ) -> Result<Option<RunEnd>, Stop> {
         self.begin_return(bus)?;
         self.sync_systick(self.cycles);
-        if !self.inside_sequence() && self.obey_halt() {
+        if !self.sequence_begun() && self.halt_if_requested() {
             return Ok(Some(RunEnd::Held));
         }
         if std::mem::take(&mut self.attention) {
@@ -156,8 +156,8 @@ impl Core {
         if self.cycles >= deadline_cycle {
             return Ok(Some(RunEnd::Deadline));
         }
-        if self.in_sequence() {
-            self.sequence(bus, deadline_cycle)?;
+        if self.sequence_due() {
+            self.advance_sequence(bus, deadline_cycle)?;
         } else if self.asleep() {
             return Ok(Some(RunEnd::Asleep));
         }
@@ -173,17 +173,17 @@ impl Core {
     }
 
     /// An entry or a return is under way.
-    pub(super) fn inside_sequence(&self) -> bool {
+    pub(super) fn sequence_begun(&self) -> bool {
         self.entering.is_some() || self.leaving.is_some()
     }
 
     /// An exception is to be entered or left before the next instruction.
-    pub(super) fn in_sequence(&self) -> bool {
-        self.inside_sequence() || self.exceptions.preempting().is_some()
+    pub(super) fn sequence_due(&self) -> bool {
+        self.sequence_begun() || self.exceptions.preempting().is_some()
     }
 
     /// Has the fast loop look up: exceptions, priorities or timers may have changed.
-    pub(super) fn reconsider(&mut self) {
+    pub(super) fn leave_fast_loop(&mut self) {
         self.horizon = 0;
     }
 
@@ -197,7 +197,7 @@ impl Core {
         let was_pending = self.exceptions.is_pending(exception);
         self.exceptions.pend(exception);
         self.note_pending(!was_pending);
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
     /// SEVONPEND (B3.2.7): what newly pends is an event, disabled or not.

@@ -4,8 +4,8 @@ use super::gaps::Direction;
 use super::Soc;
 use crate::bus::{Bus, Fault, Loaded, Steadiness, Width};
 use crate::memory::{Memory, SRAM_BASE};
+use crate::peripherals::address_map::{Block, Connection, Responder, ENTRY_BYTES};
 use crate::peripherals::gpio::Gpio;
-use crate::peripherals::places::{Block, Connection, Responder, PLACE_BYTES};
 use crate::peripherals::registers::{Lanes, Unmodelled};
 use crate::peripherals::timer::Timer;
 use crate::peripherals::usart::Usart;
@@ -20,12 +20,12 @@ const APB_TRANSFER_CLOCKS: u64 = 2;
 impl Soc {
     /// The peripheral at an address, if it can answer, and the offset of the register.
     #[inline(always)]
-    pub(super) fn answering(&mut self, address: u32) -> Option<(Responder, u32)> {
+    pub(super) fn responder(&mut self, address: u32) -> Option<(Responder, u32)> {
         let responder = match self.responders.at(address) {
             Some(responder) => responder,
             None => self.find_responder(address)?,
         };
-        Some((responder, (address % PLACE_BYTES) & !3))
+        Some((responder, (address % ENTRY_BYTES) & !3))
     }
 
     #[cold]
@@ -49,7 +49,7 @@ impl Soc {
         let offset = (address - place.base) & !3;
         let what = match place.block {
             None => place.absent_name(offset),
-            Some(block) if self.answering(address).is_some() => {
+            Some(block) if self.responder(address).is_some() => {
                 self.block(block).registers().name(offset)
             }
             Some(block) => {
@@ -103,7 +103,7 @@ impl Soc {
 
     /// The modelled bits of a write that reaches others too. What the peripheral refuses is dropped.
     fn write_what_is_modelled(&mut self, address: u32, width: Width, value: u32, now: u64) {
-        let Some((Responder { block, connection }, offset)) = self.answering(address) else {
+        let Some((Responder { block, connection }, offset)) = self.responder(address) else {
             return;
         };
         let (data, lanes) = on_the_bus(connection, address, width, value);
@@ -111,19 +111,19 @@ impl Soc {
         if let Some(merged) = peripheral.registers().merge_modelled(offset, data, lanes) {
             let _refused = peripheral
                 .write(offset, merged, now)
-                .and_then(|()| self.written(block, offset, merged, now));
+                .and_then(|()| self.propagate_write(block, offset, merged, now));
         }
     }
 
     /// Reads a register; `None` where no modelled one answers.
     #[inline(always)]
     pub(super) fn read_modelled(&mut self, address: u32, width: Width, now: u64) -> Option<u32> {
-        let (Responder { block, .. }, offset) = self.answering(address)?;
+        let (Responder { block, .. }, offset) = self.responder(address)?;
         self.catch_up(now);
         let word = self.block(block).read_modelled(offset, now)?;
         match block {
-            Block::Usart2 if Usart::read_acts(offset) => self.usart_accessed(now),
-            Block::Timer(timer) if Timer::read_acts(offset) => self.timer_changed(timer, now),
+            Block::Usart2 if Usart::read_has_effect(offset) => self.usart_accessed(now),
+            Block::Timer(timer) if Timer::read_has_effect(offset) => self.timer_changed(timer, now),
             _ => {}
         }
         Some(word >> (address % 4 * 8) & width.mask())
@@ -156,7 +156,7 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Result<(), Fault> {
-        let Some((Responder { block, connection }, offset)) = self.answering(address) else {
+        let Some((Responder { block, connection }, offset)) = self.responder(address) else {
             return Err(self.unanswered(address));
         };
         let now = self.stall_register_write(block, offset, now);
@@ -167,7 +167,7 @@ impl Soc {
             .registers()
             .merge(offset, data, lanes)
             .and_then(|merged| peripheral.write(offset, merged, now).map(|()| merged))
-            .and_then(|merged| self.written(block, offset, merged, now))
+            .and_then(|merged| self.propagate_write(block, offset, merged, now))
             .map_err(|Unmodelled(what)| Fault::Unmodelled { what, address })
     }
 }
@@ -261,22 +261,33 @@ impl Bus for Soc {
     }
 
     #[inline(always)]
-    fn poll(&mut self, address: u32, width: Width, now: u64) -> Option<(Loaded, Steadiness)> {
-        self.read_often(address, width, now)
+    fn read_fast_register(
+        &mut self,
+        address: u32,
+        width: Width,
+        now: u64,
+    ) -> Option<(Loaded, Steadiness)> {
+        self.read_fast(address, width, now)
     }
 
     #[inline(always)]
-    fn write_register(&mut self, address: u32, width: Width, value: u32, now: u64) -> Option<u32> {
-        self.write_often(address, width, value, now)
+    fn write_fast_register(
+        &mut self,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Option<u32> {
+        self.write_fast(address, width, value, now)
     }
 
     #[inline(always)]
-    fn static_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
+    fn plain_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
         self.memory.sram_at(address, bytes)
     }
 
     #[inline(always)]
-    fn static_bytes<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
+    fn plain_bytes<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
         self.memory.sram_aligned(address)
     }
 
@@ -292,7 +303,7 @@ impl Bus for Soc {
     #[inline(always)]
     fn steadiness(&self, address: u32) -> Option<Steadiness> {
         let Responder { block, .. } = self.responders.at(address)?;
-        let offset = (address % PLACE_BYTES) & !3;
+        let offset = (address % ENTRY_BYTES) & !3;
         let until_cycle = match block {
             Block::Usart2 if Usart::is_status(offset) => u64::MAX,
             Block::Gpio(_) if Gpio::reads_steadily(offset) => u64::MAX,

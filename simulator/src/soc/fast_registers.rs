@@ -5,21 +5,21 @@ use super::access::apb_cycles;
 use super::schedule::USART2;
 use super::Soc;
 use crate::bus::{Bus, Loaded, Steadiness, Width};
+use crate::peripherals::address_map::{Block, ENTRY_BYTES};
 use crate::peripherals::gpio::Gpio;
-use crate::peripherals::places::{Block, PLACE_BYTES};
 use crate::peripherals::usart::Usart;
 
 impl Soc {
     /// A poll of USART2's status.
     #[inline(always)]
-    pub(super) fn read_often(
+    pub(super) fn read_fast(
         &mut self,
         address: u32,
         width: Width,
         now: u64,
     ) -> Option<(Loaded, Steadiness)> {
         let block = self.responders.at(address)?.block;
-        let polled = block == Block::Usart2 && Usart::is_status(address % PLACE_BYTES);
+        let polled = block == Block::Usart2 && Usart::is_status(address % ENTRY_BYTES);
         if !polled || width != Width::Word || self.schedule.next() <= now {
             return None;
         }
@@ -32,7 +32,7 @@ impl Soc {
     }
 
     #[inline(always)]
-    pub(super) fn write_often(
+    pub(super) fn write_fast(
         &mut self,
         address: u32,
         width: Width,
@@ -43,16 +43,16 @@ impl Soc {
         if width != Width::Word || self.schedule.next() <= now {
             return None;
         }
-        let offset = address % PLACE_BYTES;
+        let offset = address % ENTRY_BYTES;
         match block {
             // All bits are writable.
-            Block::Gpio(port) if Gpio::sets_and_resets(offset) => {
+            Block::Gpio(port) if Gpio::is_set_reset(offset) => {
                 self.ports[port].set_and_reset(value);
                 self.port_changed(port, now);
             }
             Block::Usart2 if Usart::is_data(offset) && value <= u8::MAX.into() => {
                 self.usart2.transmit(value as u8, now);
-                if self.usart2.asks() {
+                if self.usart2.may_signal() {
                     self.usart_accessed(now);
                 }
                 self.reschedule(USART2);
@@ -93,7 +93,7 @@ mod tests {
 
     fn write(soc: &mut Soc, often: bool, at: u32, width: Width, value: u32, now: u64) -> String {
         match often
-            .then(|| soc.write_register(at, width, value, now))
+            .then(|| soc.write_fast_register(at, width, value, now))
             .flatten()
         {
             Some(wait_cycles) => format!("{:?}", Ok::<_, ()>(wait_cycles)),
@@ -102,7 +102,10 @@ mod tests {
     }
 
     fn read(soc: &mut Soc, often: bool, at: u32, width: Width, now: u64) -> String {
-        let (read, steady) = match often.then(|| soc.poll(at, width, now)).flatten() {
+        let (read, steady) = match often
+            .then(|| soc.read_fast_register(at, width, now))
+            .flatten()
+        {
             Some((loaded, steady)) => (Ok(loaded), Some(steady)),
             None => (soc.read(at, width, now), soc.steadiness(at)),
         };

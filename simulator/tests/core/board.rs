@@ -165,14 +165,14 @@ impl Bus for Memory {
         Ok(0)
     }
 
-    fn static_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
+    fn plain_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
         let start = address.checked_sub(SRAM)? as usize;
         let run = self.sram.get_mut(start..start + bytes as usize)?;
         self.in_one_go.then_some(run)
     }
 
-    fn static_bytes<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
-        let memory = self.static_memory(address, N as u32)?.first_chunk_mut();
+    fn plain_bytes<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
+        let memory = self.plain_memory(address, N as u32)?.first_chunk_mut();
         memory.filter(|_| address & (N as u32 - 1) == 0)
     }
 

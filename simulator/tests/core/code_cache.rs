@@ -36,9 +36,9 @@ fn code_changed_from_outside_needs_an_invalidation() {
 fn executions_of_an_address_are_counted() {
     let mut board = Board::new("movs r0, #37\n1: subs r0, #1\n bne 1b\n bkpt 0");
     let entry = board.core.pc();
-    let loop_start = board.core.watch_execution(entry + 2);
-    let end = board.core.watch_execution(entry + 6);
-    let never = board.core.watch_execution(entry + 0x100);
+    let loop_start = board.core.count_executions(entry + 2);
+    let end = board.core.count_executions(entry + 6);
+    let never = board.core.count_executions(entry + 0x100);
     board.finish();
     assert_eq!(
         [loop_start, end, never].map(|n| board.core.executions(n)),

@@ -115,7 +115,7 @@ fn a_core_without_its_debugger_goes_on() {
     let mut board = Board::new("movs r4, #1\n1: b 1b\n");
     write(&mut board, DHCSR, KEY | 3);
     assert_eq!((run(&mut board), board.r(4)), (RunEnd::Held, 0));
-    board.core.part_from_debugger();
+    board.core.detach_debugger();
     assert_eq!((run(&mut board), board.r(4)), (RunEnd::Deadline, 1));
 }
 

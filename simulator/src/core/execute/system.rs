@@ -15,7 +15,7 @@ const BASEPRI: u32 = 17;
 impl Core {
     pub(super) fn system(&mut self, op: &Op, system: System) -> Exec<()> {
         if system != System::Hint {
-            self.laps.disturb();
+            self.busy_wait.disturb();
         }
         match system {
             System::Hint => self.absorb_nop(op),
@@ -62,7 +62,7 @@ impl Core {
 
     fn sleep_until(&mut self, sleep: Sleep) {
         self.sleep = sleep;
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
     fn wait_for_event(&mut self) {
@@ -83,7 +83,7 @@ impl Core {
         if imm & 1 != 0 {
             self.set_faultmask(disable);
         }
-        self.reconsider_masks();
+        self.masks_changed();
     }
 
     fn set_faultmask(&mut self, set: bool) {
@@ -138,7 +138,7 @@ impl Core {
     fn write_basepri(&mut self, value: u8) {
         if self.privileged() {
             self.exceptions.set_basepri(value);
-            self.reconsider_masks();
+            self.masks_changed();
         }
     }
 
@@ -170,14 +170,14 @@ impl Core {
                 ))
             }
         }
-        self.reconsider_masks();
+        self.masks_changed();
         Ok(())
     }
 
     /// Masks or mode have changed: something may be let in now.
-    fn reconsider_masks(&mut self) {
+    fn masks_changed(&mut self) {
         if self.exceptions.preempting().is_some() || self.supervised() {
-            self.reconsider();
+            self.leave_fast_loop();
         }
     }
 

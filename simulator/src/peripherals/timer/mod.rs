@@ -4,7 +4,7 @@
 //! overflow to the next. What others can see of it (an output, an interrupt) it announces by [`Timer::next_event`].
 
 mod capture;
-mod foresight;
+mod next_event;
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
@@ -139,7 +139,7 @@ pub struct Timer {
     prescaler: u64,
     reload: u32,
     channels: [Channel; 4],
-    /// Before this tick nothing matches or overflows; 0 if that is not known. Follows from the fields above, see `foresee`.
+    /// Before this tick nothing matches or overflows; 0 if that is not known. Follows from the fields above, see `update_change_tick`.
     #[serde(skip)]
     change_tick: u64,
 }
@@ -177,7 +177,7 @@ impl Timer {
         self.advance(now);
         self.divider = divider;
         self.tick = divider.map_or(0, |cycles| now / cycles);
-        self.foresee();
+        self.update_change_tick();
     }
 
     /// Level at the pin of a channel (0–3): OCx, low while the output is off (§13.4.9, table 64).
@@ -428,7 +428,7 @@ impl Peripheral for Timer {
             self.force_references();
             self.compare_pwm();
         }
-        self.foresee();
+        self.update_change_tick();
         written
     }
 
@@ -439,7 +439,7 @@ impl Peripheral for Timer {
         self.prescaler = 1;
         self.reload = self.counter_max;
         self.channels = [Channel::default(); 4];
-        self.foresee();
+        self.update_change_tick();
     }
 }
 
