@@ -22,6 +22,18 @@ const PRIVATE_BUS: std::ops::RangeInclusive<u32> = 0xE000_0000..=0xE00F_FFFF;
 /// DBGMCU answers to the private bus's address range and belongs to the SoC (RM0368, 23.16).
 const DBGMCU: std::ops::RangeInclusive<u32> = 0xE004_2000..=0xE004_23FF;
 
+/// What checks the program's loads and stores before they are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Guard {
+    /// Nothing: every fast path may be taken.
+    #[default]
+    None,
+    /// The MPU.
+    Mpu,
+    /// Data watchpoints, and the MPU too if it is on.
+    Watchpoints,
+}
+
 /// On whose behalf memory is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Purpose {
@@ -139,12 +151,12 @@ impl Core {
         if address & (width.bytes() - 1) != 0 {
             self.check_unaligned(address, width)?;
         }
-        if self.mpu.enabled() {
-            self.check_protection(address, width.bytes(), Intent::Read)?;
-        }
+        let watched =
+            self.guard != Guard::None && self.check_guard(address, width, Intent::Read)?;
         self.wait_for_data_bus(transfer);
-        if address >= self.ordinary_loads_end || address >> 25 == 0x11 {
-            self.wait_for_flash(address, transfer); // watched data
+        if watched || address >= NORMAL_MEMORY_END || address >> 25 == 0x11 {
+            // Watched data may be in flash; what lies beyond memory is not.
+            self.wait_for_flash(address, transfer);
             let now = self.access_cycle(transfer);
             return self.load_beyond_memory(bus, address, width, now);
         }
@@ -171,12 +183,11 @@ impl Core {
         if address & (width.bytes() - 1) != 0 {
             self.check_unaligned(address, width)?;
         }
-        if self.mpu.enabled() {
-            self.check_protection(address, width.bytes(), Intent::Write)?;
-        }
+        let watched =
+            self.guard != Guard::None && self.check_guard(address, width, Intent::Write)?;
         self.wait_for_data_bus(transfer);
         let now = self.access_cycle(transfer);
-        if address.wrapping_sub(SRAM_START) >= self.ordinary_store_bytes {
+        if watched || address.wrapping_sub(SRAM_START) >= SRAM_REGION_BYTES {
             return self.store_beyond_memory(bus, address, width, value, now);
         }
         if self.code.may_hold(address) {
@@ -216,7 +227,7 @@ impl Core {
         width: Width,
         now: u64,
     ) -> Exec<u32> {
-        if self.is_watched() {
+        if self.guard == Guard::Watchpoints {
             self.check_watchpoints(address, width, Access::Read);
         } else if let Some((loaded, steady)) = bus.read_fast_register(address, width, now) {
             self.note_attention(bus);
@@ -277,7 +288,7 @@ impl Core {
         value: u32,
         now: u64,
     ) -> Exec<()> {
-        if self.is_watched() {
+        if self.guard == Guard::Watchpoints {
             self.check_watchpoints(address, width, Access::Write);
         }
         match bus.write_fast_register(address, width, value, now) {
@@ -311,20 +322,24 @@ impl Core {
         self.write_bus(bus, address, width, value, now)
     }
 
-    /// While data is watched, no access takes the fast way; while the MPU is enabled, none takes the fastest.
+    /// Call after each change of the MPU's or the debugger's state.
     pub(super) fn update_guard(&mut self) {
-        self.unguarded = !self.has_data_watchpoints() && !self.mpu.enabled();
-        (self.ordinary_loads_end, self.ordinary_store_bytes) = if self.has_data_watchpoints() {
-            (0, 0)
+        self.guard = if self.has_data_watchpoints() {
+            Guard::Watchpoints
+        } else if self.mpu.enabled() {
+            Guard::Mpu
         } else {
-            (NORMAL_MEMORY_END, SRAM_REGION_BYTES)
+            Guard::None
         };
     }
 
-    /// No access takes the fast way.
-    #[inline(always)]
-    pub(super) fn is_watched(&self) -> bool {
-        self.ordinary_store_bytes == 0
+    /// Faults if the MPU forbids the access; true if watchpoints must see it.
+    #[cold]
+    fn check_guard(&self, address: u32, width: Width, intent: Intent) -> Exec<bool> {
+        if self.mpu.enabled() {
+            self.check_protection(address, width.bytes(), intent)?;
+        }
+        Ok(self.guard == Guard::Watchpoints)
     }
 
     /// Unprivileged code sees none of the system control space but STIR, if CCR.USERSETMPEND allows it (B3.1.1, B3.2.26),

@@ -1,6 +1,7 @@
 //! Accesses to SRAM that do nothing but move bytes, and so need but one look: single ones, and runs of words as LDM, STM and
 //! frames transfer them where nothing can come between two transfers. What is left behind is the same as by the general way.
 
+use super::data_access::Guard;
 use super::Core;
 use crate::bus::Bus;
 
@@ -18,7 +19,7 @@ impl Core {
         bus: &mut B,
         address: u32,
     ) -> Option<[u8; N]> {
-        if !self.unguarded {
+        if self.guard != Guard::None {
             return None;
         }
         let bytes = *bus.plain_bytes(address)?;
@@ -34,7 +35,7 @@ impl Core {
         address: u32,
         bytes: [u8; N],
     ) -> bool {
-        if !self.unguarded || self.code.may_hold(address) {
+        if self.guard != Guard::None || self.code.may_hold(address) {
             return false;
         }
         let Some(place) = bus.plain_bytes(address) else {
@@ -55,7 +56,7 @@ impl Core {
         address: u32,
         words: u32,
     ) -> Option<impl Iterator<Item = u32> + 'a> {
-        if address & 3 != 0 || !self.unguarded {
+        if address & 3 != 0 || self.guard != Guard::None {
             return None;
         }
         let memory = bus.plain_memory(address, 4 * words)?;
@@ -77,7 +78,7 @@ impl Core {
     ) -> Option<impl Iterator<Item = &'a mut [u8]> + 'a> {
         let last = address.wrapping_add(4 * words).wrapping_sub(4);
         let code = self.code.may_hold_any(address, last);
-        if address & 3 != 0 || code || !self.unguarded {
+        if address & 3 != 0 || code || self.guard != Guard::None {
             return None;
         }
         let memory = bus.plain_memory(address, 4 * words)?;

@@ -39,7 +39,7 @@ pub use timing::Timing;
 use crate::bus::{Bus, Fault as BusFault, Width};
 use busy_wait::BusyWait;
 use code_cache::CodeCache;
-use data_access::Purpose;
+use data_access::{Guard, Purpose};
 use debug::Debug;
 use decode::Op;
 use dwt::{CycleCounter, Event, EventCounters};
@@ -79,12 +79,9 @@ pub struct Core {
     events: EventCounters,
     itm: Itm,
     debug: Debug,
-    /// Loads from below, and stores to the first bytes of the SRAM region, take the fast way; none do while data is
-    /// watched.
-    ordinary_loads_end: u32,
-    ordinary_store_bytes: u32,
-    /// Nothing looks at loads and stores: no watched data, no MPU.
-    unguarded: bool,
+    /// What checks loads and stores. Follows from `mpu` and `debug`, see `update_guard`.
+    #[serde(skip)]
+    guard: Guard,
     /// A cache of `bus`: what it holds changes no result.
     #[serde(skip)]
     code: CodeCache,
@@ -153,9 +150,7 @@ impl Core {
             events: EventCounters::default(),
             itm: Itm::default(),
             debug: Debug::default(),
-            ordinary_loads_end: data_access::NORMAL_MEMORY_END,
-            ordinary_store_bytes: data_access::SRAM_REGION_BYTES,
-            unguarded: true,
+            guard: Guard::None,
             code: CodeCache::new(),
             busy_wait: BusyWait::default(),
             cycles: 0,
@@ -215,6 +210,7 @@ impl Core {
     /// Works out what a snapshot leaves out.
     pub(crate) fn rebuild_derived(&mut self) {
         self.exceptions.rebuild_derived();
+        self.update_guard();
     }
 
     fn reset_vector<B: Bus>(&self, bus: &mut B, address: u32) -> Result<u32, Stop> {

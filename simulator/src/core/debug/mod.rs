@@ -232,7 +232,7 @@ impl Core {
 
     /// The core halts, or calls the monitor, after the instruction that touched watched data.
     pub(super) fn check_watchpoints(&mut self, address: u32, width: Width, access: Access) {
-        if !self.has_data_watchpoints() || !self.debug.watchpoints.note(address, width, access) {
+        if !self.debug.watchpoints.note(address, width, access) {
             return;
         }
         if self.debug.enabled() {
