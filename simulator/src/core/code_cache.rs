@@ -1,13 +1,13 @@
 //! Decoded instructions by address, in pages made when first executed from.
 
 use super::decode::Op;
+use super::memory_map::{NORMAL_MEMORY_END, SRAM_START};
 
 /// Pages large enough that a program seldom leaves one.
 const PAGE_BITS: u32 = 14;
 const SLOTS: usize = 1 << (PAGE_BITS - 1);
-/// Code and SRAM regions (B3.1); instructions elsewhere are decoded each time.
-const CACHED_END: u32 = 0x4000_0000;
-const SRAM_START: u32 = 0x2000_0000;
+/// Instructions beyond are decoded each time.
+const CACHED_END: u32 = NORMAL_MEMORY_END;
 
 /// The decoded instructions of 16 KiB.
 #[derive(Clone)]

@@ -2,25 +2,17 @@
 
 use super::debug::Access;
 use super::decode::Op;
-use super::itm::STIMULUS;
+use super::exceptions::BUS_FAULT;
+use super::memory_map::{
+    bit_band, is_private, is_sram_alias, CODE_END, NORMAL_MEMORY_END, SRAM_BYTES, SRAM_START,
+};
 use super::mpu::Intent;
-use super::scb::{ACTLR_DISDEFWBUF, CCR_USERSETMPEND, FPCCR_USER};
+use super::scb::{ACTLR_DISDEFWBUF, FPCCR_USER};
 use super::timing::unaligned_cycles;
-use super::trap::{cfsr, Exec, Fault as CoreFault, Trap, BUS_FAULT};
+use super::trap::{cfsr, Exec, Fault as CoreFault, Trap};
 use super::Core;
 use crate::bus::{Bus, Fault, Steadiness, Width};
 use serde::{Deserialize, Serialize};
-
-/// Code and SRAM; above, memory is of Device type, where an unaligned access faults (A3.2.1, B3.1).
-pub(super) const NORMAL_MEMORY_END: u32 = 0x4000_0000;
-/// SRAM below its bit-band alias (B3.1). A store elsewhere, into flash too, may be an event.
-pub(super) const SRAM_REGION_BYTES: u32 = 0x0200_0000;
-/// End of the Code region.
-const SRAM_START: u32 = 0x2000_0000;
-const STIR: u32 = 0xE000_EF00;
-const PRIVATE_BUS: std::ops::RangeInclusive<u32> = 0xE000_0000..=0xE00F_FFFF;
-/// DBGMCU answers to the private bus's address range and belongs to the SoC (RM0368, 23.16).
-const DBGMCU: std::ops::RangeInclusive<u32> = 0xE004_2000..=0xE004_23FF;
 
 /// What checks the program's loads and stores before they are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,19 +36,6 @@ pub(super) enum Purpose {
     Stacking,
     /// Writing the floating-point part of a frame later, with the privilege that FPCCR recorded.
     LazyStacking,
-}
-
-/// The word and the bit behind a bit-band alias (TRM 3.7).
-pub(super) fn bit_band(address: u32) -> Option<(u32, u32)> {
-    if !matches!(address >> 25, 0x11 | 0x21) {
-        return None;
-    }
-    let offset = address & 0x01FF_FFFF;
-    Some((address & 0xE000_0000 | offset >> 5 & !3, offset >> 2 & 31))
-}
-
-pub(super) fn is_private(address: u32) -> bool {
-    PRIVATE_BUS.contains(&address) && !DBGMCU.contains(&address)
 }
 
 impl Core {
@@ -112,7 +91,7 @@ impl Core {
     /// Data in the Code region comes over the D-Code bus, from the flash.
     #[inline(always)]
     fn wait_for_flash(&mut self, address: u32, transfer: u64) {
-        if address < SRAM_START && self.timing.is_nucleo() {
+        if address < CODE_END && self.timing.is_nucleo() {
             let at = self.cycles + transfer;
             let arrival = self.fetch.data(address, at, self.next_pc);
             self.cycles += arrival - (at + 1);
@@ -154,7 +133,7 @@ impl Core {
         let watched =
             self.guard != Guard::None && self.check_guard(address, width, Intent::Read)?;
         self.wait_for_data_bus(transfer);
-        if watched || address >= NORMAL_MEMORY_END || address >> 25 == 0x11 {
+        if watched || address >= NORMAL_MEMORY_END || is_sram_alias(address) {
             // Watched data may be in flash; what lies beyond memory is not.
             self.wait_for_flash(address, transfer);
             let now = self.access_cycle(transfer);
@@ -187,7 +166,7 @@ impl Core {
             self.guard != Guard::None && self.check_guard(address, width, Intent::Write)?;
         self.wait_for_data_bus(transfer);
         let now = self.access_cycle(transfer);
-        if watched || address.wrapping_sub(SRAM_START) >= SRAM_REGION_BYTES {
+        if watched || address.wrapping_sub(SRAM_START) >= SRAM_BYTES {
             return self.store_beyond_memory(bus, address, width, value, now);
         }
         if self.code.may_hold(address) {
@@ -340,20 +319,6 @@ impl Core {
             self.check_protection(address, width.bytes(), intent)?;
         }
         Ok(self.guard == Guard::Watchpoints)
-    }
-
-    /// Unprivileged code sees none of the system control space but STIR, if CCR.USERSETMPEND allows it (B3.1.1, B3.2.26),
-    /// and the ITM's stimulus ports.
-    fn check_privilege(&self, address: u32) -> Exec<()> {
-        if self.access_privileged() {
-            return Ok(());
-        }
-        let stir = address == STIR && self.scb.ccr & CCR_USERSETMPEND != 0;
-        // The ITM looks after its ports itself (C1.7.3).
-        if stir || STIMULUS.contains(&address) {
-            return Ok(());
-        }
-        Err(Trap::bus(cfsr::PRECISERR, Some(address)))
     }
 
     fn read_bus<B: Bus>(&mut self, bus: &mut B, address: u32, width: Width, now: u64) -> Exec<u32> {

@@ -3,6 +3,8 @@
 
 use super::code_cache::Page;
 use super::decode::{self, Form, Kind, Op};
+use super::exceptions::MEM_MANAGE;
+use super::memory_map::execute_never;
 use super::stop::Stop;
 use super::timing::{self, Fetch, Timing};
 use super::trap::{self, cfsr, Exec, Trap};
@@ -226,7 +228,7 @@ impl Core {
     fn fetch_halfword<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u16> {
         if execute_never(address) || self.mpu.enabled() && !self.may_execute(address) {
             return Err(Trap::Fault(trap::Fault {
-                exception: trap::MEM_MANAGE,
+                exception: MEM_MANAGE,
                 cfsr: cfsr::IACCVIOL,
                 address: None,
             }));
@@ -236,9 +238,4 @@ impl Core {
             BusFault::Unmodelled { what, address } => Trap::unmodelled(what, address, self.pc),
         })
     }
-}
-
-/// Peripheral, device and system regions (B3.1, table B3-1).
-fn execute_never(address: u32) -> bool {
-    matches!(address >> 29, 2 | 5..=7)
 }

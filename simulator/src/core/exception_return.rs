@@ -2,16 +2,14 @@
 
 use super::data_access::Purpose;
 use super::exception_entry::{BASIC_FRAME_BYTES, EXTENDED_FRAME_BYTES, REALIGNED};
-use super::registers::CONTROL_FPCA;
+use super::exceptions::USAGE_FAULT;
+use super::registers::{CONTROL_FPCA, FPSCR_WRITABLE};
 use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN, FPCCR_LSPACT, SCR_SLEEPONEXIT};
 use super::timing::{EXCEPTION_RETURN_CYCLES, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES};
-use super::trap::{cfsr, Exec, Fault, USAGE_FAULT};
+use super::trap::{cfsr, Exec, Fault};
 use super::{Core, Sleep, Stop};
 use crate::bus::{Bus, Width};
 use serde::{Deserialize, Serialize};
-
-/// FPSCR bits that exist.
-pub(super) const FPSCR_WRITABLE: u32 = 0xF7C0_009F;
 
 /// Cycles of a return after the last word is unstacked: from here on it cannot be abandoned.
 const REFILL_CYCLES: u64 = EXCEPTION_RETURN_CYCLES - BASIC_FRAME_BYTES as u64 / 4;

@@ -5,6 +5,9 @@ use serde_big_array::BigArray;
 
 pub const NMI: u8 = 2;
 pub const HARD_FAULT: u8 = 3;
+pub const MEM_MANAGE: u8 = 4;
+pub const BUS_FAULT: u8 = 5;
+pub const USAGE_FAULT: u8 = 6;
 pub const SVCALL: u8 = 11;
 pub const DEBUG_MONITOR: u8 = 12;
 pub const PENDSV: u8 = 14;
@@ -16,7 +19,7 @@ pub const IRQ_WORDS: u32 = 3;
 pub const IRQ_LINES: u16 = 32 * IRQ_WORDS as u16;
 
 /// Only the upper four bits of a priority exist on the STM32F4.
-const PRIORITY_MASK: u8 = 0xF0;
+pub const PRIORITY_MASK: u8 = 0xF0;
 /// Execution priority of a Thread that masks nothing: below every exception.
 const LOWEST: i16 = 256;
 /// NMI, HardFault, SVCall, PendSV and SysTick cannot be disabled.

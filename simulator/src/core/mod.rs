@@ -18,6 +18,7 @@ mod execute;
 mod fast_memory;
 mod interrupted_instructions;
 mod itm;
+mod memory_map;
 mod mpu;
 mod private_bus;
 mod profile;

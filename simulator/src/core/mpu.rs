@@ -1,6 +1,7 @@
 //! The Memory Protection Unit (B3.5): eight regions with subregions, over the default memory map.
 
-use super::trap::{cfsr, Exec, Fault, Trap, MEM_MANAGE};
+use super::exceptions::MEM_MANAGE;
+use super::trap::{cfsr, Exec, Fault, Trap};
 use super::Core;
 use serde::{Deserialize, Serialize};
 

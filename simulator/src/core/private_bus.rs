@@ -1,17 +1,20 @@
 //! The registers of the private peripheral bus (B3.1.1): SCB, NVIC, SysTick, DWT, FPU, DEMCR.
 
 use super::exceptions::{
-    NvicRegister, DEBUG_MONITOR, FIRST_IRQ, IRQ_WORDS, NMI, PENDSV, SVCALL, SYSTICK,
+    NvicRegister, BUS_FAULT, DEBUG_MONITOR, FIRST_IRQ, IRQ_WORDS, MEM_MANAGE, NMI, PENDSV, SVCALL,
+    SYSTICK, USAGE_FAULT,
 };
-use super::scb::{CCR_WRITABLE, FPCCR_LSPACT};
+use super::registers::FPSCR_MODES;
+use super::scb::{CCR_USERSETMPEND, CCR_WRITABLE, FPCCR_LSPACT};
 use super::stop::Stop;
-use super::trap::{Exec, Trap, BUS_FAULT, MEM_MANAGE, USAGE_FAULT};
+use super::trap::{cfsr, Exec, Trap};
 use super::{dwt, itm, Core};
 use crate::bus::Width;
 
 const CPUID: u32 = 0x410F_C241;
 const CYCCNT: u32 = 0xE000_1004;
 const CFSR: u32 = 0xE000_ED28;
+const STIR: u32 = 0xE000_EF00;
 const AIRCR_KEY: u32 = 0x05FA;
 const AIRCR_KEY_READ: u32 = 0xFA05;
 const AIRCR_VECTRESET: u32 = 1 << 0;
@@ -21,8 +24,6 @@ const DWT_CTRL_MODELLED: u32 = dwt::CYCCNTENA | dwt::EVENT_ENABLES;
 const DEMCR_TRCENA: u32 = 1 << 24;
 /// Vector catches take effect only under a debugger. MON_PEND is the exception's own state.
 const DEMCR_STORED: u32 = DEMCR_TRCENA | 0xD_0000 | 0x7F1;
-/// AHP, DN, FZ, RMode.
-const FPDSCR_WRITABLE: u32 = 0x07C0_0000;
 
 /// CPU feature registers ID_PFR0…ID_ISAR4 (TRM table 4-1).
 const FEATURES: [u32; 13] = [
@@ -73,6 +74,20 @@ fn byte_accessible(address: u32) -> bool {
 }
 
 impl Core {
+    /// Unprivileged code sees none of the system control space but STIR, if CCR.USERSETMPEND allows it (B3.1.1, B3.2.26),
+    /// and the ITM's stimulus ports.
+    pub(super) fn check_privilege(&self, address: u32) -> Exec<()> {
+        if self.access_privileged() {
+            return Ok(());
+        }
+        let stir = address == STIR && self.scb.ccr & CCR_USERSETMPEND != 0;
+        // The ITM looks after its ports itself (C1.7.3).
+        if stir || itm::STIMULUS.contains(&address) {
+            return Ok(());
+        }
+        Err(Trap::bus(cfsr::PRECISERR, Some(address)))
+    }
+
     #[inline]
     pub(super) fn read_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
         // What programs time themselves by.
@@ -200,10 +215,10 @@ impl Core {
                     .write(address, value)
                     .ok_or_else(|| Trap::unmodelled("writing an ITM register", address, self.pc))
             }
-            0xE000_EF00 => self.pend_irq(value),
+            STIR => self.pend_irq(value),
             0xE000_EF34 => self.scb.fpccr = value & 0xC000_017B,
             0xE000_EF38 => self.scb.fpcar = value & !7,
-            0xE000_EF3C => self.scb.fpdscr = value & FPDSCR_WRITABLE,
+            0xE000_EF3C => self.scb.fpdscr = value & FPSCR_MODES,
             _ => {
                 return self
                     .write_debug_unit(address, value)

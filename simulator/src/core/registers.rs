@@ -1,6 +1,5 @@
 //! The register file and the program status registers (B1.4).
 
-use super::exception_return::FPSCR_WRITABLE;
 use super::trap::{cfsr, Exec, Trap};
 use super::Core;
 use serde::{Deserialize, Serialize};
@@ -107,6 +106,11 @@ const fn holds(condition: usize, n: bool, z: bool, c: bool, v: bool) -> bool {
     };
     base != (condition & 1 != 0)
 }
+
+/// FPSCR bits that exist.
+pub const FPSCR_WRITABLE: u32 = 0xF7C0_009F;
+/// Those that choose modes, which FPDSCR gives a new context: AHP, DN, FZ, RMode.
+pub const FPSCR_MODES: u32 = 0x07C0_0000;
 
 /// S0–S31 and FPSCR.
 #[derive(Clone, Serialize, Deserialize)]

@@ -1,6 +1,7 @@
 //! The System Control Block's plain state (B3.2); what pends and masks lives in `exceptions`.
 
-use super::trap::{cfsr, Fault, BUS_FAULT, MEM_MANAGE};
+use super::exceptions::{BUS_FAULT, MEM_MANAGE};
+use super::trap::{cfsr, Fault};
 use serde::{Deserialize, Serialize};
 
 pub const CCR_NONBASETHRDENA: u32 = 1 << 0;

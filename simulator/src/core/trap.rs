@@ -1,6 +1,7 @@
 //! What interrupts an instruction in its middle.
 
 use super::debug::Cause;
+use super::exceptions::{BUS_FAULT, USAGE_FAULT};
 use super::stop::Stop;
 
 /// An architectural fault: the exception it raises and its bit in CFSR (B3.2.15).
@@ -23,10 +24,6 @@ pub enum Trap {
 
 /// The result of a part of an instruction.
 pub type Exec<T> = Result<T, Trap>;
-
-pub const MEM_MANAGE: u8 = 4;
-pub const BUS_FAULT: u8 = 5;
-pub const USAGE_FAULT: u8 = 6;
 
 pub mod cfsr {
     pub const IACCVIOL: u32 = 1 << 0;

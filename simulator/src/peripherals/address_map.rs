@@ -3,6 +3,16 @@
 use super::absent::{ADC, ADVANCED_TIMER, I2C, RTC, SDIO, SMALL_TIMER, SPI, UNNAMED, USART};
 use super::rcc::{AHB1ENR, APB1ENR, APB2ENR};
 use super::registers::Register;
+use super::usart;
+
+/// Where the peripherals of each bus begin. What lies below is memory, or nothing.
+pub const APB1_START: u32 = 0x4000_0000;
+pub const APB2_START: u32 = 0x4001_0000;
+pub const AHB1_START: u32 = 0x4002_0000;
+
+const USART2_BASE: u32 = 0x4000_4400;
+/// The data register of USART2, at which DMA moves bytes.
+pub const USART2_DR: u32 = USART2_BASE + usart::DR;
 
 /// A modelled peripheral.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +139,7 @@ static ENTRIES: &[Entry] = &[
     absent(0x4000_3C00, "SPI3", SPI),
     absent(0x4000_4000, "I2S3ext", UNNAMED),
     modelled(
-        0x4000_4400,
+        USART2_BASE,
         "USART2",
         Apb,
         Block::Usart2,
@@ -217,7 +227,7 @@ pub struct AddressMap {
     low: Box<[Option<&'static Entry>]>,
 }
 
-const LOW_BASE: u32 = 0x4000_0000;
+const LOW_BASE: u32 = APB1_START;
 const LOW_BYTES: u32 = 0x3_0000;
 const LOW_ENTRIES: usize = (LOW_BYTES / ENTRY_BYTES) as usize;
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 const SR: u32 = 0x00;
-const DR: u32 = 0x04;
+pub const DR: u32 = 0x04;
 const BRR: u32 = 0x08;
 const CR1: u32 = 0x0C;
 const CR2: u32 = 0x10;

@@ -4,17 +4,15 @@ use super::gaps::Direction;
 use super::Soc;
 use crate::bus::{Bus, Fault, Loaded, Steadiness, Width};
 use crate::memory::{Memory, SRAM_BASE};
-use crate::peripherals::address_map::{Block, Connection, Responder, ENTRY_BYTES};
+use crate::peripherals::address_map::{
+    Block, Connection, Responder, AHB1_START, APB1_START, APB2_START, ENTRY_BYTES,
+};
 use crate::peripherals::gpio::Gpio;
 use crate::peripherals::registers::{Lanes, Unmodelled};
 use crate::peripherals::timer::Timer;
 use crate::peripherals::usart::Usart;
 
-/// What lies from here on is no memory (RM0368 §2.3, table 1).
-const PERIPHERALS_START: u32 = 0x4000_0000;
-const APB1_START: u32 = 0x4000_0000;
-const AHB1_START: u32 = 0x4002_0000;
-const APB2_START: u32 = 0x4001_0000;
+/// Cycles of PCLK that a transfer on an APB takes.
 const APB_TRANSFER_CLOCKS: u64 = 2;
 
 impl Soc {
@@ -237,7 +235,7 @@ impl Bus for Soc {
     /// Wait cycles of the flash are the core's business, which fetches from it.
     #[inline(always)]
     fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
-        if address >= PERIPHERALS_START {
+        if address >= APB1_START {
             return self.read_beyond_memory(address, width, now);
         }
         match self.memory.read(address, width) {

@@ -5,7 +5,7 @@ use crate::edges::{Edge, Pin};
 use crate::peripherals::alternate_functions::{
     Route, ROUTES_OF_PIN, ROUTES_OF_PORT, ROUTES_OF_TIMER, TIMER_OUTPUTS,
 };
-use crate::peripherals::gpio::{Levels, PORTS};
+use crate::peripherals::gpio::Levels;
 #[cfg(test)]
 use crate::peripherals::timer::Timer;
 
@@ -102,9 +102,7 @@ impl Soc {
     }
 
     fn feed_exti(&mut self, port: usize, line: u32, level: bool) {
-        // SYSCFG_EXTICR codes the ports A–E as 0–4 and H as 7 (RM0368 §7.2.3).
-        const CODES: [u32; PORTS.len()] = [0, 1, 2, 3, 4, 7];
-        if self.syscfg.port_of_line(line) == CODES[port] && self.exti.edge(line, level) {
+        if self.syscfg.selects(port, line) && self.exti.edge(line, level) {
             self.exti_changed();
         }
     }

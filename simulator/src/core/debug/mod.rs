@@ -8,10 +8,10 @@ mod watchpoints;
 pub use monitor::CONTROLS as MONITOR_CONTROLS;
 pub use watchpoints::Access;
 
-use super::exceptions::{DEBUG_MONITOR, HARD_FAULT};
+use super::exceptions::{BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, USAGE_FAULT};
 use super::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
 use super::stop::{RunEnd, Stop};
-use super::trap::{cfsr, Exec, Fault as CoreFault, Trap, BUS_FAULT, MEM_MANAGE, USAGE_FAULT};
+use super::trap::{cfsr, Exec, Fault as CoreFault, Trap};
 use super::{Core, Sleep};
 use crate::bus::{Bus, Fault, Width};
 use breakpoints::Breakpoints;
@@ -285,7 +285,7 @@ impl Core {
         address: u32,
         width: Width,
     ) -> Result<u32, DebugFault> {
-        if super::data_access::is_private(address) {
+        if super::memory_map::is_private(address) {
             return self
                 .debug_read_private(address, width)
                 .map_err(|trap| DebugFault::from_trap(trap, address));
@@ -314,12 +314,12 @@ impl Core {
         if address == DHCSR && width == Width::Word {
             return self.write_dhcsr(bus, value).map_err(DebugFault::Stop);
         }
-        if super::data_access::is_private(address) {
+        if super::memory_map::is_private(address) {
             return self
                 .write_private(address, width, value, self.cycles)
                 .map_err(|trap| DebugFault::from_trap(trap, address));
         }
-        match super::data_access::bit_band(address) {
+        match super::memory_map::bit_band(address) {
             Some((word, _)) => self.forget_code(word, Width::Word.bytes()),
             None => self.forget_code(address, width.bytes()),
         }
@@ -451,7 +451,7 @@ impl Core {
             17 => self.set_msp(value),
             18 => self.set_psp(value),
             20 => self.write_special_registers(value),
-            33 => self.float.fpscr = value & 0xF7C0_009F,
+            33 => self.set_fpscr(value),
             64..=95 => self.set_float_register(register as usize - 64, value),
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! Hints, barriers, special registers (B5.2) and exceptions on purpose.
 
 use crate::core::decode::{Op, System};
-use crate::core::exceptions::SVCALL;
+use crate::core::exceptions::{PRIORITY_MASK, SVCALL};
 use crate::core::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
 use crate::core::timing::Resolved;
 use crate::core::trap::{cfsr, Exec, Fault, Trap};
@@ -183,7 +183,7 @@ impl Core {
 
     /// BASEPRI_MAX only ever masks more.
     fn raise_basepri(&mut self, value: u8) {
-        let value = value & 0xF0;
+        let value = value & PRIORITY_MASK;
         let current = self.exceptions.basepri();
         if value != 0 && (value < current || current == 0) {
             self.exceptions.set_basepri(value);
