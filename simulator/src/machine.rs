@@ -74,11 +74,6 @@ impl Machine {
         Snapshot::of(machine)
     }
 
-    /// Goes back (or forward) to a snapshot.
-    pub fn restore(&mut self, snapshot: &Snapshot) {
-        *self = snapshot.fork();
-    }
-
     /// Works out what a snapshot leaves out because it follows from the rest.
     pub(crate) fn rebuild_derived(&mut self) {
         self.core.rebuild_derived();
@@ -94,10 +89,6 @@ impl Machine {
 
     pub fn soc(&self) -> &Soc {
         &self.soc
-    }
-
-    pub fn soc_mut(&mut self) -> &mut Soc {
-        &mut self.soc
     }
 
     pub fn cycles(&self) -> u64 {

@@ -11,7 +11,7 @@ use super::scb::{ACTLR_DISDEFWBUF, FPCCR_USER};
 use super::timing::unaligned_cycles;
 use super::trap::{cfsr, Exec, Fault as CoreFault, Trap};
 use super::Core;
-use crate::bus::{Bus, Fault, Steadiness, Width};
+use crate::bus::{Bus, Fault, Loaded, Steadiness, Width};
 use serde::{Deserialize, Serialize};
 
 /// What checks the program's loads and stores before they are made.
@@ -24,6 +24,28 @@ pub(super) enum Guard {
     Mpu,
     /// Data watchpoints, and the MPU too if it is on.
     Watchpoints,
+}
+
+/// Reads as the core's bus matrix does: a bit-band alias gives one bit of its word (TRM 3.7).
+pub(super) fn read_either_alias<B: Bus>(
+    bus: &mut B,
+    address: u32,
+    width: Width,
+    now: u64,
+) -> Result<Loaded, Fault> {
+    let Some((word, bit)) = bit_band(address) else {
+        return bus.read(address, width, now);
+    };
+    let loaded = bus.read(word, Width::Word, now)?;
+    Ok(Loaded {
+        value: loaded.value >> bit & 1,
+        ..loaded
+    })
+}
+
+/// The word `old` with one bit replaced by bit 0 of `value`: a write to a bit-band alias.
+pub(super) fn with_bit(old: u32, bit: u32, value: u32) -> u32 {
+    old & !(1 << bit) | (value & 1) << bit
 }
 
 /// On whose behalf memory is accessed.
@@ -228,10 +250,6 @@ impl Core {
         if is_private(address) {
             return self.load_private(address, width, now);
         }
-        if let Some((word, bit)) = bit_band(address) {
-            self.busy_wait.disturb();
-            return Ok(self.read_bus(bus, word, Width::Word, now)? >> bit & 1);
-        }
         let value = self.read_bus(bus, address, width, now);
         self.note_read(|| bus.steadiness(address));
         value
@@ -295,8 +313,7 @@ impl Core {
         }
         if let Some((word, bit)) = bit_band(address) {
             let old = self.read_bus(bus, word, Width::Word, now)?;
-            let word_value = old & !(1 << bit) | (value & 1) << bit;
-            return self.write_bus(bus, word, Width::Word, word_value, now);
+            return self.write_bus(bus, word, Width::Word, with_bit(old, bit, value), now);
         }
         self.write_bus(bus, address, width, value, now)
     }
@@ -322,7 +339,7 @@ impl Core {
     }
 
     fn read_bus<B: Bus>(&mut self, bus: &mut B, address: u32, width: Width, now: u64) -> Exec<u32> {
-        let result = bus.read(address, width, now);
+        let result = read_either_alias(bus, address, width, now);
         self.note_attention(bus);
         match result {
             Ok(loaded) => {

@@ -89,10 +89,6 @@ impl EventCounters {
         *total = total.wrapping_add(number);
     }
 
-    pub fn totals(&self) -> [u64; EVENTS] {
-        self.totals
-    }
-
     /// Somebody wants to know what each instruction cost.
     pub fn profile(&self) -> bool {
         let by_instruction = [Event::Cpi, Event::LoadStore, Event::Fold];

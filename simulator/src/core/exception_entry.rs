@@ -4,7 +4,7 @@
 //! priority that becomes pending before the handler's first instruction takes the frame over (late arrival): its own
 //! vector and handler are fetched then, from its arrival on ("Cortex-M3 Technical Reference Manual" DDI 0337, 5.7).
 
-use super::data_access::Purpose;
+use super::data_access::{read_either_alias, Purpose};
 use super::exceptions::{BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, NMI, USAGE_FAULT};
 use super::registers::{CONTROL_FPCA, CONTROL_SPSEL};
 use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN};
@@ -157,7 +157,7 @@ impl Core {
     }
 
     fn read_vector<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u32> {
-        let loaded = bus.read(address, Width::Word, self.cycles + 1);
+        let loaded = read_either_alias(bus, address, Width::Word, self.cycles + 1);
         loaded
             .map(|loaded| loaded.value)
             .map_err(|fault| self.data_fault(fault))

@@ -33,7 +33,6 @@ mod trap;
 pub use debug::DebugFault;
 pub use decode::{encoding_name, encodings, is_wide, Encoding};
 pub use itm::Stimulus;
-pub use profile::Profile;
 pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
 

@@ -5,29 +5,7 @@ use super::dwt::Event;
 use super::{Core, Stop};
 use crate::bus::Bus;
 
-/// Where cycles went since power-up. The parts kept by instruction stand still while no counter of DWT wants them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Profile {
-    pub cpi_cycles: u64,
-    pub exception_cycles: u64,
-    pub sleep_cycles: u64,
-    pub load_store_cycles: u64,
-    pub folded_instructions: u64,
-}
-
 impl Core {
-    pub fn profile(&self) -> Profile {
-        let [cpi_cycles, exception_cycles, sleep_cycles, load_store_cycles, folded_instructions] =
-            self.events.totals();
-        Profile {
-            cpi_cycles,
-            exception_cycles,
-            sleep_cycles,
-            load_store_cycles,
-            folded_instructions,
-        }
-    }
-
     /// One instruction, accounted for.
     pub(super) fn profiled_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         let (began, before) = (self.cycles, self.instructions);

@@ -75,7 +75,7 @@ impl Default for Memory {
 impl Memory {
     /// Places bytes as a programmer would, before reset.
     pub fn load(&mut self, address: u32, bytes: &[u8]) -> Result<(), OutsideMemory> {
-        let outside = OutsideMemory {
+        let outside = || OutsideMemory {
             address,
             bytes: bytes.len(),
         };
@@ -84,16 +84,9 @@ impl Memory {
         } else {
             (&mut self.flash[..], FLASH_BASE)
         };
-        let start = address.checked_sub(base).ok_or(outside)? as usize;
-        match memory.get_mut(start..start.saturating_add(bytes.len())) {
-            Some(place) => place.copy_from_slice(bytes),
-            None => {
-                return Err(OutsideMemory {
-                    address,
-                    bytes: bytes.len(),
-                })
-            }
-        }
+        let start = address.checked_sub(base).ok_or_else(outside)? as usize;
+        let cells = memory.get_mut(start..start.saturating_add(bytes.len()));
+        cells.ok_or_else(outside)?.copy_from_slice(bytes);
         Ok(())
     }
 

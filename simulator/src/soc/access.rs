@@ -3,7 +3,7 @@
 use super::gaps::Direction;
 use super::Soc;
 use crate::bus::{Bus, Fault, Loaded, Steadiness, Width};
-use crate::memory::{Memory, SRAM_BASE};
+use crate::memory::Memory;
 use crate::peripherals::address_map::{
     Block, Connection, Responder, AHB1_START, APB1_START, APB2_START, ENTRY_BYTES,
 };
@@ -184,19 +184,12 @@ impl Soc {
                 wait_cycles: 0,
             });
         }
-        let Some((word, bit)) = bit_band(address) else {
-            let value = match self.read_modelled(address, width, now) {
-                Some(value) => value,
-                None => self.read_unanswered(address, width)?,
-            };
-            let wait_cycles = self.bridge_cycles(address, now);
-            return Ok(Loaded { value, wait_cycles });
+        let value = match self.read_modelled(address, width, now) {
+            Some(value) => value,
+            None => self.read_unanswered(address, width)?,
         };
-        let loaded = self.read(word, Width::Word, now)?;
-        Ok(Loaded {
-            value: loaded.value >> bit & 1,
-            ..loaded
-        })
+        let wait_cycles = self.bridge_cycles(address, now);
+        Ok(Loaded { value, wait_cycles })
     }
 
     #[inline(never)]
@@ -207,15 +200,6 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Result<u32, Fault> {
-        if let Some((word, bit)) = bit_band(address) {
-            let present = self.read(word, Width::Word, now)?.value;
-            return self.write(
-                word,
-                Width::Word,
-                present & !(1 << bit) | (value & 1) << bit,
-                now,
-            );
-        }
         if let Some(offset) = Memory::in_flash(address) {
             self.program_flash(offset, width, value, now);
             return Ok(0);
@@ -344,10 +328,10 @@ fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) ->
             },
         ),
         Connection::Apb => {
-            let repeated = match width {
-                Width::Byte => (value & 0xFF) * 0x0101_0101,
-                Width::Half => (value & 0xFFFF) * 0x0001_0001,
-                Width::Word => value,
+            let repeated = if width == Width::Byte {
+                (value & 0xFF) * 0x0101_0101
+            } else {
+                (value & 0xFFFF) * 0x0001_0001
             };
             (
                 repeated,
@@ -358,16 +342,6 @@ fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) ->
             )
         }
     }
-}
-
-/// The word and the bit behind a bit-band alias (PM0214 §2.2.5): SRAM and peripherals, 1 MiB each.
-fn bit_band(address: u32) -> Option<(u32, u32)> {
-    const ALIASES: [(u32, u32); 2] = [(0x2200_0000, SRAM_BASE), (0x4200_0000, 0x4000_0000)];
-    const ALIAS_BYTES: u32 = 32 << 20;
-    ALIASES.iter().find_map(|&(alias, target)| {
-        let offset = address.wrapping_sub(alias);
-        (offset < ALIAS_BYTES).then_some((target + (offset / 128 * 4), offset / 4 % 32))
-    })
 }
 
 #[cfg(test)]
@@ -435,7 +409,7 @@ mod tests {
         write(&mut soc, TIM2, 1, 0);
         write(&mut soc, APB1ENR, 0, 0);
         assert_eq!(refusal(soc.write(TIM2, Width::Word, 1, 0)), off);
-        write(&mut soc, 0x4200_0000 + (APB1ENR - 0x4000_0000) * 32, 1, 0); // by its bit-band alias
+        write(&mut soc, APB1ENR, 1, 0);
         assert_eq!(read(&mut soc, TIM2, Width::Word), 1);
         soc.reset(0, ResetCause::Pin).unwrap();
         let stopped = soc.read(TIM2, Width::Word, 0).map(|loaded| loaded.value);
@@ -476,23 +450,6 @@ mod tests {
         // Repeated data that falls on reserved bits goes nowhere.
         soc.write(TIM2, Width::Half, 0x0004, 0).unwrap();
         assert_eq!(read(&mut soc, TIM2, Width::Word), 0x0004);
-    }
-
-    #[test]
-    fn bit_band_aliases_reach_single_bits() {
-        let mut soc = soc();
-        // PM0214 §2.2.5: alias = 0x22000000 + byte offset × 32 + bit × 4; here byte 0x105, bit 3.
-        soc.write(0x2200_0000 + 0x105 * 32 + 3 * 4, Width::Word, 1, 0)
-            .unwrap();
-        assert_eq!(read(&mut soc, 0x2000_0105, Width::Byte), 1 << 3);
-        assert_eq!(
-            read(&mut soc, 0x2200_0000 + 0x105 * 32 + 3 * 4, Width::Word),
-            1
-        );
-        // RCC_AHB1ENR, bit 2.
-        soc.write(0x4200_0000 + 0x2_3830 * 32 + 2 * 4, Width::Word, 1, 0)
-            .unwrap();
-        assert_eq!(read(&mut soc, AHB1ENR, Width::Word), 0b101);
     }
 
     #[test]

@@ -8,7 +8,9 @@ mod watchpoints;
 pub use monitor::CONTROLS as MONITOR_CONTROLS;
 pub use watchpoints::Access;
 
+use super::data_access::{read_either_alias, with_bit};
 use super::exceptions::{BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, USAGE_FAULT};
+use super::memory_map::{bit_band, is_private};
 use super::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
 use super::stop::{RunEnd, Stop};
 use super::trap::{cfsr, Exec, Fault as CoreFault, Trap};
@@ -285,14 +287,13 @@ impl Core {
         address: u32,
         width: Width,
     ) -> Result<u32, DebugFault> {
-        if super::memory_map::is_private(address) {
+        if is_private(address) {
             return self
                 .debug_read_private(address, width)
                 .map_err(|trap| DebugFault::from_trap(trap, address));
         }
-        bus.read(address, width, self.cycles)
-            .map(|loaded| loaded.value)
-            .map_err(DebugFault::from)
+        let loaded = read_either_alias(bus, address, width, self.cycles)?;
+        Ok(loaded.value)
     }
 
     fn debug_read_private(&mut self, address: u32, width: Width) -> Exec<u32> {
@@ -314,15 +315,19 @@ impl Core {
         if address == DHCSR && width == Width::Word {
             return self.write_dhcsr(bus, value).map_err(DebugFault::Stop);
         }
-        if super::memory_map::is_private(address) {
+        if is_private(address) {
             return self
                 .write_private(address, width, value, self.cycles)
                 .map_err(|trap| DebugFault::from_trap(trap, address));
         }
-        match super::memory_map::bit_band(address) {
-            Some((word, _)) => self.forget_code(word, Width::Word.bytes()),
-            None => self.forget_code(address, width.bytes()),
-        }
+        let (address, width, value) = match bit_band(address) {
+            Some((word, bit)) => {
+                let old = bus.read(word, Width::Word, self.cycles)?.value;
+                (word, Width::Word, with_bit(old, bit, value))
+            }
+            None => (address, width, value),
+        };
+        self.forget_code(address, width.bytes());
         let written = bus.write(address, width, value, self.cycles);
         self.fetch.configure(bus.flash_access_control());
         written.map(|_| ()).map_err(DebugFault::from)
