@@ -452,3 +452,33 @@ impl Core {
         self.scb.fpccr & FPCCR_LSPACT != 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::Timing;
+
+    #[test]
+    fn the_short_way_to_cyccnt_reads_what_the_long_one_reads() {
+        let mut core = Core::new(Timing::Nucleo);
+        let poke = |core: &mut Core, address, value, now| {
+            let written = core.write_private(address, Width::Word, value, now);
+            assert!(written.is_ok(), "{address:#x}");
+        };
+        let settings = [
+            (0xE000_EDFC, DEMCR_TRCENA),
+            (0xE000_1000, dwt::CYCCNTENA),
+            (CYCCNT, 0xFFFF_FFF0),
+            (0xE000_1000, 0),
+            (0xE000_1000, dwt::CYCCNTENA),
+        ];
+        for (n, (address, value)) in settings.into_iter().enumerate() {
+            poke(&mut core, address, value, 100 * n as u64);
+            for now in (100 * n as u64..).take(100) {
+                let short = core.read_private(CYCCNT, Width::Word, now).ok();
+                let long = core.read_other_private(CYCCNT, Width::Word, now).ok();
+                assert!(short.is_some() && short == long, "cycle {now}");
+            }
+        }
+    }
+}

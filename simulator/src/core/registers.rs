@@ -295,3 +295,40 @@ impl Core {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_hold_as_the_manual_s_table_says() {
+        for nzcv in 0..16u32 {
+            let [n, z, c, v] = [8, 4, 2, 1].map(|bit| nzcv & bit != 0);
+            let mut flags = Flags::default();
+            flags.set_nzcvq(nzcv << 28);
+            // Table A7-1, from EQ to AL; 1111 is unconditional.
+            let table = [
+                z,
+                !z,
+                c,
+                !c,
+                n,
+                !n,
+                v,
+                !v,
+                c && !z,
+                !c || z,
+                n == v,
+                n != v,
+                !z && n == v,
+                z || n != v,
+                true,
+                true,
+            ];
+            for (condition, holds) in table.into_iter().enumerate() {
+                let found = flags.satisfy(condition as u8);
+                assert_eq!(found, holds, "condition {condition}, NZCV {nzcv:04b}");
+            }
+        }
+    }
+}

@@ -232,6 +232,25 @@ mod tests {
     }
 
     #[test]
+    fn aligned_cells_of_the_sram_are_those_of_the_general_way() {
+        fn compare<const N: usize>(memory: &mut Memory, address: u32) {
+            let aligned = address % N as u32 == 0;
+            let general = memory.sram_at(address, N as u32).filter(|_| aligned);
+            let general = general.map(|cells| cells.as_ptr());
+            let cells = memory.sram_aligned::<N>(address);
+            assert_eq!(cells.map(|cells| cells.as_ptr()), general, "{address:#x}");
+        }
+        let mut memory = Memory::default();
+        for near in [0, SRAM_BASE, SRAM_BASE + SRAM_BYTES as u32, 0xFFFF_FFF0] {
+            for address in (0..16).map(|n| near.wrapping_sub(8).wrapping_add(n)) {
+                compare::<1>(&mut memory, address);
+                compare::<2>(&mut memory, address);
+                compare::<4>(&mut memory, address);
+            }
+        }
+    }
+
+    #[test]
     fn programming_clears_bits_and_erasing_sets_them() {
         let mut memory = Memory::default();
         memory.program(0x4000, Width::Word, 0xFFFF_0FF0);

@@ -349,6 +349,7 @@ mod tests {
     use super::*;
     use crate::edges::{Edge, Pin};
     use crate::peripherals::rcc::ResetCause;
+    use crate::random::Random;
 
     const AHB1ENR: u32 = 0x4002_3830;
     const APB1ENR: u32 = 0x4002_3840;
@@ -414,6 +415,39 @@ mod tests {
         soc.reset(0, ResetCause::Pin).unwrap();
         let stopped = soc.read(TIM2, Width::Word, 0).map(|loaded| loaded.value);
         assert_eq!(refusal(stopped), off);
+    }
+
+    #[test]
+    fn a_remembered_responder_is_the_one_that_the_map_finds() {
+        const REGISTERS: [u32; 8] = [
+            AHB1ENR,
+            APB1ENR,
+            APB2ENR,
+            GPIOA + 0x14,
+            TIM2 + 0x24,
+            TIM2 + 0x2C,
+            0x4000_4400, // USART2_SR
+            0x4001_3800, // SYSCFG_MEMRMP
+        ];
+        let mut random = Random(1);
+        let (mut remembering, mut searching) = (soc(), soc());
+        for now in 0..20_000 {
+            let address = REGISTERS[random.below(REGISTERS.len() as u32) as usize];
+            let value = random.setting();
+            searching.responders.forget();
+            let [found, expected] = [&mut remembering, &mut searching].map(|soc| {
+                if value & 1 == 0 {
+                    let loaded = soc.read(address, Width::Word, now);
+                    loaded.map(|loaded| (loaded.value, loaded.wait_cycles))
+                } else {
+                    let written = soc.write(address, Width::Word, value >> 1, now);
+                    written.map(|wait_cycles| (0, wait_cycles))
+                }
+            });
+            assert_eq!(found, expected, "{address:#x}, cycle {now}");
+        }
+        let [one, other] = [remembering, searching].map(|soc| postcard::to_allocvec(&soc).unwrap());
+        assert!(one == other);
     }
 
     #[test]

@@ -1,6 +1,8 @@
-//! Code that changes, and code that is watched.
+//! Code that changes, code whose executions are counted, and code that is decoded anew each time.
 
 use crate::board::{run, Board, CODE};
+use crate::profile::mixture;
+use virtual_nucleo::core::{Stop, Timing};
 
 #[test]
 fn a_store_into_executed_code_takes_effect() {
@@ -55,4 +57,32 @@ fn stepping_equals_running() {
     while stepped.core.step(&mut stepped.memory).is_ok() {}
     assert_eq!(whole.core.cycles(), stepped.core.cycles());
     assert_eq!(whole.r(7), stepped.r(7));
+}
+
+/// Runs one instruction at a time; `before` comes before each.
+fn stepped(mut board: Board, before: impl Fn(&mut Board)) -> Board {
+    loop {
+        before(&mut board);
+        match board.run_until(board.core.cycles() + 1) {
+            Ok(()) => {}
+            Err(Stop::Breakpoint { immediate: 0, .. }) => return board,
+            Err(stop) => panic!("{stop}"),
+        }
+    }
+}
+
+#[test]
+fn remembered_instructions_do_what_decoding_anew_does() {
+    for timing in [Timing::Nucleo, Timing::Ideal] {
+        let [remembered, anew] = [false, true].map(|forgets| {
+            let board = stepped(mixture(timing, 0), |board| {
+                if forgets {
+                    board.core.invalidate_code();
+                }
+            });
+            let core = postcard::to_allocvec(&board.core).unwrap();
+            (core, board.memory.sram, board.memory.written)
+        });
+        assert!(remembered == anew, "{timing:?}");
+    }
 }

@@ -163,7 +163,8 @@ fn totals(board: &mut Board) -> [u64; 5] {
     }
 }
 
-fn mixture(timing: Timing, ctrl: u32) -> Board {
+/// A program of everything, with interrupts; `ctrl` is DWT_CTRL.
+pub fn mixture(timing: Timing, ctrl: u32) -> Board {
     let mut board = Board::with_timing(MIXTURE, timing);
     write(&mut board, DEMCR, 0x0100_0000);
     write(&mut board, DWT_CTRL, ctrl);

@@ -233,7 +233,7 @@ impl Timer {
                 overflows += 1;
             }
             if overflows == 2 {
-                self.skip_laps(target);
+                self.skip_periods(target);
             }
         }
         self.tick = target;
@@ -355,11 +355,11 @@ impl Timer {
 
     /// After two overflows without a write every flag is set and every preload done, so that whole further laps change
     /// nothing, unless a channel toggles.
-    fn skip_laps(&mut self, target: u64) {
+    fn skip_periods(&mut self, target: u64) {
         let toggles = (0..4).any(|channel| self.mode(channel) == Mode::Toggle);
         if self.counting() && self.count == 0 && !toggles {
-            let lap = (u64::from(self.reload) + 1) * self.prescaler;
-            self.tick += (target - self.tick) / lap * lap;
+            let period = (u64::from(self.reload) + 1) * self.prescaler;
+            self.tick += (target - self.tick) / period * period;
         }
     }
 
@@ -597,10 +597,10 @@ mod tests {
     }
 
     #[test]
-    fn laps_that_change_nothing_are_skipped_exactly() {
+    fn periods_that_change_nothing_are_skipped_exactly() {
         let mut timer = running(9, &[(PSC, 2), (CCR1, 7)]);
         let far = 10_000_000_000_000;
-        // First lap of 10 ticks ends at tick 11, later laps take 30.
+        // The first period of 10 ticks ends at tick 11, later ones take 30.
         let expected = (far - 11) % 30 / 3;
         assert_eq!(u64::from(timer.read(CNT, far)), expected);
     }
