@@ -96,7 +96,7 @@ const POLLING_CYCLES: std::ops::Range<u64> = 10_000..10_080;
 
 /// In the loop that ran straight there laps were skipped; behind an earlier snapshot other laps are, or none.
 #[test]
-fn laps_that_are_skipped_leave_the_bytes_of_laps_that_are_executed() {
+fn iterations_that_are_skipped_leave_the_bytes_of_those_that_are_executed() {
     for (name, macros) in [
         ("snapshot_poll_pin", &[] as &[&str]),
         ("snapshot_poll_timer", &["POLL_TIMER"]),

@@ -459,7 +459,7 @@ mod tests {
     use crate::core::Timing;
 
     #[test]
-    fn the_short_way_to_cyccnt_reads_what_the_long_one_reads() {
+    fn the_fast_path_to_cyccnt_reads_what_the_general_one_reads() {
         let mut core = Core::new(Timing::Nucleo);
         let poke = |core: &mut Core, address, value, now| {
             let written = core.write_private(address, Width::Word, value, now);

@@ -91,8 +91,8 @@ mod tests {
         0x4002_3840,
     ];
 
-    fn write(soc: &mut Soc, often: bool, at: u32, width: Width, value: u32, now: u64) -> String {
-        match often
+    fn write(soc: &mut Soc, fast: bool, at: u32, width: Width, value: u32, now: u64) -> String {
+        match fast
             .then(|| soc.write_fast_register(at, width, value, now))
             .flatten()
         {
@@ -101,8 +101,8 @@ mod tests {
         }
     }
 
-    fn read(soc: &mut Soc, often: bool, at: u32, width: Width, now: u64) -> String {
-        let (read, steady) = match often
+    fn read(soc: &mut Soc, fast: bool, at: u32, width: Width, now: u64) -> String {
+        let (read, steady) = match fast
             .then(|| soc.read_fast_register(at, width, now))
             .flatten()
         {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn an_access_made_often_does_what_it_does_in_general() {
+    fn a_fast_access_does_what_a_general_one_does() {
         for seed in 1..60 {
             let mut random = Random(seed);
             let mut socs = [Soc::new(Memory::default()), Soc::new(Memory::default())];
@@ -130,11 +130,11 @@ mod tests {
                 let value = random.setting();
                 let reads = random.below(2) == 0;
                 let [one, other] = &mut socs;
-                let access = |soc: &mut Soc, often| {
+                let access = |soc: &mut Soc, fast| {
                     if reads {
-                        read(soc, often, at, width, now)
+                        read(soc, fast, at, width, now)
                     } else {
-                        write(soc, often, at, width, value, now)
+                        write(soc, fast, at, width, value, now)
                     }
                 };
                 assert_eq!(
