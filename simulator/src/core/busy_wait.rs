@@ -1,60 +1,69 @@
-//! Skipping laps of a loop that waits: laps that change nothing but the time.
+//! Skips iterations of busy waits: loops that poll a register and change nothing but the time.
 //!
-//! A program that polls a register goes round a loop until a peripheral's next event. From the second lap on each leaves
-//! everything as the one before it did, later by the same number of cycles. Once that is seen, the core repeats the lap's
-//! effect on its counts without executing it, up to the last whole lap before the next event. Counts, edges and memory come out as
-//! if every lap had been executed.
+//! A program that polls goes round its loop until a peripheral's next event. From the second
+//! iteration on, each one leaves everything as the one before did, only later by the same number of
+//! cycles. When the core sees that, it adds the iteration's cycles and instructions to its counts
+//! without executing it. It does so for all whole iterations before the next event. Counts, edges
+//! and memory end up as if every iteration had been executed.
 //!
-//! A lap qualifies if it stores nothing, reads only memory and registers that keep still until the bus's next event
-//! ([`Bus::steadiness`](crate::bus::Bus::steadiness)), and leaves registers, flags and timing as it found them. Whatever else
-//! it does, it says so by [`BusyWait::disturb`].
+//! An iteration can be skipped if all of this holds:
+//!
+//! - It stores nothing.
+//! - It reads only memory, and registers that read the same until the bus's next event
+//!   ([`Bus::steadiness`](crate::bus::Bus::steadiness)).
+//! - It leaves registers, flags and timing as it found them.
+//!
+//! Code that does anything else in an iteration reports it by [`BusyWait::disturb`].
 
 use super::registers::Flags;
 use super::timing::{FetchShape, LoadStorePairsShape};
 use super::Core;
 use crate::bus::Steadiness;
 
-/// Loops longer than this are not looked at.
+/// Longer loops are never skipped.
 const LONGEST_BYTES: u32 = 256;
-/// How long before a lap, in cycles, a moment must lie to have no say in it. The timing asks whether something is over by the
-/// cycle of an address, and a lap's first address is out at most two cycles before it.
+/// A cycle that the timing remembers has no effect on an iteration if it lies at least this far
+/// before it. The timing compares remembered cycles with those of addresses, and the first address
+/// of an iteration is on the bus at most two cycles before it.
 const LONG_AGO_CYCLES: u64 = 8;
-/// After so many laps that were not alike the loop is left alone: by then what came before it is long ago.
+/// After this many unequal iterations in a row the loop is left alone. If what came before the loop
+/// were the reason, it would be long past by then.
 const MOST_UNLIKE_ITERATIONS: u32 = 32;
-/// At most so many moments are remembered.
+/// Room for this many remembered cycles.
 const MOMENTS: usize = 16;
 
 /// The loop that the core is in.
 #[derive(Clone, Default)]
 pub struct BusyWait {
-    /// Where its backward branch leads.
+    /// The target of its backward branch.
     target: u32,
-    /// Something happened since it was last reached that no skipped lap may do.
+    /// Since the target was last reached, something happened that a skipped iteration cannot
+    /// repeat.
     disturbed: bool,
-    /// The registers at the last turn: where they change, the loop is at work.
+    /// The registers at the last backward branch. A loop that changes them is at work.
     registers: [u32; 16],
-    /// Laps in a row that left the registers alone and yet were not alike.
+    /// Iterations in a row that kept the registers and still were not equal.
     unlike_iterations: u32,
-    /// A turn to be looked at before the next instruction.
+    /// The core must compare iterations before the next instruction.
     due: bool,
-    /// Cycles at whose multiples reads wait equally long: a power of two.
+    /// Two reads that lie a multiple of this apart wait equally long. A power of two.
     period_cycles: u64,
-    /// The cycle from which on a read may give something else.
+    /// From this cycle on, a register may read something else.
     until_cycle: u64,
     before: Option<State>,
     skipped_instructions: u64,
 }
 
-/// The core at the start of a lap, as far as an undisturbed one can change it.
+/// The parts of the core that an undisturbed iteration can change, at its start.
 #[derive(Clone)]
 struct State {
     cycles: u64,
     instructions: u64,
-    /// What is equal at the start of each lap.
+    /// Equal at the start of each iteration.
     shape: Shape,
-    /// Cycles that are either later by a lap or long past.
+    /// Remembered cycles: each is later by one iteration, or long past.
     moments: [u64; MOMENTS],
-    /// Numbers of instructions that are either higher by a lap's or the same.
+    /// Numbers of instructions: each is higher by one iteration's count, or the same.
     numbers: [u64; 3],
 }
 
@@ -70,20 +79,21 @@ struct Shape {
     pairs: LoadStorePairsShape,
 }
 
-/// What one lap takes.
+/// What one iteration costs.
 struct Iteration {
     cycles: u64,
     instructions: u64,
 }
 
 impl BusyWait {
-    /// The present lap does what cannot be skipped.
+    /// The current iteration does something that cannot be skipped.
     #[inline(always)]
     pub fn disturb(&mut self) {
         self.disturbed = true;
     }
 
-    /// The present lap has read a peripheral: one that keeps still for a while, or one that does not.
+    /// The current iteration has read a register. `steadiness` is `None` if it may read something
+    /// else next time.
     #[inline(always)]
     pub fn read(&mut self, steadiness: impl FnOnce() -> Option<Steadiness>) {
         if self.disturbed {
@@ -98,7 +108,7 @@ impl BusyWait {
         }
     }
 
-    /// No lap goes across what now happens.
+    /// Iterations before and after this point must not be compared.
     pub fn forget(&mut self) {
         self.disturbed = true;
         self.due = false;
@@ -112,7 +122,7 @@ impl BusyWait {
         std::mem::take(&mut self.due)
     }
 
-    /// The core branches back to `target`. True if the turn is to be looked at.
+    /// The core branches back to `target`. True if iterations must now be compared.
     #[inline(always)]
     fn turn(&mut self, target: u32, registers: &[u32; 16]) -> bool {
         if self.disturbed || target != self.target {
@@ -135,14 +145,14 @@ impl BusyWait {
     }
 }
 
-/// Loops that work mostly change one of the first registers: comparing those is enough for them.
+/// Loops that work usually change one of the first registers, so compare those first.
 #[inline(always)]
 fn same(before: &[u32; 16], now: &[u32; 16]) -> bool {
     before.first_chunk::<4>() == now.first_chunk::<4>() && before[4..15] == now[4..15]
 }
 
 impl Core {
-    /// Instructions, of those counted, whose effect was repeated without executing them.
+    /// Of the instructions counted, those of skipped iterations.
     pub fn skipped_instructions(&self) -> u64 {
         self.busy_wait.skipped_instructions
     }
@@ -156,8 +166,8 @@ impl Core {
         }
     }
 
-    /// At the start of a lap that is to be looked at: skips what can be skipped before the horizon if it is like the one
-    /// before.
+    /// Call at the start of an iteration. If the last one equals the one before it, skips all whole
+    /// iterations before the horizon.
     pub(super) fn skip_iterations(&mut self) {
         let now = self.iteration_start();
         let Some(before) = &self.busy_wait.before else {
@@ -176,7 +186,7 @@ impl Core {
         }
     }
 
-    /// `moments` and `numbers` are those of a lap ago.
+    /// `moments` and `numbers` are those at the start of the last iteration.
     fn repeat(&mut self, iteration: &Iteration, moments: [u64; MOMENTS], numbers: [u64; 3]) {
         let end = self.horizon.min(self.busy_wait.until_cycle);
         let room_cycles = end.saturating_sub(self.cycles);
@@ -222,7 +232,7 @@ impl Core {
         }
     }
 
-    /// Every cycle that the core remembers and a lap can change.
+    /// Visits every cycle that the core remembers and that an iteration can change.
     fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
         visit(&mut self.data_free);
         self.fetch.each_moment(visit);
@@ -230,7 +240,7 @@ impl Core {
 }
 
 impl State {
-    /// What a lap takes, if the one from here to `now` changed nothing but the time.
+    /// The cost of the iteration from here to `now`, if it changed nothing but the time.
     fn iteration_to(&self, now: &State) -> Option<Iteration> {
         let iteration = Iteration {
             cycles: now.cycles - self.cycles,

@@ -1,4 +1,4 @@
-//! Data accesses: alignment, bit bands, the private peripherals, and the bus beyond.
+//! Data accesses: alignment, bit bands, guards, and the way to the bus.
 
 use super::debug::Access;
 use super::decode::Op;
@@ -43,31 +43,32 @@ pub(super) fn read_either_alias<B: Bus>(
     })
 }
 
-/// The word `old` with one bit replaced by bit 0 of `value`: a write to a bit-band alias.
+/// `old` with bit number `bit` replaced by bit 0 of `value`: a write to a bit-band alias.
 pub(super) fn with_bit(old: u32, bit: u32, value: u32) -> u32 {
     old & !(1 << bit) | (value & 1) << bit
 }
 
-/// On whose behalf memory is accessed.
+/// For whom memory is accessed; it decides about the privilege.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Purpose {
     Instruction,
-    /// LDRT, STRT and their kin.
+    /// LDRT, STRT and the like.
     Unprivileged,
-    /// Writing or reading a frame, with the privilege of the code it belongs to.
+    /// Writing or reading an exception frame, with the privilege of the code it belongs to.
     Stacking,
-    /// Writing the floating-point part of a frame later, with the privilege that FPCCR recorded.
+    /// Writing the floating-point part of a frame later, with the privilege recorded in FPCCR.
     LazyStacking,
 }
 
 impl Core {
-    /// The cycle at which transfer number `transfer` of the current instruction is on the bus.
+    /// The cycle in which transfer number `transfer` of the current instruction is on the bus.
     #[inline(always)]
     fn access_cycle(&self, transfer: u64) -> u64 {
         self.cycles + 1 + transfer
     }
 
-    /// Lets the present instruction begin a cycle earlier, beside the one before it, if it has been decoded by then.
+    /// Lets the current instruction begin a cycle earlier, beside the one before it, if it has been
+    /// decoded by then.
     #[inline(always)]
     pub(super) fn overlap(&mut self, op: &Op) {
         if self.cycles > self.decoded(op) {
@@ -75,7 +76,7 @@ impl Core {
         }
     }
 
-    /// The cycle from which the present instruction could execute if nothing before it were in the way.
+    /// The first cycle in which the current instruction could execute if the core were free.
     pub(super) fn decoded(&self, op: &Op) -> u64 {
         if self.timing.is_nucleo() {
             self.fetch.decoded(op)
@@ -84,7 +85,7 @@ impl Core {
         }
     }
 
-    /// Waits until the data side takes an address: a store that the write buffer holds may still be on the bus.
+    /// Waits until the data bus takes an address: the write buffer may still hold a store.
     #[inline(always)]
     fn wait_for_data_bus(&mut self, transfer: u64) {
         let address_cycle = self.cycles + transfer;
@@ -93,7 +94,7 @@ impl Core {
         }
     }
 
-    /// A load waits for what the bus adds.
+    /// A load waits for the bus's wait cycles.
     #[inline(always)]
     fn wait_for_load(&mut self, wait_cycles: u32) {
         if self.timing.is_nucleo() {
@@ -101,7 +102,7 @@ impl Core {
         }
     }
 
-    /// A store does not wait, the next access does (TRM 3.3.3: the write buffer).
+    /// A store does not wait; the next access does (TRM 3.3.3: the write buffer).
     #[inline(always)]
     pub(super) fn buffer_store(&mut self, transfer: u64, wait_cycles: u32) {
         if self.timing.is_nucleo() {
@@ -110,7 +111,7 @@ impl Core {
         }
     }
 
-    /// Data in the Code region comes over the D-Code bus, from the flash.
+    /// Data in the Code region comes from flash, over the D-Code bus.
     #[inline(always)]
     fn wait_for_flash(&mut self, address: u32, transfer: u64) {
         if address < CODE_END && self.timing.is_nucleo() {
@@ -120,7 +121,7 @@ impl Core {
         }
     }
 
-    /// Accesses memory on behalf of `purpose`.
+    /// Runs `access` for `purpose`.
     pub(super) fn on_behalf_of<T>(
         &mut self,
         purpose: Purpose,
@@ -156,7 +157,7 @@ impl Core {
             self.guard != Guard::None && self.check_guard(address, width, Intent::Read)?;
         self.wait_for_data_bus(transfer);
         if watched || address >= NORMAL_MEMORY_END || is_sram_alias(address) {
-            // Watched data may be in flash; what lies beyond memory is not.
+            // Watched data may be in flash. What lies beyond memory is not.
             self.wait_for_flash(address, transfer);
             let now = self.access_cycle(transfer);
             return self.load_beyond_memory(bus, address, width, now);
@@ -203,7 +204,7 @@ impl Core {
         }
     }
 
-    /// Faults unless `address` is word-aligned: LDM, LDRD and their kin know no other (A3.2.1).
+    /// Faults unless `address` is aligned to `width`: LDM, LDRD and the like must be (A3.2.1).
     pub(super) fn require_aligned(&self, address: u32, width: Width) -> Exec<()> {
         if address & (width.bytes() - 1) != 0 {
             return Err(Trap::usage(cfsr::UNALIGNED));
@@ -262,7 +263,7 @@ impl Core {
         self.read_private(address, width, now)
     }
 
-    /// The present lap has read what may keep still.
+    /// Tells the busy wait that a register was read, and how long it reads the same.
     #[inline(always)]
     fn note_read(&mut self, steadiness: impl FnOnce() -> Option<Steadiness>) {
         let waits = self.timing.is_nucleo();
@@ -381,7 +382,7 @@ impl Core {
         }
     }
 
-    /// A store goes through the write buffer, so that its error comes when the instruction is over (TRM 3.3.3), unless
+    /// The write buffer reports an error when the instruction is over (TRM 3.3.3), unless
     /// ACTLR.DISDEFWBUF turns the buffer off.
     #[cold]
     fn write_fault(&mut self, fault: Fault) -> Exec<()> {
@@ -397,7 +398,7 @@ impl Core {
         }
     }
 
-    /// A fault of the access itself, at its instruction and with its address.
+    /// A fault that is reported at its instruction, with its address.
     #[cold]
     pub(super) fn data_fault(&self, fault: Fault) -> Trap {
         match fault {

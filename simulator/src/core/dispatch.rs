@@ -1,5 +1,6 @@
-//! One instruction after the other: found in the code cache, or fetched and decoded; issued when the prefetch unit has it; carried
-//! out, in an IT block if its condition holds.
+//! Executes one instruction after the other. Each is found in the code cache, or fetched and
+//! decoded. It is issued when the prefetch unit has it. In an IT block it is skipped unless its
+//! condition holds.
 
 use super::code_cache::Page;
 use super::decode::{self, Form, Kind, Op};
@@ -11,11 +12,11 @@ use super::trap::{self, cfsr, Exec, Trap};
 use super::Core;
 use crate::bus::{Bus, Fault as BusFault};
 
-/// Why the core stopped executing from a page of the code cache without a trap.
+/// Why the core stopped executing from a page without a trap.
 enum Left {
-    /// Execution goes on elsewhere, or something else is to be done first.
+    /// The program left the page, or something else must be done first.
     Page,
-    /// The next instruction has not been decoded yet, or its executions are counted.
+    /// The next instruction is not decoded yet, or its executions are counted.
     Single,
 }
 
@@ -40,7 +41,7 @@ impl Core {
         })
     }
 
-    /// Instructions of one page of the code cache, up to the horizon.
+    /// Executes instructions of one page of the code cache, up to the horizon.
     fn page_of_instructions<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
         let page = self.thumb.then(|| self.code.lend(self.pc)).flatten();
         let Some(page) = page else {
@@ -58,7 +59,7 @@ impl Core {
         }
     }
 
-    /// Each timing has a loop of its own, in which it need not be asked for.
+    /// One loop for each timing, compiled without questions about the other.
     #[inline(never)]
     fn instructions_of<B: Bus, const NUCLEO: bool>(
         &mut self,
@@ -92,7 +93,7 @@ impl Core {
         Ok(())
     }
 
-    /// The instruction at the PC, `pc`, decoded. Returns where the program goes on.
+    /// Executes `op`, the instruction at `pc`. Returns the address of the next one.
     #[inline(always)]
     fn carry_out<B: Bus, const NUCLEO: bool>(
         &mut self,
@@ -126,7 +127,7 @@ impl Core {
         Ok(next)
     }
 
-    /// Lets the present instruction execute no earlier than it can be fetched and its address generated.
+    /// Waits until the instruction is decoded and the registers of its address are ready.
     #[inline(always)]
     fn issue(&mut self, op: &Op, pc: u32, next_pc: u32) {
         let free = self.cycles + u64::from(op.address_registers & self.late_registers != 0);
@@ -134,7 +135,8 @@ impl Core {
         self.cycles = self.fetch.issue(pc, next_pc, op, free);
     }
 
-    /// An instruction that EPSR.ICI continues, or one of an IT block, skipped unless its condition holds (A7.3.2). Returns its cycles: skipping takes one.
+    /// Executes an instruction that EPSR.ICI continues, or one of an IT block, which is skipped
+    /// unless its condition holds (A7.3.2). Returns its cycles; skipping takes one.
     fn execute_in_it<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u8> {
         if self.itstate & 0xF == 0 {
             return self.continue_interrupted(bus, op);
@@ -156,7 +158,7 @@ impl Core {
         Ok(if executed { op.cycles } else { 1 })
     }
 
-    /// Fetches, decodes and remembers the instruction at the PC.
+    /// Fetches, decodes and caches the instruction at the PC.
     #[cold]
     #[inline(never)]
     pub(super) fn fetch<B: Bus>(&mut self, bus: &mut B) -> Exec<Op> {
@@ -192,14 +194,15 @@ impl Core {
             .iter()
             .position(|w| w.address == self.pc)
             .map_or(0, |n| n as u8 + 1);
-        // What the MPU allows depends on privilege and priority: then nothing is remembered.
+        // What the MPU allows depends on privilege and priority, so nothing is cached while it is
+        // on.
         if !self.mpu.enabled() {
             self.code.insert(self.pc, op);
         }
         Ok(op)
     }
 
-    /// The instruction at the PC is UNPREDICTABLE there.
+    /// The instruction at the PC is UNPREDICTABLE there. Reads its opcode again for the message.
     #[cold]
     pub(super) fn unpredictable_here<B: Bus>(
         &self,

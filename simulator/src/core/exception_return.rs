@@ -1,4 +1,5 @@
-//! Returning from an exception (B1.5.8), or to the next one (tail-chaining, B1.5.12).
+//! Returning from an exception (B1.5.8), or going straight to the next one (tail-chaining,
+//! B1.5.12).
 
 use super::data_access::Purpose;
 use super::exception_entry::{BASIC_FRAME_BYTES, EXTENDED_FRAME_BYTES, REALIGNED};
@@ -11,7 +12,7 @@ use super::{Core, Sleep, Stop};
 use crate::bus::{Bus, Width};
 use serde::{Deserialize, Serialize};
 
-/// Cycles of a return after the last word is unstacked: from here on it cannot be abandoned.
+/// Cycles of a return after the last word is unstacked. From then on it cannot be abandoned.
 const REFILL_CYCLES: u64 = EXCEPTION_RETURN_CYCLES - BASIC_FRAME_BYTES as u64 / 4;
 
 /// A return under way: the frame is being unstacked.
@@ -46,14 +47,14 @@ impl Core {
         Ok(())
     }
 
-    /// One transfer a word; the floating-point state is read only if it was written.
+    /// One cycle for each word. The floating-point state is read only if it had been written.
     fn unstacking_cycles(&self, exc_return: u32) -> u64 {
         let float = exc_return & 0x10 == 0 && !self.lazy_state_pending();
         EXCEPTION_RETURN_CYCLES - REFILL_CYCLES + if float { FLOAT_FRAME_CYCLES } else { 0 }
     }
 
-    /// Carries the return under way on, to its end or to `until`. What becomes pending while the frame is being unstacked
-    /// is taken on that frame instead (tail-chaining, B1.5.12).
+    /// Continues the return under way, to its end or to cycle `until`. An exception that becomes
+    /// pending during unstacking is taken on the same frame instead (tail-chaining, B1.5.12).
     pub(super) fn leave_exception<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
         let Some(leaving) = self.leaving else {
             return Ok(());
@@ -72,7 +73,8 @@ impl Core {
 
     fn complete_return<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
         let to_handler = exc_return & 0xF == 1;
-        // A handler's own number is not known before its frame is read; any other than 0 selects the main stack.
+        // The handler's number is known only when its frame is read. Any number but 0 selects the
+        // main stack.
         let mode = if to_handler { self.ipsr } else { 0 };
         self.set_mode(mode, exc_return & 0xF == 0xD);
         let frame = self.registers[13];
@@ -96,7 +98,7 @@ impl Core {
         Ok(())
     }
 
-    /// The integrity checks of `ExceptionReturn` before unstacking.
+    /// The checks of `ExceptionReturn` before unstacking.
     fn is_legal_return(&self, exc_return: u32) -> bool {
         let others_active = self.exceptions.active_count() > 1;
         let to_handler = exc_return & 0xF == 1;
@@ -116,7 +118,7 @@ impl Core {
         self.tail_chain(bus, exc_return | 0xF000_0000)
     }
 
-    /// The frame's IPSR does not agree with the mode returned to: what was unstacked goes back.
+    /// The frame's IPSR does not agree with EXC_RETURN's mode. The frame goes back on the stack.
     #[cold]
     fn refuse_frame<B: Bus>(
         &mut self,
@@ -182,7 +184,7 @@ impl Core {
         Ok(words)
     }
 
-    /// State that was never saved is still in the registers: then only the reservation ends.
+    /// State that was never saved is still in the registers, so only the reservation ends.
     #[inline(never)]
     fn unstack_float_state<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<()> {
         if self.lazy_state_pending() {

@@ -1,18 +1,20 @@
-//! Accesses to SRAM that do nothing but move bytes, and so need but one look: single ones, and runs of words as LDM, STM and
-//! frames transfer them where nothing can come between two transfers. What is left behind is the same as by the general way.
+//! Fast paths for accesses to SRAM that only move bytes. Single accesses take one look at the
+//! memory. So do the runs of words of LDM, STM and frames, if no exception can come between two
+//! words. The result is the same as by `load` and `store`.
 
 use super::data_access::Guard;
 use super::Core;
 use crate::bus::Bus;
 
 impl Core {
-    /// No exception can be taken between the transfers of a run of so many words (see `interruption`).
+    /// Whether no exception can be taken during a run of `words` transfers (see
+    /// `interrupted_instructions`).
     #[inline(always)]
     pub(super) fn runs_through(&self, words: u32) -> bool {
         self.cycles.max(self.data_free) + u64::from(words) <= self.horizon
     }
 
-    /// The bytes at `address`, if loading them does nothing else. `None`, with nothing done, where it may.
+    /// The bytes at `address`. `None`, with nothing done, if loading them may do anything else.
     #[inline(always)]
     pub(super) fn load_plain<const N: usize, B: Bus>(
         &mut self,
@@ -27,7 +29,7 @@ impl Core {
         Some(bytes)
     }
 
-    /// Stores where that does nothing else. False, with nothing done, where it may.
+    /// Stores `bytes`. False, with nothing done, if storing them may do anything else.
     #[inline(always)]
     pub(super) fn store_plain<const N: usize, B: Bus>(
         &mut self,
@@ -48,7 +50,7 @@ impl Core {
         true
     }
 
-    /// Reads a run of words from `address` on. `None`, with nothing done, where the accesses have to be made singly.
+    /// The words from `address` on. `None`, with nothing done, if they must be loaded one by one.
     #[inline(always)]
     pub(super) fn load_run<'a, B: Bus>(
         &mut self,
@@ -67,8 +69,8 @@ impl Core {
         }))
     }
 
-    /// The memory of a run of at least one word from `address` on, for the caller to write. `None`, with nothing done, where the
-    /// accesses have to be made singly.
+    /// The memory of at least one word from `address` on, for the caller to write. `None`, with
+    /// nothing done, if the words must be stored one by one.
     #[inline(always)]
     pub(super) fn store_run<'a, B: Bus>(
         &mut self,

@@ -5,13 +5,13 @@ use std::ops::RangeInclusive;
 /// The Code region, which the I-Code and D-Code buses serve, ends where the SRAM region begins.
 pub const CODE_END: u32 = 0x2000_0000;
 pub const SRAM_START: u32 = CODE_END;
-/// SRAM below its bit-band alias. A store elsewhere, into flash too, may be an event.
+/// The SRAM region below its bit-band alias. Stores elsewhere, also to flash, may have effects.
 pub const SRAM_BYTES: u32 = 0x0200_0000;
-/// Normal memory, where unaligned accesses are served (A3.2.1), ends where devices begin.
+/// Normal memory serves unaligned accesses (A3.2.1). From here on there are devices.
 pub const NORMAL_MEMORY_END: u32 = 0x4000_0000;
 
 const PRIVATE_BUS: RangeInclusive<u32> = 0xE000_0000..=0xE00F_FFFF;
-/// DBGMCU lies within the private bus's addresses and belongs to the SoC (RM0368, 23.16).
+/// DBGMCU lies within the private bus's addresses but belongs to the SoC (RM0368, 23.16).
 const DBGMCU: RangeInclusive<u32> = 0xE004_2000..=0xE004_23FF;
 
 /// Whether the core's own peripherals answer at the address.

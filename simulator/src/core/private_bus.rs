@@ -22,7 +22,7 @@ const AIRCR_SYSRESETREQ: u32 = 1 << 2;
 const HFSR_WRITABLE: u32 = 0xC000_0002;
 const DWT_CTRL_MODELLED: u32 = dwt::CYCCNTENA | dwt::EVENT_ENABLES;
 const DEMCR_TRCENA: u32 = 1 << 24;
-/// Vector catches take effect only under a debugger. MON_PEND is the exception's own state.
+/// Vector catches take effect only with a debugger. MON_PEND is the exception's own pending state.
 const DEMCR_STORED: u32 = DEMCR_TRCENA | 0xD_0000 | 0x7F1;
 
 /// CPU feature registers ID_PFR0…ID_ISAR4 (TRM table 4-1).
@@ -42,7 +42,7 @@ const FEATURES: [u32; 13] = [
     0x0131_0132,
 ];
 
-/// SHCSR: bit of each system exception's state, and which state it is (B3.2.13).
+/// SHCSR: the bit and the exception of each active, pended and enabled state (B3.2.13).
 const SHCSR_ACTIVE: [(u32, u8); 7] = [
     (0, MEM_MANAGE),
     (1, BUS_FAULT),
@@ -65,7 +65,7 @@ pub(super) fn lane(word: u32, address: u32, width: Width) -> u32 {
     word >> (8 * (address & 3)) & width.mask()
 }
 
-/// SHPR, IPR, CFSR, MPU_RASR and the MPU's aliases answer bytes and halfwords as well as words.
+/// SHPR, IPR, CFSR, MPU_RASR and the MPU's aliases also answer bytes and halfwords.
 fn byte_accessible(address: u32) -> bool {
     matches!(
         address,
@@ -74,14 +74,14 @@ fn byte_accessible(address: u32) -> bool {
 }
 
 impl Core {
-    /// Unprivileged code sees none of the system control space but STIR, if CCR.USERSETMPEND allows it (B3.1.1, B3.2.26),
-    /// and the ITM's stimulus ports.
+    /// Unprivileged code may access STIR, if CCR.USERSETMPEND is set (B3.1.1, B3.2.26), and the
+    /// ITM's stimulus ports. It sees nothing else of the private bus.
     pub(super) fn check_privilege(&self, address: u32) -> Exec<()> {
         if self.access_privileged() {
             return Ok(());
         }
         let stir = address == STIR && self.scb.ccr & CCR_USERSETMPEND != 0;
-        // The ITM looks after its ports itself (C1.7.3).
+        // The ITM checks the privilege of its ports itself (C1.7.3).
         if stir || itm::STIMULUS.contains(&address) {
             return Ok(());
         }
@@ -90,7 +90,7 @@ impl Core {
 
     #[inline]
     pub(super) fn read_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
-        // What programs time themselves by.
+        // Programs measure time by CYCCNT, so it has a fast path.
         if address == CYCCNT && width == Width::Word {
             return Ok(self.cycle_counter.read(now));
         }
@@ -136,7 +136,7 @@ impl Core {
             }
             let shift = 8 * (address & 3);
             let mask = width.mask() << shift;
-            // The other bytes keep their value; in CFSR, where ones clear, that is by writing zeros.
+            // The other bytes keep their value. In CFSR ones clear, so zeros keep it.
             let others = if address & !3 == CFSR {
                 0
             } else {
@@ -178,7 +178,7 @@ impl Core {
             // MVFR0, MVFR1 (TRM table 7-2).
             0xE000_EF40 => 0x1011_0021,
             0xE000_EF44 => 0x1100_0011,
-            // Cache registers and MVFR2: none, reserved in ARMv7-M without caches and double precision.
+            // Cache registers and MVFR2. Without caches and double precision they are reserved.
             0xE000_ED74..=0xE000_ED87 | 0xE000_EF48 => 0,
             _ => {
                 return self
@@ -334,7 +334,7 @@ impl Core {
     fn write_scb(&mut self, address: u32, value: u32) -> Exec<()> {
         match address {
             0xE000_ED04 => self.write_icsr(value),
-            // 96 lines and 16 exceptions need a table aligned to 512 bytes (B3.2.5).
+            // 96 lines and 16 exceptions need a table that is aligned to 512 bytes (B3.2.5).
             0xE000_ED08 => self.scb.vtor = value & 0x3FFF_FE00,
             0xE000_ED0C => return self.write_aircr(value),
             0xE000_ED10 => self.scb.scr = value & 0x16,
@@ -447,7 +447,7 @@ impl Core {
         }
     }
 
-    /// A lazily reserved frame that still waits for S0–S15.
+    /// Whether a lazily reserved frame still waits for S0–S15.
     pub(super) fn lazy_state_pending(&self) -> bool {
         self.scb.fpccr & FPCCR_LSPACT != 0
     }

@@ -1,4 +1,5 @@
-//! What each instruction costs beyond its one cycle, for DWT's counters (C1.8). Nothing here runs while they are off.
+//! What each instruction costs beyond its first cycle, for DWT's counters (C1.8). While they are
+//! off, nothing here runs.
 
 use super::decode::{Float, Kind, Op};
 use super::dwt::Event;
@@ -6,7 +7,7 @@ use super::{Core, Stop};
 use crate::bus::Bus;
 
 impl Core {
-    /// One instruction, accounted for.
+    /// Executes one instruction and accounts for its cycles.
     pub(super) fn profiled_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         let (began, before) = (self.cycles, self.instructions);
         let op = self.next_op(bus);
@@ -21,7 +22,8 @@ impl Core {
         result
     }
 
-    /// `more` cycles than one: first those that the instruction was waited for, then its own.
+    /// Accounts for `more` cycles than one: first the wait for the instruction, then its own
+    /// cycles.
     fn account(&mut self, more: u64, began: u64, op: Option<&Op>) {
         let decoded = op.map_or(0, |op| self.decoded(op));
         let waited = decoded.saturating_sub(began).min(more);
@@ -34,7 +36,7 @@ impl Core {
         self.events.count(own, more - waited);
     }
 
-    /// The instruction at the PC, unless it cannot be fetched.
+    /// The instruction at the PC. `None` if it cannot be fetched.
     fn next_op<B: Bus>(&mut self, bus: &mut B) -> Option<Op> {
         let remembered = self.code.get(self.pc);
         match remembered.kind {

@@ -1,4 +1,4 @@
-//! What interrupts an instruction in its middle.
+//! What ends an instruction early.
 
 use super::debug::Cause;
 use super::exceptions::{BUS_FAULT, USAGE_FAULT};
@@ -18,7 +18,7 @@ pub enum Trap {
     Stop(Box<Stop>),
     /// The debugger takes over before this instruction.
     Halt(Cause),
-    /// An exception is taken before this instruction is done; it will be continued or restarted.
+    /// An exception is taken before this instruction is over. It is continued or restarted later.
     Interrupted,
 }
 
