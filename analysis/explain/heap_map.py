@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from analysis.explain.program import Program
-from analysis.explain.replay import State
 from capture.run_folder.explanation import HeapMap, Piece
+from simulator.outputs import State
 
 # firmware/heap/block_layer.h
 _HEADER_BYTES = 16

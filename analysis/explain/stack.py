@@ -7,8 +7,8 @@ from typing import Any
 from elftools.dwarf.callframe import FDE, CFIEntry
 
 from analysis.explain.program import Program
-from analysis.explain.replay import State
 from capture.run_folder.explanation import Frame
+from simulator.outputs import State
 
 _SP, _LR, _PC = 13, 14, 15
 _MOST_FRAMES = 64

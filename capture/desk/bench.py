@@ -16,9 +16,6 @@ from capture.run_folder.edges import CHANNELS
 
 BENCH_FILE = Path(__file__).resolve().parents[2] / "bench.toml"
 
-# Where every loader puts the operation image: the last 256 KiB of the flash (docs/SPEC.md, section 3).
-IMAGE_ADDRESS = 0x0804_0000
-
 VIRTUAL_PORTS = ("pty", "tcp")
 
 Word = Annotated[str, Field(min_length=1), expecting("a word in quotes")]
@@ -71,7 +68,10 @@ class AnalyzerResource(Table):
 
 @dataclass(frozen=True)
 class BoardResource:
-    """One board of bench.toml. `serial_port` is a port or URL of pySerial; for a virtual board pty or tcp."""
+    """One entry of bench.toml.
+
+    `serial_port` is a port or URL of pySerial; for a virtual board pty or tcp.
+    """
 
     name: str
     loader: LoaderResource
