@@ -132,6 +132,36 @@ def test_hostile_names_run_nothing(browser: Browser, tmp_path: Path) -> None:
     assert hostile in browser.evaluate("document.getElementById('selected-facts').textContent")
 
 
+def test_paper_has_every_maximum(browser: Browser, page: Path) -> None:
+    # What A4 leaves between margins of 12 mm, at 96 pixels to the inch.
+    paper = int((210 - 2 * 12) / 25.4 * 96)
+    browser.resize(paper, 1000)
+    browser.open(page)
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        cells = "[...document.querySelectorAll('.comparison .max')]"
+        right = browser.evaluate(f"{cells}.map(cell => cell.getBoundingClientRect().right)")
+        # Nothing cuts a table off that is wider than its box.
+        box = browser.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX")
+    finally:
+        browser.call("Emulation.setEmulatedMedia", media="")
+    assert max(right) <= paper
+    assert box == "visible"
+
+
+def test_a_name_stays_in_one_line_on_a_narrow_screen(browser: Browser, page: Path) -> None:
+    browser.resize(390, 900)
+    browser.open(page)
+    lines = browser.evaluate(
+        """[...document.querySelectorAll('.comparison tbody th[scope=row]')].map((cell) => {
+            const range = document.createRange();
+            range.selectNode(cell.lastChild);
+            return range.getClientRects().length;
+        })"""
+    )
+    assert set(lines) == {1}
+
+
 def test_it_prints(browser: Browser, page: Path, tmp_path: Path) -> None:
     browser.open(page)
     browser.print_pdf(tmp_path / "report.pdf")
