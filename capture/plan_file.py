@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from capture.files.documents import Table, check
-from capture.files.errors import CaptureError, RunError
+from capture.files.documents import Table
+from capture.files.errors import CaptureError
 from capture.run_folder import folder as names
 from capture.run_folder.tables import PLAN, read_metadata, read_table, write_table
 from scenarios.errors import ImageError
@@ -20,13 +20,14 @@ from scenarios.generators.generator import Step
 from scenarios.operations import Image, Mark, body_crc32, decode
 from scenarios.plan import Plan, table
 
-SCHEMA = 1
+Schema = Literal[1]
+SCHEMA: Schema = 1
 
 
 class _Metadata(Table):
     """What the table as a whole says of itself."""
 
-    schema_: Annotated[Literal[1], Field(alias="schema")]
+    schema_: Annotated[Schema, Field(alias="schema")]
     scenario: str
     parameters: dict[str, int]
     seed: int | None
@@ -41,7 +42,7 @@ def write_plan(path: Path, plan: Plan) -> None:
 def read_plan(path: Path, image_bytes: bytes) -> Plan:
     """The plan of `path` whose image is `image_bytes`. Raises CaptureError or RunError."""
     image = decode_image(image_bytes)
-    metadata = check(read_metadata(path), _Metadata, path, error=RunError)
+    metadata = read_metadata(path, _Metadata)
     known = read_table(path, PLAN)
     operations = table(_steps(image))
     if not operations.select("seq", "measured").equals(known.select("seq", "measured")):

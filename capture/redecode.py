@@ -6,7 +6,6 @@ from run.json. A folder of an interrupted run has none: then it is unknown, and 
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from capture.files.errors import CaptureError
@@ -14,7 +13,7 @@ from capture.joining.evidence import Evidence, decode
 from capture.plan_file import decode_image, read_plan
 from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList, read_parquet
-from capture.run_folder.folder import RunFolder
+from capture.run_folder.folder import RunFolder, RunName
 from capture.run_folder.manifest import Origin, ToolReport, read_origin
 from capture.run_folder.session_file import read_sr
 from capture.store import RunResult, store_findings
@@ -22,8 +21,6 @@ from capture.summary.summary import Setting
 from scenarios import catalogue
 from scenarios.errors import ScenarioError
 from scenarios.plan import Plan
-
-_FOLDER_NAME = re.compile(r"\d{8}T\d{6}Z-(?P<scenario>.+)-(?P<allocator>[^-]+)-(?P<board>[^-]+?)(-\d+)?")
 
 
 def redecode(folder: Path) -> RunResult:
@@ -82,12 +79,12 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             tools=origin.tools,
             bounds=origin.bounds,
         )
-    named = _FOLDER_NAME.fullmatch(folder.resolve().name)
-    if named is None:
+    name = RunName.of(folder)
+    if name is None:
         raise CaptureError(
             f"{folder} has neither a run.json nor the name of a run folder; give a folder of runs/."
         )
-    return Setting(named["allocator"], named["board"], analyzer="unknown", elf_sha256="unknown")
+    return Setting(name.allocator, name.board, analyzer="unknown", elf_sha256="unknown")
 
 
 def _plan(folder: Path, origin: Origin | None) -> Plan:

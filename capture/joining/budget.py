@@ -17,7 +17,7 @@ from capture.instruments.calibration import MarkerCost
 from capture.instruments.clocks import CounterFit
 from capture.instruments.skew import skew_between
 from capture.reading.wire import NS_PER_S, Wire
-from capture.run_folder.quantities import Quantity, of_each
+from capture.run_folder.quantities import Quantity, by_quantity
 from capture.run_folder.records import CostRecord, RecordLog
 
 
@@ -89,7 +89,7 @@ def error_budgets(
     instruments: Instruments, operations: pl.DataFrame, interrupts: pl.DataFrame
 ) -> dict[str, Budget]:
     """The budget of each quantity of run.json, at its greatest value."""
-    return of_each(
+    return by_quantity(
         operations,
         interrupts,
         lambda quantity, samples: _budget(instruments, quantity, samples[quantity.column]),
@@ -113,7 +113,7 @@ def _counted(instruments: Instruments, quantity: Quantity) -> Budget:
     exact. The section that DWT sees holds what the markers do between their reads.
     """
     cost = instruments.critical_cost
-    if quantity.column == "probes":
+    if quantity.counted:
         return EXACT
     own_ns = None if cost is None else cost.empty_cycles * NS_PER_S / instruments.wire.core_hz
     return Budget(0.0, 0.0, 0.0, own_ns)

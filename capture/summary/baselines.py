@@ -26,7 +26,7 @@ def baseline(
     """
     if quantity.table == "interrupts":
         return _idle(quantity, interrupts)
-    if cost is None or quantity.column == "probes":
+    if cost is None or quantity.counted:
         return None
     on_wire = quantity.interval is not None
     return {"value": cost.empty_samples * sample_ns if on_wire else cost.empty_cycles, "n": cost.pulses}

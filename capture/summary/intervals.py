@@ -8,7 +8,7 @@ import polars as pl
 
 from analysis.metrology.intervals import CONFIDENCE, percentile_intervals
 from analysis.metrology.series import LAGS, ljung_box
-from capture.run_folder.quantities import of_each
+from capture.run_folder.quantities import by_quantity
 
 RAMP = (
     "The scenario is a ramp: its depths are chosen, not drawn, so a percentile over them has no sampling "
@@ -22,7 +22,7 @@ def intervals(operations: pl.DataFrame, interrupts: pl.DataFrame, ramp: bool) ->
     An interval presumes independent draws. `independence_p` is what a test of that says of the samples in the
     order of time: where it is small, the interval is too narrow.
     """
-    found = {} if ramp else of_each(operations, interrupts, lambda q, rows: _of(rows[q.column]))
+    found = {} if ramp else by_quantity(operations, interrupts, lambda q, rows: _of(rows[q.column]))
     return {"confidence": CONFIDENCE, "refused": RAMP if ramp else None, "of": found}
 
 

@@ -13,7 +13,7 @@ from capture.joining.evidence import Evidence
 from capture.joining.sweep import curves
 from capture.reading.wire import NS_PER_S
 from capture.run_folder.manifest import SCHEMA, Manifest, SectionBound
-from capture.run_folder.quantities import QUANTITIES, of_each
+from capture.run_folder.quantities import QUANTITIES, by_quantity
 from capture.run_folder.records import Boot, EndRecord, HeapRecord, StatRecord
 from capture.summary.baselines import baseline
 from capture.summary.bounds import beside, exceeded
@@ -125,7 +125,7 @@ def _counts(operations: pl.DataFrame) -> dict[str, int]:
 
 def _statistics(evidence: Evidence) -> dict[str, dict[str, Any]]:
     joined = evidence.joined
-    values = of_each(joined.operations, joined.interrupts, lambda quantity, rows: rows[quantity.column])
+    values = by_quantity(joined.operations, joined.interrupts, lambda quantity, rows: rows[quantity.column])
     return {key: summarise(column).model_dump() for key, column in values.items()}
 
 
@@ -147,7 +147,7 @@ def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:
 
 def _maxima(evidence: Evidence) -> dict[str, Any]:
     operations = evidence.joined.operations
-    return of_each(
+    return by_quantity(
         operations, evidence.joined.interrupts, lambda quantity, rows: maximum(quantity, rows, operations)
     )
 
