@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capture.reading.vectorised import slope_uncertainty
+from capture.reading.frames import slope_uncertainty
 from capture.reading.wire import SECTIONS_PER_END, Calibration, Wire
 from capture.run_folder.records import CalibrationRecord
 

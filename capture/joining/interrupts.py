@@ -11,7 +11,8 @@ import polars as pl
 
 from capture.instruments.ticks import Ticks
 from capture.reading import vectorised
-from capture.reading.wire import NS_PER_S, Windows, Wire
+from capture.reading.pulses import Windows
+from capture.reading.wire import NS_PER_S, Wire
 from capture.run_folder.tables import INTERRUPTS
 
 

@@ -18,7 +18,8 @@ from capture.instruments.ticks import find_ticks
 from capture.joining.interrupts import interrupts_of
 from capture.reading import vectorised
 from capture.reading.probes import Probes
-from capture.reading.wire import NS_PER_S, PulseTrain, Windows, Wire
+from capture.reading.pulses import PulseTrain, Windows
+from capture.reading.wire import NS_PER_S, Wire
 from capture.run_folder.records import CalibrationRecord, OperationRecord, RecordLog, TickRecord
 from capture.run_folder.tables import OPERATIONS
 from scenarios.plan import Plan

@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 
 from capture.joining.join import Join
-from capture.reading.wire import NS_PER_S, PulseTrain, Wire
+from capture.reading.pulses import PulseTrain
+from capture.reading.wire import NS_PER_S, Wire
 from scenarios.plan import Plan
 from scenarios.stimulus import CONTROL_CYCLES
 

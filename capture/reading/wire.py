@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from capture.reading import vectorised
-from capture.run_folder.edges import EdgeList
+from capture.reading import frames, vectorised
+from capture.reading.pulses import PulseTrain, Windows
+from capture.run_folder.edges import EdgeList, Samples
 from scenarios.stimulus import NOMINAL_CORE_HZ
-
-Samples = npt.NDArray[np.int64]
 
 NS_PER_S = 1_000_000_000
 
@@ -19,50 +17,6 @@ NS_PER_S = 1_000_000_000
 SECTIONS_PER_END = 16
 COMMON_PULSES = 8
 COMMON_CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR")
-
-
-@dataclass(frozen=True)
-class PulseTrain:
-    """Complete pulses of one channel: int64[n] samples of their rising and falling edges."""
-
-    start: Samples
-    end: Samples
-
-    @property
-    def width(self) -> Samples:
-        """Widths in samples, int64[n]."""
-        return self.end - self.start
-
-    def between(self, first: int, last: int) -> PulseTrain:
-        """The pulses that start at `first` or later and before `last`."""
-        inside = (self.start >= first) & (self.start < last)
-        return PulseTrain(self.start[inside], self.end[inside])
-
-    def numbers(self, first: int | None, last: int | None) -> PulseTrain:
-        """The pulses from number `first` up to but not including `last`, as a slice counts them."""
-        return PulseTrain(self.start[first:last], self.end[first:last])
-
-    def indices(self, windows: Windows) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """For each window, the half-open range of the pulses that start in it: two intp[windows]."""
-        return np.searchsorted(self.start, windows.start), np.searchsorted(self.start, windows.end)
-
-    def widths_in(self, windows: Windows) -> Samples:
-        """For each window, the sum of the widths of the pulses that start in it: int64[windows]."""
-        total = np.concatenate(([0], np.cumsum(self.width)))
-        first, last = self.indices(windows)
-        widths: Samples = total[last] - total[first]
-        return widths
-
-
-@dataclass(frozen=True)
-class Windows:
-    """The operations' windows on SYNC: window `seq` is [start[seq], end[seq]), samples, int64[n]."""
-
-    start: Samples
-    end: Samples
-
-    def __len__(self) -> int:
-        return len(self.start)
 
 
 @dataclass(frozen=True)
@@ -89,7 +43,7 @@ class Wire:
     core_hz: int
     start_frame: Samples | None
     end_frame: Samples | None
-    clock: vectorised.ClockFit | None
+    clock: frames.ClockFit | None
     opening: Calibration
     closing: Calibration
     run: EdgeList
@@ -124,7 +78,7 @@ def read_wire(edges: EdgeList, core_hz: int | None) -> Wire:
         core_hz=core_hz,
         start_frame=start,
         end_frame=end,
-        clock=None if start is None else vectorised.fit_clock(start, end, core_hz, edges.samplerate_hz),
+        clock=None if start is None else frames.fit_clock(start, end, core_hz, edges.samplerate_hz),
         opening=_opening(edges, start, calibration_span),
         closing=_closing(edges, end),
         run=edges if end is None else edges.until(int(end[-1]) + 1),
@@ -135,7 +89,7 @@ def read_wire(edges: EdgeList, core_hz: int | None) -> Wire:
 
 
 def _frames(edges: EdgeList, core_hz: int) -> tuple[Samples | None, Samples | None]:
-    found = vectorised.frames(edges, core_hz, edges.samplerate_hz)
+    found = frames.frames(edges, core_hz, edges.samplerate_hz)
     return found.start, found.end
 
 

@@ -10,8 +10,9 @@ import polars as pl
 from capture.instruments.skew import skew_between
 from capture.joining.budget import pin_cost_cycles
 from capture.joining.evidence import Evidence
-from capture.reading.vectorised import fit_clock
-from capture.reading.wire import COMMON_CHANNELS, Samples, Wire
+from capture.reading.frames import fit_clock
+from capture.reading.wire import COMMON_CHANNELS, Wire
+from capture.run_folder.edges import Samples
 from capture.run_folder.records import CostRecord, TickRecord
 
 

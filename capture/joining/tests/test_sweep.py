@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from capture.joining.sweep import curves, met, short_of_the_end
-from capture.reading.wire import PulseTrain
+from capture.reading.pulses import PulseTrain
 from capture.run_folder import tables
 from scenarios.generators.generator import Step
 from scenarios.operations import Call
