@@ -1,6 +1,7 @@
-"""The decoding of long captures for statistics, by the same rules as the sigrok decoders beside this file.
+"""Decodes long captures with numpy, by the same rules as the decoders for sigrok (decoders/).
 
-All positions are samples, int64, counted from 0 at the start of the capture.
+All positions are samples, int64, counted from 0 at the start of the capture. Where a channel is not
+one of the capture's, CaptureError is raised.
 """
 
 from __future__ import annotations
@@ -10,30 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from capture.files.errors import CaptureError
+from capture.reading.pulses import PulseTrain
 from capture.run_folder.edges import EdgeList, Levels, Samples
 
 
 @dataclass(frozen=True, eq=False)
-class Pulses:
-    """The complete high pulses of a channel: `start` (rising edge) and `end` (falling edge), int64[n].
-
-    A pulse cut off by an end of the capture has no width and is told apart: `open_head_end` is where a pulse
-    that was high at sample 0 ends, `open_tail_start` where one begins that is high at the last sample (0 when
-    the channel is high throughout).
-    """
-
-    start: Samples
-    end: Samples
-    open_head_end: int | None
-    open_tail_start: int | None
-
-
-@dataclass(frozen=True, eq=False)
 class Responses:
-    """One row per stimulus: `stimulus_sample` and `answer_sample` (-1: none) int64[n], `missed` bool[n].
+    """One row per stimulus, with its answer.
 
-    `missed` says that the next stimulus came before any answer. The last stimulus may have neither: the
-    capture ended first.
+    `stimulus_sample` and `answer_sample` (-1: none) are int64[n], `missed` is bool[n]. A stimulus
+    is missed if the next one came before any answer. The last stimulus may have no answer and not
+    be missed: the capture ended first.
     """
 
     stimulus_sample: Samples
@@ -41,28 +29,21 @@ class Responses:
     missed: Levels
 
 
-def pulses(edges: EdgeList, channel: str) -> Pulses:
-    """The high pulses of `channel`."""
+def pulses(edges: EdgeList, channel: str) -> PulseTrain:
+    """The complete high pulses of `channel`, in order."""
     transitions = edges.transitions(channel)
     rises = transitions.sample[transitions.level]
     falls = transitions.sample[~transitions.level]
-    open_head_end = open_tail_start = None
     if edges.initial_level(channel):
-        rises = np.concatenate((np.zeros(1, np.int64), rises))
-    if rises.size > falls.size:
-        open_tail_start = int(rises[-1])
-        rises = rises[:-1]
-    if edges.initial_level(channel) and falls.size:
-        open_head_end = int(falls[0])
-        rises, falls = rises[1:], falls[1:]
-    return Pulses(rises, falls, open_head_end, open_tail_start)
+        falls = falls[1:]
+    return PulseTrain(rises[: falls.size], falls)
 
 
 def responses(edges: EdgeList, stimulus: str, answer: str) -> Responses:
-    """Every edge of `stimulus` with the first rising edge of `answer` that belongs to it.
+    """Every edge of `stimulus`, with the first rising edge of `answer` that belongs to it.
 
-    A cause precedes its effect: an answer comes at a later sample than its stimulus, and one at the very
-    sample of the next stimulus still belongs to the earlier.
+    An answer comes at a later sample than its stimulus. One at the very sample of the next stimulus
+    still belongs to the earlier one.
     """
     asked = edges.transitions(stimulus).sample
     transitions = edges.transitions(answer)
@@ -76,7 +57,11 @@ def responses(edges: EdgeList, stimulus: str, answer: str) -> Responses:
 
 
 def level_at(edges: EdgeList, channel: str, samples: Samples) -> Levels:
-    """The level of `channel` at each of `samples`, bool[n]; at the sample of an edge, the new level."""
+    """The level of `channel` at each of `samples`, bool[n].
+
+    At the sample of an edge it is the new level. Raises CaptureError where a sample lies outside
+    the capture.
+    """
     if samples.size and not (samples.min() >= 0 and samples.max() < edges.total_samples):
         raise CaptureError(f"A sample lies outside the capture's 0 … {edges.total_samples - 1}.")
     transitions = edges.transitions(channel)
@@ -88,7 +73,8 @@ def level_at(edges: EdgeList, channel: str, samples: Samples) -> Levels:
 def high_within(edges: EdgeList, channel: str, first: Samples, last: Samples) -> Levels:
     """Whether `channel` was high at some sample from `first` up to and including `last`, bool[n].
 
-    Where `last` lies before `first` (an answer that never came, -1) only the sample `first` counts.
+    Where `last` lies before `first` (-1, an answer that never came), only the sample `first`
+    counts.
     """
     transitions = edges.transitions(channel)
     rises = transitions.sample[transitions.level]

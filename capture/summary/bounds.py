@@ -21,7 +21,7 @@ def beside(bounds: Mapping[str, SectionBound], evidence: Evidence) -> dict[str, 
         cycles, observed = bound.cycles, _longest(name, evidence)
         found[name] = {
             **bound.model_dump(),
-            "ns": cycles * 1e9 / boot.core_hz if cycles is not None and boot else None,
+            "ns": evidence.wire.ns_of(cycles) if cycles is not None and boot else None,
             "observed_cycles": observed,
             "ratio": cycles / observed if cycles is not None and observed else None,
         }

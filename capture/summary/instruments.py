@@ -44,7 +44,7 @@ def _calibration(evidence: Evidence) -> dict[str, Any]:
         "operation_worst_residual_cycles": operation.worst_residual_cycles if operation else None,
         "critical_drift_cycles": critical.drift_cycles if critical else None,
         "operation_drift_cycles": operation.drift_cycles if operation else None,
-        "pulses": sum(len(train.start) for end in ends for train in end.sections.values()),
+        "pulses": sum(len(train) for end in ends for train in end.sections.values()),
         "counter_read_cycles": _cost(evidence, "READ"),
         "pin_raise_cycles": pin_cost_cycles(evidence.log),
         "skew_samples": {channel: _skew(evidence, channel) for channel in COMMON_CHANNELS},

@@ -10,8 +10,7 @@ import polars as pl
 
 from analysis.metrology.quantiles import summarise
 from capture.joining.evidence import Evidence
-from capture.joining.sweep import curves
-from capture.reading.wire import NS_PER_S
+from capture.joining.sweep import summarise_sweep
 from capture.run_folder.manifest import SCHEMA, Manifest, SectionBound
 from capture.run_folder.quantities import QUANTITIES, by_quantity
 from capture.run_folder.records import Boot, EndRecord, HeapRecord, StatRecord
@@ -157,11 +156,11 @@ def _sweep(evidence: Evidence) -> dict[str, Any] | None:
     totals = [budgets[key].total_ns for key in ("interrupt_latency_ns", "critical_ns")]
     known = [total for total in totals if total is not None]
     allowed_ns = sum(known) if len(known) == len(totals) else None
-    return curves(evidence.plan, evidence.joined, evidence.wire, allowed_ns)
+    return summarise_sweep(evidence.plan, evidence.joined, evidence.wire, allowed_ns)
 
 
 def _baselines(evidence: Evidence) -> dict[str, Any]:
-    joined, sample_ns = evidence.joined, NS_PER_S / evidence.edges.samplerate_hz
+    joined, sample_ns = evidence.joined, evidence.edges.sample_ns
     return {
         quantity.key: baseline(quantity, joined.interrupts, joined.critical_cost, sample_ns)
         for quantity in QUANTITIES
@@ -202,7 +201,7 @@ def _warnings(evidence: Evidence) -> list[str]:
             "Nobody counted probes: the allocator does not, and only the virtual board can from outside."
         )
     if evidence.edges.samplerate_hz < evidence.wire.core_hz:
-        sample_ns = NS_PER_S / evidence.edges.samplerate_hz
+        sample_ns = evidence.edges.sample_ns
         found.append(
             f"A sample lasts {sample_ns:.1f} ns, more than a core cycle: the wire tells nothing finer."
         )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from capture.joining.evidence import Evidence
-from capture.joining.sweep import asked, met, short_of_the_end
+from capture.joining.sweep import labels_cut_short, match_stimuli, swept_operations
 from capture.run_folder.records import (
     Boot,
     EndRecord,
@@ -91,7 +91,7 @@ def windows_and_records_differ(evidence: Evidence) -> Iterator[str]:
     """The join rests on equal numbers; where a side was cut short, that is said already."""
     if evidence.wire.end_frame is None or evidence.log.first(EndRecord) is None:
         return
-    windows, records = len(evidence.wire.operations), len(evidence.log.all(OperationRecord))
+    windows, records = len(evidence.wire.windows), len(evidence.log.all(OperationRecord))
     planned = evidence.plan.operations.height
     if not windows == records == planned:
         yield (
@@ -149,14 +149,15 @@ def sweep_is_not_whole(evidence: Evidence) -> Iterator[str]:
     plan, joined = evidence.plan, evidence.joined
     if plan.stimulus.mode != "sweep" or evidence.wire.end_frame is None:
         return
-    table = met(plan, joined, evidence.wire.core_hz)
+    table = match_stimuli(plan, joined, evidence.wire.core_hz)
     if table is None:
         stimuli = joined.interrupts.filter(~pl.col("control")).height
         yield (
-            f"{asked(plan).height} operations asked for a swept stimulus and {stimuli} edges came; "
+            f"{swept_operations(plan).height} operations asked for a swept stimulus and "
+            f"{stimuli} edges came; "
             "check the STIM clip."
         )
-    elif plan.stimulus.period_ticks == 0 and (short := short_of_the_end(table)):
+    elif plan.stimulus.period_ticks == 0 and (short := labels_cut_short(table)):
         yield (
             f"The sweep ends before the operation does at {', '.join(short)}, so its maximum is not known; "
             "raise base_cycles or cycles_per_block."

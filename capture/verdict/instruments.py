@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from capture.instruments.skew import whole
+from capture.instruments.skew import has_common_pulses
 from capture.joining.evidence import Evidence
 from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END
 from capture.run_folder.records import Boot, CalibrationRecord, CostRecord, EndRecord, Proof, TickRecord
@@ -29,7 +29,7 @@ def not_calibrated(evidence: Evidence) -> Iterator[str]:
         for name, frame, seen, first in ends:
             told = [r for r in evidence.log.all(CalibrationRecord) if r.channel == channel]
             records = sum(first <= record.index < first + SECTIONS_PER_END for record in told)
-            pulses = len(seen.sections[channel].start)
+            pulses = len(seen.sections[channel])
             if frame is not None and not pulses == records == SECTIONS_PER_END:
                 yield (
                     f"At the {name} {channel} shows {pulses} calibration pulses and {records} of their "
@@ -47,7 +47,7 @@ def channels_apart(evidence: Evidence) -> Iterator[str]:
     wire = evidence.wire
     ends = (("start", wire.start_frame, wire.opening), ("end", wire.end_frame, wire.closing))
     for name, frame, seen in ends:
-        lacking = [channel for channel in COMMON_CHANNELS if not whole(seen, channel)]
+        lacking = [channel for channel in COMMON_CHANNELS if not has_common_pulses(seen, channel)]
         if frame is not None and lacking:
             yield (
                 f"At the {name} the {COMMON_PULSES} pulses that all channels show at once are not on "

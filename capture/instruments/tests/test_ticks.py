@@ -52,7 +52,7 @@ def test_a_tick_waits_for_the_mask_and_for_more_urgent_handlers() -> None:
     assert ticks.over.tolist() == [16_000 + handler, 103_500 + handler, 184_000 + handler]
     first = np.array([90_000, 90_000, 103_600, 103_700])
     last = np.array([99_998, 99_999, 103_650, 103_900])
-    assert ticks.touch(first, last).tolist() == [False, True, True, False]
+    assert ticks.handler_may_run(first, last).tolist() == [False, True, True, False]
 
 
 def test_without_a_record_no_tick_is_known() -> None:

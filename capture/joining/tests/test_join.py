@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 from capture.joining.evidence import Evidence, decode
-from capture.reading.wire import NS_PER_S
+from capture.run_folder.edges import NS_PER_S
 from capture.run_folder.manifest import ToolReport
 from capture.run_folder.tables import INTERRUPTS, OPERATIONS
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, OPERATION_COST, SyntheticRun, small_plan
@@ -138,7 +138,7 @@ def test_hits_are_counted_per_operation(run: SyntheticRun) -> None:
 def test_the_edge_after_an_odd_number_of_operations_is_no_window(sizes: dict[str, int]) -> None:
     run = SyntheticRun(small_plan(**sizes))
     evidence = evidence_of(run)
-    assert len(evidence.wire.operations) == run.plan.operations.height == evidence.joined.operations.height
+    assert len(evidence.wire.windows) == run.plan.operations.height == evidence.joined.operations.height
 
 
 def test_a_section_in_two_pieces_is_summed() -> None:

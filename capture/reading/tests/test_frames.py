@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from capture.files.errors import CaptureError
-from capture.reading.frames import fit_clock, frames
+from capture.reading.frames import find_frames, fit_clock
 from capture.reading.tests.waveform import frame_edges
 from capture.run_folder.edges import CHANNELS, EdgeList
 
@@ -26,7 +26,7 @@ def test_frames_and_clock_are_found_at_any_rate(samplerate_hz: int, error_ppm: i
     end = frame_edges(operations[-1] / true_hz + 0.0003, 1260, TICK_HZ, true_hz)
     last = [*operations, operations[-1] + 700]
     edges = only("SYNC", [*start, *last, *end], end[-1] + 1000, samplerate_hz)
-    found = frames(edges, TICK_HZ, samplerate_hz)
+    found = find_frames(edges, TICK_HZ)
     assert found.start is not None and found.start.tolist() == start
     assert found.end is not None and found.end.tolist() == end
     fit = fit_clock(found.start, found.end, TICK_HZ, samplerate_hz)
@@ -65,7 +65,7 @@ def train(count: int, spacing: int, first: int = 5000) -> list[int]:
     ],
 )
 def test_only_64_edges_of_the_right_spacing_are_a_frame(samples: list[int], is_frame: bool) -> None:
-    found = frames(only("SYNC", samples, 200_000), TICK_HZ, TICK_HZ)
+    found = find_frames(only("SYNC", samples, 200_000), TICK_HZ)
     assert (found.start is not None) == is_frame
     assert found.end is None
 
@@ -73,11 +73,11 @@ def test_only_64_edges_of_the_right_spacing_are_a_frame(samples: list[int], is_f
 def test_after_a_reset_the_last_start_frame_counts() -> None:
     old, new = train(64, 840, 1000), train(64, 840, 500_000)
     early, late = train(64, 1260, 200_000), train(64, 1260, 700_000)
-    found = frames(only("SYNC", [*old, *early, *new, *late], 1_000_000), TICK_HZ, TICK_HZ)
+    found = find_frames(only("SYNC", [*old, *early, *new, *late], 1_000_000), TICK_HZ)
     assert found.start is not None and found.start[0] == 500_000
     assert found.end is not None and found.end[0] == 700_000
 
 
 def test_a_capture_without_sync_has_no_frames() -> None:
-    found = frames(only("SYNC", [], 10), TICK_HZ, TICK_HZ)
+    found = find_frames(only("SYNC", [], 10), TICK_HZ)
     assert (found.start, found.end) == (None, None)
