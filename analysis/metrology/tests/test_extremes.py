@@ -4,8 +4,8 @@ from scipy.stats import genextreme
 
 from analysis.metrology.extremes import EXCEEDANCES, _Method, estimate
 
-# Annual maxima of the sea level at Port Pirie, 1923-1987, in metres (Coles, 2001, section 3.4.1), whose
-# maximum likelihood fit is location 3.87, scale 0.198, shape -0.050.
+# Annual maxima of the sea level at Port Pirie, 1923-1987, in metres (Coles, 2001, section 3.4.1),
+# whose maximum likelihood fit is location 3.87, scale 0.198, shape -0.050.
 PORT_PIRIE = np.array(
     [
         "4.03",
@@ -89,7 +89,7 @@ def test_a_published_fit_of_maxima() -> None:
 
 
 def test_of_exponential_values_the_levels_are_known() -> None:
-    """P(X > x) = exp(-x / 100), so the level of p is -100 ln p; both families have the shape 0 then."""
+    """P(X > x) = exp(-x / 100): the level of p is -100 ln p, the shape of both families is 0."""
     found = estimate(np.random.default_rng(1).exponential(100.0, 2_000), ramp=False, resamples=39)
     assert found.refused is None and len(found.fits) == 2
     for fit in found.fits:

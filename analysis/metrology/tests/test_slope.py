@@ -16,7 +16,7 @@ def test_points_on_a_line_give_the_line() -> None:
 
 
 def test_no_errors_turn_the_slope_farther_than_its_uncertainty_and_some_turn_it_so_far() -> None:
-    """Least squares is linear in the errors, so the extremes are among those of half a unit each."""
+    """Least squares is linear in the errors, so the worst are those of half a unit each."""
     turned = [
         abs(fit_slope(X, 7.0 * X + np.array(signs) / 2).value - 7.0) for signs in product((-1, 1), repeat=5)
     ]
