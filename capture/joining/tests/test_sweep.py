@@ -67,7 +67,8 @@ def _completed(table: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
     return table.with_columns(missing).select(pl.col(name).cast(dtype) for name, dtype in schema.items())
 
 
-# CRIT rises 30 samples after OP. The third and fourth stimulus come before the section, the fifth within.
+# CRIT rises 30 samples after OP. The third and the fourth stimulus come before the section, the
+# fifth within it.
 PLAN = plan_of(["empty", "empty", "deep", "deep", "deep", "deep"])
 OPERATIONS = operations_of(PLAN)
 PHASES = [10, 310, 10, 20, 60, 310]
@@ -123,7 +124,7 @@ def test_a_control_interrupt_beside_the_wait_disturbs() -> None:
 
 
 def test_how_long_a_control_interrupt_lasts_is_told_by_the_clock_of_the_run() -> None:
-    """One that began 200 samples before the third stimulus: over by then at 84 MHz, not at half of that."""
+    """One began 200 samples before the third stimulus: over by then, but not at half the clock."""
     with_control = joined(OPERATIONS, interrupts_of(PHASES, LATENCIES, [(3010 - 217, 17)]))
     for core_hz, disturbed in ((CORE_HZ, []), (CORE_HZ // 2, [2])):
         table = match_stimuli(PLAN, with_control, core_hz)

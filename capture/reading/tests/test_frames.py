@@ -30,8 +30,8 @@ def test_frames_and_clock_are_found_at_any_rate(samplerate_hz: int, error_ppm: i
     assert found.start is not None and found.start.tolist() == start
     assert found.end is not None and found.end.tolist() == end
     fit = fit_clock(found.start, found.end, TICK_HZ, samplerate_hz)
-    # Each edge is seen up to one sample late. Over the 79,380 ticks of the end frame alone, least squares
-    # turns that into less than one sample in the whole span.
+    # Each edge is seen up to one sample late. Over the 79,380 ticks of the end frame alone, least
+    # squares turns that into less than one sample in the whole span.
     assert abs(fit.ratio - true_hz / samplerate_hz) < 1 / (79_380 * samplerate_hz / TICK_HZ)
     assert fit.residual_max_samples <= 1
 

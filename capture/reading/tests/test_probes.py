@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 from capture.files.errors import CaptureError
-from capture.joining.evidence import Evidence, decode
+from capture.joining.evidence import Evidence
 from capture.reading.probes import PULSES_BEFORE, Window, read_probes
-from capture.run_folder.manifest import ToolReport
 from capture.run_folder.records import parse
+from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import SyntheticRun, record, small_plan
 from capture.verdict import inconclusive
 
@@ -64,20 +64,16 @@ def test_after_a_restart_windows_are_nobodys() -> None:
 
 
 def counted(widths_off: dict[int, int]) -> Evidence:
-    """A sound run of heap_4 whose windows are 5 cycles wider than the records, but for `widths_off`."""
+    """A sound run of heap_4; windows are wider than records by 5 cycles, plus `widths_off`."""
     run = SyntheticRun(small_plan())
-    edges = run.edges()
-    uart = run.uart()
-    evidence = decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, uart)
     rows = []
-    for row in evidence.joined.operations.iter_rows(named=True):
+    for row in evidence_of(run).joined.operations.iter_rows(named=True):
         seq = row["seq"]
         width = row["dwt_operation_cycles"] + 5 + widths_off.get(seq, 0)
         rows.append(f"{seq + PULSES_BEFORE},{1000 * seq},{1000 * seq + width},{seq},0")
-    lines = uart.splitlines(keepends=True)
+    lines = run.uart().splitlines(keepends=True)
     lines[0] = boot("heap_4")
-    report = ToolReport(asked_samples=edges.total_samples)
-    return decode(run.plan, report, edges, b"".join(lines), table(*rows))
+    return evidence_of(run, serial_bytes=b"".join(lines), counts=table(*rows))
 
 
 def test_counts_are_joined_by_number() -> None:
@@ -85,9 +81,9 @@ def test_counts_are_joined_by_number() -> None:
     operations = evidence.joined.operations
     assert operations["probes"].to_list() == operations["seq"].to_list()
     assert operations.schema["probes"] == pl.UInt32
-    assert list(inconclusive.miscounted(evidence)) == []
+    assert list(inconclusive.counts_of_other_operations(evidence)) == []
 
 
 def test_a_window_of_another_width_is_another_operations() -> None:
-    (sentence,) = inconclusive.miscounted(counted({1: 1}))
+    (sentence,) = inconclusive.counts_of_other_operations(counted({1: 1}))
     assert "2 constants" in sentence
