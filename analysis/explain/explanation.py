@@ -29,6 +29,7 @@ from capture.run_folder.explanation import (
     Window,
 )
 from capture.run_folder.folder import RunFolder
+from capture.run_folder.manifest import SCHEMA
 from capture.run_folder.session_file import write_sr
 from firmware import build as firmware
 from firmware import catalogue
@@ -92,8 +93,10 @@ def _manifest(folder: Path) -> dict[str, Any]:
         raise ExplainError(f"{path} cannot be read ({error.strerror}); name the folder of a run.") from None
     except (ValueError, RecursionError):
         raise ExplainError(f"{path} is not JSON; decode the run again.") from None
-    if not isinstance(content, dict) or content.get("schema") != 1:
-        raise ExplainError(f"{path} is not of schema 1, the only one that can be explained.")
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        raise ExplainError(
+            f"{path} is not of schema {SCHEMA}, the only one that can be explained; decode the run again."
+        )
     return content
 
 
