@@ -18,6 +18,9 @@ _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]{1,80}")
 _TABLE = "a table of keys and values"
 _LIST = "a list"
 
+# More than these are no help in a sentence.
+_MOST_LISTED = 12
+
 # What must stand there, by the validator's kind of error; the braces are filled from its context.
 _EXPECTED = {
     "bool_type": "true or false",
@@ -82,6 +85,8 @@ def unknown_key(given: str, known: Collection[str]) -> WrongValueError:
     """The refusal of a key that is not among `known`."""
     choices = sorted(known)
     listed = f"the keys here are {', '.join(choices)}" if choices else "no keys belong here"
+    if len(choices) > _MOST_LISTED:
+        listed = "drop it"
     return WrongValueError("is unknown", given, remedy=f"{listed}.{near_miss(given, choices)}")
 
 

@@ -61,7 +61,7 @@ def test_what_is_read_is_what_was_written(tmp_path: Path, content: dict[str, Any
     [
         ([], "[]", "the file must be a table of keys and values, not a list; explain the run again."),
         (TOLD | {"schema": 2}, '"schema": 2,', "schema must be 1, not 2; explain the run again."),
-        (TOLD | {"stack": []}, '"stack": []', "stack is unknown; the keys here are allocator, *"),
+        (TOLD | {"stack": []}, '"stack": []', "stack is unknown; drop it."),
         (TOLD | {"replayed": True}, "{", "cycles is missing; add it."),
         (TOLD | {"replayed": "no"}, '"replayed": "no",', "replayed must be one of False, True, not 'no'; *"),
         (
