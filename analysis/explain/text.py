@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from capture.run_folder.explanation import Explanation, HeapMap, Total, Unreplayed
+from capture.run_folder.manifest import Maximum
 
 _WORDS = {
     "critical": "The longest critical section of an allocation",
@@ -42,16 +41,14 @@ def _title(found: Explanation) -> str:
     return f"{_WORDS[found.quantity]} in {found.scenario} with {found.allocator}: {value}{doubt}"
 
 
-def _operation(maximum: dict[str, Any]) -> list[str]:
-    if maximum["seq"] is None:
+def _operation(maximum: Maximum) -> list[str]:
+    if maximum.seq is None:
         return ["The stimulus fell outside of all operations."]
-    label = f", {maximum['label']}" if maximum["label"] else ""
-    kind = {"A": "allocation", "O": "allocation, out of memory", "F": "free"}.get(
-        maximum["kind"], "operation"
-    )
-    probes = "" if maximum["probes"] is None else f", {maximum['probes']:,} probes"
-    blocks = f"{maximum['live']:,} blocks live after it"
-    return [f"Operation {maximum['seq']:,}: {kind} of {maximum['size']:,} bytes{label}{probes}, {blocks}."]
+    label = f", {maximum.label}" if maximum.label else ""
+    kind = {"A": "allocation", "O": "allocation, out of memory", "F": "free"}.get(maximum.kind, "operation")
+    probes = "" if maximum.probes is None else f", {maximum.probes:,} probes"
+    blocks = f"{maximum.live:,} blocks live after it"
+    return [f"Operation {maximum.seq:,}: {kind} of {maximum.size:,} bytes{label}{probes}, {blocks}."]
 
 
 def _totals(title: str, totals: list[Total], cycles: int) -> list[str]:
