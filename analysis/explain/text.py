@@ -10,6 +10,7 @@ _WORDS = {
     "free": "The longest critical section of a free",
     "latency": "The longest wait of an interrupt",
 }
+_KINDS = {"A": "allocation", "O": "allocation, out of memory", "F": "free"}
 _MOST_FUNCTIONS = 8
 _MOST_INSTRUCTIONS = 8
 
@@ -42,10 +43,10 @@ def _title(found: Explanation) -> str:
 
 
 def _operation(maximum: Maximum) -> list[str]:
-    if maximum.seq is None:
+    if maximum.seq is None or maximum.size is None or maximum.live is None:
         return ["The stimulus fell outside of all operations."]
     label = f", {maximum.label}" if maximum.label else ""
-    kind = {"A": "allocation", "O": "allocation, out of memory", "F": "free"}.get(maximum.kind, "operation")
+    kind = _KINDS.get(maximum.kind or "", "operation")
     probes = "" if maximum.probes is None else f", {maximum.probes:,} probes"
     blocks = f"{maximum.live:,} blocks live after it"
     return [f"Operation {maximum.seq:,}: {kind} of {maximum.size:,} bytes{label}{probes}, {blocks}."]
