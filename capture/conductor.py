@@ -45,7 +45,7 @@ def run(
     duration. `records` is what carries them, uart or rtt. `progress` is told what is going on, in a few
     words. `bounds` says what the critical sections of an image can take at the most.
 
-    Raises CaptureError where nothing could be observed, WriteError where the folder cannot be written.
+    Raises TailscopeError where nothing could be observed, WriteError where the folder cannot be written.
     """
     plan = plan.recorded_by(records)
     resource = read_bench().board(board_name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from analysis.explain.errors import ExplainError
 from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST, Replay, replay, window
 from analysis.explain.worst import Worst, find
-from capture.files.errors import CaptureError
 from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList, read_parquet
 from capture.run_folder.explanation import (
@@ -29,7 +27,9 @@ from capture.run_folder.explanation import (
     Window,
 )
 from capture.run_folder.folder import RunFolder
+from capture.run_folder.manifest import Manifest, read_manifest
 from capture.run_folder.session_file import write_sr
+from capture.run_folder.tables import read_operations
 from firmware import build as firmware
 from firmware import catalogue
 from scenarios.errors import ImageError
@@ -49,15 +49,12 @@ def explain(folder: Path, quantity: str = "critical") -> Explanation:
     """Explains the worst sample of `quantity` (worst.QUANTITIES) of the run in `folder`.
 
     Writes explain/<quantity>.json, .sr and, of a virtual run, -instructions.csv into the folder, and returns
-    the content of the first. Raises ExplainError with one sentence, also where the replay is not the run.
+    the content of the first. Raises TailscopeError with one sentence, also where the replay is not the run.
     """
-    manifest = _manifest(folder)
-    try:
-        edges = read_parquet(folder / names.EDGES)
-        operations = pl.read_parquet(folder / names.OPERATIONS)
-    except (CaptureError, OSError, pl.exceptions.PolarsError) as error:
-        raise ExplainError(f"The run cannot be explained: {error}") from None
-    worst = find(quantity, manifest.get("maxima", {}), operations, edges)
+    manifest = read_manifest(folder / names.MANIFEST)
+    edges = read_parquet(folder / names.EDGES)
+    operations = read_operations(folder / names.OPERATIONS)
+    worst = find(quantity, manifest.maxima, operations, edges)
     told = _told(manifest, worst, edges)
     unknown = _unknown(manifest)
     executed: list[execution.Step] = []
@@ -84,55 +81,39 @@ def _image(folder: Path) -> bytes:
         raise ExplainError(f"{names.IMAGE} cannot be read: {error}") from None
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
-    path = folder / names.MANIFEST
-    try:
-        content = json.loads(path.read_bytes())
-    except OSError as error:
-        raise ExplainError(f"{path} cannot be read ({error.strerror}); name the folder of a run.") from None
-    except (ValueError, RecursionError):
-        raise ExplainError(f"{path} is not JSON; decode the run again.") from None
-    if not isinstance(content, dict) or content.get("schema") != 1:
-        raise ExplainError(f"{path} is not of schema 1, the only one that can be explained.")
-    return content
-
-
-def _unknown(manifest: dict[str, Any]) -> list[str]:
+def _unknown(manifest: Manifest) -> list[str]:
     """Why the run cannot be replayed; empty where it can."""
-    if "virtual_nucleo" not in manifest.get("tools", {}):
+    if "virtual_nucleo" not in manifest.tools:
         return [_REAL_BOARD]
-    return [_BY_RTT] if manifest.get("records") == "rtt" else []
+    return [_BY_RTT] if manifest.records == "rtt" else []
 
 
-def _elf(manifest: dict[str, Any]) -> Path:
+def _elf(manifest: Manifest) -> Path:
     """The firmware of the run, built again."""
-    art = int(manifest["firmware"]["flash_acr"], 16) & _ACCELERATOR != 0
-    knobs = {name: int(value) for name, value in manifest["turned_knobs"].items()}
-    kernel_calls = bool(manifest["firmware"].get("kernel_calls"))
-    image = firmware.build(manifest["allocator"], art, manifest["locking"], knobs, kernel_calls)
-    if image.sha256 != manifest["firmware"]["elf_sha256"]:
+    knobs = {name: int(value) for name, value in manifest.turned_knobs.items() if value.isdecimal()}
+    image = firmware.build(
+        manifest.allocator, manifest.accelerated, manifest.locking, knobs, manifest.firmware.kernel_calls
+    )
+    ran = manifest.firmware.elf_sha256
+    if image.sha256 != ran:
         raise ExplainError(
-            f"The firmware of the run ({manifest['firmware']['elf_sha256'][:12]}) is not what the "
-            f"sources build now ({image.sha256[:12]}): check out those of the run, or run the scenario again."
+            f"The firmware of the run ({ran[:12]}) is not what the sources build now "
+            f"({image.sha256[:12]}): check out those of the run, or run the scenario again."
         )
     return image.elf
 
 
-# RM0368 §3.8.1: prefetch, instruction cache, data cache.
-_ACCELERATOR = 0x700
-
-
-def _told(manifest: dict[str, Any], worst: Worst, edges: EdgeList) -> dict[str, Any]:
+def _told(manifest: Manifest, worst: Worst, edges: EdgeList) -> dict[str, Any]:
     """What the wire and the records tell, on any board: the fields of Told."""
     return {
         "schema": 1,
         "quantity": worst.quantity,
         "key": worst.key,
         "value_ns": worst.value_ns,
-        "maximum": dict(worst.maximum),
-        "allocator": manifest["allocator"],
-        "scenario": manifest["scenario"],
-        "verdict": manifest["verdict"],
+        "maximum": worst.maximum.model_dump(exclude_unset=True),
+        "allocator": manifest.allocator,
+        "scenario": manifest.scenario,
+        "verdict": manifest.verdict,
         "samplerate_hz": edges.samplerate_hz,
         "start_sample": worst.start,
         "end_sample": worst.end,
@@ -173,17 +154,17 @@ def _facts(
 def _heap(
     program: Program,
     replayed: Replay,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     operations: pl.DataFrame,
     folder: Path,
     worst: Worst,
 ) -> HeapMap:
-    region_bytes = int(manifest["firmware"]["heap_bytes"])
-    if catalogue.allocators()[manifest["allocator"]].kind == "index":
+    region_bytes = manifest.firmware.heap_bytes or 0
+    if catalogue.allocators()[manifest.allocator].kind == "index":
         return heap_map.block_layer_map(program, replayed.heap, region_bytes)
     begun = operations.filter(pl.col("start_sample") < worst.heap_at)
     # The worst operation itself has begun, but not yet done anything, where its own section is explained.
-    done = begun.filter(pl.col("seq") != (-1 if worst.maximum["seq"] is None else worst.maximum["seq"]))
+    done = begun.filter(pl.col("seq") != (-1 if worst.maximum.seq is None else worst.maximum.seq))
     return heap_map.live_map(program, replayed.heap, region_bytes, _live(folder, done))
 
 
@@ -212,16 +193,11 @@ def _keep(
     worst: Worst,
     executed: list[execution.Step],
 ) -> None:
-    place = folder / FOLDER
-    try:
-        place.mkdir(exist_ok=True)
-        kept = RunFolder(place)
-        kept.write(f"{quantity}.sr", lambda path: write_sr(path, _cut(edges, worst)))
-        if executed:
-            kept.write_bytes(f"{quantity}-instructions.csv", _table(executed))
-        kept.write_json(f"{quantity}.json", found.document())
-    except (OSError, CaptureError) as error:
-        raise ExplainError(f"The explanation cannot be written to {place}: {error}") from None
+    kept = RunFolder(folder / FOLDER)
+    kept.write(f"{quantity}.sr", lambda path: write_sr(path, _cut(edges, worst)))
+    if executed:
+        kept.write_bytes(f"{quantity}-instructions.csv", _table(executed))
+    kept.write_json(f"{quantity}.json", found.document())
 
 
 def _cut(edges: EdgeList, worst: Worst) -> EdgeList:

@@ -19,8 +19,10 @@ from analysis.explain.replay import replay
 from analysis.explain.stack import unwind
 from analysis.explain.worst import find
 from capture import conductor
+from capture.files.errors import RunError
 from capture.run_folder.edges import EdgeList, read_parquet
 from capture.run_folder.explanation import Replayed, Unreplayed, read
+from capture.run_folder.manifest import read_manifest
 from capture.run_folder.session_file import read_sr
 from firmware import build as firmware
 from scenarios import catalogue
@@ -118,11 +120,11 @@ def shadow_stack(trace: list[dict[str, Any]], until: int) -> list[int]:
 
 
 def test_the_stack_is_that_of_the_calls_that_were_executed(deepest: Path) -> None:
-    manifest = json.loads((deepest / "run.json").read_text())
+    manifest = read_manifest(deepest / "run.json")
     edges = read_parquet(deepest / "edges.parquet")
     elf = firmware.build("seglist").elf
     operations = pl.read_parquet(deepest / "operations.parquet")
-    worst = find("critical", manifest["maxima"], operations, edges)
+    worst = find("critical", manifest.maxima, operations, edges)
     replayed = replay(elf, (deepest / "operations.bin").read_bytes(), edges, worst)
     frames = unwind(Program(elf), replayed.moment)
     returns = shadow_stack(replayed.trace, replayed.moment.cycle)
@@ -204,7 +206,7 @@ def test_an_unknown_quantity_and_a_folder_that_is_no_run(copy: Path, tmp_path: P
         explanation.explain(copy, "speed")
     with pytest.raises(ExplainError, match="has no sample of free"):
         explanation.explain(copy, "free")
-    with pytest.raises(ExplainError, match="name the folder of a run"):
+    with pytest.raises(RunError, match="the file does not exist; check the path"):
         explanation.explain(tmp_path / "nothing")
 
 
