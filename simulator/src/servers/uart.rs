@@ -40,7 +40,7 @@ impl FromStr for UartArgument {
     }
 }
 
-/// At most so many reads from the host wait here. Then the host must wait.
+/// At most this many reads from the host wait here. Then the host must wait.
 const CHUNKS_AHEAD: usize = 16;
 
 /// How a terminal is closed. What was written reaches the other side a little later, so the

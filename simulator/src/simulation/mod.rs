@@ -44,7 +44,7 @@ enum Held {
     Abandoned,
 }
 
-/// The machine holds at most so many bytes for the UART. Then the host must wait, since a client
+/// The machine holds at most this many bytes for the UART. Then the host must wait, since a client
 /// could send without end.
 const MOST_BYTES_TO_RECEIVE: usize = 1 << 16;
 

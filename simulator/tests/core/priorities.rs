@@ -16,7 +16,7 @@ fn the_group_decides_who_preempts_and_the_rest_who_comes_first() {
     // lines 1 (0x50) and 0 (0x40), then appends its own digit.
     for (prigroup, expected) in [
         (0, 0x123), // all four bits group: line 0 preempts, then line 1
-        (4, 0x123), // bits 7 to 5: 0x40 and 0x50 are one group, above 0x60's; line 0 comes first in it
+        (4, 0x123), // bits 7 to 5: 0x40 and 0x50 are one group, above that of 0x60
         (5, 0x312), // bits 7 to 6: all in one group, nothing preempts; then by subpriority
         (7, 0x312), // no group at all
     ] {
