@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from capture.files.errors import TailscopeError
+from capture.files.turns import taking_turns
 from firmware import catalogue, search_places
 
 _FIRMWARE = Path(__file__).resolve().parent
@@ -83,7 +84,8 @@ def build(
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap holds
     others off (None: the allocator's default), `knobs` its numbers where they differ,
     `kernel_calls` whether operations may call the kernel; `without` leaves out some of
-    INSTRUMENTS, to learn what they cost. Raises BuildError.
+    INSTRUMENTS, to learn what they cost. Of several processes that build the same one at once, one
+    builds and the others wait. Raises BuildError, and WriteError where the folder cannot be made.
     """
     _check_allocator(allocator)
     row = catalogue.allocators()[allocator]
@@ -94,11 +96,12 @@ def build(
         allocator, art, locking or row.lockings[0], {**row.knobs, **(knobs or {})}, kernel_calls, without
     )
     folder = chosen.folder
-    _run("configure", allocator, _configure_command(folder, chosen))
-    _run("compile", allocator, ["cmake", "--build", str(folder)])
     elf = folder / "tailscope.elf"
-    digest = hashlib.sha256(elf.read_bytes()).hexdigest()
-    return FirmwareImage(elf, digest, allocator, _looks(row, elf))
+    with taking_turns(folder):
+        _run("configure", allocator, _configure_command(folder, chosen))
+        _run("compile", allocator, ["cmake", "--build", str(folder)])
+        digest = hashlib.sha256(elf.read_bytes()).hexdigest()
+        return FirmwareImage(elf, digest, allocator, _looks(row, elf))
 
 
 def _looks(row: catalogue.Allocator, elf: Path) -> tuple[int, ...]:

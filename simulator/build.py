@@ -23,7 +23,10 @@ class BuildError(TailscopeError):
 
 
 def build() -> Path:
-    """Builds the release binary where it is out of date and returns its path. Raises BuildError."""
+    """Builds the release binary where it is out of date and returns its path. Raises BuildError.
+
+    Of several processes at once, one builds and the others wait: cargo sees to that itself.
+    """
     _check_cargo()
     command = ["cargo", "build", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
     done = subprocess.run(
