@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from capture.joining.evidence import Evidence
+from capture.plan_file import write_plan
 from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.folder import RunFolder
+from capture.run_folder.manifest import Manifest, Verdict
 from capture.run_folder.session_file import write_sr
+from capture.run_folder.tables import write_table
 from capture.summary.summary import Setting, summarise_run
-from capture.verdict.verdict import Verdict
+from scenarios.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -27,34 +30,33 @@ class RunResult:
     interrupted: bool = False
 
 
-def keep_observation(
-    folder: RunFolder, image: bytes, edges: EdgeList, serial_bytes: bytes, counts: bytes | None = None
+def store_observation(
+    folder: RunFolder, plan: Plan, edges: EdgeList, serial_bytes: bytes, counts: bytes | None = None
 ) -> None:
-    """Writes what cannot be had again: records, edges, the image, what the virtual board counted, and the
-    session for PulseView.
+    """Writes what cannot be had again: records, edges, image and plan, what the virtual board counted, and
+    the session for PulseView.
     """
     folder.write_bytes(names.SERIAL_LOG, serial_bytes)
     folder.write(names.EDGES, edges.write_parquet)
-    folder.write_bytes(names.IMAGE, image)
+    folder.write_bytes(names.IMAGE, plan.image)
+    folder.write(names.PLAN, lambda path: write_plan(path, plan))
     if counts is not None:
         folder.write_bytes(names.COUNTS, counts)
     folder.write(names.SESSION, lambda path: write_sr(path, edges))
 
 
-def keep_findings(folder: RunFolder, evidence: Evidence, setting: Setting) -> RunResult:
+def store_findings(folder: RunFolder, evidence: Evidence, setting: Setting) -> RunResult:
     """Writes the tables and, last of all, run.json."""
     manifest = summarise_run(evidence, setting)
-    folder.write(names.OPERATIONS, _parquet(evidence.joined.operations))
-    folder.write(names.INTERRUPTS, _parquet(evidence.joined.interrupts))
-    folder.write_json(names.MANIFEST, manifest)
+    folder.write(names.OPERATIONS, _writer(evidence.joined.operations))
+    folder.write(names.INTERRUPTS, _writer(evidence.joined.interrupts))
+    folder.write_json(names.MANIFEST, manifest.as_json())
     return _result(folder, manifest)
 
 
-def _parquet(table: pl.DataFrame) -> Any:
-    """A writer whose bytes depend on the table alone."""
-    return lambda path: table.write_parquet(path, compression="zstd", compression_level=3)
+def _writer(table: pl.DataFrame) -> Callable[[Path], None]:
+    return lambda path: write_table(path, table)
 
 
-def _result(folder: RunFolder, manifest: dict[str, Any]) -> RunResult:
-    interrupted = bool(manifest["tool_report"]["interrupted"])
-    return RunResult(folder.path, manifest["verdict"], tuple(manifest["reasons"]), interrupted)
+def _result(folder: RunFolder, manifest: Manifest) -> RunResult:
+    return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons), manifest.tool_report.interrupted)

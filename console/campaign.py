@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from analysis.bounds.image import bounds_of_run
 from analysis.explain import explanation
 from analysis.explain.errors import ExplainError
 from capture import conductor
@@ -94,6 +95,7 @@ def _run_one(
         runs_folder=runs_folder,
         duration_s=options.duration_s,
         records=options.records,
+        bounds=bounds_of_run,
         progress=lambda step: _tell(status, f"{title}: {step}"),
     )
     status.console.print(f"{escape(title)}: {result.verdict}")

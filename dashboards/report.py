@@ -10,6 +10,7 @@ from typing import Any
 
 from plotly.offline import get_plotlyjs
 
+from capture.files.errors import RunError
 from capture.files.whole import write_bytes
 from dashboards.captures import embed
 from dashboards.chart import Chart
@@ -26,7 +27,7 @@ from dashboards.figures.survival import survival
 from dashboards.figures.task_latency_by_depth import task_latency_by_depth
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.headline import headline
-from dashboards.runs import LoadedRun, RunError, load_run
+from dashboards.runs import LoadedRun, load_run
 from dashboards.series import Series, by_scenario
 from dashboards.tables.comparison import comparison_table
 from dashboards.tables.details import run_details

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.bounds.errors import NoBoundError
@@ -11,6 +10,9 @@ from analysis.bounds.facts import Loops
 from analysis.bounds.section import Sections
 from analysis.explain.errors import ExplainError
 from analysis.explain.program import Program
+from capture.run_folder.manifest import SectionBound
+from capture.run_folder.records import Boot
+from firmware.build import FirmwareImage
 
 FACADES = {
     "allocate": "heap_allocate",
@@ -23,27 +25,20 @@ _SCHEDULER = (
 )
 
 
-@dataclass(frozen=True)
-class SectionBound:
-    """At the most so much, interrupts apart; null and `why_not` where that cannot be shown.
-
-    `region_decided` where it grows with the region's size, because a loop walks its free blocks.
-    """
-
-    instructions: int | None
-    cycles: int | None
-    region_decided: bool = False
-    why_not: str | None = None
+def bounds_of_run(image: FirmwareImage, boot: Boot) -> dict[str, SectionBound]:
+    """The bounds of an image, built as the firmware says that it is."""
+    knobs = {name: int(value) for name, value in boot.knob_values.items() if value.isdecimal()}
+    return bounds_of(image.elf, image.allocator, boot.locking, knobs)
 
 
 def bounds_of(elf: Path, allocator: str, locking: str, knobs: Mapping[str, int]) -> dict[str, SectionBound]:
     """The bound of each of FACADES. What cannot be bounded says why; nothing is raised."""
     if locking == "scheduler":
-        return {name: SectionBound(None, None, why_not=_SCHEDULER) for name in FACADES}
+        return {name: _none(_SCHEDULER) for name in FACADES}
     try:
         program = Program(elf)
     except ExplainError as error:
-        return {name: SectionBound(None, None, why_not=str(error)) for name in FACADES}
+        return {name: _none(str(error)) for name in FACADES}
     return {name: _bound(program, facade, allocator, knobs) for name, facade in FACADES.items()}
 
 
@@ -52,5 +47,14 @@ def _bound(program: Program, facade: str, allocator: str, knobs: Mapping[str, in
     try:
         found = Sections(program, loops.passes).bound(facade)
     except NoBoundError as error:
-        return SectionBound(None, None, why_not=str(error))
-    return SectionBound(found.instructions, found.cycles, loops.region_decided)
+        return _none(str(error))
+    return SectionBound(
+        instructions=found.instructions,
+        cycles=found.cycles,
+        region_decided=loops.region_decided,
+        why_not=None,
+    )
+
+
+def _none(why_not: str) -> SectionBound:
+    return SectionBound(instructions=None, cycles=None, region_decided=False, why_not=why_not)

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from capture.files.documents import Table
 
 # Shares in ten-thousandths. A percentile finer than the samples is a guess: the 99th needs a hundred of them.
 MYRIAD = 10_000
 PERCENTILES = {"median": 5_000, "p90": 9_000, "p99": 9_900, "p99_9": 9_990, "p99_99": 9_999}
 
+Number = int | float
 
-class Summary(TypedDict):
+
+class Summary(Table):
     """Count, median, percentiles and maximum, in the unit of what was summarised; None where the samples are
     too few.
     """
 
     n: int
-    median: float | int | None
-    p90: float | int | None
-    p99: float | int | None
-    p99_9: float | int | None
-    p99_99: float | int | None
-    max: float | int | None
+    median: Number | None = None
+    p90: Number | None = None
+    p99: Number | None = None
+    p99_9: Number | None = None
+    p99_99: Number | None = None
+    max: Number | None = None
+
+    def less(self, baseline: float) -> Summary:
+        """Every statistic less `baseline`; the count is the same."""
+        taken = {
+            name: None if (value := getattr(self, name)) is None else value - baseline
+            for name in (*PERCENTILES, "max")
+        }
+        return Summary(n=self.n, **taken)
 
 
 def samples_needed(per_myriad: int) -> int:
@@ -49,7 +61,7 @@ def summarise(values: npt.ArrayLike) -> Summary:
         name: _at_rank(ordered, rank(n, share)) if n >= samples_needed(share) else None
         for name, share in PERCENTILES.items()
     }
-    return cast(Summary, {"n": n, **found, "max": _at_rank(ordered, n) if n else None})
+    return Summary(n=n, **found, max=_at_rank(ordered, n) if n else None)
 
 
 def _at_rank(ordered: npt.NDArray[Any], number: int) -> float | int:

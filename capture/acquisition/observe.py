@@ -17,9 +17,9 @@ from capture.acquisition.serial_reader import SerialReader
 from capture.acquisition.sigrok_cli import CaptureRequest, CaptureResult, SigrokCapture
 from capture.desk.bench import AnalyzerResource
 from capture.desk.boards import Board
-from capture.joining.evidence import ToolReport
 from capture.run_folder.edges import CHANNELS, EdgeList
 from capture.run_folder.folder import IMAGE
+from capture.run_folder.manifest import ToolReport
 
 # After the last sample the last records are still under way, for a while on a busy host; where the capture
 # broke off there may be none.

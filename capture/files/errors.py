@@ -15,6 +15,10 @@ class CaptureError(TailscopeError):
     """A capture cannot be made, read or used."""
 
 
+class RunError(TailscopeError):
+    """A run folder cannot be read or shown."""
+
+
 def first_line(error: BaseException) -> str:
     """The first line of what an exception says, or its kind where it says nothing."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

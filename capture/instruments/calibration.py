@@ -18,8 +18,6 @@ from analysis.metrology.quantiles import nearest_rank
 from capture.reading.wire import SECTIONS_PER_END, Wire
 from capture.run_folder.records import CalibrationRecord
 
-Cycles = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class MarkerCost:

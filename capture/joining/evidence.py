@@ -9,21 +9,9 @@ from capture.joining.join import Join, join
 from capture.reading.probes import Probes, witness
 from capture.reading.wire import Wire, read_wire
 from capture.run_folder.edges import EdgeList
+from capture.run_folder.manifest import ToolReport
 from capture.run_folder.records import Boot, RecordLog, parse
 from scenarios.plan import Plan
-
-
-@dataclass(frozen=True)
-class ToolReport:
-    """What the tools did, apart from the data they brought.
-
-    `losses` are sentences on what a tool did not deliver, `oddities` on what it said or did unexpectedly.
-    """
-
-    asked_samples: int
-    interrupted: bool = False
-    losses: tuple[str, ...] = ()
-    oddities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,7 +44,7 @@ class Evidence:
         return error_budgets(self.instruments, self.joined.operations, self.joined.interrupts)
 
 
-def weigh(
+def decode(
     plan: Plan, tools: ToolReport, edges: EdgeList, serial_bytes: bytes, counts: bytes | None = None
 ) -> Evidence:
     """Decodes and joins what a run left behind; a broken run gives as much as can be joined.

@@ -12,22 +12,7 @@ import polars as pl
 from capture.instruments.ticks import Ticks
 from capture.reading import vectorised
 from capture.reading.wire import NS_PER_S, Windows, Wire
-
-INTERRUPTS_SCHEMA = pl.Schema(
-    {
-        "control": pl.Boolean,
-        "sample": pl.Int64,
-        "time_ns": pl.Float64,
-        "isr_latency_ns": pl.Float64,
-        "task_latency_ns": pl.Float64,
-        "operation_seq": pl.UInt32,
-        "hit": pl.String,
-        "missed": pl.Boolean,
-        "tick_phase_cycles": pl.Float64,
-        "tick": pl.Boolean,
-        "task_tick": pl.Boolean,
-    }
-)
+from capture.run_folder.tables import INTERRUPTS
 
 
 def interrupts_of(
@@ -68,9 +53,7 @@ def _stimuli(
         "missed": pl.Series(found.missed),
         **_ticks(ticks, sample, found.answer_sample, woken if task else None),
     }
-    frame = pl.DataFrame(columns).select(
-        pl.col(name).cast(dtype) for name, dtype in INTERRUPTS_SCHEMA.items()
-    )
+    frame = pl.DataFrame(columns).select(pl.col(name).cast(dtype) for name, dtype in INTERRUPTS.items())
     return frame.filter(pl.col("sample") >= wire.begin)
 
 

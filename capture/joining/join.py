@@ -20,33 +20,8 @@ from capture.reading import vectorised
 from capture.reading.probes import Probes
 from capture.reading.wire import NS_PER_S, PulseTrain, Windows, Wire
 from capture.run_folder.records import CalibrationRecord, OperationRecord, RecordLog, TickRecord
+from capture.run_folder.tables import OPERATIONS
 from scenarios.plan import Plan
-
-OPERATIONS_SCHEMA = pl.Schema(
-    {
-        "seq": pl.UInt32,
-        "kind": pl.String,
-        "size": pl.UInt32,
-        "measured": pl.Boolean,
-        "probes": pl.UInt32,
-        "dwt_cycles": pl.UInt32,
-        "dwt_operation_cycles": pl.UInt32,
-        "wire_critical_ns": pl.Float64,
-        "wire_operation_ns": pl.Float64,
-        "wire_critical_samples": pl.Int64,
-        "wire_operation_samples": pl.Int64,
-        "start_sample": pl.Int64,
-        "disagreement_cycles": pl.Float64,
-        "control_hits": pl.UInt32,
-        "isr_hits": pl.UInt32,
-        "live": pl.UInt32,
-        "bytes_in_use": pl.UInt32,
-        "label": pl.String,
-        "trial": pl.UInt32,
-        "depth": pl.UInt32,
-        "trials_minimum_cycles": pl.UInt32,
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -125,7 +100,7 @@ def _operations(
     )
     if cost is not None:
         frame = frame.with_columns(disagreement_cycles=_disagreement(wire, cost))
-    return frame.select(pl.col(name).cast(dtype) for name, dtype in OPERATIONS_SCHEMA.items())
+    return frame.select(pl.col(name).cast(dtype) for name, dtype in OPERATIONS.items())
 
 
 def _trials_minimum() -> pl.Expr:
@@ -147,7 +122,7 @@ def _witnessed(records: list[OperationRecord]) -> dict[str, pl.Series]:
         "bytes_in_use": "bytes_in_use",
     }
     return {
-        column: pl.Series([getattr(record, source) for record in records], dtype=OPERATIONS_SCHEMA[column])
+        column: pl.Series([getattr(record, source) for record in records], dtype=OPERATIONS[column])
         for column, source in sources.items()
     }
 

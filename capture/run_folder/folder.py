@@ -19,6 +19,7 @@ INTERRUPTS = "interrupts.parquet"
 IMAGE = "operations.bin"
 SERIAL_LOG = "uart.log"
 COUNTS = "counts.csv"
+PLAN = "plan.parquet"
 
 
 class RunFolder:

@@ -33,6 +33,12 @@ class Boot:
     locking: str
     knobs: str
 
+    @property
+    def knob_values(self) -> dict[str, str]:
+        """The knobs of the allocator's build, by name; the record has them as NAME=VALUE/NAME=VALUE."""
+        words = (word.partition("=") for word in self.knobs.split("/"))
+        return {name: value for name, separator, value in words if separator}
+
 
 @dataclass(frozen=True, slots=True)
 class Proof:

@@ -37,4 +37,4 @@ def _idle(quantity: Quantity, interrupts: pl.DataFrame) -> dict[str, Any] | None
     tick = "task_tick" if quantity.column == "task_latency_ns" else "tick"
     calm = interrupts.filter((pl.col("control") == control) & (pl.col("hit") == "none") & ~pl.col(tick))
     found = summarise(calm[quantity.column].drop_nulls().to_numpy())
-    return {"value": found["median"], "n": found["n"]} if found["n"] else None
+    return {"value": found.median, "n": found.n} if found.n else None

@@ -3,42 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import polars as pl
 
-from analysis.bounds.image import bounds_of
 from capture.joining.evidence import Evidence
+from capture.run_folder.manifest import SectionBound
 from capture.run_folder.records import Boot
-from firmware.build import FirmwareImage
 from scenarios.operations import Allocate, Mark, decode
 
-_KEPT = ("instructions", "cycles", "region_decided", "why_not")
 
-
-def of_firmware(image: FirmwareImage, evidence: Evidence) -> dict[str, dict[str, Any]]:
-    """The bounds of the image that ran, by section; empty where the firmware did not tell its lock."""
-    boot = evidence.log.first(Boot)
-    if boot is None:
-        return {}
-    words = (word.partition("=") for word in boot.knobs.split("/"))
-    knobs = {name: int(value) for name, separator, value in words if separator}
-    return {
-        name: asdict(bound)
-        for name, bound in bounds_of(image.elf, image.allocator, boot.locking, knobs).items()
-    }
-
-
-def beside(bounds: Mapping[str, Mapping[str, Any]], evidence: Evidence) -> dict[str, dict[str, Any]]:
+def beside(bounds: Mapping[str, SectionBound], evidence: Evidence) -> dict[str, dict[str, Any]]:
     """Each bound with the longest section observed that no interrupt lengthened, and their ratio."""
     boot = evidence.log.first(Boot)
     found = {}
     for name, bound in bounds.items():
-        kept = {key: bound.get(key) for key in _KEPT}
-        cycles, observed = kept["cycles"], _longest(name, evidence)
+        cycles, observed = bound.cycles, _longest(name, evidence)
         found[name] = {
-            **kept,
+            **bound.model_dump(),
             "ns": cycles * 1e9 / boot.core_hz if cycles is not None and boot else None,
             "observed_cycles": observed,
             "ratio": cycles / observed if cycles is not None and observed else None,
@@ -46,7 +28,7 @@ def beside(bounds: Mapping[str, Mapping[str, Any]], evidence: Evidence) -> dict[
     return found
 
 
-def exceeded(bounds: Mapping[str, Mapping[str, Any]], evidence: Evidence) -> list[str]:
+def exceeded(bounds: Mapping[str, SectionBound], evidence: Evidence) -> list[str]:
     """A sentence for each bound that the run refutes."""
     return [
         f"A section took {bound['observed_cycles']:,} cycles, more than its bound of {bound['cycles']:,} "

@@ -14,8 +14,6 @@ from capture.reading.vectorised import fit_clock
 from capture.reading.wire import COMMON_CHANNELS, Samples, Wire
 from capture.run_folder.records import CostRecord, TickRecord
 
-SKEW_REFERENCE = "STIM"
-
 
 def instruments(evidence: Evidence) -> dict[str, Any]:
     """Error budget, calibration, clocks, tick, and how wire and DWT agree."""
@@ -58,7 +56,7 @@ def _cost(evidence: Evidence, instrument: str) -> int | None:
 
 
 def _skew(evidence: Evidence, channel: str) -> dict[str, float] | None:
-    skew = skew_between(evidence.wire, SKEW_REFERENCE, channel)
+    skew = skew_between(evidence.wire, "STIM", channel)
     return None if skew is None else asdict(skew)
 
 

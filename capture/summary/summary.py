@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
-from analysis.metrology.quantiles import Summary, summarise
+from analysis.metrology.quantiles import summarise
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import curves
 from capture.reading.wire import NS_PER_S
+from capture.run_folder.manifest import SCHEMA, Manifest, SectionBound
 from capture.run_folder.quantities import QUANTITIES, of_each
 from capture.run_folder.records import Boot, EndRecord, HeapRecord, StatRecord
 from capture.summary.baselines import baseline
@@ -21,9 +22,6 @@ from capture.summary.intervals import intervals
 from capture.summary.maxima import maximum
 from capture.verdict.verdict import judge
 from firmware.catalogue import allocators
-
-SCHEMA = 1
-SKEW_REFERENCE = "STIM"
 
 
 @dataclass(frozen=True)
@@ -35,13 +33,16 @@ class Setting:
     analyzer: str
     elf_sha256: str
     tools: Mapping[str, str] = field(default_factory=dict)
-    warnings: Sequence[str] = ()
-    bounds: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    bounds: Mapping[str, SectionBound] = field(default_factory=dict)
     """Of the critical sections, from the machine code; empty where they were not asked for."""
 
 
-def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
-    """The whole content of run.json, ready for JSON."""
+def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
+    """The whole content of run.json."""
+    return Manifest.of(_content(evidence, setting))
+
+
+def _content(evidence: Evidence, setting: Setting) -> dict[str, Any]:
     plan, edges = evidence.plan, evidence.edges
     verdict, reasons = judge(evidence)
     return {
@@ -54,7 +55,6 @@ def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "analyzer": setting.analyzer,
         "samplerate_hz": edges.samplerate_hz,
         "total_samples": edges.total_samples,
-        "asked_samples": evidence.tools.asked_samples,
         "verdict": verdict,
         "reasons": list(reasons),
         "seed": plan.seed,
@@ -80,14 +80,8 @@ def summarise_run(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "interrupts": _interrupt_counts(evidence),
         "serial": _serial(evidence),
         "tools": dict(setting.tools),
-        "tool_report": {
-            "interrupted": evidence.tools.interrupted,
-            "losses": list(evidence.tools.losses),
-            "oddities": list(evidence.tools.oddities),
-        },
-        "warnings": list(
-            dict.fromkeys([*setting.warnings, *_warnings(evidence), *exceeded(setting.bounds, evidence)])
-        ),
+        "tool_report": evidence.tools.model_dump(mode="json"),
+        "warnings": [*_warnings(evidence), *exceeded(setting.bounds, evidence)],
     }
 
 
@@ -107,8 +101,7 @@ def _firmware(evidence: Evidence, setting: Setting) -> dict[str, Any]:
 def _build_choices(evidence: Evidence) -> dict[str, Any]:
     """How the heap held others off, and the allocator's knobs: all, and those not at their default."""
     boot = evidence.log.first(Boot)
-    words = (word.partition("=") for word in boot.knobs.split("/")) if boot else ()
-    knobs = {name: value for name, separator, value in words if separator}
+    knobs = boot.knob_values if boot else {}
     row = allocators().get(boot.allocator) if boot else None
     usual = {name: str(value) for name, value in row.knobs.items()} if row else {}
     return {
@@ -130,11 +123,10 @@ def _counts(operations: pl.DataFrame) -> dict[str, int]:
     }
 
 
-def _statistics(evidence: Evidence) -> dict[str, Summary]:
+def _statistics(evidence: Evidence) -> dict[str, dict[str, Any]]:
     joined = evidence.joined
-    return of_each(
-        joined.operations, joined.interrupts, lambda quantity, samples: summarise(samples[quantity.column])
-    )
+    values = of_each(joined.operations, joined.interrupts, lambda quantity, rows: rows[quantity.column])
+    return {key: summarise(column).model_dump() for key, column in values.items()}
 
 
 def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:

@@ -20,7 +20,7 @@ from capture.run_folder.records import (
     PlanRecord,
     StatRecord,
 )
-from capture.verdict import instruments as instrument_doubt
+from capture.verdict import instruments
 
 
 def checksum_failure(evidence: Evidence) -> Iterator[str]:
@@ -199,7 +199,7 @@ RULES = (
     windows_and_records_differ,
     records_differ_from_plan,
     window_without_one_pulse,
-    *instrument_doubt.RULES,
+    *instruments.RULES,
     critical_section_unseen,
     wire_and_dwt_disagree,
     nothing_preempted,

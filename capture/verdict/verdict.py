@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Literal
 
 from capture.joining.evidence import Evidence
-from capture.verdict import inconclusive as doubt
-from capture.verdict import truncated as truncation
+from capture.verdict import inconclusive, truncated
 
 Verdict = Literal["complete", "truncated", "inconclusive"]
 
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
     """The verdict and a sentence for each of its reasons, what is missing before what is doubtful."""
-    missing = [reason for rule in truncation.RULES for reason in rule(evidence)]
-    doubtful = [reason for rule in doubt.RULES for reason in rule(evidence)]
+    missing = [reason for rule in truncated.RULES for reason in rule(evidence)]
+    doubtful = [reason for rule in inconclusive.RULES for reason in rule(evidence)]
     verdict: Verdict = "truncated" if missing else "inconclusive" if doubtful else "complete"
     return verdict, (*missing, *doubtful)

@@ -21,15 +21,10 @@ class Ceiling:
 
 def ceiling(run: LoadedRun, section: str) -> Ceiling | None:
     """The bound of `section` (SECTIONS). None where the run tells none."""
-    every = run.manifest.raw.get("bounds")
-    bound = every.get(section) if isinstance(every, dict) else None
-    if not isinstance(bound, dict):
+    bound = run.manifest.bounds.get(section)
+    if bound is None or bound.cycles is None or bound.ns is None:
         return None
-    cycles, ns, ratio = (bound.get(name) for name in ("cycles", "ns", "ratio"))
-    if not isinstance(cycles, int | float) or not isinstance(ns, int | float):
-        return None
-    known = float(ratio) if isinstance(ratio, int | float) else None
-    return Ceiling(float(cycles), float(ns), known, bool(bound.get("region_decided")))
+    return Ceiling(bound.cycles, bound.ns, bound.ratio, bound.region_decided)
 
 
 def sentence(run: LoadedRun) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from analysis.metrology.quantiles import PERCENTILES, samples_needed
 from analysis.metrology.quantiles import PERCENTILES as SHARES
-from analysis.metrology.quantiles import samples_needed
-from dashboards.certainty import PERCENTILES
+from capture.run_folder.quantities import Quantity
 from dashboards.formatting import MISSING, grouped
 from dashboards.formatting import quantity as number
-from dashboards.quantities import REPORTED, Quantity, shown, worst_key
+from dashboards.quantities import REPORTED, shown, worst_key
 from dashboards.selection import fragment
 from dashboards.series import Series
 from dashboards.tables.bounds import ceiling
@@ -43,15 +43,11 @@ _BOUND_WORDS = (
 
 def _legend(series: Sequence[Series]) -> str:
     """What stands beside the numbers, and why it may not."""
-    refused = dict.fromkeys(one.run.manifest.certainty.refused for one in series)
+    refused = dict.fromkeys(one.run.certainty.refused for one in series)
     sentences = [
         "± is the error budget of the value: resolution, clock and skew, as bounds, summed. Overhead is the "
         "share of it that is the bench's own. In brackets: bootstrap interval of the percentile, 95 %.",
-        *(
-            [f"{DEPENDENT} {_DEPENDENCE}"]
-            if any(one.run.manifest.certainty.dependent for one in series)
-            else []
-        ),
+        *([f"{DEPENDENT} {_DEPENDENCE}"] if any(one.run.certainty.dependent for one in series) else []),
         *(sentence for sentence in refused if sentence),
         *([_BOUND_WORDS] if any(ceiling(one.run, "allocate") for one in series) else []),
         *dict.fromkeys(f"{one.name}: {words}" for one in series for words in one.run.treatment),
@@ -72,7 +68,7 @@ def _verdict(one: Series) -> str:
 
 def _group(quantity: Quantity, series: Sequence[Series]) -> str:
     unit = f" ({quantity.unit})" if quantity.unit else ""
-    largest = max((quantity.summary(one.run).max or 0 for one in series), default=0)
+    largest = max((one.run.summary(quantity).max or 0 for one in series), default=0)
     rows = "".join(_row(quantity, one, largest) for one in series)
     words = escape(quantity.words + unit)
     head = f'<tr class="quantity"><th colspan="{COLUMNS}" scope="rowgroup">{words}</th></tr>'
@@ -80,7 +76,7 @@ def _group(quantity: Quantity, series: Sequence[Series]) -> str:
 
 
 def _row(quantity: Quantity, one: Series, largest: float) -> str:
-    summary = quantity.summary(one.run)
+    summary = one.run.summary(quantity)
     return (
         f'<tr><th scope="row">{_swatch(one)}</th><td>{grouped(summary.n)}</td>'
         f"{''.join(_percentile(quantity, one, name) for name in PERCENTILES)}"
@@ -94,13 +90,13 @@ def _swatch(one: Series) -> str:
 
 def _percentile(quantity: Quantity, one: Series, name: str) -> str:
     """The value, and under it the interval in which a repetition would have found it."""
-    summary = quantity.summary(one.run)
+    summary = one.run.summary(quantity)
     value = getattr(summary, name)
     needed = samples_needed(SHARES[name])
     if value is None and 0 < summary.n < needed:
         short = f"{grouped(summary.n)} samples, fewer than {grouped(needed)}"
         return f'<td><abbr title="This percentile of {short}, would say nothing.">{MISSING}</abbr></td>'
-    certainty = one.run.manifest.certainty
+    certainty = one.run.certainty
     interval = certainty.intervals.get(quantity.key, {}).get(name)
     if interval is None:
         return f"<td>{number(value, quantity.unit)}</td>"
@@ -142,7 +138,7 @@ def _ceiling(quantity: Quantity, one: Series) -> str:
 
 def _budget(quantity: Quantity, one: Series) -> str:
     """`±11.9, overhead 261.9`: how wrong the value may be, and how much of it is the bench's own."""
-    certainty = one.run.manifest.certainty
+    certainty = one.run.certainty
     total, own = certainty.budgets.get(quantity.key), certainty.overheads.get(quantity.key)
     if total is None:
         return ""

@@ -11,7 +11,7 @@ from dashboards.runs import LoadedRun
 def run_details(run: LoadedRun) -> str:
     """A folded section; one that is not complete comes unfolded."""
     verdict = run.manifest.verdict
-    manifest = json.dumps(run.manifest.raw, indent=2, ensure_ascii=False)
+    manifest = json.dumps(run.manifest.as_json(), indent=2, ensure_ascii=False)
     unfolded = "" if run.manifest.complete else " open"
     return (
         f'<details{unfolded}><summary><span class="verdict {verdict}">{verdict}</span> '
@@ -20,6 +20,5 @@ def run_details(run: LoadedRun) -> str:
 
 
 def _sentences(run: LoadedRun) -> str:
-    warnings = run.manifest.raw.get("warnings")
-    spoken = [*run.manifest.reasons, *run.notes, *(warnings if isinstance(warnings, list) else [])]
+    spoken = [*run.manifest.reasons, *run.notes, *run.manifest.warnings]
     return f"<ul>{''.join(f'<li>{escape(str(item))}</li>' for item in spoken)}</ul>" if spoken else ""

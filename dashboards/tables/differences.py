@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from html import escape
 
 from analysis.metrology.comparison import Comparison, compare
+from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.formatting import MISSING
 from dashboards.formatting import quantity as number
-from dashboards.quantities import CRITICAL, LATENCY, Quantity, samples
+from dashboards.quantities import samples
 from dashboards.series import Series
 
 _COMPARED = (CRITICAL, LATENCY)
@@ -20,10 +21,10 @@ def differences_table(series: Sequence[Series]) -> str:
     """Each run against the one with the least worst critical section; empty where there is nothing to
     compare.
     """
-    measured = [one for one in series if CRITICAL.summary(one.run).max is not None]
+    measured = [one for one in series if one.run.summary(CRITICAL).max is not None]
     if len(measured) < 2:
         return ""
-    reference = min(measured, key=lambda one: CRITICAL.summary(one.run).max or 0)
+    reference = min(measured, key=lambda one: one.run.summary(CRITICAL).max or 0)
     others = [one for one in measured if one is not reference]
     groups = "".join(_group(quantity, reference, others) for quantity in _COMPARED)
     headings = "".join(f'<th scope="col">{heading}</th>' for heading in _HEADINGS)
@@ -55,7 +56,7 @@ def _row(quantity: Quantity, one: Series, reference: Series) -> str:
     ours, theirs = (samples(run, quantity)[quantity.column].to_numpy() for run in (one.run, reference.run))
     if min(len(ours), len(theirs)) < 2:
         return f"<tr>{name}<td>{MISSING}</td><td>{MISSING}</td></tr>"
-    drawn = not any(run.manifest.certainty.refused for run in (one.run, reference.run))
+    drawn = not any(run.certainty.refused for run in (one.run, reference.run))
     delta, shift = _cells(compare(ours, theirs), drawn)
     return f"<tr>{name}<td>{delta}</td><td>{shift}</td></tr>"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from capture.files.errors import RunError
 from capture.files.whole import WriteError
 from dashboards import extremes, histograms
-from dashboards.manifest import RunError
 from dashboards.series import Series
 from dashboards.tests.synthetic import mem_stress, write_run
 

@@ -17,7 +17,7 @@ from capture.acquisition.observe import Order, observe
 from capture.desk.bench import AnalyzerResource
 from capture.desk.debug_probe import ProbeAddress
 from capture.files.errors import CaptureError
-from capture.joining.evidence import Evidence, weigh
+from capture.joining.evidence import Evidence, decode
 from capture.run_folder.edges import EdgeList
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
@@ -112,7 +112,7 @@ def observed(run: SyntheticRun, uart: bytes, hangs_up: bool = False) -> Evidence
     with SocketBoard(uart, hangs_up) as board:
         observation = observe(board, order, lambda _: None)
         assert board.loaded == (order.elf, order.image)
-    return weigh(run.plan, observation.report, observation.edges, observation.serial_bytes)
+    return decode(run.plan, observation.report, observation.edges, observation.serial_bytes)
 
 
 def test_a_sound_run(run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

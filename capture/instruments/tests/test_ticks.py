@@ -4,15 +4,16 @@ import pytest
 
 from capture.instruments.clocks import CounterFit
 from capture.instruments.ticks import RELEASE_CYCLES, find_ticks
-from capture.joining.evidence import Evidence, ToolReport, weigh
+from capture.joining.evidence import Evidence, decode
 from capture.reading.tests.waveform import Waveform
+from capture.run_folder.manifest import ToolReport
 from capture.run_folder.records import TickRecord
 from capture.tests.synthetic import CORE_HZ, TICK_HANDLER, TICK_PERIOD, SyntheticRun, small_plan
 
 
 def evidence_of(run: SyntheticRun, samplerate_hz: int = CORE_HZ, ppm: int = 0) -> Evidence:
     edges = run.edges(samplerate_hz, ppm)
-    return weigh(run.plan, ToolReport(edges.total_samples), edges, run.uart())
+    return decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart())
 
 
 @pytest.mark.parametrize(("samplerate_hz", "ppm"), [(CORE_HZ, 0), (24_000_000, 50), (200_000_000, -20)])

@@ -1,7 +1,8 @@
 import polars as pl
 import pytest
 
-from capture.joining.evidence import Evidence, ToolReport, weigh
+from capture.joining.evidence import Evidence, decode
+from capture.run_folder.manifest import ToolReport
 from capture.run_folder.quantities import QUANTITIES
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 
@@ -10,7 +11,7 @@ RATES = [(84_000_000, 0), (84_000_000, 80), (24_000_000, 30), (200_000_000, -50)
 
 def evidence_of(run: SyntheticRun, samplerate_hz: int, ppm: int) -> Evidence:
     edges = run.edges(samplerate_hz, ppm)
-    return weigh(run.plan, ToolReport(edges.total_samples), edges, run.uart())
+    return decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart())
 
 
 @pytest.mark.parametrize(("samplerate_hz", "ppm"), RATES)

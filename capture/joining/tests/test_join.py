@@ -2,10 +2,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from capture.joining.evidence import Evidence, ToolReport, weigh
-from capture.joining.interrupts import INTERRUPTS_SCHEMA
-from capture.joining.join import OPERATIONS_SCHEMA
+from capture.joining.evidence import Evidence, decode
 from capture.reading.wire import NS_PER_S
+from capture.run_folder.manifest import ToolReport
+from capture.run_folder.tables import INTERRUPTS, OPERATIONS
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, OPERATION_COST, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
 
@@ -14,7 +14,7 @@ RATES = [(84_000_000, 0), (84_000_000, 30), (24_000_000, 30), (200_000_000, -30)
 
 def evidence_of(run: SyntheticRun, samplerate_hz: int = CORE_HZ, ppm: int = 0) -> Evidence:
     edges = run.edges(samplerate_hz, ppm)
-    return weigh(run.plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart())
+    return decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart())
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_at_the_core_clock_all_is_exact(run: SyntheticRun) -> None:
 
 def test_each_row_carries_its_record_and_its_plan(run: SyntheticRun) -> None:
     table = evidence_of(run).joined.operations
-    assert table.schema == OPERATIONS_SCHEMA
+    assert table.schema == OPERATIONS
     assert table["dwt_cycles"].to_list() == [truth.critical_cycles for truth in run.truths]
     assert table["dwt_operation_cycles"].to_list() == [truth.operation_cycles for truth in run.truths]
     for column in ("seq", "kind", "size", "measured", "label", "trial", "depth"):
@@ -71,7 +71,7 @@ def test_each_row_carries_its_record_and_its_plan(run: SyntheticRun) -> None:
 
 def test_interrupts_tell_what_they_fell_into(run: SyntheticRun) -> None:
     interrupts = evidence_of(run).joined.interrupts
-    assert interrupts.schema == INTERRUPTS_SCHEMA
+    assert interrupts.schema == INTERRUPTS
     stimuli = interrupts.filter(~pl.col("control"))
     assert stimuli["sample"].to_list() == [stimulus for stimulus, _ in run.stimuli]
     cycles = [answer - stimulus for stimulus, answer in run.stimuli]
@@ -181,5 +181,5 @@ def test_an_empty_capture_joins_nothing() -> None:
     run.toggles = []
     evidence = evidence_of(run)
     assert evidence.joined.operations.height == evidence.joined.interrupts.height == 0
-    assert evidence.joined.operations.schema == OPERATIONS_SCHEMA
+    assert evidence.joined.operations.schema == OPERATIONS
     assert judge(evidence)[0] == "truncated"

@@ -9,10 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from capture.joining.interrupts import INTERRUPTS_SCHEMA
-from capture.joining.join import OPERATIONS_SCHEMA
 from capture.joining.sweep import curves, met, short_of_the_end
 from capture.reading.wire import PulseTrain
+from capture.run_folder import tables
 from scenarios.generators.generator import Step
 from scenarios.operations import Call
 from scenarios.plan import Plan, compile_steps
@@ -39,7 +38,7 @@ def operations_of(plan: Plan) -> pl.DataFrame:
         }
         for seq, label in plan.operations.select("seq", "label").iter_rows()
     ]
-    return pl.DataFrame(rows, schema_overrides={"seq": pl.UInt32}).pipe(_completed, OPERATIONS_SCHEMA)
+    return pl.DataFrame(rows, schema_overrides={"seq": pl.UInt32}).pipe(_completed, tables.OPERATIONS)
 
 
 def interrupts_of(phases: list[int], latencies: list[int], control: list[tuple[int, int]]) -> pl.DataFrame:
@@ -57,7 +56,7 @@ def interrupts_of(phases: list[int], latencies: list[int], control: list[tuple[i
         }
         for is_control, sample, latency in [*stimuli, *((True, *pair) for pair in control)]
     ]
-    return pl.DataFrame(rows).pipe(_completed, INTERRUPTS_SCHEMA)
+    return pl.DataFrame(rows).pipe(_completed, tables.INTERRUPTS)
 
 
 def _completed(table: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:

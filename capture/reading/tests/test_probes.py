@@ -6,11 +6,12 @@ import polars as pl
 import pytest
 
 from capture.files.errors import CaptureError
-from capture.joining.evidence import Evidence, ToolReport, weigh
+from capture.joining.evidence import Evidence, decode
 from capture.reading.probes import PULSES_BEFORE, Window, witness
+from capture.run_folder.manifest import ToolReport
 from capture.run_folder.records import parse
 from capture.tests.synthetic import SyntheticRun, record, small_plan
-from capture.verdict import inconclusive as doubt
+from capture.verdict import inconclusive
 
 HEAD = b"window,start_cycle,end_cycle,look0,look1\n"
 
@@ -67,7 +68,7 @@ def counted(widths_off: dict[int, int]) -> Evidence:
     run = SyntheticRun(small_plan())
     edges = run.edges()
     uart = run.uart()
-    evidence = weigh(run.plan, ToolReport(edges.total_samples), edges, uart)
+    evidence = decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, uart)
     rows = []
     for row in evidence.joined.operations.iter_rows(named=True):
         seq = row["seq"]
@@ -75,7 +76,8 @@ def counted(widths_off: dict[int, int]) -> Evidence:
         rows.append(f"{seq + PULSES_BEFORE},{1000 * seq},{1000 * seq + width},{seq},0")
     lines = uart.splitlines(keepends=True)
     lines[0] = boot("heap_4")
-    return weigh(run.plan, ToolReport(edges.total_samples), edges, b"".join(lines), table(*rows))
+    report = ToolReport(asked_samples=edges.total_samples)
+    return decode(run.plan, report, edges, b"".join(lines), table(*rows))
 
 
 def test_counts_are_joined_by_number() -> None:
@@ -83,9 +85,9 @@ def test_counts_are_joined_by_number() -> None:
     operations = evidence.joined.operations
     assert operations["probes"].to_list() == operations["seq"].to_list()
     assert operations.schema["probes"] == pl.UInt32
-    assert list(doubt.miscounted(evidence)) == []
+    assert list(inconclusive.miscounted(evidence)) == []
 
 
 def test_a_window_of_another_width_is_another_operations() -> None:
-    (sentence,) = doubt.miscounted(counted({1: 1}))
+    (sentence,) = inconclusive.miscounted(counted({1: 1}))
     assert "2 constants" in sentence

@@ -5,7 +5,8 @@ from.
 import polars as pl
 import pytest
 
-from capture.joining.evidence import Evidence, ToolReport, weigh
+from capture.joining.evidence import Evidence, decode
+from capture.run_folder.manifest import ToolReport
 from capture.run_folder.quantities import QUANTITIES
 from capture.summary.baselines import baseline
 from capture.summary.intervals import intervals
@@ -25,7 +26,7 @@ def run() -> SyntheticRun:
 @pytest.fixture(scope="module")
 def evidence(run: SyntheticRun) -> Evidence:
     edges = run.edges()
-    return weigh(run.plan, ToolReport(edges.total_samples), edges, run.uart())
+    return decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart())
 
 
 def test_the_longest_section_is_told_with_its_operation(run: SyntheticRun, evidence: Evidence) -> None:
@@ -89,7 +90,7 @@ def test_a_ramp_has_no_intervals_and_says_why() -> None:
     assert plan.ramp and not catalogue.load("mem_stress").compile().ramp and not small_plan(depth=1).ramp
     run = SyntheticRun(plan)
     edges = run.edges()
-    joined = weigh(plan, ToolReport(edges.total_samples), edges, run.uart()).joined
+    joined = decode(plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart()).joined
     refused = intervals(joined.operations, joined.interrupts, ramp=True)
     assert refused["of"] == {} and refused["refused"].endswith("gets no interval.")
 

@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import pytest
 
-from capture.joining.evidence import Evidence, ToolReport, weigh
+from capture.joining.evidence import Evidence, decode
+from capture.run_folder.manifest import ToolReport
 from capture.tests.synthetic import BIT, SyntheticRun, record, small_plan
 from capture.verdict.verdict import judge
 
@@ -19,7 +20,7 @@ Fault = Callable[[SyntheticRun], None]
 def weigh_run(run: SyntheticRun, **report: object) -> Evidence:
     edges = run.edges()
     tools = ToolReport(asked_samples=edges.total_samples)
-    return weigh(run.plan, replace(tools, **report), edges, run.uart())  # type: ignore[arg-type]
+    return decode(run.plan, tools.model_copy(update=report), edges, run.uart())
 
 
 def edit(pattern: str, replacement: str) -> Fault:
@@ -253,7 +254,6 @@ def test_every_reason_is_one_sentence() -> None:
 def test_bytes_that_are_no_records_do_not_stop_the_judgement() -> None:
     run = SyntheticRun(small_plan(depth=2))
     edges = run.edges()
-    verdict, _ = judge(
-        weigh(run.plan, ToolReport(edges.total_samples), edges, b"\x00\xff" * 500 + record("END,0"))
-    )
+    report = ToolReport(asked_samples=edges.total_samples)
+    verdict, _ = judge(decode(run.plan, report, edges, b"\x00\xff" * 500 + record("END,0")))
     assert verdict == "truncated"
