@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from capture.files.turns import taking_turns
 from firmware import catalogue
 from simulator import build as simulator
 
@@ -25,9 +26,10 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 def test_contract(allocator: str, tmp_path: Path) -> None:
     build = REPOSITORY / "build" / "heap-tests" / f"{allocator}-target"
     source = ("cmake", "-S", TESTS / "target", "-B", build, "-G", "Ninja")
-    for command in ((*source, f"-DTAILSCOPE_ALLOCATOR={allocator}"), ("cmake", "--build", build)):
-        done = run(*command)
-        assert done.returncode == 0, done.stdout + done.stderr
+    with taking_turns(build):
+        for command in ((*source, f"-DTAILSCOPE_ALLOCATOR={allocator}"), ("cmake", "--build", build)):
+            done = run(*command)
+            assert done.returncode == 0, done.stdout + done.stderr
     results = tmp_path / "results.txt"
     done = run(simulator.build(), "run", build / "heap_tests.elf", "--until", "60s", "--uart-log", results)
     assert done.returncode == 0, done.stderr
