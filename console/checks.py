@@ -152,6 +152,7 @@ def _contract(allocator: str) -> Check:
     return Check(
         f"heap/{allocator}: contract",
         (
+            ("cmake", "-E", "make_directory", str(folder.parent)),
             (*turn, *configure, f"-DTAILSCOPE_ALLOCATOR={allocator}"),
             (*turn, "cmake", "--build", str(folder)),
             ("ctest", "--test-dir", str(folder), "--output-on-failure"),
