@@ -89,7 +89,7 @@ def _python_style(room: Room) -> Iterator[Check]:
 
 
 def _python_tests(room: Room) -> Iterator[Check]:
-    """On as many processes as there are cores; conftest.py says which tests stay together."""
+    """On as many processes as there are cores; conftest.py deals them out."""
     if room == WHOLE:
         chosen: Command = ()
     elif room.folder == Path("docs"):
@@ -100,7 +100,7 @@ def _python_tests(room: Room) -> Iterator[Check]:
         chosen = (str(room.folder),)
     else:
         return
-    command = (*_PYTHON, "pytest", "-n", str(os.cpu_count() or 1), "--dist", "loadgroup", *chosen)
+    command = (*_PYTHON, "pytest", "-n", str(os.cpu_count() or 1), *chosen)
     yield Check(_named("python: pytest", room), (command,), needs=("simulator: build", "firmware: build"))
 
 
