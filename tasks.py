@@ -71,15 +71,25 @@ def scenario(
 
     with one_sentence():
         chosen = options.parse(
-            board, samplerate, stimulus, seed, duration, art, records, parameter, locking, knob
+            parameter=parameter,
+            knob=knob,
+            board=board,
+            samplerate=samplerate,
+            stimulus=stimulus,
+            seed=seed,
+            duration=duration,
+            art=art,
+            records=records,
+            locking=locking,
         )
         _present(campaign.run((name,), allocator.split(","), RUNS, chosen))
 
 
 @task(
+    positional=["run"],
     iterable=["run"],
     help={
-        "run": "a run folder; every one in runs/ when none is given",
+        "run": "run folders; every one in runs/ when none is given",
         "output": "the HTML file to write",
         "subtract-baseline": "take each quantity's own baseline off all its values and statistics",
         "without-ticks": "set aside answers that the kernel's tick may have delayed, and say how many",
@@ -93,12 +103,13 @@ def dashboard(
     without_ticks: bool = False,
 ) -> None:
     """Write the dashboard of the given runs: `./lab dashboard [RUN...]`."""
-    from dashboards import report, runs
-    from dashboards.treatment import Treatment
+    from dashboards import report
+    from dashboards.loaded.adjustments import Adjustments
+    from dashboards.loaded.runs import find_runs
 
     with one_sentence():
-        folders = [Path(folder) for folder in run] or runs.find_runs(RUNS)
-        print(report.write_report(folders, Path(output), Treatment(subtract_baseline, without_ticks)))
+        folders = [Path(folder) for folder in run] or find_runs(RUNS)
+        print(report.write_report(folders, Path(output), Adjustments(subtract_baseline, without_ticks)))
 
 
 @task(
@@ -221,12 +232,18 @@ def differential(_context: Context, cases: int = 10_000_000, seed: int = 1) -> N
         raise Exit(code=1)
 
 
-@task
-def test(_context: Context) -> None:
-    """Run every check of the project."""
+@task(
+    positional=["room"],
+    iterable=["room"],
+    help={"room": "folders such as simulator, capture/verdict or heap/tlsf; all when none is given"},
+)
+def test(_context: Context, room: list[str]) -> None:
+    """Run every check of the project, or those of the given rooms: `./lab test [ROOM...]`."""
     from console import suite
 
-    if suite.run(suite.checks()):
+    with one_sentence():
+        failed = suite.run(room)
+    if failed:
         raise Exit(code=1)
 
 
@@ -264,11 +281,12 @@ def _present(results: Sequence[RunResult]) -> None:
     """Table, dashboard, and last the run folders, one a line; fails unless every run is complete."""
     from rich.console import Console
 
-    from dashboards import report, runs, terminal
+    from dashboards import report, terminal
+    from dashboards.loaded.runs import load_run
 
     folders = [result.folder for result in results]
     console = Console(width=None if sys.stdout.isatty() else terminal.WIDTH_COLUMNS)
-    console.print(terminal.terminal_report([runs.load_run(folder) for folder in folders]))
+    console.print(terminal.terminal_report([load_run(folder) for folder in folders]))
     print(f"dashboard: {report.write_report(folders, DASHBOARD)}")
     for folder in folders:
         print(folder, flush=True)
