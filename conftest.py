@@ -1,6 +1,37 @@
-"""How property tests run: the same examples on every machine, however slow, and nothing kept between runs."""
+"""How tests run: property tests with the same examples on every machine, and several processes at a time."""
 
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
+
+ROOT = Path(__file__).parent
+
+
+class OneProcessForAFixture(LoadScopeScheduling):
+    """With `pytest -n 2`: the tests of a file stay together if the file makes something once for all of
+    them; else they are dealt out one by one. What a fixture of the whole session makes is made in each
+    process, so it must cost little.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return file if _makes_something_once(file) else nodeid
+
+
+@cache
+def _makes_something_once(file: str) -> bool:
+    return '@pytest.fixture(scope="module"' in (ROOT / file).read_text(encoding="utf-8")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:
+    """How xdist deals out tests (its own --dist loadgroup does not know the node ids of pytest 9.2)."""
+    return OneProcessForAFixture(config, log)

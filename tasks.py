@@ -71,15 +71,25 @@ def scenario(
 
     with one_sentence():
         chosen = options.parse(
-            board, samplerate, stimulus, seed, duration, art, records, parameter, locking, knob
+            parameter=parameter,
+            knob=knob,
+            board=board,
+            samplerate=samplerate,
+            stimulus=stimulus,
+            seed=seed,
+            duration=duration,
+            art=art,
+            records=records,
+            locking=locking,
         )
         _present(campaign.run((name,), allocator.split(","), RUNS, chosen))
 
 
 @task(
+    positional=["run"],
     iterable=["run"],
     help={
-        "run": "a run folder; every one in runs/ when none is given",
+        "run": "run folders; every one in runs/ when none is given",
         "output": "the HTML file to write",
         "subtract-baseline": "take each quantity's own baseline off all its values and statistics",
         "without-ticks": "set aside answers that the kernel's tick may have delayed, and say how many",
@@ -222,12 +232,18 @@ def differential(_context: Context, cases: int = 10_000_000, seed: int = 1) -> N
         raise Exit(code=1)
 
 
-@task
-def test(_context: Context) -> None:
-    """Run every check of the project."""
+@task(
+    positional=["room"],
+    iterable=["room"],
+    help={"room": "folders such as simulator, capture/verdict or heap/tlsf; all when none is given"},
+)
+def test(_context: Context, room: list[str]) -> None:
+    """Run every check of the project, or those of the given rooms: `./lab test [ROOM...]`."""
     from console import suite
 
-    if suite.run(suite.checks()):
+    with one_sentence():
+        failed = suite.run(room)
+    if failed:
         raise Exit(code=1)
 
 

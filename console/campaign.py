@@ -14,7 +14,7 @@ from analysis.bounds.image import bounds_of_run
 from analysis.explain import explanation
 from capture import conductor
 from capture.files.errors import TailscopeError
-from console import choose_allocators as suitability
+from console import choose_allocators
 from console.options import Options
 from firmware import build as firmware
 from scenarios import catalogue
@@ -32,7 +32,7 @@ def run(
     """
     options = options or Options()
     plans = [_plan(name, options) for name in scenarios]
-    names, left_out = suitability.choose(plans, allocators)
+    names, left_out = choose_allocators.choose(plans, allocators)
     with Console(stderr=True, highlight=False).status("") as status:
         _tell(status, "building the virtual Nucleo")
         simulator.build()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
-import shutil
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from console import tools
 
 ROOT = Path(__file__).resolve().parent.parent
 VERSION_TIMEOUT_S = 10
@@ -47,17 +48,15 @@ def _cargo() -> Finding:
 
 
 def _tools() -> Iterator[Finding]:
-    for line in (ROOT / "tools.tsv").read_text(encoding="utf-8").splitlines():
-        if line.startswith("#") or not line:
-            continue
-        command, package, needed, purpose = line.split("\t")
-        yield Finding(package, _tool_version(command), needed, purpose, f"apt-get install {package}")
+    for tool in tools.tools():
+        remedy = f"apt-get install {tool.packages}"
+        yield Finding(tool.packages, _tool_version(tool.command), tool.needed, tool.purpose, remedy)
 
 
 def _tool_version(command: str) -> str | None:
-    if command.startswith("/"):
-        return "present" if Path(command).exists() else None
-    return _first_line(command) if shutil.which(command) else None
+    if not tools.is_installed(command):
+        return None
+    return "present" if command.startswith("/") else _first_line(command)
 
 
 def _first_line(command: str) -> str:

@@ -20,38 +20,45 @@ class OptionError(TailscopeError):
 
 @dataclass(frozen=True)
 class Options:
-    """None leaves the choice to bench.toml or to the scenario. `duration_s` is that of the capture;
-    `art_states` are the states of the flash accelerator (prefetch and caches) to run with, `lockings` the
-    locks of the heap (None: the allocator's default), `knobs` the numbers of its build; `records` says what
-    carries the records, one of scenarios.operations.RECORDS.
+    """What was chosen, in the order in which the task takes it. None leaves the choice to bench.toml or to
+    the scenario. `knobs` are numbers of the heap's build; `duration_s` is that of the capture;
+    `art_states` are the states of the flash accelerator (prefetch and caches) to run with; `records` says
+    what carries the records, one of scenarios.operations.RECORDS; `lockings` are the locks of the heap
+    (None: the allocator's default).
     """
 
+    parameters: dict[str, str | int] = field(default_factory=dict)
+    knobs: dict[str, int] = field(default_factory=dict)
     board: str | None = None
     samplerate_hz: int | None = None
     stimulus: str | None = None
     seed: int | None = None
     duration_s: float | None = None
     art_states: tuple[bool, ...] = (True,)
-    lockings: tuple[str | None, ...] = (None,)
-    knobs: dict[str, int] = field(default_factory=dict)
     records: str = "uart"
-    parameters: dict[str, str | int] = field(default_factory=dict)
+    lockings: tuple[str | None, ...] = (None,)
 
 
 def parse(
-    board: str,
-    samplerate: str,
-    stimulus: str,
-    seed: str,
-    duration: str,
-    art: str,
-    records: str,
-    parameters: Sequence[str],
+    *,
+    parameter: Sequence[str] = (),
+    knob: Sequence[str] = (),
+    board: str = "",
+    samplerate: str = "",
+    stimulus: str = "",
+    seed: str = "",
+    duration: str = "",
+    art: str = "on",
+    records: str = "uart",
     locking: str = "",
-    knobs: Sequence[str] = (),
 ) -> Options:
-    """Options from the words of a command line; an empty word means "not given". Raises OptionError."""
+    """Options from the words of a command line, by the names that the task `scenario` has for them.
+
+    An empty word means "not given". Raises OptionError.
+    """
     return Options(
+        parameters=dict(_assignment("parameter", word, "depth=64") for word in parameter),
+        knobs=dict(_knob(word) for word in knob),
         board=board or None,
         samplerate_hz=_samplerate_hz(samplerate) if samplerate else None,
         stimulus=stimulus or None,
@@ -59,9 +66,7 @@ def parse(
         duration_s=_seconds(duration) if duration else None,
         art_states=_art_states(art),
         records=_records(records),
-        parameters=dict(_assignment("parameter", word, "depth=64") for word in parameters),
         lockings=_lockings(locking) if locking else (None,),
-        knobs=dict(_knob(word) for word in knobs),
     )
 
 

@@ -1,116 +1,73 @@
-"""Every check of the project, in the order in which a fault is cheapest to find."""
+"""`./lab test`: the checks of the rooms asked for, and what is said of them."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
+from rich.console import Console
+from rich.markup import escape
+
+from console import checks, rooms, side_by_side, tools
+from console.checks import Check
+from console.side_by_side import Outcome
 from firmware import catalogue
 
-ROOT = Path(__file__).resolve().parent.parent
-SIMULATOR = ROOT / "simulator"
-RUST_HEAP = ROOT / "firmware" / "heap" / "rust"
-RUST_ALLOCATORS = ("tlsf", "rlsf", "linked_list_allocator", "buddy_system_allocator")
+STYLE = "style"
+"""Beside the names of rooms: only what looks at the sources and runs nothing."""
 
 
-@dataclass(frozen=True)
-class Check:
-    """One command that must exit with 0. `optional_tool` may be absent on a user's machine."""
+def run(words: Sequence[str]) -> int:
+    """Runs the checks of the rooms with these names, of all without any; returns how many failed.
 
-    name: str
-    command: Sequence[str]
-    folder: Path = ROOT
-    optional_tool: str | None = None
-
-    def available(self) -> bool:
-        """False when the optional tool it needs is not installed."""
-        return self.optional_tool is None or shutil.which(self.optional_tool) is not None
-
-
-def checks() -> list[Check]:
-    """All checks; the room that each belongs to is the first word of its name."""
-    return [*_python_style(), *_simulator(), *_rust_heap(), *_heap(), _python_tests()]
+    The output of a check is printed as it ends, in one piece; failures are named last. Raises RoomError.
+    """
+    outcomes = []
+    with Console(stderr=True, highlight=False).status("") as status:
+        for outcome in side_by_side.run(chosen(words), lambda names: status.update(escape(", ".join(names)))):
+            print(_told(outcome), flush=True)
+            outcomes.append(outcome)
+    for sentence in (*_left_out(), *_skipped(outcomes)):
+        print(sentence)
+    print(_summary(outcomes), flush=True)
+    return sum(outcome.state == "failed" for outcome in outcomes)
 
 
-def _python_style() -> list[Check]:
-    python = (sys.executable, "-m")
+def chosen(words: Iterable[str]) -> list[Check]:
+    """The checks of the rooms with these names, each once. Raises RoomError."""
+    wanted = set(words)
+    asked = [rooms.of(word) for word in sorted(wanted - {STYLE})] or [rooms.WHOLE]
+    found = {check.name: check for room in asked for check in checks.of(room)}
+    return [check for check in found.values() if check.style or STYLE not in wanted]
+
+
+def _told(outcome: Outcome) -> str:
+    return f"\n== {outcome.check.name}: {outcome.state} ({outcome.seconds:.0f} s)\n{outcome.output}".rstrip()
+
+
+def _left_out() -> list[str]:
+    missing = [(row.id, row.missing_checkout()) for row in catalogue.allocators().values()]
+    return [f"{name} is left out of the checks. {why}" for name, why in missing if why]
+
+
+def _skipped(outcomes: Sequence[Outcome]) -> list[str]:
+    """One sentence for each tool that is not installed here."""
+    names = {
+        tool: [outcome.check.name for outcome in outcomes if outcome.check.tool == tool.command]
+        for tool in tools.tools()
+        if not tools.is_installed(tool.command)
+    }
     return [
-        Check("python: ruff", (*python, "ruff", "check", "--no-cache", ".")),
-        Check("python: format", (*python, "ruff", "format", "--no-cache", "--check", ".")),
-        Check("python: mypy", (*python, "mypy")),
+        f"skipped without {tool.command} (Debian's package {tool.packages}): {', '.join(skipped)}"
+        for tool, skipped in names.items()
+        if skipped
     ]
 
 
-def _simulator() -> list[Check]:
-    clippy = ("cargo", "clippy", "--locked", "--release", "--all-targets", "--", "-D", "warnings")
-    return [
-        Check("simulator: format", ("cargo", "fmt", "--check"), SIMULATOR, "cargo-fmt"),
-        Check("simulator: clippy", clippy, SIMULATOR, "cargo-clippy"),
-        Check("simulator: tests", ("cargo", "test", "--locked", "--release"), SIMULATOR),
-    ]
-
-
-def _rust_heap() -> list[Check]:
-    """Style of the package behind the Rust allocators; what they do is tested as every allocator's."""
-    builds = ("--target-dir", str(ROOT / "build" / "rust-clippy"))
-    clippy = ("cargo", "clippy", "--locked", "--profile", "firmware", *builds)
-    checks = [Check("heap/rust: format", ("cargo", "fmt", "--check"), RUST_HEAP, "cargo-fmt")]
-    for crate in RUST_ALLOCATORS:
-        words = (*clippy, "--features", crate, "--", "-D", "warnings")
-        checks.append(Check(f"heap/rust: clippy {crate}", words, RUST_HEAP, "cargo-clippy"))
-    return checks
-
-
-def _heap() -> list[Check]:
-    """Contract tests of every allocator on the host, from configure to ctest."""
-    checks = []
-    for allocator, row in catalogue.allocators().items():
-        if row.target_only or row.missing_checkout():
-            continue
-        folder = ROOT / "build" / "heap-tests" / allocator
-        configure = ("cmake", "-S", "firmware/heap/tests", "-B", str(folder), "-G", "Ninja")
-        checks += [
-            Check(f"heap/{allocator}: configure", (*configure, f"-DTAILSCOPE_ALLOCATOR={allocator}")),
-            Check(f"heap/{allocator}: build", ("cmake", "--build", str(folder))),
-            Check(f"heap/{allocator}: contract", ("ctest", "--test-dir", str(folder), "--output-on-failure")),
-        ]
-    return checks
-
-
-def _python_tests() -> Check:
-    return Check("python: pytest", (sys.executable, "-m", "pytest"))
-
-
-def run(selected: Sequence[Check]) -> int:
-    """Runs the checks one after another, all of them even when one fails; returns how many failed."""
-    outcomes: dict[str, str] = {}
-    for row in catalogue.allocators().values():
-        if missing := row.missing_checkout():
-            print(f"{row.id} is left out of the checks. {missing}")
-    for check in selected:
-        print(f"\n== {check.name}", flush=True)
-        outcomes[check.name] = _outcome(check)
-    failed = [name for name, outcome in outcomes.items() if outcome == "failed"]
-    skipped = [name for name, outcome in outcomes.items() if outcome == "skipped"]
-    for name in failed:
-        print(f"failed: {name}")
-    for name in skipped:
-        print(f"skipped, its tool is not installed here: {name}")
-    passed = len(outcomes) - len(failed) - len(skipped)
-    print(f"checks: {passed} passed, {len(failed)} failed, {len(skipped)} skipped", flush=True)
-    return len(failed)
-
-
-def _outcome(check: Check) -> str:
-    if not check.available():
-        return "skipped"
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        check.command, cwd=check.folder, check=False, env=environment, stdin=subprocess.DEVNULL
-    )
-    return "passed" if done.returncode == 0 else "failed"
+def _summary(outcomes: Sequence[Outcome]) -> str:
+    count = {
+        state: sum(outcome.state == state for outcome in outcomes)
+        for state in ("passed", "failed", "skipped")
+    }
+    failures = [f"failed: {outcome.check.name}" for outcome in outcomes if outcome.state == "failed"]
+    counts = ", ".join(f"{number} {state}" for state, number in count.items())
+    return "\n".join(["", *failures, f"checks: {counts}"])

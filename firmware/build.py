@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from capture.files.errors import TailscopeError
+from capture.files.turns import taking_turns
 from firmware import catalogue, search_places
 
 _FIRMWARE = Path(__file__).resolve().parent
@@ -67,6 +68,10 @@ class _Build:
         return _BUILDS / "-".join(words)
 
 
+_MADE: dict[tuple[str, ...], FirmwareImage] = {}
+"""What this process has built, by the command that configured it: all that may be chosen is in there."""
+
+
 def allocators() -> tuple[str, ...]:
     """Names of the allocators that can be linked here, sorted: not those whose checkout is missing."""
     return tuple(name for name, row in catalogue.allocators().items() if row.missing_checkout() is None)
@@ -83,7 +88,11 @@ def build(
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap holds
     others off (None: the allocator's default), `knobs` its numbers where they differ,
     `kernel_calls` whether operations may call the kernel; `without` leaves out some of
-    INSTRUMENTS, to learn what they cost. Raises BuildError.
+    INSTRUMENTS, to learn what they cost.
+
+    A process builds an image once, since asking CMake whether there is anything to do takes longer than
+    some runs. Of several processes that build the same one, one builds and the others wait.
+    Raises BuildError, and WriteError where the folder cannot be made.
     """
     _check_allocator(allocator)
     row = catalogue.allocators()[allocator]
@@ -93,12 +102,20 @@ def build(
     chosen = _Build(
         allocator, art, locking or row.lockings[0], {**row.knobs, **(knobs or {})}, kernel_calls, without
     )
-    folder = chosen.folder
-    _run("configure", allocator, _configure_command(folder, chosen))
-    _run("compile", allocator, ["cmake", "--build", str(folder)])
+    configure = _configure_command(chosen.folder, chosen)
+    image = _MADE.get(tuple(configure))
+    if image is None or not image.elf.exists():
+        with taking_turns(chosen.folder):
+            image = _MADE[tuple(configure)] = _made(row, chosen.folder, configure)
+    return image
+
+
+def _made(row: catalogue.Allocator, folder: Path, configure: list[str]) -> FirmwareImage:
+    _run("configure", row.id, configure)
+    _run("compile", row.id, ["cmake", "--build", str(folder)])
     elf = folder / "tailscope.elf"
     digest = hashlib.sha256(elf.read_bytes()).hexdigest()
-    return FirmwareImage(elf, digest, allocator, _looks(row, elf))
+    return FirmwareImage(elf, digest, row.id, _looks(row, elf))
 
 
 def _looks(row: catalogue.Allocator, elf: Path) -> tuple[int, ...]:

@@ -31,7 +31,8 @@ class BuildError(SimulatorError):
 def build() -> Path:
     """Builds the program where it is out of date, once in this process, and returns its path.
 
-    Raises BuildError. cargo takes a while even where it has nothing to do.
+    Raises BuildError. cargo takes a while even where it has nothing to do. Of several processes at once,
+    one builds and the others wait: cargo sees to that itself.
     """
     _check_cargo()
     command = ["cargo", "build", "--release", "--locked", "--target-dir", str(FOLDER / "target")]

@@ -11,9 +11,8 @@ from capture import conductor
 from capture.run_folder.records import OperationRecord, parse
 from firmware import build as firmware
 from firmware.catalogue import allocators
+from firmware.heap.tests.host_build import built
 from scenarios import catalogue
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def only_drives_the_heap(scenario: str) -> bool:
@@ -31,18 +30,6 @@ PAIRS = [
 ]
 
 
-def host_replay(allocator: str, folder: Path) -> Path:
-    """Builds the program that runs an operation image on the host; returns its path."""
-    sources = ROOT / "firmware" / "heap" / "tests"
-    configure = ["cmake", "-S", str(sources), "-B", str(folder), "-G", "Ninja"]
-    for command in (
-        [*configure, f"-DTAILSCOPE_ALLOCATOR={allocator}"],
-        ["cmake", "--build", str(folder), "--target", "replay"],
-    ):
-        subprocess.run(command, check=True, capture_output=True)
-    return folder / "replay"
-
-
 def target_outcomes(uart_log: bytes) -> list[str]:
     """The OP records without their cycles: seq,kind,size,probes,live,bytes_in_use."""
     return [
@@ -56,7 +43,7 @@ def test_target_and_host_do_the_same(scenario: str, allocator: str, tmp_path: Pa
     result = conductor.run(
         catalogue.load(scenario).compile(), firmware.build(allocator), runs_folder=tmp_path / "runs"
     )
-    replay = host_replay(allocator, tmp_path / "host")
+    replay = built(allocator, "OFF") / "replay"
     image = result.folder / "operations.bin"
     printed = subprocess.run([str(replay), str(image)], check=True, capture_output=True, text=True).stdout
     on_target = target_outcomes((result.folder / "uart.log").read_bytes())

@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
+import inspect
+from typing import Any
+
 import pytest
 
+import tasks
 from console.options import OptionError, Options, parse
-
-NOTHING = {
-    "board": "",
-    "samplerate": "",
-    "stimulus": "",
-    "seed": "",
-    "duration": "",
-    "art": "on",
-    "records": "uart",
-    "parameters": [],
-}
-
-
-def understood(**words: object) -> Options:
-    return parse(**{**NOTHING, **words})  # type: ignore[arg-type]
 
 
 def test_nothing_given_chooses_nothing() -> None:
-    assert understood() == Options()
+    assert parse() == Options()
 
 
 @pytest.mark.parametrize(
     ("word", "samplerate_hz"), [("24000000", 24_000_000), ("24m", 24_000_000), ("500K", 500_000)]
 )
 def test_a_samplerate_may_carry_a_unit(word: str, samplerate_hz: int) -> None:
-    assert understood(samplerate=word).samplerate_hz == samplerate_hz
+    assert parse(samplerate=word).samplerate_hz == samplerate_hz
 
 
 def test_numbers_and_assignments_are_read() -> None:
-    chosen = understood(seed="0x1f", duration="2.5", parameters=["depth=64", "name=a=b"], art="off,on")
+    chosen = parse(seed="0x1f", duration="2.5", parameter=["depth=64", "name=a=b"], art="off,on")
     assert (chosen.seed, chosen.duration_s) == (31, 2.5)
     assert chosen.parameters == {"depth": "64", "name": "a=b"}
     assert chosen.art_states == (False, True)
 
 
 def test_the_build_can_be_chosen() -> None:
-    chosen = understood(locking="scheduler,basepri", knobs=["TLSF_SLOTS=8", "tlsf_octaves=0xc"])
+    chosen = parse(locking="scheduler,basepri", knob=["TLSF_SLOTS=8", "tlsf_octaves=0xc"])
     assert chosen.lockings == ("scheduler", "basepri")
     assert chosen.knobs == {"TLSF_SLOTS": 8, "TLSF_OCTAVES": 12}
 
@@ -58,15 +47,25 @@ def test_the_build_can_be_chosen() -> None:
         {"duration": "inf"},
         {"art": "perhaps"},
         {"records": "smoke"},
-        {"parameters": ["depth"]},
-        {"parameters": ["=64"]},
+        {"parameter": ["depth"]},
+        {"parameter": ["=64"]},
         {"locking": "mutex"},
         {"locking": "basepri,"},
-        {"knobs": ["TLSF_SLOTS"]},
-        {"knobs": ["TLSF_SLOTS=few"]},
+        {"knob": ["TLSF_SLOTS"]},
+        {"knob": ["TLSF_SLOTS=few"]},
     ],
 )
-def test_what_is_not_understood_is_named(words: dict[str, object]) -> None:
-    option = next(iter(words)).replace("parameters", "parameter").replace("knobs", "knob")
+def test_what_is_not_understood_is_named(words: dict[str, Any]) -> None:
+    (option,) = words
     with pytest.raises(OptionError, match=f"^--{option} .*give"):
-        understood(**words)
+        parse(**words)
+
+
+def test_the_task_and_the_options_have_the_same_words_in_the_same_order() -> None:
+    task = inspect.signature(tasks.scenario.body).parameters
+    own = inspect.signature(parse).parameters
+    assert [name for name in task if name in own] == list(own)
+    assert [name for name in task if name not in own] == ["_context", "name", "allocator"]
+    for name, parameter in own.items():
+        if task[name].default is not inspect.Parameter.empty:
+            assert parameter.default == task[name].default, name

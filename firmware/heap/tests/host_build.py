@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from capture.files.turns import taking_turns
 from firmware import catalogue
 
 TESTS = Path(__file__).parent
@@ -35,12 +36,13 @@ def configure(build: Path, allocator: str, sanitize: str, knobs: tuple[str, ...]
 
 @cache
 def built(allocator: str, sanitize: str, knobs: tuple[str, ...] = ()) -> Path:
-    """The folder of the host tests, built."""
+    """The folder of the host tests, built; whoever else wants the same waits and finds it built."""
     for tool in ("cmake", "ninja", "gcc"):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed")
     sanitized = () if sanitize == "OFF" else ("sanitized",)
     build = REPOSITORY / "build" / "heap-tests" / "-".join((allocator, *knobs, *sanitized))
-    run(*configure(build, allocator, sanitize, knobs))
-    run("cmake", "--build", build)
+    with taking_turns(build):
+        run(*configure(build, allocator, sanitize, knobs))
+        run("cmake", "--build", build)
     return build

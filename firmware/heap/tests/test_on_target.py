@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from capture.files.turns import taking_turns
 from firmware import catalogue
 from simulator import run as simulator
 
@@ -25,9 +26,10 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 def test_contract(allocator: str) -> None:
     build = REPOSITORY / "build" / "heap-tests" / f"{allocator}-target"
     source = ("cmake", "-S", TESTS / "target", "-B", build, "-G", "Ninja")
-    for command in ((*source, f"-DTAILSCOPE_ALLOCATOR={allocator}"), ("cmake", "--build", build)):
-        done = run(*command)
-        assert done.returncode == 0, done.stdout + done.stderr
+    with taking_turns(build):
+        for command in ((*source, f"-DTAILSCOPE_ALLOCATOR={allocator}"), ("cmake", "--build", build)):
+            done = run(*command)
+            assert done.returncode == 0, done.stdout + done.stderr
     said = simulator.run(build / "heap_tests.elf", until="60s").uart.decode("ascii")
     ended = re.findall(r"^(\w+): ([0-9]+) assertions, ([0-9]+) failed$", said, re.MULTILINE)
     assert [suite for suite, _, _ in ended] == SUITES, said

@@ -1,0 +1,58 @@
+"""invoke's command line, with tasks that take a list of words: `./lab dashboard RUN RUN --output=FILE`.
+
+A task asks for it by naming a parameter both `positional` and `iterable`, which invoke knows one by one only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from invoke.parser.argument import Argument
+from invoke.parser.context import ParserContext
+from invoke.parser.parser import Parser, ParseResult
+from invoke.program import Program
+
+
+class ListParser(Parser):
+    """invoke's parser; what a task with a list does not know otherwise belongs to its list."""
+
+    def parse_argv(self, argv: list[str]) -> ParseResult:
+        """Splits the command line into tasks with their arguments. Raises ParseError."""
+        context = self.contexts.get(argv[0]) if argv else None
+        listed = _listed(context)
+        if context is None or listed is None:
+            return super().parse_argv(argv)
+        words, others = self._divide(context, argv)
+        result = Parser([context], self.initial).parse_argv(others)
+        for word in words:
+            result[-1].args[listed.name].value = word
+        return result
+
+    def _divide(self, context: ParserContext, argv: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The words that are no option and no option's value, and all others."""
+        alone = Parser([context], self.initial, ignore_unknown=True)
+        words: list[str] = []
+        others = list(argv)
+        while unparsed := alone.parse_argv(others).unparsed:
+            if unparsed[0].startswith("-"):
+                break
+            words.append(unparsed[0])
+            others = [*others[: len(others) - len(unparsed)], *unparsed[1:]]
+        return words, others
+
+
+def _listed(context: ParserContext | None) -> Argument | None:
+    """The task's argument that takes a list of words."""
+    arguments = context.positional_args if context else []
+    return next((argument for argument in arguments if argument.kind is list), None)
+
+
+class Lab(Program):
+    """invoke as `./lab` calls it."""
+
+    def _make_parser(self) -> Parser:
+        stock = super()._make_parser()
+        return ListParser(stock.contexts.values(), stock.initial)
+
+
+program = Lab(name="Tailscope", binary="lab", binary_names=["lab"])

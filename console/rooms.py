@@ -1,0 +1,76 @@
+"""What `./lab test` can be limited to: a folder of the repository, or one allocator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from capture.files.errors import TailscopeError
+from firmware import catalogue
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAP = Path("firmware", "heap")
+_NO_ROOMS = {"build", "runs"}
+
+
+class RoomError(TailscopeError):
+    """There is no such room; the message says which there are."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """A folder, relative to the repository, and the one allocator that is meant, if one is."""
+
+    folder: Path
+    allocator: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.folder.name}/{self.allocator}" if self.allocator else str(self.folder)
+
+    def contains(self, folder: Path) -> bool:
+        """True for what lies within the room."""
+        return folder.is_relative_to(self.folder)
+
+    def touches(self, folder: Path) -> bool:
+        """True for what lies within the room, and for a whole that the room is a part of."""
+        return self.contains(folder) or self.folder.is_relative_to(folder)
+
+    def files(self, *patterns: str) -> list[Path]:
+        """The files in it that have such names, absolute."""
+        return sorted(path for pattern in patterns for path in (ROOT / self.folder).rglob(pattern))
+
+
+WHOLE = Room(Path())
+
+
+def of(word: str) -> Room:
+    """The room of this name: `capture`, `capture/verdict`, `heap` for firmware/heap, or `heap/tlsf`.
+
+    Raises RoomError.
+    """
+    first, _, rest = word.strip("/").partition("/")
+    if first == HEAP.name:
+        return Room(HEAP, rest) if rest in catalogue.allocators() else _folder(HEAP / rest, word)
+    return _folder(Path(first, rest), word)
+
+
+def names() -> list[str]:
+    """The rooms on the ground floor, sorted."""
+    return sorted(
+        folder.name
+        for folder in ROOT.iterdir()
+        if folder.is_dir() and not folder.name.startswith((".", "_")) and folder.name not in _NO_ROOMS
+    )
+
+
+def _folder(folder: Path, word: str) -> Room:
+    if folder.parts and folder.parts[0] in names() and ".." not in folder.parts and (ROOT / folder).is_dir():
+        return Room(folder)
+    known = names()
+    near = get_close_matches(word, known, n=1)
+    question = f" Did you mean {near[0]}?" if near else ""
+    raise RoomError(
+        f"There is no room {word!r}: choose {', '.join(known)}, a folder in one such as capture/verdict, "
+        f"or heap/ALLOCATOR.{question}"
+    )

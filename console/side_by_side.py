@@ -1,0 +1,84 @@
+"""Runs checks side by side, as many at a time as there are cores."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from console import tools
+from console.checks import Check
+
+State = Literal["passed", "failed", "skipped"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a check ended, all that it printed, and how long it took, in seconds."""
+
+    check: Check
+    state: State
+    output: str = ""
+    seconds: float = 0.0
+
+
+def run(
+    checks: Sequence[Check], tell: Callable[[list[str]], None] = lambda _: None, slots: int | None = None
+) -> Iterator[Outcome]:
+    """Yields the outcome of each check as it ends. All run, even when one fails, but for those that need it.
+
+    Of the checks that could begin, the first of the list does. `tell` hears the names of those under way
+    whenever others begin; `slots` is how many run at a time.
+    """
+    slots = slots or os.cpu_count() or 1
+    waiting = list(checks)
+    needed = {
+        check.name: [name for name in check.needs if name in {c.name for c in checks}] for check in checks
+    }
+    states: dict[str, State] = {}
+    under_way: dict[Future[Outcome], Check] = {}
+    with ThreadPoolExecutor(slots) as pool:
+        while waiting or under_way:
+            ready = [check for check in waiting if all(name in states for name in needed[check.name])]
+            for check in ready[: slots - len(under_way)]:
+                waiting.remove(check)
+                lacking = [name for name in needed[check.name] if states[name] != "passed"]
+                under_way[pool.submit(_outcome, check, lacking)] = check
+            tell([check.name for check in under_way.values()])
+            ended, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            for future in ended:
+                states[under_way.pop(future).name] = future.result().state
+                yield future.result()
+
+
+def _outcome(check: Check, lacking: Sequence[str]) -> Outcome:
+    if lacking:
+        return Outcome(check, "failed", f"Not run: it needs {' and '.join(lacking)}.\n")
+    if check.tool is not None and not tools.is_installed(check.tool):
+        return Outcome(check, "skipped")
+    begun = time.monotonic()
+    with tempfile.TemporaryFile() as output:
+        passed = all(_succeeds(command, check.folder, output.fileno()) for command in check.commands)
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    return Outcome(check, "passed" if passed else "failed", text, time.monotonic() - begun)
+
+
+def _succeeds(command: Sequence[str], folder: Path, output: int) -> bool:
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        check=False,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+    )
+    return done.returncode == 0

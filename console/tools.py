@@ -1,0 +1,34 @@
+"""The tools that the bench calls, as tools.tsv lists them."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_FILE = Path(__file__).resolve().parent.parent / "tools.tsv"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One line of tools.tsv. `command` is a name on the PATH, or the path of a file that must exist;
+    `needed` is "always", "test" or "optional".
+    """
+
+    command: str
+    packages: str
+    needed: str
+    purpose: str
+
+
+@cache
+def tools() -> tuple[Tool, ...]:
+    """Every tool, in the order of the file."""
+    lines = _FILE.read_text(encoding="utf-8").splitlines()
+    return tuple(Tool(*line.split("\t")) for line in lines if line and not line.startswith("#"))
+
+
+def is_installed(command: str) -> bool:
+    """True if the command is on the PATH, or the file exists."""
+    return Path(command).exists() if command.startswith("/") else shutil.which(command) is not None
