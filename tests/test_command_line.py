@@ -63,6 +63,7 @@ def test_what_cannot_be_done_is_one_sentence(words: tuple[str, ...], sentence: s
     assert done.stdout == ""
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_the_run_and_ends_the_campaign() -> None:
     """As a terminal does it: the signal goes to every process of the group."""
     mark = uuid.uuid4().hex
