@@ -103,12 +103,13 @@ def dashboard(
     without_ticks: bool = False,
 ) -> None:
     """Write the dashboard of the given runs: `./lab dashboard [RUN...]`."""
-    from dashboards import report, runs
-    from dashboards.treatment import Treatment
+    from dashboards import report
+    from dashboards.loaded.adjustments import Adjustments
+    from dashboards.loaded.runs import find_runs
 
     with one_sentence():
-        folders = [Path(folder) for folder in run] or runs.find_runs(RUNS)
-        print(report.write_report(folders, Path(output), Treatment(subtract_baseline, without_ticks)))
+        folders = [Path(folder) for folder in run] or find_runs(RUNS)
+        print(report.write_report(folders, Path(output), Adjustments(subtract_baseline, without_ticks)))
 
 
 @task(
@@ -280,11 +281,12 @@ def _present(results: Sequence[RunResult]) -> None:
     """Table, dashboard, and last the run folders, one a line; fails unless every run is complete."""
     from rich.console import Console
 
-    from dashboards import report, runs, terminal
+    from dashboards import report, terminal
+    from dashboards.loaded.runs import load_run
 
     folders = [result.folder for result in results]
     console = Console(width=None if sys.stdout.isatty() else terminal.WIDTH_COLUMNS)
-    console.print(terminal.terminal_report([runs.load_run(folder) for folder in folders]))
+    console.print(terminal.terminal_report([load_run(folder) for folder in folders]))
     print(f"dashboard: {report.write_report(folders, DASHBOARD)}")
     for folder in folders:
         print(folder, flush=True)

@@ -1,1 +1,1 @@
-"""Dashboards: figures, the HTML report and the terminal table, drawn from stored run folders alone."""
+"""Figures, the HTML report and the terminal table, from stored run folders alone."""

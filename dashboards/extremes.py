@@ -1,4 +1,7 @@
-"""The extreme-value estimate of one run's quantity, in words: behind its tests, and never a headline."""
+"""The extreme-value estimate of one run's quantity, in words.
+
+It stands behind tests of its assumptions, and is never a headline.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,12 @@ from pathlib import Path
 
 from analysis.metrology.extremes import CONFIDENCE, Estimate, Fit, estimate
 from capture.files.errors import RunError
-from dashboards.quantities import ALL, samples
-from dashboards.runs import load_run
+from dashboards.loaded.quantities import ALL, samples
+from dashboards.loaded.runs import load_run
 
 
 def as_text(folder: Path, key: str) -> str:
-    """What the run's samples of `key` allow to say of values beyond the greatest. Raises RunError."""
+    """What the samples of quantity `key` say of values beyond the greatest. Raises RunError."""
     run = load_run(folder)
     chosen = next((quantity for quantity in ALL if quantity.key == key), None)
     if chosen is None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 MISSING = "–"
 
 
-def quantity(value: float | None, unit: str) -> str:
-    """A value of a measured quantity: nanoseconds always with one decimal, so that a column lines up."""
+def number(value: float | None, unit: str) -> str:
+    """A value of a quantity. Nanoseconds always have one decimal, so that a column lines up."""
     return f"{value:,.1f}" if value is not None and unit == "ns" else grouped(value)
 
 

@@ -9,9 +9,9 @@ import polars as pl
 
 from capture.run_folder.quantities import CONTROL, CRITICAL, LATENCY, TASK, Quantity
 from dashboards.formatting import microseconds
-from dashboards.locking import caveats, spares_control, spares_interrupts
-from dashboards.runs import LoadedRun
-from dashboards.series import Series
+from dashboards.loaded.lock_effects import caveats, spares_control, spares_interrupts
+from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series
 
 MOST_NAMED = 4
 """Of more allocators than this a sentence gives the extremes; the table has them all."""
@@ -33,7 +33,7 @@ def headline(scenario: str, series: Sequence[Series]) -> str:
 
 
 def _only_tasks_wait(series: Sequence[Series]) -> Sequence[Series]:
-    """All of them, where one has a lock that only tasks feel: then tasks are what can be compared."""
+    """All of `series` if a lock among them holds off tasks only: then task latencies compare."""
     return series if any(spares_interrupts(one) for one in series) else ()
 
 
@@ -52,7 +52,7 @@ def _worst(scenario: str, series: Sequence[Series], quantity: Quantity, words: s
 
 
 def _true_to(quantity: Quantity, one: Series, value_ns: float) -> str:
-    """`41.46 ± 0.02 µs` where the run tells its error budget, a bound, which is never rounded down."""
+    """`41.46 ± 0.02 µs`. The error budget is a bound, so it is rounded up; a run may lack it."""
     budget_ns = one.run.certainty.budgets.get(quantity.key)
     if budget_ns is None:
         return microseconds(value_ns)
@@ -61,7 +61,7 @@ def _true_to(quantity: Quantity, one: Series, value_ns: float) -> str:
 
 
 def _growth(series: Sequence[Series]) -> str:
-    """How the worst critical section changed from the shallowest to the deepest quarter of a ramp."""
+    """How the worst critical section changed from a ramp's first quarter to its last."""
     grown = [(one, *ends) for one in series if (ends := worst_at_both_ends(one.run))]
     if not grown:
         return ""
@@ -71,7 +71,10 @@ def _growth(series: Sequence[Series]) -> str:
 
 
 def worst_at_both_ends(run: LoadedRun) -> tuple[float, float] | None:
-    """The worst critical section, in ns on the wire, of the first and the last quarter of depths."""
+    """The worst critical section of the first and of the last quarter of depths, in ns on the wire.
+
+    None without at least four depths.
+    """
     table = run.measured_allocations.drop_nulls(["depth", "wire_critical_ns"])
     if table["depth"].n_unique() < 4:
         return None
@@ -83,7 +86,7 @@ def worst_at_both_ends(run: LoadedRun) -> tuple[float, float] | None:
 
 
 def _change(one: Series, first_ns: float, last_ns: float) -> str:
-    """A difference that two rounded ends can make up is none: each width is known to one sample."""
+    """Each width is known to one sample, so two ends that differ by two samples may be equal."""
     if abs(last_ns - first_ns) <= 2 * one.run.manifest.resolution_ns:
         return f"stayed at {microseconds(last_ns)}"
     verb = "grew" if last_ns > first_ns else "fell"
@@ -95,14 +98,14 @@ def _rough_change(_one: Series, first_ns: float, last_ns: float) -> str:
 
 
 def _ratio(values: Sequence[float]) -> str:
-    """How far the extremes lie apart, where that is more than a shade and there is something to divide by."""
+    """How far the extremes lie apart. Empty below a factor of 1.5, or where the least is zero."""
     if len(values) < 2 or values[-1] <= 0 or values[0] / values[-1] < 1.5:
         return ""
     return f", a factor of {values[0] / values[-1]:.1f}"
 
 
 def _with(findings: Sequence[tuple[str, str]]) -> list[str]:
-    """`<finding> with <names>`, names of the same finding together."""
+    """`<finding> with <names>`; runs with the same finding share one entry."""
     names: dict[str, list[str]] = {}
     for finding, name in findings:
         names.setdefault(finding, []).append(name)

@@ -6,14 +6,15 @@ from pathlib import Path
 
 from analysis.metrology.histogram import percentile_distribution
 from capture.files.whole import write_bytes
-from dashboards.quantities import ALL, samples
-from dashboards.runs import load_run
+from dashboards.loaded.quantities import ALL, samples
+from dashboards.loaded.runs import load_run
 
 
 def write(run: Path, folder: Path) -> list[Path]:
-    """Writes `<key>.hgrm` to `folder` for each quantity that has samples. Raises RunError, WriteError.
+    """Write `<key>.hgrm` to `folder` for each quantity that has samples; return the files.
 
-    A run that is not complete carries its verdict in the names of its files.
+    The files of a run that is not complete have its verdict in their names. Raises RunError,
+    WriteError.
     """
     loaded = load_run(run)
     verdict = "" if loaded.manifest.complete else f"-{loaded.manifest.verdict}"

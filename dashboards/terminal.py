@@ -9,23 +9,23 @@ from rich.table import Table
 from rich.text import Text
 
 from capture.run_folder.quantities import Quantity
-from dashboards.formatting import quantity as number
-from dashboards.quantities import PRINTED, shown
-from dashboards.runs import LoadedRun
-from dashboards.series import Series, by_scenario
-from dashboards.tables import bounds as ceilings
+from dashboards.formatting import number
+from dashboards.loaded.bounds import bounds_sentence
+from dashboards.loaded.quantities import PRINTED, shown
+from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series, by_scenario
 
-# What a report needs at the most: for an output that has no width of its own.
+# The most columns that a table needs, for an output that has no width of its own.
 WIDTH_COLUMNS = 100
 
 _VERDICT_STYLES = {"complete": "green", "truncated": "bold red", "inconclusive": "bold yellow"}
 
 
 def terminal_report(runs: Sequence[LoadedRun]) -> RenderableType:
-    """What to print of `runs`; in WIDTH_COLUMNS. A doubtful run has its verdict beside its numbers."""
+    """What to print of `runs`. It fits WIDTH_COLUMNS; names say which runs are not complete."""
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
-        parts += [_table(scenario, series), *_ceilings(series), *_reasons(series), Text()]
+        parts += [_table(scenario, series), *_bounds(series), *_reasons(series), Text()]
     return Group(*parts)
 
 
@@ -46,7 +46,7 @@ def _table(scenario: str, series: Sequence[Series]) -> Table:
 
 
 def _marked(series: Sequence[Series]) -> list[tuple[bool, Series]]:
-    """Each series with whether it is the first: only that one repeats what the row is about."""
+    """Each series, and whether it is the first: only its row names the quantity."""
     return [(i == 0, one) for i, one in enumerate(series)]
 
 
@@ -64,13 +64,13 @@ def _row(quantity: Quantity, one: Series, first: bool) -> list[Text]:
     ]
 
 
-def _ceilings(series: Sequence[Series]) -> list[Text]:
+def _bounds(series: Sequence[Series]) -> list[Text]:
     """One line for each run whose critical section has a bound."""
-    return [Text(f"{one.name}: {words}") for one in series if (words := ceilings.sentence(one.run))]
+    return [Text(f"{one.name}: {words}") for one in series if (words := bounds_sentence(one.run))]
 
 
 def _reasons(series: Sequence[Series]) -> list[Text]:
-    """One paragraph for each sentence; Text takes what files say literally, without markup."""
+    """A paragraph for each sentence. Text takes it literally, whatever markup a file holds."""
     return [
         Text(f"{one.name}: {sentence}", style=_VERDICT_STYLES[one.run.manifest.verdict])
         for one in series

@@ -1,4 +1,5 @@
-//! Gives snapshots the fingerprint of the sources: what one build saved only the same build may continue.
+//! Gives snapshots the fingerprint of the sources. Only the build that saved a snapshot may
+//! continue it.
 
 use std::fs;
 use std::hash::Hasher;

@@ -39,6 +39,7 @@ FILES = {
     "edges.parquet",
     "capture.sr",
     "operations.parquet",
+    "plan.parquet",
     "interrupts.parquet",
     "operations.bin",
     "plan.parquet",
@@ -322,7 +323,7 @@ def test_a_cut_serial_line_is_truncated(
     assert any("broke after 3001 bytes" in reason for reason in result.reasons), result.reasons
     assert len((result.folder / "uart.log").read_bytes()) == 3001
     edges = read_parquet(result.folder / "edges.parquet")
-    assert edges.total_samples == manifest(result)["asked_samples"]
+    assert edges.total_samples == manifest(result)["tool_report"]["asked_samples"]
 
 
 def test_a_line_over_tcp_carries_the_same_bytes(

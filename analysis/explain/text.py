@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from capture.run_folder.explanation import Explanation, HeapMap, Total, Unreplayed
+from capture.run_folder.manifest import Maximum
 
 _WORDS = {
     "critical": "The longest critical section of an allocation",
     "free": "The longest critical section of a free",
     "latency": "The longest wait of an interrupt",
 }
+_KINDS = {"A": "allocation", "O": "allocation, out of memory", "F": "free"}
 _MOST_FUNCTIONS = 8
 _MOST_INSTRUCTIONS = 8
 
@@ -42,16 +42,14 @@ def _title(found: Explanation) -> str:
     return f"{_WORDS[found.quantity]} in {found.scenario} with {found.allocator}: {value}{doubt}"
 
 
-def _operation(maximum: dict[str, Any]) -> list[str]:
-    if maximum["seq"] is None:
+def _operation(maximum: Maximum) -> list[str]:
+    if maximum.seq is None or maximum.size is None or maximum.live is None:
         return ["The stimulus fell outside of all operations."]
-    label = f", {maximum['label']}" if maximum["label"] else ""
-    kind = {"A": "allocation", "O": "allocation, out of memory", "F": "free"}.get(
-        maximum["kind"], "operation"
-    )
-    probes = "" if maximum["probes"] is None else f", {maximum['probes']:,} probes"
-    blocks = f"{maximum['live']:,} blocks live after it"
-    return [f"Operation {maximum['seq']:,}: {kind} of {maximum['size']:,} bytes{label}{probes}, {blocks}."]
+    label = f", {maximum.label}" if maximum.label else ""
+    kind = _KINDS.get(maximum.kind or "", "operation")
+    probes = "" if maximum.probes is None else f", {maximum.probes:,} probes"
+    blocks = f"{maximum.live:,} blocks live after it"
+    return [f"Operation {maximum.seq:,}: {kind} of {maximum.size:,} bytes{label}{probes}, {blocks}."]
 
 
 def _totals(title: str, totals: list[Total], cycles: int) -> list[str]:

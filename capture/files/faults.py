@@ -26,6 +26,7 @@ _EXPECTED = {
     "bool_type": "true or false",
     "dict_type": _TABLE,
     "finite_number": "a finite number",
+    "frozen_set_type": _LIST,
     "float_type": "a number",
     "greater_than": "greater than {gt}",
     "greater_than_equal": "at least {ge}",

@@ -12,6 +12,7 @@ from pydantic import Field, RootModel
 
 from capture.files.documents import DocumentError, Table, read_json
 from capture.files.errors import TailscopeError
+from capture.run_folder.manifest import Maximum
 
 FOLDER = "explain"
 """Where in a run folder the explanations are."""
@@ -80,7 +81,7 @@ class Told(Table):
     quantity: str
     key: str
     value_ns: float
-    maximum: dict[str, Any]
+    maximum: Maximum
     allocator: str
     scenario: str
     verdict: str
@@ -92,8 +93,8 @@ class Told(Table):
     unknown: list[str]
 
     def document(self) -> dict[str, Any]:
-        """The content of the file."""
-        return self.model_dump(by_alias=True)
+        """The content of the file; of the maximum what run.json has."""
+        return self.model_dump(by_alias=True, exclude_unset=True)
 
 
 class Unreplayed(Told):

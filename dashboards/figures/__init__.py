@@ -1,1 +1,1 @@
-"""One figure per file: from the series of one scenario to a chart, or None where it does not apply."""
+"""The figures, one a file: each makes a chart of a scenario's series, or None."""

@@ -8,11 +8,11 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from dashboards.chart import Chart, make_chart, per_series, points
+from dashboards.figures.chart import Chart, make_chart, per_series, points
 from dashboards.formatting import grouped
-from dashboards.palette import MUTED
-from dashboards.selection import meta
-from dashboards.series import Series
+from dashboards.loaded.palette import MUTED
+from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import meta
 
 
 def agreement(series: Sequence[Series]) -> Chart | None:
@@ -54,7 +54,7 @@ def _differences(one: Series, table: pl.DataFrame) -> go.Scatter:
 
 
 def _band(figure: go.Figure, row: int, tolerance: float | None) -> None:
-    """The tolerance, with room around it, so that both its edges show even where all differences are zero."""
+    """The tolerance. Room around it shows both edges even where all differences are zero."""
     if not tolerance:
         return
     band = {"fillcolor": MUTED, "opacity": 0.1, "line_width": 0, "layer": "below"}

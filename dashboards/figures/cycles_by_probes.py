@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.chart import Chart, line, make_chart, per_series, points
+from dashboards.figures.chart import Chart, line, make_chart, per_series, points
 from dashboards.formatting import grouped
-from dashboards.selection import meta, operation_keys
-from dashboards.series import Series
+from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import meta, operation_keys
 
 
 def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
-    """DWT cycles of every measured allocation by its number of probes, where somebody counted them.
+    """DWT cycles of every measured allocation against its probes.
 
-    None where a ramp says it better.
+    None where no probes were counted, and for a ramp, whose own figure says it better.
     """
     tables = [one.run.measured_allocations.drop_nulls("probes") for one in series]
     if not any(len(table) for table in tables) or any(table["depth"].is_not_null().any() for table in tables):
@@ -35,12 +35,12 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
 
 
 def _shift(rank: int, series: int) -> float:
-    """Where in a column of one probe count a series stands, so that series do not cover each other."""
+    """How far right of a probe count a series is drawn, so that no series covers another."""
     return (rank - (series - 1) / 2) * min(0.18, 0.6 / series)
 
 
 def _tick(tables: Sequence[pl.DataFrame]) -> int | None:
-    """Whole numbers while they fit; Plotly's choice beyond that."""
+    """A tick at each whole number while they fit; beyond that Plotly chooses."""
     return 1 if max(int(table["probes"].max() or 0) for table in tables if len(table)) <= 20 else None  # type: ignore[arg-type]
 
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.chart import line, points
-from dashboards.selection import interrupt_keys, meta
-from dashboards.series import Series
+from dashboards.figures.chart import line, points
+from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import interrupt_keys, meta
 
 BANDS = 16
 
 
 def at_depth(one: Series, interrupts: pl.DataFrame) -> pl.DataFrame:
-    """The interrupts that fell into an operation which has a depth, with that `depth`."""
+    """The interrupts that fell into an operation with a depth, and that `depth`."""
     depths = one.run.operations.select(pl.col("seq").alias("operation_seq"), "depth").drop_nulls()
     return interrupts.join(depths, on="operation_seq", how="inner", maintain_order="left")
 
@@ -23,8 +23,10 @@ def at_depth(one: Series, interrupts: pl.DataFrame) -> pl.DataFrame:
 def worst_by_depth(
     series: Sequence[Series], tables: Sequence[pl.DataFrame], column: str, title: str
 ) -> tuple[go.Figure, int] | None:
-    """The interrupts of each series (`at_depth`) as points, the worst of each band as a line; and how many
-    depths a band has. `title` is that of the latency's axis. None without depths.
+    """Each series' interrupts (`at_depth`) as points, and a line through the worst of each band.
+
+    Returns the figure and the number of depths in a band; None without depths. `title` is that of
+    the latency's axis.
     """
     if not any(len(table) for table in tables):
         return None
@@ -54,7 +56,7 @@ def worst_per_band(table: pl.DataFrame, width: int, column: str) -> pl.DataFrame
 
 
 def _band_width(tables: Sequence[pl.DataFrame]) -> int:
-    """So many depths to a band that there are at most BANDS of them."""
+    """The least number of depths in a band that makes at most BANDS of them."""
     deepest = max(int(table["depth"].max()) for table in tables if len(table))  # type: ignore[arg-type]
     return max(1, -(-deepest // BANDS))
 

@@ -1,4 +1,4 @@
-"""The heap at the worst instant: live blocks and bytes over the run, with the worst operation marked."""
+"""The heap over the run: live blocks and bytes, with the worst operation marked."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from dashboards.chart import Chart, line, make_chart, per_series
-from dashboards.selection import meta
-from dashboards.series import Series
-from dashboards.windows import worst_operation
+from dashboards.figures.chart import Chart, line, make_chart, per_series
+from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import meta
 
 _ROWS = (("live", "live blocks"), ("bytes_in_use", "bytes in use"))
 
@@ -53,8 +52,7 @@ def _course(one: Series, column: str, legend: bool) -> go.Scatter:
 
 
 def _worst(one: Series, column: str, legend: bool) -> go.Scatter:
-    worst = worst_operation(one.run)
-    table = one.run.operations.filter(pl.col("seq") == worst)
+    table = worst_operation(one)
     return go.Scatter(
         x=table["seq"].to_numpy(),
         y=table[column].to_numpy(),
@@ -71,3 +69,14 @@ def _worst(one: Series, column: str, legend: bool) -> go.Scatter:
         meta=meta(one),
         hovertemplate="worst: operation %{x}, %{y:,}",
     )
+
+
+def worst_operation(one: Series) -> pl.DataFrame:
+    """The row of the measured allocation with the longest critical section.
+
+    By the wire, or by DWT where the wire has none; no row without a measured allocation.
+    """
+    longest = one.run.measured_allocations.sort(
+        "wire_critical_samples", "dwt_cycles", descending=True, nulls_last=True, maintain_order=True
+    )
+    return longest.head(1)

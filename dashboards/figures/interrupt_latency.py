@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.chart import Chart, make_chart
-from dashboards.formatting import grouped, quantity
-from dashboards.locking import caveats
-from dashboards.palette import INK
-from dashboards.selection import interrupt_keys, meta
-from dashboards.series import Series
+from dashboards.figures.chart import Chart, make_chart
+from dashboards.formatting import grouped, number
+from dashboards.loaded.lock_effects import caveats
+from dashboards.loaded.palette import INK
+from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import interrupt_keys, meta
 
 _CLASSES = (
     ("critical", "met a critical section"),
@@ -23,7 +23,7 @@ _CLASSES = (
 
 
 def interrupt_latency(series: Sequence[Series]) -> Chart | None:
-    """A strip of latencies for each class and allocator, with counts and maxima. None without interrupts."""
+    """A strip for each class and run, with count and maximum. None without answered interrupts."""
     strips = [
         (one, words, table)
         for hit, words in _CLASSES
@@ -43,9 +43,9 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     figure.update_xaxes(title_text="latency, stimulus to handler (ns)", range=[0, largest * 1.25])
     figure.update_yaxes(range=[len(strips) - 0.5, -0.9], showticklabels=False)
     explanation = (
-        "Each tick is one latency that occurred, the number at the right the worst. Critical: CRIT was high "
-        "at some sample between stimulus and answer, so the interrupt waited for its end. The control "
-        "interrupt lies above BASEPRI and never waits for a mask there. A ring: the handler of the kernel's "
+        "Each stroke is a latency that occurred; the number on the right is the worst. Critical: CRIT was "
+        "high at some sample between stimulus and answer, so the interrupt waited for its end. The control "
+        "interrupt lies above BASEPRI: a mask there never delays it. A ring: the handler of the kernel's "
         "tick may have run between stimulus and answer. "
     ) + caveats(series)
     counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
@@ -57,7 +57,7 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
 
 
 def answered_class(one: Series, hit: str) -> pl.DataFrame:
-    """Answered stimuli of one class; `control` is the control interrupt whatever it met."""
+    """Answered stimuli of class `hit`; `control` is the control interrupt, whatever it met."""
     if hit == "control":
         return one.run.answered_control
     return one.run.answered.filter(pl.col("hit") == hit)
@@ -101,7 +101,7 @@ def _maximum(one: Series, table: pl.DataFrame, row: int) -> dict[str, object]:
     return {
         "x": worst,
         "y": row,
-        "text": f"{quantity(worst, 'ns')} ns",
+        "text": f"{number(worst, 'ns')} ns",
         "font": {"color": one.style.colour, "size": 12},
         "showarrow": False,
         "xanchor": "left",
@@ -110,7 +110,7 @@ def _maximum(one: Series, table: pl.DataFrame, row: int) -> dict[str, object]:
 
 
 def _name(text: str, row: int) -> dict[str, object]:
-    """What a strip shows, above it, where it takes no width from a narrow screen."""
+    """What a strip shows. Above it, the words take no width from a narrow screen."""
     position = {"x": 0, "xref": "paper", "xanchor": "left", "y": row, "yshift": 17}
     return {**position, "text": text, "font": {"size": 12}, "showarrow": False}
 

@@ -1,4 +1,4 @@
-"""Logic levels as lanes, one per channel, channel 0 on top: what every waveform is drawn with."""
+"""Waveforms: the levels of each channel in a lane of its own, channel 0 on top."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from dashboards.chart import make_chart
-from dashboards.palette import INK, MUTED
-from dashboards.series import Series
-from dashboards.windows import Window
+from dashboards.figures.chart import make_chart
+from dashboards.loaded.palette import INK, MUTED
+from dashboards.loaded.series import Series
+from dashboards.waveforms.windows import Window
 
 LANE_HEIGHT = 1.45
 _ALLOCATOR_CHANNELS = ("CRIT", "OP")
@@ -21,7 +21,10 @@ _ALLOCATOR_CHANNELS = ("CRIT", "OP")
 def levels(
     window: Window, channel: int, samplerate_hz: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Times in µs from the window's zero, and levels: a channel's changes and both ends, shape (points,)."""
+    """Times in µs from the window's zero, and the levels there; both of shape (points,).
+
+    The points are the changes of `channel`, and both ends of the window.
+    """
     level = (window.word >> channel).astype(np.int64) & 1
     kept = np.append(True, level[1:] != level[:-1])
     sample = np.append(window.sample[kept], window.end)
@@ -29,7 +32,7 @@ def levels(
 
 
 def draw_window(figure: go.Figure, row: int, one: Series, window: Window) -> None:
-    """Draw a window of the run's capture into one row of subplots, its critical sections shaded."""
+    """Draw a window of the run's capture into `row` of subplots, its critical sections shaded."""
     edges = one.run.edges
     assert edges is not None  # the window was cut from it
     for channel, name in enumerate(edges.channels):
@@ -45,9 +48,10 @@ def draw_window(figure: go.Figure, row: int, one: Series, window: Window) -> Non
 
 
 def empty_panel(series: Sequence[Series]) -> go.Figure:
-    """Lanes without levels, which the report's script fills with the selected window.
+    """Lanes without levels. The report's script fills them with the selected window.
 
-    Each trace's `meta` says which channel it shows, at which height, and whether in the allocator's colour.
+    Each trace's `meta` says which channel it shows, at which height, and whether in the
+    allocator's colour.
     """
     channels = next((edges.channels for one in series if (edges := one.run.edges) is not None), ())
     figure = go.Figure([_lane(name, channel, len(channels)) for channel, name in enumerate(channels)])

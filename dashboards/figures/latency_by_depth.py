@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.chart import Chart, make_chart, per_series
+from dashboards.figures.chart import Chart, make_chart, per_series
 from dashboards.figures.depth_bands import at_depth, bands, worst_by_depth, worst_per_band
-from dashboards.locking import caveats
-from dashboards.series import Series
+from dashboards.loaded.lock_effects import caveats
+from dashboards.loaded.series import Series
 
 COLUMN = "isr_latency_ns"
 
@@ -31,9 +31,9 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
         series, [len(table) for table in tables], "interrupts during operations with a depth"
     )
     explanation = (
-        "Points are single interrupts that fell into an operation of that depth, the line is the worst of "
-        "each band. A dip says that no stimulus came early in a search, not that the search was shorter. No "
-        "mask in BASEPRI can delay the control interrupt: it shows that the rise is the allocator's. "
+        "Points are single interrupts that fell into an operation of that depth; the line is the worst of "
+        "each band. A dip means that no stimulus came early in a search, not that the search was shorter. "
+        "No mask in BASEPRI delays the control interrupt: it shows that the rise is the allocator's. "
     ) + caveats(series)
     return make_chart(
         "depth", "Interrupt latency against depth", series, counted, explanation, figure, height=460

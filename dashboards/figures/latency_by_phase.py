@@ -8,18 +8,21 @@ from html import escape
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.chart import Chart, make_chart, per_series, points
-from dashboards.locking import caveats
-from dashboards.selection import meta, operation_keys
-from dashboards.series import Series
+from dashboards.figures.chart import Chart, make_chart, per_series, points
+from dashboards.loaded.lock_effects import caveats
+from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import meta, operation_keys
 
 LINES_APART = 0.02
 LINES_MOST = 8
-"""More lines than this would hide the points: a sweep over a ramp has a depth for every few stimuli."""
+"""More lines would hide the points: a sweep over a ramp has a depth for every few stimuli."""
 
 
 def latency_by_phase(series: Sequence[Series]) -> Chart | None:
-    """Every swept stimulus, and for each curve a line of critical section plus entry. None without."""
+    """Every swept stimulus, and for each curve a line of critical section plus entry.
+
+    None without a sweep.
+    """
     swept = [(one, table) for one in series if one.run.manifest.swept and len(table := by_phase(one))]
     if not swept:
         return None
@@ -30,32 +33,35 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
         for label, bound_ns in _lines(one):
             figure.add_trace(_line(one, label, bound_ns))
     latest = max(float(table["phase_ns"][-1]) for _, table in swept)
-    # What came before is answered before the operation begins.
+    # A stimulus further left is answered before the operation begins.
     window = [-0.02 * latest, 1.02 * latest]
     figure.update_xaxes(title_text="stimulus after the beginning of the operation (ns)", range=window)
     figure.update_yaxes(title_text="latency (ns)", rangemode="tozero")
     shown = [one for one, _ in swept]
     counted = per_series(shown, [len(table) for _, table in swept], "swept stimuli")
     explanation = (
-        "One stimulus per operation, a little later each time. Before the mask it is answered at once; where "
-        "the mask is raised, the latency jumps to all of the critical section, and is less by one cycle for "
-        "each that the stimulus comes later. A dotted line is the sum of two other measurements: how wide "
-        "the critical section is, and what an interrupt waits for beside it, found with an empty one swept "
-        "the same way. A curve that just touches its line shows that nothing else masks; points above met a "
-        "tick (crosses) or the control interrupt, which make the section itself longer. "
+        "Each operation meets one stimulus, a little later each time. Before the mask is up, the interrupt "
+        "is answered at once. Once it is up, the latency jumps to the whole critical section; from there it "
+        "falls by one cycle for each cycle that the stimulus comes later. A dotted line is the sum of two "
+        "other measurements: the width of the critical section, and what an interrupt waits for beside it, "
+        "found with an empty section swept the same way. A curve that just touches its line shows that "
+        "nothing else masks. Points above it met a tick (crosses) or the control interrupt, which make the "
+        "section itself longer. "
     ) + caveats(shown)
     return make_chart("phase", "Interrupt latency against phase", shown, counted, explanation, figure, 480)
 
 
 def by_phase(one: Series) -> pl.DataFrame:
-    """One row per answered swept stimulus: its latency and tick, the operation's `seq` and `label`, and
-    `phase_ns`, from the rise of OP. Stimuli and measured operations of a whole sweep are as many and in the
-    same order; empty where they are not.
+    """A row for each answered stimulus of a sweep, ordered by phase.
+
+    Beside its own columns it has the operation's `seq` and `label`, and `phase_ns`: how long after
+    the rise of OP it came. A whole sweep has as many stimuli as measured operations, in the same
+    order; where the numbers differ, there are no rows.
     """
     operations = one.run.operations.filter("measured").sort("seq")
     stimuli = one.run.interrupts.filter(~pl.col("control")).sort("sample")
     if operations.height != stimuli.height:
-        return pl.DataFrame()
+        operations, stimuli = operations.clear(), stimuli.clear()
     both = pl.concat([stimuli, operations.select("seq", "label", "start_sample")], how="horizontal")
     return _with_phase(one, both).drop_nulls(["phase_ns", "isr_latency_ns"]).sort("phase_ns")
 
@@ -107,7 +113,7 @@ def _control(one: Series, legend: bool) -> go.Scatter:
 
 
 def _lines(one: Series) -> Sequence[tuple[str, float]]:
-    """Of bounds that lie on top of each other one line, with the labels of the first and the last."""
+    """Labels and bounds in ns. Bounds that nearly coincide share a line, `first to last`."""
     bounds = one.run.manifest.sweep_bounds
     if len(bounds) > LINES_MOST:
         return ()
@@ -122,7 +128,7 @@ def _lines(one: Series) -> Sequence[tuple[str, float]]:
 
 
 def _line(one: Series, label: str, bound_ns: float) -> go.Scatter:
-    """From the operation's beginning to where the fall of the latency ends."""
+    """From the operation's beginning to where the latency has fallen to its least."""
     return go.Scatter(
         x=[0, bound_ns],
         y=[bound_ns, bound_ns],

@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from dashboards.chart import Chart, line, make_chart, per_series, points
-from dashboards.selection import meta, operation_keys
-from dashboards.series import Series
-from dashboards.tables.bounds import ceiling
+from dashboards.figures.chart import Chart, line, make_chart, per_series, points
+from dashboards.loaded.bounds import bound_of
+from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import meta, operation_keys
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ def ramp(series: Sequence[Series]) -> Chart | None:
     figure.update_xaxes(title_text="depth (free blocks that do not fit)", row=len(_ROWS), col=1)
     counted = per_series(series, [len(table) for table in tables], "measured allocations")
     explanation = (
-        "Points are single trials, the line is the worst of each depth. The minimum of the trials, which "
-        "hides what a deadline must survive, can be switched on in the legend. A dashed line is the bound of "
-        "a section that does not grow with the region: no heap can make it longer, interrupts apart."
+        "Points are single trials, the line is the worst of each depth. The legend can show the minimum of "
+        "the trials too, which hides what a deadline must survive. A dashed line is the bound of a section "
+        "that does not grow with the region: no heap can make it longer, interrupts apart."
     )
     return make_chart("ramp", "Cost against depth", series, counted, explanation, figure, height=860)
 
@@ -85,8 +85,8 @@ def _worst(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scat
 
 
 def _bound(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter | None:
-    """The bound across all depths; one that grows with the region would dwarf everything else."""
-    bound = ceiling(one.run, "allocate")
+    """The bound, across all depths. None if it grows with the region: it would dwarf all else."""
+    bound = bound_of(one.run, "allocate")
     if bound is None or bound.region_decided or row.unit not in ("ns", "cycles") or not len(table):
         return None
     value = bound.ns if row.unit == "ns" else bound.cycles
@@ -103,14 +103,14 @@ def _bound(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter | None:
 
 
 def _best(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatter:
-    """What an article that reports minima would show: thin, off by default, one switch for all runs."""
+    """The minimum of the trials, which some report. Thin, off by default."""
     thin = {"color": one.style.colour, "width": 1, "dash": "dot"}
     switch = {"legendgroup": "minimum", "showlegend": legend, "visible": "legendonly"}
     return _per_depth(one, table, row, "min").update({"name": "minimum of trials", "line": thin} | switch)
 
 
 def _per_depth(one: Series, table: pl.DataFrame, row: _Row, statistic: str) -> go.Scatter:
-    """The largest ("max") or smallest ("min") trial of each depth, carrying the operation it was."""
+    """The largest ("max") or smallest ("min") trial of each depth, and its operation."""
     descending = [False, statistic == "max"]
     ordered = table.sort("depth", pl.col(row.column), descending=descending, maintain_order=True)
     chosen = ordered.unique("depth", keep="first", maintain_order=True)

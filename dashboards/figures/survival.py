@@ -12,10 +12,11 @@ from plotly.subplots import make_subplots
 
 from analysis.metrology.quantiles import MYRIAD, PERCENTILES
 from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
-from dashboards.chart import Chart, line, make_chart, per_series
-from dashboards.formatting import quantity as number
-from dashboards.selection import describe, interrupt_keys, meta, operation_keys
-from dashboards.series import Series
+from dashboards.figures.chart import Chart, line, make_chart, per_series
+from dashboards.formatting import number
+from dashboards.loaded.certainty import confidence_words
+from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import describe, interrupt_keys, meta, operation_keys
 
 # Height of one line of the labels under the curves.
 LABEL_DECADES = 0.45
@@ -23,7 +24,7 @@ LABEL_DECADES = 0.45
 
 @dataclass(frozen=True)
 class Curve:
-    """`share[i]` of all `n` samples are at or above `value_ns[i]`, `key[i]` names the first equal to it."""
+    """Of `n` samples `share[i]` are at or above `value_ns[i]`; `key[i]` names the first of it."""
 
     n: int
     value_ns: list[float]
@@ -54,9 +55,10 @@ def survival(series: Sequence[Series]) -> Chart | None:
         for (_, _, curves), what in zip(panels, ("allocations", "interrupts"), strict=False)
     )
     explanation = (
-        "Linear time, logarithmic share. A curve ends at the largest value that was seen, which is the "
-        "number that counts and no bound: with n samples nothing is known below a share of 1/n. Bars across "
-        "a curve are the 95 % bootstrap intervals of its percentiles; a ramp has none."
+        "Linear time, logarithmic share. A curve ends at the largest value that was seen. That is the "
+        "number that counts, but no bound: n samples say nothing below a share of 1/n. Bars across a curve "
+        f"are the {confidence_words(one.run.certainty for one in series)} bootstrap intervals of its "
+        "percentiles; a ramp has none."
     )
     return make_chart("survival", "Survival", series, counted, explanation, figure, height=380 * len(panels))
 
@@ -99,7 +101,7 @@ def _steps(one: Series, curve: Curve, legend: bool) -> go.Scatter:
         y=curve.share,
         mode="lines+markers",
         marker={"size": 5, "opacity": 0, "color": one.style.colour},
-        # Between two values that occurred the share is that of the larger one: first down, then right.
+        # Between two values that occurred, the share is that of the larger: first down, then right.
         line={**line(one), "shape": "vh"},
         name=one.label,
         legendgroup=one.run.id,
@@ -152,7 +154,7 @@ def _maximum(one: Series, curve: Curve) -> go.Scatter:
 
 
 def _label(one: Series, curve: Curve, on_the_right: bool) -> dict[str, object]:
-    """The maximum's value and operation, led to its point from wherever there is room."""
+    """The maximum's value and operation, with a line to its point from where there is room."""
     return {
         "x": curve.value_ns[-1],
         "y": float(np.log10(curve.share[-1])),

@@ -1,4 +1,4 @@
-"""The eight channels around the worst critical section, and around the worst interrupt, of each run."""
+"""The channels around the worst critical section, and around the worst interrupt, of each run."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from plotly.subplots import make_subplots
 
 from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
-from dashboards.chart import Chart, make_chart
+from dashboards.figures.chart import Chart, make_chart
 from dashboards.figures.lanes import draw_window
 from dashboards.formatting import grouped
-from dashboards.quantities import worst_key
-from dashboards.selection import describe
-from dashboards.series import Series
-from dashboards.windows import window_of
+from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import describe, worst_key
+from dashboards.waveforms.windows import window_of
 
 _HEIGHT_PER_RUN = 250
 
@@ -29,8 +28,8 @@ def worst_critical_section(series: Sequence[Series]) -> Chart | None:
 def worst_interrupt(series: Sequence[Series]) -> Chart | None:
     """The window of the longest interrupt latency of each run. None without any."""
     explanation = (
-        "The interrupt that waited longest in each run, on one scale of time. A STIM edge in the shaded "
-        "critical section is answered by ISR only after its end; a CTRL edge is answered by CISR at once."
+        "The interrupt that waited longest in each run, on one scale of time. ISR answers a STIM edge in the "
+        "shaded critical section only after its end; CISR answers a CTRL edge at once."
     )
     return _waveform("interrupt", "The worst interrupt, as captured", series, LATENCY, explanation)
 

@@ -11,8 +11,14 @@
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendChartToCloud"],
   };
   const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+  // What an operation was, by its kind (docs/SPEC.md, section 4).
   const kinds = {
-    A: "allocation", O: "allocation, out of memory", F: "free", N: "nothing to free", E: "free refused",
+    A: (bytes) => `allocation of ${bytes} bytes`,
+    O: (bytes) => `allocation of ${bytes} bytes, out of memory`,
+    F: (bytes) => `free of ${bytes} bytes`,
+    N: (bytes) => `nothing to free: its ${bytes} bytes had not been allocated`,
+    E: (bytes) => `free of ${bytes} bytes, refused by the allocator`,
+    K: (_, call) => (call === "empty" ? "empty critical section" : `${call}, a call of the kernel`),
   };
 
   function draw(element, figure) {
@@ -24,7 +30,7 @@
     return Plotly.newPlot(element, figure.data, figure.layout, config);
   }
 
-  // One point's key: customdata, its first column, or where there is none the operation on the x axis.
+  // A point's key: customdata, or its first column; without any, the operation on the x axis.
   function keyOf(point) {
     const key = Array.isArray(point.customdata) ? point.customdata[0] : point.customdata;
     return String(key ?? point.x);
@@ -50,9 +56,13 @@
     const operation = run.operations[key];
     if (!operation) return "";
     const resolution = number.format(1e9 / run.samplerate_hz);
-    const facts = [`${kinds[operation.kind]} of ${number.format(operation.size)} bytes`];
-    const add = (name, words) => { if (name in operation) facts.push(words(number.format(operation[name]))); };
-    if (operation.label) facts.push(operation.label);
+    const { kind, size, call } = operation;
+    const describe = Object.hasOwn(kinds, kind) ? kinds[kind] : () => `operation of kind ${kind}`;
+    const facts = [describe(number.format(size), call)];
+    const add = (name, words) => {
+      if (name in operation) facts.push(words(number.format(operation[name])));
+    };
+    if (operation.label && operation.label !== call) facts.push(operation.label);
     else add("depth", (value) => `depth ${value}`);
     add("trial", (value) => `trial ${value}`);
     add("wire_critical_ns", (value) => `critical section ${value} ns ±${resolution} ns on the wire`);
@@ -66,7 +76,8 @@
   }
 
   function titleOf(run, key) {
-    const what = key.startsWith("@") ? `stimulus at sample ${number.format(Number(key.slice(1)))}` : `operation ${key}`;
+    const outside = key.startsWith("@");
+    const what = outside ? `stimulus at sample ${number.format(Number(key.slice(1)))}` : `operation ${key}`;
     return `${run.name}: ${what}`;
   }
 
@@ -109,7 +120,8 @@
   }
 
   const quantities = {
-    critical: "the longest critical section of an allocation", free: "the longest critical section of a free",
+    critical: "the longest critical section of an allocation",
+    free: "the longest critical section of a free",
     latency: "the longest wait of an interrupt",
   };
 
@@ -125,7 +137,9 @@
     for (const cells of rows) {
       const row = element("tr");
       cells.forEach((cell) => row.append(element("td", cell, typeof cell === "number" ? "count" : "")));
-      row.querySelectorAll(".count").forEach((cell) => { cell.textContent = number.format(cell.textContent); });
+      row.querySelectorAll(".count").forEach((cell) => {
+        cell.textContent = number.format(cell.textContent);
+      });
       body.append(row);
     }
     box.append(element("h4", title), body);
@@ -160,20 +174,23 @@
 
   function explanation(explained) {
     const box = element("div", undefined, "explained");
-    box.append(element("h3", `Explained: ${quantities[explained.quantity] ?? explained.quantity}`));
+    const what = quantities[explained.quantity] ?? explained.quantity;
+    box.append(element("h3", `Explained: ${what}`));
     explained.unknown.forEach((sentence) => box.append(element("p", sentence)));
     if (!explained.pieces) return box;
-    box.append(element("p", `${number.format(explained.instructions)} instructions in ${number.format(explained.cycles)} ` +
-      "cycles, replayed on the virtual board and equal to the capture to the sample."));
+    const [instructions, cycles] = [explained.instructions, explained.cycles].map(number.format);
+    box.append(element("p", `${instructions} instructions in ${cycles} cycles, replayed on the virtual ` +
+      "board and equal to the capture to the sample."));
     const columns = element("div", undefined, "columns");
-    const totals = ([name, cycles, executions, source]) => [cycles, `${number.format(executions)} ×`, name, source];
+    const totals = ([name, count, executions, source]) =>
+      [count, `${number.format(executions)} ×`, name, source];
     columns.append(
       table("cycles by function", explained.functions.map(totals)),
       table("call stack", explained.stack),
-      table("dearest instructions", explained.dearest.map(totals)),
+      table("costliest instructions", explained.dearest.map(totals)),
     );
-    box.append(columns, element("h4", "heap before it: live dark, free light, what is not known grey"), heapMap(explained),
-      element("p", explained.note));
+    const legend = "heap before it: live blocks dark, free blocks light, the unknown grey";
+    box.append(columns, element("h4", legend), heapMap(explained), element("p", explained.note));
     return box;
   }
 
@@ -188,8 +205,9 @@
     document.getElementById("selected-title").textContent = titleOf(run, chosen.key);
     document.getElementById("selected-facts").textContent = known
       ? factsOf(run, chosen.key)
-      : `No waveform of it is stored in this report, which keeps those of the ${Object.keys(run.windows).length} ` +
-        "most telling operations and interrupts of this run; the capture itself is in the run folder.";
+      : "No waveform of it is stored in this report. It keeps those of the " +
+        `${Object.keys(run.windows).length} most telling operations and interrupts of this run; ` +
+        "the whole capture is in the run folder.";
     document.getElementById("selected-plot").hidden = !known;
     if (known) drawWindow(run, run.windows[chosen.key]);
     const explained = Object.hasOwn(run.explained, chosen.key) ? run.explained[chosen.key] : [];
@@ -211,7 +229,9 @@
     document.querySelectorAll("details").forEach((details) => { details.open = true; });
     plots.forEach((plot) => Plotly.relayout(plot, { width: 690 }));
   });
-  window.addEventListener("afterprint", () => plots.forEach((plot) => Plotly.relayout(plot, { width: null, autosize: true })));
+  window.addEventListener("afterprint", () => {
+    plots.forEach((plot) => Plotly.relayout(plot, { width: null, autosize: true }));
+  });
   window.addEventListener("hashchange", show);
   window.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
   document.getElementById("selected-close").addEventListener("click", close);

@@ -1,1 +1,1 @@
-"""The tables and the fine print of the report."""
+"""The rows of the report's tables, and its fine print, as plain text."""

@@ -1,123 +1,33 @@
-"""The comparison table of one scenario, as HTML."""
+"""The comparison of a scenario's runs: under each quantity a row for each run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
+from dataclasses import dataclass
 
 from analysis.metrology.quantiles import PERCENTILES, samples_needed
-from analysis.metrology.quantiles import PERCENTILES as SHARES
 from capture.run_folder.quantities import Quantity
-from dashboards.formatting import MISSING, grouped
-from dashboards.formatting import quantity as number
-from dashboards.quantities import REPORTED, shown, worst_key
-from dashboards.selection import fragment
-from dashboards.series import Series
-from dashboards.tables.bounds import ceiling
+from dashboards.formatting import MISSING, grouped, number
+from dashboards.loaded.bounds import bound_of
+from dashboards.loaded.certainty import confidence_words
+from dashboards.loaded.quantities import REPORTED, shown
+from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import fragment, worst_key
 
 _HEADINGS = {"median": "median", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99"}
 DEPENDENT = "†"
 _DEPENDENCE = (
     "The samples are not independent in time (Ljung–Box test, p below 0.05), so the interval is too narrow."
 )
-# The allocator, n, the percentiles, the maximum.
-COLUMNS = 3 + len(PERCENTILES)
-
-
-def comparison_table(series: Sequence[Series]) -> str:
-    """Rows of allocators under each quantity; every maximum links to its waveform."""
-    quantities = shown(REPORTED, [one.run for one in series])
-    groups = "".join(_group(quantity, series) for quantity in quantities)
-    return (
-        '<div class="scroll"><table class="comparison"><thead><tr><th scope="col">allocator</th>'
-        f'<th scope="col">n</th>{"".join(f"<th scope=col>{_HEADINGS[name]}</th>" for name in PERCENTILES)}'
-        f'<th scope="col">max</th></tr></thead>{_verdicts(series)}{groups}</table></div>{_legend(series)}'
-    )
-
-
-_BOUND_WORDS = (
-    "Bound: the longest path through the machine code of the section without interrupts, every instruction "
-    "at its worst, and how many times the longest section seen it is."
+_BUDGET_WORDS = (
+    "± is the error budget of the value: bounds of resolution, clock and skew, added up. Overhead is the "
+    "part of the value that is the bench's own. In brackets: the percentile's {confidence} bootstrap "
+    "interval."
 )
-
-
-def _legend(series: Sequence[Series]) -> str:
-    """What stands beside the numbers, and why it may not."""
-    refused = dict.fromkeys(one.run.certainty.refused for one in series)
-    sentences = [
-        "± is the error budget of the value: resolution, clock and skew, as bounds, summed. Overhead is the "
-        "share of it that is the bench's own. In brackets: bootstrap interval of the percentile, 95 %.",
-        *([f"{DEPENDENT} {_DEPENDENCE}"] if any(one.run.certainty.dependent for one in series) else []),
-        *(sentence for sentence in refused if sentence),
-        *([_BOUND_WORDS] if any(ceiling(one.run, "allocate") for one in series) else []),
-        *dict.fromkeys(f"{one.name}: {words}" for one in series for words in one.run.treatment),
-    ]
-    return f'<p class="explanation">{escape(" ".join(sentences))}</p>'
-
-
-def _verdicts(series: Sequence[Series]) -> str:
-    head = f'<tr class="quantity"><th colspan="{COLUMNS}" scope="rowgroup">verdict</th></tr>'
-    return f"<tbody>{head}{''.join(map(_verdict, series))}</tbody>"
-
-
-def _verdict(one: Series) -> str:
-    verdict = one.run.manifest.verdict
-    cell = f'<td colspan="{COLUMNS - 1}" class="verdict {verdict}">{verdict}</td>'
-    return f'<tr><th scope="row">{_swatch(one)}</th>{cell}</tr>'
-
-
-def _group(quantity: Quantity, series: Sequence[Series]) -> str:
-    unit = f" ({quantity.unit})" if quantity.unit else ""
-    largest = max((one.run.summary(quantity).max or 0 for one in series), default=0)
-    rows = "".join(_row(quantity, one, largest) for one in series)
-    words = escape(quantity.words + unit)
-    head = f'<tr class="quantity"><th colspan="{COLUMNS}" scope="rowgroup">{words}</th></tr>'
-    return f"<tbody>{head}{rows}</tbody>"
-
-
-def _row(quantity: Quantity, one: Series, largest: float) -> str:
-    summary = one.run.summary(quantity)
-    return (
-        f'<tr><th scope="row">{_swatch(one)}</th><td>{grouped(summary.n)}</td>'
-        f"{''.join(_percentile(quantity, one, name) for name in PERCENTILES)}"
-        f"{_maximum(quantity, one, summary.max, largest)}</tr>"
-    )
-
-
-def _swatch(one: Series) -> str:
-    return f'<span class="swatch" style="background:{one.style.colour}"></span>{escape(one.name)}'
-
-
-def _percentile(quantity: Quantity, one: Series, name: str) -> str:
-    """The value, and under it the interval in which a repetition would have found it."""
-    summary = one.run.summary(quantity)
-    value = getattr(summary, name)
-    needed = samples_needed(SHARES[name])
-    if value is None and 0 < summary.n < needed:
-        short = f"{grouped(summary.n)} samples, fewer than {grouped(needed)}"
-        return f'<td><abbr title="This percentile of {short}, would say nothing.">{MISSING}</abbr></td>'
-    certainty = one.run.certainty
-    interval = certainty.intervals.get(quantity.key, {}).get(name)
-    if interval is None:
-        return f"<td>{number(value, quantity.unit)}</td>"
-    low, high = (number(end, quantity.unit) for end in interval)
-    mark = DEPENDENT if quantity.key in certainty.dependent else ""
-    return f"<td>{number(value, quantity.unit)}<small>[{low}, {high}]{mark}</small></td>"
-
-
-def _maximum(quantity: Quantity, one: Series, value: float | None, largest: float) -> str:
-    """The value with a bar in the allocator's colour, so that the eye compares before the mind reads."""
-    shown = number(value, quantity.unit)
-    key = worst_key(one.run, quantity)
-    if value is None or key is None:
-        return f'<td class="max">{shown}</td>'
-    share = 100 * value / largest if largest else 0
-    bar = f'<span class="bar" style="width:{share:.1f}%;background:{one.style.colour}"></span>'
-    address = escape(fragment(one.run.id, key))
-    link = f'<a href="{address}" title="show its waveform">{shown}</a>'
-    return f'<td class="max">{link}{_budget(quantity, one)}{_ceiling(quantity, one)}{bar}</td>'
-
-
+_BOUND_WORDS = (
+    "Bound: the longest path through the section's machine code without interrupts, every instruction at "
+    "its worst; and how many times the longest section seen that is."
+)
 _BOUNDED = {
     "critical_ns": "allocate",
     "dwt_cycles": "allocate",
@@ -126,21 +36,151 @@ _BOUNDED = {
 }
 
 
-def _ceiling(quantity: Quantity, one: Series) -> str:
-    """`bound 12,155, 2.3 ×`: the most that it can be without interrupts, as multiple of what was."""
-    bound = ceiling(one.run, _BOUNDED[quantity.key]) if quantity.key in _BOUNDED else None
+@dataclass(frozen=True)
+class Percentile:
+    """`interval` is where a repetition would find it. `too_few` says why there is no value."""
+
+    value: str
+    interval: str = ""
+    too_few: str = ""
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """`address` opens its waveform; empty where there is none. `notes` stand under the value.
+
+    `share_percent`: the length of its bar, by the greatest maximum of all rows.
+    """
+
+    value: str
+    address: str = ""
+    notes: tuple[str, ...] = ()
+    share_percent: float = 0.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run's statistics of one quantity."""
+
+    name: str
+    colour: str
+    n: str
+    percentiles: tuple[Percentile, ...]
+    maximum: Maximum
+
+
+@dataclass(frozen=True)
+class Group:
+    """One quantity; `words` name it with its unit."""
+
+    words: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What stands before any number of a run."""
+
+    name: str
+    colour: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`headings` are those of the percentiles; `legend` says what stands beside the numbers."""
+
+    headings: tuple[str, ...]
+    verdicts: tuple[Verdict, ...]
+    groups: tuple[Group, ...]
+    legend: str
+
+
+def comparison(series: Sequence[Series]) -> Comparison:
+    """The table of one scenario, all of it plain text."""
+    quantities = shown(REPORTED, [one.run for one in series])
+    return Comparison(
+        headings=tuple(_HEADINGS[name] for name in PERCENTILES),
+        verdicts=tuple(Verdict(one.name, one.style.colour, one.run.manifest.verdict) for one in series),
+        groups=tuple(_group(quantity, series) for quantity in quantities),
+        legend=" ".join(_legend(series)),
+    )
+
+
+def _legend(series: Sequence[Series]) -> list[str]:
+    """What the signs beside the numbers mean, and why some are missing."""
+    certainties = [one.run.certainty for one in series]
+    dependent = any(certainty.dependent for certainty in certainties)
+    bounded = any(bound_of(one.run, "allocate") for one in series)
+    return [
+        _BUDGET_WORDS.format(confidence=confidence_words(certainties)),
+        *([f"{DEPENDENT} {_DEPENDENCE}"] if dependent else []),
+        *dict.fromkeys(certainty.refused for certainty in certainties if certainty.refused),
+        *([_BOUND_WORDS] if bounded else []),
+        *dict.fromkeys(f"{one.name}: {words}" for one in series for words in one.run.adjustments),
+    ]
+
+
+def _group(quantity: Quantity, series: Sequence[Series]) -> Group:
+    unit = f" ({quantity.unit})" if quantity.unit else ""
+    largest = max((one.run.summary(quantity).max or 0 for one in series), default=0)
+    return Group(quantity.words + unit, tuple(_row(quantity, one, largest) for one in series))
+
+
+def _row(quantity: Quantity, one: Series, largest: float) -> Row:
+    return Row(
+        name=one.name,
+        colour=one.style.colour,
+        n=grouped(one.run.summary(quantity).n),
+        percentiles=tuple(_percentile(quantity, one, name) for name in PERCENTILES),
+        maximum=_maximum(quantity, one, largest),
+    )
+
+
+def _percentile(quantity: Quantity, one: Series, name: str) -> Percentile:
+    summary = one.run.summary(quantity)
+    value = getattr(summary, name)
+    needed = samples_needed(PERCENTILES[name])
+    if value is None and 0 < summary.n < needed:
+        too_few = f"This percentile needs {grouped(needed)} samples; there are {grouped(summary.n)}."
+        return Percentile(MISSING, too_few=too_few)
+    certainty = one.run.certainty
+    interval = certainty.intervals.get(quantity.key, {}).get(name)
+    if interval is None:
+        return Percentile(number(value, quantity.unit))
+    low, high = (number(end, quantity.unit) for end in interval)
+    mark = DEPENDENT if quantity.key in certainty.dependent else ""
+    return Percentile(number(value, quantity.unit), f"[{low}, {high}]{mark}")
+
+
+def _maximum(quantity: Quantity, one: Series, largest: float) -> Maximum:
+    value = one.run.summary(quantity).max
+    key = worst_key(one.run, quantity)
+    if value is None or key is None:
+        return Maximum(number(value, quantity.unit))
+    return Maximum(
+        value=number(value, quantity.unit),
+        address=fragment(one.run.id, key),
+        notes=tuple(note for note in (_budget(quantity, one), _bound(quantity, one)) if note),
+        share_percent=100 * value / largest if largest else 0,
+    )
+
+
+def _bound(quantity: Quantity, one: Series) -> str:
+    """`bound 12,155, 2.3 ×`: the most that it can be, and its ratio to the longest seen."""
+    bound = bound_of(one.run, _BOUNDED[quantity.key]) if quantity.key in _BOUNDED else None
     if bound is None:
         return ""
     value = bound.cycles if quantity.key.endswith("cycles") else bound.ns
     times = "" if bound.ratio is None else f", {bound.ratio:.1f} ×"
-    return f"<small>bound {number(value, quantity.unit)}{times}</small>"
+    return f"bound {number(value, quantity.unit)}{times}"
 
 
 def _budget(quantity: Quantity, one: Series) -> str:
-    """`±11.9, overhead 261.9`: how wrong the value may be, and how much of it is the bench's own."""
+    """`±11.9, overhead 261.9`: how wrong it may be, and the part of it that is the bench's own."""
     certainty = one.run.certainty
     total, own = certainty.budgets.get(quantity.key), certainty.overheads.get(quantity.key)
     if total is None:
         return ""
     overhead = f", overhead {number(own, quantity.unit)}" if own else ""
-    return f"<small>±{number(total, quantity.unit)}{overhead}</small>"
+    return f"±{number(total, quantity.unit)}{overhead}"

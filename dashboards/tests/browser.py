@@ -33,7 +33,7 @@ def chromium() -> str | None:
 
 
 class Browser:
-    """One page. `complaints` collects console errors and exceptions, `requests` every address asked for."""
+    """One page. `complaints` has its errors and warnings, `requests` all addresses asked for."""
 
     def __init__(self, executable: str, width: int = 1400, height: int = 900) -> None:
         self._profile = tempfile.TemporaryDirectory(prefix="tailscope-browser-", ignore_cleanup_errors=True)

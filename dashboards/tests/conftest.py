@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.runs import LoadedRun, find_runs, load_run
-from dashboards.series import Series, by_scenario
+from dashboards.loaded.runs import LoadedRun, find_runs, load_run
+from dashboards.loaded.series import Series, by_scenario
 from dashboards.tests.synthetic import mem_frag, mem_stress, write_run
 
 

@@ -1,7 +1,7 @@
-"""Run folders for tests, made up from a list of operations: the truth is in the list, the files follow.
+"""Run folders for tests, made from a list of operations: the list is the truth.
 
-One sample is one cycle (84 MS/s at 84 MHz). Each operation is: SYNC edge, 40 cycles, OP high, 20 cycles,
-CRIT high for the given cycles, 20 cycles, OP low, then a gap for its record.
+One sample is one cycle (84 MS/s at 84 MHz). Each operation is: SYNC edge, 40 cycles, OP high,
+20 cycles, CRIT high for the given cycles, 20 cycles, OP low, then a gap for its record.
 """
 
 from __future__ import annotations
@@ -169,8 +169,8 @@ class _Timeline:
         return np.where(critical, self.crit_end[seq] + ENTRY_HIT, self.stimuli + ENTRY_CLEAR)
 
     def interrupts_table(self) -> pl.DataFrame:
-        stimuli = _interrupt_rows(False, self.stimuli, self.answers(), *self.hits(self.stimuli))
-        controls = _interrupt_rows(
+        stimuli = interrupt_rows(False, self.stimuli, self.answers(), *self.hits(self.stimuli))
+        controls = interrupt_rows(
             True, self.controls, self.controls + ENTRY_CONTROL, *self.hits(self.controls)
         )
         return pl.concat([stimuli, controls]).sort("sample")
@@ -197,9 +197,10 @@ class _Timeline:
         )
 
 
-def _interrupt_rows(
+def interrupt_rows(
     control: bool, stimulus: Samples, answer: Samples, seq: Samples, critical: npt.NDArray[np.bool_]
 ) -> pl.DataFrame:
+    """Rows of interrupts.parquet. `stimulus`, `answer`: samples; `seq`: operation or -1."""
     latency_ns = (answer - stimulus) * 1e9 / RATE_HZ
     columns = {
         "control": [control] * len(stimulus),
@@ -218,7 +219,7 @@ def _interrupt_rows(
 
 
 def nearest_rank(values: list[float], share_percent: int) -> float:
-    """By the definition's words: the smallest value with at least that share of all at or below it."""
+    """As defined: the smallest value with at least that share of all at or below it."""
     ordered = sorted(values)
     return next(ordered[i - 1] for i in count(1) if i * 100 >= share_percent * len(ordered))
 

@@ -1,4 +1,4 @@
-"""Bounds and explanations: what a run folder tells of them, and what a damaged one does not break."""
+"""Bounds and explanations: what a run folder tells of them, and what damage does not break."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from capture.files.errors import RunError
-from dashboards.explanations import explanations
 from dashboards.figures.ramp import ramp
+from dashboards.loaded.bounds import bounds_sentence
+from dashboards.loaded.runs import load_run
+from dashboards.loaded.series import by_scenario
+from dashboards.page.explanations import explanations
 from dashboards.report import report_html, write_report
-from dashboards.runs import load_run
-from dashboards.series import by_scenario
-from dashboards.tables import bounds as ceilings
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.synthetic import Operation, write_run
 
@@ -29,7 +29,20 @@ EXPLAINED: dict[str, Any] = {
     "quantity": "critical",
     "key": "3",
     "value_ns": 3571.4,
-    "maximum": {"seq": 3},
+    "maximum": {
+        "value": 3571.4,
+        "times": 1,
+        "seq": 3,
+        "kind": "A",
+        "size": 16,
+        "label": None,
+        "depth": 4,
+        "trial": None,
+        "probes": 1,
+        "live": 1,
+        "bytes_in_use": 16,
+        "start_sample": 950,
+    },
     "allocator": "seglist",
     "scenario": "mem_frag",
     "verdict": "complete",
@@ -68,7 +81,7 @@ def written(folder: Path, bounds: object, explained: object | None = None) -> Pa
 
 def test_a_bound_stands_beside_the_maximum_and_above_the_ramp(tmp_path: Path) -> None:
     run = load_run(written(tmp_path, {"allocate": BOUND, "free": NONE}))
-    assert ceilings.sentence(run) == (
+    assert bounds_sentence(run) == (
         "critical section without interrupts at most 1,000 cycles in an allocation, 2.5 × the longest"
     )
     assert "bound 1,000, 2.5 ×" in report_html([run])
@@ -80,7 +93,7 @@ def test_a_bound_stands_beside_the_maximum_and_above_the_ramp(tmp_path: Path) ->
 
 def test_a_bound_that_grows_with_the_region_is_no_line(tmp_path: Path) -> None:
     run = load_run(written(tmp_path, {"allocate": {**BOUND, "region_decided": True}}))
-    assert "by the region's size" in ceilings.sentence(run)
+    assert "by the region's size" in bounds_sentence(run)
     chart = ramp(by_scenario([run])["mem_frag"])
     assert chart is not None
     assert not [trace for trace in chart.figure.data if str(trace.name).endswith("bound")]
@@ -93,7 +106,7 @@ def test_bounds_that_are_none_are_refused(bounds: object, tmp_path: Path) -> Non
 
 
 def test_a_run_without_bounds_has_none(tmp_path: Path) -> None:
-    assert ceilings.sentence(load_run(written(tmp_path, {}))) == ""
+    assert bounds_sentence(load_run(written(tmp_path, {}))) == ""
 
 
 @pytest.mark.parametrize(
@@ -129,7 +142,7 @@ def test_a_click_shows_the_explanation(tmp_path: Path) -> None:
         assert "120 instructions in 300 cycles" in shown
         assert f"{HOSTILE}+0x2seglist.c:43" in shown
         assert f"25012 ×{HOSTILE}" in shown
-        # 600 bytes in rows of 100: the live piece is in the first, the free one in two, the rest in five.
+        # 600 bytes in rows of 100: the live piece is in one, the free one in two, the rest in five.
         counted = [browser.evaluate(f"{panel}.querySelectorAll('rect.{w}').length") for w in ("live", "free")]
         assert counted == [1, 2]
         assert browser.evaluate(f"{panel}.querySelectorAll('rect.unknown').length") == 5

@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboards.chart import Chart
 from dashboards.figures.agreement import agreement
+from dashboards.figures.chart import Chart
 from dashboards.figures.cycles_by_probes import cycles_by_probes
 from dashboards.figures.heap_state import heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.latency_by_depth import latency_by_depth
 from dashboards.figures.ramp import ramp
+from dashboards.figures.scenario_charts import scenario_charts
 from dashboards.figures.survival import survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
-from dashboards.palette import assign_styles
-from dashboards.report import scenario_charts
-from dashboards.runs import load_run
-from dashboards.series import Series, by_scenario
+from dashboards.loaded.palette import assign_styles
+from dashboards.loaded.runs import load_run
+from dashboards.loaded.series import Series, by_scenario
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
 NS_PER_CYCLE = 1e9 / 84e6
-# By hand: 512 set-up operations, seven operations at each depth, the third trial is the sixth of them.
+# By hand: 512 set-up operations, then seven at each depth, the sixth of which is the third trial.
 WORST_OF_SEGLIST = 512 + 255 * 7 + 5
 WORST_OF_SEGLIST_CYCLES = 350 + 12 * 256 + 4
 
@@ -216,3 +216,20 @@ def test_eleven_allocators_look_different() -> None:
     looks = assign_styles([f"allocator {i}" for i in range(9)] + ["seglist", "tlsf"])
     assert len({(style.colour, style.dash, style.symbol) for style in looks.values()}) == 11
     assert (looks["seglist"], looks["tlsf"]) == tuple(assign_styles(["seglist", "tlsf"]).values())
+
+
+def test_ticks_have_their_rings(frag: list[Series]) -> None:
+    chart = interrupt_latency(frag)
+    assert chart is not None and "A ring" in chart.explanation
+    rings = [trace for trace in chart.figure.data if trace.marker.symbol == "circle-open"]
+    touched = sum(int(one.run.answered["tick"].sum()) for one in frag)
+    touched += sum(int(one.run.answered_control["tick"].sum()) for one in frag)
+    assert sum(len(trace.x) for trace in rings) == touched > 10
+
+
+def test_survival_has_bars_at_its_percentiles(stress: list[Series], frag: list[Series]) -> None:
+    chart, ramp = survival(stress), survival(frag)
+    assert chart is not None and ramp is not None
+    bars = [trace for trace in chart.figure.data if trace.error_x.array is not None and len(trace.x)]
+    assert [(list(trace.y), list(trace.error_x.array)) for trace in bars] == [([0.5], [5.0])] * 4
+    assert not [trace for trace in ramp.figure.data if trace.error_x.array is not None and len(trace.x)]

@@ -1,4 +1,4 @@
-"""The page in a real browser: everything is drawn, a click shows a waveform, nothing is complained about."""
+"""The page in a browser: all is drawn, a click shows a waveform, nothing is complained of."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from dashboards.loaded.runs import find_runs
 from dashboards.report import write_report
-from dashboards.runs import find_runs
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.synthetic import Operation, write_run
 
@@ -32,7 +32,7 @@ def running() -> Iterator[Browser]:
 
 @pytest.fixture
 def browser(running: Browser) -> Iterator[Browser]:
-    """The browser, which must have nothing to complain of and nothing to fetch when the test is over."""
+    """The browser. After the test it must have complained of nothing and fetched nothing."""
     running.complaints.clear()
     running.requests.clear()
     running.resize(1400, 900)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from plotly.offline import get_plotlyjs
 from capture.files.errors import RunError
 from capture.files.whole import WriteError
 from dashboards.headline import headline
+from dashboards.loaded.runs import LoadedRun, find_runs
+from dashboards.loaded.series import Series, by_scenario
 from dashboards.report import write_report
-from dashboards.runs import LoadedRun, find_runs
-from dashboards.series import Series, by_scenario
 from dashboards.tests.synthetic import mem_frag, mem_stress, write_run
 
 HOSTILE = "</script><img src=x onerror=alert(1)>&amp;'\"{{}}%{x}"
@@ -31,7 +32,7 @@ def report(runs_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def _without_library(page: str) -> str:
-    """The page less the plotting library, whose text names addresses that it never asks for here."""
+    """The page less the plotting library, which names addresses that it never asks for."""
     library = get_plotlyjs()
     assert page.count(library) == 1
     return page.replace(library, "")
@@ -42,7 +43,7 @@ def test_nothing_is_fetched(report: str) -> None:
     addresses = set(re.findall(r"\b[a-z]+://[^\s\"'<>)]+", page))
     assert all(address.startswith("http://www.w3.org/") for address in addresses)
     assert not re.search(r"<(link|iframe|object|embed|base|form)\b|\bsrc\s*=|@import|url\(", page)
-    assert "default-src 'none'" in page
+    assert "default-src 'none'; script-src 'unsafe-inline'; " in unescape(page)
 
 
 def test_it_is_small_enough_to_send(report: str) -> None:
@@ -61,6 +62,10 @@ def test_the_headline_is_computed(frag: list[Series]) -> None:
     # The worst at depth 64, a quarter of the way from 1 to 256, has 350 + 12·64 + 4 = 1,122 cycles.
     assert "it grew from 13.36 µs to 40.79 µs with seglist and stayed at 5.40 µs with tlsf." in spoken
     assert spoken.endswith("waited at most 0.31 ± 0.03 µs with seglist and tlsf.")
+
+
+def test_the_headline_has_the_budget(frag: list[Series]) -> None:
+    assert re.search(r"was 40\.79 ± 0\.03 µs with seglist", headline("mem_frag", frag).replace("\u00a0", " "))
 
 
 def test_of_many_allocators_the_headline_gives_the_extremes(frag: list[Series]) -> None:
@@ -85,7 +90,7 @@ def test_the_table_shows_the_manifests_numbers(runs: list[LoadedRun], report: st
             "control_latency_ns",
         ):
             summary = run.manifest.statistics[key]
-            assert f"<td>{summary.n:,}</td><td>{summary.median:,.1f}<" in page
+            assert re.search(rf"<td>{summary.n:,}</td>\s*<td>{summary.median:,.1f}<", page)
             assert f">{summary.max:,.1f}</a>" in page
 
 
@@ -98,7 +103,7 @@ def test_a_maximum_links_to_its_waveform(report: str) -> None:
 def test_every_maximum_of_the_table_has_its_waveform(report: str) -> None:
     runs = _embedded(report)["runs"]
     links = re.findall(r'href="#select=([^:"]+):([^"]+)"', _without_library(report))
-    # Seven quantities each, and of mem_stress two of its frees; those of mem_frag are not measured.
+    # Seven quantities of four runs, and two of the frees of mem_stress; mem_frag has none.
     assert len(links) == 4 * 7 + 2 * 2
     assert all(key.replace("%40", "@") in runs[run]["windows"] for run, key in links)
 

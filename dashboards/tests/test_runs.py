@@ -17,7 +17,7 @@ from capture.files.documents import check
 from capture.files.errors import CaptureError, RunError, TailscopeError
 from capture.run_folder.manifest import Manifest
 from capture.run_folder.quantities import KEYS
-from dashboards.runs import find_runs, load_run
+from dashboards.loaded.runs import find_runs, load_run
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
 

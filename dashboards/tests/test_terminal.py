@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from dashboards.runs import LoadedRun, load_run
+from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.terminal import terminal_report
 from dashboards.tests.synthetic import mem_frag, write_run
 

@@ -1,9 +1,11 @@
-//! The core's side of the differential test (tests/differential): `encodings` lists the decode tables as JSON, `run` reads a
-//! batch of cases from stdin and writes the state after each to stdout. All numbers are little-endian words.
+//! The core's side of the differential test (tests/differential). `encodings` lists the decode
+//! tables as JSON. `run` reads a batch of cases from stdin, and writes the state after each case to
+//! stdout. All numbers are little-endian words.
 //!
-//! Batch: bytes of data memory (at address 0), bytes of code (at [`CODE`]), both memories, then the cases. A case is steps, PC,
-//! R0–R14, xPSR, FPSCR, S0–S31; its result is the outcome, PC, R0–R14, xPSR, FPSCR, S0–S31 and a hash of what it changed in the
-//! data memory (two words), which is put back before the next one.
+//! A batch is: bytes of data memory (at address 0), bytes of code (at [`CODE`]), both memories,
+//! then the cases. A case is: steps, PC, R0–R14, xPSR, FPSCR, S0–S31. Its result is: the outcome,
+//! PC, R0–R14, xPSR, FPSCR, S0–S31, and a hash of its changes to the data memory (two words). The
+//! data memory is restored before the next case.
 
 use std::io::{self, Read, Write};
 
@@ -13,8 +15,9 @@ use virtual_nucleo::core::{encodings, Core, Stop, Timing};
 
 const CODE: u32 = 0x0010_0000;
 const STARTUP: u32 = 0x000F_0000;
-/// Gives full access to the FPU through CPACR and uses it once, so that the context is the program's own:
-/// movw r0, #0xed88; movt r0, #0xe000; movs r1, #15; lsls r1, r1, #20; str r1, [r0]; vmrs r2, fpscr.
+/// Gives full access to the FPU through CPACR. Then uses it once, so that the floating-point
+/// context is the program's own: movw r0, #0xed88; movt r0, #0xe000; movs r1, #15; lsls r1, r1,
+/// #20; str r1, [r0]; vmrs r2, fpscr.
 const STARTUP_CODE: [u16; 9] = [
     0xF64E, 0x5088, 0xF2CE, 0x0000, 0x210F, 0x0509, 0x6001, 0xEEF1, 0x2A10,
 ];
@@ -40,7 +43,8 @@ impl Memory {
             .and_then(|rest| rest.get(..count))
     }
 
-    /// A hash of the bytes that differ from the pristine ones, which are put back. Cubes, so that exchanged bytes show.
+    /// Restores the bytes that have changed, and returns a hash of them. It sums cubes, so that
+    /// swapped bytes give another hash.
     fn restore(&mut self) -> u64 {
         if self.data == self.pristine {
             return 0;
@@ -99,7 +103,7 @@ impl Bus for Memory {
     }
 }
 
-/// A core that may use its FPU, on `memory`.
+/// A core on `memory` that may use its FPU.
 fn started(memory: &mut Memory) -> Result<Core> {
     let mut core = Core::new(Timing::Ideal);
     core.set_register(15, STARTUP);
@@ -109,7 +113,7 @@ fn started(memory: &mut Memory) -> Result<Core> {
     Ok(core)
 }
 
-/// How a case ended, as the first word of its result.
+/// How a case ended: the first word of its result.
 fn outcome(core: &Core, stop: Option<Stop>) -> u32 {
     match stop {
         None if core.fault_status() == 0 => 0,

@@ -1,7 +1,8 @@
-//! What the core sees of the world outside its private peripheral bus, and how either side fails.
+//! What the core sees outside its private peripheral bus, and how an access fails.
 //!
-//! The core owns everything in the private peripheral bus 0xE000_0000–0xE00F_FFFF (NVIC, SCB, SysTick,
-//! DWT, ITM, FPU registers, DEMCR) except DBGMCU (0xE004_2000), which is the SoC's. Everything else goes through [`Bus`].
+//! The core owns the private peripheral bus 0xE000_0000–0xE00F_FFFF (NVIC, SCB, SysTick, DWT, ITM,
+//! FPU registers, DEMCR). Only DBGMCU (0xE004_2000) belongs to the SoC. All other addresses go
+//! through [`Bus`].
 
 /// Width of a data access: 1 << its number bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,42 +26,41 @@ impl Width {
     }
 }
 
-/// A completed read: the value, zero-extended, and the cycles the bus added beyond a zero-wait access.
+/// A completed read: the value, zero-extended, and the wait cycles of the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loaded {
     pub value: u32,
     pub wait_cycles: u32,
 }
 
-/// How a register reads that keeps still.
+/// How long a register reads the same value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steadiness {
-    /// Reads that lie a multiple of so many cycles apart wait equally long.
+    /// Reads that lie a multiple of this apart wait equally long.
     pub period_cycles: u64,
-    /// It keeps still only before this cycle.
+    /// From this cycle on, the register may read something else.
     pub until_cycle: u64,
 }
 
 /// Why an access did not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// No memory or peripheral answers: a BusFault on the chip.
+    /// No memory or peripheral answers. The chip raises a BusFault.
     Bus { address: u32 },
-    /// A register (or a mode of it) that exists on the chip and is not modelled: stops the run.
+    /// The chip has this register, or this mode of it, and the model does not. The run stops.
     Unmodelled { what: String, address: u32 },
 }
 
-/// The SoC as the core sees it. `now` is the core cycle at which the access happens; the SoC brings the peripheral
-/// concerned up to that cycle before it answers. Addresses are aligned to `width` unless they are in memory
-/// (flash, SRAM), where any alignment is served.
+/// The SoC as the core sees it. `now` is the core cycle of the access; the SoC handles all events
+/// up to it first. Addresses of memory may have any alignment. All others are aligned to `width`.
 pub trait Bus {
-    /// One halfword of code at an even address; no side effects (used by decoding, which caches).
+    /// One halfword of code at an even address. It has no side effects, and its result is cached.
     fn fetch(&mut self, address: u32) -> Result<u16, Fault>;
     fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault>;
-    /// Returns the wait cycles beyond a zero-wait access.
+    /// Returns the wait cycles.
     fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault>;
-    /// As [`Bus::read`], for registers that programs poll and that keep still. `None`, with nothing changed, for whatever else there
-    /// is.
+    /// A fast path of [`Bus::read`] for registers that programs poll and that read the same for a
+    /// while. `None`, with nothing changed, for all others.
     fn read_fast_register(
         &mut self,
         _address: u32,
@@ -69,7 +69,8 @@ pub trait Bus {
     ) -> Option<(Loaded, Steadiness)> {
         None
     }
-    /// As [`Bus::write`], for the registers that programs write most. `None`, with nothing done, for whatever else there is.
+    /// A fast path of [`Bus::write`] for the registers that programs write most. `None`, with
+    /// nothing done, for all others.
     fn write_fast_register(
         &mut self,
         _address: u32,
@@ -79,8 +80,8 @@ pub trait Bus {
     ) -> Option<u32> {
         None
     }
-    /// So many bytes of memory from `address` on, if reading and writing them is all that an access to them does: no waiting, no
-    /// effect, no fault. A bus without such memory keeps the default.
+    /// `bytes` bytes of memory from `address` on, if accesses to them only read and write them: no
+    /// waiting, no effect, no fault. A bus without such memory keeps the default.
     fn plain_memory(&mut self, _address: u32, _bytes: u32) -> Option<&mut [u8]> {
         None
     }
@@ -88,21 +89,23 @@ pub trait Bus {
     fn plain_bytes<const N: usize>(&mut self, _address: u32) -> Option<&mut [u8; N]> {
         None
     }
-    /// True when the last access changed an interrupt line, the event schedule or the clocks, so that the core must return
-    /// from `Core::run` to let the machine act before the next instruction. Cleared by the machine.
+    /// Whether the last access changed an interrupt line, the schedule or the clocks. Then the core
+    /// returns from `Core::run` before the next instruction, so that the machine can act. The
+    /// machine clears it.
     fn attention(&self) -> bool;
-    /// Lets everything happen that falls due up to cycle `now`, and returns the interrupt lines, bit n being the level of line n. The
-    /// core asks in the middle of an instruction that an interrupt can end. `None`: lines change between instructions only.
+    /// Handles the events up to cycle `now` and returns the interrupt lines; bit n is the level of
+    /// line n. The core asks during instructions that an interrupt can end. `None`: lines change
+    /// only between instructions.
     fn interrupt_lines(&mut self, _now: u64) -> Option<u128> {
         None
     }
-    /// Whether reading the register at `address`, which has just been read, again before the bus's next event and with no write in
-    /// between is sure to give the same and to change nothing.
+    /// How long the register at `address`, which has just been read, reads the same value without
+    /// side effects, if nothing is written and no event comes. `None` if that is unknown.
     fn steadiness(&self, address: u32) -> Option<Steadiness> {
         let _ = address;
         None
     }
-    /// FLASH_ACR (RM0368 §3.8.1): wait states, prefetch and caches of what the Code region is fetched from. The core asks
+    /// FLASH_ACR (RM0368 §3.8.1): wait states, prefetch and caches of the flash. The core asks
     /// after it has written to a peripheral. A chip whose code needs no waiting keeps the default.
     fn flash_access_control(&self) -> u32 {
         0

@@ -28,7 +28,7 @@ pub struct BadPin(String);
 impl FromStr for Pin {
     type Err = BadPin;
 
-    /// A pin by its name on the chip or by its channel's.
+    /// A pin by the name of the pin or of its channel.
     fn from_str(text: &str) -> Result<Pin, BadPin> {
         if let Some(channel) = CHANNEL_NAMES.iter().position(|name| *name == text) {
             return Ok(CHANNELS[channel]);
@@ -47,7 +47,7 @@ pub struct Edge {
     pub cycle: u64,
     pub pin: Pin,
     pub level: bool,
-    /// The chip drove the pin before or drives it after the edge; otherwise a pull resistor moved it.
+    /// The chip drives the pin before or after the edge. Otherwise a pull resistor moved it.
     pub output: bool,
 }
 
@@ -55,7 +55,8 @@ const fn pin(port: u8, number: u8) -> Pin {
     Pin { port, number }
 }
 
-/// The analyzer's channels in order (docs/SPEC.md, section 1): CRIT, OP, STIM, ISR, TASK, CTRL, CISR, SYNC.
+/// The analyzer's channels in order (docs/SPEC.md, section 1): CRIT, OP, STIM, ISR, TASK, CTRL,
+/// CISR, SYNC.
 pub const CHANNELS: [Pin; 8] = [
     pin(0, 8),
     pin(0, 9),
@@ -70,7 +71,7 @@ pub const CHANNELS: [Pin; 8] = [
 /// Their names, in the same order.
 pub const CHANNEL_NAMES: [&str; 8] = ["CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC"];
 
-/// The analyzer channel clipped to a pin.
+/// The analyzer channel that is connected to a pin.
 pub fn channel_of(pin: Pin) -> Option<usize> {
     CHANNELS.iter().position(|channel| *channel == pin)
 }

@@ -12,7 +12,7 @@ use crate::soc::Soc;
 use crate::timebase::{Seconds, Timebase};
 use serde::{Deserialize, Serialize};
 
-/// How long to go on.
+/// When to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     Cycle(u64),
@@ -21,7 +21,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The cycle at which the limit lies, if the clock stays as it is.
+    /// The cycle of the limit, if the clock does not change before.
     pub fn cycle(self, timebase: &Timebase) -> u64 {
         match self {
             Limit::Cycle(cycle) => cycle,
@@ -35,7 +35,7 @@ impl Limit {
 pub struct Machine {
     core: Core,
     soc: Soc,
-    /// What is not modelled is noted and does not stop the run.
+    /// Whatever is not modelled is noted and does not stop the run.
     past_gaps: bool,
 }
 
@@ -51,8 +51,8 @@ impl Machine {
         Ok(machine)
     }
 
-    /// From now on the run goes on past registers of the chip that are not modelled: they read as after reset and take no
-    /// writes. Its figures are no longer the chip's; [`Machine::gaps`] tells why.
+    /// From now on, registers that are not modelled do not stop the run. They read as after reset
+    /// and ignore writes. The run is then not the chip's, and [`Machine::gaps`] tells why.
     pub fn go_past_gaps(&mut self) {
         self.past_gaps = true;
     }
@@ -66,15 +66,15 @@ impl Machine {
         self.soc.gaps().touched()
     }
 
-    /// The whole machine as it stands. What a timer remembers of when it was last looked at does not depend on how many
-    /// laps of a loop that looks were skipped: it is looked at now.
+    /// The whole machine. The timers are brought up to date first: when they last were depends on
+    /// how many iterations of a busy wait were skipped, and a snapshot must not.
     pub fn snapshot(&self) -> Snapshot {
         let mut machine = self.clone();
         machine.soc.advance_timers(machine.core.cycles());
         Snapshot::of(machine)
     }
 
-    /// Works out what a snapshot leaves out because it follows from the rest.
+    /// Computes the fields that a snapshot leaves out.
     pub(crate) fn rebuild_derived(&mut self) {
         self.core.rebuild_derived();
     }
@@ -103,21 +103,21 @@ impl Machine {
         self.cycles() >= limit.cycle(self.timebase())
     }
 
-    /// The core sleeps and neither a peripheral nor SysTick will ever wake it.
+    /// Whether the core sleeps and neither a peripheral nor SysTick will ever wake it.
     pub fn idle_for_ever(&self) -> bool {
         self.core.asleep()
             && self.core.next_internal_event().is_none()
             && self.soc.next_event() == u64::MAX
     }
 
-    /// The analyzer's eight channels now, bit n being channel n.
+    /// The levels of the analyzer's eight channels. Bit n is channel n.
     pub fn channels(&self) -> u8 {
         (0..CHANNELS.len()).fold(0, |word, channel| {
             word | u8::from(self.soc.level(CHANNELS[channel])) << channel
         })
     }
 
-    /// Has [`Machine::run_to_event`] return behind each edge of these pins.
+    /// Lets [`Machine::run_to_event`] return after each edge of these pins.
     pub fn observe(&mut self, pins: &[Pin]) {
         self.soc.observe(pins);
     }
@@ -127,7 +127,7 @@ impl Machine {
         self.soc.edges()
     }
 
-    /// A halfword of code; `None` where there is none.
+    /// A halfword of code. `None` if there is no memory.
     pub fn code(&mut self, address: u32) -> Option<u16> {
         self.soc.fetch(address).ok()
     }
@@ -142,7 +142,7 @@ impl Machine {
         self.soc.take_transmitted()
     }
 
-    /// Bytes for USART2, arriving from now on.
+    /// Bytes for USART2, which arrive from now on.
     pub fn receive(&mut self, bytes: &[u8]) {
         self.soc.receive(bytes, self.core.cycles());
     }
@@ -152,7 +152,7 @@ impl Machine {
         self.soc.bytes_to_receive()
     }
 
-    /// Runs up to `slice_cycles` further, to the limit, or to a change of the core clock, whichever comes first.
+    /// Runs for `slice_cycles`, to the limit, or to a change of the core clock, whichever is first.
     pub fn run_slice(&mut self, limit: Limit, slice_cycles: u64) -> Result<(), Stop> {
         let changes = self.timebase().changes();
         let end = limit
@@ -164,7 +164,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Nothing, where the instruction that met something unmodelled may be tried again: it has changed nothing yet.
+    /// Accepts the stop if it comes from a gap that is tolerated. Nothing has changed yet, so the
+    /// instruction can be tried again.
     fn tolerate(&mut self, stop: Stop) -> Result<(), Stop> {
         let Stop::Unmodelled { what, address, pc } = &stop else {
             return Err(stop);
@@ -173,13 +174,14 @@ impl Machine {
         noted.then_some(()).ok_or(stop)
     }
 
-    /// Runs to the next event, at most to `end`.
+    /// Runs to the next event, at most to cycle `end`.
     pub fn run_to_event(&mut self, end: u64) -> Result<(), Stop> {
         self.advance(end, Core::run)
             .or_else(|stop| self.tolerate(stop))
     }
 
-    /// Runs one instruction, or one part of an exception's entry or return, or idle time to the next event.
+    /// Runs one instruction, one part of an exception's entry or return, or idle time up to the
+    /// next event.
     pub fn run_one(&mut self, end: u64) -> Result<(), Stop> {
         self.advance(end, Core::run_one)
             .or_else(|stop| self.tolerate(stop))
@@ -209,7 +211,8 @@ impl Machine {
         }
     }
 
-    /// While the flash is programmed or erased, only code in SRAM goes on (RM0368 §3.5): every step is looked at.
+    /// While the flash is programmed or erased, only code in SRAM can run (RM0368 §3.5). The core
+    /// executes step by step.
     fn step_beside_busy_flash(&mut self, until: u64) -> Result<(), Stop> {
         let resumes = match Memory::in_flash(self.core.pc()) {
             Some(_) => self.soc.flash_busy_until(),
@@ -225,7 +228,8 @@ impl Machine {
         Ok(())
     }
 
-    /// What the chip goes on from: a reset that the program asked for, and a lock-up that a debugger can look at.
+    /// Carries out a reset that the program asked for. Holds a core that locks up, if a debugger
+    /// can look at it. All other stops end the run.
     fn handle_stop(&mut self, stop: Stop) -> Result<(), Stop> {
         match stop {
             Stop::ResetRequested { .. } => self.reset_because(ResetCause::Software),
@@ -237,7 +241,7 @@ impl Machine {
         }
     }
 
-    /// A system reset now, as by the reset pin.
+    /// A system reset, as by the reset pin.
     pub fn reset(&mut self) -> Result<(), Stop> {
         self.reset_because(ResetCause::Pin)
     }
@@ -253,14 +257,14 @@ impl Machine {
         self.core.reset(&mut self.soc)
     }
 
-    /// A debugger's read; it takes no time.
+    /// A debugger's read. It takes no time.
     pub fn debug_read(&mut self, address: u32, width: Width) -> Result<u32, DebugFault> {
         let read = self.core.debug_read(&mut self.soc, address, width);
         self.settle();
         read
     }
 
-    /// A debugger's write; it takes no time.
+    /// A debugger's write. It takes no time.
     pub fn debug_write(
         &mut self,
         address: u32,
@@ -278,7 +282,7 @@ impl Machine {
         written
     }
 
-    /// Lets the events up to now happen and tells the core what they have for it.
+    /// Handles the events up to now, and tells the core what they changed.
     #[inline]
     fn settle(&mut self) {
         self.soc.catch_up(self.core.cycles());
@@ -297,7 +301,7 @@ impl Machine {
         }
     }
 
-    /// Nothing can happen before the next event: time passes without instructions.
+    /// The core sleeps, so time passes up to the next event.
     fn skip_idle(&mut self, until: u64) {
         let wake = self
             .core

@@ -1,6 +1,7 @@
-//! Pseudo-random numbers for tests: the same in every run.
+//! Pseudo-random numbers for tests, the same in every run.
 
-/// Marsaglia's xorshift with 13, 17 and 5 (G. Marsaglia, Xorshift RNGs, J. Stat. Soft. 8(14), 2003). The seed is not 0.
+/// Marsaglia's xorshift with 13, 17 and 5 (G. Marsaglia, Xorshift RNGs, J. Stat. Soft. 8(14),
+/// 2003). The seed must not be 0.
 pub struct Random(pub u32);
 
 impl Random {
@@ -16,7 +17,7 @@ impl Random {
         self.next() % bound
     }
 
-    /// A value as programs write them to registers: few bits set, or many, or a small number.
+    /// A value like those that programs write to registers: few bits set, many, or a small number.
     pub fn setting(&mut self) -> u32 {
         let (one, other) = (self.next(), self.next());
         match self.below(3) {

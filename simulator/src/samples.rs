@@ -1,4 +1,4 @@
-//! Edges to samples: what a logic analyzer with eight channels would have recorded, as runs of equal words.
+//! Turns edges into the samples of a logic analyzer with eight channels, as runs of equal words.
 
 use crate::edges::{channel_of, Edge};
 use crate::timebase::Timebase;
@@ -11,8 +11,8 @@ pub struct Run {
     pub word: u8,
 }
 
-/// Turns edges into runs at one samplerate. An edge shows from the sample in which it falls; of several edges within
-/// one sample the last level shows.
+/// Turns edges into runs at one samplerate. An edge shows from its own sample on. Of several edges
+/// within one sample, the last level shows.
 pub struct Sampler {
     samplerate_hz: u64,
     /// The next sample to hand out, counted from reset.
@@ -21,7 +21,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Starts a capture at `cycle`, with the channels at `word`.
+    /// Starts a capture at `cycle`. `word` holds the levels of the channels.
     pub fn new(samplerate_hz: u64, timebase: &Timebase, cycle: u64, word: u8) -> Sampler {
         Sampler {
             samplerate_hz,
@@ -30,7 +30,8 @@ impl Sampler {
         }
     }
 
-    /// The runs up to the sample of cycle `until`, given all edges since the last call in order.
+    /// The runs up to the sample of cycle `until`. `edges` are all edges since the last call, in
+    /// order.
     pub fn runs(&mut self, edges: &[Edge], until: u64, timebase: &Timebase) -> Vec<Run> {
         let mut runs = Vec::new();
         for edge in edges {

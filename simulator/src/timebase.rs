@@ -1,5 +1,6 @@
-//! Cycles and time. The core counts cycles of HCLK; when firmware changes HCLK, the length of a cycle changes, and every
-//! conversion between cycles, seconds and samples is done in exact integer arithmetic.
+//! Cycles and time. The core counts cycles of HCLK, and firmware may change HCLK and with it the
+//! length of a cycle. All conversions between cycles, seconds and samples use exact integer
+//! arithmetic.
 
 use crate::peripherals::rcc::Frequency;
 use serde::{Deserialize, Serialize};
@@ -40,7 +41,7 @@ impl Seconds {
     }
 }
 
-/// A stretch of cycles of equal length.
+/// A period in which all cycles are equally long.
 #[derive(Clone, Serialize, Deserialize)]
 struct Segment {
     start_cycle: u64,
@@ -62,7 +63,7 @@ impl Segment {
         }
     }
 
-    /// Seconds since reset at `cycle`: numerator and denominator, not reduced.
+    /// Seconds since reset at `cycle`, as numerator and denominator. Not reduced.
     fn seconds(&self, cycle: u64) -> (u128, u128) {
         let cycles = u128::from(cycle - self.start_cycle);
         (
@@ -73,8 +74,8 @@ impl Segment {
     }
 }
 
-/// With `start.denominator × hz_denominator` below this, 2^45 cycles (five days at 84 MHz) times a rate of 2^28 Hz
-/// stay below 2^128.
+/// The limit of `start.denominator × hz_denominator`. With it, 2^45 cycles (five days at 84 MHz)
+/// times a rate of 2^28 Hz stay below 2^128.
 const FINEST: u128 = 1 << 48;
 
 /// The history of HCLK since reset.
@@ -90,7 +91,7 @@ impl Timebase {
         }
     }
 
-    /// From `cycle` on, the core runs at `clock`.
+    /// From `cycle` on the core runs at `clock`.
     pub fn change(&mut self, cycle: u64, clock: Frequency) -> Result<(), Incommensurable> {
         let (numerator, denominator) = self.last().seconds(cycle);
         let segment = Segment::new(cycle, Seconds::reduced(numerator, denominator), clock);
@@ -106,13 +107,13 @@ impl Timebase {
         self.segments.len() - 1
     }
 
-    /// The sample in which `cycle` begins, at `samplerate_hz`; sample 0 begins with reset.
+    /// The sample in which `cycle` begins. Sample 0 begins with reset.
     pub fn sample(&self, cycle: u64, samplerate_hz: u64) -> u64 {
         let (numerator, denominator) = self.segment_of(cycle).seconds(cycle);
         (numerator * u128::from(samplerate_hz) / denominator) as u64
     }
 
-    /// When `cycle` begins.
+    /// The time at which `cycle` begins.
     pub fn seconds(&self, cycle: u64) -> Seconds {
         let (numerator, denominator) = self.segment_of(cycle).seconds(cycle);
         Seconds::reduced(numerator, denominator)

@@ -1,5 +1,5 @@
-//! Laps of a waiting loop that are skipped, against the same laps executed one instruction at a time: the same
-//! registers, counts, cycles and edges wherever one looks.
+//! Compares runs that skip iterations of busy waits with runs that execute them one instruction at
+//! a time. Registers, counts, cycles and edges must be equal at every look.
 
 mod support;
 
@@ -11,9 +11,9 @@ use virtual_nucleo::machine::Machine;
 use virtual_nucleo::memory::elf::Firmware;
 use virtual_nucleo::memory::Memory;
 
-/// The message is out by about 1.3 ms: polled, under interrupts.
+/// The message is sent by about 1.3 ms, by polling and with interrupts.
 const END_CYCLE: u64 = 160_000;
-/// Odd, so that the looks fall everywhere in a lap.
+/// Odd, so that the looks fall everywhere in an iteration.
 const LOOK_CYCLES: u64 = 1_237;
 
 fn machine(elf: &Path, timing: Timing) -> Machine {
@@ -34,7 +34,7 @@ fn seen(core: &Core) -> (Vec<u32>, u64, u64) {
     )
 }
 
-/// Runs both ways side by side; returns the instructions that were skipped, and all.
+/// Runs both ways side by side. Returns the instructions that were skipped, and all.
 fn side_by_side(elf: &Path, timing: Timing) -> (u64, u64) {
     let (mut skipping, mut stepping) = (machine(elf, timing), machine(elf, timing));
     for look in (LOOK_CYCLES..END_CYCLE).step_by(LOOK_CYCLES as usize) {
@@ -61,7 +61,7 @@ fn skipping_laps_changes_nothing() {
     }
 }
 
-/// The flags of a counter that is not watched change without an event of the chip.
+/// The flags of a counter that nobody watches change without an event.
 #[test]
 fn laps_that_wait_for_a_timer_end_with_its_next_change() {
     for (name, timing) in [

@@ -1,5 +1,6 @@
-//! The core on small assembly programs. Expected values are worked out by hand from the ARMv7-M Architecture Reference
-//! Manual (DDI 0403E) or follow from arithmetic in the test; cycle counts are those of the Cortex-M4 manual's tables.
+//! Small assembly programs on the core. Expected values are worked out by hand from the ARMv7-M
+//! Architecture Reference Manual (DDI 0403E), or follow from arithmetic in the test. Cycle counts
+//! are those of the Cortex-M4 manual's tables.
 
 #[path = "core/board.rs"]
 mod board;

@@ -1,4 +1,5 @@
-//! Firmware files: good ones are placed where the linker said, damaged ones are refused with a sentence.
+//! Firmware files: good ones are placed where the linker said, damaged ones are refused with a
+//! message.
 
 mod support;
 

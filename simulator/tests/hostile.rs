@@ -1,5 +1,6 @@
-//! The entries of the fuzz targets, driven by a seeded mutator over their corpora: a fixed number of cases, the same ones
-//! every time. `cargo fuzz` (simulator/fuzz) looks further with the same entries.
+//! Drives the entries of the fuzz targets with a seeded mutator over their corpora: a fixed number
+//! of cases, the same ones every time. `cargo fuzz` (simulator/fuzz) looks further with the same
+//! entries.
 
 #[path = "../fuzz/src/entries.rs"]
 mod entries;
@@ -7,7 +8,7 @@ mod entries;
 use std::fs;
 use std::path::PathBuf;
 
-/// Bytes and words at which arithmetic goes wrong.
+/// Bytes and words with which arithmetic often goes wrong.
 const EDGES: [u32; 9] = [
     0,
     1,
@@ -37,7 +38,7 @@ impl Random {
     }
 }
 
-/// Changes `data` in one place.
+/// Changes one place of `data`.
 fn mutate(data: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     let place = random.below(data.len());
     match random.below(7) {

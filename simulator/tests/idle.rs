@@ -1,4 +1,5 @@
-//! Sleep costs the host nothing: time passes from event to event. Counted in steps and instructions, not in seconds.
+//! Sleep costs the host nothing: time passes from event to event. These tests count steps and
+//! instructions, not seconds.
 
 mod support;
 
@@ -11,7 +12,7 @@ use virtual_nucleo::memory::Memory;
 
 const SECOND_CYCLES: u64 = 84_000_000;
 
-/// The board after its message, in its loop around WFI.
+/// The board after it has sent its message, in its loop around WFI.
 fn sleeping(name: &str, macros: &[&str]) -> Machine {
     let elf = fs::read(board_firmware(name, macros)).unwrap();
     let mut memory = Memory::default();
@@ -47,13 +48,13 @@ fn sleep_between_interrupts_takes_steps_only_for_them() {
     machine.take_edges();
     let (cycles, instructions) = (machine.cycles(), machine.core().instructions());
     let steps = advance(&mut machine, cycles + SECOND_CYCLES / 10);
-    // TIM2 matches every 840 cycles; the handler makes two edges beside the match's own.
+    // TIM2 matches every 840 cycles. The handler makes two edges, the match one.
     let matches = machine.take_edges().len() as u64 / 3;
     assert_eq!(matches, SECOND_CYCLES / 10 / 840);
     let executed = machine.core().instructions() - instructions;
-    // The handler and the loop around WFI are some twenty instructions, and nothing runs between them.
+    // The handler and the loop around WFI are about twenty instructions. Nothing runs between them.
     assert!(executed <= 30 * (matches + 1), "{executed} instructions");
-    // Waking, the handler's store that clears the interrupt, its return to sleep: a handful of steps.
+    // A handful of steps: waking, the store that clears the interrupt, the return to sleep.
     assert!(steps <= 10 * (matches + 1), "{steps} steps");
 }
 

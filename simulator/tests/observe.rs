@@ -1,4 +1,5 @@
-//! Counts between edges, conditions that end a run, and the last instructions, against the same run unobserved.
+//! Compares observed runs with the same run unobserved: counts between edges, conditions that end a
+//! run, and the last instructions.
 
 mod support;
 
@@ -27,7 +28,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// A firmware, with an image, and the edges and bytes of its first millisecond.
+/// A firmware with an image, and the edges and bytes of its first millisecond.
 struct Plain {
     elf: PathBuf,
     image: String,
@@ -108,7 +109,7 @@ fn windows_are_the_pulses_of_the_pin() {
     let pulses = plain.edges_of("PA0");
     let mut rows = 0;
     for (index, (line, pulse)) in lines.zip(pulses.chunks_exact(2)).enumerate() {
-        // Each edge of STIM interrupts, so one entry falls into each pulse.
+        // Each edge of STIM interrupts, so there is one entry in each pulse.
         assert_eq!(
             line,
             format!("{index},{},{},1,1", pulse[0].cycle, pulse[1].cycle)
@@ -136,7 +137,7 @@ fn code_that_runs_from_the_alias_at_zero_is_counted() {
     assert_eq!(count(&aliased), counted);
 }
 
-/// Lets the vectors of reset and TIM2 point into the alias of the flash at 0.
+/// Makes the vectors of reset and TIM2 point to the alias of the flash at 0.
 fn clear_flash_bit_of_vectors(file: &mut [u8]) {
     let word = |file: &[u8], at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
     let header = word(file, 28) as usize;
@@ -202,7 +203,7 @@ fn a_fault_ends_the_run_with_the_instruction_that_made_it() {
         .collect();
     assert_eq!(entries.len(), 64);
     assert_eq!(entries[63]["mode"], "HardFault");
-    // LDR of the address 0x60000000, which the instruction before has put together.
+    // LDR of the address 0x60000000, which earlier instructions have computed.
     assert_eq!(entries[62]["completed"], false);
     assert!(entries[62]["name"].as_str().unwrap().starts_with("LDR"));
     let registers = |entry: &Value| entry["registers"].to_string();
@@ -221,7 +222,7 @@ fn an_instruction_ends_the_run_before_it_is_executed() {
     let stdout = String::from_utf8(output.stdout.clone()).unwrap();
     let lines: Vec<&str> = stdout.lines().collect();
     assert!(stderr(&output).contains("on_tim2 (pc 0x0800"));
-    // Two instructions, the exception they were preempted by, and the counter that has not counted.
+    // Two instructions, the exception that preempts them, and a counter that has not counted.
     assert_eq!(lines.len(), 4, "{stdout}");
     assert!(lines[2].ends_with("now in IRQ 28"), "{stdout}");
     assert_eq!(lines[3], "entries 0");

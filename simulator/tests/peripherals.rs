@@ -1,11 +1,12 @@
-//! Peripherals driven by firmware: each fixture shows words over USART2, expected here by the manuals.
+//! Peripherals driven by firmware. Each fixture sends words over USART2. Their expected values come
+//! from the manuals.
 
 mod support;
 
 use std::fs;
 use support::{firmware, read_edges, scratch, virtual_nucleo};
 
-/// The lines that a fixture shows, as names and values.
+/// The lines that a fixture sends, as names and values.
 fn shown(source: &str, arguments: &[&str]) -> Vec<(String, u32)> {
     let elf = firmware(
         &format!("{source}.c"),
@@ -47,11 +48,12 @@ fn flash_is_erased_and_programmed_by_the_code_that_it_holds() {
     assert_eq!(value("locked"), [0x8000_0000]);
     assert_eq!(value("sequence"), [1 << 7]);
     assert_eq!(value("programmed"), [0x4770_2002]);
-    // Bits only fall: 0xFFFF2005 & 0x47702002.
+    // Programming only clears bits: 0xFFFF2005 & 0x47702002.
     assert_eq!(value("anded"), [0x4770_2000]);
     assert_eq!(value("called"), [2, 0, 7]);
     assert_eq!(value("erased"), [0xFFFF_FFFF]);
-    // A 128 KiB sector at 32 bits takes 1 s, 16,000,000 cycles at reset's 16 MHz (DS10086), and some instructions.
+    // Erasing a 128 KiB sector at 32 bits takes 1 s: 16,000,000 cycles at the reset clock of 16 MHz
+    // (DS10086), and some instructions.
     for name in ["stalled", "polled"] {
         let cycles = value(name)[0];
         assert!(
@@ -72,7 +74,7 @@ fn dma_sends_a_text_without_the_core() {
     for (name, expected) in [("halves", 1), ("completes", 1), ("enabled", 0), ("left", 0)] {
         assert_eq!(value(name), [expected], "{name}");
     }
-    // The last of 14 bytes is handed over when the 13th begins to leave, 160 cycles a byte.
+    // The last of 14 bytes is moved when the 13th begins to leave. A byte takes 160 cycles.
     let took = value("took")[0];
     assert!((12 * 160..12 * 160 + 60).contains(&took), "{took}");
 }
@@ -82,14 +84,15 @@ fn pins_and_flags_interrupt() {
     let shown = shown("interrupts", &["--until", "20ms"]);
     let value = |name| values(&shown, name);
     assert_eq!(value("irq"), [0x42]);
-    // Pulled up, driven low, driven high; the falling edge is not selected any more; then software. Levels read in turn.
+    // Pulled up, driven low, driven high. Then the falling edge is not selected any more. Then
+    // software raises the line. The levels are read each time.
     assert_eq!(value("edges"), [4]);
     assert_eq!(value("levels"), [0b1010]);
     assert_eq!(value("pending"), [0]);
-    // PA5 is locked, PA6 is not: its mode alone changed.
+    // PA5 is locked and PA6 is not, so only its mode changed.
     assert_eq!(value("moder"), [0b01_00]);
     assert_eq!(value("lckr"), [1 << 16 | 1 << 5]);
-    // Asleep from the timer's start to its match, with a few instructions around.
+    // It sleeps from the timer's start to its match. A few instructions come before and after.
     let slept = value("slept")[0];
     assert!((1_000..1_030).contains(&slept), "{slept}");
     assert_eq!(value("quiet"), [0]);
@@ -110,11 +113,12 @@ fn a_timer_makes_pwm_one_pulse_and_updates() {
         .map(|edge| (edge.cycle, edge.level))
         .collect();
     let widths: Vec<u64> = edges.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
-    // 25 of 100 counts of 4 cycles high, then 75 of 100. The first pulse begins with CC1E, before the counter runs.
+    // 25 of 100 counts of 4 cycles high, then 75 of 100. The first pulse begins with CC1E, before
+    // the counter runs.
     assert!(widths[0] > 100, "{widths:?}");
     assert_eq!(&widths[1..5], [300, 300, 100, 300], "{widths:?}");
     assert!(edges[0].1);
-    // PWM mode 2 is active from 200 to the end of the count of 1,000.
+    // PWM mode 2 is active from 200 to the end of 1,000 counts.
     let pulse = widths[widths.len() - 1];
     assert_eq!(pulse, 800, "{widths:?}");
     let value = |name| values(&shown, name);
@@ -123,7 +127,8 @@ fn a_timer_makes_pwm_one_pulse_and_updates() {
     let ten = value("ten")[0];
     assert!((10_000..10_060).contains(&ten), "{ten}");
     assert_eq!(value("held"), [0]);
-    // At 1,500 of a period of 3,000, four times: the last 10,500 cycles on, in steps of 1,500.
+    // A match at 1,500 of a period of 3,000, four times. The last one is 10,500 cycles after the
+    // start, which is 7 times 1,500.
     assert_eq!(value("matches"), [7]);
 }
 
@@ -136,14 +141,15 @@ fn the_watchdog_and_software_reset_the_chip() {
     );
     let value = |name| values(&shown, name);
     assert_eq!(value("life"), [1, 2, 3, 4, 5]);
-    // Power-up: POR, PIN, BOR; then IWDG, software, and WWDG twice, with PIN (RM0368 §6.3.18, bits 31–24).
+    // Power-up: POR, PIN, BOR. Then IWDG, software, and WWDG twice, all with PIN (RM0368 §6.3.18,
+    // bits 31–24).
     assert_eq!(value("cause"), [0x0E, 0x24, 0x14, 0x44, 0x44]);
     assert_eq!(value("pin"), [0; 5]);
-    // From 0x7F to 0x50 in counts of 8,192 cycles, and a turn of the polling loop.
+    // From 0x7F to 0x50 in counts of 8,192 cycles, and one iteration of the polling loop.
     let opened = value("opened")[0] - 0x2F * 8_192;
     assert!(opened < 50, "{opened}");
     assert!(value("survived").is_empty());
-    // PA5 rises a few cycles behind the last feeding and falls with the reset, 10 ms after it.
+    // PA5 rises a few cycles after the watchdog is last fed. It falls with the reset, 10 ms later.
     let edges = read_edges(&edges);
     let cycles: Vec<u64> = edges
         .iter()
@@ -152,7 +158,7 @@ fn the_watchdog_and_software_reset_the_chip() {
         .collect();
     let alive = cycles[3] - cycles[2];
     assert!((159_900..160_000).contains(&alive), "{cycles:?}");
-    // The window watchdog's last eight counts, in the third life.
+    // The last eight counts of the window watchdog, in the third life.
     let [.., rise, fall, _, _, _] = cycles[..] else {
         panic!("{cycles:?}")
     };

@@ -1,4 +1,5 @@
-//! DWT's counters over a window of a whole board's firmware: flash, buses, timers, UART, sleep and all.
+//! DWT's counters over a part of a whole board's firmware, with flash, buses, timers, UART and
+//! sleep.
 
 mod support;
 
@@ -11,7 +12,7 @@ use virtual_nucleo::memory::elf::Firmware;
 use virtual_nucleo::memory::Memory;
 
 const WINDOW_CYCLES: u64 = 2_000_000;
-/// The counters have eight bits: they are read before they can wrap.
+/// The counters have eight bits. They are read before they can wrap.
 const READ_PERIOD_CYCLES: u64 = 100;
 
 fn run_to(machine: &mut Machine, cycle: u64) {
@@ -33,7 +34,7 @@ fn the_counters_explain_every_cycle_of_a_board() {
     let mut memory = Memory::default();
     Firmware::parse(&elf).unwrap().place(&mut memory).unwrap();
     let mut machine = Machine::new(memory, Timing::Nucleo).unwrap();
-    // Somewhere in the sending of the message; then through it, into sleep between interrupts.
+    // From somewhere in the sending of the message, on to sleep between interrupts.
     run_to(&mut machine, 50_000);
     for (address, value) in [(0xE000_EDFC, 1 << 24), (0xE000_1000, 0x1F << 17)] {
         machine.debug_write(address, Width::Word, value).unwrap();

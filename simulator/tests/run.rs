@@ -1,4 +1,4 @@
-//! `virtual-nucleo run` with real firmware: what the files say against what the firmware was written to do.
+//! `virtual-nucleo run` with real firmware. The files must say what the firmware was written to do.
 
 mod support;
 
@@ -87,7 +87,7 @@ fn timer_pin_and_uart_do_what_the_firmware_says() {
         .all(|(n, edge)| edge.level == (n % 2 == 0));
     assert!(alternates);
 
-    // One pulse per stimulus, before the next one; the last may be cut off by the end.
+    // One pulse for each stimulus, before the next one. The end may cut off the last one.
     let answers = edges_of(&edges, "PA8");
     for (stimulus, pulse) in stimulus.iter().zip(answers.chunks_exact(2)) {
         assert!(pulse[0].level && !pulse[1].level);
@@ -116,7 +116,7 @@ fn the_end_is_the_cycle_asked_for() {
     let stats: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
     let cycles = stats["cycles"].as_u64().unwrap();
-    // The last instruction may run past it.
+    // The last instruction may end later.
     assert!((1_000_000..1_000_020).contains(&cycles), "{cycles}");
 }
 

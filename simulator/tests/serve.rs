@@ -1,5 +1,5 @@
-//! `virtual-nucleo serve` as its clients see it: the analyzer's protocol by a plain socket and by sigrok-cli, the
-//! samples against the edges of `run`, and the serial port.
+//! `virtual-nucleo serve` as its clients see it: the analyzer's protocol by a plain socket and by
+//! sigrok-cli, the samples compared with the edges of `run`, and the serial port.
 
 mod support;
 
@@ -49,7 +49,7 @@ impl Board {
         }
     }
 
-    /// Closes stdin and returns the exit status and what was said on stderr.
+    /// Closes stdin. Returns the exit status and the text on stderr.
     fn finish(mut self) -> (Option<i32>, String) {
         drop(self.stdin.take());
         let output = self.process.wait_with_output().unwrap();
@@ -94,8 +94,8 @@ impl Client {
     }
 }
 
-/// What eight channels at `run`'s edges would read, with one sample per cycle from the clock's switch on, and the
-/// sample in which each edge falls: 84 MHz cycles after `switch` cycles of 16 MHz.
+/// What the eight channels read at each edge of `run`, and in which sample. From cycle `switch` on
+/// there is one sample for each cycle, at 84 MHz. Before, the clock is 16 MHz.
 fn words_at_edges(edges: &Path, switch: u64) -> Vec<(u64, u8)> {
     let mut word = 0x80; // NJTRST (PB4) is pulled up from reset
     read_edges(&edges.to_path_buf())
@@ -107,7 +107,7 @@ fn words_at_edges(edges: &Path, switch: u64) -> Vec<(u64, u8)> {
                 pin => panic!("{pin}"),
             };
             word = word & !(1 << channel) | u8::from(edge.level) << channel;
-            // floor(switch / 16 MHz × 84 MHz) + cycles since; no edge comes before the switch.
+            // floor(switch / 16 MHz × 84 MHz) + cycles since. No edge comes before the switch.
             (switch * 84 / 16 + (edge.cycle - switch), word)
         })
         .collect()
@@ -136,7 +136,8 @@ fn a_cycle_is_a_sample_and_the_capture_equals_the_run() {
     let seen = changes(&data);
     assert_eq!(data[0], 0x80);
     assert!(seen.len() > 300);
-    // The first edge gives the switch away: it must then place all the others.
+    // The cycle of the switch follows from the first edge. It must then give the sample of all
+    // others.
     let first_cycle = read_edges(&edges)[0].cycle;
     let switch = (1..first_cycle)
         .find(|switch| switch * 84 / 16 + (first_cycle - switch) == seen[0].0)
@@ -216,7 +217,8 @@ fn sigrok_records_the_same_bytes_twice() {
     };
     let first = record("first.bin");
     assert_eq!(first.len(), 3_000_000);
-    // TIM2 toggles every 10 µs, 240 samples: 125 ms hold 12,500 edges but for those before it was started.
+    // TIM2 toggles every 10 µs, which is 240 samples. 125 ms hold 12,500 edges, less those before
+    // it was started.
     let stimuli: Vec<usize> = (1..first.len())
         .filter(|&n| (first[n] ^ first[n - 1]) & 4 != 0)
         .collect();
@@ -266,7 +268,7 @@ fn garbage_is_answered_and_harms_nobody() {
     let mut endless = board.client();
     endless.socket.write_all(&[b'x'; 4096]).unwrap();
     let mut rest = Vec::new();
-    // Hung up on, whether or not the kernel reports the bytes that were not read.
+    // The server hangs up. The kernel may or may not report the bytes that were not read.
     let _ = endless.lines.read_to_end(&mut rest);
     assert!(rest.is_empty());
     assert_eq!(board.client().capture(10_000_000, 100_000).len(), 100_000);

@@ -1,4 +1,5 @@
-//! A run that was saved and restored against one that was not: equal to the byte, down to every field of the machine.
+//! Compares a run that was saved and restored with one that was not. Every byte of the machine must
+//! be equal.
 
 mod support;
 
@@ -13,7 +14,7 @@ use virtual_nucleo::memory::elf::Firmware;
 use virtual_nucleo::memory::Memory;
 use virtual_nucleo::snapshot::{Snapshot, SnapshotError};
 
-/// The message is out by about 1.3 ms; the rest is interrupts, bytes that arrive, and sleep.
+/// The message is sent by about 1.3 ms. Then come interrupts, bytes that arrive, and sleep.
 const END_CYCLE: u64 = 400_000;
 const RECEIVED_CYCLE: u64 = 250_000;
 
@@ -27,7 +28,7 @@ fn machine(name: &str) -> Machine {
     Machine::new(memory, Timing::Nucleo).unwrap()
 }
 
-/// What a machine did, and all that it is in the end.
+/// What a machine did, and its final state.
 #[derive(Default, PartialEq)]
 struct Record {
     edges: Vec<Edge>,
@@ -35,7 +36,7 @@ struct Record {
     machine: Vec<u8>,
 }
 
-/// Runs to a cycle; three bytes arrive at their time.
+/// Runs to a cycle. Three bytes arrive at their time.
 fn run_to(machine: &mut Machine, cycle: u64, record: &mut Record) {
     if (machine.cycles()..cycle).contains(&RECEIVED_CYCLE) {
         advance(machine, RECEIVED_CYCLE);
@@ -60,7 +61,8 @@ fn straight(name: &str) -> Record {
     record
 }
 
-/// Instants of a fixed pseudo-random sequence (Knuth's 64-bit LCG), before and after the bytes arrive.
+/// Cycles of a fixed pseudo-random sequence (Knuth's 64-bit LCG), before and after the bytes
+/// arrive.
 fn instants(count: usize) -> Vec<u64> {
     let mut state = 7u64;
     let mut next = || {
@@ -91,10 +93,11 @@ fn a_restored_run_continues_to_the_byte() {
     }
 }
 
-/// Within every lap of the loops below, and every phase of their timer's prescaler.
+/// Covers every cycle of the loops' iterations and of their timer's prescaler.
 const POLLING_CYCLES: std::ops::Range<u64> = 10_000..10_080;
 
-/// In the loop that ran straight there laps were skipped; behind an earlier snapshot other laps are, or none.
+/// The straight run skips iterations of a busy wait. A run from an earlier snapshot skips others,
+/// or none.
 #[test]
 fn iterations_that_are_skipped_leave_the_bytes_of_those_that_are_executed() {
     for (name, macros) in [

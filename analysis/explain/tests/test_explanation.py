@@ -76,7 +76,7 @@ def test_the_executed_instructions_fill_the_pulse(deepest: Path, explained: Repl
 
 
 def test_the_walk_is_executed_once_for_each_free_block_of_the_class(explained: Replayed) -> None:
-    depth = explained.maximum["depth"]
+    depth = explained.maximum.depth or 0
     assert DEPTH - 8 < depth <= DEPTH
     walked = [total for total in explained.dearest if total.name.startswith("heap_index_find+")]
     assert walked[0].executions == depth
@@ -85,7 +85,7 @@ def test_the_walk_is_executed_once_for_each_free_block_of_the_class(explained: R
 
 def test_the_heap_map_is_what_the_scenario_left(explained: Replayed) -> None:
     """256 pairs of 72 and 8 bytes, each with a header; the first victims free; the rest behind."""
-    pieces, depth = explained.heap.pieces, explained.maximum["depth"]
+    pieces, depth = explained.heap.pieces, explained.maximum.depth or 0
     spacer = (8 + HEADER_BYTES, "live")
     freed = [(72 + HEADER_BYTES, "free"), spacer] * depth
     pairs = freed + [(72 + HEADER_BYTES, "live"), spacer] * (DEPTH - depth)
@@ -216,7 +216,7 @@ def test_samples_that_are_not_cycles(tmp_path: Path) -> None:
     found = replayed_of(folder, "critical")
     live = [piece.bytes for piece in found.heap.pieces if piece.what == "live"]
     # The worst allocation is one more live block than before it.
-    assert len(live) == found.maximum["live"] - 1
+    assert len(live) + 1 == found.maximum.live
     assert set(live) <= {72, 8}
     assert sum(piece.bytes for piece in found.heap.pieces) == 65_536
     edge_cycles = 84 / 24

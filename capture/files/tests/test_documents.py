@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
 
 from capture.files.documents import (
     Document,
@@ -293,6 +293,20 @@ def test_a_model_may_allow_more() -> None:
     assert check({"kind": "x", "more": 1}, Open, Path("x")).kind == "x"
     with pytest.raises(DocumentError, match=r"^x: more is unknown; drop it\.$"):
         check({"type": "x", "more": 1}, Foreign, Path("x"))
+
+
+def test_what_json_and_toml_have_no_word_for_is_a_list(tmp_path: Path) -> None:
+    class Lists(Table):
+        pair: Annotated[tuple[int, ...], Strict(False)] = ()
+        words: Annotated[frozenset[str], Strict(False)] = frozenset()
+
+    path = file(tmp_path, "pair = [1, 2]\nwords = ['a']")
+    assert read_toml(path, Lists) == Lists(pair=(1, 2), words=frozenset("a"))
+    for text in ("pair = 5", "words = 5"):
+        with pytest.raises(DocumentError, match=r"bench\.toml:1: \w+ must be a list, not 5; mend it\.$"):
+            read_toml(file(tmp_path, text), Lists)
+    with pytest.raises(DocumentError, match=r"pair\[1\] must be a whole number, not 'b'"):
+        read_toml(file(tmp_path, "pair = [1, 'b']"), Lists)
 
 
 def one_sentence(message: str) -> bool:

@@ -1,5 +1,5 @@
-//! What strangers can hand to the virtual Nucleo, one entry each. Whatever the bytes are, an entry returns: errors are
-//! expected, crashes and hangs are the finding.
+//! What strangers can hand to the virtual Nucleo. One entry each. An entry must return, whatever
+//! the bytes are. Errors are expected. Crashes and hangs are findings.
 
 use std::io::BufReader;
 use virtual_nucleo::bus::{Bus, Width};
@@ -16,7 +16,7 @@ use virtual_nucleo::soc::Soc;
 
 pub type Entry = fn(&[u8]);
 
-/// Every entry by the name of its target and its corpus.
+/// Every entry, with the name of its target and of its corpus.
 pub const ALL: [(&str, Entry); 8] = [
     ("elf", elf),
     ("image", image),
@@ -28,7 +28,7 @@ pub const ALL: [(&str, Entry); 8] = [
     ("probe", probe),
 ];
 
-/// Enough for firmware to do harm.
+/// Long enough for firmware to do harm.
 const CYCLES: u64 = 5_000;
 
 /// Runs what is in memory for a while, or until it stops.
@@ -59,7 +59,7 @@ pub fn elf(data: &[u8]) {
     }
 }
 
-/// An image beside firmware: its argument on a line, then its bytes.
+/// An image beside firmware: its argument in a line, then its bytes.
 pub fn image(data: &[u8]) {
     let mut parts = data.splitn(2, |byte| *byte == b'\n');
     let argument = String::from_utf8_lossy(parts.next().unwrap_or_default());
@@ -83,7 +83,8 @@ pub fn code(data: &[u8]) {
     }
 }
 
-/// Places that firmware accesses: the start of each kilobyte of the peripherals, the core's own being the core's.
+/// Addresses that firmware accesses: the start of each KiB of the peripherals, and memory. The
+/// core's own peripherals are not on this bus.
 fn address(selector: u8, offset: u8) -> u32 {
     let base = match selector {
         0..=0xCF => 0x4000_0000 + 0x400 * u32::from(selector),
@@ -121,7 +122,7 @@ pub fn bus(data: &[u8]) {
     soc.catch_up(now + CYCLES);
 }
 
-/// Bits of the peripherals' clocks that exist, so that most accesses reach a register.
+/// The clock bits that exist, so that most accesses reach a register.
 fn enables(register: u32) -> u32 {
     match register {
         0x4002_3830 => 0x9F,
@@ -130,8 +131,9 @@ fn enables(register: u32) -> u32 {
     }
 }
 
-/// A snapshot file, damaged behind a good checksum: each four bytes of the data are a place, of all or among the peripherals
-/// at the end, and what is added there. The machine then runs. The file itself, as a stranger would send it, first.
+/// A snapshot file as it is, then edits of a good one, with a checksum that fits. Four bytes are an
+/// edit: where, and what to add. The place is anywhere, or among the peripherals at the end. The
+/// machine then runs.
 pub fn snapshot(data: &[u8]) {
     let _ = Snapshot::from_bytes(data);
     let _ = Snapshot::from_payload(data);
@@ -158,10 +160,10 @@ fn sleeping() -> Machine {
     Machine::new(memory, Timing::Nucleo).expect("the vectors can be read")
 }
 
-/// About what a snapshot holds behind the memories.
+/// About what a snapshot contains after the memories.
 const PERIPHERALS_BYTES: usize = 1_024;
 
-/// The same with TIM2 counting, comparing and interrupting, and USART2 sending.
+/// The same, with TIM2 counting, comparing and interrupting, and USART2 sending.
 fn counting() -> Machine {
     let mut machine = sleeping();
     let set_up = [
@@ -190,7 +192,7 @@ const SLEEP: [u8; 12] = [
     0x00, 0x80, 0x01, 0x20, 0x09, 0x00, 0x00, 0x08, 0x30, 0xBF, 0xFD, 0xE7,
 ];
 
-/// SP, the entry point 8, then words read from 0x08040000 on until one is 0.
+/// SP, the entry point 8, then code that reads words from 0x08040000 on, until one is 0.
 const READER: [u8; 24] = [
     0x00, 0x80, 0x01, 0x20, 0x09, 0x00, 0x00, 0x08, // the vectors
     0x02, 0x48, // ldr r0, the word at the end
@@ -208,7 +210,7 @@ pub fn analyzer(data: &[u8]) {
     assert!(replies.is_empty() || replies.ends_with(b"\n"));
 }
 
-/// Bytes to the serial port, with the receiver on and its register read now and then.
+/// Bytes to the serial port. The receiver is on, and its register is read now and then.
 pub fn uart(data: &[u8]) {
     let mut soc = Soc::new(Memory::default());
     let set_up = [
@@ -239,7 +241,7 @@ pub fn uart(data: &[u8]) {
     }
 }
 
-/// Lines to the debug probe, carried out on a machine that runs between them.
+/// Lines to the debug probe. The machine carries them out, and runs between them.
 pub fn probe(data: &[u8]) {
     let (mut machine, mut port) = (sleeping(), DebugPort::default());
     for line in data.split(|byte| *byte == b'\n').take(64) {

@@ -1,3 +1,4 @@
-//! Fuzz targets of the virtual Nucleo; the same entries run with a seeded mutator in `cargo test` (tests/hostile.rs).
+//! Fuzz targets of the virtual Nucleo. `cargo test` runs the same entries with a seeded mutator
+//! (tests/hostile.rs).
 
 pub mod entries;

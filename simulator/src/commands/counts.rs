@@ -1,4 +1,5 @@
-//! `--count name=symbol+0x12`: how often an instruction is executed; `name=*`: how many are, all together.
+//! `--count name=symbol+0x12`: how often an instruction is executed. `name=*`: how many
+//! instructions are executed in all.
 
 use crate::core::Core;
 use crate::memory::elf::{Firmware, SymbolError};
@@ -86,16 +87,16 @@ impl Location {
     }
 }
 
-/// An address by `SYMBOL`, `SYMBOL+0xOFFSET` or `0xADDRESS`.
+/// The address of `SYMBOL`, `SYMBOL+0xOFFSET` or `0xADDRESS`.
 pub fn address_of(place: &str, firmware: Option<&Firmware>) -> Result<Option<u32>, CountError> {
     let location = location(place).map(|location| location.address(firmware));
     location.transpose()
 }
 
-/// The core counts at most 255 addresses, and those of flash are two each.
+/// The core counts at most 254 addresses. An address in flash needs two, one of them at its alias.
 const MOST: usize = 127;
 
-/// Starts counting, from zero. Code in flash counts wherever it is executed from, its alias at 0 included.
+/// Starts counting from zero. Code in flash counts at its base and at its alias at 0.
 pub fn watch(
     counts: &[CountArgument],
     firmware: Option<&Firmware>,

@@ -1,11 +1,11 @@
-//! `--gaps`: what the model has not, all of it or as far as a run touched it.
+//! `--gaps`: what the model lacks, all of it or as far as a run touched it.
 
 use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::peripherals::known_gaps;
 use crate::soc::Soc;
 
-/// Everything of the chip that is not modelled, on standard output.
+/// Prints everything of the chip that is not modelled.
 pub fn list_all() {
     let mut soc = Soc::new(Memory::default());
     for line in known_gaps::list(&soc.register_tables()) {
@@ -13,7 +13,7 @@ pub fn list_all() {
     }
 }
 
-/// What a run went past, on standard error, since whoever judges the run must not overlook it.
+/// Prints what a run went past on standard error, so that nobody who judges the run overlooks it.
 pub fn list_touched(machine: &Machine) {
     let mut touched = machine.gaps().peekable();
     if touched.peek().is_some() {

@@ -8,7 +8,7 @@ use thiserror::Error;
 #[error("{0:?} is neither a time nor a cycle: write for example 100ms, 2s, 50us, 900ns or cycles:8400000")]
 pub struct BadLimit(String);
 
-/// Units and how many of them make a second; longer names first, so that `ms` is not taken for `s`.
+/// Units, and how many of them make a second. Longer names first, so that `ms` is not read as `s`.
 const UNITS: [(&str, u64); 4] = [
     ("ns", 1_000_000_000),
     ("us", 1_000_000),

@@ -50,7 +50,8 @@ struct BoardArguments {
     /// The core's timing: the manual's table, or the chip's flash and pipeline.
     #[arg(long, value_enum, default_value = "nucleo")]
     timing: TimingArgument,
-    /// Go on from a snapshot, with its memory and timing; the firmware, if given, only names addresses.
+    /// Go on from a snapshot, with its memory and timing; the firmware, if given, only names
+    /// addresses.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["image", "timing"])]
     from_snapshot: Option<PathBuf>,
 }
@@ -73,8 +74,8 @@ impl BoardArguments {
         self.firmware.is_some() || self.from_snapshot.is_some()
     }
 
-    /// The board as asked for, and its firmware if it is known. The outer error is one of the input, the inner one
-    /// the simulation's.
+    /// The board that was asked for, and its firmware if it is known. The outer error is one of the
+    /// input. The inner error comes from the simulation.
     fn machine(&self) -> Result<(Option<Firmware>, Result<Machine, Stop>)> {
         let firmware = self.firmware.as_deref().map(read_firmware).transpose()?;
         let machine = match (&self.from_snapshot, &firmware) {
@@ -109,14 +110,14 @@ fn read_firmware(path: &Path) -> Result<Firmware> {
     Firmware::parse(&file).with_context(|| format!("cannot load {name}"))
 }
 
-/// The machine of a snapshot, whose flash must hold the firmware if one is named.
+/// The machine of a snapshot. If firmware is named, the flash must hold it.
 fn restored(path: &Path, firmware: Option<&Firmware>) -> Result<Machine> {
     let name = path.display();
     let bytes = fs::read(path).with_context(|| format!("cannot read the snapshot {name}"))?;
     let snapshot =
         Snapshot::from_bytes(&bytes).with_context(|| format!("cannot continue from {name}"))?;
     let mut machine = snapshot.fork();
-    // Nobody is there to resume a core that a debugger had halted.
+    // A debugger may have halted the core, and nobody is here to resume it.
     machine.core_mut().detach_debugger();
     if firmware.is_some_and(|firmware| !firmware.is_in(machine.soc().memory())) {
         bail!(
@@ -126,13 +127,14 @@ fn restored(path: &Path, firmware: Option<&Firmware>) -> Result<Machine> {
     Ok(machine)
 }
 
-/// Status of a run that the simulation could not continue.
+/// Exit status of a run that the simulation could not continue.
 const STOPPED: u8 = 3;
 
-/// Status of a run that a condition of `--stop-on` ended.
+/// Exit status of a run that a condition of `--stop-on` ended.
 const MET: u8 = 4;
 
-/// Runs a command. Status 0: as asked; 1: bad input or output; 3: the simulation stopped; 4: a condition was met.
+/// Runs a command. Exit status 0: done. 1: bad input or output. 3: the simulation stopped. 4: a
+/// condition was met.
 pub fn execute(arguments: Arguments) -> ExitCode {
     let outcome = match arguments.command {
         Command::Run(arguments) => run::execute(&arguments),

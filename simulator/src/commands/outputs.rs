@@ -1,4 +1,4 @@
-//! The files that a run writes as it goes.
+//! The files that a run writes while it goes on.
 
 use crate::machine::Machine;
 use crate::observe::Observer;
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that is being written, and its name for messages.
+/// An open file, and its name for messages.
 pub struct Output {
     path: PathBuf,
     file: BufWriter<File>,
@@ -36,7 +36,7 @@ impl Output {
     }
 }
 
-/// Where a run's outputs go, if anywhere.
+/// The files that a run writes.
 pub struct Paths<'a> {
     pub edges: Option<&'a Path>,
     pub uart: Option<&'a Path>,
@@ -44,7 +44,7 @@ pub struct Paths<'a> {
     pub stimuli: Option<&'a Path>,
 }
 
-/// Takes what the machine did since the last look to the files asked for.
+/// Writes what the machine did since the last call to these files.
 pub struct Recorder {
     edges: Option<Output>,
     uart: Option<Output>,

@@ -1,4 +1,4 @@
-//! `virtual-nucleo run`: to files, without sockets.
+//! `virtual-nucleo run`: runs to files, without sockets.
 
 use super::counts::{self, CountArgument};
 use super::outputs::{Output, Paths, Recorder};
@@ -30,7 +30,8 @@ use std::time::Instant;
 pub struct RunArguments {
     #[command(flatten)]
     board: BoardArguments,
-    /// When to end: 100ms, 2s, cycles:8400000. Without it: when nothing can happen any more, or at Ctrl-C.
+    /// When to end: 100ms, 2s, cycles:8400000. Without it: when nothing can happen any more, or at
+    /// Ctrl-C.
     #[arg(long, value_parser = limit::parse)]
     until: Option<Limit>,
     /// Write every edge of an output pin here: cycle,pin,level.
@@ -45,40 +46,46 @@ pub struct RunArguments {
     /// Count executions of an instruction.
     #[arg(long, value_name = "NAME=SYMBOL+0xOFFSET")]
     count: Vec<CountArgument>,
-    /// Count between the edges of this pin too: a row for each of its pulses in the file of --windows.
+    /// Count between the edges of this pin too: a row for each of its pulses in the file of
+    /// --windows.
     #[arg(long, value_name = "PIN", requires_all = ["count", "windows"])]
     count_window: Option<Pin>,
-    /// Write the counts of each window here: window,start_cycle,end_cycle and a column for each --count.
+    /// Write the counts of each window here: window,start_cycle,end_cycle and a column for each
+    /// --count.
     #[arg(long, value_name = "CSV", requires = "count_window")]
     windows: Option<PathBuf>,
-    /// End when this happens: pin:PA8=1, pulse:PA8>3000 (cycles), fault, pc:SYMBOL+0xOFFSET. May be repeated.
+    /// End when this happens: pin:PA8=1, pulse:PA8>3000 (cycles), fault, pc:SYMBOL+0xOFFSET. May be
+    /// repeated.
     #[arg(long, value_name = "CONDITION")]
     stop_on: Vec<StopArgument>,
     /// Print the last N instructions before the end.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     trace_last: Option<u32>,
-    /// Write the last instructions here as JSON lines instead (64, unless --trace-last says how many).
+    /// Write the last instructions here as JSON lines instead (64, unless --trace-last says how
+    /// many).
     #[arg(long, value_name = "JSONL")]
     trace: Option<PathBuf>,
     /// Save the whole machine when this time has come. May be repeated.
     #[arg(long, value_name = "FILE@TIME")]
     save_snapshot: Vec<SavePoint>,
-    /// Write registers, SRAM, channels and the exact time as JSON when this time has come. May be repeated.
+    /// Write registers, SRAM, channels and the exact time as JSON when this time has come. May be
+    /// repeated.
     #[arg(long, value_name = "FILE@TIME")]
     save_state: Vec<SavePoint>,
     /// Write instructions, cycles, speed and counts here.
     #[arg(long, value_name = "JSON")]
     stats: Option<PathBuf>,
-    /// Go on past registers that are not modelled and list them at the end; without firmware, list all that is not modelled.
+    /// Go on past registers that are not modelled and list them at the end; without firmware, list
+    /// all that is not modelled.
     #[arg(long)]
     gaps: bool,
 }
 
-/// Cycles between two looks at Ctrl-C; bounds the memory that edges take.
+/// Cycles between two looks at Ctrl-C. This limits the memory for edges.
 const SLICE_CYCLES: u64 = 1 << 20;
 /// 128 + SIGINT, as a shell reports it.
 const INTERRUPTED: u8 = 130;
-/// Instructions that `--trace` alone keeps.
+/// Instructions that `--trace` keeps without `--trace-last`.
 const TRACE_LAST: u32 = 64;
 
 pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
@@ -138,7 +145,7 @@ fn observer(
     })
 }
 
-/// Why a run is over.
+/// Why a run ended.
 enum End {
     Done,
     Interrupted,
@@ -146,7 +153,7 @@ enum End {
     Stopped(Stop),
 }
 
-/// A run on its way.
+/// A run that is under way.
 struct Session<'a> {
     machine: &'a mut Machine,
     observer: &'a mut Observer,
@@ -247,7 +254,7 @@ impl Session<'_> {
     }
 }
 
-/// Those whose time has come; the others stay.
+/// Takes the save points that are due. The others stay.
 fn take_due(savings: &mut Vec<SavePoint>, machine: &Machine) -> Vec<SavePoint> {
     let (due, later) = std::mem::take(savings)
         .into_iter()
@@ -256,13 +263,13 @@ fn take_due(savings: &mut Vec<SavePoint>, machine: &Machine) -> Vec<SavePoint> {
     due
 }
 
-/// Where the host's clock and the machine's instructions stood when the run began: a snapshot brings its own.
+/// The host's clock and the instruction count at the start. A snapshot brings a count of its own.
 struct Started {
     at: Instant,
     instructions: u64,
 }
 
-/// Lines to standard output.
+/// Prints lines to standard output.
 fn say<T: Display>(lines: impl IntoIterator<Item = T>) -> Result<()> {
     let mut stdout = io::stdout().lock();
     lines
@@ -271,7 +278,7 @@ fn say<T: Display>(lines: impl IntoIterator<Item = T>) -> Result<()> {
         .context("cannot write to standard output")
 }
 
-/// The last instructions: to their file, or to standard output.
+/// Writes the last instructions to their file, or to standard output.
 fn write_trace(arguments: &RunArguments, observer: &Observer) -> Result<()> {
     let Some(trace) = &observer.trace else {
         return Ok(());
@@ -286,7 +293,7 @@ fn write_trace(arguments: &RunArguments, observer: &Observer) -> Result<()> {
     output.finish()
 }
 
-/// Statistics to their file; counts to standard output when there is none.
+/// Writes statistics to their file, or without one the counts to standard output.
 fn report(
     arguments: &RunArguments,
     machine: &Machine,

@@ -16,7 +16,7 @@ pub enum BadSavePoint {
     Time(#[from] BadLimit),
 }
 
-/// A snapshot or a state to be saved: where, and when.
+/// Where and when to save a snapshot or a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavePoint {
     path: PathBuf,
@@ -43,7 +43,7 @@ impl SavePoint {
         &self.path
     }
 
-    /// Writes the machine as it is, as a snapshot.
+    /// Writes the machine as a snapshot.
     pub fn save(&self, machine: &Machine) -> Result<()> {
         let path = self.path.display();
         let unfinished = self.path.with_extension("unfinished");

@@ -1,4 +1,4 @@
-//! `--save-state FILE@TIME`: the machine at an instant, as far as somebody who explains it must see it.
+//! `--save-state FILE@TIME`: what somebody who explains a moment must see of the machine.
 
 use crate::machine::Machine;
 use crate::memory::SRAM_BASE;
@@ -7,7 +7,7 @@ use serde_json::{json, Map, Value};
 use std::fs;
 use std::path::Path;
 
-/// R0–R12, SP, LR and PC by name, then what masks and where the stacks are.
+/// R0–R12, SP, LR and PC by name, then the masks and both stack pointers.
 fn registers(machine: &Machine) -> Map<String, Value> {
     let core = machine.core();
     let general = (0..13).map(|n| (format!("r{n}"), core.register(n)));
@@ -28,7 +28,7 @@ fn registers(machine: &Machine) -> Map<String, Value> {
         .collect()
 }
 
-/// A fraction as two numbers; those of a timebase fit.
+/// A fraction as two numbers. Those of a timebase fit.
 fn pair((numerator, denominator): (u128, u128)) -> Result<Value> {
     let narrow = |number: u128| u64::try_from(number).context("the time is too fine to be written");
     Ok(json!([narrow(numerator)?, narrow(denominator)?]))
@@ -39,7 +39,7 @@ fn sram(machine: &Machine) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes the state at the machine's instant (docs/SPEC.md, section 7).
+/// Writes the current state (docs/SPEC.md, section 7).
 pub fn write(path: &Path, machine: &Machine) -> Result<()> {
     let timebase = machine.timebase();
     let cycle = machine.cycles();

@@ -1,4 +1,5 @@
-//! `virtual-nucleo serve`: a board on the desk, with an analyzer and a serial port on the loopback interface.
+//! `virtual-nucleo serve`: a board on the desk, with an analyzer and a serial port on the loopback
+//! interface.
 
 use super::counts::{self, CountArgument};
 use super::{stopped, BoardArguments};
@@ -46,7 +47,8 @@ pub struct ServeArguments {
     /// A row for each pulse of this pin goes to the file of --windows.
     #[arg(long, value_name = "PIN", requires_all = ["count", "windows"])]
     count_window: Option<Pin>,
-    /// Write the counts of each window here: window,start_cycle,end_cycle and a column for each --count.
+    /// Write the counts of each window here: window,start_cycle,end_cycle and a column for each
+    /// --count.
     #[arg(long, value_name = "CSV", requires = "count_window")]
     windows: Option<PathBuf>,
 }
@@ -57,7 +59,7 @@ enum StartArgument {
     Now,
 }
 
-/// How long clients have to take what was recorded before a stop.
+/// After a stop, how long clients have to take what was recorded.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
@@ -94,7 +96,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
     Ok(wait(&arrivals))
 }
 
-/// What counts into the file of `--windows`, if anything is to be counted.
+/// The file of `--windows`, if anything is counted.
 fn windows_file(
     arguments: &ServeArguments,
     firmware: Option<&Firmware>,
@@ -167,7 +169,7 @@ fn wait(arrivals: &Receiver<Event>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Waits until the servers have handed over what was recorded, but not for clients that do not take it.
+/// Waits until the servers have sent what was recorded, but not for clients that do not read.
 fn say_farewell(arrivals: &Receiver<Event>) {
     let deadline = Instant::now() + FAREWELL;
     let (mut capture, mut uart) = (false, false);

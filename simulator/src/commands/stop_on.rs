@@ -1,4 +1,4 @@
-//! `--stop-on`: what ends a run before its time.
+//! `--stop-on`: what ends a run early.
 
 use super::counts::{address_of, CountError};
 use crate::edges::{BadPin, Pin};
@@ -16,7 +16,7 @@ pub enum BadStop {
     Pin(#[from] BadPin),
 }
 
-/// One `--stop-on`; a place in the code is found when the firmware is known.
+/// One `--stop-on`. A place in the code is looked up when the firmware is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StopArgument {
     Level { pin: Pin, level: bool },

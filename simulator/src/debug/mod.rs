@@ -1,4 +1,5 @@
-//! The way from a debug probe to the machine (ARM IHI 0031): a debug port, one access port, and the board's reset line.
+//! The way from a debug probe to the machine (ARM IHI 0031): a debug port, one access port, and the
+//! board's reset line.
 
 pub mod port;
 pub mod request;

@@ -1,11 +1,12 @@
-//! The serial-wire debug port and its AHB access port (IHI 0031, B2 and C2; STM32F401: RM0368, 23.8).
+//! The serial-wire debug port and its AHB access port (IHI 0031, B2 and C2; STM32F401: RM0368,
+//! 23.8).
 
 use super::request::{Answer, Failure, Request};
 use crate::bus::Width;
 use crate::core::DebugFault;
 use crate::machine::Machine;
 
-/// Debug port registers; CTRL/STAT is bank 0 of address 4.
+/// Debug port registers. CTRL/STAT is bank 0 of address 4.
 const DPIDR: u32 = 0x0;
 const CTRL_STAT: u32 = 0x4;
 const SELECT: u32 = 0x8;
@@ -15,7 +16,7 @@ const ABORT: u32 = 0x0;
 const DPIDR_VALUE: u32 = 0x2BA0_1477;
 const STICKY_ERROR: u32 = 1 << 5;
 const ABORT_CLEARS_STICKY_ERROR: u32 = 1 << 2;
-/// CDBGPWRUPREQ and CSYSPWRUPREQ, each acknowledged by the bit above it.
+/// CDBGPWRUPREQ and CSYSPWRUPREQ. The bit above each one acknowledges it.
 const POWER_REQUESTS: u32 = 1 << 28 | 1 << 30;
 /// Requests, TRNMODE, MASKLANE, ORUNDETECT.
 const CTRL_WRITABLE: u32 = POWER_REQUESTS | 0x0000_0F0D;
@@ -29,7 +30,7 @@ const BANKED_DATA: std::ops::RangeInclusive<u32> = 0x10..=0x1C;
 const CFG: u32 = 0xF4;
 const BASE: u32 = 0xF8;
 const IDR: u32 = 0xFC;
-/// As the chip has it after power-up: DeviceEn, HPROT1, word size; Prot and the increment are written by debuggers.
+/// CSW after power-up: DeviceEn, HPROT1, word size. Debuggers write Prot and the increment.
 const CSW_RESET: u32 = 0x2300_0052;
 const CSW_WRITABLE: u32 = 0x3F00_0037;
 const CSW_DEVICE_ENABLED: u32 = 1 << 6;
@@ -64,7 +65,7 @@ impl Default for DebugPort {
 }
 
 impl DebugPort {
-    /// The probe holds the reset line: the machine must not run.
+    /// Whether the probe holds the reset line. Then the machine must not run.
     pub fn holds_reset(&self) -> bool {
         self.reset_held
     }
@@ -108,7 +109,7 @@ impl DebugPort {
                 self.control | (self.control & POWER_REQUESTS) << 1 | sticky
             }
             (RDBUFF, _) => self.read_buffer,
-            // RESEND, and the banks that a version 1 debug port has not.
+            // RESEND, and the banks that a version 1 debug port lacks.
             _ => 0,
         }
     }
@@ -137,7 +138,7 @@ impl DebugPort {
             (0, CFG) => 0,
             (0, BASE) => BASE_VALUE,
             (0, IDR) => IDR_VALUE,
-            // No other access port: its IDR of 0 says so.
+            // There is no other access port, so its IDR reads 0.
             _ => 0,
         };
         self.read_buffer = value;
@@ -165,7 +166,8 @@ impl DebugPort {
         Ok(())
     }
 
-    /// One access of CSW's size; narrow data travel in the byte lanes of their address (IHI 0031, C2.2.6).
+    /// One access of CSW's size. Narrow data is in the byte lanes of its address (IHI 0031,
+    /// C2.2.6).
     fn transfer(
         &mut self,
         machine: &mut Machine,
@@ -260,7 +262,8 @@ fn write_memory(
     Ok(Answer::Done)
 }
 
-/// Blocks of bytes travel as words where they can, as any probe does: many registers answer to nothing else.
+/// Blocks of bytes are transferred as words where possible. All probes do so, and many registers
+/// answer only words.
 fn widest(address: u32, width: Width, left: usize) -> Width {
     if width == Width::Byte && address % 4 == 0 && left >= 4 {
         Width::Word

@@ -1,4 +1,5 @@
-//! What a probe asks of the target and what it is told, free of how that travels.
+//! What a probe asks of the target, and what it is told. How that is transmitted is left to the
+//! servers.
 
 use crate::bus::Width;
 use crate::core::DebugFault;

@@ -1,4 +1,4 @@
-//! Firmware as the linker leaves it: loadable segments by physical address, and symbols by name.
+//! Firmware as the linker writes it: loadable segments by physical address, and symbols by name.
 
 use super::near_misses::near_misses;
 use super::{Memory, OutsideMemory};
@@ -38,7 +38,7 @@ fn advice(near: &[String]) -> String {
     format!("did you mean {}?", near.join(", "))
 }
 
-/// A parsed firmware file: the bytes to place and the symbols, Thumb bits cleared.
+/// A parsed firmware file: the bytes to place, and the symbols without their Thumb bits.
 pub struct Firmware {
     segments: Vec<(u32, Vec<u8>)>,
     symbols: Vec<(String, u32)>,
@@ -74,7 +74,7 @@ impl Firmware {
             .all(|(address, bytes)| memory.holds(*address, bytes))
     }
 
-    /// Address of a symbol. Two local symbols of one name are an error, never a guess.
+    /// The address of a symbol. Two local symbols with one name are an error.
     pub fn symbol(&self, name: &str) -> Result<u32, SymbolError> {
         let mut addresses: Vec<u32> = self
             .symbols

@@ -1,4 +1,4 @@
-//! Raw files placed at an address, as `FILE@0xADDRESS`: the operation image.
+//! Raw files placed at an address, as `FILE@0xADDRESS`: for example the operation image.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -35,7 +35,7 @@ impl FromStr for ImageArgument {
     }
 }
 
-/// `0x1F`; nothing else.
+/// Parses `0x1F` and nothing else.
 pub fn parse_hexadecimal(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("0x")?;
     if digits.starts_with('+') {

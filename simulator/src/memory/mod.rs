@@ -24,7 +24,8 @@ pub struct OutsideMemory {
     pub bytes: usize,
 }
 
-/// Both memories. Erased flash reads ones; SRAM, undefined at power-up on the chip, starts as zeros here.
+/// Both memories. Erased flash reads ones. SRAM is undefined at power-up on the chip; here it
+/// starts as zeros.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Memory {
     #[serde(
@@ -50,7 +51,7 @@ fn whole_sram<'de, D: Deserializer<'de>>(
     Ok(bytes.try_into().expect("it has been counted"))
 }
 
-/// A memory of the size that the chip has.
+/// A memory, which must have the chip's size.
 fn whole<'de, D: Deserializer<'de>>(deserializer: D, size: usize) -> Result<Box<[u8]>, D::Error> {
     let bytes: Box<[u8]> = serde_bytes::deserialize(deserializer)?;
     if bytes.len() == size {
@@ -73,7 +74,7 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Places bytes as a programmer would, before reset.
+    /// Places bytes as a programmer does, before reset.
     pub fn load(&mut self, address: u32, bytes: &[u8]) -> Result<(), OutsideMemory> {
         let outside = || OutsideMemory {
             address,
@@ -95,17 +96,19 @@ impl Memory {
         &*self.sram
     }
 
-    /// So many bytes of the SRAM from an address on; `None` if not all of them are in it.
+    /// `bytes` bytes of the SRAM from `address` on. `None` if the SRAM does not hold all of them.
     #[inline]
     pub fn sram_at(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
         let start = address.wrapping_sub(SRAM_BASE) as usize;
         self.sram.get_mut(start..start.checked_add(bytes as usize)?)
     }
 
-    /// A byte, halfword or word of the SRAM; `None` if its address is not aligned, or not there.
+    /// A byte, halfword or word of the SRAM. `None` if the address is not aligned or not in the
+    /// SRAM.
     #[inline]
     pub fn sram_aligned<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
-        // What is not aligned becomes a number beyond all of that size: one comparison does.
+        // An offset that is not aligned becomes a number above all others. So one comparison is
+        // enough.
         let offset = address.wrapping_sub(SRAM_BASE);
         let number = offset.rotate_right(N.trailing_zeros()) as usize;
         if number >= SRAM_BYTES / N {
@@ -120,14 +123,14 @@ impl Memory {
         place.is_some_and(|(memory, start)| memory[start..].starts_with(bytes))
     }
 
-    /// Reads memory at any alignment; `None` where there is none.
+    /// Reads memory at any alignment. `None` if there is none.
     #[inline]
     pub fn read(&self, address: u32, width: Width) -> Option<u32> {
         let (bytes, start) = self.place(address)?;
         load_little_endian(bytes, start, width)
     }
 
-    /// Writes SRAM at any alignment; `None` where there is none, flash included.
+    /// Writes SRAM at any alignment. `None` elsewhere, also in flash.
     #[inline]
     pub fn write(&mut self, address: u32, width: Width, value: u32) -> Option<()> {
         let start = address.wrapping_sub(SRAM_BASE) as usize;
@@ -137,12 +140,12 @@ impl Memory {
         Some(())
     }
 
-    /// Where in the flash an address lies, if it does.
+    /// The offset of an address in the flash. `None` elsewhere.
     pub fn in_flash(address: u32) -> Option<usize> {
         Some(flash_offset(address)).filter(|offset| *offset < FLASH_BYTES)
     }
 
-    /// Programs flash: bits only fall (RM0368 §3.5.4). The flash interface has admitted the place and width.
+    /// Programs flash, which only clears bits (RM0368 §3.5.4). The flash interface has allowed it.
     pub fn program(&mut self, offset: usize, width: Width, value: u32) {
         let cells = &mut self.flash[offset..offset + width.bytes() as usize];
         for (cell, byte) in cells.iter_mut().zip(value.to_le_bytes()) {
@@ -150,12 +153,12 @@ impl Memory {
         }
     }
 
-    /// Erases bytes of the flash, from its start: all ones.
+    /// Erases bytes of the flash, counted from its start. They become ones.
     pub fn erase(&mut self, bytes: Range<usize>) {
         self.flash[bytes].fill(0xFF);
     }
 
-    /// The address of the same byte with the flash at its base, for code that runs from the alias at 0.
+    /// The address of the same byte with the flash at its base. Code may run from the alias at 0.
     pub fn canonical(address: u32) -> u32 {
         if (address as usize) < FLASH_BYTES {
             FLASH_BASE + address
@@ -164,7 +167,7 @@ impl Memory {
         }
     }
 
-    /// The other address of a byte of flash: the alias at 0.
+    /// The alias at 0 of a byte of flash. `None` elsewhere.
     pub fn alias(address: u32) -> Option<u32> {
         let offset = address.checked_sub(FLASH_BASE)?;
         ((offset as usize) < FLASH_BYTES).then_some(offset)

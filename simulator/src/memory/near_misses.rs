@@ -1,9 +1,9 @@
-//! Names that a misspelt name may have meant.
+//! Finds the names that a misspelt name may mean.
 
 const MOST: usize = 3;
 
-/// Up to three names, the nearest first: those a few letters away, and those that the compiler lengthened
-/// (`find.constprop.0`).
+/// Up to three names, the nearest first. They differ in a few letters, or the compiler made them
+/// longer (`find.constprop.0`).
 pub fn near_misses<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<String> {
     let bound = (name.chars().count() / 4).clamp(1, 4);
     let mut near: Vec<(usize, &str)> = known
@@ -24,7 +24,7 @@ pub fn near_misses<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<
         .collect()
 }
 
-/// Levenshtein's distance: letters to insert, remove or replace.
+/// Levenshtein's distance: how many letters to insert, remove or replace.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

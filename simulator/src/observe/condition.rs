@@ -4,21 +4,21 @@ use crate::edges::{Edge, Pin};
 use crate::machine::Machine;
 use crate::memory::Memory;
 
-/// What has just happened.
+/// What happened in the last step of the machine.
 pub struct LastStep<'a> {
     pub machine: &'a Machine,
-    /// Edges since the look before.
+    /// Edges of this step.
     pub edges: &'a [Edge],
-    /// The PC at the look before.
+    /// The PC before this step.
     pub pc: u32,
 }
 
-/// One condition and what it must remember.
+/// One condition, and what it remembers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// The pin changes to this level.
     Level { pin: Pin, level: bool },
-    /// The pin stays high for more than so many cycles.
+    /// The pin stays high for more cycles than this.
     Pulse {
         pin: Pin,
         longest_cycles: u64,
@@ -38,7 +38,7 @@ impl Condition {
         }
     }
 
-    /// Whether every instruction must be looked at.
+    /// Whether every instruction must be observed.
     pub fn each_instruction(&self) -> bool {
         matches!(self, Condition::Fault { .. } | Condition::Execution { .. })
     }
@@ -55,7 +55,7 @@ impl Condition {
         }
     }
 
-    /// Whether the next instruction is the one to stop at.
+    /// Whether to stop before the next instruction; then the reason.
     pub fn met_before_next(&self, machine: &Machine) -> Option<String> {
         let Condition::Execution { address, name } = self else {
             return None;
@@ -65,7 +65,7 @@ impl Condition {
         reached.then(|| format!("{name} (pc {:#010x}) is reached", core.pc()))
     }
 
-    /// Whether what has just happened meets the condition.
+    /// Whether the last step meets the condition; then the reason.
     pub fn met_by(&mut self, step: &LastStep) -> Option<String> {
         match self {
             Condition::Level { pin, level } => level_met(step, *pin, *level),

@@ -1,7 +1,7 @@
-//! Looking over the machine's shoulder: counts between edges, conditions that end a run, and the last instructions.
+//! Observes a run: counts between edges, conditions that end it, and its last instructions.
 //!
-//! An observer never changes what the machine does, only how often it hands control back. Runs that ask for nothing
-//! do not come through here and pay nothing.
+//! An observer changes only how often the machine returns, never what it does. A run without
+//! observers does not pass through here.
 
 pub mod condition;
 pub mod trace;
@@ -25,14 +25,15 @@ impl Observer {
         self.windows.is_none() && self.conditions.is_empty() && self.trace.is_none()
     }
 
-    /// Tells the machine which edges this observer must see at once.
+    /// Tells the machine at which edges it must return.
     pub fn attach(&self, machine: &mut Machine) {
         let windows = self.windows.iter().map(Windows::pin);
         let conditions = self.conditions.iter().filter_map(Condition::pin);
         machine.observe(&windows.chain(conditions).collect::<Vec<_>>());
     }
 
-    /// As [`Machine::run_slice`], until a condition is met: then what happened, in words.
+    /// As [`Machine::run_slice`], but ends when a condition is met. Returns what happened, in
+    /// words.
     pub fn run_slice(
         &mut self,
         machine: &mut Machine,
@@ -57,7 +58,7 @@ impl Observer {
         Ok(None)
     }
 
-    /// Conditions on the instruction that is about to be executed.
+    /// Checks conditions on the next instruction.
     fn look_ahead(&self, machine: &Machine) -> Option<String> {
         let mut conditions = self.conditions.iter();
         conditions.find_map(|condition| condition.met_before_next(machine))
@@ -92,7 +93,7 @@ impl Observer {
         self.trace.is_some() || self.conditions.iter().any(Condition::each_instruction)
     }
 
-    /// The cycle at which the observer must look again at the latest.
+    /// The cycle at which the observer must look again, at the latest.
     fn deadline(&self) -> u64 {
         let due = self.conditions.iter().map(Condition::deadline);
         due.fold(u64::MAX, u64::min)

@@ -1,4 +1,4 @@
-//! The last instructions before an instant.
+//! The last instructions of a run.
 
 use crate::core::{encoding_name, is_wide};
 use crate::machine::Machine;
@@ -13,21 +13,21 @@ const REGISTERS: usize = 15;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     Instruction {
-        /// At which it began.
+        /// The cycle in which it began.
         cycle: u64,
         pc: u32,
         opcode: u32,
         wide: bool,
-        /// False: a fault, an interrupt or the end of the run came in its middle.
+        /// False: a fault, an interrupt or the end of the run came before it was over.
         completed: bool,
         /// Number and new value of the registers that it changed.
         changed: Vec<(usize, u32)>,
     },
-    /// From `cycle` on the core is in this exception; 0 is Thread mode.
+    /// From `cycle` on the core is in this exception. 0 is Thread mode.
     Mode { cycle: u64, exception: u32 },
 }
 
-/// The core before it goes on.
+/// The core before a step.
 struct Before {
     cycle: u64,
     instructions: u64,
@@ -51,7 +51,7 @@ impl Before {
     }
 }
 
-/// The newest entries, the oldest first.
+/// The newest entries, in the order of time.
 pub struct Trace {
     capacity: usize,
     entries: VecDeque<Entry>,
@@ -71,12 +71,12 @@ impl Trace {
         self.entries.iter()
     }
 
-    /// To be called before each step of the machine.
+    /// Call before each step of the machine.
     pub fn before(&mut self, machine: &Machine) {
         self.before = Some(Before::of(machine));
     }
 
-    /// To be called after each step of the machine, also when it failed.
+    /// Call after each step of the machine, even if it failed.
     pub fn after(&mut self, machine: &mut Machine) {
         let Some(before) = self.before.take() else {
             return;
@@ -163,7 +163,7 @@ fn name_of(opcode: u32, wide: bool) -> &'static str {
     encoding_name(opcode, wide).unwrap_or("undefined")
 }
 
-/// A line of text: cycle, PC, opcode, encoding, registers changed.
+/// One line: cycle, PC, opcode, encoding, changed registers.
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,6 +1,6 @@
-//! Executions between the edges of a pin: one row for each of its pulses.
+//! Executions between the edges of a pin. One row for each of its pulses.
 //!
-//! The counters are read behind the instruction that made the edge, so an instruction counted there belongs to
+//! The counters are read after the instruction that made the edge. So that instruction counts to
 //! the time before the edge.
 
 use crate::core::Core;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// What a counter counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Counted {
-    /// The core's counters of places, by index: their sum.
+    /// The sum of these execution counters of the core, by index.
     Places(Vec<usize>),
     EveryInstruction,
 }
@@ -31,7 +31,7 @@ impl Counter {
     }
 }
 
-/// An open pulse: its first cycle, and the counts then.
+/// A pulse that has not ended: its first cycle, and the counts then.
 struct Open {
     start_cycle: u64,
     counts: Vec<u64>,
@@ -77,7 +77,7 @@ impl Windows {
         std::mem::take(&mut self.rows)
     }
 
-    /// Takes notice of edges that have just happened.
+    /// Handles edges that have just happened.
     pub fn see(&mut self, core: &Core, edges: &[Edge]) {
         let pin = self.pin;
         for edge in edges.iter().filter(|edge| edge.pin == pin) {

@@ -1,5 +1,6 @@
-//! Registers of the peripherals that the virtual board has not got (RM0368, the register map at the end of each chapter),
-//! so that what firmware touches can be named and reads as after reset where the user asks to go on.
+//! Registers of the peripherals that the virtual board lacks (RM0368, the register map at the end
+//! of each chapter). They give names to what firmware touches, and the values after reset for runs
+//! with `--gaps`.
 
 use super::registers::Register;
 
@@ -111,7 +112,7 @@ pub static SDIO: &[Register] = &[
     row(0x80, "FIFO", 0),
 ];
 
-/// TIM1 has all of these, TIM9–TIM11 some.
+/// TIM1 has all of these, TIM9–TIM11 have some.
 pub static ADVANCED_TIMER: &[Register] = &[
     row(0x00, "CR1", 0),
     row(0x04, "CR2", 0),
@@ -151,5 +152,5 @@ pub static SMALL_TIMER: &[Register] = &[
     row(0x50, "OR", 0),
 ];
 
-/// OTG_FS and I2Sext: named by their offset.
+/// OTG_FS and I2Sext: registers are named by their offset.
 pub static UNNAMED: &[Register] = &[];

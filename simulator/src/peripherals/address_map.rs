@@ -1,17 +1,18 @@
-//! The peripheral address map (RM0368 §2.3, table 1): what lives where, and what turns its clock on.
+//! The address map of the peripherals (RM0368 §2.3, table 1): what lies where, and which bit turns
+//! its clock on.
 
 use super::absent::{ADC, ADVANCED_TIMER, I2C, RTC, SDIO, SMALL_TIMER, SPI, UNNAMED, USART};
 use super::rcc::{AHB1ENR, APB1ENR, APB2ENR};
 use super::registers::Register;
 use super::usart;
 
-/// Where the peripherals of each bus begin. What lies below is memory, or nothing.
+/// The first address of each bus. Below the first one there are memories, or nothing.
 pub const APB1_START: u32 = 0x4000_0000;
 pub const APB2_START: u32 = 0x4001_0000;
 pub const AHB1_START: u32 = 0x4002_0000;
 
 const USART2_BASE: u32 = 0x4000_4400;
-/// The data register of USART2, at which DMA moves bytes.
+/// The data register of USART2, to and from which DMA moves bytes.
 pub const USART2_DR: u32 = USART2_BASE + usart::DR;
 
 /// A modelled peripheral.
@@ -37,23 +38,23 @@ pub enum Block {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connection {
-    /// Byte lanes reach the register.
+    /// Each byte of the data reaches its byte of the register.
     Ahb,
-    /// The bridge repeats narrow data over the word (§2.1.6).
+    /// The bridge repeats narrow data in the whole word (§2.1.6).
     Apb,
 }
 
-/// 1 KiB of the map.
+/// A peripheral and the 1 KiB that it occupies.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     pub base: u32,
     pub name: &'static str,
     pub connection: Connection,
-    /// `None`: the chip has it, the virtual board has not.
+    /// `None`: the chip has it and the virtual board does not.
     pub block: Option<Block>,
-    /// Register and bit in RCC that turn its clock on, if it needs one.
+    /// Register and bit in RCC that turn its clock on. `None` if its clock is always on.
     pub clock: Option<(u32, u32)>,
-    /// The registers of a peripheral that is not modelled, as far as they are named.
+    /// Registers of a peripheral that is not modelled, as far as they have names.
     absent: &'static [Register],
 }
 
@@ -63,7 +64,7 @@ impl Entry {
         self.absent.iter().find(|row| row.offset == offset)
     }
 
-    /// `SPI1_CR1`, or `OTG_FS+0x08` where the register is not named.
+    /// `SPI1_CR1`, or `OTG_FS+0x08` if the register has no name.
     pub fn absent_name(&self, offset: u32) -> String {
         match self.absent_register(offset) {
             Some(row) => format!("{}_{}", self.name, row.name),
@@ -220,10 +221,10 @@ static ENTRIES: &[Entry] = &[
 
 pub const ENTRY_BYTES: u32 = 0x400;
 
-/// The peripherals, found by address.
+/// Finds peripherals by address.
 #[derive(Clone)]
 pub struct AddressMap {
-    /// What lies in each place from 0x4000_0000 on.
+    /// The entry of each KiB from 0x4000_0000 on.
     low: Box<[Option<&'static Entry>]>,
 }
 
@@ -271,7 +272,8 @@ pub struct Responder {
     pub connection: Connection,
 }
 
-/// Those that have answered, by address. Which do follows from [`AddressMap`] and the clocks: forget them when clocks change.
+/// The peripherals that have answered, by address. Follows from [`AddressMap`] and the clocks: call
+/// `forget` when clocks change.
 #[derive(Clone)]
 pub struct ResponderCache {
     low: [Option<Responder>; LOW_ENTRIES],
@@ -302,7 +304,8 @@ impl ResponderCache {
     }
 }
 
-/// Places that a reset register's bits reset: each bit stands where the same peripheral's clock bit stands, 0x20 below.
+/// The peripherals that bits of a reset register reset. Each bit has the position of the
+/// peripheral's clock bit, in the register 0x20 above.
 pub fn reset_by(reset_register: u32, bits: u32) -> impl Iterator<Item = Block> {
     ENTRIES.iter().filter_map(move |place| {
         let (enable_register, bit) = place.clock?;
@@ -310,7 +313,7 @@ pub fn reset_by(reset_register: u32, bits: u32) -> impl Iterator<Item = Block> {
     })
 }
 
-/// The whole map.
+/// All entries of the map.
 pub fn all() -> impl Iterator<Item = &'static Entry> {
     ENTRIES.iter()
 }
@@ -320,7 +323,7 @@ pub fn modelled_blocks() -> impl Iterator<Item = Block> {
     ENTRIES.iter().filter_map(|place| place.block)
 }
 
-/// The RCC register and bit that gate a peripheral's clock.
+/// The RCC register and bit that turn a peripheral's clock on.
 pub fn clock_of(block: Block) -> Option<(u32, u32)> {
     ENTRIES
         .iter()

@@ -1,4 +1,5 @@
-//! Which timer channel drives which pin under which alternate function (DS10086, table "Alternate function mapping").
+//! Which timer channel uses which pin under which alternate function (DS10086, table "Alternate
+//! function mapping").
 
 use super::gpio::PORTS;
 
@@ -63,11 +64,11 @@ pub static TIMER_OUTPUTS: [Route; 31] = [
     route(D, 15, 2, 4, 4),
 ];
 
-/// Bit n: route n of [`TIMER_OUTPUTS`] begins at this timer.
+/// For each timer, its routes: bit n is route n of [`TIMER_OUTPUTS`].
 pub static ROUTES_OF_TIMER: [u32; 4] = routes_by(End::Timer);
-/// Bit n: route n of [`TIMER_OUTPUTS`] ends at this port.
+/// For each port, the routes to its pins.
 pub static ROUTES_OF_PORT: [u32; PORTS.len()] = routes_by(End::Port);
-/// Bit n: route n of [`TIMER_OUTPUTS`] ends at a pin of this number.
+/// For each pin number, the routes to it on any port.
 pub static ROUTES_OF_PIN: [u32; 16] = routes_by(End::Pin);
 
 enum End {
@@ -90,6 +91,7 @@ const fn routes_by<const ENDS: usize>(end: End) -> [u32; ENDS] {
     routes
 }
 
-/// USART2_TX and USART2_RX: PA2 and PA3, alternate function 7 (PD5 and PD6 are not on the LQFP64 package).
+/// USART2_TX and USART2_RX: PA2 and PA3 with alternate function 7. (The LQFP64 package has no PD5
+/// and PD6.)
 pub const USART2_TX: (usize, u32, u32) = (A, 2, 7);
 pub const USART2_RX: (usize, u32, u32) = (A, 3, 7);

@@ -1,5 +1,5 @@
-//! CRC calculation unit (RM0368 §4): CRC-32 of words, most significant bit first. Its four cycles a word are hidden behind
-//! the bus accesses that feed it.
+//! CRC calculation unit (RM0368 §4): CRC-32 of words, most significant bit first. It needs four
+//! cycles for a word, which the bus accesses that feed it always take.
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
@@ -45,7 +45,7 @@ impl Peripheral for Crc {
     fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
         match offset {
             DR => self.registers.set(DR, fed(self.registers.get(DR), value)),
-            // §4.4.3: RESET clears itself, and IDR is not touched.
+            // §4.4.3: RESET clears itself and leaves IDR alone.
             CR if value & RESET != 0 => self.registers.set(DR, !0),
             CR => {}
             _ => self.registers.set(offset, value),
@@ -65,8 +65,8 @@ mod tests {
     #[test]
     fn words_give_the_crc_32_of_mpeg_2() {
         let mut crc = Crc::default();
-        // CRC-32/MPEG-2 has the same polynomial, start and bit order; here calculated byte by byte from its
-        // definition.
+        // CRC-32/MPEG-2 has the same polynomial, start value and bit order. Here it is computed
+        // byte by byte from its definition.
         let bytewise = b"12345678".iter().fold(!0_u32, |crc, byte| {
             let mut crc = crc ^ u32::from(*byte) << 24;
             for _ in 0..8 {

@@ -1,5 +1,5 @@
-//! MCU debug component (RM0368 §23.16): identity and freeze bits. Time stands still while a debugger halts this core, so
-//! everything is frozen then and the bits are storage.
+//! MCU debug component (RM0368 §23.16): identity and freeze bits. The bits are only storage: while
+//! a debugger halts this core, time stands still, so everything is frozen anyway.
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
@@ -12,8 +12,8 @@ static TABLE: &[Register] = &[
     Register::new(0x00, "IDCODE", IDCODE, 0).inert(!0),
     // DBG_SLEEP, DBG_STOP, DBG_STANDBY; trace pins are not modelled.
     Register::new(0x04, "CR", 0, 0b111).missing(0xE0),
-    // Timers 2–5, RTC, WWDG, IWDG, I2C1–3. Debuggers also set the bits that greater chips of the family have; they
-    // are reserved here and do nothing.
+    // Timers 2–5, RTC, WWDG, IWDG, I2C1–3. Debuggers also set bits that larger chips of the family
+    // have. Here they are reserved and have no effect.
     Register::new(0x08, "APB1_FZ", 0, 0x00E0_1C0F).inert(!0x00E0_1C0F),
     // Timers 1, 9–11.
     Register::new(0x0C, "APB2_FZ", 0, 0x0007_0001).inert(!0x0007_0001),

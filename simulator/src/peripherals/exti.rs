@@ -1,4 +1,5 @@
-//! External interrupt controller (RM0368 §10.3): edges of pins on lines 0–15, and software's on all, as interrupts and as events.
+//! External interrupt controller (RM0368 §10.3): interrupts and events by edges of pins (lines
+//! 0–15), or by software (all lines).
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
@@ -10,7 +11,8 @@ const RTSR: u32 = 0x08;
 const FTSR: u32 = 0x0C;
 const SWIER: u32 = 0x10;
 const PR: u32 = 0x14;
-/// Lines of pins, then 16 (PVD), 17, 21 and 22 (RTC) and 18 (USB), whose sources are not modelled: software alone raises them.
+/// The lines of the pins, then 16 (PVD), 17, 21 and 22 (RTC) and 18 (USB). The sources of the
+/// latter are not modelled, so only software raises them.
 const LINES: u32 = 0x0067_FFFF;
 
 static TABLE: &[Register] = &[
@@ -41,7 +43,7 @@ const VECTORS: [(u16, u32); 12] = [
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Exti {
     registers: Registers,
-    /// An event that the core has not heard of.
+    /// An event that the core does not know yet.
     event: bool,
 }
 
@@ -55,7 +57,7 @@ impl Default for Exti {
 }
 
 impl Exti {
-    /// The pin that feeds `line` has changed to `level`. Returns whether that is an edge the line listens for.
+    /// The pin of `line` has changed to `level`. Returns whether the line listens for this edge.
     pub fn edge(&mut self, line: u32, level: bool) -> bool {
         let heard = self.registers.bit(if level { RTSR } else { FTSR }, line);
         if heard {
@@ -64,12 +66,12 @@ impl Exti {
         heard
     }
 
-    /// Whether an event came since the last call: a pulse for the core, which wakes it from WFE (§10.2.3).
+    /// Whether an event came since the last call. It wakes the core from WFE (§10.2.3).
     pub fn take_event(&mut self) -> bool {
         std::mem::take(&mut self.event)
     }
 
-    /// Bit n: interrupt line n is this controller's.
+    /// The interrupt lines of this controller. Bit n is line n.
     pub const INTERRUPT_LINES: u128 = interrupt_lines(!0);
 
     /// Bit n is the level of interrupt line n.
@@ -77,7 +79,7 @@ impl Exti {
         interrupt_lines(self.registers.get(PR))
     }
 
-    /// A line pends, and makes an event, where the one mask and the other let it (§10.2.4).
+    /// Sets lines pending and makes an event, as far as their masks allow it (§10.2.4).
     fn raise(&mut self, lines: u32) {
         let unmasked = lines & self.registers.get(IMR);
         self.registers.set_bits(PR, unmasked, true);
@@ -85,7 +87,7 @@ impl Exti {
     }
 }
 
-/// The interrupt lines that are high while `pending` pend.
+/// The interrupt lines that are high while the lines `pending` are pending.
 const fn interrupt_lines(pending: u32) -> u128 {
     let (mut levels, mut n) = (0, 0);
     while n < VECTORS.len() {
@@ -103,7 +105,7 @@ impl Peripheral for Exti {
 
     fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
         match offset {
-            // Writing one clears, in SWIER too (§10.3.5, §10.3.6).
+            // Writing one clears the bit, in SWIER too (§10.3.5, §10.3.6).
             PR => {
                 self.registers.set_bits(PR, value, false);
                 self.registers.set_bits(SWIER, value, false);

@@ -37,13 +37,13 @@ static TABLE_A: [Register; 10] = table(0xA800_0000, 0x0C00_0000, 0x6400_0000);
 static TABLE_B: [Register; 10] = table(0x0000_0280, 0x0000_00C0, 0x0000_0100);
 static TABLE: [Register; 10] = table(0, 0, 0);
 
-/// Names of the ports that the chip has, in the order of their index.
+/// The chip's ports, in the order of their index.
 pub const PORTS: [&str; 6] = ["GPIOA", "GPIOB", "GPIOC", "GPIOD", "GPIOE", "GPIOH"];
 const PORT_C: usize = 2;
-/// The blue button B1 is open and its pin is pulled up on the board (UM1724, "Push-buttons").
+/// The blue button B1 is open, so the board pulls its pin up (UM1724, "Push-buttons").
 const BUTTON: u32 = 1 << 13;
 
-/// Levels of the 16 pins of a port, and which of them something on the chip drives.
+/// Levels of the 16 pins of a port, and which pins the chip drives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Levels {
     pub high: u32,
@@ -54,7 +54,7 @@ pub struct Levels {
 pub struct Gpio {
     registers: Registers,
     lock: LockSequence,
-    /// Pins that something outside the chip pulls up.
+    /// Pins that the board pulls up.
     pulled_up_outside: u32,
     /// Follows from the registers, see `configured`.
     configuration: Configuration,
@@ -62,7 +62,7 @@ pub struct Gpio {
     levels: Levels,
 }
 
-/// What MODER and PUPDR say, one bit for each pin.
+/// What MODER and PUPDR say. One bit for each pin.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Configuration {
     output: u32,
@@ -99,12 +99,13 @@ impl Gpio {
         gpio
     }
 
-    /// Whether reading this register a second time changes nothing, and gives the same until the next event.
+    /// Whether reading this register changes nothing, and gives the same value until the next
+    /// event.
     pub fn reads_steadily(offset: u32) -> bool {
         offset == IDR
     }
 
-    /// Whether a write to this register can change which alternate function a pin has.
+    /// Whether a write to this register can change a pin's alternate function.
     pub fn selects_functions(offset: u32) -> bool {
         matches!(offset, MODER | AFRL | AFRH)
     }
@@ -113,13 +114,13 @@ impl Gpio {
         self.levels
     }
 
-    /// Takes over what the alternate functions drive, and works the levels out anew.
+    /// Sets what the alternate functions drive, and updates the levels.
     pub fn set_alternate(&mut self, alternate: Levels) {
         self.alternate = alternate;
         self.settle();
     }
 
-    /// The alternate function that a pin is switched to, if it is.
+    /// The alternate function of a pin. `None` if the pin has another mode.
     pub fn alternate_function(&self, pin: u32) -> Option<u32> {
         let selected = self.registers.get(if pin < 8 { AFRL } else { AFRH }) >> (pin % 8 * 4) & 0xF;
         (self.mode(pin) == 0b10).then_some(selected)
@@ -129,7 +130,7 @@ impl Gpio {
         two_bits(self.registers.get(MODER), pin)
     }
 
-    /// Takes over what the registers say beside the data, and works the levels out anew.
+    /// Updates the configuration from the registers, and then the levels.
     fn configured(&mut self) {
         let mode = self.registers.get(MODER);
         let analog = spread(mode, 0b11);
@@ -142,7 +143,8 @@ impl Gpio {
         self.settle();
     }
 
-    /// Levels of all pins (§8.3.9–8.3.12). A pin that nothing drives follows its pull resistor and reads low without one.
+    /// Updates the levels of all pins (§8.3.9–8.3.12). A pin that nothing drives follows its pull
+    /// resistor. Without one it reads low.
     fn settle(&mut self) {
         let output = self.configuration.output;
         let data = self.registers.get(ODR);
@@ -161,7 +163,7 @@ impl Gpio {
         offset == BSRR
     }
 
-    /// What a write to BSRR does. Setting wins over resetting (§8.4.7).
+    /// A write to BSRR. Setting wins over resetting (§8.4.7).
     #[inline]
     pub fn set_and_reset(&mut self, value: u32) {
         let data = self.registers.get(ODR) & !(value >> 16) | value & PINS;
@@ -192,7 +194,7 @@ impl Gpio {
         self.registers.get(LCKR)
     }
 
-    /// Bits of a configuration register that the lock freezes.
+    /// Bits of a configuration register that the lock protects.
     fn frozen(&self, offset: u32) -> u32 {
         if self.lock != LockSequence::Locked {
             return 0;
@@ -250,7 +252,7 @@ fn two_bits(word: u32, pin: u32) -> u32 {
     word >> (2 * pin) & 0b11
 }
 
-/// Pins whose two-bit field in `word` equals `pattern`, one bit each.
+/// The pins whose two-bit field in `word` equals `pattern`. One bit each.
 fn spread(word: u32, pattern: u32) -> u32 {
     let equal = !(word ^ pattern.wrapping_mul(0x5555_5555));
     let mut pairs = equal & equal >> 1 & 0x5555_5555;
@@ -280,7 +282,8 @@ mod tests {
 
     #[test]
     fn reset_pulls_are_those_of_the_debug_pins() {
-        // PA13 (SWDIO) and PA15 (JTDI) up, PA14 (SWCLK) down, PB4 (NJTRST) up; PC13 is the button.
+        // PA13 (SWDIO) and PA15 (JTDI) are pulled up, PA14 (SWCLK) down, PB4 (NJTRST) up. PC13 is
+        // the button.
         assert_eq!(
             Gpio::new(0).levels(),
             Levels {

@@ -1,4 +1,4 @@
-//! Independent watchdog (RM0368 §15): a down-counter on the LSI that resets the chip at zero.
+//! Independent watchdog (RM0368 §15): a down-counter on the LSI. At zero it resets the chip.
 
 use super::rcc::{Frequency, LSI_HZ, RESET_CLOCK};
 use super::registers::{Register, Registers, Unmodelled};
@@ -17,7 +17,8 @@ const PVU: u32 = 1 << 0;
 const RVU: u32 = 1 << 1;
 /// The counter's value when it is started (§15.3).
 const FULL: u64 = 0x1000;
-/// Clocks of the LSI, at most, that a new prescaler or reload value takes to cross over (§15.4.4).
+/// A new prescaler or reload value takes at most this many clocks of the LSI to take effect
+/// (§15.4.4).
 const UPDATE_CLOCKS: u64 = 5;
 
 static TABLE: &[Register] = &[
@@ -31,12 +32,12 @@ static TABLE: &[Register] = &[
 pub struct Iwdg {
     registers: Registers,
     core: Frequency,
-    /// RCC_CSR.LSION; the watchdog, once started, keeps the LSI on itself.
+    /// RCC_CSR.LSION. Once started, the watchdog itself keeps the LSI on.
     lsi_on: bool,
     unlocked: bool,
-    /// The cycle at which the counter reaches zero, once started.
+    /// The cycle in which the counter reaches zero. `None` before the start.
     expiry: Option<u64>,
-    /// The cycles at which PVU and RVU fall.
+    /// The cycles in which PVU and RVU are cleared.
     updated: [u64; 2],
 }
 
@@ -58,7 +59,8 @@ impl Iwdg {
         self.expiry
     }
 
-    /// What RCC does: the core's clock, by which the LSI's becomes cycles, and the LSI itself.
+    /// Sets the core's clock, which gives the LSI's clocks in cycles, and whether RCC turns the LSI
+    /// on.
     pub fn set_clocks(&mut self, core: Frequency, lsi_on: bool, now: u64) {
         if core != self.core {
             let (old, new) = (self.core, core);
@@ -76,7 +78,7 @@ impl Iwdg {
         self.lsi_on || self.expiry.is_some()
     }
 
-    /// Updates that waited for the LSI begin to cross over.
+    /// If the LSI has just started, updates that waited for it begin.
     fn lsi_changed(&mut self, was_running: bool, now: u64) {
         if !was_running && self.lsi_runs() {
             let end = now + self.cycles(UPDATE_CLOCKS);
@@ -90,7 +92,7 @@ impl Iwdg {
         (lsi_clocks * self.core.numerator).div_ceil(self.core.denominator * LSI_HZ)
     }
 
-    /// Core cycles of so many counts (§15.4.2: PR divides by 4, 8, … 256).
+    /// Core cycles of this many counts (§15.4.2: PR divides by 4, 8, … 256).
     fn counts(&self, counts: u64) -> u64 {
         let prescaler = 4 << self.registers.get(PR).min(6);
         self.cycles(counts * prescaler)
@@ -137,7 +139,7 @@ impl Iwdg {
     }
 }
 
-/// A cycle that lies as far in the future, in seconds, at another clock.
+/// The cycle at the new clock that lies as many seconds after `now` as `cycle` did at the old one.
 fn rescaled(cycle: u64, now: u64, old: Frequency, new: Frequency) -> u64 {
     if cycle <= now || cycle == u64::MAX {
         return cycle;
@@ -183,7 +185,8 @@ mod tests {
 
     #[test]
     fn the_timeouts_are_those_of_the_table() {
-        // §15.3.3, table 61: at /4 from 0.125 ms to 512 ms, at /256 to 32,768 ms. 16,000 cycles a millisecond.
+        // §15.3.3, table 61: 0.125 ms to 512 ms at /4, up to 32,768 ms at /256. 16,000 cycles a
+        // millisecond.
         for (prescaler, reload, cycles) in [
             (0, 0, 2_000),
             (0, 0xFFF, 512 * 16_000),

@@ -1,9 +1,9 @@
-//! What the chip has and the model has not, told from the register tables themselves.
+//! Lists what the chip has and the model lacks, from the register tables themselves.
 
 use super::address_map::{self, Entry};
 use super::registers::Register;
 
-/// What is modelled with a difference that no register shows. Told beside the tables, since nothing stops a run that meets it.
+/// Differences that no register shows. They are listed here, since no run stops at them.
 const DIFFERENCES: &[&str] = &[
     "RCC: the PLL locks after the datasheet's greatest time; HSE, LSI and the voltage scale are ready at once",
     "RCC: clocks that the *LPENR registers gate in Sleep mode stay on",
@@ -17,7 +17,7 @@ const DIFFERENCES: &[&str] = &[
     "all: the core's private peripherals (NVIC, SCB, SysTick, DWT, MPU) are the core's and not listed here",
 ];
 
-/// One line for each gap. `tables` are the registers of the modelled peripherals, by name.
+/// One line for each gap. `tables`: the registers of the modelled peripherals, by name.
 pub fn list(tables: &[(&'static str, &'static [Register])]) -> Vec<String> {
     let absent = address_map::all().filter(|entry| entry.block.is_none());
     let registers = tables.iter().flat_map(|(peripheral, table)| {

@@ -1,7 +1,7 @@
-//! The peripherals of the STM32F401RE that firmware for the bench uses, one file each.
+//! The peripherals of the STM32F401RE that firmware for the bench uses. One file or folder each.
 //!
-//! Section numbers are of ST's reference manual RM0368, revision 5. A peripheral is brought up to date when it is
-//! accessed or when the event that it announced falls due; none of them ticks.
+//! Section numbers are those of ST's reference manual RM0368, revision 5. No peripheral ticks: it
+//! is brought up to date when it is accessed, and when an event is due that it announced.
 
 pub mod absent;
 pub mod address_map;
@@ -24,12 +24,12 @@ pub mod wwdg;
 
 use registers::{Registers, Unmodelled};
 
-/// A block of registers on the bus. The SoC checks every access against [`Registers`] first and hands over merged
-/// values, so an implementation sees only accesses that the table allows.
+/// A peripheral's registers on the bus. The SoC first checks every access against [`Registers`] and
+/// merges narrow writes, so an implementation sees only accesses that its table allows.
 pub trait Peripheral {
     fn registers(&self) -> &Registers;
 
-    /// The value at `offset` at cycle `now`, side effects of reading included.
+    /// The value at `offset` at cycle `now`. Reading may have side effects.
     fn read(&mut self, offset: u32, now: u64) -> u32 {
         let _ = now;
         self.registers().get(offset)
@@ -37,12 +37,12 @@ pub trait Peripheral {
 
     fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled>;
 
-    /// As [`Peripheral::read`]; `None` where no modelled register is.
+    /// As [`Peripheral::read`]. `None` if there is no modelled register.
     fn read_modelled(&mut self, offset: u32, now: u64) -> Option<u32> {
         let modelled = self.registers().is_modelled(offset);
         modelled.then(|| self.read(offset, now))
     }
 
-    /// Back to the state after reset (RCC_*RSTR).
+    /// Returns to the state after reset (RCC_*RSTR).
     fn reset(&mut self);
 }

@@ -11,11 +11,12 @@ const VOSRDY: u32 = 1 << 14;
 const DBP: u32 = 1 << 8;
 
 static TABLE: &[Register] = &[
-    // Stop and Standby modes, the voltage detector, flash power-down. CWUF and CSBF clear flags that are never set.
+    // Missing: Stop and Standby modes, the voltage detector, flash power-down. CWUF and CSBF clear
+    // flags that are never set.
     Register::new(CR, "CR", 0x0000_8000, 0b11 << VOS_SHIFT | DBP)
         .inert(0b1100)
         .missing(0x3EF3),
-    // The wake-up pin and the backup regulator.
+    // Missing: the wake-up pin and the backup regulator.
     Register::new(CSR, "CSR", 0, 0)
         .inert(VOSRDY)
         .missing(0x0300),
@@ -35,12 +36,14 @@ impl Default for Pwr {
 }
 
 impl Pwr {
-    /// The selected scale becomes active when the PLL is turned on (§5.1.3), here at once.
+    /// On the chip the selected scale becomes active when the PLL is turned on (§5.1.3). Here it
+    /// does at once.
     pub fn set_pll_on(&mut self, on: bool) {
         self.registers.set_bits(CSR, VOSRDY, on);
     }
 
-    /// Highest HCLK that the scale allows with the PLL on (§5.1.3): scale 2 up to 84 MHz, scale 3 up to 60 MHz.
+    /// The highest HCLK that the scale allows with the PLL on (§5.1.3): 84 MHz with scale 2, 60 MHz
+    /// with scale 3.
     pub fn highest_core_hz(&self) -> u64 {
         match self.registers.get(CR) >> VOS_SHIFT & 0b11 {
             0b10 => 84_000_000,

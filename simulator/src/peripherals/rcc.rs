@@ -51,16 +51,16 @@ static TABLE: &[Register] = &[
         0x0000_0083,
         HSION | HSITRIM | HSEON | HSEBYP | PLLON,
     )
-    // CSSON and the PLL for I2S.
+    // Missing: CSSON and the PLL for I2S.
     .inert(READY_FLAGS)
     .missing(1 << 19 | 1 << 26),
-    // Bit 29 is reserved and reads one; vendor code writes it as zero.
+    // Bit 29 is reserved and reads one. Vendor code writes it as zero.
     Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x0F43_7FFF).inert(1 << 29),
-    // The RTC's divider and the clock outputs MCO.
+    // Missing: the RTC's divider and the clock outputs MCO.
     Register::new(CFGR, "CFGR", 0, SW | PRESCALERS)
         .inert(SWS)
         .missing(0x1F << 16 | 0x1FF << 23),
-    // Interrupts of clocks that become ready.
+    // Missing: interrupts of clocks that become ready.
     Register::new(0x0C, "CIR", 0, 0)
         .inert(0xBF)
         .missing(0x00BF_3F00),
@@ -72,7 +72,7 @@ static TABLE: &[Register] = &[
     Register::new(0x34, "AHB2ENR", 0, 1 << 7),
     Register::new(APB1ENR, "APB1ENR", 0, APB1_CLOCKS),
     Register::new(APB2ENR, "APB2ENR", 0, APB2_CLOCKS),
-    // Clocks stay on in Sleep mode: turning one off there is not modelled.
+    // Clocks stay on in Sleep mode. Turning one off there is not modelled.
     Register::new(0x50, "AHB1LPENR", 0x0061_900F, 0),
     Register::new(0x54, "AHB2LPENR", 0x0000_0080, 0),
     Register::new(0x60, "APB1LPENR", 0x10E2_C80F, 0),
@@ -90,9 +90,9 @@ const HSI_HZ: u64 = 16_000_000;
 pub const RESET_CLOCK: Frequency = Frequency::hz(HSI_HZ);
 /// The LSI's typical frequency (DS10086, table "LSI oscillator characteristics").
 pub const LSI_HZ: u64 = 32_000;
-/// The ST-Link's MCO on OSC_IN (UM1724, "OSC clock supply"): an external clock, so HSEBYP belongs to it.
+/// The ST-Link's MCO on OSC_IN (UM1724, "OSC clock supply"). An external clock needs HSEBYP.
 const HSE_HZ: u64 = 8_000_000;
-/// The datasheet's greatest PLL lock time (DS10086, table "Main PLL characteristics").
+/// The longest PLL lock time of the datasheet (DS10086, table "Main PLL characteristics").
 const PLL_LOCK_US: u64 = 200;
 
 /// A frequency that need not be a whole number of hertz.
@@ -134,7 +134,7 @@ impl Frequency {
     }
 }
 
-/// Why the chip is reset while it has power (§6.1.1). The debugger's reset is the pin's.
+/// Why the chip is reset while it has power (§6.1.1). The debugger resets by the pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ResetCause {
     Pin,
@@ -144,7 +144,7 @@ pub enum ResetCause {
 }
 
 impl ResetCause {
-    /// Flags in RCC_CSR: every reset pulls the pin too (§6.1.1, figure 11).
+    /// Flags in RCC_CSR. Every reset also sets the pin's (§6.1.1, figure 11).
     fn flags(self) -> u32 {
         PINRSTF
             | match self {
@@ -156,10 +156,10 @@ impl ResetCause {
     }
 }
 
-/// What the clock tree delivers.
+/// The frequencies that the clock tree delivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clocks {
-    /// HCLK, which the core and the cycle count run at.
+    /// HCLK, the clock of the core and of the cycle count.
     pub core: Frequency,
     /// Core cycles per PCLK1 and PCLK2 cycle.
     pub apb1_divider: u64,
@@ -167,7 +167,8 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// Core cycles per clock of TIM2–5: timers run at twice PCLK1 unless PCLK1 is undivided (§6.2, TIMPRE = 0).
+    /// Core cycles per clock of TIM2–5. Timers run at twice PCLK1, unless PCLK1 is undivided (§6.2,
+    /// TIMPRE = 0).
     pub fn timer_divider(&self) -> u64 {
         match self.apb1_divider {
             1 => 1,
@@ -203,7 +204,7 @@ impl Rcc {
         }
     }
 
-    /// Whether the bit that gates a peripheral's clock is set.
+    /// Whether a bit that turns on a peripheral's clock is set.
     pub fn enabled(&self, enable_register: u32, bit: u32) -> bool {
         self.registers.bit(enable_register, bit)
     }
@@ -212,7 +213,7 @@ impl Rcc {
         self.registers.get(CSR) & LSION != 0
     }
 
-    /// A system reset: the flags of earlier ones stay until RMVF clears them (§6.3.18).
+    /// A system reset. The flags of earlier ones stay until RMVF clears them (§6.3.18).
     pub fn reset_because(&mut self, cause: ResetCause) {
         let flags = self.registers.get(CSR) & RESET_FLAGS;
         *self = Rcc::default();
@@ -331,7 +332,7 @@ impl Rcc {
         Ok(())
     }
 
-    /// RCC_CR with the ready flags as they are at cycle `now`.
+    /// RCC_CR with the ready flags at cycle `now`.
     fn control(&self, now: u64) -> u32 {
         let control = self.registers.get(CR) & !(HSIRDY | HSERDY | PLLRDY);
         let mut flags = 0;

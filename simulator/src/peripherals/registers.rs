@@ -1,7 +1,8 @@
-//! The register table of a peripheral: which registers exist, their reset values, and which bits are modelled.
+//! The register table of a peripheral: which registers exist, their reset values, and which bits
+//! are modelled.
 //!
-//! The rule of the virtual board is that nothing is ignored in silence: a register that is not in the table, or a bit
-//! that the table does not call writable or inert, stops the run when firmware changes it.
+//! The virtual board ignores nothing in silence. A write stops the run if it changes a register
+//! that is not in the table, or a bit that the table calls neither writable nor inert.
 
 /// One row: a 32-bit register.
 #[derive(Clone, Copy, Debug)]
@@ -9,12 +10,12 @@ pub struct Register {
     pub offset: u32,
     pub name: &'static str,
     pub reset: u32,
-    /// Bits that firmware may change and the model obeys.
+    /// Bits that firmware may change and that the model implements.
     pub writable: u32,
-    /// Bits on which a write has no effect on the chip either: flags that hardware sets, reserved bits of
-    /// write-zero-to-clear registers.
+    /// Bits that a write does not change on the chip either: flags that hardware sets, and reserved
+    /// bits of registers that are cleared by writing zero.
     pub inert: u32,
-    /// Bits that do something on the chip and are not modelled; the rest of the register is reserved.
+    /// Bits that have an effect on the chip and are not modelled. All other bits are reserved.
     pub missing: u32,
     modelled: bool,
 }
@@ -32,7 +33,7 @@ impl Register {
         }
     }
 
-    /// A register of the chip that the virtual board has not got.
+    /// A register that the chip has and the virtual board lacks.
     pub const fn unmodelled(offset: u32, name: &'static str) -> Register {
         Register::new(offset, name, 0, 0).absent()
     }
@@ -56,7 +57,7 @@ impl Register {
         self.modelled
     }
 
-    /// `written` where the register is writable, `present` elsewhere.
+    /// `written` in the writable bits, `present` in the others.
     fn keep(&self, present: u32, written: u32) -> u32 {
         (written & self.writable) | (present & !self.writable)
     }
@@ -65,9 +66,10 @@ impl Register {
 /// The bits of a register that a write reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lanes {
-    /// Bits that take over the bus's data: all of them on an APB, whose bridge repeats narrow data (RM0368 §2.1.6).
+    /// Bits that take the bus's data. On an APB all of them, since the bridge repeats narrow data
+    /// (RM0368 §2.1.6).
     pub written: u32,
-    /// Bits that the program named by address and width.
+    /// Bits that the program addressed.
     pub addressed: u32,
 }
 
@@ -78,22 +80,24 @@ impl Lanes {
     };
 }
 
-/// What cannot be done, in words that name the register: becomes [`crate::bus::Fault::Unmodelled`].
+/// What the model cannot do. The text names the register. Becomes
+/// [`crate::bus::Fault::Unmodelled`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmodelled(pub String);
 
-/// The registers of one peripheral and their present values.
+/// The registers of one peripheral and their values.
 #[derive(Clone)]
 pub struct Registers {
     peripheral: &'static str,
     table: &'static [Register],
     /// The row of each word from offset 0 on.
     rows: Vec<Option<&'static Register>>,
-    /// As many as `rows` are in use; an array, so that a register at a known offset is found without a look at the length.
+    /// As many as `rows` are in use. An array, so that registers at known offsets need no length
+    /// check.
     values: [u32; MOST_WORDS],
 }
 
-/// No peripheral has registers beyond so many words.
+/// No peripheral has more words of registers.
 const MOST_WORDS: usize = 64;
 
 impl Registers {
@@ -116,7 +120,8 @@ impl Registers {
         registers
     }
 
-    /// Registers as they were when [`Registers::values`] was taken; `None` if the values are not of this table.
+    /// Registers with the values that [`Registers::values`] returned. `None` if the values do not
+    /// fit this table.
     pub fn restored(
         peripheral: &'static str,
         table: &'static [Register],
@@ -154,7 +159,7 @@ impl Registers {
         self.values[offset as usize / 4]
     }
 
-    /// The value after reset of a register, 0 where there is none.
+    /// The value of a register after reset. 0 if there is none.
     pub fn reset_value(&self, offset: u32) -> u32 {
         self.row(offset).map_or(0, |row| row.reset)
     }
@@ -195,7 +200,7 @@ impl Registers {
         }
     }
 
-    /// The whole value that results from a write, or why it cannot be.
+    /// The whole value after a write, or why it is refused.
     #[inline]
     pub fn merge(&self, offset: u32, value: u32, lanes: Lanes) -> Result<u32, Unmodelled> {
         let row = self.modelled(offset)?;
@@ -208,7 +213,8 @@ impl Registers {
         Ok(row.keep(present, merged))
     }
 
-    /// As [`Registers::merge`], with the bits that are not modelled left as they are; `None` without such a register.
+    /// As [`Registers::merge`], but leaves the bits that are not modelled as they are. `None` if
+    /// there is no such register.
     pub fn merge_modelled(&self, offset: u32, value: u32, lanes: Lanes) -> Option<u32> {
         let row = self.modelled(offset).ok()?;
         let present = self.get(offset);

@@ -34,7 +34,7 @@ impl Default for Syscfg {
 }
 
 impl Syscfg {
-    /// Whether external interrupt `line` listens to pin number `line` of a port, by its index.
+    /// Whether external interrupt `line` listens to pin number `line` of this port.
     pub fn selects(&self, port: usize, line: u32) -> bool {
         let code = self.registers.get(EXTICR1 + line / 4 * 4) >> (line % 4 * 4) & 0xF;
         code == PORT_CODES[port]

@@ -1,7 +1,7 @@
-//! USART (RM0368 §19.6), asynchronous: 8 bits with or without a parity bit, or 7 with one.
+//! USART (RM0368 §19.6), asynchronous: 8 bits with or without a parity bit, or 7 bits with one.
 //!
-//! Bytes leave when their last stop bit has left the pin. The waveform itself is not modelled: on the Nucleo USART2 goes
-//! to the ST-Link, where no analyzer clips on.
+//! A byte is sent when its last stop bit has left the pin. The waveform is not modelled: on the
+//! Nucleo USART2 goes to the ST-Link, and no analyzer is connected there.
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
@@ -34,14 +34,14 @@ const M: u32 = 1 << 12;
 const UE: u32 = 1 << 13;
 const OVER8: u32 = 1 << 15;
 const STOP_SHIFT: u32 = 12;
-/// Flags whose enable has the same position in CR1.
+/// Flags whose enables have the same positions in CR1.
 const SAME_PLACE: u32 = TXEIE | TCIE | RXNEIE | IDLEIE;
-/// Parity errors do not occur, so that PEIE has no effect.
+/// Parity errors do not occur, so PEIE has no effect.
 const CR1_BITS: u32 = RE | TE | IDLEIE | RXNEIE | TCIE | TXEIE | PEIE | PS | PCE | M | UE | OVER8;
 const EIE: u32 = 1 << 0;
 const DMAR: u32 = 1 << 6;
 const DMAT: u32 = 1 << 7;
-/// ONEBIT chooses a sampling method, which makes no difference on a line without noise.
+/// ONEBIT chooses a sampling method. Without noise it makes no difference.
 const CR3_BITS: u32 = EIE | DMAR | DMAT | 1 << 11;
 
 static TABLE: &[Register] = &[
@@ -50,13 +50,14 @@ static TABLE: &[Register] = &[
     Register::new(BRR, "BRR", 0, 0xFFFF),
     // Not modelled: SBK, RWU, WAKE.
     Register::new(CR1, "CR1", 0, CR1_BITS).missing(0b11 | 1 << 11),
-    // Not modelled: LIN, the synchronous clock and the address; in CR3 IrDA, half duplex, smartcard and flow control.
+    // Not modelled: in CR2 LIN, the synchronous clock and the address; in CR3 IrDA, half duplex,
+    // smartcard and flow control.
     Register::new(CR2, "CR2", 0, 0b11 << STOP_SHIFT).missing(0x4F6F),
     Register::new(CR3, "CR3", 0, CR3_BITS).missing(0x073E),
     Register::unmodelled(0x18, "GTPR"),
 ];
 
-/// A frame in the transmit shift register: the idle frame that TE sends carries no byte.
+/// A frame in the transmit shift register. The idle frame that TE sends has no byte.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Frame {
     byte: Option<u8>,
@@ -72,12 +73,14 @@ pub struct Usart {
     divider: Option<u64>,
     shifting: Option<Frame>,
     holding: Option<u8>,
-    /// SR has been read since DR was last accessed: the first half of the clearing sequences (§19.6.1).
+    /// SR was read since the last access to DR: the first half of the sequences that clear flags
+    /// (§19.6.1).
     status_read: bool,
     sent: Vec<u8>,
     arriving: VecDeque<u8>,
     arrival_end: Option<u64>,
-    /// When the line will have been idle for a frame since the last byte, if IDLE is still to tell it.
+    /// The cycle in which the line will have been idle for a frame and IDLE is set. `None` if it
+    /// will not be set.
     idle_at: Option<u64>,
     received: u32,
 }
@@ -104,7 +107,8 @@ impl Usart {
         offset == DR
     }
 
-    /// Reading the status a second time changes nothing, and gives the same until the next event.
+    /// Whether this is the status register. Reading it again changes nothing, and gives the same
+    /// value until the next event.
     pub fn is_status(offset: u32) -> bool {
         offset == SR
     }
@@ -158,18 +162,18 @@ impl Usart {
         }
     }
 
-    /// Whether there can be interrupts or DMA requests.
+    /// Whether interrupts or DMA requests are enabled.
     pub fn may_signal(&self) -> bool {
         self.registers.get(CR1) & SAME_PLACE != 0
             || self.registers.get(CR3) & (EIE | DMAR | DMAT) != 0
     }
 
-    /// Whether there can be DMA requests.
+    /// Whether DMA requests are enabled.
     pub fn uses_dma(&self) -> bool {
         self.registers.get(CR3) & (DMAT | DMAR) != 0
     }
 
-    /// Whether a DMA request is up (§19.3.13): to send or to take over what was received.
+    /// Whether there is a DMA request (§19.3.13), for a byte to send or one that was received.
     pub fn requests_dma(&self, sends: bool) -> bool {
         let (enable, flag) = if sends { (DMAT, TXE) } else { (DMAR, RXNE) };
         self.divider.is_some()
@@ -201,8 +205,8 @@ impl Usart {
         self.divider.is_some() && self.registers.get(CR1) & (UE | bit) == UE | bit
     }
 
-    /// Core cycles of one frame: start bit, 8 or 9 bits with parity, stop bits (§19.3.4: BRR holds the divider in PCLK cycles per bit,
-    /// with three fraction bits instead of four when oversampling by 8).
+    /// Core cycles of one frame: start bit, 8 or 9 bits with parity, stop bits. BRR holds the PCLK
+    /// cycles of a bit, with three fraction bits instead of four when oversampling by 8 (§19.3.4).
     fn frame_cycles(&self) -> u64 {
         let brr = u64::from(self.registers.get(BRR));
         let bit_clocks = if self.registers.get(CR1) & OVER8 != 0 {
@@ -240,7 +244,7 @@ impl Usart {
         self.registers.set_bits(SR, TXE, true);
     }
 
-    /// What a write to DR does, everything up to now having happened.
+    /// A write to DR. All events up to `now` must have been handled.
     pub fn transmit(&mut self, byte: u8, now: u64) {
         if self.status_read {
             self.registers.set_bits(SR, TC, false);
@@ -255,7 +259,7 @@ impl Usart {
         }
     }
 
-    /// A frame of 8 bits holds 7 of data and one of parity (§19.3.7).
+    /// A frame of 8 bits holds 7 bits of data and one of parity (§19.3.7).
     fn data_mask(&self) -> u8 {
         match self.registers.get(CR1) & (M | PCE) {
             PCE => 0x7F,
@@ -263,7 +267,7 @@ impl Usart {
         }
     }
 
-    /// What DR reads of a byte: with parity the bit above the data (§19.6.2).
+    /// What DR reads for a byte. With parity, the parity bit comes above the data (§19.6.2).
     fn with_parity(&self, byte: u8) -> u32 {
         let control = self.registers.get(CR1);
         let data = byte & self.data_mask();
@@ -296,7 +300,7 @@ impl Usart {
         self.start_arrival(end);
     }
 
-    /// What a read of SR does, everything up to now having happened.
+    /// A read of SR. All events up to now must have been handled.
     #[inline(always)]
     pub fn read_status(&mut self) -> u32 {
         self.status_read = true;
@@ -388,7 +392,8 @@ impl Peripheral for Usart {
 mod tests {
     use super::*;
 
-    /// 42 MHz PCLK1 at half the core clock, BRR 42: 1,000,000 baud, 84 core cycles per bit, 840 per frame.
+    /// 42 MHz PCLK1 at half the core clock, BRR 42: 1,000,000 baud, 84 core cycles per bit, 840 per
+    /// frame.
     fn started() -> Usart {
         let mut usart = Usart::new("USART2", 38);
         usart.set_divider(Some(2));
@@ -479,7 +484,8 @@ mod tests {
     #[test]
     fn parity_takes_a_bit_of_the_frame() {
         let mut usart = started();
-        // Seven bits and odd parity: 'a' (0x61) has three ones, so that its parity bit is 0; 'c' has four.
+        // Seven bits and odd parity. 'a' (0x61) has three ones, so its parity bit is 0. 'c' has
+        // four.
         usart.write(CR1, UE | TE | RE | PCE | PS, 900).unwrap();
         usart.write(DR, 0xE1, 1_000).unwrap();
         usart.receive(b"ac", 1_000);

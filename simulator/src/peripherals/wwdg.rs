@@ -1,5 +1,5 @@
-//! Window watchdog (RM0368 §16): a counter of seven bits on PCLK1 that resets the chip where it runs out, and where it is
-//! refreshed too early.
+//! Window watchdog (RM0368 §16): a counter of seven bits on PCLK1. It resets the chip when it runs
+//! out, and when it is refreshed too early.
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
@@ -13,7 +13,7 @@ const COUNTER: u32 = 0x7F;
 const WDGA: u32 = 1 << 7;
 const EWI: u32 = 1 << 9;
 const EWIF: u32 = 1 << 0;
-/// The count at which the early wakeup is told, the last one before the reset (T6 still set).
+/// At this count the early wakeup comes. It is the last one before the reset (T6 is still set).
 const LAST: u32 = 0x40;
 const PRESCALER_SHIFT: u32 = 7;
 /// Clocks of one count at WDGTB = 0 (§16.4).
@@ -33,10 +33,10 @@ pub struct Wwdg {
     registers: Registers,
     /// Core cycles per PCLK1; `None` while RCC gates the clock.
     divider: Option<u64>,
-    /// The cycle for which the fields below hold; `None` behind a reset.
+    /// The cycle for which the fields below hold. `None` after a reset.
     since: Option<u64>,
     count: u32,
-    /// Clocks of PCLK1 that the present count has lasted.
+    /// Clocks of PCLK1 since the current count began.
     clocks: u64,
     expired: bool,
 }
@@ -55,7 +55,7 @@ impl Default for Wwdg {
 }
 
 impl Wwdg {
-    /// Changes the clock at cycle `now`: core cycles per PCLK1, or none.
+    /// Changes the clock at cycle `now`: core cycles per PCLK1. `None`: the clock is off.
     pub fn set_divider(&mut self, divider: Option<u64>, now: u64) {
         if divider != self.divider {
             self.advance(now);
@@ -64,7 +64,7 @@ impl Wwdg {
         }
     }
 
-    /// The chip is to be reset; told once.
+    /// Whether the chip must be reset. True once.
     pub fn take_expired(&mut self) -> bool {
         std::mem::take(&mut self.expired)
     }
@@ -73,7 +73,7 @@ impl Wwdg {
         self.registers.get(CFR) & EWI != 0 && self.registers.get(SR) & EWIF != 0
     }
 
-    /// The core cycle by which the watchdog must be advanced again: for the early wakeup or the reset.
+    /// The core cycle by which `advance` must be called: for the early wakeup or the reset.
     pub fn next_event(&self) -> Option<u64> {
         let wakeup = (self.registers.get(CFR) & EWI != 0).then(|| self.counts_to(LAST));
         let reset = self.running().then(|| self.counts_to(LAST - 1));
@@ -108,7 +108,8 @@ impl Wwdg {
         self.registers.get(CR) & WDGA != 0
     }
 
-    /// Counts until `value` is reached, at least one: the counter goes round while the watchdog is off (§16.3).
+    /// Counts until `value` is reached, at least one. While the watchdog is off, the counter wraps
+    /// (§16.3).
     fn counts_to(&self, value: u32) -> u32 {
         (self.count.wrapping_sub(value).wrapping_sub(1) & COUNTER) + 1
     }
@@ -117,8 +118,8 @@ impl Wwdg {
         COUNT_CLOCKS << (self.registers.get(CFR) >> PRESCALER_SHIFT & 0b11)
     }
 
-    /// Activates or refreshes (§16.3): too early a refresh, or one to a counter that has run out, resets the chip. Only a
-    /// reset turns the watchdog off.
+    /// Activates or refreshes (§16.3). A refresh that is too early, or to a value that has run out,
+    /// resets the chip. Only a reset turns the watchdog off.
     fn write_control(&mut self, value: u32) {
         let window = self.registers.get(CFR) & COUNTER;
         let early = self.running() && self.count > window;
@@ -129,7 +130,7 @@ impl Wwdg {
         self.expired |= self.running() && (early || self.count < LAST);
     }
 
-    /// EWI falls by a reset alone (§16.6.2).
+    /// Only a reset clears EWI (§16.6.2).
     fn write_configuration(&mut self, value: u32) {
         let kept = self.registers.get(CFR) & EWI;
         self.registers.set(CFR, value | kept);
@@ -155,7 +156,7 @@ impl Peripheral for Wwdg {
         match offset {
             CR => self.write_control(value),
             CFR => self.write_configuration(value),
-            // A flag that is written as one stays (§16.6.3).
+            // Writing one keeps the flag (§16.6.3).
             _ => self.registers.set_bits(SR, !value & EWIF, false),
         }
         Ok(())
@@ -173,7 +174,7 @@ impl Peripheral for Wwdg {
 mod tests {
     use super::*;
 
-    /// PCLK1 is the core's clock by two; the prescaler is WDGTB.
+    /// PCLK1 is half the core's clock. `prescaler` is WDGTB.
     fn watchdog(prescaler: u32, window: u32) -> Wwdg {
         let mut wwdg = Wwdg::default();
         wwdg.set_divider(Some(2), 0);

@@ -1,5 +1,6 @@
-//! A logic analyzer as libsigrok's BeagleLogic driver expects it over TCP: lines of ASCII, each answered by one line,
-//! until `get` turns the connection into raw samples that end only when the client says `close`.
+//! A logic analyzer as libsigrok's BeagleLogic driver expects it over TCP. The client sends lines
+//! of ASCII, and each is answered by one line. After `get` the connection carries raw samples,
+//! until the client says `close`.
 
 use super::listener::Listener;
 use super::stream::{Expander, Unit};
@@ -17,7 +18,7 @@ use std::thread;
 
 const SAMPLERATES_HZ: RangeInclusive<u64> = 10..=200_000_000;
 const DEFAULT_SAMPLERATE_HZ: u64 = 100_000_000;
-/// Longer lines are not from a BeagleLogic client.
+/// No BeagleLogic client sends longer lines.
 const LONGEST_LINE_BYTES: u64 = 256;
 /// Slices of simulation that may wait for the client.
 const SLICES_AHEAD: usize = 16;
@@ -25,7 +26,7 @@ const SLICES_AHEAD: usize = 16;
 const CAPTURED_ALREADY: &[u8] =
     b"error: this board has been captured; start it again for another capture\n";
 
-/// What a client has set, and the conversation about it.
+/// What a client has set, and the answers to its lines.
 pub struct Settings {
     samplerate_hz: u64,
     unit: Unit,
@@ -71,7 +72,7 @@ impl Settings {
                 Unit::Sixteen => "0".into(),
             },
             "triggerflags" => self.trigger_flags.to_string(),
-            // A size would be a limit at which the client ends the capture as if it were complete.
+            // With a size, the client would end the capture there as if it were complete.
             "memalloc" => "-1".into(),
             "bufunitsize" => (4 << 20).to_string(),
             _ => format!("error: unknown command {command:?}"),
@@ -95,7 +96,7 @@ impl Settings {
     }
 }
 
-/// Answers lines, each by one, until the client wants samples (true) or hangs up (false).
+/// Answers each line by one. True if the client wants samples, false if it hangs up.
 pub fn negotiate(
     settings: &mut Settings,
     lines: &mut impl BufRead,
@@ -118,7 +119,7 @@ pub struct Analyzer {
 }
 
 impl Analyzer {
-    /// Listens on the loopback interface; captures come out of the receiver.
+    /// Listens on the loopback interface. The receiver gets the captures.
     pub fn listen(port: u16) -> Result<(Analyzer, Receiver<CaptureRequest>)> {
         let listener = Listener::listen(port, "the analyzer")?;
         let (captures, requests) = mpsc::channel();
@@ -130,7 +131,8 @@ impl Analyzer {
         self.listener.address()
     }
 
-    /// Serves clients, each on a thread of its own: sigrok scans on one connection and captures on the next.
+    /// Serves each client on its own thread: sigrok scans on one connection and captures on the
+    /// next.
     pub fn serve(self, events: Sender<Event>) {
         let client = Client {
             captures: self.captures,
@@ -138,7 +140,7 @@ impl Analyzer {
             events,
         };
         self.listener.serve(move |socket, _| {
-            // A connection that breaks ends its client and nothing else.
+            // A broken connection ends its client and nothing else.
             let _ = client.converse(socket);
         });
     }
@@ -147,7 +149,7 @@ impl Analyzer {
 #[derive(Clone)]
 struct Client {
     captures: Sender<CaptureRequest>,
-    /// One capture per process: the machine leaves reset once.
+    /// One capture for each process, since the machine leaves reset once.
     taken: Arc<AtomicBool>,
     events: Sender<Event>,
 }
@@ -168,8 +170,8 @@ impl Client {
         Ok(())
     }
 
-    /// Streams until the client says `close`. The connection then stays open and silent: the driver reads on until
-    /// nothing comes any more, and would never stop reading a closed one.
+    /// Streams until the client says `close`. The connection then stays open and silent. The driver
+    /// reads until nothing comes any more, and would read a closed connection for ever.
     fn capture(
         &self,
         settings: &Settings,
@@ -190,7 +192,7 @@ impl Client {
             let streamed = stream(&arrivals, socket, settings.unit, &closing);
             drop(arrivals);
             if !closing.load(Ordering::SeqCst) {
-                // The simulation has stopped: nothing more will ever come.
+                // The simulation has stopped, so nothing more will come.
                 let _ = socket.shutdown(Shutdown::Both);
             }
             streamed
@@ -217,7 +219,7 @@ fn stream(
     Ok(())
 }
 
-/// Waits until the client says `close` or is gone; a write under way to a client that is gone fails.
+/// Waits until the client says `close` or is gone. If it is gone, a write under way fails.
 fn wait_for_close(socket: &TcpStream, lines: &mut BufReader<TcpStream>, closing: &AtomicBool) {
     while let Ok(Some(line)) = read_line(lines) {
         if line == "close" {
@@ -228,7 +230,7 @@ fn wait_for_close(socket: &TcpStream, lines: &mut BufReader<TcpStream>, closing:
     let _ = socket.shutdown(Shutdown::Both);
 }
 
-/// A line without its end; `None` at the end of the connection or when the line is too long to be one of this protocol.
+/// A line without its end. `None` at the end of the connection, or if the line is too long.
 fn read_line(lines: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     lines

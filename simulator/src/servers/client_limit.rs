@@ -1,21 +1,22 @@
-//! How many clients a server talks to at once: each holds a thread, and hostile or forgotten ones would hold all there are.
+//! How many clients a server serves at once. Each has a thread, and hostile or forgotten clients
+//! could otherwise use up all threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 const MOST_CLIENTS: usize = 16;
 
-/// A server's seats; clones are of the same server.
+/// The clients of one server. A clone counts the same ones.
 #[derive(Clone, Default)]
 pub struct ClientLimit(Arc<AtomicUsize>);
 
-/// One client's seat, until it is dropped.
+/// One client, until it is dropped.
 pub struct ClientSlot(Arc<AtomicUsize>);
 
 impl ClientLimit {
-    /// `None` where all are taken.
+    /// `None` if there are too many clients.
     pub fn take(&self) -> Option<ClientSlot> {
-        // The seat counts before it is looked at, and gives itself back where it is one too many.
+        // The slot counts at once. If it is one too many, dropping it takes the count back.
         let seat = ClientSlot(Arc::clone(&self.0));
         (self.0.fetch_add(1, Ordering::SeqCst) < MOST_CLIENTS).then_some(seat)
     }

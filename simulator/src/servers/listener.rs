@@ -1,18 +1,19 @@
-//! The loopback port of a server: who connects gets a seat and a thread of its own.
+//! A server's port on the loopback interface. Each client gets a thread of its own.
 
 use super::client_limit::ClientLimit;
 use anyhow::{Context, Result};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
-/// A port that nobody is received at yet.
+/// A port that accepts no clients yet.
 pub struct Listener {
     listener: TcpListener,
     address: SocketAddr,
 }
 
 impl Listener {
-    /// Listens on the loopback interface, with `port` 0 on any free port. `server` is its name in an error.
+    /// Listens on the loopback interface. `port` 0 takes any free port. `server` is the name in
+    /// errors.
     pub fn listen(port: u16, server: &str) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
             .with_context(|| format!("cannot listen for {server} on port {port}"))?;
@@ -27,7 +28,8 @@ impl Listener {
         self.address.to_string()
     }
 
-    /// Receives clients, each with its number, until the process ends; hangs up on those that find no seat.
+    /// Accepts clients, each with its number, until the process ends. Hangs up if there are too
+    /// many.
     pub fn serve(self, converse: impl Fn(TcpStream, usize) + Clone + Send + 'static) {
         let seats = ClientLimit::default();
         thread::spawn(move || {

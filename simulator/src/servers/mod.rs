@@ -1,4 +1,4 @@
-//! What real tools connect to, on the loopback interface only.
+//! What real tools connect to. On the loopback interface only.
 
 pub mod beaglelogic;
 mod client_limit;
@@ -9,14 +9,14 @@ pub mod uart;
 
 use crate::core::Stop;
 
-/// What ends serving, or is waited for at its end.
+/// What ends serving, or what serving waits for at its end.
 pub enum Event {
     StdinClosed,
     Terminated,
-    /// The simulation cannot go on.
+    /// The simulation cannot continue.
     Stopped(Stop),
-    /// The analyzer has handed over all that it will.
+    /// The analyzer has nothing more to send.
     CaptureEnded,
-    /// The serial port has handed over all that it will.
+    /// The serial port has nothing more to send.
     UartEnded,
 }

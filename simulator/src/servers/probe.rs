@@ -1,5 +1,5 @@
-//! The debug probe: pyOCD's remote probe protocol, one JSON object a line over TCP. Requests that concern the target go
-//! to the simulation's thread; what concerns the conversation is answered here.
+//! The debug probe: pyOCD's remote probe protocol, with one JSON object in each line over TCP.
+//! Requests for the target go to the simulation's thread. All others are answered here.
 
 mod lock;
 pub mod protocol;
@@ -14,7 +14,7 @@ use std::net::TcpStream;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::Arc;
 
-/// A block of 512 KiB, each byte of it a number of up to three digits, fits.
+/// Room for a block of 512 KiB, with up to three digits for each byte.
 const LONGEST_LINE_BYTES: u64 = 4 << 20;
 
 /// A request for the simulation's thread, and where its answer goes.
@@ -30,7 +30,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Listens on the loopback interface; requests come out of the receiver.
+    /// Listens on the loopback interface. The receiver gets the requests.
     pub fn listen(port: u16) -> Result<(Probe, Receiver<ProbeRequest>)> {
         let listener = Listener::listen(port, "the debug probe")?;
         let (requests, arrivals) = mpsc::channel();
@@ -42,7 +42,7 @@ impl Probe {
         self.listener.address()
     }
 
-    /// Serves clients, each on a thread of its own.
+    /// Serves each client on its own thread.
     pub fn serve(self) {
         let lock = Arc::new(ProbeLock::default());
         self.listener.serve(move |socket, number| {
@@ -51,7 +51,7 @@ impl Probe {
                 requests: self.requests.clone(),
                 lock: Arc::clone(&lock),
             };
-            // A connection that breaks ends its client and nothing else.
+            // A broken connection ends its client and nothing else.
             let _ = client.converse(&socket);
             client.lock.release_all(client.id);
         });
@@ -104,7 +104,7 @@ impl Client {
     }
 }
 
-/// A line with its end; `None` at the end of the connection or when the line is too long to be one of this protocol.
+/// A line with its end. `None` at the end of the connection, or if the line is too long.
 fn read_line(lines: &mut BufReader<TcpStream>) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     lines

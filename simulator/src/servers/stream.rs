@@ -1,17 +1,17 @@
-//! Runs of equal samples to bytes on a socket.
+//! Turns runs of equal samples into bytes on a socket.
 
 use crate::samples::Run;
 use std::io::{self, Write};
 
-/// Bytes handed to the socket at once.
+/// Bytes written to the socket at once.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// How a sample is laid out.
+/// The layout of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// One byte: channels 0–7.
     Eight,
-    /// Two bytes, little-endian; channels 8–15 are low.
+    /// Two bytes, little-endian. Channels 8–15 are low.
     Sixteen,
 }
 
@@ -24,8 +24,8 @@ impl Unit {
     }
 }
 
-/// Expands runs. A long run is written from a block that was filled once, so that an idle board streams at the
-/// speed of the socket.
+/// Expands runs. A block of equal samples is filled once and then written again and again, so an
+/// idle board streams as fast as the socket takes it.
 pub struct Expander<W: Write> {
     sink: W,
     unit: Unit,

@@ -1,5 +1,5 @@
-//! The board's serial port on the host: a pseudo-terminal, or a TCP port. What the board sends waits in an unbounded
-//! queue, so that a slow reader never holds simulated time up.
+//! The board's serial port on the host: a pseudo-terminal or a TCP port. The queue of what the
+//! board sends is unbounded, so a slow reader never delays simulated time.
 
 use super::Event;
 use anyhow::{Context, Result};
@@ -40,26 +40,26 @@ impl FromStr for UartArgument {
     }
 }
 
-/// What the host has sent waits here, at most so many reads; then the host waits.
+/// At most this many reads from the host wait here. Then the host must wait.
 const CHUNKS_AHEAD: usize = 16;
 
-/// Looks at a terminal that is to be closed, how far apart, and how many in a row must find nothing left to read: what was
-/// written reaches the other side a little later.
+/// How a terminal is closed. What was written reaches the other side a little later, so the
+/// terminal is looked at this often, until nothing was left to read this many times in a row.
 const LOOK_PERIOD: Duration = Duration::from_millis(2);
 const EMPTY_LOOKS: usize = 5;
 
-/// Whoever reads what the board sends.
+/// The reader of what the board sends.
 trait Reader: Write + Send {
-    /// Waits, at the end, until what was written cannot be lost any more.
+    /// Call at the end. Waits until nothing that was written can be lost.
     fn finish(&mut self);
 }
 
-/// The kernel delivers what a closed socket has been given.
+/// The kernel still delivers what was written to a socket that is closed.
 impl Reader for TcpStream {
     fn finish(&mut self) {}
 }
 
-/// The master of a pseudo-terminal; what its slave has not read is lost when it closes.
+/// The master of a pseudo-terminal. When it closes, what its slave has not read is lost.
 struct Terminal {
     master: File,
     slave: File,
@@ -89,7 +89,7 @@ impl Reader for Terminal {
 /// For the thread that writes to the host.
 enum Message {
     Bytes(Vec<u8>),
-    /// A new reader; the one before is gone.
+    /// A new reader. The old one is gone.
     Reader(Box<dyn Reader>),
     End,
 }
@@ -162,7 +162,8 @@ fn open_pty(outgoing: &Sender<Message>, received: SyncSender<Vec<u8>>) -> Result
         master,
         slave: slave.try_clone()?,
     };
-    let _ = outgoing.send(Message::Reader(Box::new(terminal))); // the receiver is still with the caller
+    // The caller still has the receiver.
+    let _ = outgoing.send(Message::Reader(Box::new(terminal)));
     thread::spawn(move || {
         // An open slave keeps the terminal alive while no reader has it open.
         let _slave = slave;
@@ -188,7 +189,7 @@ fn listen(port: u16, outgoing: Sender<Message>, received: SyncSender<Vec<u8>>) -
     Ok(name)
 }
 
-/// Passes what the host sends on until it hangs up.
+/// Passes on what the host sends, until it hangs up.
 fn receive(source: &mut impl Read, received: &SyncSender<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = source.read(&mut buffer) {
@@ -198,8 +199,8 @@ fn receive(source: &mut impl Read, received: &SyncSender<Vec<u8>>) {
     }
 }
 
-/// Writes the board's bytes in order. Bytes wait while nobody is connected; those given to a reader that then hangs up
-/// are lost, as on a wire.
+/// Writes the board's bytes in order. They wait while nobody is connected. Bytes given to a reader
+/// that then hangs up are lost, as on a wire.
 fn hand_over(messages: &Receiver<Message>) {
     let mut reader: Option<Box<dyn Reader>> = None;
     let mut waiting = Vec::new();

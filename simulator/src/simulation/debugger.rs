@@ -1,4 +1,4 @@
-//! The simulation thread's end of the debug probe.
+//! The debug probe's requests, on the simulation's thread.
 
 use super::ATTENTION_PERIOD;
 use crate::debug::DebugPort;
@@ -7,16 +7,16 @@ use crate::servers::probe::ProbeRequest;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-/// Once a debugger has spoken it is listened to this often, in core cycles: 0.2 ms at 84 MHz.
+/// After a request, the probe is asked again after this many core cycles: 0.2 ms at 84 MHz.
 const ATTENTIVE_SLICE_CYCLES: u64 = 1 << 14;
-/// After this long in silence the simulation runs in long slices again.
+/// Without requests for this long, the simulation runs in long slices again.
 const ATTENTION_SPAN: Duration = Duration::from_millis(200);
 
 pub struct Debugger {
     requests: Receiver<ProbeRequest>,
     port: DebugPort,
     heard: Option<Instant>,
-    /// A debugger has halted the core at least once, and so decides when it runs.
+    /// A debugger has halted the core at least once. From then on it decides when the core runs.
     took_over: bool,
 }
 
@@ -39,7 +39,7 @@ impl Debugger {
         !self.port.holds_reset() && !machine.core().held()
     }
 
-    /// How many cycles may pass before the next look at the probe. What a program does does not depend on it.
+    /// How many cycles may pass before the probe is asked again. The program cannot notice it.
     pub fn slice_cycles(&self, usual: u64) -> u64 {
         if self.is_speaking() {
             ATTENTIVE_SLICE_CYCLES
@@ -48,9 +48,10 @@ impl Debugger {
         }
     }
 
-    /// How long to wait for a request before the next slice of a run that nothing else paces. Time stands still while
-    /// the core is held. A debugger that speaks is waited for, so that one that follows the program (which drains a
-    /// buffer, say) gets a turn in each slice however slow its host.
+    /// How long to wait for a request before the next slice, if nothing else limits the speed.
+    /// While the core is held, time stands still. After a request, the simulation waits for the
+    /// next one. So a debugger that follows the program, and empties a buffer for example, gets a
+    /// turn in each slice, however slow its host is.
     pub fn patience(&self, machine: &Machine) -> Duration {
         if self.lets_run(machine) && !self.is_speaking() {
             Duration::ZERO
@@ -66,7 +67,7 @@ impl Debugger {
 
     /// Waits up to `patience` for a request and answers it.
     pub fn attend(&mut self, machine: &mut Machine, patience: Duration) {
-        // An error is the end of the patience; the server goes only with the process.
+        // An error means that none came: the server lives as long as the process.
         if let Ok(request) = self.requests.recv_timeout(patience) {
             self.answer(machine, request);
         }
@@ -76,7 +77,7 @@ impl Debugger {
         let outcome = self.port.answer(machine, request.request);
         self.heard = Some(Instant::now());
         self.took_over |= machine.core().halted();
-        // A client that hung up does not wait for its answer.
+        // The client may have hung up.
         let _ = request.reply.send(outcome);
     }
 }

@@ -1,5 +1,5 @@
-//! The thread that runs the machine between its servers. Neither the host's clock nor the pace of a client reaches
-//! the simulated time: clients only hold the thread up.
+//! The thread that runs the machine for its servers. Simulated time depends neither on the host's
+//! clock nor on how fast clients are. They only delay this thread.
 
 mod debugger;
 mod windows_file;
@@ -18,22 +18,23 @@ use std::time::{Duration, Instant};
 /// When the machine leaves reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// When a client asks for a capture, whose sample 0 is reset; or when a debugger halts the core and resumes it.
+    /// When a client asks for a capture; its sample 0 is the reset. Or when a debugger halts the
+    /// core and resumes it.
     AtCapture,
-    /// At once; a capture begins wherever the machine then is.
+    /// At once. A capture begins wherever the machine is by then.
     AtOnce,
 }
 
-/// A client's wish for samples. Runs are handed over until the receiver is dropped.
+/// A client's request for samples. It gets runs until the receiver is dropped.
 pub struct CaptureRequest {
     pub samplerate_hz: u64,
     pub runs: SyncSender<Vec<Run>>,
 }
 
-/// How often whoever waits for a debugger looks at the rest.
+/// How often the simulation looks at everything else while it waits for a debugger.
 const ATTENTION_PERIOD: Duration = Duration::from_millis(2);
 
-/// Cycles between two exchanges with the servers; bounds the memory that edges take.
+/// Cycles between two exchanges with the servers. This limits the memory for edges.
 const SLICE_CYCLES: u64 = 1 << 20;
 
 /// What ended the wait for the board's start.
@@ -43,7 +44,8 @@ enum Held {
     Abandoned,
 }
 
-/// Bytes for the UART that the machine holds before the host must wait: a client may send without end.
+/// The machine holds at most this many bytes for the UART. Then the host must wait, since a client
+/// could send without end.
 const MOST_BYTES_TO_RECEIVE: usize = 1 << 16;
 
 pub struct Simulation {
@@ -71,7 +73,8 @@ impl Simulation {
         }
     }
 
-    /// Runs until the simulation stops; returns early only when the analyzer is gone before it asked for anything.
+    /// Runs until the simulation stops. Returns early only if the analyzer is gone before a
+    /// capture.
     pub fn run(mut self, start: Start) -> Result<(), Stop> {
         if start == Start::AtCapture {
             match self.held_in_reset() {
@@ -86,7 +89,7 @@ impl Simulation {
         }
     }
 
-    /// Waits for what starts the board; a debugger can look at it meanwhile.
+    /// Waits for what starts the board. Meanwhile a debugger can look at it.
     fn held_in_reset(&mut self) -> Held {
         let Some(debugger) = &mut self.debugger else {
             return self.captures.recv().map_or(Held::Abandoned, Held::Captured);
@@ -104,7 +107,7 @@ impl Simulation {
         }
     }
 
-    /// Hands samples over until the client has enough.
+    /// Sends samples until the client has enough.
     fn capture(&mut self, request: CaptureRequest) -> Result<(), Stop> {
         let (cycle, word) = (self.machine.cycles(), self.machine.channels());
         let mut sampler = Sampler::new(request.samplerate_hz, self.machine.timebase(), cycle, word);
@@ -127,8 +130,8 @@ impl Simulation {
         }
     }
 
-    /// Runs without an analyzer, held to the pace of a real board so that an idle one does not keep the host busy,
-    /// until a capture is asked for.
+    /// Runs without an analyzer until a capture is asked for. It runs no faster than a real board,
+    /// so that an idle one does not keep the host busy.
     fn run_freely(&mut self) -> Result<CaptureRequest, Stop> {
         let (mut started, mut origin_us) = (Instant::now(), self.microseconds());
         loop {
@@ -154,7 +157,7 @@ impl Simulation {
             .is_none_or(|debugger| debugger.lets_run(&self.machine))
     }
 
-    /// Lets the host's time pass; a debugger's requests are answered, and end it.
+    /// Lets the host's time pass. A debugger's request is answered and ends the wait.
     fn pass_time(&mut self, time: Duration) {
         match &mut self.debugger {
             Some(debugger) => debugger.attend(&mut self.machine, time),

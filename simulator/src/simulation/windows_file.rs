@@ -1,4 +1,4 @@
-//! Executions between the edges of a pin, written to a file while the simulation serves.
+//! Writes executions between the edges of a pin to a file while the simulation serves.
 
 use crate::core::Stop;
 use crate::machine::{Limit, Machine};
@@ -7,15 +7,15 @@ use crate::observe::Observer;
 use std::fs::File;
 use std::io::{self, Write};
 
-/// Rows are in the file before anybody outside can know of what happened in their windows: before the bytes and edges of
-/// the same slice are handed over.
+/// The rows of a slice are written before its bytes and edges are sent. So nobody learns of a
+/// window before its row is in the file.
 pub struct WindowsFile {
     observer: Observer,
     file: Option<File>,
 }
 
 impl WindowsFile {
-    /// Begins the table in `file`; from now on the machine hands control back at the pin's edges.
+    /// Begins the table in `file`. From now on the machine returns at the pin's edges.
     pub fn begin(
         windows: Windows,
         mut file: File,
@@ -42,7 +42,7 @@ impl WindowsFile {
         slice.map(|_| ())
     }
 
-    /// A table that cannot be written ends there, and is said to: the board itself goes on.
+    /// If the table cannot be written, it ends there with a message. The board runs on.
     fn write(&mut self) {
         let Some(windows) = &mut self.observer.windows else {
             return;

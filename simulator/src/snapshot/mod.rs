@@ -1,11 +1,12 @@
-//! The whole machine at an instant, in memory and as a file.
+//! The whole machine at one moment, in memory and as a file.
 //!
-//! A snapshot is the machine's own structures, so that a field added to one of them is in it, or does not compile.
-//! What was saved continues to the byte: edges, UART, cycles.
+//! A snapshot contains the machine's own structures. A field that is added to one of them is in the
+//! snapshot, or the code does not compile. A saved run continues to the byte: edges, UART, cycles.
 //!
-//! A file is, little-endian: the magic `TAILSNAP`, a version (u32), the fingerprint of the simulator's sources (16 ASCII
-//! digits), the length of the payload (u64), its CRC-32 (u32), and the payload in postcard's encoding, which
-//! does not describe itself: another build would read other fields from the same bytes, hence the fingerprint.
+//! A file is little-endian. It consists of the magic `TAILSNAP`, a version (u32), the fingerprint
+//! of the simulator's sources (16 ASCII digits), the length of the payload (u64), its CRC-32 (u32),
+//! and the payload. Postcard encodes the payload without names or types. Another build would read
+//! other fields from the same bytes, hence the fingerprint.
 
 mod registers;
 
@@ -44,7 +45,7 @@ impl Snapshot {
         Snapshot(Box::new(machine))
     }
 
-    /// A machine that goes on from here; any number may, independently of each other.
+    /// A machine that continues from here. Any number of them may, independently of each other.
     pub fn fork(&self) -> Machine {
         (*self.0).clone()
     }
@@ -86,12 +87,12 @@ impl Snapshot {
         Snapshot::from_payload(rest)
     }
 
-    /// What the checksum covers.
+    /// The part of the file that the checksum covers.
     pub fn to_payload(&self) -> Vec<u8> {
         postcard::to_allocvec(&*self.0).expect("every field has an encoding")
     }
 
-    /// Reads what the checksum covers.
+    /// Reads the part of the file that the checksum covers.
     pub fn from_payload(payload: &[u8]) -> Result<Snapshot, SnapshotError> {
         let content = |why: String| SnapshotError::Content(why);
         let (mut machine, rest): (Machine, _) =

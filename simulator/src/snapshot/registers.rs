@@ -1,4 +1,5 @@
-//! Register values by the name of their peripheral: tables are the program's, only values are the machine's.
+//! Saves register values with the name of their peripheral. The register tables are part of the
+//! program, not of the machine.
 
 use crate::memory::Memory;
 use crate::peripherals::registers::{Register, Registers};
@@ -26,7 +27,7 @@ impl<'de> Deserialize<'de> for Registers {
 
 type Tables = BTreeMap<&'static str, &'static [Register]>;
 
-/// The tables of a chip fresh from reset: whatever is on its bus can be restored.
+/// The register tables of a chip after reset, by peripheral.
 fn tables() -> &'static Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
     TABLES.get_or_init(|| {

@@ -16,7 +16,8 @@ use crate::peripherals::usart::Usart;
 const APB_TRANSFER_CLOCKS: u64 = 2;
 
 impl Soc {
-    /// The peripheral at an address, if it can answer, and the offset of the register.
+    /// The peripheral that answers at an address, and the offset of the register. `None` if none
+    /// answers.
     #[inline(always)]
     pub(super) fn responder(&mut self, address: u32) -> Option<(Responder, u32)> {
         let responder = match self.responders.at(address) {
@@ -38,7 +39,7 @@ impl Soc {
         Some(responder)
     }
 
-    /// Why an access is answered by no register.
+    /// Why no register answers.
     #[cold]
     fn unanswered(&mut self, address: u32) -> Fault {
         let Some(place) = self.map.find(address) else {
@@ -87,7 +88,7 @@ impl Soc {
         }
     }
 
-    /// What a register that is not modelled reads where the run goes on past it.
+    /// What a register that is not modelled reads in a run with `--gaps`.
     fn reset_value(&mut self, address: u32) -> u32 {
         let Some(place) = self.map.find(address) else {
             return 0;
@@ -99,7 +100,8 @@ impl Soc {
         }
     }
 
-    /// The modelled bits of a write that reaches others too. What the peripheral refuses is dropped.
+    /// Writes the modelled bits of a register, in a run with `--gaps`. What the peripheral refuses
+    /// is dropped.
     fn write_what_is_modelled(&mut self, address: u32, width: Width, value: u32, now: u64) {
         let Some((Responder { block, connection }, offset)) = self.responder(address) else {
             return;
@@ -113,7 +115,7 @@ impl Soc {
         }
     }
 
-    /// Reads a register; `None` where no modelled one answers.
+    /// Reads a register. `None` if no modelled one answers.
     #[inline(always)]
     pub(super) fn read_modelled(&mut self, address: u32, width: Width, now: u64) -> Option<u32> {
         let (Responder { block, .. }, offset) = self.responder(address)?;
@@ -127,16 +129,17 @@ impl Soc {
         Some(word >> (address % 4 * 8) & width.mask())
     }
 
-    /// Wait cycles of an AHB-to-APB bridge: an APB transfer begins on an edge of PCLK and takes a setup and an access cycle
-    /// (AMBA APB, ARM IHI 0024, chapter 3). The phase of PCLK against the core's cycle count is not documented; it is
-    /// taken from cycle 0. What lies beyond, GPIO and RCC among it, is on the AHB and answers without waiting.
+    /// Wait cycles of an AHB-to-APB bridge. An APB transfer begins on an edge of PCLK, and takes a
+    /// setup and an access cycle (AMBA APB, ARM IHI 0024, chapter 3). The phase of PCLK is not
+    /// documented; here an edge falls on cycle 0. All other peripherals, such as GPIO and RCC, are
+    /// on the AHB and answer without waiting.
     #[inline(always)]
     pub(super) fn bridge_cycles(&self, address: u32, now: u64) -> u32 {
         self.bridge_divider(address)
             .map_or(0, |divider| apb_cycles(divider, now))
     }
 
-    /// Core cycles per PCLK of the bridge that leads to an address.
+    /// Core cycles per PCLK of the bridge that leads to an address. `None` on the AHB.
     #[inline(always)]
     pub(super) fn bridge_divider(&self, address: u32) -> Option<u64> {
         match address {
@@ -216,7 +219,7 @@ impl Bus for Soc {
         half.map(|half| half as u16).ok_or(Fault::Bus { address })
     }
 
-    /// Wait cycles of the flash are the core's business, which fetches from it.
+    /// Reading flash adds no wait cycles here: the core computes them.
     #[inline(always)]
     fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
         if address >= APB1_START {
@@ -311,7 +314,7 @@ pub(super) fn apb_cycles(divider: u64, now: u64) -> u32 {
     (to_edge + APB_TRANSFER_CLOCKS * divider - 1) as u32
 }
 
-/// Data and lanes as they reach a register.
+/// Data as it reaches a register, and the bits that it reaches.
 #[inline(always)]
 fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) -> (u32, Lanes) {
     if width == Width::Word {
@@ -478,10 +481,10 @@ mod tests {
         soc.write(GPIOA + 0x21, Width::Byte, 0x5A, 0).unwrap();
         assert_eq!(read(&mut soc, GPIOA + 0x20, Width::Word), 0x5A00);
         assert_eq!(read(&mut soc, GPIOA + 0x21, Width::Byte), 0x5A);
-        // RM0368 §2.1.6: the bridge duplicates 8 or 16 bits over the 32-bit word.
+        // RM0368 §2.1.6: the bridge repeats 8 or 16 bits in all of the 32-bit word.
         soc.write(TIM2 + 0x2C, Width::Half, 0x1234, 0).unwrap();
         assert_eq!(read(&mut soc, TIM2 + 0x2C, Width::Word), 0x1234_1234);
-        // Repeated data that falls on reserved bits goes nowhere.
+        // Repeated data on reserved bits has no effect.
         soc.write(TIM2, Width::Half, 0x0004, 0).unwrap();
         assert_eq!(read(&mut soc, TIM2, Width::Word), 0x0004);
     }
@@ -495,7 +498,8 @@ mod tests {
             write(&mut soc, TIM2 + offset, value, 0);
         }
         assert_eq!(soc.next_event(), 51);
-        // One store of a long instruction falls behind the match although no event was handled in between.
+        // The second store of a long instruction comes after the match, although no event was
+        // handled in between.
         write(&mut soc, GPIOA + 0x18, 1 << 8, 53);
         let edge = |cycle, number| Edge {
             cycle,

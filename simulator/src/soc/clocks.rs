@@ -1,4 +1,4 @@
-//! What a write to RCC does to the rest of the chip.
+//! What a write to RCC changes in the rest of the chip.
 
 use super::{Soc, TIMERS};
 use crate::peripherals::address_map::{clock_of, reset_by, Block};
@@ -50,7 +50,8 @@ impl Soc {
         self.reschedule_all();
     }
 
-    /// Limits of the chip that firmware must respect in the order of its writes.
+    /// Limits of the chip. They hold after every single write, so firmware must write in the right
+    /// order.
     pub(super) fn check_core_clock(&self) -> Result<(), Unmodelled> {
         let core = self.clocks.core;
         let refuse = |why: &str| Err(Unmodelled(format!("RCC_CFGR ({why})")));

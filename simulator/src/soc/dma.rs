@@ -6,7 +6,8 @@ use crate::peripherals::address_map::USART2_DR;
 use crate::peripherals::dma::{Direction, Transfer, STREAMS};
 use crate::peripherals::registers::Unmodelled;
 
-/// Stream and channel of DMA1 that USART2's requests arrive at (RM0368 §9.3.3, table 27), and whether they ask to send.
+/// A request of USART2: the stream and channel of DMA1 that it reaches (RM0368 §9.3.3, table 27),
+/// and whether it asks for bytes to send.
 struct Request {
     stream: usize,
     channel: u32,
@@ -27,7 +28,7 @@ const USART2_REQUESTS: [Request; 2] = [
 ];
 
 impl Soc {
-    /// Moves items until no stream has a request any more.
+    /// Moves items until no stream has a request.
     #[inline]
     pub(super) fn serve_dma(&mut self, now: u64) {
         if !self.usart2.uses_dma() {
@@ -57,7 +58,7 @@ impl Soc {
         }
     }
 
-    /// A stream may be enabled only where its request and the register at its end are modelled.
+    /// A stream may be enabled only if its request and its peripheral register are modelled.
     pub(super) fn check_stream(&self, controller: usize, stream: usize) -> Result<(), Unmodelled> {
         let dma = &self.dma[controller];
         let Some(channel) = dma.channel(stream) else {
@@ -85,7 +86,7 @@ impl Soc {
         if moved.is_err() {
             self.dma[0].failed(stream);
         } else if self.dma[0].moved(stream) && transfer.direction == Direction::ToMemory {
-            // Code may have been brought in; only a whole block is taken for it.
+            // The block may contain code. The core is told only when the block is complete.
             self.code_changed = true;
             self.attention = true;
         }
@@ -121,7 +122,7 @@ impl Soc {
         }
     }
 
-    /// Lets a read or write of a register take effect on the requests.
+    /// Call after an access to USART2, which may raise or clear a request.
     pub(super) fn usart_accessed(&mut self, now: u64) {
         self.usart_changed();
         self.serve_dma(now);

@@ -1,5 +1,6 @@
-//! The accesses that programs make most, without the checks that they pass in any case: polls of USART2's status, bytes to
-//! send, markers at pins. Where an event falls due first, the general way is taken.
+//! Fast paths for the commonest accesses to registers: polls of USART2's status, bytes to send,
+//! markers at pins. They leave out checks that these accesses always pass. If an event is due
+//! first, they return `None`, and the general access follows.
 
 use super::access::apb_cycles;
 use super::schedule::USART2;
@@ -10,7 +11,7 @@ use crate::peripherals::gpio::Gpio;
 use crate::peripherals::usart::Usart;
 
 impl Soc {
-    /// A poll of USART2's status.
+    /// Polls USART2's status.
     #[inline(always)]
     pub(super) fn read_fast(
         &mut self,
@@ -71,7 +72,7 @@ mod tests {
     use crate::random::Random;
 
     const WIDTHS: [Width; 4] = [Width::Word, Width::Word, Width::Half, Width::Byte];
-    /// GPIOA, USART2, DMA1's streams that serve it, EXTI, SYSCFG, TIM2 and TIM5.
+    /// Registers of GPIOA, USART2, DMA1, EXTI, SYSCFG, TIM2, TIM5 and RCC.
     const REGISTERS: [u32; 16] = [
         0x4002_0010,
         0x4002_0014,

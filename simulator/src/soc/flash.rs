@@ -1,4 +1,4 @@
-//! What the flash interface does to the array and to whoever accesses it meanwhile.
+//! What the flash interface does to the array, and to accesses while it is busy.
 
 use super::schedule::FLASH;
 use super::Soc;
@@ -8,12 +8,12 @@ use crate::peripherals::address_map::Block;
 use crate::peripherals::flash::Flash;
 
 impl Soc {
-    /// The cycle at which the flash can be read again; in the past when it can.
+    /// The cycle from which the flash can be read. If it is not busy, that cycle is in the past.
     pub fn flash_busy_until(&self) -> u64 {
         self.flash.busy_until()
     }
 
-    /// The cycle until which the core is held up by an access that it made.
+    /// The core made an access that holds it up until this cycle.
     pub fn stalled_until(&self) -> u64 {
         self.stalled_until
     }
@@ -23,7 +23,7 @@ impl Soc {
         std::mem::take(&mut self.code_changed)
     }
 
-    /// A read of the array waits for the end of the operation (RM0368 §3.5).
+    /// A read of the array waits until the operation is over (RM0368 §3.5).
     #[inline]
     pub(super) fn stall_read(&mut self, address: u32, now: u64) {
         if self.flash.busy_until() > now && Memory::in_flash(address).is_some() {
@@ -31,7 +31,8 @@ impl Soc {
         }
     }
 
-    /// The cycle at which a write to a register takes place: FLASH_CR waits for the end of the operation (§3.5.1).
+    /// The cycle in which a write to a register takes effect. FLASH_CR waits until the operation is
+    /// over (§3.5.1).
     pub(super) fn stall_register_write(&mut self, block: Block, offset: u32, now: u64) -> u64 {
         if block != Block::Flash || !Flash::write_stalls(offset) || self.flash.busy_until() <= now {
             return now;

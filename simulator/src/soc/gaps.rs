@@ -1,15 +1,16 @@
-//! Going on past what is not modelled, where the user asks for it: what was touched is kept for the report.
+//! Going on past what is not modelled, if the user asks for it. What was touched is kept for the
+//! report.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A register, or bits of one, that firmware touched and the model has not.
+/// A register, or bits of one, that firmware touched and the model lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touched {
     pub what: String,
     pub address: u32,
-    /// The instruction that touched it first.
+    /// The first instruction that touched it.
     pub pc: u32,
     pub reads: u64,
     pub writes: u64,
@@ -37,14 +38,14 @@ pub(super) enum Direction {
     Write,
 }
 
-/// What is tolerated, in the order of addresses.
+/// What is tolerated, ordered by address.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Gaps {
     touched: BTreeMap<(u32, String), Touched>,
 }
 
 impl Gaps {
-    /// From now on `what` at `address` no longer stops the run; false when it did not before either.
+    /// From now on `what` at `address` does not stop the run. False if it was already tolerated.
     pub fn tolerate(&mut self, what: String, address: u32, pc: u32) -> bool {
         let key = (address, what.clone());
         let new = !self.touched.contains_key(&key);
@@ -58,7 +59,7 @@ impl Gaps {
         new
     }
 
-    /// Notes an access if it is tolerated, and says whether it is.
+    /// Counts an access if it is tolerated. False if it is not.
     pub(super) fn note(&mut self, what: &str, address: u32, direction: Direction) -> bool {
         let Some(touched) = self.touched.get_mut(&(address, what.to_owned())) else {
             return false;

@@ -1,8 +1,9 @@
-//! The STM32F401RE around the core: memories and peripherals on one bus, brought up to date by events.
+//! The STM32F401RE around the core: memories and peripherals on one bus, brought up to date by
+//! events.
 //!
-//! Whatever changes outside an access (a timer's match, the end of a UART frame) is an event at an exact core cycle. Every
-//! access first lets the events before it happen, so that edges come in the order of their cycles even when a store of
-//! a long instruction falls behind a timer's match.
+//! An event is a change that no access makes, as a timer's match or the end of a UART frame. It
+//! happens at an exact core cycle. Every access first handles the events before it. So edges come
+//! in the order of their cycles, even if a long instruction stores after a timer's match.
 
 mod access;
 mod clocks;
@@ -44,7 +45,7 @@ pub struct Soc {
     memory: Memory,
     #[serde(skip)]
     map: AddressMap,
-    /// Who has answered since RCC was last touched.
+    /// The peripherals that have answered since RCC was last accessed.
     #[serde(skip)]
     responders: ResponderCache,
     rcc: Rcc,
@@ -64,28 +65,30 @@ pub struct Soc {
     clocks: Clocks,
     timebase: Timebase,
     schedule: Schedule,
-    /// What the user lets pass although it is not modelled.
+    /// What is not modelled and does not stop the run, because the user said so.
     gaps: gaps::Gaps,
-    /// A reset that the machine has to carry out.
+    /// A reset that the machine must carry out.
     reset_due: Option<ResetCause>,
-    /// Items are being moved, whose accesses are not to start it anew.
+    /// Items are being moved. Their accesses must not start another round.
     serving_dma: bool,
-    /// The cycle until which an access holds the core up.
+    /// An access holds the core up until this cycle.
     stalled_until: u64,
-    /// Flash has been programmed or erased since the machine last asked.
+    /// Flash was programmed or erased since the machine last asked.
     code_changed: bool,
     /// Bit n is interrupt line n.
     interrupt_lines: u128,
     attention: bool,
-    /// An event that the core has not heard of.
+    /// An event that the core does not know yet.
     event_due: bool,
     levels: [Levels; PORTS.len()],
     outputs: [Outputs; TIMERS],
-    /// Bit n: the pin of route n of `TIMER_OUTPUTS` is switched to it. Follows from the ports' registers, see `functions_switched`.
+    /// Bit n: a pin is switched to route n of `TIMER_OUTPUTS`. Follows from the ports' registers,
+    /// see `functions_switched`.
     connected: u32,
     edges: Vec<Edge>,
     transmitted: Vec<u8>,
-    /// Pins of each port whose edges ask for attention: an observer's wish, no state of the chip.
+    /// Pins of each port whose edges need attention. An observer sets them; the chip has no such
+    /// state.
     #[serde(skip)]
     observed: [u32; PORTS.len()],
 }
@@ -146,8 +149,9 @@ impl Soc {
         &self.memory
     }
 
-    /// A system reset at cycle `now`: everything starts afresh but memory, time, the user's wishes, and what only power-up
-    /// resets (DBGMCU, RM0368 §23.16; the option bytes, the reset flags). Pins that change are edges.
+    /// A system reset at cycle `now`. Everything starts anew except memory, time, the user's
+    /// settings, and what only power-up resets (DBGMCU, RM0368 §23.16; the option bytes, the reset
+    /// flags). Pins that change make edges.
     pub fn reset(&mut self, now: u64, cause: ResetCause) -> Result<(), Unmodelled> {
         self.catch_up(now);
         let mut fresh = Soc::new(std::mem::take(&mut self.memory));
@@ -176,7 +180,7 @@ impl Soc {
         &self.timebase
     }
 
-    /// Cycle of the next event, `u64::MAX` when there is none.
+    /// The cycle of the next event. `u64::MAX` if there is none.
     pub fn next_event(&self) -> u64 {
         self.schedule.next()
     }
@@ -194,7 +198,8 @@ impl Soc {
         &mut self.gaps
     }
 
-    /// Whether there is anything to tell the core, or a new schedule, since the last call.
+    /// Whether the machine must act: something is new for the core, or the schedule changed. Clears
+    /// it.
     pub fn take_attention(&mut self) -> bool {
         std::mem::take(&mut self.attention)
     }
@@ -204,7 +209,7 @@ impl Soc {
         self.levels[usize::from(pin.port)].high >> pin.number & 1 != 0
     }
 
-    /// From now on an edge of one of these pins hands control back behind the instruction that made it.
+    /// From now on, edges of these pins return control after the instruction that made them.
     pub fn observe(&mut self, pins: &[Pin]) {
         self.observed = [0; PORTS.len()];
         for pin in pins {
@@ -227,7 +232,8 @@ impl Soc {
         std::mem::take(&mut self.transmitted)
     }
 
-    /// Bytes that arrive at USART2's RX pin from cycle `now` on. Without the pin switched to USART2 they are lost.
+    /// Bytes that arrive at USART2's RX pin from cycle `now` on. They are lost if the pin is not
+    /// switched to USART2.
     pub fn receive(&mut self, bytes: &[u8], now: u64) {
         if self.has_function(USART2_RX) {
             self.usart2.receive(bytes, now);
@@ -235,12 +241,12 @@ impl Soc {
         }
     }
 
-    /// Bytes on their way to USART2's RX pin.
+    /// Bytes for USART2's RX pin that have not arrived yet.
     pub fn bytes_to_receive(&self) -> usize {
         self.usart2.bytes_to_receive()
     }
 
-    /// Lets everything happen that falls due up to cycle `now`.
+    /// Handles all events up to cycle `now`.
     #[inline(always)]
     pub fn catch_up(&mut self, now: u64) {
         while self.schedule.next() <= now {
@@ -248,8 +254,8 @@ impl Soc {
         }
     }
 
-    /// Has the timers count up to cycle `now`, as a program does that reads their registers. Nobody can tell: what others see of
-    /// a timer changes by events only.
+    /// Lets the timers count up to cycle `now`, as a read of their registers does. It has no effect
+    /// that others can see: those come by events only.
     pub fn advance_timers(&mut self, now: u64) {
         for timer in &mut self.timers {
             timer.advance(now);
@@ -288,12 +294,12 @@ impl Soc {
         }
     }
 
-    /// The reset that has fallen due since the last call.
+    /// The reset that became due since the last call.
     pub fn take_reset_due(&mut self) -> Option<ResetCause> {
         self.reset_due.take()
     }
 
-    /// Whether something made an event for the core since the last call.
+    /// Whether the core must hear of an event since the last call.
     pub fn take_event_due(&mut self) -> bool {
         std::mem::take(&mut self.event_due)
     }
@@ -331,7 +337,7 @@ impl Soc {
         }
     }
 
-    /// Sets those of `lines`, bit n being line n, to their levels.
+    /// Sets `lines` to their levels. Bit n is line n.
     fn set_interrupt_lines(&mut self, lines: u128, levels: u128) {
         let all = self.interrupt_lines & !lines | levels;
         self.attention |= all != self.interrupt_lines;
@@ -369,7 +375,7 @@ impl Soc {
         }
     }
 
-    /// Carries the consequences of a write to the rest of the chip.
+    /// Does what a write changes in the rest of the chip.
     fn propagate_write(
         &mut self,
         block: Block,

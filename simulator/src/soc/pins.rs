@@ -1,4 +1,4 @@
-//! Pins: what drives them, and what hears them.
+//! What drives pins, and what their edges reach.
 
 use super::Soc;
 use crate::edges::{Edge, Pin};
@@ -14,14 +14,14 @@ impl Soc {
         self.ports[port].alternate_function(pin) == Some(function)
     }
 
-    /// The alternate functions of a port's pins have been set.
+    /// Call after the alternate functions of a port's pins have changed.
     pub(super) fn functions_switched(&mut self, port: usize) {
         self.connected =
             self.connected & !ROUTES_OF_PORT[port] | self.switched_on(ROUTES_OF_PORT[port]);
         self.route_alternates(port);
     }
 
-    /// Those of `routes` whose pin is switched to their function.
+    /// The members of `routes` whose pin is switched to their function.
     fn switched_on(&self, routes: u32) -> u32 {
         let on = |route: &Route| self.has_function((route.port, route.pin, route.function));
         members(routes)
@@ -29,7 +29,7 @@ impl Soc {
             .fold(0, |routes, n| routes | 1 << n)
     }
 
-    /// Whether `connected` and `outputs` are what the ports' and timers' registers say.
+    /// Whether `connected` and `outputs` agree with the registers of ports and timers.
     #[cfg(test)]
     pub(super) fn is_connected(&self) -> bool {
         let outputs = self.timers.iter().map(Timer::outputs);
@@ -65,7 +65,7 @@ impl Soc {
         self.ports[port].set_alternate(alternate);
     }
 
-    /// Records what changed at the pins of a port.
+    /// Records the edges at the pins of a port, and tells EXTI and the timers.
     pub(super) fn port_changed(&mut self, port: usize, cycle: u64) {
         let before = self.levels[port];
         let after = self.ports[port].levels();
@@ -90,7 +90,7 @@ impl Soc {
         }
     }
 
-    /// An input channel hears the pin that is switched to it.
+    /// An edge reaches the input channels to which the pin is switched.
     fn feed_timers(&mut self, port: usize, pin: u32, level: bool, cycle: u64) {
         for n in members(self.connected & ROUTES_OF_PORT[port] & ROUTES_OF_PIN[pin as usize]) {
             let route = &TIMER_OUTPUTS[n];
@@ -108,7 +108,7 @@ impl Soc {
     }
 }
 
-/// The numbers of the bits that are set, ascending.
+/// The numbers of the bits that are set, in ascending order.
 fn members(mut set: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let n = set.trailing_zeros() as usize;

@@ -1,5 +1,5 @@
-//! When the next event that anyone can see will be, of each peripheral that has such. A peripheral that has changed tells anew;
-//! time alone changes nothing here.
+//! The schedule: for each peripheral, the cycle of its next event that anyone can see. It changes
+//! only when a peripheral does, never with time alone.
 
 use super::{Soc, TIMERS};
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ impl Schedule {
         }
     }
 
-    /// The cycle of the next event, `u64::MAX` when there is none.
+    /// The cycle of the next event. `u64::MAX` if there is none.
     #[inline(always)]
     pub fn next(&self) -> u64 {
         self.next
@@ -36,7 +36,7 @@ impl Schedule {
         self.cycles[source] <= cycle
     }
 
-    /// Takes over when the next event of a source will be. True if the next of all is now another.
+    /// Sets the next event of a source. True if the next of all events changed.
     fn set(&mut self, source: usize, event: Option<u64>) -> bool {
         let cycle = event.unwrap_or(NEVER);
         if self.cycles[source] == cycle {
@@ -49,13 +49,13 @@ impl Schedule {
 }
 
 impl Soc {
-    /// After each change of a peripheral that may move its next event.
+    /// Call after each change of a peripheral that may move its next event.
     pub(super) fn reschedule(&mut self, source: usize) {
         let event = self.event_of(source);
         self.attention |= self.schedule.set(source, event);
     }
 
-    /// After a change of the clocks.
+    /// Call after a change of the clocks.
     pub(super) fn reschedule_all(&mut self) {
         for source in 0..SOURCES {
             self.reschedule(source);
@@ -88,7 +88,7 @@ pub(super) mod tests {
             && soc.schedule.next == cycles.into_iter().fold(NEVER, u64::min)
     }
 
-    /// Registers of the peripherals that have events or pins, at their addresses.
+    /// Addresses of the registers of all peripherals that have events or pins.
     fn registers(soc: &mut Soc) -> Vec<u32> {
         let tables = soc.register_tables();
         let rows = |name| {
@@ -122,7 +122,7 @@ pub(super) mod tests {
             for (register, bits) in SET_UP {
                 soc.write(register, Width::Word, bits, 0).unwrap();
             }
-            // About one peripheral's, so that it is set up before long.
+            // Registers of about one peripheral, so that it is soon set up.
             let all = registers(&mut soc);
             let first = random.below(all.len() as u32 - 20) as usize;
             let registers = &all[first..first + 20];
@@ -134,7 +134,7 @@ pub(super) mod tests {
                     0 => soc.catch_up(now + 5_000),
                     1 => drop(soc.read(register, Width::Word, now)),
                     2 => soc.receive(b"x", now),
-                    // What is refused has changed nothing, or part of it.
+                    // A write that is refused may have changed part of the register.
                     _ => drop(soc.write(register, Width::Word, random.setting(), now)),
                 }
                 if soc.take_reset_due().is_some() {

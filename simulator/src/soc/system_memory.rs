@@ -1,4 +1,5 @@
-//! What can be read beside the main flash: OTP area, device signature, option bytes (RM0368 §3.3 table 5, §3.6.1, §24).
+//! Memory beside the main flash: OTP area, device signature, option bytes (RM0368 §3.3 table 5,
+//! §3.6.1, §24).
 
 use super::Soc;
 use crate::bus::{Fault, Width};
@@ -10,7 +11,7 @@ const UNIQUE_ID: u32 = 0x1FFF_7A10;
 const FLASH_KIB: u32 = 0x1FFF_7A20;
 const USER_OPTIONS: u32 = 0x1FFF_C000;
 const WRITE_PROTECTION: u32 = 0x1FFF_C008;
-/// Wafer and lot of a chip that never was: "TAILSCOPE401" as text.
+/// Wafer and lot of a chip that does not exist: "TAILSCOPE401" as text.
 const IDENTITY: [u32; 3] = [
     u32::from_le_bytes(*b"TAIL"),
     u32::from_le_bytes(*b"SCOP"),
@@ -18,7 +19,7 @@ const IDENTITY: [u32; 3] = [
 ];
 
 impl Soc {
-    /// A value from beside the flash; `None` at other addresses.
+    /// A value from beside the flash. `None` at other addresses.
     pub(super) fn read_system_memory(
         &self,
         address: u32,
@@ -41,7 +42,7 @@ impl Soc {
             UNIQUE_ID..FLASH_KIB if address < UNIQUE_ID + 12 => {
                 Some(IDENTITY[(address - UNIQUE_ID) as usize / 4])
             }
-            // The size is in the upper half; the lower is reserved.
+            // The size is in the upper half. The lower half is reserved.
             FLASH_KIB => Some(512 << 16 | 0xFFFF),
             USER_OPTIONS => Some(0xFFFF_0000 | user),
             WRITE_PROTECTION => Some(0xFFFF_0000 | write_protection),
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!(read(0x1FFF_7A22, Width::Half), Ok(512));
         assert_eq!(read(0x1FFF_7A10, Width::Byte), Ok(u32::from(b'T')));
         assert_eq!(read(0x1FFF_7800, Width::Word), Ok(u32::MAX));
-        // RDP level 0 (0xAA), WDG_SW and its kin set; no sector protected.
+        // RDP level 0 (0xAA), all user options set, no sector protected.
         assert_eq!(read(0x1FFF_C000, Width::Half), Ok(0xAAEC));
         assert_eq!(read(0x1FFF_C008, Width::Half), Ok(0x0FFF));
         assert!(matches!(

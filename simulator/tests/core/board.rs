@@ -1,5 +1,6 @@
-//! The smallest board that runs a program: memory, one device that records what is written to it, and interrupt lines that
-//! change at given cycles. Programs are assembled with the GNU toolchain that also builds the firmware.
+//! The smallest board that runs a program: memory, one device that records what is written to it,
+//! and interrupt lines that change at given cycles. The GNU toolchain that builds the firmware also
+//! assembles the programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,15 +15,15 @@ pub const STACK_TOP: u32 = 0x2000_8000;
 const CODE_BYTES: usize = 0x1_0000;
 const SRAM_BYTES: usize = 0x8000;
 pub const DEVICE: u32 = 0x4000_0000;
-/// Writing here asks for the machine's attention; writing 4 beyond is not modelled.
+/// Writing here asks for the machine's attention. Writing 4 bytes further is not modelled.
 pub const ATTENTION: u32 = DEVICE + 0x100;
-/// Where the device has FLASH_ACR.
+/// The device's FLASH_ACR.
 const FLASH_ACR: u32 = DEVICE + 0x200;
 /// Writing here takes five cycles more.
 const SLOW: u32 = DEVICE + 0xF00;
 const UNMODELLED: u32 = DEVICE + 0x104;
 
-/// The vector table, with handlers that stop the run unless the program defines them.
+/// The vector table. Handlers that the program does not define stop the run.
 const VECTORS: &str = "
         .syntax unified
         .cpu cortex-m4
@@ -39,7 +40,7 @@ const VECTORS: &str = "
         bkpt 0xEE
 ";
 
-/// Names of registers, and macros; the program follows.
+/// Names of registers, and macros. The program follows.
 const PRELUDE: &str = "
         .syntax unified
         .cpu cortex-m4
@@ -90,11 +91,11 @@ pub struct Memory {
     /// Offset, value and cycle of each write to the device.
     pub written: Vec<(u32, u32, u64)>,
     pub attention: bool,
-    /// FLASH_ACR: what the core takes over when the program writes to the device.
+    /// The core takes FLASH_ACR from here when the program writes to the device.
     pub flash_access_control: u32,
-    /// Lets the core make plain accesses, and transfer runs of words in one go.
+    /// Offers the core the fast paths to the SRAM.
     pub in_one_go: bool,
-    /// Levels of the interrupt lines, bit n being line n, and their changes to come: cycle, line, level.
+    /// Levels of the interrupt lines (bit n is line n), and their next changes: cycle, line, level.
     levels: u128,
     changes: Vec<(u64, u16, bool)>,
 }
@@ -199,12 +200,12 @@ fn with_line(levels: u128, line: u16, high: bool) -> u128 {
 pub struct Board {
     pub core: Core,
     pub memory: Memory,
-    /// Cycle, line, level; in order of cycles.
+    /// Cycle, line, level. In the order of cycles.
     pub lines: Vec<(u64, u16, bool)>,
 }
 
 impl Board {
-    /// A board reset into `source`, which begins at `start`.
+    /// A board with `source`, which begins at `start`, after reset.
     pub fn new(source: &str) -> Board {
         Board::with_timing(source, Timing::Nucleo)
     }
@@ -232,7 +233,7 @@ impl Board {
         }
     }
 
-    /// Runs to the first stop, changing interrupt lines when they are due and skipping sleep.
+    /// Runs to the first stop. Changes interrupt lines when they are due, and skips sleep.
     pub fn stop(&mut self) -> Stop {
         (0..1_000_000)
             .find_map(|_| self.run_until(u64::MAX).err())
@@ -283,7 +284,7 @@ impl Board {
     }
 }
 
-/// Runs `source`, to which `bkpt 0` is appended, to its end.
+/// Runs `source` with a `bkpt 0` at its end.
 pub fn run(source: &str) -> Board {
     let mut board = Board::new(&format!("{source}\n bkpt 0\n .pool\n"));
     board.finish();

@@ -13,7 +13,7 @@ fn a_store_into_executed_code_takes_effect() {
 
 #[test]
 fn a_store_into_the_second_half_of_an_instruction_takes_effect() {
-    // `movw r4, #1` is F240 0401; its second halfword becomes 0402.
+    // `movw r4, #1` is F240 0401. Its second halfword becomes 0402.
     let board = run("ldr r0, =0x20000ffe\n ldr r1, =0xf240\n strh r1, [r0]\n ldr r1, =0x47700401\n str r1, [r0, #2]\n adds r2, r0, #1\n blx r2\n mov r5, r4\n ldr r1, =0x0402\n strh r1, [r0, #2]\n blx r2");
     assert_eq!(
         (board.r(5), board.r(4)),
@@ -59,7 +59,7 @@ fn stepping_equals_running() {
     assert_eq!(whole.r(7), stepped.r(7));
 }
 
-/// Runs one instruction at a time; `before` comes before each.
+/// Runs one instruction at a time, and calls `before` before each.
 fn stepped(mut board: Board, before: impl Fn(&mut Board)) -> Board {
     loop {
         before(&mut board);

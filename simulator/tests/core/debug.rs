@@ -45,7 +45,8 @@ fn a_step_executes_one_instruction() {
     assert_eq!(read(&mut board, DFSR), 0b10);
 }
 
-/// C1.5.4: with C_MASKINTS a pending interrupt waits; without, the step ends at its handler's first instruction.
+/// C1.5.4: with C_MASKINTS a pending interrupt waits. Without it, the step ends at the first
+/// instruction of the handler.
 #[test]
 fn a_step_enters_a_pending_exception_unless_interrupts_are_masked() {
     let source = "poke ICSR, 0x10000000\n movs r3, #1\n movs r3, #2\n bkpt 0\n .pool\n function pendsv\n movs r4, #1\n bx lr\n";
@@ -101,7 +102,7 @@ fn resets_are_caught_and_told_once() {
     assert_eq!(run(&mut board), RunEnd::Held);
 }
 
-/// TRM 3.7: the bit-band aliases are the bus matrix's, which serves the debugger too.
+/// TRM 3.7: the bus matrix has the bit-band aliases, so they work for the debugger too.
 #[test]
 fn a_debugger_reaches_single_bits_by_their_alias() {
     const WORD: u32 = 0x2000_0100;
@@ -132,7 +133,8 @@ fn a_core_without_its_debugger_goes_on() {
     assert_eq!((run(&mut board), board.r(4)), (RunEnd::Deadline, 1));
 }
 
-/// B1.5.15: to a debugger a locked-up core says so, with the PC at 0xFFFFFFFE, until it is halted.
+/// B1.5.15: a core that has locked up shows it to a debugger, with the PC at 0xFFFFFFFE, until it
+/// is halted.
 #[test]
 fn a_lock_up_shows() {
     let mut board = Board::new("1: b 1b\n");

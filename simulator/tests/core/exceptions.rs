@@ -28,7 +28,7 @@ fn svc_stacks_the_frame_of_the_manual() {
 
 #[test]
 fn the_frame_is_aligned_to_eight_and_the_stack_restored() {
-    // B1.5.7: CCR.STKALIGN; bit 9 of the stacked xPSR says that the stack was moved.
+    // B1.5.7: CCR.STKALIGN. Bit 9 of the stacked xPSR says that the stack was moved.
     let board = run(
         "sub sp, #4\n svc 0\n b 1f\n function svcall\n mov r4, sp\n ldr r5, [sp, #28]\n bx lr\n1:",
     );
@@ -47,7 +47,7 @@ fn without_stkalign_the_frame_follows_the_stack() {
 
 #[test]
 fn the_process_stack_serves_threads_only() {
-    // B1.4.1 and B1.5.6: Handler mode uses the main stack whatever CONTROL.SPSEL was.
+    // B1.4.1 and B1.5.6: Handler mode uses the main stack, whatever CONTROL.SPSEL was.
     let board = run("ldr r0, =0x20001000\n msr psp, r0\n movs r0, #2\n msr control, r0\n isb\n mov r4, sp\n svc 0\n b 1f\n .pool\n function svcall\n mov r5, sp\n mov r6, lr\n mrs r7, psp\n bx lr\n1:");
     assert_eq!(board.r(4), 0x2000_1000);
     assert_eq!(board.r(5), STACK_TOP);
@@ -82,7 +82,7 @@ fn basepri_masks_what_is_not_above_it() {
 
 #[test]
 fn basepri_keeps_four_bits_and_basepri_max_only_raises() {
-    // B1.4.3; B5.2.3, MSR: BASEPRI_MAX changes BASEPRI only to a higher priority, and 0 changes nothing.
+    // B1.4.3; B5.2.3, MSR: BASEPRI_MAX only raises the priority in BASEPRI, and 0 changes nothing.
     let board = run("movs r0, #0xff\n msr basepri, r0\n mrs r1, basepri\n movs r0, #0x50\n msr basepri_max, r0\n mrs r2, basepri\n movs r0, #0x90\n msr basepri_max, r0\n mrs r3, basepri\n movs r0, #0\n msr basepri_max, r0\n mrs r4, basepri");
     assert_eq!([1, 2, 3, 4].map(|n| board.r(n)), [0xF0, 0x50, 0x50, 0x50]);
 }
@@ -98,16 +98,18 @@ fn primask_holds_back_everything_and_faultmask_too() {
 
 #[test]
 fn a_higher_priority_preempts_and_an_equal_one_waits() {
-    // B1.5.4. Line 2 (0xC0) runs first and pends 1 and 3 (0x80), of which neither preempts the other.
+    // B1.5.4. Line 2 (0xC0) runs first and pends 1 and 3 (0x80). Neither of these preempts the
+    // other.
     let board = run(&format!("{LINES} poke ISPR, 4\n nop\n b 1f\n .pool\n function irq2\n poke ISPR, 0xa\n nop\n add r8, #1\n lsl r8, #4\n add r8, #2\n bx lr\n function irq1\n mrs r7, ipsr\n lsl r8, #4\n add r8, #3\n poke ISPR, 8\n nop\n lsl r8, #4\n add r8, #4\n bx lr\n function irq3\n lsl r8, #4\n add r8, #5\n bx lr\n .pool\n1:"));
     assert_eq!(board.r(7), 17);
-    // irq1 (3 4), then irq3 (5), both inside irq2 after its pending store, then 2's rest.
+    // irq1 (3 4), then irq3 (5), both inside irq2 after its store that pends them, then the rest of
+    // 2.
     assert_eq!(board.r(8), (0x345 + 1) << 4 | 2);
 }
 
 #[test]
 fn with_group_priorities_the_subpriority_only_orders() {
-    // B3.2.6. PRIGROUP 6: only bit 7 preempts. 0x40 and 0x00 are of the same group.
+    // B3.2.6. With PRIGROUP 6 only bit 7 decides about preemption. 0x40 and 0x00 are in one group.
     let board = run("poke AIRCR, 0x05fa0600\n poke IPR, 0x00000040\n poke ISER, 3\n poke ISPR, 1\n nop\n b 1f\n .pool\n function irq0\n poke ISPR, 2\n nop\n lsl r8, #4\n add r8, #1\n bx lr\n function irq1\n lsl r8, #4\n add r8, #2\n bx lr\n .pool\n1:");
     assert_eq!(board.r(8), 0x12);
 }
@@ -141,7 +143,8 @@ fn a_line_that_fell_stays_pending_once() {
 
 #[test]
 fn a_late_arrival_is_taken_first() {
-    // B1.5.11. Line 2 (0xC0) comes first, line 0 (0x40) while its frame is being stacked: one frame, line 0's handler first.
+    // B1.5.11. Line 2 (0xC0) comes first, line 0 (0x40) while its frame is being stacked. There is
+    // one frame, and line 0's handler runs first.
     let mut board = Board::new(&format!("{LINES} .rept 60\n nop\n .endr\n bkpt 0\n .pool\n function irq0\n lsl r8, #4\n add r8, #1\n mov r4, sp\n bx lr\n function irq2\n lsl r8, #4\n add r8, #2\n bx lr"));
     board.lines = vec![(60, 2, true), (64, 0, true), (65, 0, false), (66, 2, false)];
     board.finish();

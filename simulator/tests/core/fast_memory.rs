@@ -1,8 +1,10 @@
-//! Plain accesses, and runs of words that the core transfers in one go, against the same made in the general way.
+//! Compares fast accesses to SRAM, single ones and runs of words, with the same accesses made in
+//! the general way.
 
 use crate::board::Board;
 
-/// Line 0's handler, which uses the stack, and what the programs work on: words at 0x20000100, r4 in their middle.
+/// The handler of line 0, which uses the stack. The programs work on the words at 0x20000100; r4
+/// points to their middle.
 const SETUP: &str = "
         poke ISER, 1
         poke DEMCR, 0x01000000
@@ -32,7 +34,7 @@ const SETUP: &str = "
         mov r8, #8
 ";
 
-/// All that a run leaves behind, and when.
+/// Everything that a run leaves, and when.
 fn outcome(
     program: &str,
     arrival: Option<u64>,
@@ -55,13 +57,15 @@ fn outcome(
 const PROGRAMS: [&str; 7] = [
     "stm.w r4!, {r5-r8}\n ldmdb r4, {r0-r3}\n str r5, [r9]",
     "push {r0-r8}\n pop {r5-r8}\n add sp, #20\n str r5, [r9]",
-    // Behind a store that is still on the bus, and to the device itself.
+    // After a store that is still on the bus, and to the device itself.
     "str r5, [r9, #0xF00]\n ldm.w r4, {r0-r3}\n str r5, [r9, #0xF00]\n stm r4!, {r5, r6}\n add r10, r9, #0x40\n stm r10, {r5-r8}",
-    // Into code that has been executed: two functions of two halfwords, which then exchange their places.
+    // Into code that was executed: two functions of two halfwords, which then exchange their
+    // places.
     "ldr r0, =0x20000400\n ldr r1, =0x47702401\n ldr r2, =0x47702602\n stm r0, {r1, r2}\n adds r3, r0, #1\n blx r3\n adds r3, #4\n blx r3\n movs r3, r1\n mov r1, r2\n mov r2, r3\n stm r0, {r1, r2}\n adds r3, r0, #1\n movs r4, #0\n movs r6, #0\n blx r3\n ldm r0, {r7, r8}",
-    // The debug monitor watches the third word of a run; without it BKPT ends the program again.
+    // The debug monitor watches the third word of a run. Without the monitor, BKPT ends the
+    // program.
     "poke 0xE0001020, 0x20000148\n poke 0xE0001028, 7\n poke DEMCR, 0x01010000\n stm r4, {r5-r8}\n nop\n ldm r4, {r0-r3}\n nop\n poke DEMCR, 0x01000000",
-    // The MPU protects the first KiB, where the run is.
+    // The MPU protects the first KiB, which contains the run.
     "poke SHCSR, 0x70000\n ldr r0, =0xE000ED90\n ldr r1, =0x20000010\n str r1, [r0, #12]\n ldr r1, =0x00000013\n str r1, [r0, #16]\n movs r1, #5\n str r1, [r0, #4]\n dsb\n isb\n stmdb r4, {r5-r8}\n bkpt 1",
     "svc 0\n b 2f\n function svcall\n mov r10, #3\n bx lr\n .pool\n 2: str r10, [r9]",
 ];
@@ -69,13 +73,13 @@ const PROGRAMS: [&str; 7] = [
 /// Single accesses.
 const SINGLY: [&str; 7] = [
     "str r5, [r4]\n strh r6, [r4, #4]\n strb r7, [r4, #7]\n ldr r0, [r4]\n ldrh r1, [r4, #4]\n ldrb r2, [r4, #7]\n ldr r3, [r4, r5]\n str r5, [r9]",
-    // Loads in a row, stores in a row, and each behind the other.
+    // Loads in a row, stores in a row, and each after the other.
     "ldr r0, [r4]\n ldr r1, [r4, #4]\n ldrb r2, [r4, #8]\n str r5, [r4]\n str r6, [r4, #4]\n ldr r3, [r4]\n strb r3, [r4, #5]\n ldrh r0, [r4, #4]\n str r0, [r9]",
-    // Behind a store that is still on the bus, and to the device itself.
+    // After a store that is still on the bus, and to the device itself.
     "str r5, [r9, #0xF00]\n ldr r0, [r4]\n str r5, [r9, #0xF00]\n str r6, [r4]\n str r5, [r9, #0xF00]\n ldrb r1, [r4]\n str r5, [r9, #0xF00]\n strh r1, [r9, #0x40]\n ldr r2, [r9]",
-    // Not aligned, and at both ends of the SRAM.
+    // Unaligned, and at both ends of the SRAM.
     "str.w r5, [r4, #1]\n ldr.w r0, [r4, #2]\n strh.w r6, [r4, #3]\n ldrh.w r1, [r4, #1]\n mov r2, #0x20000000\n str r7, [r2]\n add r3, r2, #0x7f00\n strb.w r8, [r3, #255]\n ldr.w r7, [r3, #252]\n ldrb r6, [r2]\n str r7, [r9]",
-    // Into code that has been executed.
+    // Into code that was executed.
     "ldr r0, =0x20000400\n ldr r1, =0x47702401\n ldr r2, =0x47702602\n str r1, [r0]\n adds r3, r0, #1\n blx r3\n str r2, [r0]\n blx r3\n movs r1, #7\n strb r1, [r0]\n blx r3\n movw r1, #0x2609\n strh r1, [r0]\n blx r3\n ldr r7, [r0]",
     // The debug monitor watches a word.
     "poke 0xE0001020, 0x20000148\n poke 0xE0001028, 7\n poke DEMCR, 0x01010000\n str r5, [r4, #8]\n nop\n ldrb r0, [r4, #9]\n nop\n str r5, [r4]\n poke DEMCR, 0x01000000",
@@ -83,7 +87,7 @@ const SINGLY: [&str; 7] = [
     "poke SHCSR, 0x70000\n ldr r0, =0xE000ED90\n ldr r1, =0x20000010\n str r1, [r0, #12]\n ldr r1, =0x00000013\n str r1, [r0, #16]\n movs r1, #5\n str r1, [r0, #4]\n dsb\n isb\n str r5, [r4]\n bkpt 1",
 ];
 
-/// In one go each program does what it does one access after the other.
+/// Each program must do the same with and without the fast paths.
 fn assert_same_in_one_go(programs: &[&str]) {
     for program in programs {
         let singly = outcome(program, None, false);
@@ -91,7 +95,7 @@ fn assert_same_in_one_go(programs: &[&str]) {
     }
 }
 
-/// So it does where an interrupt comes, one cycle later each time.
+/// The same with an interrupt, which comes one cycle later each time.
 fn assert_same_when_interrupted(program: &str) {
     for arrival in 60..90 {
         let singly = outcome(program, Some(arrival), false);

@@ -158,7 +158,7 @@ fn a_coprocessor_that_is_not_there_is_a_usage_fault() {
         board.finish();
         assert_eq!((board.r(5), board.r(6)), (1 << 19, 1 << 30), "{opcode}");
     }
-    // Where the condition fails nothing is asked of the coprocessor (A7.3.2).
+    // If its condition fails, the instruction does not reach the coprocessor (A7.3.2).
     let board = run("movs r0, #1\n it eq\n .inst.w 0xee000000\n movs r7, #7");
     assert_eq!(board.r(7), 7);
 }
@@ -171,7 +171,8 @@ fn a_reset_request_stops_the_run() {
 
 #[test]
 fn a_buffered_store_fails_later_and_without_an_address() {
-    // B3.2.15, IMPRECISERR; Cortex-M4 TRM 3.3.3: stores to memory that answers nowhere go through the write buffer.
+    // B3.2.15, IMPRECISERR; Cortex-M4 TRM 3.3.3: stores to memory that answers nowhere go through
+    // the write buffer.
     let mut board = Board::new(&format!("poke SHCSR, 0x20000\n ldr r0, =0x30000004\n adr r3, 1f\n b 2f\n .pool\n .balign 4\n2: str r1, [r0]\n1: nop\n function bus_fault\n {READ_STATUS}"));
     board.finish();
     assert_eq!((board.r(5), board.r(7)), (1 << 10, 5));
@@ -187,7 +188,7 @@ fn without_the_write_buffer_a_store_fails_at_once() {
 
 #[test]
 fn an_imprecise_fault_waits_under_basepri_and_escalates_where_it_is_disabled() {
-    // B1.5.14: an asynchronous fault pends; only a disabled one becomes a HardFault.
+    // B1.5.14: an asynchronous fault pends. It becomes a HardFault only if it is disabled.
     let masked = "poke SHCSR, 0x20000\n poke 0xE000ED18, 0xc000\n movs r0, #0x80\n msr basepri, r0\n ldr r0, =0x30000004\n str r1, [r0]\n nop\n mov r8, r9\n movs r0, #0\n msr basepri, r0\n nop\n b 1f\n .pool\n function bus_fault\n mov r9, #1\n bx lr\n1:";
     let board = run(masked);
     assert_eq!((board.r(8), board.r(9)), (0, 1));
@@ -207,7 +208,8 @@ fn a_branch_to_an_even_address_is_an_invalid_state() {
 
 #[test]
 fn an_even_vector_is_an_invalid_state_at_the_handler_s_first_instruction() {
-    // B1.5.6: ExceptionTaken loads EPSR.T from the vector; A4.1.1: an instruction with T clear is INVSTATE.
+    // B1.5.6: ExceptionTaken loads EPSR.T from the vector. A4.1.1: an instruction with T clear is
+    // INVSTATE.
     let mut board = Board::new(&format!("ldr r0, =0x20000200\n adr r1, 2f\n str r1, [r0, #44]\n ldr r1, =hard_fault\n str r1, [r0, #12]\n ldr r2, =VTOR\n str r0, [r2]\n svc 0\n .pool\n .balign 4\n2: nop\n function hard_fault\n {READ_STATUS}"));
     board.finish();
     assert_eq!((board.r(5), board.r(6), board.r(7)), (1 << 17, 1 << 30, 3));
@@ -215,7 +217,7 @@ fn an_even_vector_is_an_invalid_state_at_the_handler_s_first_instruction() {
 
 #[test]
 fn a_frame_without_the_thumb_bit_returns_to_an_invalid_state() {
-    // A4.1.1: an instruction with T clear is INVSTATE, also one that has been executed before.
+    // A4.1.1: an instruction with T clear is INVSTATE, even if it has been executed before.
     let mut board = Board::new(&format!("adr r3, 1f\n movs r2, #0\n bl 1f\n svc 0\n .pool\n .balign 4\n1: adds r2, #1\n bx lr\n function svcall\n str r3, [sp, #24]\n movs r0, #0\n str r0, [sp, #28]\n bx lr\n function hard_fault\n {READ_STATUS}"));
     board.finish();
     assert_eq!((board.r(4), board.r(2)), (board.r(3), 1));
@@ -224,7 +226,7 @@ fn a_frame_without_the_thumb_bit_returns_to_an_invalid_state() {
 
 #[test]
 fn floating_point_needs_the_coprocessor_and_the_privilege() {
-    // B3.2.20: CP10 and CP11 = 1 is for privileged code alone.
+    // B3.2.20: CP10 and CP11 = 1 allow access to privileged code only.
     for (cpacr, control, faults) in [
         (0, 0, true),
         (5 << 20, 0, false),
@@ -243,7 +245,8 @@ fn floating_point_needs_the_coprocessor_and_the_privilege() {
 
 #[test]
 fn a_vector_that_cannot_be_read_is_a_hard_fault_and_its_exception_stays_pending() {
-    // B1.5.14, VECTTBL; HardFault's own vector is read from the table again, which must answer there.
+    // B1.5.14, VECTTBL. HardFault's own vector is read from the same table, so that must be
+    // readable.
     let stop =
         Board::new("ldr r2, =VTOR\n ldr r0, =0x10000000\n str r0, [r2]\n svc 0\n .pool").stop();
     assert!(matches!(stop, Stop::Lockup { .. }), "{stop}");

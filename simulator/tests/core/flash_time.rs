@@ -1,15 +1,16 @@
-//! What fetching from flash costs: the prefetch unit, wait states, the accelerator. Expected cycles are worked out by hand
-//! from docs/TIMING.md; a comment beside each says how.
+//! What fetching from flash costs: the prefetch unit, wait states, the accelerator. Expected cycles
+//! are worked out by hand from docs/TIMING.md. A comment beside each says how.
 
 use crate::board::Board;
 
-/// FLASH_ACR: two wait states as at 84 MHz, and the accelerator off or on.
+/// FLASH_ACR: two wait states, as at 84 MHz, and the accelerator off or on.
 const OFF: u32 = 0x002;
 const PREFETCH: u32 = 0x102;
 const CACHES: u32 = 0x602;
 const ON: u32 = 0x702;
 
-/// Cycles per line of straight code made of `instruction`, `count` of which fill a line: 32 lines less 16.
+/// Cycles for a line of straight code. `count` of `instruction` fill a line. Measured as 32 lines
+/// less 16.
 fn per_line(instruction: &str, count: u32, access_control: u32) -> u32 {
     let cycles = |lines: u32| {
         let source = format!(
@@ -26,7 +27,8 @@ fn per_line(instruction: &str, count: u32, access_control: u32) -> u32 {
     (cycles(32) - cycles(16)) / 16
 }
 
-/// The inner loop of the article's segregated list, as gcc 12 -O2 compiles it; ours is the same. Walks `blocks` blocks.
+/// Walks `blocks` blocks. The code is the inner loop of the article's segregated list, as gcc 12
+/// -O2 compiles it; ours is the same.
 fn walk_cycles(blocks: u32, offset: usize, access_control: u32) -> u32 {
     let source = format!(
         "poke DEMCR, 0x01000000\n poke CTRL, 1\n poke FLASH_ACR, {access_control}\n
@@ -53,39 +55,43 @@ fn per_block(offset: usize, access_control: u32) -> f64 {
 
 #[test]
 fn narrow_code_hides_the_reading_of_lines() {
-    // Eight cycles of work a line; the next line is asked for when the word three before leaves, six cycles ahead of need.
+    // A line takes eight cycles of work. The next line is requested when the word three before it
+    // leaves, six cycles before it is needed.
     assert_eq!(per_line("adds r1, #1", 8, OFF), 8);
 }
 
 #[test]
 fn wide_code_waits_for_each_line_unless_it_is_prefetched() {
-    // Four words a line, one a cycle, and two wait states: RM0368 §3.4.2, figure "Sequential 32-bit instruction execution".
+    // A line is four words, one for each cycle, and two wait states: RM0368 §3.4.2, figure
+    // "Sequential 32-bit instruction execution".
     assert_eq!(per_line("add.w r1, r1, #1", 4, OFF), 4 + 2);
     assert_eq!(per_line("add.w r1, r1, #1", 4, 0x004), 4 + 4);
     assert_eq!(per_line("add.w r1, r1, #1", 4, 0x000), 4);
-    // The prefetch begins when its predecessor is there and takes three cycles, less than the four of work.
+    // The prefetch begins when the line before it has arrived. It takes three cycles, and the work
+    // takes four.
     assert_eq!(per_line("add.w r1, r1, #1", 4, PREFETCH), 4);
 }
 
 #[test]
 fn the_walk_costs_what_its_place_in_a_line_makes_it() {
-    // Without waiting: 2 + 1 + 2 + 1 + 1 + 2 (B resolved at decode).
+    // Without waiting: 2 + 1 + 2 + 1 + 1 + 2 (B is resolved at decode).
     assert_eq!(per_block(0, 0x000), 9.0);
-    // t = 0: LDR. Within one line the buffer is full with three words; CMP (t = 5) frees the second, the bus is free, and
-    // the next line is asked for until 8. BCC (t = 7) resolves in 6: its target is asked for in 8, has lost its
-    // line, arrives in 11 and executes in 13.
+    // t = 0: LDR. Within one line the buffer is full with three words. CMP (t = 5) frees the second
+    // word and the bus is free, so the next line is read until 8. BCC (t = 7) resolves in 6. Its
+    // target is requested in 8, must be read again, arrives in 11 and executes in 13.
     assert_eq!(per_block(0, OFF), 13.0);
-    // Two bytes on, the second LDR (t = 3) already frees the word before the next line, which is there in 6; the target
-    // is asked for in 6, arrives in 9 and executes in 11.
+    // Two bytes later, the second LDR (t = 3) already frees the word before the next line, which
+    // arrives in 6. The target is requested in 6, arrives in 9 and executes in 11.
     assert_eq!(per_block(2, OFF), 11.0);
-    // All lines cached: nothing waits anywhere.
+    // With all lines cached, nothing waits.
     for offset in (0..16).step_by(2) {
         assert_eq!(per_block(offset, CACHES), 9.0, "{offset}");
         assert_eq!(per_block(offset, ON), 9.0, "{offset}");
     }
 }
 
-/// From before `branch`, a 16-bit one `offset` bytes into a line, to its target three lines on.
+/// Cycles from before `branch` to its target, three lines later. `branch` has 16 bits and is
+/// `offset` bytes into a line.
 fn branch_cycles(branch: &str, offset: usize, access_control: u32) -> u32 {
     let source = format!(
         "poke DEMCR, 0x01000000\n poke CTRL, 1\n poke FLASH_ACR, {access_control}\n
@@ -101,7 +107,8 @@ fn branch_cycles(branch: &str, offset: usize, access_control: u32) -> u32 {
 
 #[test]
 fn a_return_fetches_meanwhile_what_a_branch_does() {
-    // Both are known in decode (docs/TIMING.md); what is fetched behind them until then keeps the array busy.
+    // Both targets are known in decode (docs/TIMING.md). What is fetched after the branch until
+    // then keeps the array busy.
     let mut lengths = std::collections::BTreeSet::new();
     for access_control in [0x000, OFF, 0x005, PREFETCH, CACHES, ON] {
         for offset in (0..16).step_by(2) {
@@ -119,7 +126,8 @@ fn a_return_fetches_meanwhile_what_a_branch_does() {
 
 #[test]
 fn data_in_flash_waits_unless_its_line_is_cached() {
-    // Two words in different lines, read in turn: two wait states each. The code is cached and leaves the array alone.
+    // Two words in different lines are read in turn, with two wait states each. The code is cached
+    // and does not use the array.
     let cycles = |access_control: u32| {
         let turns = |count: u32| {
             let source = format!(
@@ -141,7 +149,7 @@ fn data_in_flash_waits_unless_its_line_is_cached() {
     assert_eq!(cycles(INSTRUCTIONS_CACHED), 9 + 2 * 2);
 }
 
-/// The rows of docs/TIMING.md: `cargo test --test core walk_by_place -- --nocapture` prints them.
+/// The rows of docs/TIMING.md. `cargo test --test core walk_by_place -- --nocapture` prints them.
 #[test]
 fn walk_by_place() {
     for (name, access_control) in [("off", OFF), ("prefetch", PREFETCH), ("on", ON)] {
@@ -150,7 +158,8 @@ fn walk_by_place() {
             .map(|offset| per_block(offset, access_control))
             .collect();
         println!("accelerator {name}: cycles per block by start modulo 32 (even): {row:?}");
-        // About 12 a block was measured with the accelerator off, wherever the linker had put the loop.
+        // With the accelerator off, about 12 cycles for each block were measured, wherever the
+        // linker had put the loop.
         let near = |cycles: &f64| (cycles - 12.0).abs() <= 0.1 * 12.0;
         assert!(access_control != OFF || row.iter().all(near), "{row:?}");
     }

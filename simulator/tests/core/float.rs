@@ -33,7 +33,7 @@ fn arithmetic_in_single_precision() {
 
 #[test]
 fn fused_operations_round_once() {
-    // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: the last term survives only unrounded.
+    // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24. The last term remains only if the product is not rounded.
     let board = run_float("ldr r0, =0x3f800800\n vmov s0, r0\n vmov s1, #-1.0\n vmov s2, s1\n vmla.f32 s1, s0, s0\n vfma.f32 s2, s0, s0");
     let exact = 2f32.powi(-11) + 2f32.powi(-24);
     assert_eq!((s(&board, 1), s(&board, 2)), (2f32.powi(-11), exact));
@@ -56,7 +56,8 @@ fn conversions_saturate_and_round() {
 
 #[test]
 fn half_precision_converts_exactly() {
-    // 1.5, the smallest subnormal, and the greatest half; 65520 is halfway to the next power and becomes infinity.
+    // 1.5, the smallest subnormal, and the largest half. 65520 is halfway to the next power of two,
+    // and becomes infinity.
     let board = run_float("ldr r0, =0x00013e00\n vmov s0, r0\n vcvtb.f32.f16 s1, s0\n vcvtt.f32.f16 s2, s0\n ldr r1, =0x477fe000\n vmov s3, r1\n vmov s4, r0\n vcvtb.f16.f32 s4, s3\n ldr r1, =0x477ff000\n vmov s3, r1\n vcvtt.f16.f32 s4, s3");
     assert_eq!((s(&board, 1), s(&board, 2)), (1.5, 2f32.powi(-24)));
     assert_eq!(board.core.float_register(4), 0x7C00_7BFF);
@@ -121,7 +122,7 @@ fn transfers_move_singles_doubles_and_lists() {
 
 #[test]
 fn rounding_modes_are_obeyed() {
-    // 1 / 3 = 0.33333334326… to nearest; its neighbour below is one unit less.
+    // 1 / 3 = 0.33333334326… to nearest. The number below is one unit less.
     for (mode, positive, negative) in [
         (0, 0x3EAA_AAAB, 0xBEAA_AAAB),
         (1, 0x3EAA_AAAB, 0xBEAA_AAAA),
@@ -153,7 +154,7 @@ fn flush_to_zero_loses_subnormals_and_says_so() {
     assert_eq!(board.core.fpscr() & 0x9F, 0x88, "IDC and UFC");
 }
 
-/// A handler that uses the FPU or not, and notes EXC_RETURN, SP and FPCCR.
+/// A handler that may use the FPU, and stores EXC_RETURN, SP and FPCCR.
 fn handler(uses_float: bool) -> Board {
     let float = if uses_float { "vmov s0, #7.0" } else { "nop" };
     run_float(&format!("vmov s0, #2.0\n vmov s15, #3.0\n svc 0\n vmov r9, s0\n b 1f\n .pool\n function svcall\n mov r4, lr\n mov r5, sp\n ldr r6, =FPCCR\n ldr r6, [r6]\n {float}\n ldr r7, =FPCCR\n ldr r7, [r7]\n mrs r8, control\n bx lr\n .pool\n1:"))

@@ -1,5 +1,5 @@
-//! Interrupts in the middle of an instruction: LDM, STM and their kin are continued (DDI 0403E, B1.5.10; Cortex-M4 TRM, ARM
-//! DDI 0439D, 3.9.1), divisions restarted (TRM 3.9.1).
+//! Interrupts in the middle of an instruction. LDM, STM and the like are continued (DDI 0403E,
+//! B1.5.10; Cortex-M4 TRM, ARM DDI 0439D, 3.9.1). Divisions are restarted (TRM 3.9.1).
 
 use crate::board::{Board, STACK_TOP};
 use std::collections::BTreeSet;
@@ -8,8 +8,8 @@ use virtual_nucleo::core::Stop;
 /// TRM 3.9.1.
 const ENTRY: u64 = 12;
 
-/// Line 0's handler stores r5, the stacked xPSR and the return address to the device, whose address is in r9, uses the stack itself, and destroys what
-/// exceptions may destroy.
+/// The handler of line 0. It stores r5, the stacked xPSR and the return address to the device,
+/// whose address is in r9. It uses the stack, and destroys what exceptions may destroy.
 const HANDLER: &str = "
         function irq0
         str r5, [r9, #8]
@@ -26,7 +26,8 @@ const HANDLER: &str = "
         .pool
 ";
 
-/// Words 1 to 32 at 0x20000100; r4 = 0x20000140, in their middle; r5 to r8 = 5 to 8; s0 to s15 = 0x100 to 0x10F.
+/// Words 1 to 32 are at 0x20000100. r4 = 0x20000140 points to their middle. r5 to r8 are 5 to 8, s0
+/// to s15 are 0x100 to 0x10F.
 const SETUP: &str = "
         poke CPACR, 0xf00000
         poke ISER, 1
@@ -61,17 +62,18 @@ struct Run {
     outcome: Outcome,
     /// When the instruction begins: two cycles after the mark.
     start: u64,
-    /// When the handler's first instruction executed, the xPSR and the return address that it found, and r5; if it ran.
+    /// If the handler ran: when its first instruction executed, and the xPSR, the return address
+    /// and the r5 that it found.
     handler: Option<(u64, u32, u32, u32)>,
     written: Vec<(u32, u32)>,
     /// When the marks at 0x20 and 0x28 issued.
     marks: [u64; 2],
-    /// When the program came to its end.
+    /// When the program ended.
     end: u64,
     pc: u32,
 }
 
-/// Runs `instruction` behind the mark and a MOV, line 0 rising at `arrival`.
+/// Runs `instruction` after the mark and a MOV. Line 0 rises at `arrival`.
 fn run(instruction: &str, arrival: Option<u64>) -> Run {
     let mut board = Board::new(&format!(
         "{SETUP} {instruction}\n str r5, [r9, #0x24]\n bkpt 0\n .pool\n {HANDLER}"
@@ -113,13 +115,13 @@ fn ici(xpsr: u32) -> u32 {
     xpsr >> 12 & 15
 }
 
-/// The state but for what the handler destroys on purpose and the entry restores: everything must be the same.
+/// Everything must be equal, except what the handler destroys and the entry restores.
 fn assert_same(plain: &Run, interrupted: &Run, what: &str) {
     assert_eq!(plain.outcome, interrupted.outcome, "{what}");
 }
 
-/// All kinds, with and without write-back; the cycles that the TRM's tables give them, and the register that EPSR.ICI
-/// holds when an interrupt arrives at the given transfer.
+/// All kinds, with and without write-back. For each: its cycles by the TRM's tables, and the
+/// register in EPSR.ICI when an interrupt arrives at each transfer.
 const MULTIPLES: [(&str, u64, &[u32]); 10] = [
     ("ldm.w r4, {r0-r3, r5-r8}", 9, &[1, 2, 3, 5, 6, 7, 8]),
     ("ldm.w r4!, {r0-r3, r5-r8}", 9, &[1, 2, 3, 5, 6, 7, 8]),
@@ -135,7 +137,8 @@ const MULTIPLES: [(&str, u64, &[u32]); 10] = [
 
 #[test]
 fn a_multiple_is_continued_where_the_interrupt_ended_it() {
-    // B1.5.10: ICI is the next register, the result that of an instruction in one go. TRM table 7-1 and 3-1: 1 + N cycles.
+    // B1.5.10: ICI is the next register, and the result is the same as without an interrupt. TRM
+    // tables 7-1 and 3-1: 1 + N cycles.
     for (instruction, cycles, registers) in MULTIPLES {
         let plain = run(instruction, None);
         let start = plain.start;
@@ -155,8 +158,9 @@ fn a_multiple_is_continued_where_the_interrupt_ended_it() {
 
 #[test]
 fn the_latency_is_that_of_the_entry() {
-    // TRM 3.9.1: at most twelve cycles with memory that does not wait. Here an instruction whose last address is on the
-    // bus is finished first, in one cycle or two, and a load to an odd S register is not parted from its even one.
+    // TRM 3.9.1: at most twelve cycles if memory does not wait. Here an instruction whose last
+    // address is on the bus is finished first, in one cycle or two. A load to an odd S register is
+    // not separated from its even one.
     for (instruction, cycles, _) in MULTIPLES {
         let start = run(instruction, None).start;
         for arrival in start..start + cycles {
@@ -197,7 +201,8 @@ fn a_pop_is_continued_and_its_words_survive_the_frame() {
 
 #[test]
 fn transfers_are_made_once() {
-    // The device counts: continued means that none is repeated; TRM 3.9.1: inside an IT block the instruction is restarted.
+    // The device counts writes. A continued instruction repeats none. TRM 3.9.1: inside an IT block
+    // the instruction is restarted.
     let writes = |it: &str, arrival: Option<u64>| -> Vec<u32> {
         let run = run(
             &format!("add r10, r9, #0x40\n {it} r10, {{r5-r8}}"),
@@ -225,7 +230,7 @@ fn transfers_are_made_once() {
 
 #[test]
 fn inside_an_it_block_the_bits_keep_its_state() {
-    // B1.4.2: IT goes before ICI, which shares its bits.
+    // B1.4.2: IT and ICI share their bits, and IT has priority.
     let program = "itt eq\n ldmeq.w r4!, {r0-r3, r6-r8}\n addeq r5, #1";
     let plain = run(program, None);
     let mut inside = 0;
@@ -242,7 +247,8 @@ fn inside_an_it_block_the_bits_keep_its_state() {
 
 #[test]
 fn a_load_of_its_own_base_goes_on_from_before_the_base() {
-    // TRM 3.9.1. r4 is the third register: before it is loaded, as always; then from r4; and restarted if it is the first.
+    // TRM 3.9.1. r4 is the third register. Before it is loaded, the load continues as always. After
+    // that it continues from r4. If r4 is the first register, it is restarted.
     let plain = run("ldm.w r4, {r2-r8}", None);
     let start = plain.start;
     for (n, expected) in [3, 4, 4, 4, 4, 4].iter().enumerate() {
@@ -295,7 +301,7 @@ fn dismcycint_makes_the_interrupt_wait() {
 
 #[test]
 fn a_division_is_abandoned_and_restarted() {
-    // TRM 3.9.1: the return address is the division itself, and its operands are as they were.
+    // TRM 3.9.1: the return address is that of the division, and its operands are unchanged.
     let program = "mov.w r7, r7\n udiv r4, r4, r5";
     let plain = run(program, None);
     let mut abandoned = 0;
@@ -312,7 +318,8 @@ fn a_division_is_abandoned_and_restarted() {
 
 #[test]
 fn a_fault_restarts_what_an_interrupt_had_ended() {
-    // TRM 3.9.1: a fault restores the original base. The last two of six words lie beyond the memory's end.
+    // TRM 3.9.1: a fault restores the original base. The last two of six words are beyond the end
+    // of memory.
     let source = format!("{SETUP} ldr r4, =0x20008008\n b 3f\n .pool\n .balign 16\n 3: str r5, [r9, #0x28]\n mov.w r7, r7\n ldmdb r4!, {{r0-r3, r5, r6}}\n bkpt 1\n .pool\n {HANDLER}\n function hard_fault\n ldr r10, [sp, #28]\n mov r11, r4\n ldr r12, [sp, #24]\n bkpt 0");
     let finished = |lines: &[(u64, u16, bool)]| {
         let mut board = Board::new(&source.replace("poke ISER", "sub sp, #64\n poke ISER"));
@@ -384,8 +391,8 @@ fn slices_do_not_move_the_interruption() {
 
 #[test]
 fn a_float_division_is_finished_beside_the_entry() {
-    // ARM, "What is the behavior when an exception occurs while executing a floating operation": neither abandoned nor
-    // waited for. The return address is the next instruction.
+    // ARM, "What is the behavior when an exception occurs while executing a floating operation": it
+    // is neither abandoned nor waited for. The return address is the next instruction.
     for instruction in ["vdiv.f32 s20, s1, s2", "vsqrt.f32 s20, s1"] {
         let plain = run(instruction, None);
         assert_eq!(plain.end, plain.start + 14, "TRM table 7-1");
@@ -401,7 +408,8 @@ fn a_float_division_is_finished_beside_the_entry() {
 
 #[test]
 fn saving_floats_late_starts_over_after_an_interrupt() {
-    // TRM 7.2.7: SVCall's first float saves seventeen words, which a higher priority interrupts.
+    // TRM 7.2.7: the first floating-point instruction of SVCall saves seventeen words. A higher
+    // priority interrupts that.
     let source = format!("{SETUP} poke SHPR2, 0x80000000\n svc 0\n vmov r10, s0\n bkpt 0\n .pool\n function svcall\n str r5, [r9, #0x28]\n mov.w r7, r7\n vmov s0, r5\n str r5, [r9, #0x2c]\n bx lr\n {HANDLER}");
     let finished = |lines: &[(u64, u16, bool)]| {
         let mut board = Board::new(&source);

@@ -2,7 +2,7 @@
 
 use crate::board::{Board, STACK_TOP};
 
-/// A thread with its own S0, S15, S16 and FPSCR calls SVC; `fpccr` chooses the way.
+/// A thread with its own S0, S15, S16 and FPSCR calls SVC. `fpccr` selects how they are saved.
 fn program(fpccr: u32, handler: &str) -> String {
     format!("poke CPACR, 0xf00000\n poke FPCCR, {fpccr}\n ldr r0, =0x3f800000\n vmov s0, r0\n ldr r0, =0x40000000\n vmov s15, r0\n ldr r0, =0x40400000\n vmov s16, r0\n mov r0, #0x03000000\n vmsr fpscr, r0\n svc 0\n vmrs r10, fpscr\n mrs r11, control\n bkpt 0\n .pool\n function svcall\n mov r4, lr\n mov r5, sp\n {handler}\n .pool")
 }
@@ -30,8 +30,8 @@ fn floats_are_intact(board: &Board) {
 fn lazily_the_space_is_reserved_and_nothing_written() {
     let board = finished(LAZY, &format!("{STATUS} bx lr"));
     assert_eq!((board.r(4), board.r(5)), (0xFFFF_FFE9, STACK_TOP - 0x68));
-    // LSPACT; the context was Thread mode's (bit 3), HardFault could be taken there (bit 4), the disabled MemManage and
-    // BusFault could not (bits 5 and 6).
+    // LSPACT. The context was Thread mode's (bit 3). HardFault could be taken there (bit 4).
+    // MemManage and BusFault were disabled and could not (bits 5 and 6).
     assert_eq!(board.r(7), 0xC000_0019);
     assert_eq!((board.r(8), board.r(9)), (STACK_TOP - 0x68 + 0x20, 0));
     floats_are_intact(&board);
@@ -94,7 +94,7 @@ fn both_contexts_survive_when_handlers_nest() {
 
 #[test]
 fn a_reservation_in_memory_that_is_not_there_fails_when_it_is_used() {
-    // B3.2.15, LSPERR: FPCAR pointed elsewhere by the handler.
+    // B3.2.15, LSPERR: the handler has moved FPCAR.
     let mut board = Board::new(&format!(
         "{}\n function hard_fault\n ldr r5, =CFSR\n ldr r5, [r5]\n bkpt 0\n .pool",
         program(LAZY, "poke FPCAR, 0x10000000\n vmov s0, r0\n bkpt 1")
@@ -105,7 +105,8 @@ fn a_reservation_in_memory_that_is_not_there_fails_when_it_is_used() {
 
 #[test]
 fn saving_costs_a_cycle_a_word_when_it_happens() {
-    // TRM 7.2.2 and ARM's figures: 17 words, at entry or at the first use; a return that was never saved reads none.
+    // TRM 7.2.2 and ARM's figures: 17 words, at entry or at the first use. A return reads none if
+    // none was saved.
     let cycles = |fpccr, handler: &str| {
         let board = finished(fpccr, handler);
         board.core.cycles()
@@ -118,7 +119,7 @@ fn saving_costs_a_cycle_a_word_when_it_happens() {
 
 #[test]
 fn fpca_follows_the_first_float_and_msr() {
-    // B1.4.4, CONTROL.FPCA: set by `ExecuteFPCheck` where FPCCR.ASPEN is set, and writable.
+    // B1.4.4, CONTROL.FPCA: `ExecuteFPCheck` sets it if FPCCR.ASPEN is set. It is also writable.
     for (fpccr, expected) in [(LAZY, [0, 4, 0, 4]), (OFF, [0, 0, 0, 4])] {
         let mut board = Board::new(&format!("poke CPACR, 0xf00000\n poke FPCCR, {fpccr}\n mrs r4, control\n vmov s0, r4\n mrs r5, control\n movs r0, #0\n msr control, r0\n isb\n mrs r6, control\n movs r0, #4\n msr control, r0\n isb\n mrs r7, control\n bkpt 0\n .pool"));
         board.finish();

@@ -108,7 +108,8 @@ fn an_unmodelled_register_stops_the_run_with_its_name() {
 
 #[test]
 fn bit_bands_of_peripherals_and_of_nothing() {
-    // TRM 3.7: 0x42000000 is the alias of 0x40000000; a write reads and writes the whole word; bytes see the bit too.
+    // TRM 3.7: 0x42000000 is the alias of 0x40000000. A write reads and writes the whole word. Byte
+    // accesses see the bit too.
     let board = run("ldr r2, =0x42000000 + 4*31\n movs r4, #0xff\n strb r4, [r2]\n ldr r0, =0x20000000\n movs r1, #0x80\n str r1, [r0]\n ldr r3, =0x22000000 + 4*7\n ldrb r5, [r3]\n ldrh r6, [r3, #4]");
     let (offset, value, _) = board.memory.written[0];
     assert_eq!((offset, value >> 31), (0, 1));

@@ -1,4 +1,5 @@
-//! The debug monitor (DDI 0403E, C1.4–C1.5; DEMCR C1.6.5): debug events as an exception while halting debug is off.
+//! The debug monitor (DDI 0403E, C1.4–C1.5; DEMCR C1.6.5): debug events as an exception, while
+//! halting debug is off.
 
 use crate::board::Board;
 use virtual_nucleo::bus::Width;
@@ -8,7 +9,7 @@ const MON_EN: u32 = 1 << 16;
 const MON_STEP: u32 = 1 << 18;
 const HFSR_DEBUGEVT: u32 = 1 << 31;
 
-/// `enable bits` writes DEMCR; `finish` ends the run at a BKPT that no monitor takes.
+/// `enable bits` writes DEMCR. `finish` ends the run by a BKPT that no monitor takes.
 const MACROS: &str = "
         .equ DFSR, 0xE000ED30
         .macro finish
@@ -23,7 +24,8 @@ const MACROS: &str = "
         .endm
 ";
 
-/// Runs `program`; r4 is the return address, r5 DFSR, r6 HFSR, r7 the exception number in the handler that ends it.
+/// Runs `program`. In the handler that ends it, r4 is the return address, r5 DFSR, r6 HFSR, r7 the
+/// exception number.
 fn run(program: &str) -> Board {
     let mut board = Board::new(&format!("{MACROS} {program}"));
     board.finish();
@@ -34,7 +36,7 @@ const REPORT: &str = "ldr r4, [sp, #24]\n ldr r5, =DFSR\n ldr r6, [r5, #-4]\n ld
 
 #[test]
 fn a_breakpoint_calls_the_monitor_with_its_own_address() {
-    // B1.5.6, table B1-8: of BKPT, the address of the instruction itself.
+    // B1.5.6, table B1-8: the return address of BKPT is its own.
     let board = run(&format!("enable {MON_EN}\n adr r3, 1f\n b 1f\n .pool\n .balign 4\n 1: bkpt 7\n nop\n function debug_monitor\n {REPORT}"));
     assert_eq!(board.r(4), board.r(3));
     assert_eq!((board.r(5), board.r(6), board.r(7)), (1 << 1, 0, 12));
@@ -42,7 +44,7 @@ fn a_breakpoint_calls_the_monitor_with_its_own_address() {
 
 #[test]
 fn a_breakpoint_that_the_priority_keeps_out_is_a_hard_fault() {
-    // C1.4: DEBUGEVT tells it from other escalations. SHPR3 has the monitor's priority in its low byte.
+    // C1.4: DEBUGEVT marks this escalation. The low byte of SHPR3 is the monitor's priority.
     for mask in ["cpsid i", "movs r0, #0x40\n msr basepri, r0"] {
         let board = run(&format!("poke SHPR3, 0x60\n enable {MON_EN}\n {mask}\n bkpt 7\n .pool\n function hard_fault\n {REPORT}"));
         assert_eq!(
@@ -64,7 +66,7 @@ fn a_breakpoint_in_hard_fault_locks_up() {
 
 #[test]
 fn a_comparator_calls_the_monitor_before_its_instruction() {
-    // C1.11.1; FP_CTRL, FP_COMP0. The handler switches the comparator off and returns.
+    // C1.11.1; FP_CTRL, FP_COMP0. The handler turns the comparator off and returns.
     let board = run(&format!("enable {MON_EN}\n poke 0xE0002000, 3\n adr r3, 1f\n orr r1, r3, #0x40000000\n orr r1, #1\n ldr r0, =0xE0002008\n str r1, [r0]\n movs r2, #0\n b 1f\n .pool\n .balign 4\n 1: add r2, #1\n nop\n finish\n function debug_monitor\n ldr r4, [sp, #24]\n mov r8, r2\n ldr r5, =DFSR\n ldr r5, [r5]\n poke 0xE0002008, 0\n bx lr\n .pool"));
     assert_eq!(board.r(4), board.r(3));
     assert_eq!((board.r(8), board.r(2), board.r(5)), (0, 1, 1 << 1));
@@ -82,14 +84,14 @@ fn a_watchpoint_calls_the_monitor_behind_its_access() {
 
 #[test]
 fn a_watchpoint_at_too_high_a_priority_is_ignored() {
-    // C1.4: of debug events that the monitor cannot take only breakpoints escalate.
+    // C1.4: if the monitor cannot take a debug event, only breakpoints escalate.
     let board = run(&format!("{WATCH} enable {MON_EN}\n cpsid i\n str r9, [r8]\n cpsie i\n nop\n ldr r5, =DFSR\n ldr r5, [r5]\n finish\n function debug_monitor\n add r10, #1\n bx lr"));
     assert_eq!((board.r(10), board.r(5)), (0, 0));
 }
 
 #[test]
 fn mon_pend_waits_for_its_priority() {
-    // DEMCR.MON_PEND reads as the exception's state, and clears it too.
+    // DEMCR.MON_PEND reads as the exception's pending state, and clears it too.
     let board = run("cpsid i\n enable 0x30000\n ldr r6, [r0]\n mov r7, r10\n enable 0x10000\n ldr r8, [r0]\n cpsie i\n nop\n mov r9, r10\n enable 0x30000\n nop\n finish\n function debug_monitor\n add r10, #1\n bx lr");
     assert_eq!((board.r(6), board.r(7)), (0x3_0000, 0));
     assert_eq!((board.r(8), board.r(9)), (0x1_0000, 0), "taken back");
@@ -104,20 +106,21 @@ fn without_mon_en_a_pended_monitor_waits() {
 
 #[test]
 fn mon_step_executes_one_instruction_at_a_time() {
-    // C1.5.5: from the monitor's return one instruction is executed, then the monitor is pended; DFSR.HALTED. Each call
-    // notes r2, which the instructions count up; the fifth ends the stepping.
+    // C1.5.5: after the monitor returns, one instruction executes, then the monitor is pended with
+    // DFSR.HALTED. Each call stores r2, which the instructions count up. The fifth call ends the
+    // stepping.
     let board = run(&format!("movs r2, #0\n ldr r8, =0x20000200\n enable {}\n add r2, #1\n add r2, #1\n add r2, #1\n it eq\n addeq r2, #1\n add r2, #1\n add r2, #1\n finish\n function debug_monitor\n str r2, [r8], #4\n ldr r5, =DFSR\n ldr r5, [r5]\n add r10, #1\n cmp r10, #5\n bne 1f\n enable {MON_EN}\n 1: bx lr\n .pool", MON_EN | MON_STEP));
     let mut board = board;
     let seen = [0, 1, 2, 3, 4].map(|n| board.memory.word(0x2000_0200 + 4 * n));
-    // Stepping begins behind the store to DEMCR. IT is a step of its own.
+    // Stepping begins after the store to DEMCR. IT is a step of its own.
     assert_eq!(seen, [1, 2, 3, 3, 4]);
     assert_eq!((board.r(2), board.r(10), board.r(5)), (6, 5, 1));
 }
 
 #[test]
 fn stepping_begins_when_the_monitor_is_let_in() {
-    // C1.5.5: what the monitor cannot preempt is not stepped. Behind the unmasking: three ADD and the LDR and MOVS of `finish`,
-    // whose STR switches the monitor off.
+    // C1.5.5: what the monitor cannot preempt is not stepped. After the unmasking come three ADD,
+    // and the LDR and MOVS of `finish`, whose STR turns the monitor off.
     for (mask, unmask) in [
         (
             "movs r0, #0x20\n msr basepri, r0\n movs r0, #0",
@@ -137,7 +140,8 @@ fn stepping_begins_when_the_monitor_is_let_in() {
 
 #[test]
 fn exceptions_above_the_monitor_are_not_stepped() {
-    // C1.5.5: PendSV (0x20) runs through; SysTick's handler (0x80), below the monitor (0x40), is stepped.
+    // C1.5.5: PendSV (0x20) runs without steps. SysTick's handler (0x80) is below the monitor
+    // (0x40) and is stepped.
     let calls = |pend: u32| {
         let board = run(&format!("poke SHPR3, 0x80200040\n movs r8, #0\n cpsid i\n enable {}\n poke ICSR, {pend}\n cpsie i\n nop\n nop\n ldr r0, =DEMCR\n movs r1, #0\n str r1, [r0]\n bkpt 0\n .pool\n function handler\n function pendsv\n function systick\n mov r9, r10\n nop\n nop\n nop\n mov r11, r10\n bx lr\n function debug_monitor\n add r10, #1\n bx lr", MON_EN | MON_STEP));
         board.r(11) - board.r(9)
@@ -148,7 +152,7 @@ fn exceptions_above_the_monitor_are_not_stepped() {
 
 #[test]
 fn halting_debug_goes_before_the_monitor() {
-    // C1.4: with C_DEBUGEN the monitor is never entered; BKPT halts, and MON_PEND waits.
+    // C1.4: with C_DEBUGEN the monitor is never entered. BKPT halts, and MON_PEND waits.
     let mut board = Board::new(&format!("{MACROS} enable 0x30000\n movs r4, #1\n bkpt 0\n .pool\n function debug_monitor\n movs r4, #9\n bx lr"));
     let Board { core, memory, .. } = &mut board;
     core.debug_write(memory, 0xE000_EDF0, Width::Word, 0xA05F_0001)
@@ -160,7 +164,8 @@ fn halting_debug_goes_before_the_monitor() {
 
 #[test]
 fn a_reset_switches_the_monitor_off_and_leaves_tracing_on() {
-    // Cortex-M3 TRM (DDI 0337) 10.2.4: bits 19 to 16 are cleared on a core reset, the others at power-up only.
+    // Cortex-M3 TRM (DDI 0337) 10.2.4: a core reset clears bits 19 to 16. Only power-up clears the
+    // others.
     let mut board = Board::new("1: b 1b");
     let Board { core, memory, .. } = &mut board;
     core.debug_write(memory, 0xE000_EDFC, Width::Word, 0x010F_0001)

@@ -2,7 +2,8 @@
 
 use crate::board::Board;
 
-/// `region number, base, attributes`; then `protect control` turns the unit on. Attributes are RASR without ENABLE.
+/// `region number, base, attributes`, then `protect control` turns the unit on. Attributes are RASR
+/// without ENABLE.
 const MACROS: &str = "
         .equ MPU, 0xE000ED90
         .macro region number, base, attributes
@@ -50,7 +51,7 @@ fn size(log2: u32) -> u32 {
 /// Normal memory.
 const NORMAL: u32 = 1 << 17;
 
-/// Region 0 gives everyone the code, region 1 the stack.
+/// Region 0 gives the code to everyone, region 1 the stack.
 fn base_regions() -> String {
     let code = READ_ONLY | NORMAL | size(16);
     let stack = FULL | NORMAL | XN | size(12);
@@ -63,7 +64,7 @@ fn run(program: &str) -> Board {
     board
 }
 
-/// CFSR and MMFAR after `program` with region 2 over the first KiB of SRAM; 0 if nothing faulted.
+/// CFSR and MMFAR after `program`, with region 2 over the first KiB of SRAM. 0 if nothing faulted.
 fn outcome(attributes: u32, control: u32, program: &str) -> (u32, u32) {
     let board = run(&format!("{} region 2, 0x20000000, {}\n protect {control}\n ldr r8, =0x20000040\n movs r5, #0\n movs r6, #0\n {program}", base_regions(), attributes | size(10)));
     (
@@ -135,7 +136,7 @@ fn the_highest_region_that_covers_an_address_decides() {
 
 #[test]
 fn a_disabled_subregion_leaves_its_eighth_to_others() {
-    // B3.5.1: bit n of SRD takes the n-th eighth of the region out; 1 KiB has eighths of 128 bytes.
+    // B3.5.1: bit n of SRD removes the n-th eighth of the region. An eighth of 1 KiB is 128 bytes.
     assert_eq!(outcome(NONE | NORMAL | 1 << 8, 5, "ldr r1, [r8]"), FINE);
     assert_eq!(outcome(NONE | NORMAL | 2 << 8, 5, "ldr r1, [r8]"), DATA);
     let second = outcome(NONE | NORMAL | 1 << 8, 5, "ldr r1, [r8, #0x40]");
@@ -182,14 +183,15 @@ fn stacking_and_unstacking_faults_have_bits_of_their_own() {
     let stack = "ldr r0, =0x20000100\n msr psp, r0\n movs r0, #2\n msr control, r0\n isb\n";
     let program = format!("{stack} svc 0");
     assert_eq!(outcome(NONE | NORMAL, 1, &program), (1 << 4, 0));
-    // The handler takes the thread's stack away; the frame was written before.
+    // The handler removes access to the thread's stack. The frame was written before.
     let board = run(&format!("{} region 2, 0x20000000, {}\n protect 5\n {stack} movs r5, #0\n svc 0\n b 1f\n .pool\n function svcall\n region 2, 0x20000000, {}\n bx lr\n .pool\n1:", base_regions(), FULL | NORMAL | size(10), NONE | NORMAL | size(10)));
     assert_eq!((board.r(5), board.r(7)), (1 << 3, 4));
 }
 
 #[test]
 fn registers_read_as_the_manual_says() {
-    // B3.5.5-B3.5.9: eight regions; RBAR selects by VALID and reads REGION; the aliases are the same registers.
+    // B3.5.5-B3.5.9: eight regions. RBAR selects by VALID and reads REGION. The aliases are the
+    // same registers.
     let board = run("ldr r0, =MPU\n ldr r4, [r0]\n ldr r1, =0x20000413\n str r1, [r0, #12]\n ldr r5, [r0, #8]\n ldr r6, [r0, #12]\n ldr r1, =0xffffffff\n str r1, [r0, #24]\n ldr r7, [r0, #16]\n ldr r8, [r0, #0x28]\n movs r1, #7\n strb r1, [r0, #16]\n ldr r9, [r0, #16]");
     assert_eq!([4, 5, 6].map(|n| board.r(n)), [0x800, 3, 0x2000_0403]);
     assert_eq!(

@@ -12,11 +12,11 @@ fn order(program: &str) -> u32 {
 
 #[test]
 fn the_group_decides_who_preempts_and_the_rest_who_comes_first() {
-    // B3.2.6: with PRIGROUP = n, bits 7 to n + 1 are the group. Line 2, of priority 0x60, pends lines 1 (0x50) and
-    // 0 (0x40) and then appends its own digit.
+    // B3.2.6: with PRIGROUP = n, bits 7 to n + 1 are the group. Line 2 has priority 0x60. It pends
+    // lines 1 (0x50) and 0 (0x40), then appends its own digit.
     for (prigroup, expected) in [
         (0, 0x123), // all four bits group: line 0 preempts, then line 1
-        (4, 0x123), // bits 7 to 5: 0x40 and 0x50 are one group, above 0x60's; line 0 comes first in it
+        (4, 0x123), // bits 7 to 5: 0x40 and 0x50 are one group, above that of 0x60
         (5, 0x312), // bits 7 to 6: all in one group, nothing preempts; then by subpriority
         (7, 0x312), // no group at all
     ] {
@@ -34,7 +34,8 @@ fn the_group_decides_who_preempts_and_the_rest_who_comes_first() {
 
 #[test]
 fn basepri_compares_groups() {
-    // `ExecutionPriority`: BASEPRI loses its subpriority bits. With PRIGROUP 5, 0x50 masks all of 0x40 to 0x7F.
+    // `ExecutionPriority`: BASEPRI loses its subpriority bits. With PRIGROUP 5, 0x50 masks all of
+    // 0x40 to 0x7F.
     for (prigroup, expected) in [(0, 1), (5, 0)] {
         let program = format!("poke AIRCR, 0x05fa0000 + {prigroup} * 256\n poke IPR, 0x40\n movs r0, #0x50\n msr basepri, r0\n poke ISPR, 1\n nop\n mov r7, r8\n movs r0, #0\n msr basepri, r0\n nop");
         let board = run(&format!("poke ISER, 7\n {program}\n {HANDLERS}"));
@@ -57,7 +58,7 @@ fn a_priority_has_four_bits_and_a_key_guards_the_grouping() {
 
 #[test]
 fn of_equal_priorities_the_lower_number_comes_first() {
-    // PendSV and SysTick pend by ICSR, lines 0 and 1 by ISPR; all have priority 0.
+    // PendSV and SysTick are pended by ICSR, lines 0 and 1 by ISPR. All have priority 0.
     assert_eq!(
         order("cpsid i\n poke ISPR, 3\n poke ICSR, 0x14000000\n cpsie i\n nop"),
         0xEF12
@@ -76,7 +77,7 @@ fn a_disabled_line_stays_pending() {
 
 #[test]
 fn nmi_passes_every_mask_and_its_return_leaves_faultmask() {
-    // `DeActivate` (B1.5.8): only a return from another handler than NMI clears FAULTMASK.
+    // `DeActivate` (B1.5.8): a return from any handler but NMI clears FAULTMASK.
     let board = run(&format!("cpsid f\n cpsid i\n poke ICSR, 0x80000000\n nop\n mrs r6, faultmask\n mov r7, r8\n {HANDLERS}"));
     assert_eq!((board.r(6), board.r(7)), (1, 9));
 }
@@ -89,14 +90,14 @@ fn a_handler_s_return_clears_faultmask_and_leaves_primask() {
 
 #[test]
 fn faultmask_cannot_be_set_in_nmi() {
-    // B1.4.3: only where the execution priority is above -1.
+    // B1.4.3: only if the execution priority is above -1.
     let board = run("poke ICSR, 0x80000000\n nop\n b 1f\n .pool\n function nmi\n cpsid f\n mrs r6, faultmask\n add r7, #1\n bx lr\n1:");
     assert_eq!((board.r(6), board.r(7)), (0, 1));
 }
 
 #[test]
 fn basepri_does_not_lower_a_handler() {
-    // Line 0 (0x40) runs and sets BASEPRI to 0x80: line 1 (0x60) still waits for line 0's end.
+    // Line 0 (0x40) runs and sets BASEPRI to 0x80. Line 1 (0x60) still waits until line 0 ends.
     let board = run("poke ISER, 7\n poke IPR, 0x6040\n poke ISPR, 1\n nop\n b 1f\n .pool\n function irq0\n movs r0, #0x80\n msr basepri, r0\n poke ISPR, 2\n nop\n mov r7, r8\n bx lr\n .pool\n function irq1\n mov r8, #1\n bx lr\n1:");
     assert_eq!((board.r(7), board.r(8)), (0, 1));
 }

@@ -1,4 +1,5 @@
-//! DWT's counters of what cycles went to (DDI 0403E, C1.8): CPICNT, EXCCNT, SLEEPCNT, LSUCNT, FOLDCNT.
+//! DWT's counters of where cycles went (DDI 0403E, C1.8): CPICNT, EXCCNT, SLEEPCNT, LSUCNT,
+//! FOLDCNT.
 
 use crate::board::Board;
 use virtual_nucleo::bus::Width;
@@ -14,7 +15,7 @@ const FOLDCNT: u32 = 0xE000_1018;
 /// CPIEVTENA to FOLDEVTENA (C1.8.7).
 const ALL: u32 = 0x1F << 17;
 
-/// By how much the counter at `register` grows over `program`, less over nothing.
+/// How much the counter at `register` counts for `program`, less what it counts for an empty one.
 fn counted(register: u32, program: &str) -> u32 {
     let measure = |program: &str| {
         let source = format!("poke CPACR, 0xf00000\n poke ISER, 1\n poke DEMCR, 0x01000000\n poke CTRL, {ALL}\n ldr r11, ={register}\n ldr r12, =0x20000100\n mov r8, #8\n nop\n b 1f\n .pool\n .balign 16\n 1: ldr r9, [r11]\n mov.w r7, r7\n mov.w r7, r7\n {program}\n mov.w r7, r7\n mov.w r7, r7\n ldr r10, [r11]\n bkpt 0\n .pool\n function svcall\n bx lr\n function irq0\n bx lr");
@@ -28,7 +29,8 @@ fn counted(register: u32, program: &str) -> u32 {
 
 #[test]
 fn each_counter_counts_its_own_cycles() {
-    // C1.8.8–C1.8.12; the cycles are those of TRM tables 3-1 and 7-1, and of 3.9.1: 12 into an exception, 10 out of it.
+    // C1.8.8–C1.8.12. The cycles are those of TRM tables 3-1 and 7-1, and of 3.9.1: 12 into an
+    // exception, 10 out of it.
     for (program, cpi, exceptions, load_store, fold) in [
         ("add.w r0, r1, r2", 0, 0, 0, 0),
         ("mla r0, r1, r2, r3", 1, 0, 0, 0),
@@ -39,7 +41,7 @@ fn each_counter_counts_its_own_cycles() {
         ("stm.w r12, {r0-r3}", 0, 0, 4, 0),
         ("vldmia r12, {s0-s7}", 0, 0, 8, 0),
         ("push.w {r0-r3}\n add.w sp, sp, #16", 0, 0, 4, 0),
-        // 16-bit instructions, of which the prefetch buffer has the next ones when the IT folds.
+        // 16-bit instructions, so that the prefetch buffer holds the next ones when the IT folds.
         (
             "nop\n nop\n nop\n nop\n nop\n nop\n it eq\n addeq r0, #1",
             0,
@@ -58,7 +60,7 @@ fn each_counter_counts_its_own_cycles() {
 
 #[test]
 fn sleep_is_counted_apart() {
-    // The line rises at 2,000; CYCCNT less the other counters is what was slept.
+    // The line rises at 2,000. CYCCNT less the other counters is the sleep.
     let slept = counted(SLEEPCNT, "wfi");
     let mut board = Board::new("poke ISER, 1\n wfi\n bkpt 0\n .pool\n function irq0\n bx lr");
     write(&mut board, DEMCR, 0x0100_0000);
@@ -73,7 +75,8 @@ fn sleep_is_counted_apart() {
     assert!(slept > 0);
 }
 
-/// Everything that costs: loops, literal loads, multiples, divisions, floats, IT blocks, SVC, interrupts, faults, sleep.
+/// Everything that costs cycles: loops, literal loads, multiples, divisions, floats, IT blocks,
+/// SVC, interrupts, faults, sleep.
 const MIXTURE: &str = "
         poke CPACR, 0xf00000
         poke ISER, 1
@@ -146,7 +149,7 @@ fn read(board: &mut Board, address: u32) -> u64 {
 /// The counters, in the order of their registers.
 const COUNTERS: [u32; 5] = [CPICNT, EXCCNT, SLEEPCNT, LSUCNT, FOLDCNT];
 
-/// Runs to the end and returns what each of `COUNTERS` counted: they are read before they can wrap.
+/// Runs to the end. Returns what each of `COUNTERS` counted. They are read before they can wrap.
 fn totals(board: &mut Board) -> [u64; 5] {
     let mut last = COUNTERS.map(|register| read(board, register));
     let mut totals = [0; 5];
@@ -163,7 +166,7 @@ fn totals(board: &mut Board) -> [u64; 5] {
     }
 }
 
-/// A program of everything, with interrupts; `ctrl` is DWT_CTRL.
+/// A program with a bit of everything, and interrupts. `ctrl` is DWT_CTRL.
 pub fn mixture(timing: Timing, ctrl: u32) -> Board {
     let mut board = Board::with_timing(MIXTURE, timing);
     write(&mut board, DEMCR, 0x0100_0000);

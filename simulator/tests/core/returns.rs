@@ -4,7 +4,7 @@ use crate::board::{run, Board, STACK_TOP};
 
 const REPORT: &str = "function hard_fault\n mov r9, lr\n ldr r5, =CFSR\n ldr r5, [r5]\n mrs r7, ipsr\n bkpt 0\n .pool\n";
 
-/// CFSR, IPSR and LR in the handler of the fault that returning with r0 from SVCall raises.
+/// CFSR, IPSR and LR in the handler of the fault that a return from SVCall with r0 raises.
 fn refused(before: &str, inside: &str) -> (u32, u32, u32) {
     let mut board = Board::new(&format!(
         "{before}\n svc 0\n bkpt 1\n .pool\n function svcall\n {inside}\n .pool\n {REPORT}"
@@ -37,7 +37,8 @@ fn returns_are_taken_by_every_way_into_the_pc() {
 
 #[test]
 fn a_mov_to_the_pc_is_no_return() {
-    // B1.5.8: BX, POP, LDM and LDR only; MOV PC branches, to a region where nothing may be executed.
+    // B1.5.8: only BX, POP, LDM and LDR return. MOV PC branches, here to a region where nothing may
+    // execute.
     assert_eq!(refused("", "mov pc, lr").0, 1, "IACCVIOL");
 }
 
@@ -96,7 +97,7 @@ fn a_refused_frame_is_still_on_its_stack() {
 
 #[test]
 fn returning_from_what_is_not_active_is_refused() {
-    // SHCSR.SVCALLACT cleared behind the handler's back.
+    // SHCSR.SVCALLACT is cleared while the handler is still running.
     assert_eq!(refused("", "poke SHCSR, 0\n bx lr").0, INVPC);
 }
 
@@ -110,12 +111,12 @@ fn nested_handlers_return_to_each_other_and_to_either_stack() {
 
 #[test]
 fn a_handler_may_send_its_return_to_the_other_stack() {
-    // As schedulers start their first task: a frame made by hand on the process stack.
+    // As schedulers start their first task: a frame written by hand on the process stack.
     let board = run("ldr r0, =0x20000fe0\n msr psp, r0\n adr r1, 2f\n str r1, [r0, #24]\n movs r1, #77\n str r1, [r0]\n mov r1, #0x01000000\n str r1, [r0, #28]\n svc 0\n .pool\n .balign 4\n2: b 1f\n function svcall\n ldr r0, =0xfffffffd\n bx r0\n .pool\n1: mrs r4, control");
     assert_eq!((board.r(0), board.r(4), board.r(13)), (77, 2, 0x2000_1000));
 }
 
-/// Floats on or off, the process stack or not, and the value in LR that each state gives.
+/// Floats used or not, the process stack or not, and the value of LR for each.
 const FORMS: [(&str, &str, u32); 4] = [
     ("nop", "nop", 0xFFFF_FFF9),
     ("nop", "movs r0, #2\n msr control, r0\n isb", 0xFFFF_FFFD),
@@ -129,7 +130,8 @@ const FORMS: [(&str, &str, u32); 4] = [
 
 #[test]
 fn the_value_tells_mode_stack_and_frame() {
-    // B1.5.8, table B1-8: bit 0 and 3 the mode, bit 2 the stack, bit 4 clear a frame with floats (0x68 bytes, else 0x20).
+    // B1.5.8, table B1-8: bits 0 and 3 are the mode, bit 2 the stack. Bit 4 clear is a frame with
+    // floats (0x68 bytes, else 0x20).
     for (float, stack, expected) in FORMS {
         let board = run(&format!("poke CPACR, 0xf00000\n ldr r0, =0x20001000\n msr psp, r0\n {stack}\n {float}\n mov r10, sp\n svc 0\n mov r11, sp\n b 1f\n .pool\n function svcall\n mov r4, lr\n mrs r5, psp\n mov r6, sp\n mrs r7, control\n bx lr\n1:"));
         assert_eq!(board.r(4), expected);

@@ -6,7 +6,7 @@ const SCR: &str = ".equ SCR, 0xE000ED10\n poke ISER, 1\n";
 
 #[test]
 fn sleep_on_exit_keeps_the_thread_from_running() {
-    // Three interrupts; the third clears SLEEPONEXIT and lets the thread go on.
+    // Three interrupts. The third clears SLEEPONEXIT, so the thread goes on.
     let mut board = Board::new(&format!("{SCR} poke SCR, 2\n movs r7, #0\n wfi\n mov r7, r8\n bkpt 0\n .pool\n function irq0\n add r8, #1\n cmp r8, #3\n bne 1f\n poke SCR, 0\n1: bx lr\n .pool"));
     for n in 0..3 {
         board.lines.push((1_000 * (n + 1), 0, true));
@@ -19,7 +19,7 @@ fn sleep_on_exit_keeps_the_thread_from_running() {
 
 #[test]
 fn sleep_on_exit_waits_for_the_last_handler() {
-    // Line 1 preempts line 0; returning to a handler is no reason to sleep.
+    // Line 1 preempts line 0. A return to a handler does not sleep.
     let mut board = Board::new(".equ SCR, 0xE000ED10\n poke ISER, 3\n poke IPR, 0x0080\n poke SCR, 2\n poke ISPR, 1\n nop\n bkpt 1\n .pool\n function irq0\n poke ISPR, 2\n nop\n nop\n bkpt 0\n .pool\n function irq1\n add r8, #1\n bx lr");
     board.finish();
     assert_eq!(board.r(8), 1);
@@ -53,7 +53,7 @@ fn without_sevonpend_a_disabled_interrupt_wakes_nothing() {
 
 #[test]
 fn a_return_is_an_event() {
-    // B1.5.18: exception entry and return set the event register, so that this WFE falls through.
+    // B1.5.18: exception entry and return set the event register, so this WFE does not wait.
     let mut board = Board::new("svc 0\n wfe\n bkpt 0\n function svcall\n bx lr");
     board.finish();
     assert!(board.core.cycles() < 100);
@@ -76,7 +76,7 @@ fn wfi_ignores_events_and_falls_through_for_what_is_pending() {
 
 #[test]
 fn wfi_does_not_wake_for_what_basepri_masks() {
-    // B1.5.19: PRIMASK is left out of the comparison, BASEPRI is not.
+    // B1.5.19: the comparison ignores PRIMASK but not BASEPRI.
     let mut board = Board::new("poke ISER, 3\n poke IPR, 0x4080\n movs r0, #0x80\n msr basepri, r0\n wfi\n mov r7, r8\n bkpt 0\n .pool\n function irq1\n mov r8, #1\n bx lr");
     board.lines = vec![(2_000, 0, true), (4_000, 1, true), (4_001, 1, false)];
     board.finish();

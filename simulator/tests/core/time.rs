@@ -6,7 +6,7 @@ use virtual_nucleo::core::Timing;
 /// Starts CYCCNT; r11 = CYCCNT's address.
 const COUNT: &str = "poke DEMCR, 0x01000000\n poke CTRL, 1\n ldr r11, =CYCCNT\n";
 
-/// Cycles of `program` under `timing`, between two reads of CYCCNT, less those of an empty one.
+/// Cycles of `program` with `timing`, between two reads of CYCCNT, less those of an empty program.
 fn cycles_with(program: &str, timing: Timing) -> u32 {
     let measure = |program: &str| {
         let source = format!("{COUNT} ldr r12, =0x20000100\n mov r8, #8\n nop\n b 1f\n .pool\n .balign 16\n1: ldr r9, [r11]\n mov.w r7, r7\n {program}\n mov.w r7, r7\n ldr r10, [r11]\n bkpt 0\n .pool");
@@ -67,8 +67,8 @@ fn loads_overlap_unless_the_address_depends() {
     assert_eq!(cycles("str r12, [r12]\n ldr r0, [r12]\n ldr r1, [r0]"), 7);
 }
 
-/// Rules of docs/TIMING.md between neighbours and of branches, in 32-bit instructions so that words do not matter; each
-/// sum is the costs of its instructions in order.
+/// The rules of docs/TIMING.md for neighbours and branches. The instructions have 32 bits, so that
+/// it does not matter how they lie in words. Each sum lists the costs of the instructions in order.
 #[test]
 fn neighbours_and_branches_cost_what_their_rules_say() {
     for (rule, program, expected) in [
@@ -195,13 +195,15 @@ fn the_counter_counts_only_with_both_enables() {
 
 #[test]
 fn entry_takes_twelve_cycles_and_tail_chaining_six() {
-    // TRM 3.9.1; B1.5.12. Both lines rise in the same cycle, in a row of one-cycle instructions; handlers note when their first store happens.
+    // TRM 3.9.1; B1.5.12. Both lines rise in the same cycle, among one-cycle instructions. Each
+    // handler records when its first store happens.
     let source = "poke IPR, 0x8040\n poke ISER, 3\n ldr r4, =DEVICE\n .rept 100\n nop\n .endr\n bkpt 0\n .pool\n function irq0\n str r0, [r4]\n bx lr\n function irq1\n str r0, [r4, #4]\n bx lr";
     let mut board = Board::new(source);
     board.lines = vec![(60, 0, true), (60, 1, true), (61, 0, false), (61, 1, false)];
     board.finish();
     let [first, second] = [0, 1].map(|n| board.memory.written[n].2);
-    // A store is on the bus one cycle after it issues; BX LR issues one cycle after the store and takes one.
+    // A store is on the bus one cycle after it issues. BX LR issues one cycle after the store and
+    // takes one cycle.
     assert_eq!(first, 60 + 12 + 1);
     assert_eq!(second - first, 2 + 6);
 }
@@ -257,8 +259,8 @@ fn splitting_a_run_changes_nothing() {
     }
 }
 
-/// Two lines, the second of higher priority; handlers note when their first store happens, a cycle after its issue. The
-/// frame of the first begins at cycle 60.
+/// Two lines, of which the second has the higher priority. Each handler records when its first
+/// store happens, a cycle after its issue. The frame of the first begins at cycle 60.
 const TWO_LINES: &str = "poke IPR, 0x8040\n poke ISER, 3\n ldr r4, =DEVICE\n .rept 100\n nop\n .endr\n bkpt 0\n .pool\n function irq0\n str r0, [r4]\n bx lr\n function irq1\n str r0, [r4, #4]\n nop\n nop\n nop\n nop\n bx lr";
 
 /// Offset and issue cycle of each handler's first store.
@@ -279,11 +281,12 @@ fn first_stores(late: u64) -> Vec<(u32, u64)> {
 
 #[test]
 fn a_late_arrival_still_fetches_its_vector_and_handler() {
-    // Cortex-M3 TRM (DDI 0337) 5.7: possible until the first handler's first instruction executes, with a new vector and
-    // handler fetch; those take six cycles (ARM, "What is the true interrupt latency of Cortex-M3 and Cortex-M4").
+    // Cortex-M3 TRM (DDI 0337) 5.7: possible until the first handler's first instruction executes.
+    // Then a new vector and handler are fetched, which takes six cycles (ARM, "What is the true
+    // interrupt latency of Cortex-M3 and Cortex-M4").
     for late in 61..=72 {
         let handler = 72.max(late + 6);
-        // The other follows by tail-chaining: the store and BX LR take a cycle each.
+        // The other one follows by tail-chaining. The store and BX LR take a cycle each.
         assert_eq!(
             first_stores(late),
             [(0, handler), (4, handler + 2 + 6)],
@@ -299,7 +302,8 @@ fn after_the_first_instruction_a_higher_priority_preempts() {
 
 #[test]
 fn an_arrival_while_unstacking_takes_over_the_frame() {
-    // The first handler's BX LR executes at 77 and the return takes ten cycles, of which eight unstack.
+    // BX LR of the first handler executes at 77. The return takes ten cycles, of which eight
+    // unstack.
     for late in 78..=85 {
         assert_eq!(
             first_stores(late),

@@ -5,7 +5,7 @@ use crate::board::{run, Board};
 const ITM: &str = ".equ TER, 0xE0000E00\n .equ TPR, 0xE0000E40\n .equ TCR, 0xE0000E80\n .equ LAR, 0xE0000FB0\n ldr r9, =0xE0000000\n poke DEMCR, 0x01000000\n";
 const ENABLE: &str = "poke LAR, 0xC5ACCE55\n poke TCR, 1\n poke TER, 0x102\n";
 
-/// Port, bytes and value of each write that passed.
+/// Port, bytes and value of each write that a listener received.
 fn heard(program: &str) -> Vec<(u8, u8, u32)> {
     let mut board = Board::new(&format!("{ITM} {program}\n bkpt 0\n .pool\n"));
     board.core.listen_to_stimuli();
@@ -68,12 +68,12 @@ fn exception_cycles_are_those_of_entry_and_return() {
 
 #[test]
 fn sleep_cycles_wrap_at_eight_bits() {
-    // WFI begins before cycle 100 and ends at 1,000; whatever it slept is counted, modulo 256.
+    // WFI begins before cycle 100 and ends at 1,000. All of the sleep is counted, modulo 256.
     let mut board = Board::new("poke DEMCR, 0x01000000\n poke CTRL, 0x80001\n poke ISER, 1\n ldr r11, =0xE0001010\n ldr r10, =CYCCNT\n cpsid i\n ldr r4, [r10]\n wfi\n ldr r5, [r10]\n ldr r6, [r11]\n bkpt 0\n .pool");
     board.lines = vec![(1_000, 0, true)];
     board.finish();
     let slept = board.r(5) - board.r(4);
-    // Two loads' and WFI's own cycles are not sleep.
+    // The cycles of two loads and of WFI itself are not sleep.
     assert!(
         (1..=8).contains(&(slept.wrapping_sub(board.r(6)) & 0xFF)),
         "{slept} {}",

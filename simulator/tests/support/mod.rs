@@ -15,7 +15,7 @@ pub fn scratch(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// Compiles tests/fixtures/board.c, with macros defined; `name` is the test's own.
+/// Compiles tests/fixtures/board.c with macros defined. `name` must be unique to the test.
 pub fn board_firmware(name: &str, macros: &[&str]) -> PathBuf {
     firmware("board.c", name, macros)
 }
@@ -48,7 +48,8 @@ pub fn firmware(source: &str, name: &str, macros: &[&str]) -> PathBuf {
     elf
 }
 
-/// A file with a message at the address where the firmware looks for it: the argument of `--image`.
+/// Writes a message to a file. Returns the argument of `--image` that places it where the firmware
+/// looks for it.
 pub fn message_image(name: &str, text: &str) -> String {
     let path = scratch(&format!("{name}.bin"));
     fs::write(&path, format!("{text}\0")).unwrap();

@@ -1,5 +1,5 @@
-//! The Flash Patch and Breakpoint unit (C1.11): six comparators that stop an instruction before it is executed. Its two
-//! literal comparators and remapping are not modelled.
+//! The Flash Patch and Breakpoint unit (C1.11): six comparators that stop the program before an
+//! instruction. The two literal comparators and remapping are not modelled.
 
 use crate::core::memory_map::CODE_END;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ const COMPARATORS: usize = 6;
 const CONTROL_FIXED: u32 = 0x260;
 const CONTROL_ENABLE: u32 = 1 << 0;
 const CONTROL_KEY: u32 = 1 << 1;
-/// FP_REMAP: remapping is supported; the table's address is all that can be set.
+/// FP_REMAP: remapping is supported. Only the table's address can be set.
 const REMAP_FIXED: u32 = 1 << 29;
 const REMAP_WRITABLE: u32 = 0x1FFF_FFE0;
 const COMPARATOR_ENABLE: u32 = 1 << 0;
@@ -23,12 +23,12 @@ pub struct Breakpoints {
 }
 
 impl Breakpoints {
-    /// Whether the instruction at `address` is to be stopped before.
+    /// Whether the program must stop before the instruction at `address`.
     pub fn matches(&self, address: u32) -> bool {
         self.enabled && self.comparators.iter().any(|&c| stops(c, address))
     }
 
-    /// A register by its offset; `None` where this model has none.
+    /// A register by its offset. `None` if the model has no such register.
     pub fn read(&self, offset: u32) -> Option<u32> {
         match offset {
             0 => Some(CONTROL_FIXED | self.enabled as u32),
@@ -63,7 +63,7 @@ fn index(offset: u32) -> Option<usize> {
     Some(offset.checked_sub(8)? as usize / 4)
 }
 
-/// A comparator holds the word's address; REPLACE (bits 31:30) says which of its halfwords are meant (C1.11.5).
+/// A comparator holds a word's address. REPLACE (bits 31:30) selects its halfwords (C1.11.5).
 fn stops(comparator: u32, address: u32) -> bool {
     let half = if address & 2 == 0 { 1 } else { 2 };
     comparator & COMPARATOR_ENABLE != 0

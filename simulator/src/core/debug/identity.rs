@@ -1,4 +1,5 @@
-//! What a debugger finds when it looks for components: the ROM table and the identification registers (C1.2, TRM 9–11).
+//! What a debugger finds when it looks for components: the ROM table and the identification
+//! registers (C1.2, TRM 9–11).
 
 const ROM_TABLE: u32 = 0xE00F_F000;
 const ITM: u32 = 0xE000_0000;
@@ -6,8 +7,8 @@ const SCS: u32 = 0xE000_E000;
 const DWT: u32 = 0xE000_1000;
 const FPB: u32 = 0xE000_2000;
 
-/// The components of the chip (RM0368, table 125) as offsets from the table; bit 0: present. TPIU and ETM are not
-/// modelled, hence absent.
+/// The chip's components (RM0368, table 125), as offsets from the table. Bit 0: present. TPIU and
+/// ETM are not modelled, so they are absent.
 const ENTRIES: [u32; 6] = [
     0xFFF0_F003,
     0xFFF0_2003,
@@ -16,7 +17,7 @@ const ENTRIES: [u32; 6] = [
     0xFFF4_1002,
     0xFFF4_2002,
 ];
-/// A device is attached to the bus: memory can be read through it (table C1-3).
+/// The bus has memory that can be read through it (table C1-3).
 const MEMORY_TYPE_SYSTEM: u32 = 1;
 
 struct Identity {
@@ -27,7 +28,8 @@ struct Identity {
     class: u8,
 }
 
-/// TRM tables 8-3, 8-7, 9-1 and 10-1. ARM's generic IP has class 0xE, a ROM table 1. ST's code is 0x20, the device 0x433.
+/// From TRM tables 8-3, 8-7, 9-1 and 10-1. ARM's generic IP has class 0xE, a ROM table has class 1.
+/// ST's code is 0x20, the device is 0x433.
 const IDENTITIES: [Identity; 5] = [
     Identity {
         base: ROM_TABLE,
@@ -77,7 +79,7 @@ pub fn read(address: u32) -> Option<u32> {
 fn rom_table(offset: u32) -> u32 {
     match offset {
         0xFCC => MEMORY_TYPE_SYSTEM,
-        // The table ends with a zero; what is reserved reads as zero too.
+        // The table ends with a zero. Reserved words read zero too.
         _ => ENTRIES.get(offset as usize / 4).copied().unwrap_or(0),
     }
 }
@@ -86,7 +88,7 @@ fn rom_table(offset: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Entries that are present lead to components that identify themselves by the CoreSight preamble.
+    /// Every entry that is present leads to a component with the CoreSight preamble.
     #[test]
     fn the_table_leads_to_its_components() {
         let mut found = 0;

@@ -1,4 +1,5 @@
-//! Halting debug (C1): what a debugger does to the core through its registers, and what makes the core halt.
+//! Halting debug (C1): what a debugger does to the core through its registers, and what makes the
+//! core halt.
 
 mod breakpoints;
 mod identity;
@@ -62,10 +63,10 @@ const DCRSR_WRITE: u32 = 1 << 16;
 /// The PC of a core that has locked up (B1.5.15).
 const LOCKUP_PC: u32 = 0xFFFF_FFFE;
 
-/// Why the core halts, as DFSR tells it.
+/// Why the core halts, as DFSR says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
-    /// C_HALT, or a step that is done.
+    /// C_HALT, or a step that is over.
     Request,
     Breakpoint,
     Watchpoint,
@@ -83,16 +84,16 @@ impl Cause {
     }
 }
 
-/// What outlives a system reset: only power-up clears it (table C1-6).
+/// State that only power-up clears, not a system reset (table C1-6).
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Debug {
     /// The C_ bits of DHCSR.
     controls: u32,
     halted: bool,
-    /// To be obeyed before the next instruction.
+    /// The core must halt before the next instruction.
     requested: Option<Cause>,
     locked_up: bool,
-    /// S_RESET_ST, and the instruction count behind S_RETIRE_ST.
+    /// S_RESET_ST, and the instruction count at the last read of S_RETIRE_ST.
     reset_seen: bool,
     retired_at_read: u64,
     /// DCRDR.
@@ -110,7 +111,7 @@ impl Debug {
         self.enabled() && self.controls & C_STEP != 0
     }
 
-    /// Whether the core is not simply running.
+    /// Whether the core is halted, locked up or stepping.
     pub fn holds(&self) -> bool {
         self.halted || self.locked_up || self.stepping()
     }
@@ -119,7 +120,7 @@ impl Debug {
         self.requested.is_some()
     }
 
-    /// Whether the instruction at `address` must not be executed.
+    /// Whether the instruction at `address` has a breakpoint.
     pub fn breaks_at(&self, address: u32) -> bool {
         self.breakpoints.matches(address)
     }
@@ -130,7 +131,8 @@ impl Debug {
 }
 
 impl Core {
-    /// True while a debugger, or a lock-up that it has not yet looked at, keeps the core from executing.
+    /// Whether the core executes nothing: a debugger has halted it, or it has locked up and no
+    /// debugger has looked yet.
     pub fn held(&self) -> bool {
         self.debug.halted || self.debug.locked_up
     }
@@ -144,7 +146,7 @@ impl Core {
         self.debug.enabled()
     }
 
-    /// As if the debugger had cleared DHCSR.C_DEBUGEN and gone: nothing holds the core any more.
+    /// As if the debugger had cleared DHCSR.C_DEBUGEN and gone. Nothing holds the core any more.
     pub fn detach_debugger(&mut self) {
         self.debug.controls = 0;
         self.debug.halted = false;
@@ -155,20 +157,20 @@ impl Core {
         self.leave_fast_loop();
     }
 
-    /// Where a debugger can look into it, a locked-up core stays so until it is halted or reset (B1.5.15).
+    /// With a debugger, a core that locks up stays locked up until it is halted or reset (B1.5.15).
     pub fn lock_up(&mut self) {
         self.debug.locked_up = true;
         self.pc = LOCKUP_PC;
         self.leave_fast_loop();
     }
 
-    /// `Core::run` while the core does not simply run: nothing, or one step.
+    /// `Core::run` for a core that is halted, locked up or stepping: nothing, or one step.
     pub(super) fn run_held<B: Bus>(&mut self, bus: &mut B) -> Result<RunEnd, Stop> {
         self.step(bus)?;
         Ok(RunEnd::Held)
     }
 
-    /// After a step the core halts if that was all that it may do.
+    /// Halts after a step.
     pub(super) fn end_step<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         if self.debug.stepping() {
             self.debug.request(Cause::Request);
@@ -180,7 +182,7 @@ impl Core {
         Ok(())
     }
 
-    /// Halts if something asked for it; true then.
+    /// Halts if that was requested; true then.
     pub(super) fn halt_if_requested(&mut self) -> bool {
         let Some(cause) = self.debug.requested.take() else {
             return false;
@@ -199,7 +201,8 @@ impl Core {
         self.leave_fast_loop();
     }
 
-    /// The core halts between instructions, not inside an exception's entry or return.
+    /// The core halts between instructions. An exception's entry or return that has begun is
+    /// finished.
     fn finish_begun_sequence<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         while self.sequence_begun() {
             self.advance_sequence(bus, u64::MAX)?;
@@ -208,8 +211,9 @@ impl Core {
         Ok(())
     }
 
-    /// What BKPT and a comparator of the FPB do: halt where halting is enabled, else call the monitor. With neither the
-    /// chip takes a HardFault (C1.4); here the run ends, which tells more.
+    /// What BKPT and a comparator of the FPB do: halt if halting is enabled, otherwise call the
+    /// monitor. With neither, the chip takes a HardFault (C1.4). Here the run ends, which tells
+    /// more.
     pub(super) fn breakpoint(&self, immediate: u8) -> Trap {
         if self.debug.enabled() {
             return Trap::Halt(Cause::Breakpoint);
@@ -227,12 +231,13 @@ impl Core {
         }))
     }
 
-    /// Whether data accesses must be shown to [`Core::check_watchpoints`].
+    /// Whether [`Core::check_watchpoints`] must see data accesses.
     pub(super) fn has_data_watchpoints(&self) -> bool {
         (self.debug.enabled() || self.monitor_enabled()) && self.debug.watchpoints.any()
     }
 
-    /// The core halts, or calls the monitor, after the instruction that touched watched data.
+    /// If the access touches watched data, the core halts or calls the monitor after the
+    /// instruction.
     pub(super) fn check_watchpoints(&mut self, address: u32, width: Width, access: Access) {
         if !self.debug.watchpoints.note(address, width, access) {
             return;
@@ -263,7 +268,8 @@ impl Core {
         }
     }
 
-    /// The debug state of a core that was just reset: halted again if a debugger catches resets.
+    /// The debug state of a core that was just reset. It halts again if the debugger catches
+    /// resets.
     pub(super) fn carry_debug_over(&mut self, mut debug: Debug) {
         debug.controls &= !(C_HALT | C_STEP);
         debug.halted = false;
@@ -280,7 +286,7 @@ impl Core {
         }
     }
 
-    /// A debugger's read, which costs the program no time.
+    /// A debugger's read. It takes no time.
     pub fn debug_read<B: Bus>(
         &mut self,
         bus: &mut B,
@@ -304,7 +310,7 @@ impl Core {
         self.read_private(address, width, self.cycles)
     }
 
-    /// A debugger's write.
+    /// A debugger's write. It takes no time.
     pub fn debug_write<B: Bus>(
         &mut self,
         bus: &mut B,
@@ -333,7 +339,8 @@ impl Core {
         written.map(|_| ()).map_err(DebugFault::from)
     }
 
-    /// DHCSR as a debugger reads it: S_RESET_ST and S_RETIRE_ST tell what happened since it last did.
+    /// DHCSR as a debugger reads it. S_RESET_ST and S_RETIRE_ST tell what happened since the last
+    /// read.
     fn read_dhcsr(&mut self) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         let retired = self.instructions != self.debug.retired_at_read;
@@ -371,10 +378,10 @@ impl Core {
         self.exceptions.hold_back(held_back);
     }
 
-    /// Registers of the debug units on the private bus; `None` where there is no such register.
+    /// A register of the debug units on the private bus. `None` if there is no such register.
     pub(super) fn read_debug_unit(&mut self, address: u32) -> Option<u32> {
         match address {
-            // Software sees no more of DHCSR than what it controls (C1.6.2).
+            // Software reads only the control bits of DHCSR (C1.6.2).
             DHCSR => Some(self.debug.controls),
             DCRSR => Some(0), // write-only
             DCRDR => Some(self.debug.transfer),
@@ -392,7 +399,8 @@ impl Core {
 
     pub(super) fn write_debug_unit(&mut self, address: u32, value: u32) -> Option<()> {
         match address {
-            // C_DEBUGEN is the debugger's alone, and without it the rest has no effect (C1.6.2).
+            // Only a debugger sets C_DEBUGEN, and without it the other bits have no effect
+            // (C1.6.2).
             DHCSR => Some(()),
             DCRSR => {
                 self.transfer_register(value);
@@ -417,7 +425,7 @@ impl Core {
         }
     }
 
-    /// DCRSR (C1.6.3): moves a register to or from DCRDR, while the core is halted.
+    /// DCRSR (C1.6.3): copies a register to or from DCRDR. The core must be halted.
     fn transfer_register(&mut self, selection: u32) {
         if !self.debug.halted {
             return;
@@ -451,7 +459,7 @@ impl Core {
     fn select_and_write(&mut self, register: u32, value: u32) {
         match register {
             0..=15 => self.set_register(register as usize, value),
-            // The exception number follows from entry and return alone.
+            // Only exception entry and return change the exception number.
             16 => self.set_xpsr(value & !0x1FF | u32::from(self.ipsr)),
             17 => self.set_msp(value),
             18 => self.set_psp(value),
@@ -481,9 +489,9 @@ impl Core {
 pub enum DebugFault {
     /// Nothing answers at the address.
     Bus { address: u32 },
-    /// Something would on the chip.
+    /// The chip would answer, the model does not.
     Unmodelled { what: String, address: u32 },
-    /// It was done, and has this consequence for the machine.
+    /// The access was made, and the machine must act on this.
     Stop(Stop),
 }
 

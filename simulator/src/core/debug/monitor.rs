@@ -1,4 +1,5 @@
-//! The debug monitor (C1.5): debug events as an exception of configurable priority, where no debugger halts the core.
+//! The debug monitor (C1.5): an exception of configurable priority that takes debug events when no
+//! debugger halts the core.
 
 use super::{Cause, DFSR_BKPT, DFSR_HALTED};
 use crate::core::exceptions::DEBUG_MONITOR;
@@ -22,7 +23,7 @@ impl Core {
         }
     }
 
-    /// Follows DEMCR: MON_PEND sets and clears the exception's pending state.
+    /// Takes DEMCR's bits: MON_PEND sets and clears the exception's pending state.
     pub(in crate::core) fn set_monitor(&mut self, demcr: u32) {
         if demcr & MON_PEND != 0 {
             self.pend(DEBUG_MONITOR);
@@ -32,7 +33,7 @@ impl Core {
         self.update_monitor();
     }
 
-    /// The monitor is there where it is enabled and halting is not (C1.4).
+    /// The monitor works if it is enabled and halting is not (C1.4).
     pub(in crate::core) fn monitor_enabled(&self) -> bool {
         self.scb.demcr & MON_EN != 0 && !self.debug.enabled()
     }
@@ -43,7 +44,8 @@ impl Core {
         self.update_guard();
     }
 
-    /// BKPT and the comparators of the FPB; at or above the monitor's priority they become a HardFault (C1.4, B1.5.4).
+    /// BKPT and the comparators of the FPB. At the monitor's priority or above they become a
+    /// HardFault (C1.4, B1.5.4).
     pub(in crate::core) fn breakpoint_to_monitor(&mut self) -> Result<(), Stop> {
         self.scb.dfsr |= DFSR_BKPT;
         if self.exceptions.would_preempt(DEBUG_MONITOR) {
@@ -53,7 +55,7 @@ impl Core {
         self.escalate_debug_event("a breakpoint")
     }
 
-    /// Watchpoints; at or above the monitor's priority they are ignored (C1.4).
+    /// Watchpoints. At the monitor's priority or above they are ignored (C1.4).
     pub(super) fn watchpoint_to_monitor(&mut self) {
         if self.exceptions.would_preempt(DEBUG_MONITOR) {
             self.scb.dfsr |= Cause::Watchpoint.dfsr();
@@ -61,7 +63,8 @@ impl Core {
         }
     }
 
-    /// The monitor wants to see the next instruction done: one of its own or higher priority is not stepped (C1.5.5).
+    /// Whether the monitor is called after the next instruction. Code of the monitor's priority or
+    /// above is not stepped (C1.5.5).
     pub(in crate::core) fn monitor_steps(&self) -> bool {
         self.scb.demcr & MON_STEP != 0 && self.exceptions.would_preempt(DEBUG_MONITOR)
     }

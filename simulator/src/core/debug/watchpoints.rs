@@ -1,11 +1,12 @@
-//! The data comparators of the Data Watchpoint and Trace unit (C1.8): four, each an address, a mask of its low bits and a
-//! function. What traces or compares values and cycles is not modelled.
+//! The data comparators of the Data Watchpoint and Trace unit (C1.8). Each of the four has an
+//! address, a mask of its low bits and a function. Tracing, and comparing values or cycles, are not
+//! modelled.
 
 use crate::bus::Width;
 use serde::{Deserialize, Serialize};
 
 const COMPARATORS: usize = 4;
-/// The greatest mask that the M4 implements (DWT_MASKn, TRM table 9-1): 32 KiB.
+/// The largest mask of the M4 (DWT_MASKn, TRM table 9-1): 32 KiB.
 const MASK_BITS: u32 = 0xF;
 const FUNCTION_MATCHED: u32 = 1 << 24;
 
@@ -45,7 +46,7 @@ impl Watchpoints {
         self.0.iter().any(|c| c.function != 0)
     }
 
-    /// Whether the access is watched; remembers which comparators saw it.
+    /// Whether the access is watched. Sets MATCHED of the comparators that see it.
     pub fn note(&mut self, address: u32, width: Width, access: Access) -> bool {
         let mut hit = false;
         for comparator in &mut self.0 {
@@ -57,7 +58,8 @@ impl Watchpoints {
         hit
     }
 
-    /// A register by its offset from DWT_COMP0; reading DWT_FUNCTIONn clears MATCHED. `None` where this model has none.
+    /// A register by its offset from DWT_COMP0. `None` if the model has no such register. Reading
+    /// DWT_FUNCTIONn clears MATCHED.
     pub fn read(&mut self, offset: u32) -> Option<u32> {
         let comparator = self.0.get_mut(offset as usize / 16)?;
         match offset % 16 {

@@ -41,7 +41,7 @@ pub const WIDE: &[Row] = &[
     row(0xF800D000, 0xF000D000, "BL T1", |o, address| {
         to(Link, address, offset_25(o))
     }),
-    // Conditions 111x are the system instructions.
+    // Conditions 111x encode the system instructions.
     row(0xFA00D000, 0xF0008000, "B T3", |o, address| {
         wide_conditional(o, address)
     }),

@@ -276,7 +276,7 @@ fn three_registers(alu: Alu, o: u32) -> Op {
     narrow(Register(alu), low_reg(o, 0), low_reg(o, 3), low_reg(o, 6))
 }
 
-/// Comparisons set the flags inside an IT block too.
+/// Comparisons set the flags inside IT blocks too.
 fn two_registers(alu: Alu, o: u32) -> Op {
     let op = narrow(Register(alu), low_reg(o, 0), low_reg(o, 0), low_reg(o, 3));
     match alu {
@@ -372,7 +372,7 @@ fn immediate_12(o: u32) -> u32 {
     bits(o, 26, 26) << 11 | bits(o, 14, 12) << 8 | bits(o, 7, 0)
 }
 
-/// `ThumbExpandImm_C` (A5.3.2); the flag says that the constant's bit 31 becomes the carry.
+/// `ThumbExpandImm_C` (A5.3.2). The flag: the carry becomes bit 31 of the constant.
 fn expand_immediate(imm12: u32) -> (u32, bool) {
     let byte = imm12 & 0xFF;
     match imm12 >> 8 {

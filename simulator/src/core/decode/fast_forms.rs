@@ -1,14 +1,14 @@
-//! Short ways for what programs execute most: one number tells the operation together with all that is known of its operands
-//! when it is decoded.
+//! Fast forms for what programs execute most. One number says, at decode time, which operation it
+//! is and where its operands are.
 
 use super::{Access, Alu, Branch, Index, Kind, Media, Memory, Op, SetFlags, Shift};
 
-/// How an instruction outside IT blocks is carried out. In all forms but `General` no register named is the PC, and none that
-/// is written is SP; `Flags` ends the names of those that set the condition flags.
+/// How an instruction outside IT blocks is executed. In all forms but `General` no register is the
+/// PC, and no written register is SP. Names that end in `Flags` set the condition flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Form {
-    /// Any instruction, as its kind says.
+    /// Any instruction, executed by its kind.
     General,
     LoadWord,
     LoadWordRegister,
@@ -47,7 +47,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The shortest way for an instruction outside IT blocks.
+    /// The fastest form of an instruction outside IT blocks.
     pub fn of(op: &Op) -> Form {
         match op.kind {
             Kind::Memory(memory) => of_memory(op, memory),
@@ -116,7 +116,7 @@ fn of_branch(branch: Branch) -> Form {
     }
 }
 
-/// One of two forms, the second where the condition flags are set.
+/// `with` if the instruction sets the condition flags, otherwise `without`.
 fn by_flags(op: &Op, without: Form, with: Form) -> Form {
     match (is_result(op.d), op.flags) {
         (false, _) => Form::General,
@@ -126,7 +126,7 @@ fn by_flags(op: &Op, without: Form, with: Form) -> Form {
 }
 
 fn of_immediate(op: &Op, alu: Alu) -> Form {
-    // An immediate that sets the carry is left to the general way.
+    // Immediates that set the carry use the general form.
     match alu {
         _ if op.amount != 0 && op.flags != SetFlags::Never => Form::General,
         Alu::Mov => by_flags(op, Form::MoveImmediate, Form::MoveImmediateFlags),

@@ -1,4 +1,4 @@
-//! Floating point (A6): FPv4-SP, single precision with double-word transfers.
+//! Floating point (A6): FPv4-SP, which is single precision with transfers of double words.
 
 use super::Float::*;
 use super::{bit, bits, reg, row, Float, Index, Kind, Op, Row};
@@ -167,8 +167,8 @@ fn single(o: u32, low: u32, extra: u32) -> u8 {
     reg(o, low) << 1 | bit(o, extra) as u8
 }
 
-/// The first S register of a transfer's D or S register; D registers above 15 do not exist on FPv4-SP, so that bit 22
-/// serves as the low bit of an S register only.
+/// The first S register of a transfer of D or S registers. FPv4-SP has no D registers above 15, so
+/// bit 22 is only used as the low bit of an S register's number.
 fn first_register(o: u32) -> u8 {
     if bit(o, 8) {
         reg(o, 12) << 1
@@ -216,7 +216,7 @@ fn core_transfer(kind: Float, o: u32) -> Op {
     }
 }
 
-/// Half `bit 21` of a D register.
+/// Bit 21 selects the half of the D register.
 fn scalar_transfer(kind: Float, o: u32) -> Op {
     Op {
         a: reg(o, 12),
@@ -254,8 +254,9 @@ fn single_transfer(kind: Float, o: u32) -> Op {
     }
 }
 
-/// Post: base updated upwards; Pre: decremented before. imm8 counts words; `imm` is the bytes that the base moves by, one
-/// word more than is transferred where doubles have an odd imm8 (FLDMX, FSTMX).
+/// Post moves the base up afterwards, Pre moves it down before. imm8 counts words. `imm` is how
+/// many bytes the base moves. With doubles and an odd imm8 (FLDMX, FSTMX) that is one word more
+/// than is transferred.
 fn multiple(kind: Float, o: u32) -> Op {
     let index = match (bit(o, 24), bit(o, 21)) {
         (true, _) => Index::Pre,

@@ -1,4 +1,5 @@
-//! Bit fields, extensions, reversals, saturation and packed arithmetic (A5.2.5, A5.3.3, A5.3.12–A5.3.15).
+//! Bit fields, extensions, reversals, saturation and packed arithmetic (A5.2.5, A5.3.3,
+//! A5.3.12–A5.3.15).
 
 use super::Media::*;
 use super::{bit, bits, decode_shift, low_reg, reg, row, Kind, Media, Op, Row, System};
@@ -84,7 +85,7 @@ pub const WIDE: &[Row] = &[
     }),
     row(0xFFF0F0F0, 0xFAA0F080, "SEL T1", |o, _| registers(Sel, o)),
     row(0xFFF0F0F0, 0xFAB0F080, "CLZ T1", |o, _| registers(Clz, o)),
-    // Prefixes 011 and 111 are of no packed operation.
+    // No packed operation has the prefixes 011 and 111.
     row(
         0xFF80F0B0,
         0xFA80F030,

@@ -86,7 +86,7 @@ pub const WIDE: &[Row] = &[
     row(0xFFF00FFF, 0xE8D00F5F, "LDREXH T1", |o, _| {
         exclusive(LoadExclusive(Half), o)
     }),
-    // Double: P = 0 with W = 0 belongs to the exclusives and table branches.
+    // Doubles. P = 0 with W = 0 encodes the exclusives and table branches.
     row(
         0xFF700000,
         0xE8600000,
@@ -105,7 +105,7 @@ pub const WIDE: &[Row] = &[
     row(0xFF500000, 0xE9500000, "LDRD (immediate) T1", |o, _| {
         double(LoadDouble, o)
     }),
-    // Rt = 15 in a byte or halfword load is a hint (PLD, PLI, or reserved and without effect).
+    // A byte or halfword load with Rt = 15 is a hint: PLD, PLI, or reserved and without effect.
     row(0xFF5FF000, 0xF81FF000, "PLD (literal)", hint),
     row(0xFF5FF000, 0xF91FF000, "PLI (literal)", hint),
     row(0xFFD0F000, 0xF890F000, "PLD (immediate) T1", hint),
@@ -270,7 +270,7 @@ fn exclusive(kind: Memory, o: u32) -> Op {
     }
 }
 
-/// `imm` with the sign that the U bit gives it.
+/// `imm` with the sign of the U bit.
 fn signed(imm: u32, up: bool) -> u32 {
     if up {
         imm

@@ -1,7 +1,7 @@
-//! Decoding: an opcode to an [`Op`], by tables of mask and value (DDI 0403E, A5 and A7).
+//! Decoding: turns an opcode into an [`Op`], by tables of mask and value (DDI 0403E, A5 and A7).
 //!
-//! Each instruction group owns its rows in a file of its own. Within a table the first row that matches wins, so that
-//! the special case (`Rd` = 15 is a comparison, `Ra` = 15 a plain multiply) stands above the general one.
+//! Each group of instructions has its rows in a file. The first row that matches wins, so special
+//! cases stand above the general one: `Rd` = 15 is a comparison, `Ra` = 15 a plain multiply.
 
 mod branch;
 mod data_processing;
@@ -19,7 +19,7 @@ pub use fast_forms::Form;
 pub use op::*;
 pub use unpredictable::{misplaced_in_it, unpredictable};
 
-/// One encoding: the opcodes that it covers, its name in the manual, and how its operands are laid out.
+/// One encoding: which opcodes it covers, its name in the manual, and how to read its operands.
 pub struct Row {
     mask: u32,
     value: u32,
@@ -47,7 +47,7 @@ const NARROW: &[&[Row]] = &[
     system::NARROW,
 ];
 
-/// The 32-bit encodings, first halfword in the upper half.
+/// The 32-bit encodings. The first halfword is the upper half.
 const WIDE: &[&[Row]] = &[
     data_processing::WIDE,
     multiple::WIDE,
@@ -59,17 +59,17 @@ const WIDE: &[&[Row]] = &[
     float::WIDE,
 ];
 
-/// True when the halfword begins a 32-bit instruction (A5.1).
+/// Whether the halfword begins a 32-bit instruction (A5.1).
 pub fn is_wide(halfword: u16) -> bool {
     halfword >= 0xE800
 }
 
-/// The manual's name of the encoding that `opcode` belongs to; None if it is undefined or not modelled.
+/// The manual's name of the encoding of `opcode`. `None` if it is undefined or not modelled.
 pub fn encoding_name(opcode: u32, wide: bool) -> Option<&'static str> {
     find(opcode, wide).map(|row| row.name)
 }
 
-/// A row of the tables as others see it. Of two encodings that fit an opcode the one listed first describes it.
+/// A row of the tables, for other modules. If two rows fit an opcode, the first one describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Encoding {
     pub name: &'static str,
@@ -78,7 +78,7 @@ pub struct Encoding {
     pub value: u32,
 }
 
-/// Every encoding that the tables describe, in the order in which they are searched.
+/// All encodings of the tables, in the order in which they are searched.
 pub fn encodings() -> impl Iterator<Item = Encoding> {
     let narrow = NARROW.iter().map(|table| (false, table));
     let wide = WIDE.iter().map(|table| (true, table));
@@ -101,7 +101,7 @@ fn find(opcode: u32, wide: bool) -> Option<&'static Row> {
         .find(|row| opcode & row.mask == row.value)
 }
 
-/// Decodes `opcode` as it stands at `address`, on which PC-relative operands depend.
+/// Decodes the `opcode` at `address`, which PC-relative operands need.
 pub fn decode(opcode: u32, wide: bool, address: u32) -> Option<Op> {
     let mut op = match find(opcode, wide) {
         Some(row) => (row.decode)(opcode, address),
@@ -136,7 +136,7 @@ const fn sign_extend(value: u32, width: u32) -> u32 {
     ((value << (32 - width)) as i32 >> (32 - width)) as u32
 }
 
-/// What reading the PC gives in the instruction at `address`, word-aligned.
+/// What reading the PC gives in the instruction at `address`, aligned to a word.
 const fn aligned_pc(address: u32) -> u32 {
     address.wrapping_add(4) & !3
 }
@@ -145,7 +145,7 @@ const fn aligned_pc(address: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Operand patterns with which a row is tried: a more special row above it may take some of them.
+    /// Operand bits to try each row with. A special row above may take some of them.
     const FILLS: [u32; 6] = [
         0,
         u32::MAX,

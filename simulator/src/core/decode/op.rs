@@ -3,18 +3,18 @@
 use super::Form;
 use crate::core::timing::Slot;
 
-/// What an instruction does, by group; the groups are the files of `decode` and `execute`. The tag has a byte of its own, so
-/// that finding the group is one look-up.
+/// What an instruction does, by group. `decode` and `execute` have a file for each group. The tag
+/// has its own byte, so that one look finds the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
     /// The cache slot holds no decoded instruction.
     Undecoded,
-    /// Second operand `imm`; `amount` = 1 if it also sets the carry, to its bit 31.
+    /// The second operand is `imm`. If `amount` is 1, the carry becomes bit 31 of `imm`.
     Immediate(Alu),
-    /// Second operand register `m`.
+    /// The second operand is register `m`.
     Register(Alu),
-    /// Second operand register `m` shifted by the constant `amount`.
+    /// The second operand is register `m`, shifted by the constant `amount`.
     Shifted(Alu),
     /// Register `n` shifted by the low byte of register `m`.
     ShiftByRegister,
@@ -47,7 +47,7 @@ pub enum Alu {
     Cmn,
 }
 
-/// Multiplication and division. `d` = RdLo, `a` = RdHi in the long forms.
+/// Multiplication and division. In the long forms `d` is RdLo and `a` is RdHi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multiply {
     Mul,
@@ -60,14 +60,15 @@ pub enum Multiply {
     Umaal,
     Sdiv,
     Udiv,
-    /// SMULxy and SMLAxy: `amount` bit 1 = top half of n, bit 0 = top half of m; `a` = 15 adds nothing.
+    /// SMULxy and SMLAxy. `amount` bit 1: top half of n; bit 0: top half of m. `a` = 15 adds
+    /// nothing.
     SmlaHalves,
-    /// SMULWy and SMLAWy: `amount` bit 0 = top half of m.
+    /// SMULWy and SMLAWy. `amount` bit 0: top half of m.
     SmlaWide,
-    /// SMUAD, SMLAD: `amount` bit 0 exchanges m's halves.
+    /// SMUAD, SMLAD. `amount` bit 0 exchanges m's halves.
     Smlad,
     Smlsd,
-    /// SMMUL, SMMLA: `amount` bit 0 rounds.
+    /// SMMUL, SMMLA. `amount` bit 0 rounds.
     Smmla,
     Smmls,
     SmlalHalves,
@@ -88,7 +89,7 @@ pub enum Media {
     Usat,
     Ssat16,
     Usat16,
-    /// Extensions rotate m right by `amount` bits and add n unless n is 15.
+    /// Extensions rotate m right by `amount` bits, and add n unless n is 15.
     Sxtab,
     Uxtab,
     Sxtah,
@@ -107,7 +108,8 @@ pub enum Media {
     Qdadd,
     Qsub,
     Qdsub,
-    /// Packed add and subtract: `amount` is the operation (bits 22:20), `imm` the flavour (bits 6:4).
+    /// Packed add and subtract. `amount` is the operation (bits 22:20), `imm` the variant (bits
+    /// 6:4).
     Parallel,
 }
 
@@ -115,10 +117,10 @@ pub enum Media {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Memory {
-    /// `d` ↔ memory at `n` + `imm`, indexed as `index` says.
+    /// `d` and memory at `n` + `imm`. `index` says how the base is used.
     Load(Access),
     Store(Access),
-    /// LDRT, STRT: as unprivileged code would (A7.7.67).
+    /// LDRT, STRT: with the rights of unprivileged code (A7.7.67).
     LoadUnprivileged(Access),
     StoreUnprivileged(Access),
     /// At `n` + (`m` << `amount`).
@@ -130,7 +132,7 @@ pub enum Memory {
     LoadDouble,
     StoreDouble,
     LoadExclusive(Access),
-    /// Status to `a`.
+    /// The status goes to `a`.
     StoreExclusive(Access),
 }
 
@@ -144,7 +146,8 @@ pub enum Access {
     SignedByte,
 }
 
-/// Loads and stores of the `amount` registers listed in `imm` (bit n = register n); base `n`, `index` says whether it is updated.
+/// Loads and stores of `amount` registers. `imm` lists them: bit n is register n. The base is `n`;
+/// `index` says whether it is updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multiple {
     LoadIncrementAfter,
@@ -157,7 +160,7 @@ pub enum Multiple {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branch {
     Always,
-    /// Condition in `amount`.
+    /// The condition is in `amount`.
     Conditional,
     Link,
     /// To register `m`.
@@ -192,13 +195,13 @@ pub enum System {
     Msr,
     Svc,
     Breakpoint,
-    /// UDF: undefined for ever, a UsageFault.
+    /// UDF: permanently undefined, a UsageFault.
     PermanentlyUndefined,
-    /// For a coprocessor that does not exist: a UsageFault.
+    /// For a coprocessor that the chip does not have: a UsageFault.
     AbsentCoprocessor,
 }
 
-/// Single-precision floating point. `d`, `n`, `m` number S registers unless said otherwise.
+/// Single-precision floating point. `d`, `n` and `m` are S registers unless noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Float {
     Add,
@@ -220,17 +223,17 @@ pub enum Float {
     Move,
     /// `imm` to `d`.
     Immediate,
-    /// `imm` bit 0: quiet NaNs signal as well (VCMPE).
+    /// With `imm` bit 0, quiet NaNs are invalid too (VCMPE).
     Compare,
     CompareZero,
-    /// `imm` bit 0 = signed.
+    /// `imm` bit 0: signed.
     FromInteger,
-    /// `imm` bit 0 = signed, bit 1 = round towards zero.
+    /// `imm` bit 0: signed. Bit 1: round towards zero.
     ToInteger,
-    /// `amount` fraction bits; `imm` bit 0 = signed, bit 1 = 32 bits wide.
+    /// `amount` fraction bits. `imm` bit 0: signed. Bit 1: 32 bits wide.
     FromFixed,
     ToFixed,
-    /// `imm` bit 0 = top half.
+    /// `imm` bit 0: top half.
     FromHalf,
     ToHalf,
     /// Core register `a` ↔ S register `n`.
@@ -242,11 +245,11 @@ pub enum Float {
     /// FPSCR ↔ core register `a` (15 = the flags).
     FromFpscr,
     ToFpscr,
-    /// `amount` S registers from `d` on, base `n`; `imm` = offset.
+    /// `amount` S registers from `d` on, at base `n` plus `imm`.
     Load,
     Store,
-    /// `amount` S registers from `d` on, upwards from `n`; `index` Post adds `imm` to the
-    /// base, Pre subtracts it before.
+    /// `amount` S registers from `d` on, upwards from base `n`. `index` Post adds `imm` to the base
+    /// afterwards, Pre subtracts it before.
     LoadMultiple,
     StoreMultiple,
 }
@@ -277,19 +280,19 @@ pub enum Index {
     Post,
 }
 
-/// Operands by role, so that every group reads the same fields; what a field means where it is not obvious stands
-/// beside the group's kinds.
+/// Operands by role, so that every group uses the same fields. Where a field's meaning is not
+/// obvious, the group's kinds say it.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub struct Op {
     pub kind: Kind,
-    /// The shortest way to carry it out.
+    /// The fastest way to execute it.
     pub form: Form,
     /// Bytes: 2 or 4.
     pub size: u8,
-    /// Cycles of the timing table, dynamic parts not counted.
+    /// Cycles of the timing table, without what depends on operands.
     pub cycles: u8,
-    /// 0 for most; 1 + the index of the execution counter; [`Op::NOTHING`] where nothing has been decoded.
+    /// 1 + the index of the execution counter; 0 if there is none. [`Op::NOTHING`]: not decoded.
     pub counter: u8,
     pub d: u8,
     pub n: u8,
@@ -300,11 +303,12 @@ pub struct Op {
     pub amount: u8,
     pub index: Index,
     pub imm: u32,
-    /// Registers that the address is made of, bit n being register n.
+    /// Registers that the address is made of. Bit n is register n.
     pub address_registers: u16,
-    /// Registers that the next instruction cannot make an address of without waiting.
+    /// Registers that the next instruction must wait for if its address needs them.
     pub late_registers: u16,
-    /// Where the prefetch unit keeps the word that the instruction ends in, and the one that it is the last of.
+    /// Where the prefetch unit keeps the arrival of the instruction's last word; and, if the
+    /// instruction ends that word, from when the buffer has room for another one.
     pub arrives: Slot,
     pub leaves: Slot,
 }

@@ -1,4 +1,4 @@
-//! Hints, barriers, special registers and exceptions on purpose (A5.2.5, A5.3.4).
+//! Hints, barriers, special registers, and instructions that raise exceptions (A5.2.5, A5.3.4).
 
 use super::System::*;
 use super::{bits, reg, row, Kind, Op, Row, System};
@@ -52,7 +52,7 @@ pub const WIDE: &[Row] = &[
     }),
 ];
 
-/// Coprocessor instructions (A5.3.18) for a coprocessor that the chip does not have: all but 10 and 11, the FPU.
+/// Instructions for coprocessors that the chip does not have (A5.3.18): all but 10 and 11, the FPU.
 pub fn absent_coprocessor(opcode: u32) -> Option<Op> {
     let in_space = opcode & 0xEC00_0000 == 0xEC00_0000;
     let undefined = bits(opcode, 25, 24) == 0b11 || bits(opcode, 25, 21) == 0;

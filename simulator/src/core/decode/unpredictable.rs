@@ -1,10 +1,13 @@
-//! Encodings that the tables cover and to which the manual gives no result: UNPREDICTABLE ones, and registers that this chip
-//! has not. What a Cortex-M4 does with them is not documented, so that the run stops instead of guessing. The rules are those
-//! of the encoding diagrams (bits in parentheses) and the decode pseudocode of A7.7; group by group as in A5.2 and A5.3.
+//! Encodings that the tables cover but for which the manual gives no result: they are
+//! UNPREDICTABLE, or name registers that the chip does not have. What a Cortex-M4 does with them is
+//! not documented, so the run stops.
+//!
+//! The rules are those of the encoding diagrams (bits in parentheses) and of the decode pseudocode
+//! in A7.7. They are grouped as in A5.2 and A5.3.
 
 use super::{bit, bits, reg, Alu, Branch, Kind, Memory, Multiple, Op, SetFlags, System};
 
-/// Why `opcode` has no result, if so.
+/// The group whose rule makes `opcode` UNPREDICTABLE. `None` if it has a result.
 pub fn unpredictable(opcode: u32, wide: bool) -> Option<&'static str> {
     let rules = if wide { WIDE } else { NARROW };
     rules
@@ -13,12 +16,13 @@ pub fn unpredictable(opcode: u32, wide: bool) -> Option<&'static str> {
         .map(|rule| rule.group)
 }
 
-/// An instruction that may not stand in an IT block, or only at its end (the `InITBlock()` tests of A7.7).
+/// Whether the instruction may not stand at its place in an IT block. Some may not stand in one at
+/// all, others only at its end (the `InITBlock()` tests of A7.7).
 pub fn misplaced_in_it(op: &Op, last: bool) -> bool {
     match op.kind {
         Kind::Branch(Branch::Conditional | Branch::IfZero | Branch::IfNotZero | Branch::It)
         | Kind::System(System::Cps) => true,
-        // MOVS Rd, Rm (T2) has no form without flags.
+        // MOVS Rd, Rm (T2) always sets the flags.
         Kind::Register(Alu::Mov) => op.flags == SetFlags::OutsideIt,
         _ => !last && writes_pc(op),
     }
@@ -213,7 +217,7 @@ fn shifted_register(o: u32) -> bool {
     }
 }
 
-/// MOV (register) T3, which may name SP once, and the shifts by a constant, which may not.
+/// MOV (register) T3 may name SP once. Shifts by a constant may not name it.
 fn moves(o: u32, d: u8, m: u8) -> bool {
     let plain = bits(o, 5, 4) == 0 && immediate_5(o) == 0 && !bit(o, 20);
     if plain {
@@ -257,7 +261,7 @@ fn register(o: u32) -> bool {
     let second = bit(o, 7);
     match bits(o, 23, 20) {
         0b0000..=0b0101 if second => banned(d) || banned(m) || n == 13,
-        // REV and its kin, CLZ: Rm stands in the opcode twice.
+        // REV, CLZ and the like contain Rm twice.
         0b1001 | 0b1011 if second => banned(d) || banned(m) || n != m,
         _ => any_banned(o),
     }
@@ -307,7 +311,7 @@ fn single(o: u32) -> bool {
     let (n, t) = (reg(o, 16), reg(o, 12));
     let (loads, word) = (bit(o, 20), bits(o, 22, 21) == 2);
     let literal = loads && n == 15;
-    // Bytes and halfwords do not go to SP; a load of one to the PC is a hint where it is anything.
+    // Bytes and halfwords do not go to SP. A load of one to the PC, if it has a meaning, is a hint.
     let operand = t == 13 && !word || t == 15 && !loads || n == 15 && !loads;
     operand
         || !literal && !bit(o, 23) && {
@@ -320,14 +324,14 @@ fn single(o: u32) -> bool {
         }
 }
 
-/// The forms with eight bits of offset: P, U and W say how they index, and that they are unprivileged.
+/// The forms with an offset of eight bits. P, U and W select indexing and unprivileged access.
 fn indexed(o: u32, n: u8, t: u8, may_be_hint: bool) -> bool {
     let unprivileged = bits(o, 10, 8) == 0b110;
     let hint = bits(o, 10, 8) == 0b100;
     bit(o, 8) && n == t || unprivileged && banned(t) || may_be_hint && t == 15 && !hint
 }
 
-/// At least one register, and none beyond the last; D16 and above do not exist.
+/// There must be at least one register, and none beyond the last. D16 and above do not exist.
 fn float_list(o: u32) -> bool {
     let (doubles, words) = (bit(o, 8), bits(o, 7, 0));
     let (first, count) = if doubles {

@@ -11,7 +11,7 @@ pub fn add_with_carry(a: u32, b: u32, carry: bool) -> (u32, bool, bool) {
     (sum, carry_1 | carry_2, overflow)
 }
 
-/// `Shift_C`: the value shifted and the carry out; `amount` may exceed 32.
+/// `Shift_C`: the shifted value and the carry. `amount` may exceed 32.
 #[inline(always)]
 pub fn shift_with_carry(value: u32, shift: Shift, amount: u32, carry: bool) -> (u32, bool) {
     if amount == 0 {
@@ -46,7 +46,7 @@ pub fn shift_with_carry(value: u32, shift: Shift, amount: u32, carry: bool) -> (
     }
 }
 
-/// `SignedSatQ`: the value within `bits` bits, and whether it had to be changed.
+/// `SignedSatQ`: `value` limited to `bits` bits, and whether that changed it.
 pub fn saturate_signed(value: i64, bits: u32) -> (i64, bool) {
     let max = (1i64 << (bits - 1)) - 1;
     let result = value.clamp(-max - 1, max);

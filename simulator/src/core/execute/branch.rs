@@ -52,8 +52,8 @@ impl Core {
         Ok(())
     }
 
-    /// IT costs nothing when it is folded onto a 16-bit instruction before it (TRM table 3-1, note d): one that begins two
-    /// bytes before.
+    /// IT costs nothing if it is folded onto a 16-bit instruction before it (TRM table 3-1, note
+    /// d). Such an instruction begins two bytes before.
     fn begin_it(&mut self, op: &Op) {
         self.itstate = op.imm as u8;
         if self.timing.is_nucleo() && self.previous_pc.wrapping_add(2) == self.pc {
@@ -61,7 +61,7 @@ impl Core {
         }
     }
 
-    /// Branches within a function, perhaps back to where a lap begins.
+    /// Branches within a function. A backward one may begin an iteration of a busy wait.
     #[inline(always)]
     pub(super) fn branch_here(&mut self, op: &Op) -> u32 {
         self.note_turn(op.imm);
@@ -80,7 +80,8 @@ impl Core {
         self.jump(op.imm, Resolved::Decode, op.cycles)
     }
 
-    /// Branches to `target`, the instruction taking `cycles`, and pays the refill. Returns where it goes on.
+    /// Branches to `target` and pays for the refill. The instruction takes `cycles`. Returns the
+    /// target.
     #[inline(always)]
     pub(super) fn jump(&mut self, target: u32, resolved: Resolved, cycles: u8) -> u32 {
         let target = target & !1;
@@ -94,7 +95,7 @@ impl Core {
         target
     }
 
-    /// An interworking branch; an exception return pays its own way.
+    /// An interworking branch, or an exception return, which pays for itself.
     pub(super) fn jump_exchange(
         &mut self,
         target: u32,

@@ -1,4 +1,5 @@
-//! Data processing: one operand from a register, the other a constant, a register or a shifted register.
+//! Data processing: one operand is a register, the other a constant, a register or a shifted
+//! register.
 
 use super::arithmetic::{add_with_carry, shift_with_carry};
 use crate::core::decode::{Alu, Op, SetFlags};
@@ -46,7 +47,7 @@ impl Core {
         }
     }
 
-    /// `b` is the second operand, `carry` what a logical operation leaves in C.
+    /// `b` is the second operand. `carry` is the C flag after a logical operation.
     #[inline(always)]
     fn alu(&mut self, op: &Op, alu: Alu, b: u32, carry: bool) {
         let a = self.get(op.n);

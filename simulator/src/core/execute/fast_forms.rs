@@ -1,4 +1,4 @@
-//! The short ways of carrying out what programs execute most: each does what `execute` does for the same instruction.
+//! Executes fast forms. Each does what `execute` does for the same instruction.
 
 use crate::bus::{Bus, Width};
 use crate::core::decode::{Form, Op};
@@ -6,7 +6,8 @@ use crate::core::trap::Exec;
 use crate::core::Core;
 
 impl Core {
-    /// As `execute`, for an instruction outside IT blocks. `next` is the address behind it; a branch taken makes it the target.
+    /// As `execute`, for an instruction outside IT blocks. `next` is the address after it; a taken
+    /// branch sets it to the target.
     #[inline(always)]
     pub(in crate::core) fn execute_form<B: Bus>(
         &mut self,
@@ -95,7 +96,7 @@ impl Core {
         Ok(())
     }
 
-    /// Writes a result to a register other than SP and PC.
+    /// Writes a result to any register but SP and PC.
     #[inline(always)]
     fn put(&mut self, op: &Op, result: u32) {
         self.registers[usize::from(op.d & 15)] = result;
@@ -119,7 +120,7 @@ impl Core {
         self.put(op, difference);
     }
 
-    /// Loads a register's low bytes; the others are zero.
+    /// Loads the low bytes of a register and clears the others.
     #[inline(always)]
     fn load_low<const N: usize, B: Bus>(
         &mut self,
@@ -186,7 +187,8 @@ mod tests {
         }
     }
 
-    /// What registers hold: small numbers, addresses in and next to the SRAM and in the flash, or anything.
+    /// Contents of registers: small numbers, addresses in and near the SRAM and in the flash, or
+    /// anything.
     fn content(random: &mut Random) -> u32 {
         let value = random.next();
         match random.below(4) {
@@ -197,7 +199,8 @@ mod tests {
         }
     }
 
-    /// Some opcodes of each encoding, its halfwords in order. Many are as short as assemblers make them: SUB.W with no shift, say.
+    /// Some opcodes of each encoding, as halfwords in order. Many have empty fields, as assemblers
+    /// often leave them: SUB.W without a shift, for example.
     fn opcodes(random: &mut Random) -> Vec<Vec<u16>> {
         let mut opcodes = Vec::new();
         for encoding in encodings() {
@@ -229,7 +232,8 @@ mod tests {
         (core, Soc::new(memory))
     }
 
-    /// Whatever a step leaves behind; the PC as the instruction reads it is nobody's but the instruction's.
+    /// All that a step leaves behind. R15 is left out: general instructions use it as a scratch
+    /// register.
     fn left_behind(mut core: Core, soc: &Soc, outcome: Result<(), crate::core::Stop>) -> Vec<u8> {
         core.registers[15] = 0;
         let mut left = postcard::to_allocvec(&(core, soc)).unwrap();

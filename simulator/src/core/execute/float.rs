@@ -1,4 +1,4 @@
-//! Floating-point transfers, and the dispatch of the arithmetic.
+//! Floating-point transfers. Arithmetic is in `float_arithmetic`.
 
 use crate::bus::{Bus, Width};
 use crate::core::decode::{Float, Index, Op};
@@ -41,7 +41,8 @@ impl Core {
         Ok(())
     }
 
-    /// `ExecuteFPCheck` (B1.5.7): access rights, the lazily saved state of the context before, a context of one's own.
+    /// `ExecuteFPCheck` (B1.5.7): checks access rights, saves the state of the last context if that
+    /// was put off, and begins a new context.
     fn prepare_float<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
         if !self.scb.float_accessible(self.privileged()) {
             return Err(Trap::usage(cfsr::NOCP));
@@ -82,7 +83,7 @@ impl Core {
         self.transfer_words(bus, op, base, 0, float == Float::LoadMultiple)
     }
 
-    /// VLDM and VSTM, PUSH and POP's kin too, when `done` words have been transferred. A fault gives the base back.
+    /// Continues VLDM, VSTM, VPUSH or VPOP after `done` words. A fault restores the base.
     pub(in crate::core) fn continue_float<B: Bus>(
         &mut self,
         bus: &mut B,
@@ -100,7 +101,7 @@ impl Core {
         result
     }
 
-    /// Transfers from word `first` on. `base` is the base register as before the instruction.
+    /// Transfers from word `first` on. `base` is the base register before the instruction.
     fn transfer_words<B: Bus>(
         &mut self,
         bus: &mut B,
@@ -117,7 +118,7 @@ impl Core {
         self.require_aligned(address, Width::Word)?;
         for n in first..op.amount {
             let register = op.d + n;
-            // EPSR.ICI has room for the number of a D register.
+            // EPSR.ICI holds the number of a D register.
             if register % 2 == 0 && self.interrupted_at(bus, (n - first).into()) {
                 return self.leave_float(op, register / 2, updated);
             }
@@ -135,7 +136,7 @@ impl Core {
         Err(Trap::Interrupted)
     }
 
-    /// Word `n` from `address` on, as transfer number `transfer`.
+    /// Transfers word `n` from `address` on, as transfer number `transfer`.
     fn transfer_word<B: Bus>(
         &mut self,
         bus: &mut B,

@@ -1,5 +1,5 @@
-//! Single-precision arithmetic (A2.5): operands, NaNs and invalid operations as the manual has them; results are rounded by
-//! `rounding`.
+//! Single-precision arithmetic (A2.5): operands, NaNs and invalid operations. `rounding` rounds the
+//! results.
 
 use super::rounding::{
     self, Environment, Flagged, Round, FPSCR_DZC, FPSCR_IDC, FPSCR_IOC, FPSCR_IXC,
@@ -13,7 +13,7 @@ const QUIET: u32 = 0x0040_0000;
 const INFINITY: u32 = 0x7F80_0000;
 const SMALLEST_NORMAL: u32 = 0x0080_0000;
 const DEFAULT_NAN: u32 = 0x7FC0_0000;
-/// N, Z, C, V of a comparison, at FPSCR 31:28.
+/// N, Z, C, V of a comparison, for FPSCR 31:28.
 const EQUAL: u32 = 0b0110;
 const LESS: u32 = 0b1000;
 const GREATER: u32 = 0b0010;
@@ -59,13 +59,13 @@ impl Core {
         Environment::of(self.float.fpscr)
     }
 
-    /// Raises cumulative flags and passes the result on.
+    /// Sets cumulative flags and returns the result.
     fn flagged<T>(&mut self, (result, flags): Flagged<T>) -> T {
         self.float.fpscr |= flags;
         result
     }
 
-    /// An operand as arithmetic sees it (`FPUnpack`): subnormals are zeros under flush-to-zero.
+    /// `FPUnpack`: with flush-to-zero, subnormal operands are zeros.
     fn operand(&mut self, bits: u32) -> u32 {
         let magnitude = bits & !SIGN;
         if self.environment().flush_to_zero && magnitude != 0 && magnitude < SMALLEST_NORMAL {
@@ -74,7 +74,7 @@ impl Core {
         bits
     }
 
-    /// `FPProcessNaNs`: the result if an operand is a NaN; signalling ones go first.
+    /// `FPProcessNaNs`: the result if an operand is a NaN. Signalling NaNs come first.
     fn propagate_nan(&mut self, operands: &[u32]) -> Option<u32> {
         let signalling = operands.iter().copied().find(|&bits| is_signalling(bits));
         if signalling.is_some() {
@@ -88,7 +88,7 @@ impl Core {
         })
     }
 
-    /// Rounds the result of an operation on numbers; a NaN among those is an invalid operation.
+    /// Rounds a result. `odd` is rounded to odd. If it is a NaN, the operation was invalid.
     fn finish(&mut self, odd: f64) -> u32 {
         let rounded = if odd.is_nan() {
             (DEFAULT_NAN, FPSCR_IOC)
@@ -113,7 +113,7 @@ impl Core {
         }
     }
 
-    /// An exact zero from operands of unlike signs is negative when rounding down (`FPAdd`).
+    /// `FPAdd`: an exact zero from operands of unlike signs is negative when rounding down.
     fn sum(&mut self, a: f64, b: f64) -> u32 {
         let odd = rounding::add(a, b);
         let cancelled = odd == 0.0 && a.is_sign_negative() != b.is_sign_negative();
@@ -128,7 +128,7 @@ impl Core {
         self.finish(rounding::divide(n, m))
     }
 
-    /// VMLA and its kin round the product first; VFMA and its kin do not.
+    /// VMLA and the like round the product first. VFMA and the like do not.
     fn accumulate(&mut self, float: Float, d: u32, n: u32, m: u32) -> u32 {
         let sign = |negate: bool| if negate { SIGN } else { 0 };
         let negate_addend = matches!(float, Float::Nmla | Float::Nmls | Float::Fnma | Float::Fnms);
@@ -141,7 +141,7 @@ impl Core {
         self.two_operands(Float::Add, d, product)
     }
 
-    /// `FPMulAdd`: with a quiet NaN as addend, infinity times zero is still invalid.
+    /// `FPMulAdd`: infinity times zero is invalid even if the addend is a quiet NaN.
     fn fused(&mut self, d: u32, n: u32, m: u32) -> u32 {
         let [d, n, m] = [d, n, m].map(|bits| self.operand(bits));
         let product = number(n) * number(m);
@@ -193,7 +193,7 @@ impl Core {
         self.flagged(to_fixed(m, 0, signed, 32, round))
     }
 
-    /// From fixed point always rounds to nearest, to fixed point towards zero (A7.7.229).
+    /// From fixed point rounds to nearest, to fixed point towards zero (A7.7.229).
     fn convert_fixed(&mut self, op: &Op, float: Float, d: u32) -> u32 {
         let signed = op.imm & 1 != 0;
         let width = if op.imm & 2 != 0 { 32 } else { 16 };
@@ -206,7 +206,7 @@ impl Core {
         self.flagged(to_fixed(d, op.amount, signed, width, Round::Zero))
     }
 
-    /// VCVTB, VCVTT from half precision: exact, but for NaNs (`FPHalfToSingle`).
+    /// VCVTB, VCVTT from half precision (`FPHalfToSingle`). Exact, except for NaNs.
     fn widen_half(&mut self, op: &Op, m: u32) -> u32 {
         let half = m >> (16 * (op.imm & 1));
         let sign = half << 16 & SIGN;
@@ -224,7 +224,7 @@ impl Core {
         sign | magnitude.to_bits()
     }
 
-    /// VCVTB, VCVTT to half precision (`FPSingleToHalf`); the other half of the destination stays.
+    /// VCVTB, VCVTT to half precision (`FPSingleToHalf`). The other half of the destination stays.
     fn narrow_to_half(&mut self, op: &Op, d: u32, m: u32) -> u32 {
         let shift = 16 * (op.imm & 1);
         let m = self.operand(m);
@@ -237,7 +237,7 @@ impl Core {
         d & !(0xFFFF << shift) | u32::from(half) << shift
     }
 
-    /// The alternative format has no NaNs: there they become zeros, which is invalid.
+    /// The alternative format has no NaNs. They become zeros, which is invalid.
     fn half_nan(&mut self, nan: u32) -> u16 {
         let sign = (nan >> 16) as u16 & 0x8000;
         if self.environment().alternative_half {
@@ -259,7 +259,8 @@ fn fixed_point(bits: u32, fraction_bits: u8, signed: bool, width: u32) -> f64 {
     integer / f64::from(2f32.powi(fraction_bits.into()))
 }
 
-/// `FPToFixed`: saturates, which is invalid; NaN gives 0. Scaling by a power of two is exact in double precision.
+/// `FPToFixed`: a result out of range saturates, which is invalid. NaN gives 0. Scaling by a power
+/// of two is exact in double precision.
 fn to_fixed(bits: u32, fraction_bits: u8, signed: bool, width: u32, round: Round) -> Flagged<u32> {
     let value = number(bits) * f64::from(2f32.powi(fraction_bits.into()));
     let rounded = match round {

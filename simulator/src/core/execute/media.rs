@@ -4,7 +4,7 @@ use super::arithmetic::{saturate_signed, saturate_unsigned, shift_with_carry};
 use crate::core::decode::{Media, Op};
 use crate::core::Core;
 
-/// Both bytes 0 and 2, each extended to a halfword.
+/// Bytes 0 and 2, each extended to a halfword.
 fn extend_pair(value: u32, extend: fn(u8) -> u16) -> (u16, u16) {
     (extend(value as u8), extend((value >> 16) as u8))
 }
@@ -98,7 +98,7 @@ impl Core {
         pair(low as u16, high as u16)
     }
 
-    /// Each byte of n where its GE flag is set, of m where it is not.
+    /// Each byte of n if its GE flag is set, otherwise of m.
     fn select(&self, n: u32, m: u32) -> u32 {
         let mask: u32 = (0..4)
             .map(|byte| (u32::from(self.flags.ge >> byte & 1) * 0xFF) << (8 * byte))
@@ -112,7 +112,7 @@ impl Core {
         result as u32
     }
 
-    /// QDADD, QDSUB: the doubling saturates too.
+    /// QDADD, QDSUB: doubling saturates too.
     fn saturating_double_sum(&mut self, a: u32, b: u32, sign: i64) -> u32 {
         let (doubled, saturated) = saturate_signed(2 * b.into_signed(), 32);
         self.flags.q |= saturated;
@@ -120,7 +120,7 @@ impl Core {
     }
 }
 
-/// BFI: bits 0… of `source` to bits `amount`…`imm` of `old`.
+/// BFI: puts `source` into bits `amount` to `imm` of `old`.
 fn insert_field(old: u32, source: u32, op: &Op) -> u32 {
     let low = u32::from(op.amount);
     let mask = (u32::MAX >> (31 - op.imm)) & u32::MAX << low;

@@ -7,7 +7,7 @@ use crate::core::timing::Resolved;
 use crate::core::trap::Exec;
 use crate::core::Core;
 
-/// By the number of the access: a table, so that the host need not guess a branch.
+/// Indexed by the access. A table, so that the host predicts no branch.
 const WIDTHS: [Width; 5] = [
     Width::Word,
     Width::Half,
@@ -87,7 +87,7 @@ impl Core {
         (if op.index == Index::Post { base } else { moved }, moved)
     }
 
-    /// Writes the base back, unless the load has just written the same register.
+    /// Writes the base back, unless the load has just written that register.
     #[inline(always)]
     fn update_base(&mut self, op: &Op, updated: u32, loaded: u8) {
         if op.index != Index::Offset && op.n != loaded {
@@ -95,8 +95,8 @@ impl Core {
         }
     }
 
-    /// A load or store right behind a load may overlap with it. The overlap is taken before the access, so that the access
-    /// itself happens a cycle earlier.
+    /// A load or store right after a load may overlap with it. Then the access happens a cycle
+    /// earlier.
     #[inline(always)]
     pub(super) fn overlap_with_load(&mut self, op: &Op, address: u32) {
         let registers = op.address_registers;
@@ -135,7 +135,7 @@ impl Core {
         Ok(())
     }
 
-    /// A load to PC may leave the instruction early, by a fault of the branch.
+    /// Writes the base back before a load to the PC, whose branch may fault.
     fn update_base_before_jump(&mut self, op: &Op) {
         if op.index != Index::Offset {
             let (_, updated) = self.indexed(op);
@@ -143,7 +143,7 @@ impl Core {
         }
     }
 
-    /// The base may be the PC (LDRD literal), which is aligned then.
+    /// The address and the new base. The PC as base (LDRD literal) is aligned to a word.
     fn double_base(&self, op: &Op) -> (u32, u32) {
         let (address, updated) = self.indexed(op);
         if op.n == 15 {
@@ -183,7 +183,7 @@ impl Core {
         Ok(())
     }
 
-    /// The local monitor tracks no address, as on the Cortex-M4 (TRM 3.6.1).
+    /// The local monitor remembers no address, as on the Cortex-M4 (TRM 3.6.1).
     fn store_exclusive<B: Bus>(&mut self, bus: &mut B, op: &Op, access: Access) -> Exec<()> {
         let address = self.get(op.n).wrapping_add(op.imm);
         self.require_aligned(address, width(access))?;

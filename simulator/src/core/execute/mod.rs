@@ -1,4 +1,4 @@
-//! Carrying out decoded instructions, one file per group as in `decode`.
+//! Executes decoded instructions. One file for each group, as in `decode`.
 
 mod arithmetic;
 mod branch;

@@ -7,13 +7,13 @@ use crate::core::timing::Resolved;
 use crate::core::trap::{Exec, Trap};
 use crate::core::Core;
 
-/// What a multiple has to transfer, from `address` on.
+/// What a multiple load or store transfers, from `address` on.
 #[derive(Clone, Copy)]
 struct Transfers {
     list: u32,
     words: u32,
     address: u32,
-    /// The base register when all is done.
+    /// The base register at the end.
     updated: u32,
     base_first: bool,
 }
@@ -31,7 +31,7 @@ impl Core {
         self.transfer_list(bus, op, multiple, &transfers)
     }
 
-    /// What is left when `done` transfers have been made. A fault gives the base back (TRM 3.9.1).
+    /// Continues after `done` transfers. A fault restores the base (TRM 3.9.1).
     pub(in crate::core) fn continue_multiple<B: Bus>(
         &mut self,
         bus: &mut B,
@@ -98,7 +98,7 @@ impl Core {
         self.end_load(op, &transfers, words)
     }
 
-    /// Takes over what was loaded, the lowest register's word first.
+    /// Writes loaded words to the registers, the lowest register first.
     #[inline(always)]
     fn end_load(
         &mut self,
@@ -126,8 +126,8 @@ impl Core {
         }
     }
 
-    /// Ends a load before `next`. One that has loaded its base goes on from before the base (TRM 3.9.1); if that is its first
-    /// register, it is restarted.
+    /// Ends a load before register `next`. If the base is already loaded, the load continues from
+    /// before the base (TRM 3.9.1). If the base is the first register, the load is restarted.
     #[cold]
     fn leave_load(
         &mut self,
@@ -181,7 +181,8 @@ impl Core {
         Ok(())
     }
 
-    /// Stores the whole list in one go, where nothing can end it early.
+    /// Stores the whole list in one go, if no exception can come between. False, with nothing done,
+    /// if it may.
     #[inline(always)]
     fn store_undivided<B: Bus>(&mut self, bus: &mut B, transfers: &Transfers) -> bool {
         if !self.runs_through(transfers.words) {
@@ -235,7 +236,7 @@ fn listed(mut list: u32) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || (list != 0).then(|| take_lowest(&mut list)))
 }
 
-/// Takes the lowest register out of a list that is not empty.
+/// Takes the lowest register out of a list. The list must not be empty.
 #[inline(always)]
 fn take_lowest(list: &mut u32) -> u8 {
     let register = list.trailing_zeros() as u8;

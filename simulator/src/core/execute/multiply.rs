@@ -7,7 +7,7 @@ use crate::core::timing::divide_cycles;
 use crate::core::trap::{cfsr, Exec, Trap};
 use crate::core::Core;
 
-/// The signed halfword of `value`, the top one if `top`.
+/// A signed halfword of `value`: the top one if `top`.
 fn half(value: u32, top: bool) -> i64 {
     i64::from(if top {
         (value >> 16) as i16
@@ -16,7 +16,7 @@ fn half(value: u32, top: bool) -> i64 {
     })
 }
 
-/// The products of the low and of the high halves, m's exchanged if asked.
+/// The products of the low halves and of the high halves. `exchange` swaps m's halves first.
 fn dual(n: u32, m: u32, exchange: bool) -> (i64, i64) {
     let m = if exchange { m.rotate_right(16) } else { m };
     (
@@ -75,8 +75,8 @@ impl Core {
         }
     }
 
-    /// A zero divisor gives zero unless CCR makes it a fault. An interrupt abandons the division, which is restarted
-    /// afterwards (TRM 3.9.1).
+    /// Division by zero gives zero, unless CCR makes it a fault. An interrupt abandons the
+    /// division, which is restarted later (TRM 3.9.1).
     fn divide<B: Bus>(
         &mut self,
         bus: &mut B,
@@ -105,7 +105,7 @@ impl Core {
         Ok(())
     }
 
-    /// Ra, sign-extended, or 0 where the encoding has none.
+    /// Ra, sign-extended. 0 if the encoding has none.
     fn addend(&self, op: &Op) -> i64 {
         if op.a == 15 {
             0
@@ -114,7 +114,7 @@ impl Core {
         }
     }
 
-    /// Products of halfwords, accumulated; Q tells of overflow.
+    /// Products of halfwords, accumulated. Overflow sets Q.
     fn halfword_product(&mut self, op: &Op, multiply: Multiply, n: u32, m: u32) {
         let (upper, lower) = (op.amount & 2 != 0, op.amount & 1 != 0);
         let product = match multiply {

@@ -1,4 +1,4 @@
-//! Packed addition and subtraction (A5.3.13–A5.3.14): SADD16, UQSUB8, SHASX and the rest.
+//! Packed addition and subtraction (A5.3.13–A5.3.14): SADD16, UQSUB8, SHASX and others.
 
 use super::arithmetic::{saturate_signed, saturate_unsigned};
 use crate::core::decode::Op;
@@ -32,7 +32,8 @@ impl Flavour {
         result as u32 & ((1 << bits) - 1)
     }
 
-    /// GE of a lane: a signed result not negative, an unsigned addition with carry, an unsigned subtraction without borrow.
+    /// GE of a lane. Signed: the result is not negative. Unsigned: an addition carries, or a
+    /// subtraction does not borrow.
     fn ge(self, value: i32, bits: u32, subtract: bool) -> bool {
         if self.unsigned && !subtract {
             value >= 1 << bits
@@ -51,7 +52,7 @@ fn lane(value: u32, index: u32, bits: u32, unsigned: bool) -> i32 {
     }
 }
 
-/// Bits per lane, and for each lane whether it subtracts; exchange pairs n's lane with m's other one.
+/// Bits of a lane; a bit for each lane that subtracts; whether n's lanes pair with m's other ones.
 fn shape(operation: u8) -> (u32, u8, bool) {
     match operation {
         0 => (8, 0b0000, false),

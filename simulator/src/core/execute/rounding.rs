@@ -1,9 +1,10 @@
-//! Rounding to single and half precision with FPSCR's modes and cumulative flags (`FPRound`, A2.7).
+//! Rounding to single and half precision, with FPSCR's modes and cumulative flags (`FPRound`,
+//! A2.7).
 //!
-//! Operations are computed in double precision, rounded to odd: truncated, with the lowest bit set if anything was lost.
-//! Double precision has more than twice the bits and reaches further than any result here, so that rounding once more,
-//! to the destination's format, gives what rounding the exact result would (Boldo and Melquiond, "When double rounding is
-//! odd", 2005).
+//! Operations are computed in double precision and rounded to odd. That is: truncated, and if
+//! anything was lost, the lowest bit is set. Double precision has more than twice the bits of the
+//! results here, and a larger range. Rounding again to the final format therefore gives the
+//! correctly rounded result (Boldo and Melquiond, "When double rounding is odd", 2005).
 
 /// The cumulative flags of FPSCR (A2.5.3).
 pub const FPSCR_IOC: u32 = 1 << 0;
@@ -16,7 +17,7 @@ const FPSCR_FZ: u32 = 1 << 24;
 const FPSCR_DN: u32 = 1 << 25;
 const FPSCR_AHP: u32 = 1 << 26;
 
-/// A result and the cumulative flags that it raises, at their places in FPSCR.
+/// A result and its cumulative flags, as bits of FPSCR.
 pub type Flagged<T> = (T, u32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +68,7 @@ impl Format {
 }
 
 impl Round {
-    /// Whether a magnitude moves up from `kept`, when `lost` of `unit` was cut off.
+    /// Whether the magnitude `kept` is rounded up. `lost` of `unit` was cut off.
     fn away(self, negative: bool, kept: u64, lost: u64, unit: u64) -> bool {
         match self {
             Round::Nearest => lost > unit / 2 || lost == unit / 2 && kept & 1 != 0,
@@ -107,7 +108,7 @@ impl Environment {
         Environment { round, ..self }
     }
 
-    /// `odd` to single precision: a number, zero or infinity, rounded to odd if it is not exact.
+    /// Rounds `odd` to single precision. It is a number, zero or infinity, rounded to odd.
     pub fn to_single(self, odd: f64) -> Flagged<u32> {
         if odd == 0.0 || odd.is_infinite() {
             return ((odd as f32).to_bits(), 0);
@@ -118,7 +119,8 @@ impl Environment {
         self.to_format(odd, SINGLE)
     }
 
-    /// A number, zero or infinity to half precision. The alternative format has no infinity; what is too great saturates.
+    /// Rounds a number, zero or infinity to half precision. The alternative format has no infinity:
+    /// too large values saturate.
     pub fn to_half(self, value: f64) -> Flagged<u16> {
         let negative = value.is_sign_negative();
         if value == 0.0 {
@@ -141,7 +143,8 @@ impl Environment {
         let mantissa = odd.to_bits() & ((1 << 52) - 1) | 1 << 52;
         let (kept, lost, unit) = (mantissa >> cut, mantissa & ((1 << cut) - 1), 1 << cut);
         let rounded = kept + self.round.away(negative, kept, lost, unit) as u64;
-        // A subnormal has biased exponent 0; adding the mantissa carries its hidden bit into the exponent.
+        // A subnormal has biased exponent 0. Adding the mantissa carries its hidden bit into the
+        // exponent.
         let exponent_below = if below_normal > 0 {
             0
         } else {
@@ -185,7 +188,8 @@ fn exponent(value: f64) -> i32 {
     (value.to_bits() >> 52 & 0x7FF) as i32 - 1023
 }
 
-/// `nearest` moved to odd, where the exact value lies in the direction of `error` from it.
+/// Turns `nearest`, which is rounded to nearest, into the result rounded to odd. `error` has the
+/// sign of the exact value minus `nearest`.
 fn to_odd(nearest: f64, error: f64) -> f64 {
     if error == 0.0 || !nearest.is_finite() {
         return nearest;
@@ -194,7 +198,7 @@ fn to_odd(nearest: f64, error: f64) -> f64 {
     f64::from_bits((nearest.to_bits() - beyond as u64) | 1)
 }
 
-/// Sum to odd; the error of the nearest sum is exact (Knuth's TwoSum).
+/// The sum, rounded to odd. The error of the nearest sum is exact (Knuth's TwoSum).
 pub fn add(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let b_part = sum - a;
@@ -202,7 +206,8 @@ pub fn add(a: f64, b: f64) -> f64 {
     to_odd(sum, error)
 }
 
-/// Quotient to odd; the remainder, which a fused operation gives exactly, has the error's sign times the divisor's.
+/// The quotient, rounded to odd. A fused operation gives the exact remainder. Its sign times the
+/// divisor's is that of the error.
 pub fn divide(a: f64, b: f64) -> f64 {
     let quotient = a / b;
     if b == 0.0 || b.is_infinite() {
@@ -212,7 +217,7 @@ pub fn divide(a: f64, b: f64) -> f64 {
     to_odd(quotient, if b < 0.0 { -remainder } else { remainder })
 }
 
-/// Root to odd.
+/// The root, rounded to odd.
 pub fn square_root(value: f64) -> f64 {
     let root = value.sqrt();
     to_odd(root, (-root).mul_add(root, value))

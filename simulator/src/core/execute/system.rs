@@ -1,4 +1,4 @@
-//! Hints, barriers, special registers (B5.2) and exceptions on purpose.
+//! Hints, barriers, special registers (B5.2), and instructions that raise exceptions.
 
 use crate::core::decode::{Op, System};
 use crate::core::exceptions::{PRIORITY_MASK, SVCALL};
@@ -44,7 +44,7 @@ impl Core {
         }
     }
 
-    /// DMB and DSB wait for the write buffer, ISB for a refill (TRM table 3-1, B).
+    /// DMB and DSB wait for the write buffer. ISB waits for a refill (TRM table 3-1, B).
     fn barrier(&mut self, op: &Op) {
         if !self.timing.is_nucleo() {
             return;
@@ -71,7 +71,8 @@ impl Core {
         }
     }
 
-    /// CPS; FAULTMASK cannot be set at HardFault priority or above, nor anything by unprivileged code.
+    /// CPS. It cannot set FAULTMASK at HardFault priority or above. Unprivileged code changes
+    /// nothing.
     fn change_masks(&mut self, imm: u32) {
         if !self.privileged() {
             return;
@@ -99,7 +100,7 @@ impl Core {
         Ok(())
     }
 
-    /// Special registers by SYSm (table B5-1); unprivileged code reads the system's as 0.
+    /// Special registers by SYSm (table B5-1). Unprivileged code reads 0 for those of the system.
     fn read_special(&self, register: u32) -> Exec<u32> {
         let privileged = self.privileged();
         Ok(match register {
@@ -133,7 +134,7 @@ impl Core {
         })
     }
 
-    /// What kernels do most, to mask and unmask.
+    /// BASEPRI: kernels mask and unmask by it, so it has a path of its own.
     #[inline(always)]
     fn write_basepri(&mut self, value: u8) {
         if self.privileged() {
@@ -174,14 +175,14 @@ impl Core {
         Ok(())
     }
 
-    /// Masks or mode have changed: something may be let in now.
+    /// Masks or mode have changed, so an exception may now be taken.
     fn masks_changed(&mut self) {
         if self.exceptions.preempting().is_some() || self.supervised() {
             self.leave_fast_loop();
         }
     }
 
-    /// BASEPRI_MAX only ever masks more.
+    /// BASEPRI_MAX can only mask more.
     fn raise_basepri(&mut self, value: u8) {
         let value = value & PRIORITY_MASK;
         let current = self.exceptions.basepri();
@@ -199,7 +200,7 @@ impl Core {
         }
     }
 
-    /// SVC is taken before the next instruction; where it is masked it becomes a HardFault.
+    /// SVC is taken before the next instruction. If it is masked, it becomes a HardFault.
     fn supervisor_call(&mut self) -> Exec<()> {
         if !self.exceptions.would_preempt(SVCALL) {
             return Err(Trap::Fault(Fault {

@@ -1,11 +1,12 @@
-//! The prefetch unit: a decoupled buffer of three words in front of the decoder (Cortex-M3 TRM, ARM DDI 0337, §1.2.2:
-//! "three entry" prefetch buffer; the Cortex-M4 has the same).
+//! The prefetch unit: a buffer of three words in front of the decoder (Cortex-M3 TRM, ARM DDI 0337,
+//! §1.2.2: "three entry" prefetch buffer; the Cortex-M4 has the same).
 //!
-//! Nothing here ticks. The cycle in which each word arrives follows from when the bus was free and when a place in the
-//! buffer was; words that nobody has asked for yet are worked out when a branch or the data side needs to know what the
-//! unit did meanwhile.
+//! The unit does not tick. The cycle in which a word arrives follows from two others: when the bus
+//! was free, and when the buffer had room. Words that no instruction has needed yet are computed
+//! only when a branch or a data access must know what the unit did meanwhile.
 //!
-//! Phases: an address in cycle A, its word in cycle A + 1 or later, decoded the cycle after, executed the one after that.
+//! A word takes these steps: its address is on the bus in cycle A. It arrives in cycle A + 1 or
+//! later. The next cycle decodes it. The one after that executes it.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,15 +19,17 @@ const BUFFER_WORDS: u32 = 3;
 const WORD_BYTES: u32 = 4;
 /// The words of the buffer, and the one that has just left it.
 const WORDS_KEPT: usize = 4;
-/// From the cycle in which a word arrives to the execution of its instruction.
+/// From the arrival of a word to the execution of its instruction.
 const DECODE_CYCLES: u64 = 2;
-/// No code is in a line of this number.
+/// No code is in this line.
 const NO_LINE: u32 = u32::MAX / LINE_BYTES;
-/// Far before all code, addresses being compared as signed numbers: words are asked for from where the core is.
+/// Addresses are compared as signed numbers, so this lies far before all code. It means that
+/// fetching begins at the next instruction.
 const BEFORE_ALL: u32 = 0xC000_0000;
 
-/// Where per-word cycles are kept: by the word's number modulo 4, which tells the three of the buffer and the one that has
-/// just left it apart. (An index of this type needs no check against an array's length.)
+/// Where the cycles of a word are kept: by the word's number modulo 4. That is enough for the three
+/// words in the buffer and the one that has just left it. An index of this type needs no bounds
+/// check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Slot {
@@ -34,7 +37,7 @@ pub enum Slot {
     One,
     Two,
     Three,
-    /// Where what concerns no word goes.
+    /// For cycles that belong to no word.
     Nowhere,
 }
 
@@ -50,27 +53,27 @@ fn slot(address: u32) -> usize {
     (address / WORD_BYTES) as usize % WORDS_KEPT
 }
 
-/// Where the words end that the buffer has room for while the next instruction is at `pc`.
+/// The end of the words that the buffer has room for while the next instruction is at `pc`.
 fn buffer_end(pc: u32) -> u32 {
     (pc & !(WORD_BYTES - 1)).wrapping_add(BUFFER_WORDS * WORD_BYTES)
 }
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Fetch {
-    /// Address of the next word to ask for, or [`BEFORE_ALL`].
+    /// Address of the next word to fetch, or [`BEFORE_ALL`].
     next: u32,
-    /// The I-Code bus takes an address in this cycle.
+    /// The I-Code bus takes its next address in this cycle.
     bus_free: u64,
-    /// Cycle in which a word arrived.
+    /// The cycle in which each word arrived.
     arrival: [u64; SLOTS],
-    /// Cycle from which the buffer has room for a word: the word three before has gone to execution.
+    /// From this cycle on the buffer has room for the word: the word three before has left it.
     room: [u64; SLOTS],
     /// Number of the line that the I-Code port read last.
     line: u32,
     flash: Flash,
 }
 
-/// What is left of [`Fetch`] without its cycles.
+/// [`Fetch`] without its cycles.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FetchShape {
     next: u32,
@@ -90,8 +93,9 @@ impl Fetch {
         }
     }
 
-    /// Where it is kept when the word that an instruction ends in arrives, and where, if the instruction is the last in its
-    /// word, that there is room for another.
+    /// The slots of an instruction: of its last word, and of the word that may be fetched when the
+    /// instruction leaves the buffer. The second is `Nowhere` unless the instruction ends its last
+    /// word.
     pub fn slots(pc: u32, size: u8) -> (Slot, Slot) {
         let last = pc.wrapping_add(u32::from(size) - 1);
         let leaves = (pc & 2) + u32::from(size) >= WORD_BYTES;
@@ -103,7 +107,8 @@ impl Fetch {
         (Slot::of(last), room)
     }
 
-    /// The cycle in which the instruction from `pc` to `end` executes if the core is free from `now` on.
+    /// The cycle in which the instruction from `pc` to `end` executes, if the core is free from
+    /// `now` on.
     #[inline(always)]
     pub fn issue(&mut self, pc: u32, end: u32, op: &Op, now: u64) -> u64 {
         if end as i32 > self.next as i32 {
@@ -117,14 +122,15 @@ impl Fetch {
         start
     }
 
-    /// The cycle in which the instruction issued last could execute if the core were always free.
+    /// The first cycle in which the instruction issued last could execute if the core were free.
     #[inline(always)]
     pub fn decoded(&self, op: &Op) -> u64 {
         self.arrival[op.arrives as usize] + DECODE_CYCLES
     }
 
-    /// Drops the buffer and fetches from `target`, whose address is on the bus in cycle `at`. `fall_through` is where the
-    /// program would have gone on: words from there were asked for only where the bus was free before.
+    /// Empties the buffer and fetches from `target`. Its address is on the bus in cycle `at`. The
+    /// program would have continued at `fall_through`: words from there were fetched only while the
+    /// bus was free before.
     pub fn branch(&mut self, target: u32, fall_through: u32, at: u64) {
         if self.may_reach_next_line(fall_through, at) {
             return self.branch_behind_line(target, fall_through, at);
@@ -148,8 +154,8 @@ impl Fetch {
         self.bus_free = self.bus_free.max(arrival);
     }
 
-    /// The cycle in which the data at `address` in flash is there, asked for in cycle `at`; the next instruction is at
-    /// `pc`. What the prefetch unit had asked for before is served first.
+    /// The cycle in which the data at `address` in flash arrives. It is requested in cycle `at`,
+    /// while the next instruction is at `pc`. Earlier requests of the prefetch unit come first.
     pub fn data(&mut self, address: u32, at: u64, pc: u32) -> u64 {
         if self.may_reach_next_line(pc, at) {
             return self.data_behind_line(address, at, pc);
@@ -165,7 +171,8 @@ impl Fetch {
         self.flash.data(address, at)
     }
 
-    /// Reads an exception's vector over the I-Code bus, asked for in cycle `at`; returns the cycle of its arrival.
+    /// Reads an exception's vector over the I-Code bus, requested in cycle `at`. Returns the cycle
+    /// of its arrival.
     pub fn vector(&mut self, address: u32, pc: u32, at: u64) -> u64 {
         let end = buffer_end(pc);
         if self.has_room(end) {
@@ -187,7 +194,7 @@ impl Fetch {
         self.room[..WORDS_KEPT].fill(0);
     }
 
-    /// A debugger has moved the PC: unless it is still among the words of the buffer, they are dropped.
+    /// A debugger has moved the PC. The buffer is emptied unless it holds the word there.
     pub fn moved(&mut self, pc: u32) {
         let kept = self.next.wrapping_sub((BUFFER_WORDS + 1) * WORD_BYTES);
         if pc.wrapping_sub(kept) > (BUFFER_WORDS + 2) * WORD_BYTES {
@@ -203,8 +210,8 @@ impl Fetch {
         }
     }
 
-    /// Every cycle that is remembered here. (Nothing arrives [`Slot::Nowhere`]. What is kept there of `room` decides nothing,
-    /// but a snapshot has it.)
+    /// Visits every cycle remembered here. That of [`Slot::Nowhere`] in `room` has no effect, but a
+    /// snapshot contains it.
     pub fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
         visit(&mut self.bus_free);
         self.arrival[..WORDS_KEPT].iter_mut().for_each(&mut visit);
@@ -219,7 +226,7 @@ impl Fetch {
         }
     }
 
-    /// Fetches the next word, or the first if the buffer holds none that the instruction at `pc` follows.
+    /// Fetches the next word. If the buffer is empty, fetches the word at `pc` first.
     #[inline(always)]
     fn fetch_for(&mut self, pc: u32, now: u64) {
         let at = self.next_address_cycle();
@@ -273,8 +280,8 @@ impl Fetch {
         self.next = self.next.wrapping_add(WORD_BYTES);
     }
 
-    /// The bus takes an address while it delivers the word before; the buffer has room when the word three before has
-    /// gone to execution.
+    /// The bus takes an address while it delivers the word before. The buffer has room when the
+    /// word three before has left it.
     #[inline(always)]
     fn next_address_cycle(&self) -> u64 {
         self.bus_free.max(self.room[slot(self.next)])
@@ -285,16 +292,19 @@ impl Fetch {
         line_of(address) == self.line
     }
 
-    /// Whether the unit could have asked for a word of the next line before cycle `before`, the next instruction being at
-    /// `pc`. Only that has to be worked out in its turn: a word of the line at hand holds nothing up, and arrives in the
-    /// same cycle whenever that is worked out. (A line's first word has slot 0.)
+    /// Whether the unit could have requested a word of the next line before cycle `before`, while
+    /// the next instruction is at `pc`.
+    ///
+    /// Only such requests must be computed in order. A word of the current line delays nothing, and
+    /// arrives in the same cycle whenever that is computed. (A line's first word has slot 0.)
     #[inline(always)]
     fn may_reach_next_line(&self, pc: u32, before: u64) -> bool {
         line_of(pc.wrapping_add((BUFFER_WORDS - 1) * WORD_BYTES)) > self.line
             && self.room[0] < before
     }
 
-    /// The address cycle of the next line's first word, if it comes before cycle `before`.
+    /// The cycle in which the address of the next line's first word is on the bus. `None` if that
+    /// is not before cycle `before`.
     #[inline(always)]
     fn next_line_address_cycle(&mut self, pc: u32, before: u64) -> Option<u64> {
         if !self.has_room(buffer_end(pc)) {
@@ -314,12 +324,13 @@ impl Fetch {
         None
     }
 
-    /// Whether the buffer takes the words from the next to `end`. Where the PC has already gone elsewhere, it does not.
+    /// Whether the buffer has room for the words up to `end`. Not if the PC has already moved
+    /// elsewhere.
     fn has_room(&self, end: u32) -> bool {
         end.wrapping_sub(self.next) <= BUFFER_WORDS * WORD_BYTES
     }
 
-    /// Asks for the words before `end` that the unit would have asked for before cycle `before`.
+    /// Fetches the words before `end` that the unit requests before cycle `before`.
     fn run_ahead(&mut self, end: u32, before: u64) {
         while self.next < end && self.next_address_cycle() < before {
             self.fetch_next();
@@ -364,8 +375,8 @@ mod tests {
         assert_eq!(issue(&mut fetch, code, 4, 40).0, 43);
     }
 
-    /// The same unit, word by word: what it could have asked for before something else, it has asked for by then. Words
-    /// are known by number.
+    /// The same unit, word by word. Before anything else happens it has fetched all that it could
+    /// fetch by then. Words are known by number.
     struct WordByWord {
         next: u32,
         bus_free: u64,
@@ -427,7 +438,8 @@ mod tests {
         }
     }
 
-    /// A program of 1 KiB that runs, loads, branches and is interrupted at random, on both units.
+    /// Runs a random program of 1 KiB on both units: it executes, loads, branches and is
+    /// interrupted.
     fn side_by_side(access_control: u32, random: &mut Random) {
         const CODE: u32 = 0x0800_0000;
         let (mut fetch, mut flash) = (Fetch::new(), Flash::new());
@@ -463,7 +475,7 @@ mod tests {
             pc = next;
             if does == 9 || pc >= CODE + 0x400 {
                 let target = CODE + 2 * random.below(0x200);
-                // Branches are resolved while they are decoded, or at either end of their execution.
+                // A branch is resolved when it is decoded, or at either end of its execution.
                 let at = start - 1 + u64::from(random.below(3));
                 words.run_ahead(next, at);
                 words.restart(target, at);

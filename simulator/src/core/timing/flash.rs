@@ -1,17 +1,19 @@
-//! The flash interface of the STM32F401: 128-bit reads, wait states, prefetch and the two caches (RM0368 §3.4, "ART
-//! accelerator").
+//! The flash interface of the STM32F401: 128-bit reads, wait states, prefetch and two caches
+//! (RM0368 §3.4, "ART accelerator").
 //!
-//! Cycles name the end of a transfer's phase: an address presented in cycle `at` is answered in cycle `at` + 1 when
-//! nothing has to be waited for. One array serves both ports, one read of a line at a time.
+//! A cycle is the one in which an address or its data is on the bus. Without waiting, an address in
+//! cycle `at` gets its data in cycle `at` + 1. One array serves both ports. It reads one line at a
+//! time.
 
 use serde::{Deserialize, Serialize};
 
 use super::lru::LruSet;
 
-/// 512 KiB of lines of 128 bits; with BOOT0 low the flash answers at 0 and at 0x0800_0000 (RM0368 §2.4).
+/// 512 KiB of lines of 128 bits. With BOOT0 low the flash answers at 0 and at 0x0800_0000 (RM0368
+/// §2.4).
 const LINE_NUMBERS: u32 = 512 * 1024 / LINE_BYTES;
 pub const LINE_BYTES: u32 = 16;
-/// §3.4.2: lines that each cache retains.
+/// §3.4.2: lines in each cache.
 const INSTRUCTION_LINES: usize = 64;
 const DATA_LINES: usize = 8;
 
@@ -25,17 +27,17 @@ const DCRST: u32 = 1 << 12;
 /// No line has this number.
 const NONE: u32 = u32::MAX;
 
-/// The number of the line that holds `address`, in the address space.
+/// The number of the line at `address`, counted from address 0.
 pub fn line_of(address: u32) -> u32 {
     address / LINE_BYTES
 }
 
-/// The read that the prefetch has in hand: it begins at `start` unless a demand comes first.
+/// The read that the prefetch plans. It begins at `start`, unless a request comes first.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Prefetch {
     line: u32,
     start: u64,
-    /// When its line is there, once the read has begun.
+    /// When the line arrives. `None`: the read has not begun.
     arrival: Option<u64>,
 }
 
@@ -48,9 +50,9 @@ const NO_PREFETCH: Prefetch = Prefetch {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Flash {
     access_control: u32,
-    /// What a read of the array takes.
+    /// Cycles that a read of the array takes.
     read_cycles: u64,
-    /// The array takes the next address in this cycle.
+    /// The array takes its next address in this cycle.
     array_free: u64,
     prefetch: Prefetch,
     instructions: LruSet,
@@ -59,13 +61,14 @@ pub struct Flash {
     data_line: u32,
 }
 
-/// What is left of [`Flash`] without its cycles; FLASH_ACR cannot change where nothing is stored.
+/// [`Flash`] without its cycles. FLASH_ACR is left out: it cannot change without a store.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FlashShape {
     prefetched: u32,
     begun: bool,
     data_line: u32,
-    /// While they are the same, all lines used were held; using them again in the same order changes nothing.
+    /// While these stay the same, all lines used were in the caches. Using them again in the same
+    /// order changes nothing.
     insertions: [u64; 2],
 }
 
@@ -103,7 +106,7 @@ impl Flash {
         }
     }
 
-    /// Every cycle that is remembered here.
+    /// Visits every cycle remembered here.
     pub fn each_moment(&mut self, mut visit: impl FnMut(&mut u64)) {
         visit(&mut self.array_free);
         visit(&mut self.prefetch.start);
@@ -114,10 +117,11 @@ impl Flash {
         self.access_control
     }
 
-    /// The cycle in which the I-Code port has a line other than its current one, asked for in cycle `at`.
+    /// The cycle in which the I-Code port has `line`, requested in cycle `at`. It is not the
+    /// current line.
     ///
-    /// §3.4.2: a line neither prefetched nor cached is read and copied into the cache; the next line is read while
-    /// the current one is executed.
+    /// §3.4.2: a line that is neither prefetched nor cached is read and copied into the cache. The
+    /// next line is read while the current one executes.
     #[inline(always)]
     pub fn instruction_line(&mut self, line: u32, at: u64) -> u64 {
         let line = line % LINE_NUMBERS;
@@ -133,10 +137,10 @@ impl Flash {
         arrival
     }
 
-    /// The cycle in which the D-Code port has the data at `address`, asked for in cycle `at`.
+    /// The cycle in which the D-Code port has the data at `address`, requested in cycle `at`.
     ///
-    /// Like the I-Code port it keeps the line it read last; ST says so of the same accelerator in the STM32L4 (RM0351
-    /// §3.3.4) and nothing of the F4's.
+    /// Like the I-Code port it keeps the line that it read last. ST says so of the same accelerator
+    /// in the STM32L4 (RM0351 §3.3.4), and says nothing about the F4's.
     #[inline(always)]
     pub fn data(&mut self, address: u32, at: u64) -> u64 {
         let line = line_of(address) % LINE_NUMBERS;
@@ -178,7 +182,7 @@ impl Flash {
         self.array_free
     }
 
-    /// While `line`, which arrives in cycle `arrival`, is executed, the next is read.
+    /// Plans to read the next line while `line` executes, which arrives in cycle `arrival`.
     #[inline(always)]
     fn plan_prefetch(&mut self, line: u32, arrival: u64) {
         if !self.has(PRFTEN) {
@@ -195,8 +199,8 @@ impl Flash {
         }
     }
 
-    /// A read on demand waits for a prefetch that has begun (§3.4.2 gives the wait states as the *least* penalty of a
-    /// jump) and goes before one that has not.
+    /// A request waits for a prefetch that has begun (§3.4.2 gives the wait states as the *least*
+    /// penalty of a jump). It comes before one that has not begun.
     fn begin_prefetch_before(&mut self, at: u64) {
         if self.prefetch.line != NONE && self.prefetch.start.max(self.array_free) < at {
             self.begin_prefetch();
@@ -217,7 +221,7 @@ impl Flash {
 mod tests {
     use super::*;
 
-    /// Two wait states, as at 84 MHz, and the bits given.
+    /// Two wait states, as at 84 MHz, and these bits of FLASH_ACR.
     fn flash(bits: u32) -> Flash {
         let mut flash = Flash::new();
         flash.configure(2 | bits);

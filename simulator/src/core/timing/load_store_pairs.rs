@@ -1,11 +1,13 @@
-//! Neighbouring loads and stores: which of them overlap.
+//! Which neighbouring loads and stores overlap.
 //!
-//! Rules of the Cortex-M4 TRM (ARM DDI 0439D, 3.3.3 "Load/store timings") and, where it is silent, those measured on an
-//! STM32F407 (jnk0le, "random", `pipeline cycle test/doc/cortex_m3m4.md`, here "measured").
+//! The rules are those of the Cortex-M4 TRM (ARM DDI 0439D, 3.3.3 "Load/store timings"). Where it
+//! is silent they are measured on an STM32F407 (jnk0le, "random", `pipeline cycle
+//! test/doc/cortex_m3m4.md`), marked "measured".
 
 use serde::{Deserialize, Serialize};
 
-/// What the last load or store was. An instruction is known by its number, so that anything in between breaks the pair.
+/// The last load and store. Instructions are known by number, so any other instruction in between
+/// breaks a pair.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct LoadStorePairs {
     load: u64,
@@ -18,14 +20,15 @@ pub struct LoadStorePairs {
 /// No instruction has this number.
 const NONE: u64 = u64::MAX;
 
-/// What is left of [`LoadStorePairs`] without the instructions' numbers.
+/// [`LoadStorePairs`] without the numbers of instructions.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LoadStorePairsShape {
     loaded: u8,
     block: u8,
 }
 
-/// Loads overlap only within one block of memory (measured): Code, SRAM, peripherals, and the rest.
+/// Measured: loads overlap only within one block of memory. Blocks are Code, SRAM, peripherals, and
+/// the rest.
 fn block_of(address: u32) -> u8 {
     (address >> 29) as u8
 }
@@ -61,7 +64,8 @@ impl LoadStorePairs {
         self.two_cycles = number;
     }
 
-    /// TRM: a load or store right behind a load costs a cycle less unless its address needs what is loaded.
+    /// TRM: a load or store right after a load costs a cycle less, unless its address needs what is
+    /// loaded.
     #[inline(always)]
     pub fn overlaps(&self, previous: u64, address: u32, address_registers: u16) -> bool {
         self.load == previous
@@ -69,13 +73,14 @@ impl LoadStorePairs {
             && block_of(address) == self.block
     }
 
-    /// TRM: nothing is pipelined after a store; measured: a load right behind one costs a cycle more.
+    /// TRM: nothing is pipelined after a store. Measured: a load right after one costs a cycle
+    /// more.
     #[inline(always)]
     pub fn follows_store(&self, previous: u64) -> bool {
         self.store == previous
     }
 
-    /// Measured: a NOP behind a load or a store with a register offset costs nothing.
+    /// Measured: a NOP after a load, or after a store with a register offset, costs nothing.
     #[inline(always)]
     pub fn absorbs_nop(&self, previous: u64) -> bool {
         self.load == previous || self.two_cycles == previous
@@ -88,7 +93,7 @@ impl LoadStorePairs {
         }
     }
 
-    /// The numbers of the instructions remembered.
+    /// The numbers of the remembered instructions.
     pub fn numbers(&mut self) -> [&mut u64; 3] {
         [&mut self.load, &mut self.store, &mut self.two_cycles]
     }

@@ -1,16 +1,16 @@
-//! A set of line numbers that forgets the least recently used: RM0368 §3.4.2 names the policy. Which line may lie where is
-//! not documented; here any line may lie anywhere.
+//! A set of lines that forgets the least recently used one, which is the policy that RM0368 §3.4.2
+//! names. Which line may lie where is not documented. Here any line may lie anywhere.
 
 use serde::{Deserialize, Serialize};
 
-/// More lines than the flash has, and a power of two, so that looking one up is one look.
+/// More lines than the flash has. A power of two, so that one look finds a line.
 const LINES: usize = 1 << 15;
-/// A place for each number of eight bits.
+/// One place for each value of a byte.
 const PLACES: usize = 1 << 8;
-/// No line lies here: both ends of the chain.
+/// No line lies here. It is both ends of the chain.
 const END: u8 = u8::MAX;
 
-/// Places are chained in the order in which their lines were last used, from END to END.
+/// Places are chained from END to END, in the order in which their lines were last used.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "Held", into = "Held")]
 pub struct LruSet {
@@ -42,7 +42,7 @@ const NO_PLACE: Place = Place {
 };
 
 impl LruSet {
-    /// `capacity` of the `lines` lines that exist; at most 255 of 32768.
+    /// A set of `capacity` lines, of the `lines` that exist. At most 255 of 32768.
     pub fn new(capacity: usize, lines: u32) -> LruSet {
         assert!(capacity <= usize::from(END) && lines as usize <= LINES);
         LruSet {
@@ -61,7 +61,7 @@ impl LruSet {
         self.place_of(line) != END
     }
 
-    /// Whether the line is held; if so it is now the most recently used.
+    /// Whether the set holds the line, which then becomes the most recently used.
     #[inline(always)]
     pub fn touch(&mut self, line: u32) -> bool {
         let place = self.place_of(line);
@@ -75,7 +75,7 @@ impl LruSet {
         true
     }
 
-    /// Adds a line that is not held.
+    /// Adds a line that the set does not hold.
     pub fn insert(&mut self, line: u32) {
         self.insertions += 1;
         let place = if self.used < self.capacity {
@@ -93,7 +93,7 @@ impl LruSet {
         self.chain(place);
     }
 
-    /// As long as it is the same, what was used was held.
+    /// While this stays the same, the set held every line that was used.
     pub fn insertions(&self) -> u64 {
         self.insertions
     }
@@ -136,7 +136,7 @@ impl LruSet {
     }
 }
 
-/// What a set is in a snapshot.
+/// A set as a snapshot stores it.
 #[derive(Serialize, Deserialize)]
 struct Held {
     capacity: u8,
@@ -183,7 +183,7 @@ impl TryFrom<Held> for LruSet {
 mod tests {
     use super::*;
 
-    /// The lines in the order of their last use, as a list that is searched.
+    /// The lines in the order of their last use, in a list that is searched.
     struct Model(Vec<u32>);
 
     impl Model {

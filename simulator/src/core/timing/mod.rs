@@ -1,7 +1,9 @@
-//! What instructions, memory and exceptions cost. docs/TIMING.md tells the model as a whole, and how far it may be believed.
+//! What instructions, memory and exceptions cost. docs/TIMING.md describes the whole model and how
+//! far to believe it.
 //!
-//! `table` holds the manual's cycle counts, `operands` and `pairs` the rules between neighbours, `fetch` the prefetch unit,
-//! `flash` the STM32F401's flash interface behind it. The core asks; no cycle count is known outside this folder.
+//! `table` holds the manual's cycle counts. `register_hazards` and `load_store_pairs` hold the
+//! rules between neighbours, `fetch` the prefetch unit, `flash` the STM32F401's flash interface
+//! behind it. No cycle count is known outside this folder.
 
 mod fetch;
 mod flash;
@@ -17,7 +19,7 @@ pub use table::*;
 
 use serde::{Deserialize, Serialize};
 
-/// Which chip's timing the core keeps.
+/// The chip whose timing the core has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Timing {
     /// The manual's table with P = 1, the TRM's pairs, and memories without wait states.
@@ -26,7 +28,8 @@ pub enum Timing {
     Nucleo,
 }
 
-/// When the address of a branch's target is known, and so on the bus, counted from the branch's execution.
+/// When the address of a branch's target is known, and so on the bus, relative to the branch's
+/// execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolved {
     /// In the cycle before: B, BL and BX LR.
@@ -45,7 +48,8 @@ impl Timing {
 }
 
 impl Resolved {
-    /// The address cycle of the target of a branch that executes from `start` on and takes `cycles`.
+    /// The cycle in which the target's address is on the bus, for a branch that executes from
+    /// `start` on and takes `cycles`.
     pub fn address_cycle(self, start: u64, cycles: u8) -> u64 {
         match self {
             Resolved::Decode => start.saturating_sub(1),

@@ -1,9 +1,9 @@
-//! Which registers an instruction needs for its address, and which it brings only at its end: what the address generation
-//! stalls follow from.
+//! Which registers an instruction needs for its address, and which it writes only at its end.
+//! Address generation stalls follow from these.
 
 use crate::core::decode::{Alu, Branch, Float, Index, Kind, Memory, Multiply, Op, System};
 
-/// Registers, bit n being register n, that an address is made of.
+/// The registers that an address is made of. Bit n is register n.
 pub fn address_registers(op: &Op) -> u16 {
     match op.kind {
         Kind::Memory(Memory::LoadLiteral(_)) => 0,
@@ -17,8 +17,9 @@ pub fn address_registers(op: &Op) -> u16 {
     }
 }
 
-/// Registers that are in the register bank only a cycle after the instruction's last: results of data processing and loads,
-/// and a base that a single load or store moves. LDM, STM, PUSH and POP move theirs in their first cycle.
+/// Registers that are in the register bank only one cycle after the instruction's last: results of
+/// data processing and loads, and the base that a single load or store moves. LDM, STM, PUSH and
+/// POP move theirs in their first cycle.
 pub fn late_registers(op: &Op) -> u16 {
     match op.kind {
         Kind::Immediate(alu) | Kind::Register(alu) | Kind::Shifted(alu) => match alu {
@@ -65,7 +66,7 @@ fn memory_results(op: &Op, memory: Memory) -> u16 {
     }
 }
 
-/// The PC is never late: it is known from the fetch.
+/// The PC is never late: the fetch knows it.
 fn bit(register: u8) -> u16 {
     (1u16 << (register & 15)) & 0x7FFF
 }

@@ -1,6 +1,8 @@
-//! The table of the Cortex-M4 Technical Reference Manual r0p1 (ARM DDI 0439, table 3-1, "TRM" below).
+//! The table of the Cortex-M4 Technical Reference Manual r0p1 (ARM DDI 0439, table 3-1, "TRM"
+//! below).
 //!
-//! P is the pipeline refill. What depends on operands (division, register counts) is a function here too.
+//! P is the pipeline refill. What depends on operands, as division and register counts do, is a
+//! function here too.
 
 use crate::core::decode::{Branch, Float, Kind, Memory, Multiply, Op, System};
 
@@ -29,7 +31,7 @@ enum Class {
     FloatMultiple,
 }
 
-/// Class, cycles without the dynamic part, and where the number is from.
+/// Class, cycles without the dynamic part, and the source of the number.
 const TABLE: &[(Class, u8, &str)] = &[
     (
         Class::DataProcessing,
@@ -125,7 +127,7 @@ const TABLE: &[(Class, u8, &str)] = &[
     ),
 ];
 
-/// P where nothing is modelled behind it.
+/// P without a model of the prefetch unit.
 pub const IDEAL_REFILL_CYCLES: u64 = 1;
 /// The addition of TBB and TBH, before the refill (TRM 3.3.3).
 pub const TABLE_BRANCH_ADDITION_CYCLES: u8 = 1;
@@ -133,12 +135,14 @@ pub const TABLE_BRANCH_ADDITION_CYCLES: u8 = 1;
 pub const EXCEPTION_ENTRY_CYCLES: u64 = 12;
 /// From the return of one handler to the first instruction of the next (TRM 3.9.1).
 pub const TAIL_CHAIN_CYCLES: u64 = 6;
-/// Unstacking of eight words and refill (ARM, "A Beginner's Guide on Interrupt Latency": 10 on a Cortex-M4).
+/// Unstacking of eight words, and refill (ARM, "A Beginner's Guide on Interrupt Latency": 10 on a
+/// Cortex-M4).
 pub const EXCEPTION_RETURN_CYCLES: u64 = 10;
-/// From the start of a return to the fetch at the address returned to. Not documented; chosen: the PC is the first word
-/// popped, its address and its data phase pass, then fetching goes on beside the rest of the unstacking.
+/// From the start of a return to the fetch at the return address. Not documented. Chosen: the PC is
+/// the first word popped. After its address and data phase, fetching goes on beside the rest of the
+/// unstacking.
 pub const RETURN_ADDRESS_CYCLES: u64 = 2;
-/// S0–S15 and FPSCR, when they are saved or restored at once: one more transfer each (TRM 7.2.2 and B1.5.7).
+/// Saving or restoring S0–S15 and FPSCR at once: one transfer for each (TRM 7.2.2 and B1.5.7).
 pub const FLOAT_FRAME_CYCLES: u64 = 17;
 
 fn class(kind: Kind) -> Class {
@@ -174,7 +178,7 @@ fn float_class(float: Float) -> Class {
     }
 }
 
-/// The static part of an instruction's cost, the number of registers transferred included.
+/// The static cost of an instruction, with the number of registers transferred.
 pub fn base_cycles(op: &Op) -> u8 {
     let class = class(op.kind);
     let row = TABLE
@@ -191,8 +195,9 @@ pub fn base_cycles(op: &Op) -> u8 {
     row.1 + transfers
 }
 
-/// Cycles of a division beyond the table's 2: the quotient is found four bits at a time, dividend and divisor being
-/// normalised first (TRM table 3-1, note on early termination; the step width is inferred from the 2–12 range).
+/// Cycles of a division beyond the table's 2. Dividend and divisor are normalised, then each cycle
+/// gives four bits of the quotient (TRM table 3-1, note on early termination; the step width is
+/// inferred from the range of 2–12).
 pub fn divide_cycles(dividend_magnitude: u32, divisor_magnitude: u32) -> u64 {
     if divisor_magnitude == 0 || dividend_magnitude < divisor_magnitude {
         return 0;
@@ -201,8 +206,8 @@ pub fn divide_cycles(dividend_magnitude: u32, divisor_magnitude: u32) -> u64 {
     (2 + quotient_bits.div_ceil(4)).into()
 }
 
-/// Penalty of an access across its natural boundary (TRM 3.3.2): one more transfer for a halfword-aligned word or any
-/// halfword, two for a byte-aligned word.
+/// The penalty of an access across its natural boundary (TRM 3.3.2): one more transfer for any
+/// halfword or a halfword-aligned word, two for a byte-aligned word.
 pub fn unaligned_cycles(address: u32, bytes: u32) -> u64 {
     match (bytes, address & 3) {
         (4, 2) => 1,

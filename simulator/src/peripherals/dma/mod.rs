@@ -1,7 +1,8 @@
 //! DMA controller (RM0368 §9.5): eight streams in direct mode, between a peripheral and memory.
 //!
-//! This file has the registers and flags; [`stream`] counts and addresses. Who requests, and the transfer itself, are the
-//! SoC's. A request is served in the cycle in which it is made: arbitration and the bus matrix are not modelled.
+//! This file has the registers and flags. [`stream`] counts items and computes addresses. The SoC
+//! raises requests and moves the items. A request is served in the cycle in which it is raised:
+//! arbitration and the bus matrix are not modelled.
 
 mod stream;
 
@@ -29,7 +30,7 @@ const EN: u32 = 1 << 0;
 const TEIE: u32 = 1 << 2;
 const HTIE: u32 = 1 << 3;
 const TCIE: u32 = 1 << 4;
-/// DMEIE too, although direct mode errors cannot happen where requests are served at once.
+/// DMEIE too, although no direct mode error can happen when requests are served at once.
 const ENABLES: u32 = 0b1111 << 1;
 const DIR_SHIFT: u32 = 6;
 const CIRC: u32 = 1 << 8;
@@ -37,7 +38,7 @@ const PINC: u32 = 1 << 9;
 const MINC: u32 = 1 << 10;
 const PSIZE_SHIFT: u32 = 11;
 const CHSEL_SHIFT: u32 = 25;
-/// DIR, CIRC, PINC, MINC, PSIZE, MSIZE (that of PSIZE in direct mode), PL, CHSEL.
+/// DIR, CIRC, PINC, MINC, PSIZE, MSIZE (equal to PSIZE in direct mode), PL, CHSEL.
 const CONFIGURATION: u32 = 0b11 << DIR_SHIFT
     | CIRC
     | PINC
@@ -50,7 +51,7 @@ const CR_MISSING: u32 = 1 << 5 | 1 << 15 | 0b11 << 18 | 0b1111 << 21;
 /// FTH, DMDIS, FEIE: the FIFO.
 const FCR_MISSING: u32 = 0b1000_0111;
 
-/// Flags of a stream at its place in LISR and HISR (§9.5.1).
+/// A stream's flags in LISR and HISR, before shifting (§9.5.1).
 const TEIF: u32 = 1 << 3;
 const HTIF: u32 = 1 << 4;
 const TCIF: u32 = 1 << 5;
@@ -104,19 +105,19 @@ impl Dma {
         }
     }
 
-    /// The stream that a register's offset belongs to, if writing it may enable one.
+    /// The stream whose control register is at `offset`. `None` if another register is.
     pub fn stream_of_control(offset: u32) -> Option<usize> {
         let from_first = offset.checked_sub(FIRST_STREAM)?;
         (from_first % STREAM_BYTES == CR).then_some((from_first / STREAM_BYTES) as usize)
     }
 
-    /// The channel that an enabled stream serves.
+    /// The channel of an enabled stream. `None` if the stream is disabled.
     pub fn channel(&self, stream: usize) -> Option<u32> {
         let control = self.control(stream);
         (control & EN != 0).then_some(control >> CHSEL_SHIFT & 0b111)
     }
 
-    /// Where the next item goes and comes from.
+    /// Where the next item comes from and goes to.
     pub fn transfer(&self, stream: usize) -> Transfer {
         self.streams[stream].transfer(
             self.control(stream),
@@ -125,7 +126,7 @@ impl Dma {
         )
     }
 
-    /// One item has been moved. True when the block is complete.
+    /// Call after an item has been moved. True if the block is complete.
     pub fn moved(&mut self, stream: usize) -> bool {
         let half = self.streams[stream].count_item();
         if half {
@@ -144,7 +145,7 @@ impl Dma {
         complete
     }
 
-    /// The bus refused an item: the stream is disabled (§9.3.16).
+    /// The bus refused an item, so the stream is disabled (§9.3.16).
     pub fn failed(&mut self, stream: usize) {
         self.raise(stream, TEIF);
         self.clear_enable(stream);
@@ -200,7 +201,7 @@ impl Dma {
             let kept = present & CONFIGURATION;
             self.registers.set(place, kept | value & (EN | ENABLES));
             if value & EN == 0 {
-                // §9.3.15: the end of the transfer is told by TCIF.
+                // §9.3.15: TCIF tells that the transfer has ended.
                 self.raise(stream, TCIF);
             }
             return Ok(());
@@ -262,7 +263,7 @@ impl Peripheral for Dma {
     }
 }
 
-/// The flags of one stream as LIFCR and HIFCR clear them.
+/// The flags of one stream in LIFCR or HIFCR.
 #[cfg(test)]
 const fn all_flags(stream: usize) -> u32 {
     ALL_FLAGS << FLAG_SHIFTS[stream % 4]

@@ -1,4 +1,5 @@
-//! One DMA stream: how many items are left, and where the next one is (RM0368 §9.3.7–9.3.9).
+//! One DMA stream: how many items are left, and the addresses of the next one (RM0368
+//! §9.3.7–9.3.9).
 
 use super::{DIR_SHIFT, MINC, PINC, PSIZE_SHIFT};
 use crate::bus::Width;
@@ -22,7 +23,7 @@ pub struct Transfer {
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Stream {
-    /// Items of a block: NDTR when the stream was enabled.
+    /// Items of the block: NDTR when the stream was enabled.
     items: u32,
     moved: u32,
 }
@@ -40,7 +41,7 @@ impl Stream {
         self.moved = 0;
     }
 
-    /// Counts an item; true when half of the block has been moved.
+    /// Counts an item. True if half of the block has been moved.
     pub fn count_item(&mut self) -> bool {
         self.moved += 1;
         self.remaining() == self.items / 2

@@ -1,4 +1,5 @@
-//! The locks on FLASH_CR and FLASH_OPTCR: two keys in order open one, anything else shuts it until reset (RM0368 §3.5.1, §3.6.2).
+//! The locks of FLASH_CR and FLASH_OPTCR. Two keys in the right order open a lock. Anything else
+//! shuts it until reset (RM0368 §3.5.1, §3.6.2).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Flash interface (RM0368 §3.8): access control, locks, programming, erasing, write protection.
 //!
-//! This file has the registers; what an operation does to the array the SoC carries out. Reading flash under an operation
-//! stalls the bus (§3.5), which is the machine's business.
+//! This file has the registers. The SoC changes the array, and holds up accesses while an operation
+//! is under way (§3.5).
 
 mod lock;
 mod operation;
@@ -53,11 +53,12 @@ const CR_BITS: u32 = PG | SER | MER | SNB | PSIZE | STRT | EOPIE | ERRIE | LOCK;
 const OPTLOCK: u32 = 1 << 0;
 const OPTSTRT: u32 = 1 << 1;
 const NWRP_SHIFT: u32 = 16;
-/// BOR_LEV, nRST_STOP and nRST_STDBY have no effect here and keep their value; one nWRP bit per sector.
+/// BOR_LEV, nRST_STOP and nRST_STDBY keep their value but have no effect here. One nWRP bit for
+/// each sector.
 const OPTION_BITS: u32 = 0b11 << 2 | 0b11 << 6 | 0xFF << NWRP_SHIFT;
 /// WDG_SW, RDP and SPRMOD: the hardware watchdog and read protection.
 const PROTECTION_BITS: u32 = 1 << 5 | 0xFF << 8 | 1 << 31;
-/// §3.8.6: unprotected, watchdog by software.
+/// §3.8.6: no protection, watchdog by software.
 const OPTCR_RESET: u32 = 0x0FFF_AAED;
 
 /// §3.5.1 and §3.6.2.
@@ -79,11 +80,11 @@ pub struct Flash {
     registers: Registers,
     lock: Lock,
     option_lock: Lock,
-    /// Option bytes in force, as FLASH_OPTCR shows them; they survive a reset.
+    /// The option bytes in force, as FLASH_OPTCR shows them. They survive a reset.
     options: u32,
     core: Frequency,
     operation: Option<Operation>,
-    /// What the operation begun last erases, until the SoC has done it.
+    /// The bytes that the last operation erases, until the SoC has done it.
     erasure: Option<Range<usize>>,
 }
 
@@ -105,12 +106,12 @@ impl Flash {
     /// Interrupt number (§10.1.3, table 38).
     pub const IRQ: u16 = 4;
 
-    /// FLASH_ACR: wait states, prefetch and caches, for the fetch timing.
+    /// FLASH_ACR: wait states, prefetch and caches. The fetch timing needs it.
     pub fn access_control(&self) -> u32 {
         self.registers.get(ACR)
     }
 
-    /// Highest HCLK for the wait states at 2.7–3.6 V (§3.4.1, table 6).
+    /// The highest HCLK for the wait states at 2.7–3.6 V (§3.4.1, table 6).
     pub fn highest_core_hz(&self) -> u64 {
         match self.registers.get(ACR) & LATENCY {
             0 => 30_000_000,
@@ -119,7 +120,7 @@ impl Flash {
         }
     }
 
-    /// The clock by which microseconds become core cycles, from the next operation on.
+    /// Sets the core clock, which turns microseconds into cycles from the next operation on.
     pub fn set_core_clock(&mut self, core: Frequency) {
         self.core = core;
     }

@@ -1,10 +1,11 @@
-//! Programming and erasing (RM0368 §3.5.3–3.5.5): what is admitted, which flags it leaves, and how long the flash is busy.
+//! Programming and erasing (RM0368 §3.5.3–3.5.5): what is allowed, which flags it sets, and how
+//! long the flash is busy.
 
 use super::*;
 use crate::bus::Width;
 use sectors::{erase_us, holding, mass_erase_us, PROGRAM_US, SECTORS};
 
-/// One 128-bit line, which no programmed value may cross.
+/// A line of 128 bits. A programmed value may not cross its end.
 const ROW_BYTES: usize = 16;
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -13,7 +14,7 @@ pub(super) struct Operation {
 }
 
 impl Flash {
-    /// The cycle at which the flash is free again; 0 when it is.
+    /// The cycle from which the flash is free. 0 if it is free.
     pub fn busy_until(&self) -> u64 {
         self.operation.map_or(0, |operation| operation.end)
     }
@@ -22,7 +23,7 @@ impl Flash {
         self.operation.map(|operation| operation.end)
     }
 
-    /// A register whose writes stall while the flash is busy (§3.5.1).
+    /// Whether a write to this register waits while the flash is busy (§3.5.1).
     pub fn write_stalls(offset: u32) -> bool {
         matches!(offset, CR | OPTCR)
     }
@@ -39,7 +40,8 @@ impl Flash {
         }
     }
 
-    /// Whether a store to the array at `offset` bytes programs it; otherwise its flag is set.
+    /// Starts programming for a store to the array at `offset` bytes. False if it is not allowed;
+    /// then its flag is set.
     pub fn program(&mut self, offset: usize, width: Width, now: u64) -> bool {
         self.advance(now);
         let error = self.programming_error(offset, width);
@@ -51,7 +53,7 @@ impl Flash {
         true
     }
 
-    /// The bytes to erase, once.
+    /// The bytes to erase. Returned once.
     pub fn take_erasure(&mut self) -> Option<Range<usize>> {
         self.erasure.take()
     }
@@ -104,7 +106,7 @@ impl Flash {
             return refuse("PSIZE of 64 bits needs the external supply VPP");
         }
         match control & (SER | MER) {
-            // §3.5.3: with both set neither is performed.
+            // §3.5.3: with both set, neither is performed.
             bits if bits == SER | MER => Ok(()),
             MER => {
                 self.erase(0..SECTORS, mass_erase_us(parallelism), now);
@@ -130,8 +132,8 @@ impl Flash {
         self.registers.set_bits(CR, STRT, true);
     }
 
-    /// The user configuration sector is erased, then programmed (§3.6.2). The datasheet gives no time of its own for it; that
-    /// of a 16 KiB sector is taken.
+    /// The user configuration sector is erased, then programmed (§3.6.2). The datasheet gives no
+    /// time for it, so that of a 16 KiB sector is used.
     pub(super) fn start_options(&mut self, now: u64) {
         self.options = self.registers.get(OPTCR);
         self.begin(erase_us(0, 2), now);

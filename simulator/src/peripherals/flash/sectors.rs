@@ -1,9 +1,9 @@
-//! Sectors of the flash (RM0368 §3.3, table 5) and how long work on it takes (DS10086, table "Flash memory programming",
-//! typical values at 2.7–3.6 V).
+//! Sectors of the flash (RM0368 §3.3, table 5), and how long work on them takes (DS10086, table
+//! "Flash memory programming", typical values at 2.7–3.6 V).
 
 use std::ops::Range;
 
-/// First byte of each sector from the start of the flash, and the end.
+/// The first byte of each sector, counted from the start of the flash, and the end.
 const BOUNDS: [usize; 9] = [
     0, 0x4000, 0x8000, 0xC000, 0x1_0000, 0x2_0000, 0x4_0000, 0x6_0000, 0x8_0000,
 ];
@@ -11,14 +11,15 @@ pub const SECTORS: u32 = BOUNDS.len() as u32 - 1;
 
 /// Microseconds to program one byte, halfword or word.
 pub const PROGRAM_US: u64 = 16;
-/// Microseconds to erase sectors of 16, 64 and 128 KiB and everything, at a parallelism of 8, 16 and 32 bits.
+/// Microseconds to erase sectors of 16, 64 and 128 KiB and the whole flash, for a parallelism of 8,
+/// 16 and 32 bits.
 const ERASE_US: [[u64; 4]; 3] = [
     [400_000, 1_200_000, 2_000_000, 8_000_000],
     [300_000, 700_000, 1_300_000, 5_500_000],
     [250_000, 550_000, 1_000_000, 4_000_000],
 ];
 
-/// The bytes of a sector, from the start of the flash.
+/// The bytes of a sector, counted from the start of the flash.
 pub fn bytes(sector: u32) -> Range<usize> {
     BOUNDS[sector as usize]..BOUNDS[sector as usize + 1]
 }

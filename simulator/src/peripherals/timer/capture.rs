@@ -1,12 +1,12 @@
-//! Input capture (RM0368 §13.3.5): an edge of a pin copies the counter. The input synchroniser's few clocks, for which the manual
-//! has no figure, are left out.
+//! Input capture (RM0368 §13.3.5): an edge of a pin copies the counter. The delay of the input
+//! synchroniser is left out; the manual gives no figure for it.
 
 use super::super::registers::Unmodelled;
 use super::{Timer, CCER, CCMR1, CCR1, CCR4, SR};
 
 const SELECTION: u32 = 0b11;
 const PRESCALER_SHIFT: u32 = 2;
-/// OCxCE of an output, the filter ICxF of an input.
+/// OCxCE of an output, or part of the filter ICxF of an input.
 const CLEAR_ENABLE: u32 = 1 << 7;
 const FILTER: u32 = 0xF << 4;
 
@@ -16,7 +16,7 @@ impl Timer {
         self.channel_mode(channel) & SELECTION == 0
     }
 
-    /// Whether any channel listens to its pin.
+    /// Whether any channel captures edges of a pin.
     pub fn captures(&self) -> bool {
         (0..4).any(|channel| !self.drives(channel) && self.enabled(channel))
     }
@@ -26,7 +26,7 @@ impl Timer {
         (CCR1..=CCR4).contains(&offset)
     }
 
-    /// The pin of channel `input` has changed to `level`. Without a clock nothing samples it.
+    /// The pin of channel `input` has changed to `level`. Without a clock, nothing samples it.
     pub fn input(&mut self, input: usize, level: bool, now: u64) {
         if self.divider.is_none() {
             return;
@@ -43,7 +43,8 @@ impl Timer {
         self.registers.bit(CCER, 4 * channel as u32)
     }
 
-    /// The input that a channel captures from: its own, or that of the other one of its pair (§13.4.7, CC1S).
+    /// The input that a channel captures: its own, or that of the other channel of its pair
+    /// (§13.4.7, CC1S).
     fn source(&self, channel: usize) -> Option<usize> {
         match self.channel_mode(channel) & SELECTION {
             1 => Some(channel),
@@ -82,7 +83,7 @@ impl Timer {
         self.registers.set(CCR1 + 4 * channel as u32, self.count);
     }
 
-    /// CCxG (§13.4.6): a capture of an input, the flag alone of an output.
+    /// CCxG (§13.4.6): an input captures, an output only sets its flag.
     pub(super) fn generate_channel(&mut self, channel: usize) {
         if self.drives(channel) {
             self.registers.set_bits(SR, Self::flag(channel), true);
@@ -91,7 +92,7 @@ impl Timer {
         }
     }
 
-    /// Reading what was captured clears its flag (§13.4.5).
+    /// Reading a captured value clears its flag (§13.4.5).
     pub(super) fn read_compare(&mut self, channel: usize) -> u32 {
         if !self.drives(channel) {
             self.registers.set_bits(SR, Self::flag(channel), false);
@@ -119,7 +120,7 @@ impl Timer {
         self.registers.set(CCER, value);
         for channel in 0..4 {
             if !self.enabled(channel) {
-                // §13.4.7, IC1PSC: a channel that is off starts its prescaler afresh.
+                // §13.4.7, IC1PSC: the prescaler of a channel that is off starts anew.
                 self.channels[channel].edges = 0;
             }
         }
@@ -145,7 +146,7 @@ mod tests {
     const CC1IF: u32 = 1 << 1;
     const CC1OF: u32 = 1 << 9;
 
-    /// Counting from cycle 1 on: the counter is n - 1 at cycle n.
+    /// The timer counts from cycle 1 on: the counter is n - 1 at cycle n.
     fn capturing(ccmr1: u32, ccer: u32) -> Timer {
         let mut timer = Timer::wide("TIM2", 28);
         timer.set_divider(Some(1), 0);
@@ -182,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_pair_measures_period_and_pulse_of_one_pin() {
-        // Channel 1 rising and channel 2 falling, both from TI1.
+        // Channel 1 captures rising and channel 2 falling edges, both of TI1.
         let mut timer = capturing(1 | 2 << 8, 1 | 1 << 4 | 1 << 5);
         timer.input(0, true, 11);
         timer.input(0, false, 31);

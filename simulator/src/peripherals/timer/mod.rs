@@ -1,7 +1,9 @@
-//! General-purpose timers TIM2–TIM5 (RM0368 §13.4), counting up, with output compare and input capture.
+//! General-purpose timers TIM2–TIM5 (RM0368 §13.4), counting up, with output compare and input
+//! capture.
 //!
-//! The model keeps the counter as of one timer clock tick and moves it to a later tick when asked, from one match or
-//! overflow to the next. What others can see of it (an output, an interrupt) it announces by [`Timer::next_event`].
+//! The model keeps the counter's state at one tick of the timer clock. When asked, it moves on to a
+//! later tick, from one match or overflow to the next. [`Timer::next_event`] announces what others
+//! can see: changes of outputs and of the interrupt.
 
 mod capture;
 mod next_event;
@@ -30,15 +32,15 @@ const OPM: u32 = 1 << 3;
 const ARPE: u32 = 1 << 7;
 const UIF: u32 = 1 << 0;
 const UG: u32 = 1 << 0;
-/// UIF and CC1IF–CC4IF; the same positions in DIER and EGR.
+/// UIF and CC1IF–CC4IF. DIER and EGR have the same positions.
 const EVENTS: u32 = 0b1_1111;
 /// CC1OF–CC4OF.
 const OVERCAPTURES: u32 = 0xF << 9;
-/// CKD sets the clock of input filters, which are not modelled.
+/// CKD sets the clock of the input filters, which are not modelled.
 const CKD: u32 = 0b11 << 8;
 /// DIR and CMS: counting down.
 const DOWN: u32 = 0b111 << 4;
-/// MMS selects the trigger output, to which nothing that is modelled listens.
+/// MMS selects the trigger output, which nothing modelled uses.
 const MMS: u32 = 0b111 << 4;
 /// CCDS and TI1S.
 const CR2_MISSING: u32 = 1 << 3 | 1 << 7;
@@ -53,7 +55,7 @@ const fn table(counter: u32) -> [Register; 19] {
         Register::new(DIER, "DIER", 0, EVENTS).missing(DIER_MISSING),
         Register::new(SR, "SR", 0, EVENTS | OVERCAPTURES).inert(!(EVENTS | OVERCAPTURES)),
         Register::new(EGR, "EGR", 0, EVENTS),
-        // What the bits mean depends on CCxS: `check_mode` refuses filters, ETRF and TRC.
+        // What the bits mean depends on CCxS. `check_mode` refuses filters, ETRF and TRC.
         Register::new(CCMR1, "CCMR1", 0, 0xFFFF),
         Register::new(CCMR2, "CCMR2", 0, 0xFFFF),
         Register::new(CCER, "CCER", 0, 0xBBBB),
@@ -101,7 +103,7 @@ impl Mode {
     }
 }
 
-/// What the chip sees of the channels: bits 0–3 the levels, bits 4–7 which of them drive their pins.
+/// The outputs of the channels. Bits 0–3: their levels. Bits 4–7: whether they drive their pins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outputs(u8);
 
@@ -115,7 +117,7 @@ impl Outputs {
     }
 }
 
-/// A channel: its compare value in force and its reference signal.
+/// A channel: the compare value in force, and the reference signal.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Channel {
     compare: u32,
@@ -132,14 +134,15 @@ pub struct Timer {
     counter_max: u32,
     /// Core cycles per timer clock; `None` while RCC gates the clock.
     divider: Option<u64>,
-    /// The timer clock tick for which the fields below hold.
+    /// The fields below hold for this tick of the timer clock.
     tick: u64,
     prescale_count: u64,
     count: u32,
     prescaler: u64,
     reload: u32,
     channels: [Channel; 4],
-    /// Before this tick nothing matches or overflows; 0 if that is not known. Follows from the fields above, see `update_change_tick`.
+    /// Before this tick nothing matches or overflows. 0 if it is unknown. Follows from the fields
+    /// above, see `update_change_tick`.
     #[serde(skip)]
     change_tick: u64,
 }
@@ -169,7 +172,7 @@ impl Timer {
         }
     }
 
-    /// Changes the clock at cycle `now`: core cycles per timer clock, or none.
+    /// Changes the clock at cycle `now`: core cycles per timer clock. `None`: the clock is off.
     pub fn set_divider(&mut self, divider: Option<u64>, now: u64) {
         if divider == self.divider {
             return;
@@ -180,7 +183,7 @@ impl Timer {
         self.update_change_tick();
     }
 
-    /// Level at the pin of a channel (0–3): OCx, low while the output is off (§13.4.9, table 64).
+    /// The level of a channel's output OCx (0–3). Low while the output is off (§13.4.9, table 64).
     fn output(&self, channel: usize) -> bool {
         let enable = self.registers.get(CCER) >> (4 * channel);
         self.drives(channel)
@@ -203,7 +206,7 @@ impl Timer {
     /// Counts up to cycle `now`.
     pub fn advance(&mut self, now: u64) {
         let Some(divider) = self.divider else { return };
-        // A power of two (RM0368 §6.2: the timers' clocks).
+        // The divider is a power of two (RM0368 §6.2: the timers' clocks).
         let target = now >> divider.trailing_zeros();
         if target <= self.tick {
             return;
@@ -241,7 +244,7 @@ impl Timer {
     }
 
     fn counting(&self) -> bool {
-        // §13.3.1: the counter is blocked while the auto-reload value is null.
+        // §13.3.1: the counter does not count while the auto-reload value is 0.
         self.registers.get(CR1) & CEN != 0 && self.reload != 0
     }
 
@@ -253,17 +256,17 @@ impl Timer {
         }
     }
 
-    /// A channel's half of its CCMR.
+    /// A channel's byte of its CCMR.
     fn channel_mode(&self, channel: usize) -> u32 {
         self.modes() >> (8 * channel) & 0xFF
     }
 
-    /// CCMR1 and, above it, CCMR2: a byte for each channel.
+    /// CCMR2 above CCMR1: a byte for each channel.
     fn modes(&self) -> u32 {
         self.registers.get(CCMR1) | self.registers.get(CCMR2) << 16
     }
 
-    /// Whether any channel's mode acts without a match.
+    /// Whether the mode of any channel has an effect without a match.
     fn acts_at_all_times(&self) -> bool {
         self.modes() & 0x4040_4040 != 0
     }
@@ -272,7 +275,7 @@ impl Timer {
         2 << channel
     }
 
-    /// Counts `ticks` timer clocks in which nothing matches or overflows.
+    /// Counts `ticks` timer clocks. Nothing matches or overflows in them.
     fn count_partly(&mut self, ticks: u64) {
         if self.prescaler == 1 {
             self.count += ticks as u32;
@@ -283,7 +286,7 @@ impl Timer {
         self.prescale_count = clocks % self.prescaler;
     }
 
-    /// Moves the counter to a match or overflow, and acts on it.
+    /// Moves the counter by `steps` to a match or overflow, and does what follows from it.
     fn step(&mut self, steps: u64) {
         if steps == self.steps_to_overflow() {
             self.overflow();
@@ -312,7 +315,7 @@ impl Timer {
         self.update(true);
     }
 
-    /// Update event (§13.3.2): preloaded values come into force; UDIS holds it back.
+    /// Update event (§13.3.2): preloaded values come into force. UDIS prevents it.
     fn update(&mut self, flags: bool) {
         if self.registers.get(CR1) & UDIS != 0 {
             return;
@@ -353,8 +356,8 @@ impl Timer {
         }
     }
 
-    /// After two overflows without a write every flag is set and every preload done, so that whole further laps change
-    /// nothing, unless a channel toggles.
+    /// After two overflows without a write, every flag is set and every preload is done. Further
+    /// whole periods change nothing, unless a channel toggles.
     fn skip_periods(&mut self, target: u64) {
         let toggles = (0..4).any(|channel| self.mode(channel) == Mode::Toggle);
         if self.counting() && self.count == 0 && !toggles {
@@ -455,7 +458,7 @@ impl Timer {
             CNT => self.count = value,
             CCMR1 | CCMR2 => self.write_modes(offset, value)?,
             CCER => self.write_enables(value),
-            // §13.4.13: of an input the captured value is read-only.
+            // §13.4.13: the captured value of an input is read-only.
             CCR1..=CCR4 if !self.drives((offset - CCR1) as usize / 4) => {}
             _ => self.registers.set(offset, value),
         }
@@ -478,7 +481,7 @@ mod tests {
     const CC1E: u32 = 1;
     pub(super) const TOGGLE: u32 = 3 << 4;
 
-    /// TIM2, a core cycle per timer clock, started at cycle 0 behind these writes.
+    /// TIM2 with one core cycle per timer clock. After these writes it starts at cycle 0.
     pub(super) fn running(arr: u32, writes: &[(u32, u32)]) -> Timer {
         let mut timer = Timer::wide("TIM2", 28);
         timer.set_divider(Some(1), 0);
@@ -493,7 +496,7 @@ mod tests {
     #[test]
     fn counts_from_the_second_clock_and_wraps_after_arr() {
         let mut timer = running(9, &[]);
-        // Enabled at tick 0, counting from tick 1: the counter is 1 at tick 2.
+        // Enabled at tick 0, it counts from tick 1 on: the counter is 1 at tick 2.
         let counts: Vec<u32> = (0..13).map(|now| timer.read(CNT, now)).collect();
         assert_eq!(counts, [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
         assert_eq!(timer.read(SR, 12) & UIF, UIF);
@@ -522,7 +525,7 @@ mod tests {
     fn the_prescaler_divides_from_the_next_update_on() {
         let mut timer = running(3, &[(PSC, 4)]);
         assert_eq!(timer.read(CNT, 4), 3);
-        // Overflow at tick 5; from there each step takes five ticks.
+        // The overflow is at tick 5. From then on each step takes five ticks.
         assert_eq!(timer.read(CNT, 9), 0);
         assert_eq!(timer.read(CNT, 10), 1);
         let mut timer = running(3, &[(PSC, 4), (EGR, UG)]);
@@ -534,7 +537,8 @@ mod tests {
         let mut timer = Timer::narrow("TIM3", 29);
         timer.set_divider(Some(4), 5);
         timer.write(CR1, CEN, 6).unwrap();
-        // Tick 1 spans cycles 4–7, counting starts at tick 2: the counter is 1 from tick 3, cycle 12.
+        // Tick 1 is cycles 4–7. Counting starts at tick 2, so the counter is 1 from tick 3 on,
+        // which is cycle 12.
         assert_eq!((timer.read(CNT, 11), timer.read(CNT, 12)), (0, 1));
     }
 

@@ -1,9 +1,10 @@
-//! What the counter will do next: when it matches or overflows, and when that can be seen from outside.
+//! What the counter does next: when it matches or overflows, and when others can see that.
 
 use super::{Timer, ARR, CCER, CCR1, CR1, DIER, OPM, PSC, SR, UDIS, UIF};
 
 impl Timer {
-    /// The core cycle by which the timer must be advanced again, because an output or the interrupt may change at it.
+    /// The core cycle by which the timer must be advanced, because an output or the interrupt may
+    /// change.
     pub fn next_event(&self) -> Option<u64> {
         let divider = self.divider?;
         let channels = self.watched_channels();
@@ -21,14 +22,14 @@ impl Timer {
         Some((self.tick + ticks) * divider)
     }
 
-    /// The cycle before which a register that has just been read reads the same. Flags change when the counter matches or
-    /// overflows, and with the second a one-pulse timer stops.
+    /// A register that has just been read gives the same value before this cycle. Matches and
+    /// overflows change flags, and an overflow stops a one-pulse timer.
     pub fn reads_steadily_until(&self, offset: u32) -> Option<u64> {
         let foreseen = self.change_tick > self.tick && matches!(offset, CR1 | SR);
         Some(self.change_tick * self.divider.filter(|_| foreseen)?)
     }
 
-    /// After each change of what decides when the counter next matches or overflows, time apart.
+    /// Call after each change, other than of time, that may move the next match or overflow.
     pub(super) fn update_change_tick(&mut self) {
         self.change_tick = if self.counting() {
             self.tick + self.next_change().1
@@ -37,13 +38,14 @@ impl Timer {
         };
     }
 
-    /// Counter steps, and the timer clocks they take, to the next match or overflow.
+    /// Counter steps to the next match or overflow, and the timer clocks that they take.
     pub(super) fn next_change(&self) -> (u64, u64) {
         let steps = self.steps_to_change(self.driving());
         (steps, steps * self.prescaler - self.prescale_count)
     }
 
-    /// Counter steps to the first match of one of `channels`, bit n being channel n, or to the overflow.
+    /// Counter steps to the overflow, or to an earlier match of one of `channels` (bit n is channel
+    /// n).
     fn steps_to_change(&self, channels: u32) -> u64 {
         let to_top = self.top() - self.count;
         let steps_before = (0..4)
@@ -63,7 +65,8 @@ impl Timer {
         u64::from(self.top() - self.count) + 1
     }
 
-    /// The value after which the counter returns to 0: ARR, or the end of its range when ARR was moved below it.
+    /// The last value before the counter returns to 0: ARR, or the end of its range if ARR was
+    /// moved below the counter.
     fn top(&self) -> u32 {
         if self.count <= self.reload {
             self.reload
@@ -72,7 +75,8 @@ impl Timer {
         }
     }
 
-    /// Whether the next overflow itself, and not only a match after it, may change what can be seen of `channels`.
+    /// Whether the next overflow itself, not only a match after it, may change what others see of
+    /// `channels`.
     fn overflow_shows(&self, channels: u32) -> bool {
         let shows = |n: usize| {
             channels >> n & 1 != 0
@@ -81,7 +85,8 @@ impl Timer {
         self.would_interrupt(UIF) || self.acts_at_all_times() || (0..4).any(shows)
     }
 
-    /// Timer clocks from the next overflow to the first match of one of `channels`; 0 if none comes before the overflow after that.
+    /// Timer clocks from the next overflow to the first match of one of `channels`. 0 if the
+    /// overflow after that comes first.
     fn ticks_from_overflow_to_match(&self, channels: u32) -> u64 {
         let updates = self.registers.get(CR1) & UDIS == 0;
         let (reload, prescaler) = if updates {
@@ -98,7 +103,7 @@ impl Timer {
         steps.map_or(0, |steps| u64::from(steps) * prescaler)
     }
 
-    /// The compare value that will be in force after the next overflow.
+    /// The compare value in force after the next overflow.
     fn compare_after_update(&self, channel: usize) -> u32 {
         if self.registers.get(CR1) & UDIS == 0 {
             self.registers.get(CCR1 + 4 * channel as u32)
@@ -111,7 +116,7 @@ impl Timer {
         self.registers.get(DIER) & !self.registers.get(SR) & event != 0
     }
 
-    /// The channels whose matches can be seen from outside, bit n being channel n.
+    /// The channels whose matches others can see. Bit n is channel n.
     fn watched_channels(&self) -> u32 {
         let enables = self.registers.get(CCER);
         let interrupts = self.registers.get(DIER) & !self.registers.get(SR);
@@ -121,7 +126,7 @@ impl Timer {
             & self.driving()
     }
 
-    /// The channels that are outputs, bit n being channel n.
+    /// The channels that are outputs. Bit n is channel n.
     fn driving(&self) -> u32 {
         (0..4).fold(0, |channels, n| channels | u32::from(self.drives(n)) << n)
     }
@@ -137,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_can_be_seen_changes_at_announced_events_only() {
-        // Beside a timer that is looked at in every cycle.
+        // Compares with a timer that is advanced in every cycle.
         let registers = [CR1, DIER, SR, CCMR1, CCER, CNT, PSC, ARR, CCR1, 0x38];
         let mut random = Random(1);
         let mut changes = 0;
@@ -172,7 +177,8 @@ mod tests {
 
     #[test]
     fn what_is_foreseen_is_what_counting_meets() {
-        // Beside a timer that foresees nothing and so looks at every channel each time.
+        // Compares with a timer that does not use `change_tick`, and so looks at every channel each
+        // time.
         let registers = [
             CR1, DIER, SR, EGR, CCMR1, CCER, CNT, PSC, ARR, CCR1, 0x38, CCR4,
         ];

@@ -1,4 +1,4 @@
-//! One client at a time may ask for a batch of requests to be undisturbed.
+//! Lets one client at a time make a batch of requests that no other client interrupts.
 
 use super::protocol::Refusal;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 pub type ClientId = usize;
 
-/// How long a client waits for another one's batch; a client that is silent for longer is not waited for.
+/// How long a client waits for another one's batch.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Default)]

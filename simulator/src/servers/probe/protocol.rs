@@ -1,14 +1,14 @@
-//! The protocol's words: requests with their arguments, properties, status codes. It is that of pyOCD's
-//! `tcp_client_probe`, version 1.
+//! The messages of pyOCD's `tcp_client_probe`, version 1: requests with their arguments,
+//! properties, status codes.
 
 use crate::bus::Width;
 use crate::debug::{Answer, Failure, Request};
 use serde_json::{json, Value};
 
 const VERSION: u64 = 1;
-/// The one memory interface, that of access port 0.
+/// The only memory interface: that of access port 0.
 const MEMORY_HANDLE: u64 = 0;
-/// Words or bytes of one block; the whole address space of the chip's memories fits.
+/// Words or bytes of one block. Enough for all memory of the chip.
 const LONGEST_BLOCK: u64 = 1 << 20;
 
 /// Status codes of replies.
@@ -16,7 +16,7 @@ const GENERAL_ERROR: u32 = 1;
 const PROBE_DISCONNECTED: u32 = 2;
 const TRANSFER_FAULT: u32 = 12;
 
-/// Why a request was not done, as the reply tells it.
+/// Why a request was not carried out.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refusal {
     status: u32,
@@ -55,14 +55,14 @@ impl From<Failure> for Refusal {
 /// What a line asks for.
 #[derive(Debug, PartialEq)]
 pub enum Call {
-    /// Its result, known without the target.
+    /// The result, if the target is not needed.
     Settled(Value),
     Lock,
     Unlock,
     Target(Request, Shape),
 }
 
-/// How an answer is written as a result.
+/// How an answer becomes a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     Single,
@@ -84,7 +84,7 @@ pub fn nothing() -> Value {
     Value::Null
 }
 
-/// The request's id, -1 if it has none, and what it asks for.
+/// The request's id, or -1 if it has none, and what it asks for.
 pub fn parse(line: &[u8]) -> (Value, Result<Call, Refusal>) {
     let refuse = |id: Value, why: &str| (id, Err(Refusal::general(why)));
     let Ok(Value::Object(fields)) = serde_json::from_slice(line) else {
@@ -124,7 +124,7 @@ fn call(name: &str, arguments: &Arguments) -> Result<Call, Refusal> {
         .ok_or_else(|| Refusal::general(format!("there is no request {name:?}")))
 }
 
-/// Requests about the probe itself, and its reset line.
+/// Requests to the probe itself, and for its reset line.
 fn conversation(name: &str, arguments: &Arguments) -> Result<Option<Call>, Refusal> {
     let done = || Call::Settled(nothing());
     Ok(Some(match name {
@@ -183,7 +183,7 @@ fn property(name: &str) -> Result<Value, Refusal> {
         "description" => "debug probe of the virtual Nucleo".into(),
         "supported_wire_protocols" => json!(["DEFAULT", "SWD"]),
         "wire_protocol" => "SWD".into(),
-        // Banks and access ports are part of the addresses that the client sends.
+        // The client's addresses contain banks and access ports.
         "capabilities" => {
             json!([
                 "BANKED_DP_REGISTERS",
@@ -233,7 +233,7 @@ fn port_access(name: &str, arguments: &Arguments) -> Result<Option<Call>, Refusa
     Ok(Some(Call::Target(request, shape)))
 }
 
-/// Reads and writes through the memory interface; the first argument is its handle.
+/// Reads and writes through the memory interface. The first argument is its handle.
 fn memory_access(name: &str, arguments: &Arguments) -> Result<Option<Call>, Refusal> {
     let (width, is_block, is_read) = match name {
         "read_mem" => (None, false, true),

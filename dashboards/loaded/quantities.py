@@ -1,4 +1,4 @@
-"""Which quantities are set side by side where, and where the samples of each lie in a run."""
+"""Which quantities the page and the terminal show, and a run's samples of each."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from capture.run_folder.quantities import (
     TASK,
     Quantity,
 )
-from dashboards.runs import LoadedRun
-from dashboards.selection import interrupt_keys, operation_keys
+from dashboards.loaded.runs import LoadedRun
 
 ALL = QUANTITIES
 REPORTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_DWT_CYCLES, FREE_CRITICAL, HIT, CLEAR, TASK, CONTROL)
@@ -41,13 +40,3 @@ def shown(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> tuple[Qu
 def samples(run: LoadedRun, quantity: Quantity) -> pl.DataFrame:
     """The rows of operations or interrupts that `quantity` summarises, without missing values."""
     return quantity.samples(run.operations, run.interrupts)
-
-
-def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
-    """The selection key of the first sample with the greatest value; None without samples."""
-    worst = samples(run, quantity).sort(quantity.column, descending=True, maintain_order=True).head(1)
-    if worst.is_empty():
-        return None
-    if quantity.table == "operations":
-        return operation_keys(worst["seq"])[0]
-    return interrupt_keys(worst["sample"], worst["operation_seq"])[0]

@@ -1,14 +1,14 @@
-"""How sure a run is of its numbers: budget, intervals and baselines of run.json, each in its unit."""
+"""How sure a run is of its numbers: error budget, intervals and baselines, each in its unit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from capture.run_folder.manifest import ErrorBudget, Manifest, Term
 from capture.run_folder.quantities import QUANTITIES
 
-# Below this the test of independence speaks against it.
+# Below this p, the test of independence says that the samples are not.
 DEPENDENCE_P = 0.05
 
 Interval = tuple[float, float]
@@ -16,12 +16,12 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Certainty:
-    """Each by the key of its quantity. What a run does not say is absent.
+    """By the key of the quantity. What a run does not say is absent.
 
-    `budgets`: a value is true to plus or minus this. `overheads`: how much of it is the bench's own.
-    `intervals`: of each percentile, at `confidence`; `refused` is the sentence why there are none; they are
-    too narrow for the `dependent` statistics, whose samples hang together. `baselines`: what the quantity
-    shows with nothing to measure.
+    `budgets`: a value is true to plus or minus this. `overheads`: the part of it that is the
+    bench's own. `intervals`: of each percentile, at `confidence`; `refused` says why there are
+    none. `dependent`: quantities whose samples are not independent, so that their intervals are
+    too narrow. `baselines`: what a quantity shows with nothing to measure.
     """
 
     budgets: Mapping[str, float]
@@ -48,6 +48,13 @@ def certainty_of(manifest: Manifest) -> Certainty:
             for key, found in intervals.of.items()
             if found.independence_p is not None and found.independence_p < DEPENDENCE_P
         ),
+    )
+
+
+def confidence_words(certainties: Iterable[Certainty]) -> str:
+    """`95 %`, the confidence of the intervals; runs that differ in it are listed."""
+    return " or ".join(
+        f"{100 * confidence:g} %" for confidence in sorted({c.confidence for c in certainties})
     )
 
 

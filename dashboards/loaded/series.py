@@ -1,4 +1,4 @@
-"""A run as the figures see it: with a label that tells it apart, its verdict, and its looks."""
+"""A run beside others: the name that tells it apart, and its looks."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from dashboards.palette import Style, assign_styles
-from dashboards.runs import LoadedRun
+from dashboards.loaded.palette import Style, assign_styles
+from dashboards.loaded.runs import LoadedRun
 
 
 @dataclass(frozen=True)
 class Series:
-    """`name` is plain text and unique in its scenario. It carries the verdict unless that is complete."""
+    """`name` is plain text and unique in its scenario. It has the verdict in it unless complete."""
 
     run: LoadedRun
     name: str
@@ -26,7 +26,7 @@ class Series:
 
 
 def by_scenario(runs: Sequence[LoadedRun]) -> dict[str, list[Series]]:
-    """All runs grouped by scenario, scenarios and runs in alphabetical order of their names."""
+    """The runs by scenario; scenarios and runs in alphabetical order."""
     styles = assign_styles(run.manifest.configuration for run in runs)
     groups: dict[str, list[LoadedRun]] = {}
     for run in sorted(runs, key=lambda run: (run.manifest.scenario, run.manifest.configuration, run.id)):
@@ -41,7 +41,7 @@ def by_scenario(runs: Sequence[LoadedRun]) -> dict[str, list[Series]]:
 
 
 def _names(runs: Sequence[LoadedRun]) -> list[str]:
-    """The configuration; where that is not unique also the board; where that is not either, the run's id."""
+    """Each run's configuration; if that is not unique, with the board; else with the run's id."""
     plain = [run.manifest.configuration for run in runs]
     boards = [f"{run.manifest.configuration} on {run.manifest.board}" for run in runs]
     ids = [f"{run.manifest.configuration} {run.id}" for run in runs]
@@ -54,5 +54,5 @@ def _names(runs: Sequence[LoadedRun]) -> list[str]:
 
 
 def verdict_suffix(run: LoadedRun) -> str:
-    """What stands behind every name whose numbers may not be believed."""
+    """` (truncated)` or ` (inconclusive)`; empty for a complete run."""
     return "" if run.manifest.complete else f" ({run.manifest.verdict})"

@@ -1,4 +1,4 @@
-"""The windows and operations embedded in a report, so that a click can show them without a server."""
+"""What a click shows, embedded in the report, which has no server to ask."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from dashboards.explanations import explanations
-from dashboards.runs import LoadedRun
-from dashboards.series import Series
-from dashboards.windows import Window, keys_by_interest, window_of
+from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series
+from dashboards.page.explanations import explanations
+from dashboards.page.interest import keys_by_interest
+from dashboards.waveforms.windows import Window, window_of
+from scenarios.operations import CALLS
 
-# About seven bytes of JSON an edge: some 4 MB for the whole report, shared equally by its runs.
+# About seven bytes of JSON an edge: some 4 MB for the whole report, shared by its runs.
 EDGES_IN_REPORT = 600_000
 WINDOWS_PER_RUN = 1_500
 
@@ -30,7 +32,7 @@ def embed(series: Sequence[Series]) -> dict[str, Any]:
 
 
 def _run(one: Series, edges_budget: int) -> dict[str, Any]:
-    windows = _windows(one.run, edges_budget)
+    windows = _windows(one, edges_budget)
     return {
         "name": one.name,
         "colour": one.style.colour,
@@ -43,11 +45,11 @@ def _run(one: Series, edges_budget: int) -> dict[str, Any]:
     }
 
 
-def _windows(run: LoadedRun, edges_budget: int) -> dict[str, Window]:
-    """The most telling windows that the budget has room for."""
+def _windows(one: Series, edges_budget: int) -> dict[str, Window]:
+    """The windows by key, the most telling first, as many as the budget has room for."""
     chosen: dict[str, Window] = {}
-    for key in keys_by_interest(run)[:WINDOWS_PER_RUN]:
-        window = window_of(run, key)
+    for key in keys_by_interest(one)[:WINDOWS_PER_RUN]:
+        window = window_of(one.run, key)
         if window is None:
             continue
         edges_budget -= len(window.sample)
@@ -58,7 +60,7 @@ def _windows(run: LoadedRun, edges_budget: int) -> dict[str, Window]:
 
 
 def _packed(window: Window) -> list[Any]:
-    """[start, end, zero, [distance of each row from the one before], [word of each row]], in samples."""
+    """[start, end, zero, distances from row to row, word of each row]; times in samples."""
     distance = np.diff(window.sample, prepend=window.start)
     return [window.start, window.end, window.zero, distance.tolist(), window.word.tolist()]
 
@@ -70,6 +72,13 @@ def _operations(run: LoadedRun, seqs: Sequence[int]) -> dict[str, dict[str, Any]
         latency.rename({"operation_seq": "seq"}), on="seq", how="left", maintain_order="left"
     )
     rows = chosen.select("seq", *_FACTS, "isr_latency_ns").to_dicts()
-    return {
-        str(row.pop("seq")): {key: value for key, value in row.items() if value is not None} for row in rows
-    }
+    return {str(row.pop("seq")): _told(row) for row in rows}
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    """What is known of an operation. A call has a name; its size is but the number of that."""
+    told = {key: value for key, value in row.items() if value is not None}
+    if told["kind"] == "K":
+        number = told.pop("size")
+        told["call"] = CALLS[number] if number < len(CALLS) else f"call {number}"
+    return told

@@ -1,6 +1,6 @@
-"""What a report may do to all samples of a run before it shows them, and then says that it did.
+"""What a report may do to all samples of a run before it shows them. It then says what it did.
 
-Nothing is done unless asked for. A treated run keeps its folder, its verdict and its exact capture.
+Nothing is done unless asked for. An adjusted run keeps its folder, its verdict and its capture.
 """
 
 from __future__ import annotations
@@ -15,37 +15,38 @@ import polars as pl
 from analysis.metrology.intervals import percentile_intervals
 from analysis.metrology.quantiles import summarise
 from capture.run_folder.manifest import ErrorBudget, Intervals, Term
-from dashboards.quantities import ALL, samples
-from dashboards.runs import LoadedRun
+from dashboards.loaded.quantities import ALL, samples
+from dashboards.loaded.runs import LoadedRun
 
 
 @dataclass(frozen=True)
-class Treatment:
-    """`subtract_baseline` takes each quantity's own baseline off all of its samples and statistics alike.
-    `without_ticks` sets aside the answers that the kernel's tick may have delayed.
+class Adjustments:
+    """`subtract_baseline`: take each quantity's baseline off its samples and statistics.
+
+    `without_ticks`: set aside the answers that the kernel's tick may have delayed.
     """
 
     subtract_baseline: bool = False
     without_ticks: bool = False
 
 
-AS_MEASURED = Treatment()
+AS_MEASURED = Adjustments()
 SUBTRACTED = (
-    "From every value and statistic the run's own baseline is subtracted: an empty section, an idle answer."
+    "The run's own baseline is subtracted from every value and statistic: an empty section, an idle answer."
 )
 
 
-def treated(run: LoadedRun, treatment: Treatment) -> LoadedRun:
-    """`run` with what `treatment` asks for, and a note of each thing that was done."""
-    if treatment.without_ticks:
+def adjusted(run: LoadedRun, adjustments: Adjustments) -> LoadedRun:
+    """`run` as `adjustments` ask, with a note of each thing that was done."""
+    if adjustments.without_ticks:
         run = _without_ticks(run)
-    if treatment.subtract_baseline:
+    if adjustments.subtract_baseline:
         run = _less_baseline(run)
     return run
 
 
 def _without_ticks(run: LoadedRun) -> LoadedRun:
-    """The stimuli stay in the table, unanswered: what was set aside is counted, not lost."""
+    """The stimuli stay in the table, unanswered, so that what was set aside can be counted."""
     table = run.interrupts
     if table["tick"].null_count() == len(table) > 0:
         return _noted(run, "This run does not tell what a tick may have delayed, so nothing is left out.")
@@ -112,7 +113,7 @@ def _shifted(intervals: Intervals, baseline: float) -> Intervals:
 
 
 def _doubled(budget: ErrorBudget, subtracted: bool) -> ErrorBudget:
-    """The baseline is known no better than the value it is taken off, and it holds all of the overhead."""
+    """The baseline is known no better than the value, so errors add; the overhead goes with it."""
     times = 2 if subtracted else 1
     total = {
         name: None if value is None else times * value for name, value in budget.total.model_dump().items()
@@ -121,7 +122,7 @@ def _doubled(budget: ErrorBudget, subtracted: bool) -> ErrorBudget:
 
 
 def _operations_less(run: LoadedRun, baselines: Mapping[str, float]) -> pl.DataFrame:
-    """Allocations and frees have the same markers around them, so one baseline serves all operations."""
+    """Allocations and frees have the same markers around them: one baseline serves both."""
     return run.operations.with_columns(
         wire_critical_ns=pl.col("wire_critical_ns") - baselines.get("critical_ns", 0),
         dwt_cycles=pl.col("dwt_cycles").cast(pl.Int64) - int(baselines.get("dwt_cycles", 0)),
@@ -137,4 +138,4 @@ def _interrupts_less(run: LoadedRun, baselines: Mapping[str, float]) -> pl.DataF
 
 
 def _noted(run: LoadedRun, note: str) -> LoadedRun:
-    return replace(run, notes=(*run.notes, note), treatment=(*run.treatment, note))
+    return replace(run, notes=(*run.notes, note), adjustments=(*run.adjustments, note))

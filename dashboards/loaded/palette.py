@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 
-# Okabe and Ito, "Color Universal Design" (2008), without the yellow, which is too light on white.
+# Okabe and Ito, "Color Universal Design" (2008). Their yellow is too light on white.
 _COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#8a6d00", "#56b4e9", "#444444")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 
-# The two allocators the bench was made to compare keep their looks from one report to the next,
-# whatever else is shown beside them.
+# The bench was made to compare these two, so they keep their looks from report to report.
 _RESERVED = {"seglist": 0, "tlsf": 1}
 
 INK = "#1f2933"
@@ -42,7 +41,7 @@ def assign_styles(allocators: Iterable[str]) -> dict[str, Style]:
 
 
 def _style(slot: int) -> Style:
-    """One of each by turns; every further round pairs a colour with other dashes and markers."""
+    """Colours, dashes and markers in turn. Each further round pairs them differently."""
     lap, place = divmod(slot, len(_COLOURS))
     other = (place + 3 * lap) % len(_COLOURS)
     return Style(_COLOURS[place], _DASHES[other], _SYMBOLS[other])

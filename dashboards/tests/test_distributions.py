@@ -10,7 +10,7 @@ import pytest
 from capture.files.errors import RunError
 from capture.files.whole import WriteError
 from dashboards import extremes, histograms
-from dashboards.series import Series
+from dashboards.loaded.series import Series
 from dashboards.tests.synthetic import mem_stress, write_run
 
 
@@ -24,6 +24,12 @@ def test_few_samples_get_one_too(stress: list[Series]) -> None:
     assert "No estimate." in text and text.splitlines()[-1].endswith(".")
 
 
+def test_every_statistic_of_a_run_can_be_asked_for(stress: list[Series]) -> None:
+    run = stress[0].run
+    for key, summary in run.manifest.statistics.items():
+        assert f" of {run.id}: n = {summary.n:,}, greatest " in extremes.as_text(run.folder, key)
+
+
 def test_what_cannot_be_estimated_is_refused(tmp_path: Path, stress: list[Series]) -> None:
     with pytest.raises(RunError, match="no quantity 'latency'; choose from probes, dwt_cycles"):
         extremes.as_text(stress[0].run.folder, "latency")
@@ -35,7 +41,9 @@ def test_what_cannot_be_estimated_is_refused(tmp_path: Path, stress: list[Series
 def test_each_distribution_is_a_file(tmp_path: Path, stress: list[Series]) -> None:
     folder = stress[0].run.folder
     paths = histograms.write(folder, tmp_path / "out")
-    assert {path.name for path in paths} >= {"critical_ns.hgrm", "control_latency_ns.hgrm"}
+    measured = [key for key, summary in stress[0].run.manifest.statistics.items() if summary.n]
+    assert "free_dwt_cycles" in measured
+    assert {path.name for path in paths} == {f"{key}.hgrm" for key in measured}
     interrupts = pl.read_parquet(folder / "interrupts.parquet").filter("control")
     last = (tmp_path / "out" / "control_latency_ns.hgrm").read_text().splitlines()[-4].split()
     assert [float(word) for word in last[:2]] == pytest.approx(

@@ -9,9 +9,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dashboards.formatting import grouped, samplerate
-from dashboards.palette import GRID, INK, MUTED
-from dashboards.runs import LoadedRun
-from dashboards.series import Series
+from dashboards.loaded.palette import GRID, INK, MUTED
+from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
 
@@ -40,14 +40,17 @@ def make_chart(
     figure: go.Figure,
     height: int,
 ) -> Chart:
-    """Style `figure` and give it its provenance. `counted` says how many of what: `n = 768 allocations`."""
+    """Style `figure` and say where its numbers come from.
+
+    `counted` says how many of what: `n = 768 allocations`. `height` is in pixels.
+    """
     figure.update_layout(
         height=height,
         autosize=True,
         template="none",
         font={"family": FONT, "size": 13, "color": INK},
         margin={"l": 68, "r": 18, "t": 12, "b": 52},
-        # At the top of the container, so that the plot makes room for however many lines it takes.
+        # At the top of the container: the plot makes room for as many lines as the legend takes.
         legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
         hoverlabel={"font": {"family": FONT, "size": 12}, "align": "left", "namelength": -1},
         hovermode="closest",
@@ -76,16 +79,16 @@ _AXIS: dict[str, Any] = {
 
 
 def provenance(series: Sequence[Series]) -> str:
-    """Samplerates with what one sample is worth, the run ids, and what was done to the samples."""
+    """Each samplerate and the length of a sample, the runs, and what was done to their samples."""
     rates = sorted({one.run.manifest.samplerate_hz for one in series})
     resolution = ", ".join(f"{samplerate(rate)} (±{1e9 / rate:.1f} ns)" for rate in rates)
     word = "runs" if len(series) > 1 else "run"
-    done = "".join(f" · {words}" for words in dict.fromkeys(w for one in series for w in one.run.treatment))
+    done = "".join(f" · {words}" for words in dict.fromkeys(w for one in series for w in one.run.adjustments))
     return f"{resolution} · {word} {', '.join(one.run.id for one in series)}{done}"
 
 
 def badges(series: Sequence[Series]) -> tuple[str, ...]:
-    """One sentence for each run that may not be believed as it stands."""
+    """A sentence for each run that is not complete."""
     return tuple(_badge(one.run) for one in series if not one.run.manifest.complete)
 
 
@@ -103,11 +106,11 @@ def per_series(series: Sequence[Series], counts: Sequence[int], what: str) -> st
 
 
 def points(style_of: Series, size: float = 5, opacity: float = 0.55) -> dict[str, Any]:
-    """Marker of single measurements."""
+    """The marker of single measurements."""
     style = style_of.style
     return {"color": style.colour, "symbol": style.symbol, "size": size, "opacity": opacity}
 
 
 def line(style_of: Series, width: float = 2) -> dict[str, Any]:
-    """Line through the values that count."""
+    """The line through the values that count."""
     return {"color": style_of.style.colour, "dash": style_of.style.dash, "width": width}

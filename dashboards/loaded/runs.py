@@ -16,13 +16,15 @@ from capture.run_folder import tables
 from capture.run_folder.edges import EdgeList, read_parquet
 from capture.run_folder.manifest import Manifest, read_manifest
 from capture.run_folder.quantities import Quantity
-from dashboards.certainty import Certainty, certainty_of
+from dashboards.loaded.certainty import Certainty, certainty_of
 
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """One run folder, checked. `notes` are sentences on what the folder lacks and on what was done to its
-    samples; `treatment` only the latter (dashboards/treatment.py).
+    """One run folder, checked.
+
+    `notes` are sentences on what the folder lacks and on what was done to its samples;
+    `adjustments` are only the latter (dashboards/loaded/adjustments.py).
     """
 
     folder: Path
@@ -30,7 +32,7 @@ class LoadedRun:
     operations: pl.DataFrame
     interrupts: pl.DataFrame
     notes: tuple[str, ...] = ()
-    treatment: tuple[str, ...] = ()
+    adjustments: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -38,7 +40,10 @@ class LoadedRun:
 
     @cached_property
     def edges(self) -> EdgeList | None:
-        """The capture, read when first asked for. None if an incomplete run has none. Raises CaptureError."""
+        """The capture, read when first asked for. Raises CaptureError.
+
+        None if a run that is not complete has none.
+        """
         path = self.folder / names.EDGES
         if not path.exists() and not self.manifest.complete:
             return None
@@ -59,11 +64,6 @@ class LoadedRun:
         return self.operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]))
 
     @cached_property
-    def measured_frees(self) -> pl.DataFrame:
-        """Measured operations of kind F."""
-        return self.operations.filter(pl.col("measured") & (pl.col("kind") == "F"))
-
-    @cached_property
     def answered(self) -> pl.DataFrame:
         """Stimuli of the maskable interrupt that were answered."""
         return self.interrupts.filter(~pl.col("control") & pl.col("isr_latency_ns").is_not_null())
@@ -75,7 +75,10 @@ class LoadedRun:
 
 
 def find_runs(folder: Path) -> list[Path]:
-    """The finished run folders directly below `folder`, oldest first; interrupted ones are left out."""
+    """The finished run folders directly below `folder`, oldest first. Raises RunError.
+
+    Those of interrupted runs are left out.
+    """
     if not folder.is_dir():
         raise RunError(f"{folder}: is no folder; name the one that holds the runs.")
     return sorted(path.parent for path in folder.glob("*/run.json"))
@@ -89,7 +92,7 @@ def load_run(folder: Path) -> LoadedRun:
         raise RunError(
             f"{folder}: has no run.json, so the run was interrupted before its end; run the scenario again."
         )
-    # resolved, so that the run's id is the folder's name even for "."
+    # Resolved, so that the run's id is the folder's name even for ".".
     folder = folder.resolve()
     manifest = read_manifest(folder / names.MANIFEST)
     notes: list[str] = []
@@ -110,7 +113,7 @@ def _table(
     read: Callable[[Path], pl.DataFrame],
     notes: list[str],
 ) -> pl.DataFrame:
-    """A broken run may lack a table, and is still shown with its verdict; a complete one may not."""
+    """The table, or an empty one: a run that is not complete may lack it, and is shown."""
     path = folder / f"{name}.parquet"
     if path.exists() or manifest.complete:
         return read(path)

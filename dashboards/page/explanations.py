@@ -1,4 +1,4 @@
-"""What `./lab explain` left in a run folder (docs/SPEC.md, section 8), for the panel behind a click."""
+"""What `./lab explain` left in a run folder (docs/SPEC.md, section 8), for a click to show."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from capture.files.documents import DocumentError
 from capture.run_folder.explanation import FOLDER, Explanation, Replayed, Total, read
-from dashboards.runs import LoadedRun
+from dashboards.loaded.runs import LoadedRun
 
 # A forged file must not fill the page.
 _MOST_PIECES = 4_000
@@ -14,7 +14,7 @@ _MOST_TOTALS = 8
 
 
 def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
-    """By selection key, what is known of it. A file that is not as it should be is left out."""
+    """The explanations of each selection key. A damaged file is left out."""
     found: dict[str, list[dict[str, Any]]] = {}
     for path in sorted((run.folder / FOLDER).glob("*.json")):
         try:

@@ -1,4 +1,4 @@
-"""Runs under other locks than the usual one: told apart by name, and in words that hold for them."""
+"""Runs under other locks than the usual: told apart by name, in words that hold for them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 
 from dashboards.figures.task_latency_by_depth import task_latency_by_depth
 from dashboards.headline import headline
-from dashboards.runs import LoadedRun, load_run
-from dashboards.series import by_scenario
+from dashboards.loaded.runs import LoadedRun, load_run
+from dashboards.loaded.series import by_scenario
+from dashboards.report import report_html
 from dashboards.tests.synthetic import mem_frag, write_run
 
 
@@ -50,6 +51,12 @@ def test_primask_leaves_no_control(tmp_path: Path) -> None:
     said = spoken(run(tmp_path, locking="primask"))
     assert "which no critical section masks" not in said
     assert "With tlsf, primask every interrupt is masked while the heap works" in said
+
+
+def test_a_name_is_escaped_once_however_it_is_spelt(tmp_path: Path) -> None:
+    page = report_html([run(tmp_path, allocator="<b>&", locking="primask")])
+    assert "With &lt;b&gt;&amp;, primask every interrupt is masked" in page
+    assert "&amp;lt;" not in page[: page.index("<main>")]
 
 
 def test_the_task_has_its_figure_where_a_lock_lets_interrupts_through(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a report does to samples only when asked: counted once more, from the files as they were written."""
+"""What a report does to samples when asked, counted once more from the files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import pytest
 
 from capture.files.errors import RunError
 from capture.run_folder.quantities import CONTROL, CRITICAL, DWT_CYCLES, KEYS, LATENCY, PROBES, TASK
-from dashboards.quantities import samples
+from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
+from dashboards.loaded.quantities import samples
+from dashboards.loaded.runs import LoadedRun, load_run
+from dashboards.loaded.series import Series
 from dashboards.report import write_report
-from dashboards.runs import LoadedRun, load_run
-from dashboards.series import Series
 from dashboards.tests.synthetic import (
     EMPTY_CYCLES,
     ENTRY_CLEAR,
@@ -21,7 +22,6 @@ from dashboards.tests.synthetic import (
     mem_stress,
     write_run,
 )
-from dashboards.treatment import AS_MEASURED, Treatment, treated
 
 SAMPLE_NS = 1e9 / RATE_HZ
 STATISTICS = ("median", "p90", "p99", "max")
@@ -33,11 +33,11 @@ def run(stress: list[Series]) -> LoadedRun:
 
 
 def test_nothing_is_done_unasked(run: LoadedRun) -> None:
-    assert treated(run, AS_MEASURED) is run
+    assert adjusted(run, AS_MEASURED) is run
 
 
 def test_ticks_are_left_out_and_counted(run: LoadedRun) -> None:
-    shown = treated(run, Treatment(without_ticks=True))
+    shown = adjusted(run, Adjustments(without_ticks=True))
     stimuli = pl.read_parquet(run.folder / "interrupts.parquet")
     kept = stimuli.filter(~pl.col("control") & ~pl.col("tick"))["isr_latency_ns"]
     assert shown.summary(LATENCY).n == len(kept) < run.summary(LATENCY).n
@@ -47,7 +47,7 @@ def test_ticks_are_left_out_and_counted(run: LoadedRun) -> None:
     both = ~pl.col("control") & ~pl.col("tick") & ~pl.col("task_tick")
     assert shown.summary(TASK).n == len(stimuli.filter(both))
     answers, wakes = stimuli["tick"].sum(), stimuli["task_tick"].sum()
-    assert shown.treatment == (
+    assert shown.adjustments == (
         f"{answers:,} answers and {wakes:,} task wakes that a tick may have delayed are left out.",
     )
     assert len(shown.interrupts) == len(stimuli)
@@ -68,7 +68,7 @@ def test_ticks_are_left_out_and_counted(run: LoadedRun) -> None:
     ],
 )
 def test_a_baseline_is_taken_off_everything_or_nothing(run: LoadedRun, quantity, baseline: float) -> None:  # type: ignore[no-untyped-def]
-    shown = treated(run, Treatment(subtract_baseline=True))
+    shown = adjusted(run, Adjustments(subtract_baseline=True))
     before, after = run.summary(quantity), shown.summary(quantity)
     assert after.n == before.n
     for name in STATISTICS:
@@ -88,7 +88,7 @@ def test_a_baseline_is_taken_off_everything_or_nothing(run: LoadedRun, quantity,
 
 def test_the_report_says_what_was_done(tmp_path: Path) -> None:
     folder = write_run(tmp_path, "mem_stress", "tlsf", mem_stress("tlsf", 300))
-    both = Treatment(subtract_baseline=True, without_ticks=True)
+    both = Adjustments(subtract_baseline=True, without_ticks=True)
     page = write_report([folder], tmp_path / "report.html", both).read_text(encoding="utf-8")
     plain = write_report([folder], tmp_path / "plain.html").read_text(encoding="utf-8")
     figures = page.count("<figure>")
@@ -106,9 +106,9 @@ def test_where_nothing_is_known_nothing_is_taken_off(tmp_path: Path) -> None:
     unknown = {name: pl.lit(None, table.schema[name]) for name in ("tick", "task_tick", "tick_phase_cycles")}
     table.with_columns(**unknown).write_parquet(path)
     run = load_run(folder)
-    shown = treated(run, Treatment(True, True))
+    shown = adjusted(run, Adjustments(True, True))
     assert shown.summary(LATENCY) == run.summary(LATENCY)
-    assert all("nothing is" in words for words in shown.treatment) and len(shown.treatment) == 2
+    assert all("nothing is" in words for words in shown.adjustments) and len(shown.adjustments) == 2
 
 
 @pytest.mark.parametrize(

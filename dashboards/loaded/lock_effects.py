@@ -1,15 +1,15 @@
-"""What the heap's lock means for a reader of latencies: whom it holds off, and whom it does not."""
+"""Whom the heap's lock holds off: what a reader of latencies must know."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dashboards.series import Series
+from dashboards.loaded.series import Series
 
 _CAVEATS = {
     "primask": "With {names} every interrupt is masked while the heap works, the control interrupt too.",
-    "scheduler": "With {names} only the scheduler is suspended: interrupts are served meanwhile, and what "
-    "waits is the task that they wake, so task latency is the figure to read.",
+    "scheduler": "With {names} only the scheduler is suspended. Interrupts are served meanwhile; the task "
+    "that they wake waits, so task latency is the figure to read.",
 }
 
 
@@ -24,10 +24,10 @@ def spares_interrupts(one: Series) -> bool:
 
 
 def caveats(series: Sequence[Series]) -> str:
-    """A sentence for each lock among `series` that is not the usual mask in BASEPRI; empty where all are."""
+    """A sentence for each lock among `series` other than the usual mask in BASEPRI."""
     sentences = []
     for locking, sentence in _CAVEATS.items():
-        names = [one.label for one in series if one.run.manifest.locking == locking]
+        names = [one.name for one in series if one.run.manifest.locking == locking]
         if names:
             sentences.append(sentence.format(names=" and ".join(names)))
     return " ".join(sentences)

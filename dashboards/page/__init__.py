@@ -1,0 +1,1 @@
+"""The page: templates, style, script, and the data that they place."""

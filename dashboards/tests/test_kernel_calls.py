@@ -1,0 +1,97 @@
+"""Calls of the kernel: their figure, and what a click on one of them shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from dashboards.figures.masking_by_call import masking_by_call, worst_by_call
+from dashboards.loaded.runs import load_run
+from dashboards.loaded.series import Series, by_scenario
+from dashboards.page.embedded import embed
+from dashboards.report import write_report
+from dashboards.tests.browser import Browser, chromium
+from dashboards.tests.synthetic import RATE_HZ, Operation, interrupt_rows, write_run
+
+CALLS = {"empty": 0, "timer_start": 7, "heap_stats": 9}
+ROUNDS = 40
+WAITED = 100
+
+
+def written(folder: Path, labelled: bool = True) -> Path:
+    """A sweep: one stimulus per operation, answered after WAITED samples, plus one a round."""
+    once = [Operation("A", 120, 2, 400, label="allocate"), Operation("F", 120, 0, 190, label="free")]
+    once += [Operation("K", number, 0, 200, label=name) for name, number in CALLS.items()]
+    if not labelled:
+        once = [Operation(one.kind, one.size, one.probes, one.cycles) for one in once]
+    operations = once * ROUNDS
+    changes = {"stimulus": {"mode": "sweep", "period_ticks": 0, "control_period_ticks": 0, "parameter": 0}}
+    run = write_run(folder, "kernel_masking", "tlsf", operations, changes=changes)
+    started = pl.read_parquet(run / "operations.parquet")["start_sample"].to_numpy()
+    stimulus = started + 30
+    answer = stimulus + WAITED + np.repeat(np.arange(ROUNDS), len(once))
+    inside = np.ones(len(operations), dtype=bool)
+    rows = interrupt_rows(False, stimulus, answer, np.arange(len(operations)), inside)
+    rows.write_parquet(run / "interrupts.parquet")
+    return run
+
+
+@pytest.fixture
+def swept(tmp_path: Path) -> Series:
+    return by_scenario([load_run(written(tmp_path))])["kernel_masking"][0]
+
+
+def test_each_call_has_a_bar_of_its_worst_answer(swept: Series) -> None:
+    chart = masking_by_call([swept])
+    assert chart is not None
+    (bars,) = chart.figure.data
+    assert list(bars.y) == ["allocate", "free", *CALLS]
+    assert list(bars.x) == pytest.approx([(WAITED + ROUNDS - 1) * 1e9 / RATE_HZ] * 5, abs=0.05)
+
+
+def test_calls_without_a_label_are_drawn_too(tmp_path: Path) -> None:
+    run = load_run(written(tmp_path, labelled=False))
+    chart = masking_by_call(by_scenario([run])["kernel_masking"])
+    assert chart is not None
+    assert list(chart.figure.data[0].y) == ["no label"]
+
+
+def test_the_waveform_behind_each_bar_is_kept(swept: Series) -> None:
+    # All calls of a round wait equally long, so that no latency names but one of them.
+    windows = embed([swept])[swept.run.id]["windows"]
+    assert len(worst_by_call(swept)) == 5
+    assert {str(seq) for seq in worst_by_call(swept)["seq"]} <= set(windows)
+
+
+def test_another_sweep_has_no_calls(frag: list[Series]) -> None:
+    assert worst_by_call(frag[0]).is_empty()
+    assert masking_by_call(frag) is None
+
+
+@pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
+@pytest.mark.parametrize(
+    ("size", "facts"),
+    [
+        (0, "empty critical section · "),
+        (7, "timer_start, a call of the kernel · "),
+        (99, "call 99, a call of"),
+    ],
+)
+def test_a_click_on_a_call_shows_its_name_and_no_bytes(tmp_path: Path, size: int, facts: str) -> None:
+    labels: dict[str, Any] = {"label": "timer_start"} if size == 7 else {}
+    operations = [Operation("A", 16, 1, 300), *[Operation("K", size, 0, 300, **labels)] * 20]
+    run = write_run(tmp_path, "kernel_masking", "tlsf", operations)
+    report = write_report([run], tmp_path / "report.html")
+    executable = chromium()
+    assert executable is not None
+    with Browser(executable) as browser:
+        browser.open(report, f"#select={run.name}:5")
+        browser.settle()
+        shown = browser.evaluate("document.getElementById('selected-facts').textContent")
+        assert shown.startswith(facts)
+        assert " of 7 bytes" not in shown and shown.count("timer_start") == (size == 7)
+        assert browser.complaints == []

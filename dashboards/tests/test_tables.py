@@ -1,0 +1,78 @@
+"""The tables: interval and budget beside the numbers, and differences."""
+
+from __future__ import annotations
+
+import re
+
+from capture.run_folder.quantities import CRITICAL
+from dashboards.loaded.quantities import samples
+from dashboards.loaded.series import Series
+from dashboards.tables.comparison import comparison
+from dashboards.tables.differences import differences
+
+
+def test_a_maximum_has_its_budget_and_a_percentile_its_interval(stress: list[Series]) -> None:
+    groups = {group.words: group for group in comparison(stress).groups}
+    median = stress[0].run.summary(CRITICAL).median
+    assert median is not None
+    of_critical = groups["critical section on the wire (ns)"].rows[0]
+    assert of_critical.percentiles[0].value == f"{median:,.1f}"
+    assert of_critical.percentiles[0].interval == f"[{median - 5:,.1f}, {median + 5:,.1f}]"
+    assert of_critical.maximum.notes == ("±23.9, overhead 83.3",)
+    # Probes are counted.
+    assert groups["probes of an allocation"].rows[0].maximum.notes == ("±0",)
+
+
+def test_frees_are_compared_by_dwt_and_on_the_wire(stress: list[Series], frag: list[Series]) -> None:
+    rows = {group.words: group.rows for group in comparison(stress).groups}
+    for one, row in zip(stress, rows["critical section of a free, by DWT (cycles)"], strict=True):
+        told = one.run.manifest.statistics["free_dwt_cycles"]
+        assert (row.n, row.maximum.value) == (f"{told.n:,}", f"{told.max:,.0f}")
+        assert row.maximum.address
+    assert "critical section of a free, on the wire (ns)" in rows
+    # The frees of a ramp are not measured.
+    assert not [group.words for group in comparison(frag).groups if "free" in group.words]
+
+
+def test_an_interval_that_is_too_narrow_says_so(stress: list[Series], frag: list[Series]) -> None:
+    table = comparison(stress)
+    marked = [
+        (group.words, cell.interval)
+        for group in table.groups
+        for row in group.rows
+        for cell in row.percentiles
+        if "†" in cell.interval
+    ]
+    assert [words for words, _ in marked] == ["critical section by DWT (cycles)"] * len(stress)
+    assert all(re.fullmatch(r"\[[\d,.]+, [\d,.]+\]†", interval) for _, interval in marked)
+    assert table.legend.count("†") == 1 and "† The samples are not independent" in table.legend
+    assert "†" not in str(comparison(frag))
+
+
+def test_a_ramp_says_why_it_has_no_interval(frag: list[Series]) -> None:
+    table = comparison(frag)
+    assert "The scenario is a ramp." in table.legend
+    assert not any(cell.interval for group in table.groups for row in group.rows for cell in row.percentiles)
+
+
+def test_differences_are_against_the_least_worst(stress: list[Series]) -> None:
+    found = differences(stress)
+    least = min(stress, key=lambda one: one.run.summary(CRITICAL).max or 0)
+    assert found is not None and found.reference == least.name
+    deltas = [row.delta for group in found.groups for row in group.rows]
+    assert len(deltas) == 2
+    assert all(re.fullmatch(r"[+-]\d\.\d{3}", delta.value) and delta.interval for delta in deltas)
+
+
+def test_a_difference_of_ramps_says_why_it_has_no_interval(frag: list[Series]) -> None:
+    ramp = differences(frag)
+    assert ramp is not None
+    seglist, tlsf = (samples(one.run, CRITICAL)["wire_critical_ns"].to_list() for one in frag)
+    above = sum((x > y) - (x < y) for x in seglist for y in tlsf) / len(seglist) / len(tlsf)
+    delta = ramp.groups[0].rows[0].delta
+    assert (delta.value, delta.interval) == (f"{above:+.3f}", "")
+    assert "chosen, not drawn" in delta.no_interval
+
+
+def test_one_run_is_compared_with_nothing(frag: list[Series]) -> None:
+    assert differences(frag[:1]) is None

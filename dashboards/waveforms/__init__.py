@@ -1,0 +1,1 @@
+"""From a point of a figure to the capture around it: keys and windows."""

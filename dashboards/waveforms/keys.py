@@ -1,0 +1,50 @@
+"""Selection keys: how a point in a figure names its waveform, so that a click can show it.
+
+The key of an operation is its `seq` ("1874"). That of a stimulus outside any operation is its
+sample ("@402183"). A trace has its run in `meta`, and the key of each point in `customdata`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from capture.run_folder.quantities import Quantity
+from dashboards.loaded.quantities import samples
+from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series
+
+
+def operation_keys(seqs: Iterable[int]) -> list[str]:
+    """The key of each operation."""
+    return [str(seq) for seq in seqs]
+
+
+def interrupt_keys(stimuli: Iterable[int], seqs: Iterable[int | None]) -> list[str]:
+    """The key of the operation that each stimulus fell into, else of the stimulus itself."""
+    return [f"@{sample}" if seq is None else str(seq) for sample, seq in zip(stimuli, seqs, strict=True)]
+
+
+def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
+    """The key of the first sample with the greatest value; None without samples."""
+    worst = samples(run, quantity).sort(quantity.column, descending=True, maintain_order=True).head(1)
+    if worst.is_empty():
+        return None
+    if quantity.table == "operations":
+        return operation_keys(worst["seq"])[0]
+    return interrupt_keys(worst["sample"], worst["operation_seq"])[0]
+
+
+def describe(key: str) -> str:
+    """The key in words: `operation 1874`, `sample 402183`."""
+    return f"sample {key[1:]}" if key.startswith("@") else f"operation {key}"
+
+
+def meta(series: Series) -> dict[str, str]:
+    """What a trace says of the run that its points are of."""
+    return {"run": series.run.id}
+
+
+def fragment(run_id: str, key: str) -> str:
+    """The address in the report that opens the waveform of `key`."""
+    return f"#select={quote(run_id, safe='')}:{quote(key, safe='')}"
