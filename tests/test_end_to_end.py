@@ -42,7 +42,6 @@ FILES = {
     "plan.parquet",
     "interrupts.parquet",
     "operations.bin",
-    "plan.parquet",
     "uart.log",
 }
 
