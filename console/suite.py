@@ -27,7 +27,8 @@ def run(words: Sequence[str]) -> int:
             print(_told(outcome), flush=True)
             outcomes.append(outcome)
     failed = [outcome.check.name for outcome in outcomes if outcome.state == "failed"]
-    last = [*_left_out(), *_skipped(outcomes), *(f"failed: {name}" for name in failed), _counts(outcomes)]
+    left_out = [] if words else _left_out()
+    last = [*left_out, *_skipped(outcomes), *(f"failed: {name}" for name in failed), _counts(outcomes)]
     print("", *last, sep="\n", flush=True)
     return len(failed)
 
@@ -50,6 +51,7 @@ def _told(outcome: Outcome) -> str:
 
 
 def _left_out() -> list[str]:
+    """A sentence for each allocator whose sources are not here."""
     missing = [(row.id, row.missing_checkout()) for row in catalogue.allocators().values()]
     return [f"{name} is left out of the checks. {why}" for name, why in missing if why]
 
