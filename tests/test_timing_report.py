@@ -9,6 +9,8 @@ import pytest
 
 from analysis.studies import timing_report
 
+pytestmark = pytest.mark.docs
+
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "TIMING.md"
 # A change anywhere in the image moves code among the flash's lines, and these figures by little.
 TOLERANCE = 0.05

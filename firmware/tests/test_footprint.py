@@ -10,6 +10,8 @@ import pytest
 from firmware import build as firmware
 from firmware import catalogue, footprint
 
+pytestmark = pytest.mark.docs
+
 ROOT = Path(__file__).resolve().parents[2]
 POINTER = WORD = 4
 PUBLISHED = [name for name in firmware.allocators() if catalogue.allocators()[name].checkout is None]
