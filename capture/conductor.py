@@ -39,13 +39,15 @@ def run(
     progress: Progress = lambda _: None,
     bounds: BoundsOf = lambda _image, _boot: {},
 ) -> RunResult:
-    """Runs `plan` on the firmware `image`; the folder it returns holds all that came, sound or broken.
+    """Runs `plan` on the firmware `image`, and returns where all that came of it is kept.
 
-    None takes the default board, the analyzer's samplerate of bench.toml, and the plan's own bound of its
-    duration. `records` is what carries them, uart or rtt. `progress` is told what is going on, in a few
-    words. `bounds` says what the critical sections of an image can take at the most.
+    None takes the default board, the analyzer's samplerate of bench.toml, and the plan's own bound
+    of its duration in seconds. `records` is what carries the records: uart or rtt. `progress` is
+    told in a few words what is going on. `bounds` tells the most that the image's critical sections
+    can take.
 
-    Raises TailscopeError where nothing could be observed, WriteError where the folder cannot be written.
+    Raises TailscopeError where nothing could be observed, WriteError where the folder cannot be
+    written. A run that is broken raises nothing: its verdict says so.
     """
     plan = plan.recorded_by(records)
     resource = read_bench().board(board_name)
@@ -69,8 +71,8 @@ def run(
         plan, observation.report, observation.edges, observation.serial_bytes, observation.counts
     )
     boot = evidence.log.first(Boot)
-    found = bounds(image, boot) if boot else {}
-    return store_findings(folder, evidence, replace(setting, bounds=found))
+    setting = replace(setting, bounds=bounds(image, boot) if boot else {})
+    return store_findings(folder, evidence, setting)
 
 
 def _setting(board: Board, resource: BoardResource, image: FirmwareImage) -> Setting:

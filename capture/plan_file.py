@@ -1,6 +1,7 @@
-"""plan.parquet: what the scenario knew of each operation and the image does not carry (docs/SPEC.md, 5).
+"""plan.parquet: what the scenario knew of the operations, and their image does not carry.
 
-With it a run is decoded again as it was decoded first, whatever became of its scenario since.
+With it a run is decoded again as it was decoded first, whatever has become of its scenario since
+(docs/SPEC.md, section 5).
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from capture.files.documents import Table, check
-from capture.files.errors import CaptureError, RunError
+from capture.files.documents import Table
+from capture.files.errors import CaptureError
 from capture.run_folder import folder as names
 from capture.run_folder.tables import PLAN, read_metadata, read_table, write_table
 from scenarios.errors import ImageError
@@ -20,28 +21,33 @@ from scenarios.generators.generator import Step
 from scenarios.operations import Image, Mark, body_crc32, decode
 from scenarios.plan import Plan, table
 
-SCHEMA = 1
+Schema = Literal[1]
+SCHEMA: Schema = 1
 
 
 class _Metadata(Table):
-    """What the table as a whole says of itself."""
+    """What plan.parquet says of the plan as a whole."""
 
-    schema_: Annotated[Literal[1], Field(alias="schema")]
+    schema_: Annotated[Schema, Field(alias="schema")]
     scenario: str
     parameters: dict[str, int]
     seed: int | None
 
 
 def write_plan(path: Path, plan: Plan) -> None:
-    """Writes the plan's table, with the scenario's name, parameters and seed as metadata."""
+    """Writes the table of `plan`, with the scenario's name, parameters and seed as metadata."""
     metadata = {"schema": SCHEMA, "scenario": plan.name, "parameters": plan.parameters, "seed": plan.seed}
     write_table(path, plan.operations.select(PLAN.names()), metadata)
 
 
 def read_plan(path: Path, image_bytes: bytes) -> Plan:
-    """The plan of `path` whose image is `image_bytes`. Raises CaptureError or RunError."""
+    """Reads the plan at `path`, whose image is `image_bytes`.
+
+    Raises RunError where the file is missing or damaged, and CaptureError where the image is, or
+    where the two tell of different operations.
+    """
     image = decode_image(image_bytes)
-    metadata = check(read_metadata(path), _Metadata, path, error=RunError)
+    metadata = read_metadata(path, _Metadata)
     known = read_table(path, PLAN)
     operations = table(_steps(image))
     if not operations.select("seq", "measured").equals(known.select("seq", "measured")):
@@ -59,7 +65,7 @@ def read_plan(path: Path, image_bytes: bytes) -> Plan:
 
 
 def decode_image(image_bytes: bytes) -> Image:
-    """The image of a run folder. Raises CaptureError where it is damaged."""
+    """The image of a run folder, decoded. Raises CaptureError where it is damaged."""
     try:
         return decode(image_bytes)
     except ImageError as error:
@@ -67,5 +73,5 @@ def decode_image(image_bytes: bytes) -> Image:
 
 
 def _steps(image: Image) -> Iterator[Step]:
-    """The operations of an image, without what only the plan knows."""
+    """The steps of an image, without what only its plan knows."""
     return (Step(operation) for operation in image.operations if not isinstance(operation, Mark))

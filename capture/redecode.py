@@ -1,12 +1,12 @@
-"""A stored run decoded again, offline: from the observation in its folder alone.
+"""Decodes a stored run again, from what was observed and kept in its folder.
 
-What only the bench knew (how many samples were asked, what the tools said, which firmware it was) is taken
-from run.json. A folder of an interrupted run has none: then it is unknown, and the verdict says so.
+run.json adds what only the bench knew: how many samples were asked for, what the tools said, which
+firmware it was. The folder of an interrupted run has no run.json. Then this is unknown, and the
+verdict says so.
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from capture.files.errors import CaptureError
@@ -14,7 +14,7 @@ from capture.joining.evidence import Evidence, decode
 from capture.plan_file import decode_image, read_plan
 from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList, read_parquet
-from capture.run_folder.folder import RunFolder
+from capture.run_folder.folder import RunFolder, RunName
 from capture.run_folder.manifest import Origin, ToolReport, read_origin
 from capture.run_folder.session_file import read_sr
 from capture.store import RunResult, store_findings
@@ -23,30 +23,27 @@ from scenarios import catalogue
 from scenarios.errors import ScenarioError
 from scenarios.plan import Plan
 
-_FOLDER_NAME = re.compile(r"\d{8}T\d{6}Z-(?P<scenario>.+)-(?P<allocator>[^-]+)-(?P<board>[^-]+?)(-\d+)?")
-
 
 def redecode(folder: Path) -> RunResult:
-    """Decodes, joins and judges the run in `folder` again and replaces what was found in it.
+    """Decodes, joins and judges the run in `folder` again, and replaces what was found in it.
 
     What was observed stays as it is. Raises TailscopeError where a file is missing or damaged.
     """
-    evidence, setting = reread(folder)
+    evidence, setting = _read_run(folder)
     return store_findings(RunFolder(folder), evidence, setting)
 
 
-def reread(folder: Path) -> tuple[Evidence, Setting]:
-    """The evidence of a stored run and where it took place, without writing anything."""
+def _read_run(folder: Path) -> tuple[Evidence, Setting]:
     origin = read_origin(folder / names.MANIFEST) if (folder / names.MANIFEST).exists() else None
     edges = _edges(folder)
     plan = _plan(folder, origin)
-    counts = _bytes(folder / names.COUNTS) if (folder / names.COUNTS).exists() else None
-    report = origin.tool_report if origin else _interrupted(edges.total_samples)
-    evidence = decode(plan, report, edges, _bytes(folder / names.SERIAL_LOG), counts)
+    counts = _read_bytes(folder / names.COUNTS) if (folder / names.COUNTS).exists() else None
+    report = origin.tool_report if origin else _report_of_interrupted(edges.total_samples)
+    evidence = decode(plan, report, edges, _read_bytes(folder / names.SERIAL_LOG), counts)
     return evidence, _setting(folder, origin)
 
 
-def _bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
@@ -56,7 +53,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _edges(folder: Path) -> EdgeList:
-    """The capture; its copy for PulseView serves where the edge list is missing or damaged."""
+    """The capture. Where the edge list is missing or damaged, its copy for PulseView serves."""
     try:
         return read_parquet(folder / names.EDGES)
     except CaptureError:
@@ -67,7 +64,7 @@ def _edges(folder: Path) -> EdgeList:
         raise
 
 
-def _interrupted(total_samples: int) -> ToolReport:
+def _report_of_interrupted(total_samples: int) -> ToolReport:
     sentence = "The run was interrupted before its end; what is known of it is incomplete."
     return ToolReport(asked_samples=total_samples, losses=(sentence,))
 
@@ -82,17 +79,20 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             tools=origin.tools,
             bounds=origin.bounds,
         )
-    named = _FOLDER_NAME.fullmatch(folder.resolve().name)
-    if named is None:
+    name = RunName.of(folder)
+    if name is None:
         raise CaptureError(
             f"{folder} has neither a run.json nor the name of a run folder; give a folder of runs/."
         )
-    return Setting(named["allocator"], named["board"], analyzer="unknown", elf_sha256="unknown")
+    return Setting(name.allocator, name.board, analyzer="unknown", elf_sha256="unknown")
 
 
 def _plan(folder: Path, origin: Origin | None) -> Plan:
-    """The plan as it was stored. Runs of before that are compiled again, if that gives the same image."""
-    image_bytes = _bytes(folder / names.IMAGE)
+    """The plan as it was stored.
+
+    An older run has none. Its scenario is compiled again, and must give the same image.
+    """
+    image_bytes = _read_bytes(folder / names.IMAGE)
     if (folder / names.PLAN).exists():
         return read_plan(folder / names.PLAN, image_bytes)
     image = decode_image(image_bytes)

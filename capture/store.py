@@ -1,4 +1,4 @@
-"""What a run leaves in its folder: first what was observed, then what was found in it."""
+"""Writes what a run leaves in its folder: first what was observed, then what was found in that."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from scenarios.plan import Plan
 
 @dataclass(frozen=True)
 class RunResult:
-    """A finished run: its folder, its verdict and one sentence per reason; `interrupted` by Ctrl-C or not."""
+    """A finished run: its folder, its verdict, and a sentence for each reason.
+
+    `interrupted` is by Ctrl-C.
+    """
 
     folder: Path
     verdict: Verdict
@@ -33,8 +36,9 @@ class RunResult:
 def store_observation(
     folder: RunFolder, plan: Plan, edges: EdgeList, serial_bytes: bytes, counts: bytes | None = None
 ) -> None:
-    """Writes what cannot be had again: records, edges, image and plan, what the virtual board counted, and
-    the session for PulseView.
+    """Writes what cannot be had again: records, edges, image, plan, and the virtual board's counts.
+
+    Also writes the session for PulseView. Raises WriteError.
     """
     folder.write_bytes(names.SERIAL_LOG, serial_bytes)
     folder.write(names.EDGES, edges.write_parquet)
@@ -46,7 +50,7 @@ def store_observation(
 
 
 def store_findings(folder: RunFolder, evidence: Evidence, setting: Setting) -> RunResult:
-    """Writes the tables and, last of all, run.json."""
+    """Writes the tables and, last of all, run.json. Raises WriteError."""
     manifest = summarise_run(evidence, setting)
     folder.write(names.OPERATIONS, _writer(evidence.joined.operations))
     folder.write(names.INTERRUPTS, _writer(evidence.joined.interrupts))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.metrology.extremes import CONFIDENCE, Estimate, Fit, estimate
+from analysis.metrology.extremes import Estimate, Fit, estimate
+from analysis.metrology.intervals import CONFIDENCE
 from capture.files.errors import RunError
 from dashboards.loaded.quantities import ALL, samples
 from dashboards.loaded.runs import load_run

@@ -1,4 +1,4 @@
-"""The sigrok decoders of this folder, run by sigrok-cli over a session file."""
+"""Runs the decoders of this folder in sigrok-cli, over a session file."""
 
 import os
 import subprocess
@@ -16,21 +16,25 @@ def environment() -> dict[str, str]:
 
 
 def annotations(session: Path, decoder: str, classes: str) -> list[str]:
-    """The lines of `-A classes`, each with its samples: `START-END name: text`.
+    """The lines of sigrok-cli's `-A classes`, each with its samples: `START-END name: text`.
 
-    `decoder` is the argument of sigrok-cli's -P, as in `critical_section:crit=CRIT:op=OP`.
+    `decoder` is the argument of -P, such as `critical_section:crit=CRIT:op=OP`. Raises
+    CaptureError, with what sigrok-cli said, where it could not decode.
     """
     output = _run(session, decoder, "-A", classes, "--protocol-decoder-samplenum")
     return output.decode().splitlines()
 
 
 def binary(session: Path, decoder: str, output_class: str) -> bytes:
-    """The bytes of `-B output_class`, as in `critical_section=pulses`."""
+    """The bytes of sigrok-cli's `-B output_class`, such as `critical_section=pulses`.
+
+    Raises CaptureError as annotations() does.
+    """
     return _run(session, decoder, "-B", output_class)
 
 
 def _run(session: Path, decoder: str, *output: str) -> bytes:
-    """Raises CaptureError with what sigrok-cli said: it exits with 0 even when a decoder broke off."""
+    """What sigrok-cli prints. It exits with 0 even if a decoder broke off, so its words decide."""
     command = [find_tool(), "-i", str(session), "-P", decoder, *output]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=environment())
     said = unexpected_lines(done.stderr.decode(errors="replace"))

@@ -1,7 +1,7 @@
 """The set-up with which PulseView opens a capture with both decoders on.
 
-A set-up (`.pvs`) is an INI file of Qt's QSettings, nested groups joined by backslashes; its keys are those of
-PulseView 0.4 (`pv/session.cpp` and `pv/data/decodesignal.cpp`, restore_settings).
+A set-up (`.pvs`) is an INI file of Qt's QSettings: nested groups are joined by backslashes. The
+keys are those of PulseView 0.4 (`pv/session.cpp` and `pv/data/decodesignal.cpp`, restore_settings).
 """
 
 import argparse
@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-# SRD_INITIAL_PIN_SAME_AS_SAMPLE0 of libsigrokdecode.h: before the capture, the level of its first sample.
+# SRD_INITIAL_PIN_SAME_AS_SAMPLE0 of libsigrokdecode.h: a channel begins at the level of its first
+# sample.
 _SAME_AS_SAMPLE_0 = 2
 
 
 class _Decoder(NamedTuple):
-    """`signals`: our channel for each of the decoder's channels, mandatory before optional."""
+    """A decoder; `signals` are our channels for its channels, the mandatory before the optional."""
 
     id: str
     name: str

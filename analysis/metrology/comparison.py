@@ -1,7 +1,7 @@
-"""Two distributions compared: by how much, and how surely; a p-value alone says neither.
+"""Compares two distributions: by how much they differ, and how surely. A p-value says neither.
 
-Values are compared by their distinct ones and counts, since latencies in whole cycles repeat: ten thousand
-samples have a few hundred values.
+All sums run over distinct values and their counts. Latencies in whole cycles repeat: ten thousand
+samples have a few hundred distinct values.
 """
 
 from __future__ import annotations
@@ -13,16 +13,19 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import mannwhitneyu, norm, t
 
-CONFIDENCE = 0.95
+from analysis.metrology.intervals import CONFIDENCE
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """`delta` is Cliff's: the share of pairs in which the first sample is greater, less the share in which it
-    is smaller, from -1 to 1. `shift` is the Hodges-Lehmann estimate of first minus second, in the samples'
-    unit. Each has its interval. `p` is that of the Mann-Whitney test of no difference.
+    """How the first sample differs from the second.
+
+    `delta` is Cliff's delta, from -1 to 1: the share of pairs in which the first is greater, less
+    the share in which it is smaller. `shift` is the Hodges-Lehmann estimate of first minus second,
+    in the samples' unit. Each comes with its interval (low, high). `p` is that of the Mann-Whitney
+    test, whose hypothesis is that there is no difference.
     """
 
     delta: float
@@ -33,27 +36,31 @@ class Comparison:
 
 
 def compare(first: npt.ArrayLike, second: npt.ArrayLike, confidence: float = CONFIDENCE) -> Comparison:
-    """Compares two samples of two or more values each. Raises ValueError with fewer."""
+    """Compares two samples, each of two or more values in any order.
+
+    `confidence` is that of both intervals. Raises ValueError where a sample has fewer values.
+    """
     x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if min(len(x), len(y)) < 2:
         raise ValueError("a comparison needs two values on each side")
     delta, delta_interval = cliffs_delta(x, y, confidence)
     shift, shift_interval = hodges_lehmann(x, y, confidence)
-    return Comparison(delta, delta_interval, shift, shift_interval, _p(x, y))
+    return Comparison(delta, delta_interval, shift, shift_interval, _mann_whitney_p(x, y))
 
 
-def _p(x: Floats, y: Floats) -> float:
-    """1 where all values are the same: the test divides by their spread."""
+def _mann_whitney_p(x: Floats, y: Floats) -> float:
+    """1 where all values are the same: the test divides by their spread, which is 0 then."""
     if np.ptp(np.concatenate([x, y])) == 0:
         return 1.0
     return float(mannwhitneyu(x, y).pvalue)
 
 
 def cliffs_delta(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tuple[float, tuple[float, float]]:
-    """Cliff's delta and its interval, not symmetric and within -1 and 1 (Cliff, "Dominance statistics:
-    ordinal analyses to answer ordinal questions", Psychological Bulletin 114, 1993; the interval as in Feng
-    and Cliff, "Monte Carlo evaluation of ordinal d with improved confidence interval", JMASM 3, 2004, with
-    Student's t).
+    """Cliff's delta of `x` and `y`, and its interval: within -1 and 1, and not symmetric.
+
+    Delta: Cliff, "Dominance statistics: ordinal analyses to answer ordinal questions",
+    Psychological Bulletin 114, 1993. Interval: Feng and Cliff, "Monte Carlo evaluation of ordinal d
+    with improved confidence interval", JMASM 3, 2004, with Student's t.
     """
     (u, count_u), (v, count_v) = np.unique(x, return_counts=True), np.unique(y, return_counts=True)
     m, n = len(x), len(y)
@@ -61,7 +68,7 @@ def cliffs_delta(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tuple[
     of_x, of_y = dominance @ count_v / n, count_u @ dominance / m
     delta = float(count_u @ of_x / m)
     if abs(delta) == 1:
-        return delta, _of_full_dominance(delta, m, n, confidence)
+        return delta, _interval_of_full_dominance(delta, m, n, confidence)
     rows, columns = count_u @ (of_x - delta) ** 2, count_v @ (of_y - delta) ** 2
     cells = count_u @ (dominance - delta) ** 2 @ count_v
     variance = (n**2 * rows + m**2 * columns - cells) / (m * n * (m - 1) * (n - 1))
@@ -73,9 +80,11 @@ def cliffs_delta(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tuple[
     return delta, ((middle - root) / scale, (middle + root) / scale)
 
 
-def _of_full_dominance(delta: float, m: int, n: int, confidence: float) -> tuple[float, float]:
-    """Where no pair contradicts, the variance is 0 and says nothing. As in Feng and Cliff, the near end is
-    where the smaller sample would with the given confidence have shown a contradiction.
+def _interval_of_full_dominance(delta: float, m: int, n: int, confidence: float) -> tuple[float, float]:
+    """The interval where delta is 1 or -1: no pair contradicts, and the variance, 0, says nothing.
+
+    As in Feng and Cliff, the near end is the least delta at which the smaller sample would, with
+    the given confidence, have shown a pair that contradicts.
     """
     z = float(norm.ppf((1 + confidence) / 2))
     smaller = min(m, n)
@@ -84,10 +93,12 @@ def _of_full_dominance(delta: float, m: int, n: int, confidence: float) -> tuple
 
 
 def hodges_lehmann(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tuple[float, tuple[float, float]]:
-    """The median of all differences x - y, and the interval of those that a Mann-Whitney test would not
-    reject, by the normal approximation (Hodges and Lehmann, "Estimates of location based on rank tests",
-    Annals of Mathematical Statistics 34, 1963; Hollander and Wolfe, Nonparametric Statistical Methods,
-    section 4.3).
+    """The median of all differences x - y, in the unit of the samples, and its interval.
+
+    The interval holds the shifts that a Mann-Whitney test would not reject, by the normal
+    approximation. Sources: Hodges and Lehmann, "Estimates of location based on rank tests", Annals
+    of Mathematical Statistics 34, 1963; Hollander and Wolfe, Nonparametric Statistical Methods,
+    section 4.3.
     """
     (u, count_u), (v, count_v) = np.unique(x, return_counts=True), np.unique(y, return_counts=True)
     difference = (u[:, None] - v[None, :]).ravel()

@@ -1,8 +1,8 @@
 """Export for HdrHistogram's tools: its text format of a percentile distribution (`.hgrm`).
 
-Format: HdrHistogram, AbstractHistogram.outputPercentileDistribution. A line per value that occurred: the
-value, the share of samples at or below it, their count, and one over the share above it. Exact: nothing is
-put into buckets.
+The format is that of HdrHistogram's AbstractHistogram.outputPercentileDistribution. There is a line
+for each value that occurred: the value, the share of samples at or below it, their count, and one
+over the share above it. The export is exact: nothing is put into buckets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ HEADER = f"{'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile
 
 
 def percentile_distribution(values: npt.ArrayLike) -> str:
-    """The text for `values`, in their own unit, with three decimals. Raises ValueError without values."""
+    """The text for `values`, in any order, in their own unit with three decimals.
+
+    Raises ValueError where there are no values.
+    """
     samples = np.asarray(values, dtype=np.float64)
     if not len(samples):
         raise ValueError("there are no samples to export")

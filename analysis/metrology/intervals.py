@@ -1,15 +1,16 @@
-"""How far a percentile could have come out otherwise: bootstrap intervals, without drawing a single sample.
+"""How far off a percentile may be: bootstrap intervals, computed without drawing a sample.
 
-A percentile by nearest rank is an order statistic, and the bootstrap distribution of an order statistic is
-known in closed form: of n values drawn with replacement, the r-th smallest is at most x_(k) when at least r
-of them fall among the k smallest, which is a binomial probability (Efron, "Bootstrap methods: another look at
-the jackknife", Annals of Statistics 7, 1979, section 2, for the median; Hutson and Ernst, "The exact
-bootstrap mean and variance of an L-estimator", JRSS B 62, 2000). What resampling only approaches is computed,
-and is the same in each run.
+A percentile by nearest rank is an order statistic, and the bootstrap distribution of an order
+statistic is known in closed form. Draw n values with replacement. The r-th smallest of them is at
+most x_(k) when at least r of them fall among the k smallest, and that probability is binomial. So
+what resampling only approaches is computed here, and is the same each time. Sources: Efron,
+"Bootstrap methods: another look at the jackknife", Annals of Statistics 7, 1979, section 2, for the
+median; Hutson and Ernst, "The exact bootstrap mean and variance of an L-estimator", JRSS B 62,
+2000.
 
-The greatest value has no such interval: the bootstrap fails for it (Bickel and Freedman, "Some asymptotic
-theory for the bootstrap", Annals of Statistics 9, 1981, section 6). Values are taken to be drawn
-independently.
+The values must be independent draws. The greatest value has no such interval: the bootstrap fails
+for it (Bickel and Freedman, "Some asymptotic theory for the bootstrap", Annals of Statistics 9,
+1981, section 6).
 """
 
 from __future__ import annotations
@@ -23,12 +24,16 @@ from scipy.stats import binom
 from analysis.metrology.quantiles import PERCENTILES, rank, samples_needed
 
 CONFIDENCE = 0.95
+"""Of every interval, unless a caller asks for another."""
 
 Interval = tuple[float | int, float | int]
 
 
 def percentile_intervals(values: npt.ArrayLike, confidence: float = CONFIDENCE) -> dict[str, Interval | None]:
-    """The interval of each percentile of `quantiles`; None where `values` are too few for it."""
+    """The interval of each of PERCENTILES for `values`, one-dimensional and in any order.
+
+    None where the values are too few for the percentile.
+    """
     ordered = np.sort(np.asarray(values))
     return {
         name: percentile_interval(ordered, share, confidence)
@@ -41,7 +46,10 @@ def percentile_intervals(values: npt.ArrayLike, confidence: float = CONFIDENCE) 
 def percentile_interval(
     ordered: npt.NDArray[Any], per_myriad: int, confidence: float = CONFIDENCE
 ) -> Interval:
-    """The exact bootstrap percentile interval of a percentile, both ends values that occurred."""
+    """The exact bootstrap interval of the percentile `per_myriad`, in ten-thousandths.
+
+    `ordered` are the sorted values, one or more. Both ends are values that occurred.
+    """
     n = len(ordered)
     tail = (1 - confidence) / 2
     at_most = binom.sf(rank(n, per_myriad) - 1, n, np.arange(1, n + 1) / n)

@@ -1,4 +1,4 @@
-"""Summaries by nearest rank: each number of a summary is one that occurred."""
+"""Summaries by nearest rank: every statistic of a summary is a value that occurred."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ import numpy.typing as npt
 
 from capture.files.documents import Table
 
-# Shares in ten-thousandths. A percentile finer than the samples is a guess: the 99th needs a hundred of them.
 MYRIAD = 10_000
+# By name, each as a share in ten-thousandths.
 PERCENTILES = {"median": 5_000, "p90": 9_000, "p99": 9_900, "p99_9": 9_990, "p99_99": 9_999}
 
 Number = int | float
 
 
 class Summary(Table):
-    """Count, median, percentiles and maximum, in the unit of what was summarised; None where the samples are
-    too few.
-    """
+    """Count, percentiles and maximum, in the unit of the samples; None where these are too few."""
 
     n: int
     median: Number | None = None
@@ -39,12 +37,19 @@ class Summary(Table):
 
 
 def samples_needed(per_myriad: int) -> int:
-    """How many samples a percentile needs to lie below the greatest of them; the median needs but one."""
+    """How many samples a percentile needs, given as its share in ten-thousandths.
+
+    A percentile finer than the samples is a guess: it must be able to lie below the greatest of
+    them, so the 99th needs a hundred. The median needs but one.
+    """
     return 1 if per_myriad <= MYRIAD // 2 else MYRIAD // (MYRIAD - per_myriad)
 
 
 def rank(n: int, per_myriad: int) -> int:
-    """The nearest rank, from 1: the least that has at least that share of `n` samples at or below it."""
+    """The nearest rank, from 1, of a percentile of `n` samples, given in ten-thousandths.
+
+    It is the least rank with at least that share of the samples at or below it.
+    """
     return max(-(-n * per_myriad // MYRIAD), 1)
 
 
@@ -54,7 +59,7 @@ def nearest_rank(ordered: npt.NDArray[Any], percent: int) -> float | int:
 
 
 def summarise(values: npt.ArrayLike) -> Summary:
-    """Summary of `values`, any order, no nulls; statistics without enough samples are None."""
+    """The summary of `values`, one-dimensional, in any order, without nulls."""
     ordered = np.sort(np.asarray(values))
     n = len(ordered)
     found = {

@@ -1,6 +1,6 @@
-"""Is a series of measurements what a statistic takes it for: the same all along, each apart from the last?
+"""Tests of what statistics presume of a series: independent values, of one distribution.
 
-Named tests, each with the hypothesis that all is well; a small p speaks against it.
+The hypothesis of each test is that the series is sound. A small p speaks against it.
 """
 
 from __future__ import annotations
@@ -15,44 +15,50 @@ LAGS = 10
 
 
 @dataclass(frozen=True)
-class Test:
-    """`p` is the probability of a `statistic` at least as bad if the series were sound."""
+class TestResult:
+    """`p` is the probability of a `statistic` at least as bad, if the series were sound."""
 
     name: str
     statistic: float
     p: float
 
 
-def ljung_box(values: npt.ArrayLike, lags: int = LAGS) -> Test:
-    """Independence: autocorrelations up to `lags` taken together (Ljung and Box, "On a measure of lack of fit
-    in time series models", Biometrika 65, 1978). A constant series has none. Needs more values than lags.
+def ljung_box(values: npt.ArrayLike, lags: int = LAGS) -> TestResult:
+    """Tests for independence, by all autocorrelations up to `lags` together.
+
+    `values` are in the order of time, and more than `lags`. A constant series passes. Source: Ljung
+    and Box, "On a measure of lack of fit in time series models", Biometrika 65, 1978.
     """
     series = np.asarray(values, dtype=np.float64)
     centred = series - series.mean()
     n, power = len(centred), float(centred @ centred)
     if power == 0:
-        return Test("Ljung-Box", 0.0, 1.0)
+        return TestResult("Ljung-Box", 0.0, 1.0)
     correlation = np.array([centred[lag:] @ centred[:-lag] / power for lag in range(1, lags + 1)])
     statistic = n * (n + 2) * float(np.sum(correlation**2 / (n - np.arange(1, lags + 1))))
-    return Test("Ljung-Box", statistic, float(chi2.sf(statistic, lags)))
+    return TestResult("Ljung-Box", statistic, float(chi2.sf(statistic, lags)))
 
 
-def mann_kendall(values: npt.ArrayLike) -> Test:
-    """No trend: rank correlation of values and order (Mann, "Nonparametric tests against trend", Econometrica
-    13, 1945; Kendall's tau-b, which allows for ties). A constant series has none.
+def mann_kendall(values: npt.ArrayLike) -> TestResult:
+    """Tests for a trend, by the rank correlation of the values and their order.
+
+    A constant series passes. Source: Mann, "Nonparametric tests against trend", Econometrica 13,
+    1945; with Kendall's tau-b, which allows for ties.
     """
     series = np.asarray(values)
     if np.ptp(series) == 0:
-        return Test("Mann-Kendall", 0.0, 1.0)
+        return TestResult("Mann-Kendall", 0.0, 1.0)
     found = kendalltau(np.arange(len(series)), series)
-    return Test("Mann-Kendall", float(found.statistic), float(found.pvalue))
+    return TestResult("Mann-Kendall", float(found.statistic), float(found.pvalue))
 
 
-def halves_alike(values: npt.ArrayLike) -> Test:
-    """Same distribution in both halves: the two-sample test of Smirnov ("On the estimation of the discrepancy
-    between empirical curves of distribution for two independent samples", 1939); conservative with ties.
+def halves_alike(values: npt.ArrayLike) -> TestResult:
+    """Tests whether both halves have the same distribution, by Smirnov's two-sample test.
+
+    It is conservative where values repeat. Source: Smirnov, "On the estimation of the discrepancy
+    between empirical curves of distribution for two independent samples", 1939.
     """
     series = np.asarray(values)
     middle = len(series) // 2
     found = ks_2samp(series[:middle], series[middle:])
-    return Test("Kolmogorov-Smirnov of the halves", float(found.statistic), float(found.pvalue))
+    return TestResult("Kolmogorov-Smirnov of the halves", float(found.statistic), float(found.pvalue))

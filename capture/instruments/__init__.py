@@ -1,1 +1,1 @@
-"""What the calibration tells of the instruments: marker cost, clocks, skew, ticks."""
+"""What the calibration tells of the bench's instruments: marker cost, clocks, skew, ticks."""

@@ -1,9 +1,9 @@
-"""What the markers themselves cost: the wire's width of an empty section minus DWT's, in cycles.
+"""What the markers cost: the wire's width of an empty section minus DWT's, in cycles.
 
-Each marker writes a pin and reads DWT_CYCCNT in one indivisible pair, so both witnesses see the same section
-shifted by a constant. Begin and end are edges of the core clock: the constant is a whole number of cycles,
-and the mean of the calibration pulses is rounded to it. They are sent at both ends of a run: a cost that
-changed in between was never a constant.
+Each marker writes a pin and reads DWT_CYCCNT in one indivisible pair. So wire and DWT see the same
+section, shifted by a constant. Both markers act on edges of the core clock, so the constant is a
+whole number of cycles: the mean of the calibration pulses is rounded to it. The pulses come at both
+ends of a run. A cost that changed in between was no constant.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from capture.run_folder.records import CalibrationRecord
 
 @dataclass(frozen=True)
 class MarkerCost:
-    """One channel's calibration.
+    """The calibration of one channel's markers.
 
-    `wire_minus_dwt_cycles` is the whole number of cycles to take off a wire width, `worst_residual_cycles`
-    the furthest that a pulse lies from it, `drift_cycles` its mean at the end of the run minus that at the
-    start (None without the end). `empty_cycles` is DWT's own median of an empty section, `empty_samples` the
-    wire's median width of it.
+    `wire_minus_dwt_cycles` is what to take off a width on the wire. `worst_residual_cycles` is the
+    farthest that a pulse lies from it. `drift_cycles` is the mean at the end of the run minus the
+    mean at its start; None where the end was not calibrated. `empty_cycles` is the median of an
+    empty section by DWT, `empty_samples` its median on the wire.
     """
 
     channel: str
@@ -39,10 +39,13 @@ class MarkerCost:
 
 
 def calibrate(wire: Wire, records: Iterable[CalibrationRecord], channel: str) -> MarkerCost | None:
-    """The cost of `channel`'s markers; None unless pulses and records of the start are all there."""
-    told = [record for record in records if record.channel == channel]
-    opening = _pairs(wire.opening.sections[channel].width, told, 0)
-    closing = _pairs(wire.closing.sections[channel].width, told, SECTIONS_PER_END)
+    """The cost of the markers of `channel`.
+
+    None unless all pulses of the start, and all their records, are there.
+    """
+    of_channel = [record for record in records if record.channel == channel]
+    opening = _widths(wire.opening.sections[channel].width, of_channel, 0)
+    closing = _widths(wire.closing.sections[channel].width, of_channel, SECTIONS_PER_END)
     if opening is None:
         return None
     ends = [opening] if closing is None else [opening, closing]
@@ -60,12 +63,15 @@ def calibrate(wire: Wire, records: Iterable[CalibrationRecord], channel: str) ->
     )
 
 
-def _pairs(
-    width: npt.NDArray[np.int64], told: list[CalibrationRecord], first: int
+def _widths(
+    width: npt.NDArray[np.int64], records: list[CalibrationRecord], first: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
-    """Widths in samples and DWT's cycles of one end; None unless every pulse has its record."""
+    """The widths at one end of the run: on the wire in samples, by DWT in cycles, int64[16] each.
+
+    `first` is the index of that end's first record. None unless every pulse has its record.
+    """
     due = range(first, first + SECTIONS_PER_END)
-    here = [record for record in told if record.index in due]
-    if len(width) != SECTIONS_PER_END or [record.index for record in here] != list(due):
+    of_end = [record for record in records if record.index in due]
+    if len(width) != SECTIONS_PER_END or [record.index for record in of_end] != list(due):
         return None
-    return width, np.array([record.dwt_cycles for record in here], dtype=np.int64)
+    return width, np.array([record.dwt_cycles for record in of_end], dtype=np.int64)

@@ -1,7 +1,8 @@
 """How far apart the analyzer sees edges that left the chip together.
 
-The common pulses drive all channels but SYNC by one store for each port, in alternating order: what lies
-between the two stores has the opposite sign in every other pulse and drops out of the mean.
+The common pulses drive all channels but SYNC, by one store for each port. The ports take turns in
+going first. So the time between the two stores has the opposite sign in every other pulse, and
+drops out of the mean.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from capture.reading.wire import COMMON_PULSES, Calibration, Wire
 class Skew:
     """How much later the analyzer sees the second of two channels, in samples.
 
-    `mean` is the best estimate. An edge is seen up to one sample late, so a difference d says that the skew
-    lies between d - 1 and d + 1; `least` and `most` are what all differences allow together.
+    `mean` is the best estimate. An edge is seen up to one sample late. So a difference d says that
+    the skew lies between d - 1 and d + 1; `least` and `most` are what all differences together
+    allow.
     """
 
     mean: float
@@ -28,30 +30,37 @@ class Skew:
 
     @property
     def bound(self) -> float:
-        """The most by which an interval from the first channel to the second may be wrong, in samples."""
+        """How wrong an interval from the first channel to the second may be, in samples."""
         return max(abs(self.least), abs(self.most))
 
 
 def skew_between(wire: Wire, first: str, second: str) -> Skew | None:
-    """The skew of `second` against `first`; None unless both show all pulses of the start or of the end."""
-    ends = [end for end in (wire.opening, wire.closing) if whole(end, first) and whole(end, second)]
+    """The skew of channel `second` against channel `first`.
+
+    None unless both show all common pulses of the start, or all of the end.
+    """
+    ends = [
+        end
+        for end in (wire.opening, wire.closing)
+        if has_common_pulses(end, first) and has_common_pulses(end, second)
+    ]
     if not ends:
         return None
-    apart = np.concatenate([_differences(end, first, second) for end in ends])
-    orders = (apart[0::2], apart[1::2])
+    differences = np.concatenate([_differences(end, first, second) for end in ends])
+    by_port_order = (differences[0::2], differences[1::2])
     return Skew(
-        mean=float(np.mean([order.mean() for order in orders])),
-        least=float(np.mean([order.max() - 1 for order in orders])),
-        most=float(np.mean([order.min() + 1 for order in orders])),
+        mean=float(np.mean([order.mean() for order in by_port_order])),
+        least=float(np.mean([order.max() - 1 for order in by_port_order])),
+        most=float(np.mean([order.min() + 1 for order in by_port_order])),
     )
 
 
-def whole(end: Calibration, channel: str) -> bool:
-    """Whether all common pulses of `channel` are there."""
-    return len(end.common[channel].start) == COMMON_PULSES
+def has_common_pulses(end: Calibration, channel: str) -> bool:
+    """Whether `channel` shows all common pulses of that end of the run."""
+    return len(end.common[channel]) == COMMON_PULSES
 
 
 def _differences(end: Calibration, first: str, second: str) -> npt.NDArray[np.int64]:
-    """Rising and falling edges, second minus first: int64[pulses, 2]."""
+    """Second minus first of rising and falling edges, in samples: int64[pulses, 2]."""
     one, other = end.common[first], end.common[second]
     return np.stack([other.start - one.start, other.end - one.end], axis=1)

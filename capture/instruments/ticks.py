@@ -1,7 +1,7 @@
-"""The kernel's tick on the wire: when its handler may have run, and which interrupts it may have delayed.
+"""The kernel's tick on the wire: when its handler may have run, and so what it may have delayed.
 
-SysTick has no pin. But it counts the same cycles as CYCCNT, so its phase, read together with CYCCNT once,
-holds for the whole run, and the calibration pulses carry it over to the analyzer's samples.
+SysTick has no pin. But it counts the same cycles as CYCCNT. So its phase, read once together with
+CYCCNT, holds for the whole run, and the calibration pulses tell it in samples.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from capture.reading import vectorised
 from capture.run_folder.edges import EdgeList, Samples
 from capture.run_folder.records import TickRecord
 
-# SysTick is the least urgent of the interrupts: it waits for every one of these pins to fall.
-HOLDING = ("CRIT", "ISR", "CISR")
-# What follows the falling edge before another handler can begin: the end of the handler, or of the mask, and
-# an exception's entry, for each of the pins that may hold it up in turn.
+# SysTick is the least urgent interrupt: its handler waits until each of these pins has fallen.
+HOLDING_CHANNELS = ("CRIT", "ISR", "CISR")
+# From the falling edge to when another handler may begin: the rest of the handler, or of the mask,
+# and an exception's entry, for each of the pins that may hold it up in turn.
 RELEASE_CYCLES = 60
 
 
 @dataclass(frozen=True)
 class Ticks:
-    """All ticks within a capture: `due` are their samples, float64[n]; the handler of each ran within the
-    closed interval from `due` to `over`, float64[n], if not all of the time.
+    """All ticks within a capture.
+
+    `due` are their samples and `over` those by which their handlers have ended, float64[n] each. A
+    handler ran at some time within its interval from `due` to `over`, both included.
     """
 
     due: npt.NDArray[np.float64]
@@ -39,30 +41,30 @@ class Ticks:
         since: npt.NDArray[np.float64] = (samples - self.due[0]) / self.samples_per_cycle % self.period_cycles
         return since
 
-    def touch(self, first: Samples, last: Samples) -> npt.NDArray[np.bool_]:
-        """Whether a handler may have run at some time from `first` to `last`, bool[n]."""
+    def handler_may_run(self, first: Samples, last: Samples) -> npt.NDArray[np.bool_]:
+        """Whether a handler may have run at some sample from `first` to `last`, bool[n]."""
         begun_by_last = np.searchsorted(self.due, last, side="right")
         over_before_first = np.searchsorted(self.over, first, side="left")
-        touched: npt.NDArray[np.bool_] = begun_by_last > over_before_first
-        return touched
+        may_run: npt.NDArray[np.bool_] = begun_by_last > over_before_first
+        return may_run
 
 
 def find_ticks(edges: EdgeList, tick: TickRecord | None, counter: CounterFit | None) -> Ticks | None:
-    """The ticks of the capture; None where records or calibration do not tell of them."""
+    """The ticks of the capture; None where records or calibration do not tell them."""
     if tick is None or counter is None or not tick.period_cycles or not edges.total_samples:
         return None
     due = _due(edges, tick, counter)
     if not len(due):
         return None
     released = _released(edges, np.rint(due).astype(np.int64))
-    # Both the phase and the edges are known to a sample.
+    # Two samples more, since the phase and the edges are each known to one.
     handler = (tick.handler_cycles + RELEASE_CYCLES) * counter.samples_per_cycle + 2
     over = np.maximum.accumulate(released + handler)
     return Ticks(due - 1, over, tick.period_cycles, counter.samples_per_cycle)
 
 
 def _due(edges: EdgeList, tick: TickRecord, counter: CounterFit) -> npt.NDArray[np.float64]:
-    """Samples at which SysTick reaches zero, within the capture: float64[n]."""
+    """The samples, within the capture, at which SysTick reaches zero: float64[n]."""
     ends = counter.cycles_at(np.array([0, edges.total_samples - 1], dtype=np.int64))
     some_tick = tick.at_cycles + tick.countdown_cycles
     first, last = (ends - some_tick) / tick.period_cycles
@@ -74,9 +76,10 @@ def _due(edges: EdgeList, tick: TickRecord, counter: CounterFit) -> npt.NDArray[
 
 
 def _released(edges: EdgeList, due: Samples) -> Samples:
-    """When the last of the pins that hold the tick's handler up has fallen: int64[n]."""
+    """When the last of the pins that hold up each tick's handler has fallen: samples, int64[n]."""
     released = np.clip(due, 0, edges.total_samples - 1)
-    for channel in HOLDING * len(HOLDING):
+    # While one pin holds the handler up, another may rise: so each has a turn after each other.
+    for channel in HOLDING_CHANNELS * len(HOLDING_CHANNELS):
         transitions = edges.transitions(channel)
         falls = np.append(transitions.sample[~transitions.level], edges.total_samples - 1)
         fall = falls[np.searchsorted(falls[:-1], released, side="right")]

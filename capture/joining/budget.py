@@ -1,9 +1,8 @@
-"""The error budget: how wrong each reported number may be, and where that comes from (docs/SPEC.md, section
-5).
+"""The error budget: how wrong each reported number may be, and why (docs/SPEC.md, section 5).
 
-Resolution, clock and skew may pull either way and are bounds, not deviations: they are added. Overhead is the
-part of the value that is the bench's own; it is always in it, the same for every allocator, and is stated
-beside the sum.
+Resolution, clock and skew may pull either way. They are bounds, not deviations, so they are added.
+Overhead is the part of a value that is the bench's own. It is always there and the same for every
+allocator, so it is stated beside the sum.
 """
 
 from __future__ import annotations
@@ -16,14 +15,15 @@ import polars as pl
 from capture.instruments.calibration import MarkerCost
 from capture.instruments.clocks import CounterFit
 from capture.instruments.skew import skew_between
-from capture.reading.wire import NS_PER_S, Wire
-from capture.run_folder.quantities import Quantity, of_each
+from capture.reading.wire import Wire
+from capture.run_folder.edges import NS_PER_S
+from capture.run_folder.quantities import Quantity, by_quantity
 from capture.run_folder.records import CostRecord, RecordLog
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Four terms in ns, each None where the run does not tell it."""
+    """The terms of one quantity's budget in ns, each None where the run does not tell it."""
 
     resolution_ns: float | None
     clock_ns: float | None
@@ -32,13 +32,13 @@ class Budget:
 
     @property
     def total_ns(self) -> float | None:
-        """The value is true to plus or minus this."""
+        """The value is true to plus or minus this; None where a term is not known."""
         terms = (self.resolution_ns, self.clock_ns, self.skew_ns)
         known = [term for term in terms if term is not None]
         return sum(known) if len(known) == len(terms) else None
 
     def as_json(self, core_hz: int) -> dict[str, Any]:
-        """Each term and the total, in ns and in cycles of the core."""
+        """Each term and the total, in ns and in cycles of a core of `core_hz`."""
         terms = {
             "resolution": self.resolution_ns,
             "clock": self.clock_ns,
@@ -57,7 +57,7 @@ EXACT = Budget(0.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Instruments:
-    """What the calibration found: of the analyzer, the markers and the counter."""
+    """What the calibration found of the analyzer, the markers and the counter."""
 
     wire: Wire
     counter: CounterFit | None
@@ -65,31 +65,27 @@ class Instruments:
     log: RecordLog
 
     @property
-    def sample_ns(self) -> float:
-        return NS_PER_S / self.wire.edges.samplerate_hz
-
-    @property
     def agreement_cycles(self) -> float:
-        """How far wire and DWT may lie apart for one critical section, apart from the clocks.
+        """How far wire and DWT may differ on one pulse of a critical section, the clocks aside.
 
-        A width is quantised at both edges: it is known to one sample. At or above the core clock the marker
-        cost is exact, since it is a whole number of cycles; below, it is known to one sample itself and a
-        comparison to two.
+        A width is quantised at both edges, so it is known to one sample. At or above the core clock
+        the marker cost is exact, since it is a whole number of cycles. Below the core clock it is
+        known to one sample too, and the comparison to two.
         """
         samples = 1.0 if self.wire.edges.samplerate_hz >= self.wire.core_hz else 2.0
         return samples / self.wire.samples_per_cycle
 
     @property
-    def clock_share(self) -> float:
-        """The part of a width by which the frames' clock ratio may be wrong, applied to wire against DWT."""
+    def clock_uncertainty(self) -> float:
+        """How wrong the frames' clock ratio may be, as a part of a width that it is applied to."""
         return self.wire.clock.ratio_uncertainty if self.wire.clock else 0.0
 
 
 def error_budgets(
     instruments: Instruments, operations: pl.DataFrame, interrupts: pl.DataFrame
 ) -> dict[str, Budget]:
-    """The budget of each quantity of run.json, at its greatest value."""
-    return of_each(
+    """The budget of each quantity, by key, at its greatest value."""
+    return by_quantity(
         operations,
         interrupts,
         lambda quantity, samples: _budget(instruments, quantity, samples[quantity.column]),
@@ -98,29 +94,33 @@ def error_budgets(
 
 def _budget(instruments: Instruments, quantity: Quantity, values: pl.Series) -> Budget:
     if quantity.interval is None:
-        return _counted(instruments, quantity)
+        return _budget_of_count(instruments, quantity)
     longest = values.max()
     return Budget(
-        resolution_ns=instruments.sample_ns,
+        resolution_ns=instruments.wire.edges.sample_ns,
         clock_ns=_clock_ns(instruments, float(longest) if isinstance(longest, float) else 0.0),
         skew_ns=_skew_ns(instruments, *quantity.interval),
         overhead_ns=_overhead_ns(instruments, quantity),
     )
 
 
-def _counted(instruments: Instruments, quantity: Quantity) -> Budget:
-    """Probes are counted, and so are the cycles between two reads by the same clock that moves the code:
-    exact. The section that DWT sees holds what the markers do between their reads.
+def _budget_of_count(instruments: Instruments, quantity: Quantity) -> Budget:
+    """The budget of what is counted and not read off the wire: it is exact.
+
+    The cycles between two reads of CYCCNT are counted by the clock that moves the code. The
+    overhead of such a section is what the markers do between their reads.
     """
-    cost = instruments.critical_cost
-    if quantity.column == "probes":
+    if quantity.counted:
         return EXACT
-    own_ns = None if cost is None else cost.empty_cycles * NS_PER_S / instruments.wire.core_hz
-    return Budget(0.0, 0.0, 0.0, own_ns)
+    cost = instruments.critical_cost
+    return Budget(0.0, 0.0, 0.0, None if cost is None else instruments.wire.ns_of(cost.empty_cycles))
 
 
 def _clock_ns(instruments: Instruments, longest_ns: float) -> float | None:
-    """Times are told by the analyzer's clock at its word; the fit says how far that and the core's differ."""
+    """The error of `longest_ns`, which counts samples at their nominal rate.
+
+    The fit says how far the analyzer's clock and the core's differ, and how surely.
+    """
     fit = instruments.counter or instruments.wire.clock
     return None if fit is None else longest_ns * (abs(fit.ratio - 1) + fit.ratio_uncertainty)
 
@@ -129,20 +129,23 @@ def _skew_ns(instruments: Instruments, first: str, second: str) -> float | None:
     if first == second:
         return 0.0
     skew = skew_between(instruments.wire, first, second)
-    return None if skew is None else skew.bound * instruments.sample_ns
+    return None if skew is None else skew.bound * instruments.wire.edges.sample_ns
 
 
 def _overhead_ns(instruments: Instruments, quantity: Quantity) -> float | None:
-    """Of a section: an empty one. Of a latency: the instructions by which the handler raises its pin."""
+    """Of a section, an empty one; of a latency, the instructions that raise the handler's pin."""
     if quantity.interval == ("CRIT", "CRIT"):
         cost = instruments.critical_cost
-        return None if cost is None else cost.empty_samples * instruments.sample_ns
+        return None if cost is None else cost.empty_samples * instruments.wire.edges.sample_ns
     cycles = pin_cost_cycles(instruments.log)
-    return None if cycles is None else cycles * NS_PER_S / instruments.wire.core_hz
+    return None if cycles is None else instruments.wire.ns_of(cycles)
 
 
 def pin_cost_cycles(log: RecordLog) -> int | None:
-    """Raising a pin from a handler: the most that it took with a read of the counter, less the least read."""
+    """What raising a pin takes in a handler, in cycles; None where the records do not tell.
+
+    It is the most that raising a pin and reading the counter took, less the least that a read took.
+    """
     costs = log.all(CostRecord)
     pins = [cost.most_cycles for cost in costs if cost.instrument == "PIN"]
     reads = [cost.least_cycles for cost in costs if cost.instrument == "READ"]

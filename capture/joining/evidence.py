@@ -1,4 +1,4 @@
-"""All that is known of a finished run, sound or broken: what the verdict and the summary are drawn from."""
+"""All that is known of a finished run, sound or broken. Verdict and summary are drawn from it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from capture.joining.budget import Budget, Instruments, error_budgets
 from capture.joining.join import Join, join
-from capture.reading.probes import Probes, witness
+from capture.reading.probes import Probes, read_probes
 from capture.reading.wire import Wire, read_wire
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.manifest import ToolReport
@@ -33,26 +33,27 @@ class Evidence:
 
     @property
     def tolerance_cycles(self) -> float:
-        """How far wire and DWT may lie apart for one critical section, in cycles: their join's budget."""
+        """How far wire and DWT may differ on one pulse of a critical section, in cycles."""
         widest = self.joined.operations["dwt_cycles"].max()
         longest = widest if isinstance(widest, int) else 0
-        return self.instruments.agreement_cycles + self.instruments.clock_share * longest
+        return self.instruments.agreement_cycles + self.instruments.clock_uncertainty * longest
 
     @property
     def budgets(self) -> dict[str, Budget]:
-        """The error budget of each quantity of run.json."""
+        """The error budget of each quantity, by key."""
         return error_budgets(self.instruments, self.joined.operations, self.joined.interrupts)
 
 
 def decode(
     plan: Plan, tools: ToolReport, edges: EdgeList, serial_bytes: bytes, counts: bytes | None = None
 ) -> Evidence:
-    """Decodes and joins what a run left behind; a broken run gives as much as can be joined.
+    """Decodes and joins what a run left behind. Of a broken run, as much as can be joined.
 
-    `counts` is the table of what the virtual board counted. Raises CaptureError where it is damaged.
+    `counts` is the table of what the virtual board counted, if it did. Raises CaptureError where
+    that table is damaged.
     """
     log = parse(serial_bytes)
     boot = log.first(Boot)
     wire = read_wire(edges, boot.core_hz if boot else None)
-    probes = witness(log, counts)
+    probes = read_probes(log, counts)
     return Evidence(plan, tools, edges, log, wire, join(wire, log, plan, probes), probes)

@@ -1,98 +1,102 @@
-"""The interrupts of a run: one row per stimulus, with its answer and what it met (docs/SPEC.md, section 5).
+"""The interrupts of a run: one row per stimulus, with its answer and what it fell into.
 
-Stimuli and answers lie between the frames; what the calibration drives outside of them is neither.
+The columns are those of docs/SPEC.md, section 5. Stimuli and answers lie between the frames. What
+the calibration drives outside of them is neither.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from capture.instruments.ticks import Ticks
-from capture.reading import vectorised
-from capture.reading.wire import NS_PER_S, Windows, Wire
+from capture.reading.pulses import Windows
+from capture.reading.vectorised import high_within, level_at, responses
+from capture.reading.wire import Wire
+from capture.run_folder.edges import Levels, Samples
 from capture.run_folder.tables import INTERRUPTS
 
 
-def interrupts_of(
-    wire: Wire, windows: Windows, seq: npt.NDArray[np.int64], ticks: Ticks | None
-) -> pl.DataFrame:
-    """The table, in the order of time; `seq` are the numbers of the operations in `windows`."""
-    frames = [
-        _stimuli(wire, windows, seq, ticks, stimulus="STIM", answer="ISR", task="TASK"),
-        _stimuli(wire, windows, seq, ticks, stimulus="CTRL", answer="CISR", task=None),
-    ]
+class _Class(NamedTuple):
+    """A class of interrupts: the channels of its stimulus, its answer and its task."""
+
+    stimulus: str
+    answer: str
+    task: str | None
+
+
+_MASKABLE = _Class("STIM", "ISR", "TASK")
+_CONTROL = _Class("CTRL", "CISR", None)
+
+
+def interrupt_table(wire: Wire, windows: Windows, seq: Samples, ticks: Ticks | None) -> pl.DataFrame:
+    """The table, in the order of time; `seq` int64[n] numbers the operations of `windows`."""
+    frames = [_interrupts(wire, windows, seq, ticks, kind) for kind in (_MASKABLE, _CONTROL)]
     return pl.concat(frames).sort("sample", "control", maintain_order=True)
 
 
-def _stimuli(
-    wire: Wire,
-    windows: Windows,
-    seq: npt.NDArray[np.int64],
-    ticks: Ticks | None,
-    *,
-    stimulus: str,
-    answer: str,
-    task: str | None,
+def _interrupts(
+    wire: Wire, windows: Windows, seq: Samples, ticks: Ticks | None, kind: _Class
 ) -> pl.DataFrame:
-    edges = wire.run
-    found = vectorised.responses(edges, stimulus, answer)
-    sample = found.stimulus_sample
-    in_operation = vectorised.level_at(edges, "OP", sample)
-    in_critical = vectorised.high_within(edges, "CRIT", sample, found.answer_sample)
-    woken = vectorised.responses(edges, stimulus, task).answer_sample if task else np.full_like(sample, -1)
+    edges = wire.until_end
+    found = responses(edges, kind.stimulus, kind.answer)
+    sample, answer = found.stimulus_sample, found.answer_sample
+    woken = responses(edges, kind.stimulus, kind.task).answer_sample if kind.task else None
+    in_operation = level_at(edges, "OP", sample)
+    in_critical = high_within(edges, "CRIT", sample, answer)
     columns = {
-        "control": pl.Series([task is None] * len(sample), dtype=pl.Boolean),
+        "control": pl.Series([kind is _CONTROL] * len(sample), dtype=pl.Boolean),
         "sample": pl.Series(sample),
-        "time_ns": pl.Series(sample * (NS_PER_S / edges.samplerate_hz)),
-        "isr_latency_ns": _latency_ns(edges.samplerate_hz, sample, found.answer_sample),
-        "task_latency_ns": _latency_ns(edges.samplerate_hz, sample, woken),
+        "time_ns": pl.Series(sample * edges.sample_ns),
+        "isr_latency_ns": _latency_ns(sample, answer, edges.sample_ns),
+        "task_latency_ns": _latency_ns(sample, woken, edges.sample_ns),
         "operation_seq": _operation_at(windows, seq, sample, in_operation),
         "hit": pl.Series(np.where(in_critical, "critical", np.where(in_operation, "operation", "none"))),
         "missed": pl.Series(found.missed),
-        **_ticks(ticks, sample, found.answer_sample, woken if task else None),
+        **_tick_columns(ticks, sample, answer, woken),
     }
     frame = pl.DataFrame(columns).select(pl.col(name).cast(dtype) for name, dtype in INTERRUPTS.items())
-    return frame.filter(pl.col("sample") >= wire.begin)
+    return frame.filter(pl.col("sample") >= wire.first_sample)
 
 
-def _ticks(
-    ticks: Ticks | None,
-    stimulus: npt.NDArray[np.int64],
-    answer: npt.NDArray[np.int64],
-    woken: npt.NDArray[np.int64] | None,
-) -> dict[str, pl.Series]:
-    """Where each stimulus lies between two ticks, and whether a tick's handler may have delayed its answer,
-    or the task's; nulls where that is not known. An answer that never came, -1, counts as the stimulus.
-    """
-    unknown = pl.Series([None] * len(stimulus))
-    if ticks is None:
-        return {"tick_phase_cycles": unknown, "tick": unknown, "task_tick": unknown}
-    touched = unknown if woken is None else pl.Series(ticks.touch(stimulus, np.maximum(stimulus, woken)))
-    return {
-        "tick_phase_cycles": pl.Series(ticks.phase_cycles(stimulus)),
-        "tick": pl.Series(ticks.touch(stimulus, np.maximum(stimulus, answer))),
-        "task_tick": touched,
-    }
+def _latency_ns(stimulus: Samples, answer: Samples | None, sample_ns: float) -> pl.Series:
+    """From each stimulus to its answer; null where none came (-1), or none can come."""
+    if answer is None:
+        return _nulls(stimulus)
+    latency = pl.Series((answer - stimulus) * sample_ns)
+    return pl.select(pl.when(pl.Series(answer >= 0)).then(latency)).to_series()
 
 
-def _latency_ns(
-    samplerate_hz: int, stimulus: npt.NDArray[np.int64], answer: npt.NDArray[np.int64]
-) -> pl.Series:
-    latency = (answer - stimulus) * (NS_PER_S / samplerate_hz)
-    return pl.select(pl.when(pl.Series(answer >= 0)).then(pl.Series(latency))).to_series()
-
-
-def _operation_at(
-    windows: Windows,
-    seq: npt.NDArray[np.int64],
-    sample: npt.NDArray[np.int64],
-    in_operation: npt.NDArray[np.bool_],
-) -> pl.Series:
-    """The joined operation during whose OP pulse each sample falls, else null."""
+def _operation_at(windows: Windows, seq: Samples, sample: Samples, in_operation: Levels) -> pl.Series:
+    """The joined operation in whose OP pulse each sample falls; null outside of all."""
     index = np.searchsorted(windows.start, sample, side="right") - 1
     inside = in_operation & (index >= 0)
     inside[inside] &= sample[inside] < windows.end[index[inside]]
-    number = np.append(seq, 0)[index]
-    return pl.select(pl.when(pl.Series(inside)).then(pl.Series(number, dtype=pl.Int64))).to_series()
+    number = pl.Series(np.append(seq, 0)[index], dtype=pl.Int64)
+    return pl.select(pl.when(pl.Series(inside)).then(number)).to_series()
+
+
+def _tick_columns(
+    ticks: Ticks | None, stimulus: Samples, answer: Samples, woken: Samples | None
+) -> dict[str, pl.Series]:
+    """The phase of each stimulus to the tick, and whether a tick may have delayed what followed.
+
+    Null where that is not known. An answer that never came (-1) counts as one at the stimulus.
+    """
+    if ticks is None:
+        return dict.fromkeys(("tick_phase_cycles", "tick", "task_tick"), _nulls(stimulus))
+
+    def may_be_delayed(until: Samples) -> pl.Series:
+        return pl.Series(ticks.handler_may_run(stimulus, np.maximum(stimulus, until)))
+
+    return {
+        "tick_phase_cycles": pl.Series(ticks.phase_cycles(stimulus)),
+        "tick": may_be_delayed(answer),
+        "task_tick": _nulls(stimulus) if woken is None else may_be_delayed(woken),
+    }
+
+
+def _nulls(rows: Samples) -> pl.Series:
+    return pl.Series([None] * len(rows))

@@ -1,11 +1,12 @@
-"""The join of the three witnesses: wire, records and plan, operation by operation.
+"""The join of the three witnesses, operation by operation: wire, records and plan.
 
-Operation `seq` is window `seq` on SYNC, record `seq` and row `seq` of the plan. Nothing is matched by
-likeness: an operation without its window or without its record is not joined.
+Operation `seq` is window `seq` on SYNC, record `seq` and row `seq` of the plan. Nothing is matched
+by likeness: an operation without its window or without its record is not joined.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,21 +16,25 @@ import polars as pl
 from capture.instruments.calibration import MarkerCost, calibrate
 from capture.instruments.clocks import CounterFit, fit_counter
 from capture.instruments.ticks import find_ticks
-from capture.joining.interrupts import interrupts_of
+from capture.joining.interrupts import interrupt_table
 from capture.reading import vectorised
 from capture.reading.probes import Probes
-from capture.reading.wire import NS_PER_S, PulseTrain, Windows, Wire
+from capture.reading.pulses import PulseTrain, Windows
+from capture.reading.wire import Wire
+from capture.run_folder.edges import Levels, Samples
 from capture.run_folder.records import CalibrationRecord, OperationRecord, RecordLog, TickRecord
-from capture.run_folder.tables import OPERATIONS
+from capture.run_folder.tables import OPERATIONS, PLAN
 from scenarios.plan import Plan
 
 
 @dataclass(frozen=True)
 class Join:
-    """The joined run: `operations` and `interrupts` as docs/SPEC.md, section 5.
+    """The joined run.
 
-    `stray_windows` are the numbers of joined windows without exactly one whole OP pulse; `critical_pulses`
-    counts the CRIT pulses of each joined operation, int64[operations].
+    `operations` and `interrupts` are the tables of docs/SPEC.md, section 5. The costs of the
+    markers and the fit of the counter are None where the calibration is not whole. `stray_windows`
+    are the numbers of the joined operations whose window does not hold exactly one whole OP pulse.
+    `critical_pulses` counts the CRIT pulses of each joined operation, int64[operations].
     """
 
     operations: pl.DataFrame
@@ -42,44 +47,44 @@ class Join:
 
 
 def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes) -> Join:
-    """Joins as much as can be proven: records that run 0, 1, 2… as far as both wire and plan reach."""
-    records = _provable(log.all(OperationRecord), min(len(wire.operations), plan.operations.height))
+    """Joins as much of a run as can be proven, and calibrates what the join needs."""
+    records = _joinable(log.all(OperationRecord), min(len(wire.windows), plan.operations.height))
     seq = np.array([record.seq for record in records], dtype=np.int64)
-    windows = Windows(wire.operations.start[seq], wire.operations.end[seq])
+    windows = Windows(wire.windows.start[seq], wire.windows.end[seq])
     calibration = log.all(CalibrationRecord)
     critical_cost = calibrate(wire, calibration, "CRIT")
-    first, last = wire.critical.indices(windows)
-    operations = _operations(wire, windows, records, plan, critical_cost, probes)
     counter = fit_counter(wire, calibration)
+    ticks = find_ticks(wire.until_end, log.first(TickRecord), counter)
     return Join(
-        operations=operations,
-        interrupts=interrupts_of(wire, windows, seq, find_ticks(wire.run, log.first(TickRecord), counter)),
+        operations=_operation_table(wire, windows, records, plan, critical_cost, probes),
+        interrupts=interrupt_table(wire, windows, seq, ticks),
         critical_cost=critical_cost,
         operation_cost=calibrate(wire, calibration, "OP"),
         counter=counter,
         stray_windows=tuple(seq[~_one_whole_pulse(wire.operation, windows)].tolist()),
-        critical_pulses=(last - first).astype(np.int64),
+        critical_pulses=wire.critical.counts_in(windows),
     )
 
 
-def _provable(records: tuple[OperationRecord, ...], limit: int) -> list[OperationRecord]:
-    """The records below `limit` up to the first whose number does not exceed its predecessor's."""
-    provable: list[OperationRecord] = []
+def _joinable(records: Sequence[OperationRecord], limit: int) -> list[OperationRecord]:
+    """The first records, as long as their numbers increase and stay below `limit`."""
+    joinable: list[OperationRecord] = []
     for record in records:
-        if record.seq >= limit or (provable and record.seq <= provable[-1].seq):
+        if record.seq >= limit or (joinable and record.seq <= joinable[-1].seq):
             break
-        provable.append(record)
-    return provable
+        joinable.append(record)
+    return joinable
 
 
-def _one_whole_pulse(pulses: PulseTrain, windows: Windows) -> npt.NDArray[np.bool_]:
-    first, last = pulses.indices(windows)
-    one: npt.NDArray[np.bool_] = last - first == 1
+def _one_whole_pulse(pulses: PulseTrain, windows: Windows) -> Levels:
+    """Whether each window holds exactly one pulse, from its rise to its fall: bool[windows]."""
+    one: Levels = pulses.counts_in(windows) == 1
+    first, _ = pulses.ranges_in(windows)
     one[one] = pulses.end[first[one]] <= windows.end[one]
     return one
 
 
-def _operations(
+def _operation_table(
     wire: Wire,
     windows: Windows,
     records: list[OperationRecord],
@@ -87,31 +92,20 @@ def _operations(
     cost: MarkerCost | None,
     probes: Probes,
 ) -> pl.DataFrame:
-    seq = [record.seq for record in records]
-    planned = plan.operations[seq] if seq else plan.operations.clear()
     columns = {
-        **_witnessed(records),
+        **_columns_of_records(records),
         "probes": pl.Series([probes.of(record.seq, record.probes) for record in records], dtype=pl.UInt32),
-        **_seen(wire, windows),
-        **{name: planned[name] for name in ("measured", "label", "trial", "depth")},
+        **_columns_of_wire(wire, windows),
+        "critical_pulses": pl.Series(wire.critical.counts_in(windows)),
+        **_columns_of_plan(plan, [record.seq for record in records]),
     }
     frame = pl.DataFrame(columns).with_columns(
-        disagreement_cycles=pl.lit(None, dtype=pl.Float64), trials_minimum_cycles=_trials_minimum()
+        disagreement_cycles=_disagreement(wire, cost), trials_minimum_cycles=_trials_minimum()
     )
-    if cost is not None:
-        frame = frame.with_columns(disagreement_cycles=_disagreement(wire, cost))
     return frame.select(pl.col(name).cast(dtype) for name, dtype in OPERATIONS.items())
 
 
-def _trials_minimum() -> pl.Expr:
-    """The least cycles of the trials at the same depth: what a report of the best trial would show."""
-    is_trial = pl.col("measured") & pl.col("trial").is_not_null()
-    trials = pl.when(is_trial).then(pl.col("dwt_cycles"))
-    return pl.when(is_trial).then(trials.min().over("depth"))
-
-
-def _witnessed(records: list[OperationRecord]) -> dict[str, pl.Series]:
-    """The columns that come from the records."""
+def _columns_of_records(records: list[OperationRecord]) -> dict[str, pl.Series]:
     sources = {
         "seq": "seq",
         "kind": "kind",
@@ -127,31 +121,35 @@ def _witnessed(records: list[OperationRecord]) -> dict[str, pl.Series]:
     }
 
 
-def _seen(wire: Wire, windows: Windows) -> dict[str, pl.Series]:
-    """The columns that come from the wire; null where the window holds no pulse."""
-    ns_per_sample = NS_PER_S / wire.edges.samplerate_hz
-    critical = _null_where_absent(wire.critical, windows, wire.critical.widths_in(windows))
-    operation = _null_where_absent(wire.operation, windows, wire.operation.widths_in(windows))
+def _columns_of_wire(wire: Wire, windows: Windows) -> dict[str, pl.Series]:
+    """What the wire shows of each operation; null where its window holds no such pulse."""
+    critical = _where_present(wire.critical, windows, wire.critical.widths_in(windows))
+    operation = _where_present(wire.operation, windows, wire.operation.widths_in(windows))
     return {
         "wire_critical_samples": critical,
-        "wire_critical_ns": critical * ns_per_sample,
-        "critical_pulses": pl.Series(np.subtract(*reversed(wire.critical.indices(windows)))),
+        "wire_critical_ns": critical * wire.edges.sample_ns,
         "wire_operation_samples": operation,
-        "wire_operation_ns": operation * ns_per_sample,
-        "start_sample": _null_where_absent(wire.operation, windows, _first_start(wire.operation, windows)),
+        "wire_operation_ns": operation * wire.edges.sample_ns,
+        "start_sample": _where_present(wire.operation, windows, _first_start(wire.operation, windows)),
         "control_hits": pl.Series(_rises_while_high(wire, "CISR", "CRIT", windows)),
         "isr_hits": pl.Series(_rises_while_high(wire, "ISR", "OP", windows)),
     }
 
 
-def _null_where_absent(pulses: PulseTrain, windows: Windows, values: npt.NDArray[np.int64]) -> pl.Series:
-    first, last = pulses.indices(windows)
-    return pl.select(pl.when(pl.Series(last > first)).then(pl.Series(values, dtype=pl.Int64))).to_series()
+def _columns_of_plan(plan: Plan, seq: list[int]) -> dict[str, pl.Series]:
+    planned = plan.operations[seq] if seq else plan.operations.clear()
+    return {name: planned[name] for name in PLAN if name != "seq"}
 
 
-def _first_start(pulses: PulseTrain, windows: Windows) -> npt.NDArray[np.int64]:
-    """Sample at which the first pulse of each window starts; any number where there is none."""
-    first, _ = pulses.indices(windows)
+def _where_present(pulses: PulseTrain, windows: Windows, values: Samples) -> pl.Series:
+    """`values`, null for each window without a pulse."""
+    present = pl.Series(pulses.counts_in(windows) > 0)
+    return pl.select(pl.when(present).then(pl.Series(values, dtype=pl.Int64))).to_series()
+
+
+def _first_start(pulses: PulseTrain, windows: Windows) -> Samples:
+    """Where the first pulse of each window starts, int64[windows]; any number without one."""
+    first, _ = pulses.ranges_in(windows)
     return np.append(pulses.start, -1)[first]
 
 
@@ -166,8 +164,20 @@ def _rises_while_high(wire: Wire, rising: str, high: str, windows: Windows) -> n
     return counts
 
 
-def _disagreement(wire: Wire, cost: MarkerCost) -> pl.Expr:
-    """Wire minus DWT of the critical section; the markers' cost counts once for each pulse of the section."""
+def _disagreement(wire: Wire, cost: MarkerCost | None) -> pl.Expr:
+    """Wire minus DWT of the critical section, in cycles, without what the markers cost.
+
+    The cost counts once for each pulse of the section. Null where it is not known.
+    """
+    if cost is None:
+        return pl.lit(None, dtype=pl.Float64)
     wire_cycles = pl.col("wire_critical_samples") / wire.samples_per_cycle
     markers = pl.col("critical_pulses") * cost.wire_minus_dwt_cycles
     return wire_cycles - markers - pl.col("dwt_cycles")
+
+
+def _trials_minimum() -> pl.Expr:
+    """The least cycles of the measured trials at a depth: what a report of the best trial shows."""
+    is_trial = pl.col("measured") & pl.col("trial").is_not_null()
+    trials = pl.when(is_trial).then(pl.col("dwt_cycles"))
+    return pl.when(is_trial).then(trials.min().over("depth"))

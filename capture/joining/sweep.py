@@ -1,7 +1,7 @@
-"""A swept stimulus: each operation met once, a little later every time (docs/SPEC.md, section 5, `sweep`).
+"""A swept stimulus: it meets each operation once, each time later (docs/SPEC.md, section 5).
 
-The stimuli of a sweep and the operations that asked for them are as many, and in the same order; where they
-are not, nothing is matched.
+The stimuli of a sweep and the operations that asked for them are matched in order, one to one.
+Where their numbers differ, nothing is matched.
 """
 
 from __future__ import annotations
@@ -12,79 +12,91 @@ import numpy as np
 import polars as pl
 
 from capture.joining.join import Join
-from capture.reading.wire import NS_PER_S, PulseTrain, Wire
+from capture.reading.pulses import PulseTrain
+from capture.reading.wire import Wire
+from capture.run_folder.edges import NS_PER_S, Levels
+from scenarios.generators.latency_sweep import EMPTY
 from scenarios.plan import Plan
 from scenarios.stimulus import CONTROL_CYCLES
 
-EMPTY = "empty"
 _NEVER = np.iinfo(np.int64).max
 
 
-def asked(plan: Plan) -> pl.DataFrame:
+def swept_operations(plan: Plan) -> pl.DataFrame:
     """The operations of `plan` that ask for a stimulus, in order."""
     return plan.operations.filter(pl.col("offset") > 0)
 
 
-def met(plan: Plan, joined: Join, core_hz: int) -> pl.DataFrame | None:
-    """One row per stimulus: the columns of `interrupts`, those of the operation that asked for it, and two.
+def match_stimuli(plan: Plan, joined: Join, core_hz: int) -> pl.DataFrame | None:
+    """One row per stimulus of a sweep, with the operation that asked for it.
 
-    `phase_samples` Int64: from the rise of OP to the stimulus (negative before it); `disturbed` Boolean: a
-    tick or a control interrupt may have had a part in the latency. None where stimuli and operations differ
-    in number. `core_hz` is the clock of the run.
+    It has the columns of both tables and two more. `phase_samples` Int64 is from the rise of OP to
+    the stimulus, negative before it. `disturbed` Boolean is true where a tick or a control
+    interrupt may have had a part in the latency. `core_hz` is the core's clock in the run. None
+    where there is no sweep, or where stimuli and operations differ in number.
     """
     operations, interrupts = joined.operations, joined.interrupts
-    swept = operations.filter(pl.col("seq").is_in(asked(plan)["seq"].implode())).sort("seq")
+    swept = operations.filter(pl.col("seq").is_in(swept_operations(plan)["seq"].implode())).sort("seq")
     stimuli = interrupts.filter(~pl.col("control")).sort("sample")
     if plan.stimulus.mode != "sweep" or swept.height != stimuli.height or swept.is_empty():
         return None
     both = pl.concat([stimuli, swept], how="horizontal")
+    controlled = pl.Series(_control_may_run(stimuli, interrupts, core_hz))
     return both.with_columns(
         phase_samples=pl.col("sample") - pl.col("start_sample"),
-        disturbed=pl.col("tick").fill_null(True) | pl.Series(_beside_control(stimuli, interrupts, core_hz)),
+        disturbed=pl.col("tick").fill_null(True) | controlled,
     )
 
 
-def _beside_control(
-    stimuli: pl.DataFrame, interrupts: pl.DataFrame, core_hz: int
-) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Whether a control interrupt ran at some time from each stimulus to its answer, bool[n]."""
+def _control_may_run(stimuli: pl.DataFrame, interrupts: pl.DataFrame, core_hz: int) -> Levels:
+    """Whether a control interrupt may have run from each stimulus to its answer, bool[n]."""
     control = interrupts.filter("control").drop_nulls("isr_latency_ns").sort("sample")
     begin = (control["time_ns"] + control["isr_latency_ns"]).to_numpy()
     since = stimuli["time_ns"].to_numpy()
     until = since + stimuli["isr_latency_ns"].fill_null(0.0).to_numpy()
-    earliest = since - CONTROL_CYCLES * NS_PER_S / core_hz
-    beside: np.ndarray[Any, np.dtype[np.bool_]] = np.searchsorted(begin, until, "right") > np.searchsorted(
-        begin, earliest
-    )
-    return beside
+    still_running = since - CONTROL_CYCLES * NS_PER_S / core_hz
+    may_run: Levels = np.searchsorted(begin, until, "right") > np.searchsorted(begin, still_running)
+    return may_run
 
 
-def curves(plan: Plan, joined: Join, wire: Wire, allowed_ns: float | None) -> dict[str, Any] | None:
-    """What run.json says of a sweep; None where there is none, or nothing to match.
+def labels_cut_short(matched: pl.DataFrame) -> list[str]:
+    """The labels whose last stimulus still came before the end of its operation.
 
-    `allowed_ns` is what the budgets of latency and section leave open.
+    `matched` are the rows of match_stimuli().
     """
-    table = met(plan, joined, wire.core_hz)
-    if table is None:
+    last = matched.group_by("label", maintain_order=True).agg(pl.all().sort_by("phase_samples").last())
+    short = last.filter(pl.col("phase_samples") < pl.col("wire_operation_samples"))
+    return [str(label) for label in short["label"]]
+
+
+def summarise_sweep(plan: Plan, joined: Join, wire: Wire, allowed_ns: float | None) -> dict[str, Any] | None:
+    """What run.json says of a sweep; None where there is none, or nothing could be matched.
+
+    `allowed_ns` is how far a curve's maximum may be from what its parts add up to; None if not
+    known.
+    """
+    matched = match_stimuli(plan, joined, wire.core_hz)
+    if matched is None:
         return None
-    sample_ns = NS_PER_S / wire.edges.samplerate_hz
-    undisturbed = _beside_section(table.filter(~pl.col("disturbed")), wire.critical, sample_ns)
+    undisturbed = matched.filter(~pl.col("disturbed"))
+    undisturbed = _with_lead_and_tail(undisturbed, wire.critical, wire.edges.sample_ns)
     lead_ns = _greatest(undisturbed.filter(pl.col("label") == EMPTY), "lead_ns")
     return {
         "lead_ns": lead_ns,
         "allowed_ns": allowed_ns,
         "curves": [
-            _curve(label, table, undisturbed, lead_ns, allowed_ns)
-            for label in table["label"].unique(maintain_order=True)
+            _curve(label, matched, undisturbed, lead_ns, allowed_ns)
+            for label in matched["label"].unique(maintain_order=True)
         ],
     }
 
 
-def _beside_section(stimuli: pl.DataFrame, critical: PulseTrain, sample_ns: float) -> pl.DataFrame:
-    """With what each stimulus waited for beside a critical section that ended before the answer, Float64.
+def _with_lead_and_tail(stimuli: pl.DataFrame, critical: PulseTrain, sample_ns: float) -> pl.DataFrame:
+    """`stimuli` with what each waited for beside a critical section that ended before its answer.
 
-    `lead_ns`: from the stimulus to the section's begin, where it came before. `tail_ns`: from the section's
-    end to the answer, where it came within. Null otherwise.
+    `lead_ns` Float64 is from the stimulus to the section's begin, where the stimulus came before
+    it. `tail_ns` Float64 is from the section's end to the answer, where it came within. Null
+    otherwise.
     """
     since = stimuli["sample"].to_numpy()
     until = since + np.rint(stimuli["isr_latency_ns"].fill_null(0.0).to_numpy() / sample_ns).astype(np.int64)
@@ -99,42 +111,44 @@ def _beside_section(stimuli: pl.DataFrame, critical: PulseTrain, sample_ns: floa
 
 def _curve(
     label: str | None,
-    table: pl.DataFrame,
+    matched: pl.DataFrame,
     undisturbed: pl.DataFrame,
     lead_ns: float | None,
     allowed_ns: float | None,
 ) -> dict[str, Any]:
     of_label = pl.col("label").eq_missing(pl.lit(label, dtype=pl.String))
-    table, undisturbed = table.filter(of_label), undisturbed.filter(of_label)
-    worst = undisturbed.sort("isr_latency_ns", descending=True, maintain_order=True).head(1)
-    found = worst.row(0, named=True) if worst.height else {}
-    critical_ns, worst_ns = found.get("wire_critical_ns"), found.get("isr_latency_ns")
-    tail_ns = undisturbed["tail_ns"].median()
-    entry_ns = lead_ns + tail_ns if isinstance(tail_ns, float) and lead_ns is not None else None
-    fits = None
-    if critical_ns is not None and entry_ns is not None and allowed_ns is not None:
-        fits = abs(worst_ns - critical_ns - entry_ns) <= allowed_ns
+    matched, undisturbed = matched.filter(of_label), undisturbed.filter(of_label)
+    ordered = undisturbed.sort("isr_latency_ns", descending=True, maintain_order=True)
+    worst = ordered.row(0, named=True) if ordered.height else {}
+    entry_ns = _entry_ns(lead_ns, undisturbed["tail_ns"])
     return {
         "label": label,
-        "depth": found.get("depth"),
-        "n": table.height,
-        "disturbed": table.height - undisturbed.height,
-        "latency_max_ns": _greatest(table, "isr_latency_ns"),
-        "undisturbed_max_ns": worst_ns,
-        "critical_ns": critical_ns,
+        "depth": worst.get("depth"),
+        "n": matched.height,
+        "disturbed": matched.height - undisturbed.height,
+        "latency_max_ns": _greatest(matched, "isr_latency_ns"),
+        "undisturbed_max_ns": worst.get("isr_latency_ns"),
+        "critical_ns": worst.get("wire_critical_ns"),
         "entry_ns": entry_ns,
-        "seq": found.get("seq"),
-        "within_budget": fits,
+        "seq": worst.get("seq"),
+        "within_budget": _within_budget(worst, entry_ns, allowed_ns),
     }
+
+
+def _entry_ns(lead_ns: float | None, tails_ns: pl.Series) -> float | None:
+    """What an interrupt waits for beside a critical section; None where a part is unknown."""
+    tail_ns = tails_ns.median()
+    return lead_ns + tail_ns if isinstance(tail_ns, float) and lead_ns is not None else None
+
+
+def _within_budget(worst: dict[str, Any], entry_ns: float | None, allowed_ns: float | None) -> bool | None:
+    """Whether the worst latency is its section plus the entry; None where one is unknown."""
+    critical_ns = worst.get("wire_critical_ns")
+    if critical_ns is None or entry_ns is None or allowed_ns is None:
+        return None
+    return bool(abs(worst["isr_latency_ns"] - critical_ns - entry_ns) <= allowed_ns)
 
 
 def _greatest(table: pl.DataFrame, column: str) -> float | None:
     greatest = table[column].max()
     return float(greatest) if isinstance(greatest, float) else None
-
-
-def short_of_the_end(table: pl.DataFrame) -> list[str]:
-    """The labels whose last stimulus still came before the end of the operation."""
-    last = table.group_by("label", maintain_order=True).agg(pl.all().sort_by("phase_samples").last())
-    short = last.filter(pl.col("phase_samples") < pl.col("wire_operation_samples"))
-    return [str(label) for label in short["label"]]

@@ -1,28 +1,30 @@
-"""Who counted the probes of a run: the allocator itself, the virtual board from outside, or nobody."""
+"""Who counted the probes of a run: the allocator itself, the virtual board, or nobody."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from capture.files.errors import CaptureError
 from capture.reading.wire import COMMON_PULSES, SECTIONS_PER_END
 from capture.run_folder.folder import COUNTS
+from capture.run_folder.manifest import ProbesSource
 from capture.run_folder.records import Boot, RecordLog
 from firmware import catalogue
 from simulator.build import SimulatorError
 from simulator.outputs import read_windows
 
-# Of the pulses of OP the first are common and calibration pulses (docs/SPEC.md, sections 2 and 7).
 PULSES_BEFORE = COMMON_PULSES + SECTIONS_PER_END
-
-Source = Literal["records", "counted by the virtual board", "no search loop", "not counted"]
+"""How many pulses OP shows before the first operation (docs/SPEC.md, section 2)."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """One pulse of OP as the virtual board saw it: the looks of the search in it, and its core cycles."""
+    """A pulse of OP as the virtual board saw it.
+
+    `looks` is how often the search looked at a block in it, `cycles` how long it was, in core
+    cycles.
+    """
 
     looks: int
     cycles: int
@@ -30,11 +32,13 @@ class Window:
 
 @dataclass(frozen=True)
 class Probes:
-    """`source` is what run.json says of them. `windows` are those of the operations by number, where the
-    probes were counted from outside.
+    """The probes of a run's operations.
+
+    `source` is what run.json says of them. `windows` are the pulses of OP by the number of their
+    operation, where the virtual board counted the probes.
     """
 
-    source: Source
+    source: ProbesSource
     windows: Mapping[int, Window] = field(default_factory=dict)
 
     def of(self, seq: int, recorded: int) -> int | None:
@@ -45,10 +49,11 @@ class Probes:
         return window.looks if window else None
 
 
-def witness(log: RecordLog, counts: bytes | None) -> Probes:
-    """What counted the probes of the run of `log`; `counts` is the virtual board's table, if it made one.
+def read_probes(log: RecordLog, counts: bytes | None) -> Probes:
+    """The probes of the run whose records are `log`.
 
-    Raises CaptureError where the table is damaged.
+    `counts` is the table of the virtual board, if it made one. Raises CaptureError where it is
+    damaged.
     """
     boot = log.first(Boot)
     row = catalogue.allocators().get(boot.allocator) if boot else None
@@ -59,10 +64,10 @@ def witness(log: RecordLog, counts: bytes | None) -> Probes:
     # After a restart the pulses of two runs are in one table.
     if counts is None or len(log.all(Boot)) > 1:
         return Probes("not counted")
-    return Probes("counted by the virtual board", _by_operation(counts))
+    return Probes("counted by the virtual board", _windows_of_operations(counts))
 
 
-def _by_operation(counts: bytes) -> dict[int, Window]:
+def _windows_of_operations(counts: bytes) -> dict[int, Window]:
     try:
         pulses = read_windows(counts).rows()
     except SimulatorError as error:

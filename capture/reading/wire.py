@@ -1,74 +1,29 @@
-"""What the wire says of a run, before any record is looked at: frames, calibration and operation windows."""
+"""What the wire says of a run by itself: frames, calibration pulses, the operations' windows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from capture.reading import vectorised
-from capture.run_folder.edges import EdgeList
+from capture.reading.frames import ClockFit, Frames, find_frames, fit_clock
+from capture.reading.pulses import PulseTrain, Windows
+from capture.reading.vectorised import pulses
+from capture.run_folder.edges import CHANNELS, MARKED_CHANNELS, NS_PER_S, EdgeList, Samples
 from scenarios.stimulus import NOMINAL_CORE_HZ
-
-Samples = npt.NDArray[np.int64]
-
-NS_PER_S = 1_000_000_000
 
 # At each end of a run (docs/SPEC.md, section 2).
 SECTIONS_PER_END = 16
 COMMON_PULSES = 8
-COMMON_CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR")
-
-
-@dataclass(frozen=True)
-class PulseTrain:
-    """Complete pulses of one channel: int64[n] samples of their rising and falling edges."""
-
-    start: Samples
-    end: Samples
-
-    @property
-    def width(self) -> Samples:
-        """Widths in samples, int64[n]."""
-        return self.end - self.start
-
-    def between(self, first: int, last: int) -> PulseTrain:
-        """The pulses that start at `first` or later and before `last`."""
-        inside = (self.start >= first) & (self.start < last)
-        return PulseTrain(self.start[inside], self.end[inside])
-
-    def numbers(self, first: int | None, last: int | None) -> PulseTrain:
-        """The pulses from number `first` up to but not including `last`, as a slice counts them."""
-        return PulseTrain(self.start[first:last], self.end[first:last])
-
-    def indices(self, windows: Windows) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """For each window, the half-open range of the pulses that start in it: two intp[windows]."""
-        return np.searchsorted(self.start, windows.start), np.searchsorted(self.start, windows.end)
-
-    def widths_in(self, windows: Windows) -> Samples:
-        """For each window, the sum of the widths of the pulses that start in it: int64[windows]."""
-        total = np.concatenate(([0], np.cumsum(self.width)))
-        first, last = self.indices(windows)
-        widths: Samples = total[last] - total[first]
-        return widths
-
-
-@dataclass(frozen=True)
-class Windows:
-    """The operations' windows on SYNC: window `seq` is [start[seq], end[seq]), samples, int64[n]."""
-
-    start: Samples
-    end: Samples
-
-    def __len__(self) -> int:
-        return len(self.start)
+COMMON_CHANNELS = tuple(channel for channel in CHANNELS if channel != "SYNC")
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The calibration pulses of one end of a run, by channel: of empty sections on CRIT and OP, and those
-    that all channels but SYNC have in common. Where pulses are missing, what is there.
+    """The calibration pulses at one end of a run, by channel; where some are missing, the rest.
+
+    `sections` are the empty sections, of MARKED_CHANNELS. `common` are the pulses that all of
+    COMMON_CHANNELS show at once.
     """
 
     sections: dict[str, PulseTrain]
@@ -79,119 +34,128 @@ class Calibration:
 class Wire:
     """One capture in the terms of docs/SPEC.md, section 2.
 
-    `start_frame` and `end_frame` are the samples of their 64 edges, or None where there is no frame;
-    `opening` and `closing` are the calibrations beside them. `run` is the capture up to the last edge of the
-    end frame: what follows is no stimulus and no answer. `operations` are the windows that are closed:
-    without an end frame the last one is left out, since nothing proves that it is whole.
+    `start_frame` and `end_frame` are the samples of their edges, int64[64], or None where there is
+    no frame. `opening` and `closing` are the calibrations beside them. `until_end` is the capture
+    up to the last edge of the end frame: what follows is no stimulus and no answer. `windows` are
+    those of the operations. Without an end frame the last window is left out, since it may not be
+    whole. `critical` and `operation` are the pulses of CRIT and of OP, in the whole capture.
     """
 
     edges: EdgeList
     core_hz: int
     start_frame: Samples | None
     end_frame: Samples | None
-    clock: vectorised.ClockFit | None
+    clock: ClockFit | None
     opening: Calibration
     closing: Calibration
-    run: EdgeList
-    operations: Windows
+    until_end: EdgeList
+    windows: Windows
     critical: PulseTrain
     operation: PulseTrain
 
     @property
-    def begin(self) -> int:
-        """The first sample of the run; what comes before the start frame is no stimulus and no answer."""
+    def first_sample(self) -> int:
+        """Where the run begins: what comes before the start frame is no stimulus and no answer."""
         return 0 if self.start_frame is None else int(self.start_frame[0])
 
     @property
     def samples_per_cycle_nominal(self) -> float:
-        """Samples of the analyzer per cycle of the core, both clocks taken at their word."""
+        """Samples per cycle of the core, both clocks at their nominal rates."""
         return self.edges.samplerate_hz / self.core_hz
 
     @property
     def samples_per_cycle(self) -> float:
-        """The same with the measured ratio of the two clocks, where it could be measured."""
+        """Samples per cycle of the core by the measured ratio of the clocks, if it was measured."""
         return self.samples_per_cycle_nominal * (self.clock.ratio if self.clock else 1.0)
+
+    def ns_of(self, cycles: float) -> float:
+        """How long `cycles` of the core last, at its nominal rate."""
+        return cycles * NS_PER_S / self.core_hz
 
 
 def read_wire(edges: EdgeList, core_hz: int | None) -> Wire:
-    """Finds frames, calibration pulses and windows; `core_hz` as the firmware reports it, or None."""
+    """Finds frames, calibration pulses and windows in a capture, whatever is missing in it.
+
+    `core_hz` is the core's clock as the firmware told it. None takes the nominal one.
+    """
     core_hz = core_hz or NOMINAL_CORE_HZ
-    start, end = _frames(edges, core_hz)
-    windows, calibration_span = _windows(edges, start, end)
-    critical, operation = _pulses(edges, "CRIT"), _pulses(edges, "OP")
+    frames = find_frames(edges, core_hz)
+    start, end = frames.start, frames.end
+    toggles = _toggles(edges, frames)
+    operation = pulses(edges, "OP")
     return Wire(
         edges=edges,
         core_hz=core_hz,
         start_frame=start,
         end_frame=end,
-        clock=None if start is None else vectorised.fit_clock(start, end, core_hz, edges.samplerate_hz),
-        opening=_opening(edges, start, calibration_span),
+        clock=None if start is None else fit_clock(start, end, core_hz, edges.samplerate_hz),
+        opening=_opening(edges, frames, toggles),
         closing=_closing(edges, end),
-        run=edges if end is None else edges.until(int(end[-1]) + 1),
-        operations=_without_closing_window(windows, operation, end),
-        critical=critical,
+        until_end=edges if end is None else edges.until(int(end[-1]) + 1),
+        windows=_windows(toggles, end, operation),
+        critical=pulses(edges, "CRIT"),
         operation=operation,
     )
 
 
-def _frames(edges: EdgeList, core_hz: int) -> tuple[Samples | None, Samples | None]:
-    found = vectorised.frames(edges, core_hz, edges.samplerate_hz)
-    return found.start, found.end
+def _toggles(edges: EdgeList, frames: Frames) -> Samples:
+    """The edges of SYNC between the frames, int64[n]; none where there is no start frame."""
+    if frames.start is None:
+        return np.empty(0, dtype=np.int64)
+    toggles = edges.transitions("SYNC").sample
+    limit = edges.total_samples if frames.end is None else frames.end[0]
+    between: Samples = toggles[(toggles > frames.start[-1]) & (toggles < limit)]
+    return between
 
 
-def _pulses(edges: EdgeList, channel: str) -> PulseTrain:
-    found = vectorised.pulses(edges, channel)
-    return PulseTrain(found.start, found.end)
+def _windows(toggles: Samples, end_frame: Samples | None, operation: PulseTrain) -> Windows:
+    """The windows between `toggles`, of which the end frame closes the last."""
+    if end_frame is None or not len(toggles):
+        return Windows(toggles[:-1], toggles[1:])
+    windows = Windows(toggles, np.append(toggles[1:], end_frame[0]))
+    # After an odd number of operations the last edge only brings SYNC low.
+    if len(operation.starting_within(int(windows.start[-1]), int(windows.end[-1]))):
+        return windows
+    return Windows(windows.start[:-1], windows.end[:-1])
 
 
-def _opening(edges: EdgeList, start_frame: Samples | None, span: tuple[int, int]) -> Calibration:
-    """Common pulses, start frame, sections. Before this run's pulses may lie those of an earlier reset."""
-    begin = 0 if start_frame is None else int(start_frame[0])
-    pulses = {channel: _pulses(edges, channel) for channel in COMMON_CHANNELS}
+def _opening(edges: EdgeList, frames: Frames, toggles: Samples) -> Calibration:
+    """At the start: common pulses, start frame, sections.
+
+    Common pulses of an earlier reset may precede those of this run.
+    """
+    begin = 0 if frames.start is None else int(frames.start[0])
+    sections_span = _sections_span(edges, frames, toggles)
+    trains = {channel: pulses(edges, channel) for channel in COMMON_CHANNELS}
     return Calibration(
-        sections={channel: pulses[channel].between(*span) for channel in ("CRIT", "OP")},
+        sections={channel: trains[channel].starting_within(*sections_span) for channel in MARKED_CHANNELS},
         common={
-            channel: train.between(0, begin).numbers(-COMMON_PULSES, None)
-            for channel, train in pulses.items()
+            channel: train.starting_within(0, begin).numbered(-COMMON_PULSES, None)
+            for channel, train in trains.items()
         },
     )
+
+
+def _sections_span(edges: EdgeList, frames: Frames, toggles: Samples) -> tuple[int, int]:
+    """The samples from the start frame to the first operation; none without a start frame."""
+    if frames.start is None:
+        return 0, 0
+    if len(toggles):
+        return int(frames.start[-1]), int(toggles[0])
+    return int(frames.start[-1]), edges.total_samples if frames.end is None else int(frames.end[0])
 
 
 def _closing(edges: EdgeList, end_frame: Samples | None) -> Calibration:
-    """End frame, sections, common pulses."""
+    """At the end: end frame, sections, common pulses."""
     begin = edges.total_samples if end_frame is None else int(end_frame[-1])
-    after = {
-        channel: _pulses(edges, channel).between(begin, edges.total_samples) for channel in COMMON_CHANNELS
+    trains = {
+        channel: pulses(edges, channel).starting_within(begin, edges.total_samples)
+        for channel in COMMON_CHANNELS
     }
-    sections = {channel: after[channel].numbers(None, SECTIONS_PER_END) for channel in ("CRIT", "OP")}
     return Calibration(
-        sections,
-        {
-            channel: train.numbers(SECTIONS_PER_END if channel in sections else None, None)
-            for channel, train in after.items()
+        sections={channel: trains[channel].numbered(None, SECTIONS_PER_END) for channel in MARKED_CHANNELS},
+        common={
+            channel: train.numbered(SECTIONS_PER_END if channel in MARKED_CHANNELS else None, None)
+            for channel, train in trains.items()
         },
     )
-
-
-def _windows(
-    edges: EdgeList, start_frame: Samples | None, end_frame: Samples | None
-) -> tuple[Windows, tuple[int, int]]:
-    """The windows between the frames, and the span of samples in which the calibration pulses lie."""
-    if start_frame is None:
-        nothing = np.empty(0, dtype=np.int64)
-        return Windows(nothing, nothing), (0, 0)
-    limit = edges.total_samples if end_frame is None else int(end_frame[0])
-    toggles = edges.transitions("SYNC").sample
-    toggles = toggles[(toggles > start_frame[-1]) & (toggles < limit)]
-    borders = toggles if end_frame is None else np.append(toggles, limit)
-    calibration_end = int(toggles[0]) if len(toggles) else limit
-    return Windows(borders[:-1], borders[1:]), (int(start_frame[-1]), calibration_end)
-
-
-def _without_closing_window(windows: Windows, operation: PulseTrain, end_frame: Samples | None) -> Windows:
-    """Leaves out what follows the edge that brings SYNC low after an odd number of operations."""
-    if end_frame is None or not len(windows):
-        return windows
-    if len(operation.between(int(windows.start[-1]), int(windows.end[-1])).start):
-        return windows
-    return Windows(windows.start[:-1], windows.end[:-1])

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from pydantic import Field
 
+from capture.files.documents import Table
 from capture.files.errors import CaptureError, first_line
+from capture.run_folder.tables import read_metadata, write_table
 
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
-SCHEMA = 1
+"""In the order of their numbers (docs/SPEC.md, section 1)."""
+MARKED_CHANNELS = ("CRIT", "OP")
+"""Driven by the firmware's markers, each with a read of DWT: wire and DWT see the same section."""
 
-_METADATA_KEY = "tailscope"
-_PARQUET_SCHEMA = pl.Schema({"sample": pl.Int64, "word": pl.UInt8})
-# A small hostile file can state billions of equal rows; 2**28 of them are 2.4 GB, beyond any capture.
-_MOST_ROWS = 1 << 28
+NS_PER_S = 1_000_000_000
+
+Schema = Literal[1]
+SCHEMA: Schema = 1
+
+_COLUMNS = pl.Schema({"sample": pl.Int64, "word": pl.UInt8})
+# A small hostile file can state billions of equal rows. 2**28 rows are 2.4 GB, beyond any capture.
+_ROWS_MAX = 1 << 28
 
 Samples = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint8]
@@ -28,7 +36,7 @@ Levels = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Transitions:
-    """The edges of one channel: `sample` int64[m], increasing; `level` bool[m] from that sample on."""
+    """The edges of a channel: `sample` int64[m], increasing, and the `level` bool[m] from it on."""
 
     sample: Samples
     level: Levels
@@ -38,10 +46,12 @@ class Transitions:
 class EdgeList:
     """What the wire showed, without loss.
 
-    `sample` int64[n] strictly increases from 0; `word` uint8[n] holds the levels from that sample on, bit i
-    being channel i of `channels`. The first row is sample 0 with the initial levels, each later row differs
-    from the one before. `total_samples` counts the samples of the capture. A capture that ended before its
-    first sample has no rows and a total of 0. Raises CaptureError where any of this does not hold.
+    `sample` int64[n] strictly increases from 0. `word` uint8[n] holds the levels from that sample
+    on: bit i is channel i of `channels`. The first row is sample 0 with the initial levels. Each
+    later row has another word than the one before. `total_samples` counts the samples of the
+    capture. A capture that ended before its first sample has no rows and a total of 0.
+
+    Raises CaptureError where any of this does not hold.
     """
 
     sample: Samples
@@ -67,8 +77,16 @@ class EdgeList:
             and np.array_equal(self.word, other.word)
         )
 
+    @property
+    def sample_ns(self) -> float:
+        """How long a sample lasts, at the nominal samplerate."""
+        return NS_PER_S / self.samplerate_hz
+
     def initial_level(self, channel: str) -> bool:
-        """The level of `channel` at sample 0; low for a capture without samples."""
+        """The level of `channel` at sample 0; low where the capture has no samples.
+
+        Raises CaptureError where there is no such channel, as transitions() does.
+        """
         bit = self._bit(channel)
         return bool(self.word[:1].any() and self.word[0] >> bit & 1)
 
@@ -79,7 +97,7 @@ class EdgeList:
         return Transitions(self.sample[row], level[row])
 
     def until(self, total_samples: int) -> EdgeList:
-        """The first `total_samples` samples of the capture, at most all."""
+        """The first `total_samples` samples of the capture, or all where it has fewer."""
         total = min(total_samples, self.total_samples)
         rows = int(np.searchsorted(self.sample, total))
         return EdgeList(self.sample[:rows], self.word[:rows], self.samplerate_hz, total, self.channels)
@@ -90,37 +108,48 @@ class EdgeList:
         return self.channels.index(channel)
 
     def write_parquet(self, path: Path) -> None:
-        """Write `edges.parquet` (docs/SPEC.md, section 5). Equal edge lists give equal bytes."""
+        """Writes `edges.parquet`. Equal edge lists give equal bytes."""
         description = {
             "schema": SCHEMA,
             "samplerate_hz": self.samplerate_hz,
             "total_samples": self.total_samples,
             "channels": list(self.channels),
         }
-        pl.DataFrame({"sample": self.sample, "word": self.word}, schema=_PARQUET_SCHEMA).write_parquet(
-            path,
-            compression="zstd",
-            compression_level=3,
-            statistics=False,
-            row_group_size=1 << 20,
-            metadata={_METADATA_KEY: json.dumps(description, separators=(",", ":"))},
-        )
+        frame = pl.DataFrame({"sample": self.sample, "word": self.word}, schema=_COLUMNS)
+        write_table(path, frame, description, statistics=False, row_group_size=1 << 20)
+
+
+class _Description(Table):
+    """The metadata of `edges.parquet`. EdgeList checks the values."""
+
+    schema_: Annotated[Schema, Field(alias="schema")]
+    samplerate_hz: int
+    total_samples: int
+    channels: Annotated[tuple[str, ...], Field(strict=False)]
 
 
 def read_parquet(path: Path) -> EdgeList:
-    """Read `edges.parquet`. Raises CaptureError for a file that is missing, damaged or not an edge list."""
+    """Reads `edges.parquet`.
+
+    Raises CaptureError for a file that is missing, damaged or not an edge list.
+    """
+    rows = _read_rows(path)
+    description = read_metadata(path, _Description, CaptureError)
     try:
-        description = _description(pl.read_parquet_metadata(path).get(_METADATA_KEY))
-        frame = _rows(path)
         return EdgeList(
-            frame["sample"].to_numpy(),
-            frame["word"].to_numpy(),
-            description["samplerate_hz"],
-            description["total_samples"],
-            tuple(description["channels"]),
+            rows["sample"].to_numpy(),
+            rows["word"].to_numpy(),
+            description.samplerate_hz,
+            description.total_samples,
+            description.channels,
         )
     except CaptureError as error:
-        raise CaptureError(f"{path} is not a usable edge list: {error}") from None
+        raise _unusable(path, str(error)) from None
+
+
+def _read_rows(path: Path) -> pl.DataFrame:
+    try:
+        return _checked_rows(path)
     except FileNotFoundError:
         raise CaptureError(f"{path} does not exist; name a run folder that holds edges.parquet.") from None
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -129,39 +158,28 @@ def read_parquet(path: Path) -> EdgeList:
         ) from None
 
 
-def _rows(path: Path) -> pl.DataFrame:
+def _checked_rows(path: Path) -> pl.DataFrame:
     lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-    if lazy.collect_schema() != _PARQUET_SCHEMA:
-        raise CaptureError("its columns are not sample Int64 and word UInt8.")
+    if lazy.collect_schema() != _COLUMNS:
+        raise _unusable(path, "its columns are not sample Int64 and word UInt8.")
     rows = lazy.select(pl.len()).collect().item()
-    if rows > _MOST_ROWS:
-        raise CaptureError(f"it states {rows} rows, more than the {_MOST_ROWS} that are accepted.")
+    if rows > _ROWS_MAX:
+        raise _unusable(path, f"it states {rows} rows, more than the {_ROWS_MAX} that are accepted.")
     frame = lazy.collect()
     if any(frame.null_count().row(0)):
-        raise CaptureError("it has nulls among its samples or words.")
+        raise _unusable(path, "it has nulls among its samples or words.")
     return frame
 
 
-def _description(text: str | None) -> dict[str, Any]:
-    """The JSON of the metadata key, its types checked; the values are checked by EdgeList."""
-    if text is None:
-        raise CaptureError("its metadata has no key 'tailscope'.")
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        raise CaptureError("its metadata is not JSON.") from None
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-        raise CaptureError(f"its schema is not {SCHEMA}, the only one this version reads.")
-    if not all(type(found.get(key)) is int for key in ("samplerate_hz", "total_samples")):
-        raise CaptureError("its samplerate_hz or total_samples is not a whole number.")
-    names = found.get("channels")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise CaptureError("its channels are not a list of names.")
-    return found
+def _unusable(path: Path, complaint: str) -> CaptureError:
+    return CaptureError(f"{path} is not a usable edge list: {complaint}")
 
 
 def _frozen(values: npt.NDArray[Any], dtype: type[np.integer[Any]]) -> npt.NDArray[Any]:
-    """A read-only copy of one-dimensional whole numbers, each of which fits `dtype`."""
+    """A read-only copy of `values` as `dtype`.
+
+    Raises CaptureError unless they are one-dimensional whole numbers that fit it.
+    """
     given = np.asarray(values)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise CaptureError("Samples and words must be one-dimensional rows of whole numbers.")

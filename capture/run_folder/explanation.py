@@ -1,6 +1,6 @@
 """What is known of a run's worst sample: explain/<quantity>.json (docs/SPEC.md, section 8).
 
-`./lab explain` writes it, the dashboard reads it; nobody else spells its keys.
+`./lab explain` writes it and the dashboard reads it. The keys are spelled here and nowhere else.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ from pydantic import Field, RootModel
 
 from capture.files.documents import DocumentError, Table, read_json
 from capture.files.errors import TailscopeError
-from capture.run_folder.manifest import Maximum
+from capture.run_folder.manifest import Count, Maximum
 
 FOLDER = "explain"
 """Where in a run folder the explanations are."""
 
 BYTES_MAX = 4 << 20
 
-Count = Annotated[int, Field(ge=0)]
 Edge = Annotated[list[Count], Field(min_length=2, max_length=2)]
 
 
 class Window(Table):
-    """The waveform around the sample: rows of sample and levels, the first at first_sample."""
+    """The waveform around the sample: rows of sample and word, the first at `first_sample`."""
 
     first_sample: Count
     end_sample: Count
@@ -32,7 +31,7 @@ class Window(Table):
 
 
 class Moment(Table):
-    """The instant at which the stack was looked at, in samples of the capture and in cycles of the replay."""
+    """When the stack was looked at: in samples of the capture, and in cycles of the replay."""
 
     sample: Count
     cycle: Count
@@ -47,7 +46,7 @@ class Frame(Table):
 
 
 class Total(Table):
-    """What one function, or one instruction, took of the sample, without what it called."""
+    """What a function, or an instruction, took of the sample, without what it called."""
 
     name: str
     executions: Count
@@ -56,9 +55,9 @@ class Total(Table):
 
 
 class Piece(Table):
-    """`bytes` of the region from `offset` on: a block with its header, or what is known of it.
+    """A piece of the region, `bytes` long from `offset` on: a block with its header, or a gap.
 
-    `what` is live, free, or unknown: free, or the allocator's own.
+    `what` is live, free, or unknown. An unknown piece is free or the allocator's own.
     """
 
     offset: Count
@@ -67,7 +66,10 @@ class Piece(Table):
 
 
 class HeapMap(Table):
-    """The region from its first byte to its last. `note` says how it was read, and what cannot be told."""
+    """The region, from its first byte to its last.
+
+    `note` says how it was read, and what cannot be told.
+    """
 
     region_bytes: Count
     pieces: list[Piece]
@@ -75,7 +77,7 @@ class HeapMap(Table):
 
 
 class Told(Table):
-    """What wire and records tell of the worst sample, on any board; `maximum` is that of run.json."""
+    """What wire and records tell of the worst sample, on any board; `maximum` is run.json's."""
 
     version: Literal[1] = Field(alias="schema")
     quantity: str
@@ -98,7 +100,7 @@ class Told(Table):
 
 
 class Unreplayed(Told):
-    """The run cannot be repeated to the cycle; `unknown` says in sentences what is therefore not known."""
+    """The run cannot be repeated to the cycle; sentences in `unknown` say what that leaves open."""
 
     replayed: Literal[False]
 
@@ -120,9 +122,9 @@ Explanation = Unreplayed | Replayed
 
 
 class _File(RootModel[Annotated[Explanation, Field(discriminator="replayed")]]):
-    """Either kind; which one, the file says itself."""
+    """Either kind. The file says itself which."""
 
 
 def read(path: Path, error: type[TailscopeError] = DocumentError) -> Explanation:
-    """The explanation in the file at `path`. Raises `error` with one sentence that names line and key."""
+    """Reads the explanation at `path`. Raises `error`, with a sentence that names line and key."""
     return read_json(path, _File, error, remedy="explain the run again", most_bytes=BYTES_MAX).root

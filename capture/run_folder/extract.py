@@ -1,4 +1,4 @@
-"""Edges out of a stream of samples, in memory bounded by the edges and not by the samples."""
+"""Finds the edges in a stream of samples. The memory grows with the edges, not with the samples."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ import numpy as np
 from capture.files.errors import CaptureError
 from capture.run_folder.edges import CHANNELS, EdgeList, Levels, Samples, Words
 
-# 2**25 edges are 300 MB. A run of the bench has some 10**5; a floating input gets here within a second.
+# 2**25 edges are 300 MB. A run of the bench has some 10**5. A floating input has more within a
+# second.
 MOST_EDGES = 1 << 25
 
-# The comparisons of one block stay within the second-level cache.
+# What is compared at a time stays within the second-level cache.
 _BLOCK_SAMPLES = 1 << 18
-# With more than one changed word in this many, comparing bytes is faster than looking into the changed words.
+# Where more than one word in this many has changed, comparing bytes is faster than looking into
+# them.
 _DENSE_DIVISOR = 8
 
 
 class EdgeExtractor:
     """Collects the edges of 8-bit samples that arrive in pieces of any size.
 
-    `device_bits[i]` is the bit of a sample that carries channel i; other bits are dropped, and so are the
-    edges that occur only on them. By default channel i is bit i.
+    `device_bits[i]` is the bit of a sample that carries channel i; by default it is bit i. Other
+    bits are dropped, and so are the edges that occur on them alone. `edges` and `total_samples`
+    count what came so far. Raises CaptureError unless each channel has a bit of its own.
     """
 
     def __init__(
@@ -44,7 +47,10 @@ class EdgeExtractor:
         self.total_samples = 0
 
     def feed(self, buffer: bytes | bytearray | memoryview) -> None:
-        """Take the next samples, one byte each. Raises CaptureError once the edges exceed `most_edges`."""
+        """Takes the next samples, one byte each.
+
+        Raises CaptureError once there are more edges than `most_edges`; what came is kept.
+        """
         samples = np.frombuffer(buffer, np.uint8)
         for start in range(0, samples.size, _BLOCK_SAMPLES):
             self._take(samples[start : start + _BLOCK_SAMPLES])
@@ -81,7 +87,7 @@ class EdgeExtractor:
             )
 
     def _append(self, position: Samples, block: Words) -> None:
-        """Keep those changes of the device's bits that are changes of the channels."""
+        """Keeps the changes at `position` that are changes of the channels, not of other bits."""
         word = self._word_of[block[position]]
         before = np.concatenate((np.array([self._last_word], np.uint8), word[:-1]))
         kept = word != before
@@ -94,8 +100,8 @@ class EdgeExtractor:
 def changes(previous: int, block: Words) -> Samples:
     """Positions in `block` (uint8[n], n ≥ 1) of the bytes that differ from the one before them.
 
-    `previous` is the byte before the first. Quiet stretches are compared as 64-bit words, each with the word
-    one byte later: they are equal exactly when nothing changes among these nine bytes.
+    `previous` is the byte before the first. Quiet stretches are compared in 64-bit words, each with
+    the word that begins one byte later. The two are equal exactly when all nine bytes are.
     """
     words = (block.size - 1) // 8
     earlier = np.frombuffer(block, np.uint64, words)

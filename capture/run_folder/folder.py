@@ -1,12 +1,13 @@
-"""Run folders: each file is written whole or not at all, run.json last (docs/SPEC.md, section 5)."""
+"""Run folders: their names, and files written whole or not at all (docs/SPEC.md, section 5)."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from capture.files.errors import CaptureError
 from capture.files.whole import why, write_bytes, write_whole
@@ -21,6 +22,26 @@ SERIAL_LOG = "uart.log"
 COUNTS = "counts.csv"
 PLAN = "plan.parquet"
 
+_NAME = re.compile(r"\d{8}T\d{6}Z-(?P<scenario>.+)-(?P<allocator>[^-]+)-(?P<board>[^-]+?)(-\d+)?")
+
+
+class RunName(NamedTuple):
+    """What the name of a run folder tells of its run, beside the time."""
+
+    scenario: str
+    allocator: str
+    board: str
+
+    def at(self, time: datetime) -> str:
+        """The name of the folder of a run that began at `time` (UTC)."""
+        return f"{time:%Y%m%dT%H%M%SZ}-{self.scenario}-{self.allocator}-{self.board}"
+
+    @classmethod
+    def of(cls, folder: Path) -> RunName | None:
+        """What the name of `folder` tells; None where it is not that of a run folder."""
+        found = _NAME.fullmatch(folder.resolve().name)
+        return cls(found["scenario"], found["allocator"], found["board"]) if found else None
+
 
 class RunFolder:
     """A folder that is being filled; `path` is where."""
@@ -30,8 +51,12 @@ class RunFolder:
 
     @classmethod
     def create(cls, runs: Path, time: datetime, scenario: str, allocator: str, board: str) -> RunFolder:
-        """Creates the folder of a run that began at `time` (UTC) in `runs`. Raises CaptureError."""
-        name = f"{time:%Y%m%dT%H%M%SZ}-{scenario}-{allocator}-{board}"
+        """Creates the folder of a run that began at `time` (UTC) in `runs`.
+
+        Where the name is taken, -2, -3… is added to it. Raises CaptureError where it cannot be
+        made.
+        """
+        name = RunName(scenario, allocator, board).at(time)
         try:
             runs.mkdir(parents=True, exist_ok=True)
             return cls(_first_free(runs, name))
@@ -43,7 +68,7 @@ class RunFolder:
         write_bytes(self.path / name, content)
 
     def write_json(self, name: str, content: dict[str, Any]) -> None:
-        """Writes `content` as JSON; NaN and infinity are refused, since JSON has none."""
+        """Writes `content` as JSON. Raises WriteError, and ValueError for NaN and infinity."""
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
         self.write_bytes(name, text.encode() + b"\n")
 

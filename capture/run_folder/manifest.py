@@ -1,6 +1,7 @@
 """run.json: what ran, what came out, and whether it may be believed (docs/SPEC.md, section 5).
 
-Its structure is written down here and nowhere else: what a run writes and what a report reads is one model.
+Its structure is written down here and nowhere else. What a run writes and what a report reads is
+one model.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from analysis.metrology.quantiles import Number, Summary
 from capture.files.documents import Table, read_json
 from capture.files.errors import RunError
+from capture.run_folder.edges import NS_PER_S
 from capture.run_folder.quantities import KEYS
 
-SCHEMA = 2
-MANIFEST_BYTES_MAX = 16 * 1024 * 1024
+Schema = Literal[2]
+SCHEMA: Schema = 2
 REMEDY = "restore the file or decode the run again (./lab redecode)"
 
 # PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1).
@@ -29,8 +31,7 @@ Verdict = Literal["complete", "truncated", "inconclusive"]
 ProbesSource = Literal["records", "counted by the virtual board", "no search loop", "not counted"]
 Count = Annotated[int, Field(ge=0)]
 
-
-# JSON has lists and objects only: these become what they stand for, their parts as strict as ever.
+# JSON has lists where these have tuples. The lists become tuples, and their parts stay strict.
 Ends = Annotated[tuple[Number, Number], Field(strict=False)]
 Sentences = Annotated[tuple[str, ...], Field(strict=False)]
 
@@ -38,8 +39,9 @@ Sentences = Annotated[tuple[str, ...], Field(strict=False)]
 class ToolReport(Table):
     """What the tools did, apart from the data they brought.
 
-    `asked_samples` were asked of the analyzer. `losses` are sentences on what a tool did not deliver,
-    `oddities` on what it said or did unexpectedly.
+    `asked_samples` is how many the analyzer was asked for. `losses` are sentences on what a tool
+    did not deliver, `oddities` sentences on what it unexpectedly said or did. `interrupted` is by
+    Ctrl-C.
     """
 
     asked_samples: Count
@@ -49,7 +51,7 @@ class ToolReport(Table):
 
 
 class Stimulus(Table):
-    """As the plan had it, times in ticks of the core clock."""
+    """The stimulus of the plan, its periods in ticks of the core clock."""
 
     mode: str
     period_ticks: Count
@@ -58,7 +60,7 @@ class Stimulus(Table):
 
 
 class Firmware(Table):
-    """What was loaded, and what it said of itself at its start; null where it said nothing."""
+    """The firmware that was loaded, and what it said of itself at its start, null if nothing."""
 
     elf_sha256: str
     kernel: str | None
@@ -70,7 +72,7 @@ class Firmware(Table):
 
 
 class Counts(Table):
-    """Operations by what became of them."""
+    """How many operations there were, by what became of them."""
 
     operations: Count
     allocations: Count
@@ -88,7 +90,10 @@ class Term(Table):
 
 
 class ErrorBudget(Table):
-    """A value is true to plus or minus `total`; `overhead` is the part of it that is the bench's own."""
+    """How wrong a quantity may be: it is true to plus or minus `total`.
+
+    `overhead` is the part of the value that is the bench's own.
+    """
 
     resolution: Term
     clock: Term
@@ -98,7 +103,10 @@ class ErrorBudget(Table):
 
 
 class Intervals(Table):
-    """The interval of each percentile; `independence_p` is small where the samples hang together."""
+    """The interval of each percentile, null where there is none.
+
+    `independence_p` is small where the samples depend on each other.
+    """
 
     median: Ends | None = None
     p90: Ends | None = None
@@ -109,13 +117,13 @@ class Intervals(Table):
 
     @property
     def known(self) -> dict[str, tuple[Number, Number]]:
-        """Those that there are, by percentile."""
+        """The intervals that there are, by the name of the percentile."""
         every = {name: getattr(self, name) for name in Intervals.model_fields if name != "independence_p"}
         return {name: ends for name, ends in every.items() if ends is not None}
 
 
 class IntervalsOfEach(Table):
-    """`refused` is the sentence why there are none."""
+    """The intervals of each quantity; `refused` is null, or the sentence why there are none."""
 
     confidence: Number
     refused: str | None
@@ -125,8 +133,8 @@ class IntervalsOfEach(Table):
 class Maximum(Table):
     """The first of the greatest samples, and how many are as great.
 
-    The operation's fields are null where a stimulus fell outside of all; those of the stimulus are there
-    for an interrupt only.
+    The fields of the operation are null where a stimulus fell outside all operations. Those of the
+    stimulus, from `sample` on, are there for an interrupt only.
     """
 
     value: Number
@@ -165,7 +173,7 @@ class Curve(Table):
 
 
 class Sweep(Table):
-    """Latency against phase, curve by curve."""
+    """What came out of a sweep, curve by curve."""
 
     lead_ns: Number | None
     allowed_ns: Number | None
@@ -173,14 +181,14 @@ class Sweep(Table):
 
 
 class Baseline(Table):
-    """What a quantity shows with nothing to measure: the median of `n`."""
+    """What a quantity shows where there is nothing to measure: the median of `n` values."""
 
     value: Number
     n: Count
 
 
 class SectionBound(BaseModel):
-    """The most that a critical section can take without interrupts, from the machine code."""
+    """The most that a critical section can take without interrupts, from its machine code."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
 
@@ -191,7 +199,7 @@ class SectionBound(BaseModel):
 
 
 class Bound(Table):
-    """A bound beside the longest section that was seen."""
+    """A bound beside the longest section that the run showed."""
 
     instructions: Count | None
     cycles: Count | None
@@ -203,7 +211,7 @@ class Bound(Table):
 
 
 class Skew(Table):
-    """How far a channel lies behind the reference, in samples."""
+    """How much later than STIM a channel is seen, in samples."""
 
     mean: Number
     least: Number
@@ -211,7 +219,7 @@ class Skew(Table):
 
 
 class Calibration(Table):
-    """What the markers cost, and how steadily."""
+    """What the markers cost, how steady that is, and what the calibration pulses rest on."""
 
     critical_wire_minus_dwt_cycles: int | None
     operation_wire_minus_dwt_cycles: int | None
@@ -244,7 +252,7 @@ class Clock(Table):
 
 
 class Tick(Table):
-    """The kernel's tick, and how many answers it may have delayed."""
+    """The kernel's tick, and how many answers its handler may have delayed."""
 
     period_cycles: Count
     handler_cycles: Count
@@ -264,7 +272,7 @@ class Agreement(Table):
 
 
 class Interrupts(Table):
-    """Stimuli and answers, of the wire and of the firmware."""
+    """Stimuli and answers as the wire shows them, and as the firmware counted them."""
 
     stimuli: Count
     answered: Count
@@ -286,8 +294,8 @@ class Serial(Table):
     end_record: bool
 
 
-class Loaded(BaseModel):
-    """The firmware as the bench knew it."""
+class LoadedFirmware(BaseModel):
+    """The firmware that the bench loaded."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
 
@@ -295,9 +303,12 @@ class Loaded(BaseModel):
 
 
 class Manifest(Table):
-    """The whole of run.json. In the file the statistics stand at the top, each under its quantity's key."""
+    """The whole of run.json.
 
-    schema_: Annotated[Literal[2], Field(alias="schema")]
+    In the file the statistics stand at the top, each under the key of its quantity.
+    """
+
+    schema_: Annotated[Schema, Field(alias="schema")]
     scenario: str
     parameters: dict[str, int | str]
     ramp: bool
@@ -343,18 +354,18 @@ class Manifest(Table):
     @property
     def resolution_ns(self) -> float:
         """One sample: a width or latency on the wire is known to plus or minus this."""
-        return 1e9 / self.samplerate_hz
+        return NS_PER_S / self.samplerate_hz
 
     @property
     def accelerated(self) -> bool:
-        """False if FLASH_ACR says that prefetch and both caches were off."""
+        """False if FLASH_ACR tells that prefetch and both caches were off."""
         acr = self.firmware.flash_acr
         known = acr is not None and re.fullmatch(r"[0-9A-Fa-f]{1,8}", acr)
         return not known or bool(int(str(acr), 16) & ACCELERATOR_BITS)
 
     @property
     def configuration(self) -> str:
-        """The allocator and what of its build is not as usual: lock, knobs, flash accelerator (ART)."""
+        """The allocator and what is not as usual: lock, knobs, flash accelerator (ART)."""
         words = [self.allocator]
         words += [self.locking] if self.locking not in (None, "basepri") else []
         words += [f"{name}={value}" for name, value in self.turned_knobs.items()]
@@ -368,7 +379,7 @@ class Manifest(Table):
 
     @property
     def sweep_bounds(self) -> tuple[tuple[str, float], ...]:
-        """Of each curve its label, and critical section plus entry in ns; none where not known."""
+        """Each curve's label, and its critical section plus entry in ns, where both are known."""
         return tuple(
             (str(curve.label), float(curve.critical_ns) + curve.entry_ns)
             for curve in (self.sweep.curves if self.sweep else ())
@@ -377,7 +388,7 @@ class Manifest(Table):
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Manifest:
-        """From what a run found, as plain values. Raises ValidationError where it is no run.json."""
+        """The manifest of plain values. Raises ValidationError where they are no run.json."""
         return cls.model_validate_json(json.dumps(values))
 
     def as_json(self) -> dict[str, Any]:
@@ -392,7 +403,7 @@ class Manifest(Table):
     @model_validator(mode="before")
     @classmethod
     def _lift_statistics(cls, values: Any) -> Any:
-        """Gathers the statistics, which stand at the top of the file."""
+        """Gathers the statistics from the top of the file."""
         if not isinstance(values, Mapping) or "statistics" in values:
             return values
         rest = {key: value for key, value in values.items() if key not in KEYS}
@@ -400,8 +411,10 @@ class Manifest(Table):
 
 
 class Origin(BaseModel):
-    """What only the bench knew of a run and its observation does not tell: all that decoding it again
-    takes from run.json, of this version's schema or the one before.
+    """What only the bench knew of a run, and what was observed does not tell.
+
+    Decoding a run again takes this from run.json, and nothing else. The file may have this
+    version's schema or the one before.
     """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
@@ -412,7 +425,7 @@ class Origin(BaseModel):
     analyzer: str
     parameters: dict[str, int | str]
     seed: int | None
-    firmware: Loaded
+    firmware: LoadedFirmware
     tools: dict[str, str]
     tool_report: ToolReport
     bounds: dict[str, SectionBound] = {}
@@ -428,10 +441,10 @@ class Origin(BaseModel):
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Reads and checks one run.json. Raises RunError."""
-    return read_json(path, Manifest, RunError, remedy=REMEDY, most_bytes=MANIFEST_BYTES_MAX)
+    """Reads and checks a run.json. Raises RunError where it is missing, damaged or not one."""
+    return read_json(path, Manifest, RunError, remedy=REMEDY)
 
 
 def read_origin(path: Path) -> Origin:
-    """Reads what decoding again takes from run.json. Raises RunError."""
-    return read_json(path, Origin, RunError, remedy=REMEDY, most_bytes=MANIFEST_BYTES_MAX)
+    """Reads what decoding the run again takes of run.json. Raises RunError, as read_manifest."""
+    return read_json(path, Origin, RunError, remedy=REMEDY)

@@ -1,4 +1,4 @@
-"""The quantities that a run is summed up in: which rows each is of, in which words and unit it is shown."""
+"""The quantities that a run is summed up in: of each its rows, its key, its words, its unit."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Literal, TypeVar
 
 import polars as pl
 
+from capture.run_folder.records import ALLOCATION_KINDS
+
 T = TypeVar("T")
 
-_ALLOCATIONS = pl.col("measured") & pl.col("kind").is_in(["A", "O"])
+_ALLOCATIONS = pl.col("measured") & pl.col("kind").is_in(ALLOCATION_KINDS)
 _FREES = pl.col("measured") & (pl.col("kind") == "F")
 _STIMULI = ~pl.col("control")
 _CONTROLS = pl.col("control")
@@ -20,9 +22,11 @@ _SECTION = ("CRIT", "CRIT")
 
 @dataclass(frozen=True)
 class Quantity:
-    """`key` names it in run.json, its unit included. `rows` of `table` have it in `column`.
+    """One quantity of a run.
 
-    `interval` are the channels of the edges that begin and end it, for what is read off the wire.
+    `key` names it in run.json, its unit included; `words` name it to a reader. The rows of `table`
+    that `rows` selects have it in `column`. What is read off the wire has an `interval`: the
+    channels of the edges at which it begins and ends.
     """
 
     key: str
@@ -33,8 +37,13 @@ class Quantity:
     column: str
     interval: tuple[str, str] | None = None
 
+    @property
+    def counted(self) -> bool:
+        """Whether it is a bare number, neither cycles nor time."""
+        return not self.unit
+
     def samples(self, operations: pl.DataFrame, interrupts: pl.DataFrame) -> pl.DataFrame:
-        """The rows that have the quantity, in the order of time."""
+        """The rows that have the quantity: those of `rows` where `column` is not null, in order."""
         table = operations if self.table == "operations" else interrupts
         return table.filter(self.rows).drop_nulls(self.column)
 
@@ -95,10 +104,10 @@ QUANTITIES = (
 KEYS = tuple(quantity.key for quantity in QUANTITIES)
 
 
-def of_each(
-    operations: pl.DataFrame, interrupts: pl.DataFrame, found: Callable[[Quantity, pl.DataFrame], T]
+def by_quantity(
+    operations: pl.DataFrame, interrupts: pl.DataFrame, compute: Callable[[Quantity, pl.DataFrame], T]
 ) -> dict[str, T]:
-    """`found` of each quantity and its samples, by key."""
+    """What `compute` makes of each quantity and its samples, by key."""
     return {
-        quantity.key: found(quantity, quantity.samples(operations, interrupts)) for quantity in QUANTITIES
+        quantity.key: compute(quantity, quantity.samples(operations, interrupts)) for quantity in QUANTITIES
     }

@@ -1,7 +1,7 @@
-"""The firmware's records: lines of ASCII with a checksum each (docs/SPEC.md, section 4).
+"""The firmware's records: lines of ASCII, each with a checksum (docs/SPEC.md, section 4).
 
-Nothing that arrives is dropped in silence: a line that cannot be read is kept with the reason, and the
-bytes after the last newline are kept as the cut line they are.
+Nothing that arrives is dropped in silence. A line that cannot be read is kept with the reason, and
+the bytes after the last newline are kept as a line that was cut off.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from typing import TypeVar
 
 FORMAT_VERSION = 3
 LINE_LIMIT_BYTES = 128
-
 CRC_INITIAL = 0xFFFF
+
+# What became of an operation: allocated, out of memory, freed, nothing to free, free refused,
+# called.
+OPERATION_KINDS = ("A", "O", "F", "N", "E", "K")
+ALLOCATION_KINDS = ("A", "O")
 
 
 @dataclass(frozen=True, slots=True)
 class Boot:
-    """First record of a run: what was built and what the heap looked like before it."""
+    """First record of a run: what was built, and the heap before the first operation."""
 
     version: int
     allocator: str
@@ -35,14 +39,14 @@ class Boot:
 
     @property
     def knob_values(self) -> dict[str, str]:
-        """The knobs of the allocator's build, by name; the record has them as NAME=VALUE/NAME=VALUE."""
+        """The knobs of the allocator's build, by name. The record has NAME=VALUE/NAME=VALUE."""
         words = (word.partition("=") for word in self.knobs.split("/"))
         return {name: value for name, separator, value in words if separator}
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """DWT and TIM5 over the same interval: the evidence that the cycle counter counts."""
+    """DWT and TIM5 over one interval: the evidence that the cycle counter counts."""
 
     dwt_cycles: int
     timer_ticks: int
@@ -62,7 +66,7 @@ class PlanRecord:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRecord:
-    """One empty marked section on `channel` (CRIT or OP), as DWT saw it: length, and CYCCNT at its begin."""
+    """One empty section on `channel`, CRIT or OP: its length by DWT, and CYCCNT at its begin."""
 
     channel: str
     index: int
@@ -72,8 +76,9 @@ class CalibrationRecord:
 
 @dataclass(frozen=True, slots=True)
 class CostRecord:
-    """What an instrument costs, least and most of several times: READ of CYCCNT, or raising a PIN with a
-    READ.
+    """What an instrument costs, as the least and the most of several times.
+
+    `instrument` is READ, a read of CYCCNT, or PIN: the same read with a pin raised before it.
     """
 
     instrument: str
@@ -83,8 +88,10 @@ class CostRecord:
 
 @dataclass(frozen=True, slots=True)
 class TickRecord:
-    """The kernel's tick: it is due `countdown_cycles` after CYCCNT was `at_cycles`, and every
-    `period_cycles`; its handler keeps the processor for `handler_cycles`.
+    """The kernel's tick.
+
+    It is due `countdown_cycles` after CYCCNT was `at_cycles`, and from then on every
+    `period_cycles`. Its handler keeps the processor for `handler_cycles`.
     """
 
     at_cycles: int
@@ -102,7 +109,7 @@ class MarkRecord:
 
 @dataclass(frozen=True, slots=True)
 class OperationRecord:
-    """One heap operation as the firmware witnessed it; cycles are differences of DWT_CYCCNT."""
+    """One operation as the firmware saw it; cycles are differences of DWT_CYCCNT."""
 
     seq: int
     kind: str
@@ -143,7 +150,7 @@ class EndRecord:
 
 @dataclass(frozen=True, slots=True)
 class FailRecord:
-    """The firmware stopped by itself: one word and a number."""
+    """Why the firmware stopped by itself: one word and a number."""
 
     reason: str
     detail: int
@@ -201,7 +208,8 @@ def _one_of(*words: str) -> Callable[[str], str]:
 
 _LOCKING = _one_of("basepri", "primask", "scheduler")
 
-_SHAPES: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], ...]]] = {
+# Of each record by its name: its class, and how each of its fields is read.
+_LAYOUTS: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], ...]]] = {
     "BOOT": (
         Boot,
         (_version, _text, _decimal, _decimal, _hexadecimal, _text, _decimal, _decimal, _LOCKING, _text),
@@ -212,7 +220,7 @@ _SHAPES: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], .
     "COST": (CostRecord, (_one_of("READ", "PIN"), _decimal, _decimal)),
     "TICK": (TickRecord, (_decimal,) * 4),
     "MARK": (MarkRecord, (_decimal,)),
-    "OP": (OperationRecord, (_decimal, _one_of("A", "O", "F", "N", "E", "K"), *(_decimal,) * 6)),
+    "OP": (OperationRecord, (_decimal, _one_of(*OPERATION_KINDS), *(_decimal,) * 6)),
     "STAT": (StatRecord, (_decimal,) * 4),
     "HEAP": (HeapRecord, (_decimal,) * 4),
     "END": (EndRecord, (_decimal,)),
@@ -222,7 +230,7 @@ _SHAPES: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], .
 
 @dataclass(frozen=True, slots=True)
 class DamagedLine:
-    """A line that is no record: its number in the log (from 1), its bytes and why it was refused."""
+    """A line that is no record: its number in the log (from 1), its bytes, and why it is none."""
 
     number: int
     line: bytes
@@ -234,10 +242,11 @@ R = TypeVar("R", bound=Record)
 
 @dataclass(frozen=True)
 class RecordLog:
-    """Every record of a log in its order, and everything in it that is none.
+    """Every record of a log, in order, and everything else in it.
 
-    `preamble` holds the lines before the first BOOT: what a board said before it was reset. They belong
-    to no run and are not counted as failures.
+    `damaged` are the lines that are no records. `preamble` holds the lines before the first BOOT,
+    which a board said before it was reset: they belong to no run and are no failures. `cut_line` is
+    what came after the last newline.
     """
 
     records: tuple[Record, ...] = ()
@@ -256,7 +265,7 @@ class RecordLog:
 
     @property
     def sequence_gaps(self) -> int:
-        """How many times an operation's number is not that of its predecessor plus one (from 0)."""
+        """How often an operation's number is not one more than the number before it, from 0 on."""
         numbers = [record.seq for record in self.all(OperationRecord)]
         expected = [0, *(number + 1 for number in numbers[:-1])] if numbers else []
         return sum(found != due for found, due in zip(numbers, expected, strict=True))
@@ -273,7 +282,7 @@ def encode(body: str) -> bytes:
 
 
 def parse_line(line: bytes) -> Record:
-    """Reads one line without its newline. Raises ValueError with the reason if it is no record."""
+    """Reads one line, without its newline. Raises ValueError, with why, if it is no record."""
     if len(line) + 1 > LINE_LIMIT_BYTES:
         raise ValueError(f"longer than {LINE_LIMIT_BYTES} bytes")
     body, star, digits = line[1:].rpartition(b"*")
@@ -286,16 +295,16 @@ def parse_line(line: bytes) -> Record:
 
 def _read_fields(body: str) -> Record:
     name, *fields = body.split(",")
-    if name not in _SHAPES:
+    if name not in _LAYOUTS:
         raise ValueError(f"unknown record {name!r}")
-    make, readers = _SHAPES[name]
+    make, readers = _LAYOUTS[name]
     if len(fields) != len(readers):
         raise ValueError(f"{name} has {len(fields)} fields instead of {len(readers)}")
     return make(*(read(text) for read, text in zip(readers, fields, strict=True)))
 
 
 def parse(log: bytes) -> RecordLog:
-    """Reads a whole log as it came from the serial line; nothing in `log` can make it fail."""
+    """Reads a whole log as it came from the serial line. No bytes of `log` can make this fail."""
     *lines, cut_line = log.split(b"\n")
     first = next((index for index, line in enumerate(lines) if line.startswith(b"@BOOT,")), 0)
     records: list[Record] = []

@@ -1,6 +1,7 @@
-"""sigrok session files (`.sr`, version 2): a zip of `version`, `metadata` and the samples in numbered chunks.
+"""sigrok session files (`.sr`, version 2).
 
-The format is the one of libsigrok 0.5 (`src/output/srzip.c`, `src/session_file.c`).
+A session is a zip of `version`, `metadata` and the samples, in numbered chunks. The format is that
+of libsigrok 0.5 (`src/output/srzip.c`, `src/session_file.c`).
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ from capture.run_folder.edges import EdgeList, Words
 from capture.run_folder.extract import EdgeExtractor
 
 CHUNK_SAMPLES = 16 << 20
-# 2**36 samples are more than ten minutes at 100 MS/s. A zip can state such a size in a few kilobytes.
+# 2**36 samples are more than ten minutes at 100 MS/s. A zip can state such a size in a few
+# kilobytes.
 MOST_SAMPLES = 1 << 36
 
 _SECTION = "device 1"
 _CAPTURE_FILE = "logic-1"
 _METADATA_MOST_BYTES = 64 << 10
 _READ_BYTES = 1 << 20
-# Fixed, so that equal captures give equal bytes; the earliest that a zip can hold.
+# Fixed, so that equal captures give equal bytes. It is the earliest that a zip can hold.
 _TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 _UNITS = {"": 1, "k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 
@@ -42,10 +44,10 @@ class _Layout(NamedTuple):
 
 
 def write_sr(path: Path, edges: EdgeList) -> None:
-    """Write `edges` as a session file that sigrok-cli and PulseView open.
+    """Writes `edges` as a session file that sigrok-cli and PulseView open.
 
-    The samples are expanded chunk by chunk. The file appears under its name only when it is whole. Raises
-    WriteError when it cannot be written.
+    The samples are expanded chunk by chunk. The file appears under its name only when it is whole.
+    Raises WriteError where it cannot be written.
     """
     write_whole(path, lambda temporary: _write(temporary, edges))
 
@@ -59,10 +61,10 @@ def _write(path: Path, edges: EdgeList) -> None:
 
 
 def read_sr(path: Path) -> EdgeList:
-    """The edges of a session file with at most eight logic channels, read in bounded memory.
+    """Reads the edges of a session file with at most eight logic channels, in bounded memory.
 
-    Channels that were disabled when it was recorded are left out. Raises CaptureError for a file that is
-    missing, damaged, or not such a session.
+    Channels that were disabled when it was recorded are left out. Raises CaptureError for a file
+    that is missing, damaged, or not such a session.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -90,7 +92,7 @@ def _metadata(edges: EdgeList) -> str:
 
 
 def _chunks(edges: EdgeList) -> Iterator[Words]:
-    """The samples, at most CHUNK_SAMPLES at a time; one empty chunk for a capture without samples."""
+    """The samples, at most CHUNK_SAMPLES at a time. Without samples there is one empty chunk."""
     if not edges.total_samples:
         yield np.empty(0, np.uint8)
     for start in range(0, edges.total_samples, CHUNK_SAMPLES):
@@ -152,7 +154,7 @@ def _layout(metadata: bytes) -> _Layout:
 
 
 def _samplerate_hz(text: str) -> int:
-    """libsigrok writes `84 MHz` or `1.5 kHz` and reads plain numbers too."""
+    """The rate that `text` says: `84 MHz` or `1.5 kHz` as libsigrok writes it, or a number."""
     found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kMG]?)(?:Hz)?", text)
     if not found:
         raise ValueError(f"samplerate {text[:40]!r}")
@@ -163,7 +165,7 @@ def _samplerate_hz(text: str) -> int:
 
 
 def _chunk_entries(archive: zipfile.ZipFile, capture_file: str) -> list[zipfile.ZipInfo]:
-    """The chunks in the order of their numbers. Older sessions have one chunk, without a number."""
+    """The chunks, in the order of their numbers. Older sessions have one chunk without a number."""
     names = [entry.filename for entry in archive.infolist()]
     if len(set(names)) != len(names):
         raise CaptureError("two of its members have the same name.")

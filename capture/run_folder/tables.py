@@ -1,4 +1,7 @@
-"""The Parquet tables of a run folder: their columns, and reading them guardedly (docs/SPEC.md, section 5)."""
+"""The Parquet tables of a run folder: their columns, and how they are read and written.
+
+The columns are those of docs/SPEC.md, section 5.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,12 @@ from typing import Any
 import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
-from capture.files.errors import RunError, first_line
+from capture.files.documents import Model, check
+from capture.files.errors import RunError, TailscopeError, first_line
+from capture.run_folder.records import OPERATION_KINDS
 
-# A whole day of stimuli every 60 us is 1.4 billion; a table to be drawn is far smaller. The limit
-# keeps a forged row count from filling the memory before its first column has been looked at.
+# A table that can be drawn is far smaller. The limit keeps a forged row count from filling the
+# memory before the first column is looked at.
 ROWS_MAX = 50_000_000
 
 METADATA_KEY = "tailscope"
@@ -60,7 +65,7 @@ INTERRUPTS = pl.Schema(
     }
 )
 
-# What the scenario knew of each operation and the image does not carry.
+# What the scenario knew of each operation and its image does not carry.
 PLAN = pl.Schema(
     {
         "seq": pl.UInt32,
@@ -71,12 +76,16 @@ PLAN = pl.Schema(
     }
 )
 
-OPERATION_KINDS = ("A", "O", "F", "N", "E", "K")
 HITS = ("critical", "operation", "none")
+
+_REMEDY = "restore the file or decode the run again"
 
 
 def read_operations(path: Path) -> pl.DataFrame:
-    """One row per operation, in the order of `seq`. Raises RunError."""
+    """Reads operations.parquet: one row per operation, in the order of `seq`.
+
+    Raises RunError where it is missing, damaged or not such a table.
+    """
     table = read_table(path, OPERATIONS)
     _require(path, table["seq"].is_sorted() and table["seq"].is_unique().all(), "seq does not count upwards")
     _require(path, table["kind"].is_in(OPERATION_KINDS).all(), f"kind has values outside {OPERATION_KINDS}")
@@ -84,14 +93,20 @@ def read_operations(path: Path) -> pl.DataFrame:
 
 
 def read_interrupts(path: Path) -> pl.DataFrame:
-    """One row per stimulus of either class. Raises RunError."""
+    """Reads interrupts.parquet: one row per stimulus of either class.
+
+    Raises RunError where it is missing, damaged or not such a table.
+    """
     table = read_table(path, INTERRUPTS)
     _require(path, table["hit"].is_in(HITS).all(), f"hit has values outside {HITS}")
     return table
 
 
 def read_table(path: Path, columns: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
-    """The `columns` of a Parquet file, each of its type. Raises RunError."""
+    """The `columns` of a Parquet file, each of its type.
+
+    Raises RunError where the file is missing or damaged, or a column is missing or of another type.
+    """
     try:
         frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         schema = frame.collect_schema()
@@ -104,27 +119,42 @@ def read_table(path: Path, columns: Mapping[str, pl.DataType | type[pl.DataType]
     except FileNotFoundError:
         raise RunError(f"{path}: is missing; restore it or run the scenario again.") from None
     except (PolarsError, PanicException, OSError) as error:
-        raise _damaged(path, f"it cannot be read as Parquet ({first_line(error)[:200]})") from None
+        raise _damaged(path, _unreadable(error)) from None
 
 
-def read_metadata(path: Path) -> dict[str, Any]:
-    """The JSON object under the metadata key `tailscope`. Raises RunError."""
+def read_metadata(path: Path, model: type[Model], error: type[TailscopeError] = RunError) -> Model:
+    """The JSON under the metadata key `tailscope`, as `model`. Raises `error`."""
     try:
-        value = json.loads(pl.read_parquet_metadata(path).get(METADATA_KEY, ""))
-    except (PolarsError, PanicException, OSError, ValueError, RecursionError):
-        raise _damaged(path, f"its metadata key {METADATA_KEY} is missing or no JSON") from None
-    if not isinstance(value, dict):
-        raise _damaged(path, f"its metadata key {METADATA_KEY} holds no JSON object")
-    return value
+        text = pl.read_parquet_metadata(path).get(METADATA_KEY)
+        values = None if text is None else json.loads(text)
+    except (PolarsError, PanicException, OSError) as fault:
+        raise error(_complaint(path, _unreadable(fault))) from None
+    except (ValueError, RecursionError):
+        raise error(_complaint(path, f"its metadata key {METADATA_KEY!r} holds no JSON")) from None
+    if text is None:
+        raise error(_complaint(path, f"its metadata has no key {METADATA_KEY!r}"))
+    return check(values, model, path, error=error, remedy=_REMEDY)
 
 
-def write_table(path: Path, table: pl.DataFrame, metadata: Mapping[str, Any] | None = None) -> None:
-    """Writes Parquet whose bytes depend on the table and the metadata alone."""
+def write_table(
+    path: Path,
+    table: pl.DataFrame,
+    metadata: Mapping[str, Any] | None = None,
+    *,
+    statistics: bool = True,
+    row_group_size: int | None = None,
+) -> None:
+    """Writes `table` as Parquet, with `metadata` as JSON under the key `tailscope`.
+
+    The bytes depend on the arguments alone. `statistics` and `row_group_size` are those of polars.
+    """
     text = json.dumps(metadata, separators=(",", ":")) if metadata is not None else None
     table.write_parquet(
         path,
         compression="zstd",
         compression_level=3,
+        statistics=statistics,
+        row_group_size=row_group_size,
         metadata=None if text is None else {METADATA_KEY: text},
     )
 
@@ -134,5 +164,13 @@ def _require(path: Path, holds: bool, complaint: str) -> None:
         raise _damaged(path, complaint)
 
 
+def _unreadable(fault: BaseException) -> str:
+    return f"it cannot be read as Parquet ({first_line(fault)[:200]})"
+
+
 def _damaged(path: Path, complaint: str) -> RunError:
-    return RunError(f"{path}: {complaint}; restore the file or decode the run again.")
+    return RunError(_complaint(path, complaint))
+
+
+def _complaint(path: Path, complaint: str) -> str:
+    return f"{path}: {complaint}; {_REMEDY}."

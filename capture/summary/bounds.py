@@ -1,4 +1,4 @@
-"""The bounds of the critical sections beside what was observed of them."""
+"""The bounds of the critical sections, beside the longest that the run showed."""
 
 from __future__ import annotations
 
@@ -9,47 +9,53 @@ import polars as pl
 
 from capture.joining.evidence import Evidence
 from capture.run_folder.manifest import SectionBound
-from capture.run_folder.records import Boot
+from capture.run_folder.records import ALLOCATION_KINDS, Boot
 from scenarios.operations import Allocate, Mark, decode
 
+# Freed, and refused by the allocator: it ran in both.
+FREE_KINDS = ("F", "E")
 
-def beside(bounds: Mapping[str, SectionBound], evidence: Evidence) -> dict[str, dict[str, Any]]:
-    """Each bound with the longest section observed that no interrupt lengthened, and their ratio."""
+
+def compare_bounds(bounds: Mapping[str, SectionBound], evidence: Evidence) -> dict[str, dict[str, Any]]:
+    """What run.json says: each bound, the longest section observed, and their ratio."""
     boot = evidence.log.first(Boot)
     found = {}
     for name, bound in bounds.items():
-        cycles, observed = bound.cycles, _longest(name, evidence)
+        cycles, observed = bound.cycles, _longest_observed(name, evidence)
         found[name] = {
             **bound.model_dump(),
-            "ns": cycles * 1e9 / boot.core_hz if cycles is not None and boot else None,
+            "ns": evidence.wire.ns_of(cycles) if cycles is not None and boot else None,
             "observed_cycles": observed,
             "ratio": cycles / observed if cycles is not None and observed else None,
         }
     return found
 
 
-def exceeded(bounds: Mapping[str, SectionBound], evidence: Evidence) -> list[str]:
-    """A sentence for each bound that the run refutes."""
+def exceeded_bounds(compared: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A sentence for each of the compared bounds that the run refutes."""
     return [
         f"A section took {bound['observed_cycles']:,} cycles, more than its bound of {bound['cycles']:,} "
         f"({name}): do not trust the bound, and report what ran."
-        for name, bound in beside(bounds, evidence).items()
+        for name, bound in compared.items()
         if bound["ratio"] is not None and bound["ratio"] < 1
     ]
 
 
-def _longest(name: str, evidence: Evidence) -> int | None:
-    """Of all operations, measured or not; what the control interrupt hit has its handler's cycles too."""
+def _longest_observed(name: str, evidence: Evidence) -> int | None:
+    """The longest section of that name by DWT, in cycles, of all operations, measured or not.
+
+    Those that the control interrupt hit are left out: they have its handler's cycles too.
+    """
     table = evidence.joined.operations.filter(pl.col("control_hits") == 0)
-    table = table.filter(pl.col("kind").is_in(["F", "E"] if name == "free" else ["A", "O"]))
+    table = table.filter(pl.col("kind").is_in(FREE_KINDS if name == "free" else ALLOCATION_KINDS))
     if name != "free":
-        aligned = _aligned(evidence)
-        table = table.filter(pl.col("seq").is_in(aligned) == (name == "allocate_aligned"))
+        aligned = pl.col("seq").is_in(_aligned_allocations(evidence))
+        table = table.filter(aligned == (name == "allocate_aligned"))
     longest = table["dwt_cycles"].max()
     return None if longest is None else int(longest)  # type: ignore[arg-type]
 
 
-def _aligned(evidence: Evidence) -> list[int]:
-    """The operations that ask for more than the allocator's own alignment."""
+def _aligned_allocations(evidence: Evidence) -> list[int]:
+    """The numbers of the operations that ask for an alignment of their own."""
     operations = (one for one in decode(evidence.plan.image).operations if not isinstance(one, Mark))
     return [seq for seq, one in enumerate(operations) if isinstance(one, Allocate) and one.align_log2]

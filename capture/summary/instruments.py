@@ -1,4 +1,4 @@
-"""What run.json says of the bench's own instruments (docs/SPEC.md, section 5)."""
+"""What run.json says of the bench's instruments (docs/SPEC.md, section 5)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import polars as pl
 from capture.instruments.skew import skew_between
 from capture.joining.budget import pin_cost_cycles
 from capture.joining.evidence import Evidence
-from capture.reading.vectorised import fit_clock
-from capture.reading.wire import COMMON_CHANNELS, Samples, Wire
+from capture.reading.frames import fit_clock
+from capture.reading.wire import COMMON_CHANNELS, Wire
+from capture.run_folder.edges import Samples
 from capture.run_folder.records import CostRecord, TickRecord
 
 
 def instruments(evidence: Evidence) -> dict[str, Any]:
-    """Error budget, calibration, clocks, tick, and how wire and DWT agree."""
+    """Error budget, calibration, clocks, tick, and how far wire and DWT agree."""
     return {
         "error_budget": _error_budget(evidence),
         "calibration": _calibration(evidence),
@@ -43,19 +44,19 @@ def _calibration(evidence: Evidence) -> dict[str, Any]:
         "operation_worst_residual_cycles": operation.worst_residual_cycles if operation else None,
         "critical_drift_cycles": critical.drift_cycles if critical else None,
         "operation_drift_cycles": operation.drift_cycles if operation else None,
-        "pulses": sum(len(train.start) for end in ends for train in end.sections.values()),
-        "counter_read_cycles": _cost(evidence, "READ"),
+        "pulses": sum(len(train) for end in ends for train in end.sections.values()),
+        "counter_read_cycles": _counter_read_cycles(evidence),
         "pin_raise_cycles": pin_cost_cycles(evidence.log),
-        "skew_samples": {channel: _skew(evidence, channel) for channel in COMMON_CHANNELS},
+        "skew_samples": {channel: _skew_to_stimulus(evidence, channel) for channel in COMMON_CHANNELS},
     }
 
 
-def _cost(evidence: Evidence, instrument: str) -> int | None:
-    costs = [cost.most_cycles for cost in evidence.log.all(CostRecord) if cost.instrument == instrument]
+def _counter_read_cycles(evidence: Evidence) -> int | None:
+    costs = [cost.most_cycles for cost in evidence.log.all(CostRecord) if cost.instrument == "READ"]
     return max(costs, default=None)
 
 
-def _skew(evidence: Evidence, channel: str) -> dict[str, float] | None:
+def _skew_to_stimulus(evidence: Evidence, channel: str) -> dict[str, float] | None:
     skew = skew_between(evidence.wire, "STIM", channel)
     return None if skew is None else asdict(skew)
 
@@ -67,8 +68,8 @@ def _clock(evidence: Evidence) -> dict[str, float | int | None]:
         "ratio": wire.clock.ratio if wire.clock else None,
         "ratio_uncertainty": wire.clock.ratio_uncertainty if wire.clock else None,
         "residual_max_samples": wire.clock.residual_max_samples if wire.clock else None,
-        "ratio_start": _ratio_of(wire, wire.start_frame, None),
-        "ratio_end": _ratio_of(wire, None, wire.end_frame),
+        "ratio_start": _ratio_of_frame(wire, wire.start_frame, None),
+        "ratio_end": _ratio_of_frame(wire, None, wire.end_frame),
         "ratio_by_dwt": counter.ratio if counter else None,
         "ratio_by_dwt_uncertainty": counter.ratio_uncertainty if counter else None,
         "residual_by_dwt_max_samples": counter.residual_max_samples if counter else None,
@@ -77,7 +78,7 @@ def _clock(evidence: Evidence) -> dict[str, float | int | None]:
     }
 
 
-def _ratio_of(wire: Wire, start: Samples | None, end: Samples | None) -> float | None:
+def _ratio_of_frame(wire: Wire, start: Samples | None, end: Samples | None) -> float | None:
     """The clock ratio of one frame alone."""
     if start is None and end is None:
         return None
@@ -85,7 +86,7 @@ def _ratio_of(wire: Wire, start: Samples | None, end: Samples | None) -> float |
 
 
 def _tick(evidence: Evidence) -> dict[str, int] | None:
-    """The kernel's tick, and how many answered interrupts it may have delayed."""
+    """The kernel's tick, and how many answers it may have delayed."""
     tick, interrupts = evidence.log.first(TickRecord), evidence.joined.interrupts
     if tick is None:
         return None

@@ -1,4 +1,4 @@
-"""The interval of each percentile, where the samples may be taken for draws at all."""
+"""The interval of each percentile, unless the samples were chosen and not drawn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import polars as pl
 
 from analysis.metrology.intervals import CONFIDENCE, percentile_intervals
 from analysis.metrology.series import LAGS, ljung_box
-from capture.run_folder.quantities import of_each
+from capture.run_folder.quantities import by_quantity
 
 RAMP = (
     "The scenario is a ramp: its depths are chosen, not drawn, so a percentile over them has no sampling "
@@ -17,16 +17,16 @@ RAMP = (
 
 
 def intervals(operations: pl.DataFrame, interrupts: pl.DataFrame, ramp: bool) -> dict[str, Any]:
-    """The intervals for run.json; `refused` is a sentence where there are none.
+    """What run.json says of the intervals. Where there are none, `refused` is the sentence why.
 
-    An interval presumes independent draws. `independence_p` is what a test of that says of the samples in the
-    order of time: where it is small, the interval is too narrow.
+    An interval presumes independent draws. `independence_p` is what a test of that says of the
+    samples, in the order of time. Where it is small, the interval is too narrow.
     """
-    found = {} if ramp else of_each(operations, interrupts, lambda q, rows: _of(rows[q.column]))
+    found = {} if ramp else by_quantity(operations, interrupts, lambda q, rows: _intervals(rows[q.column]))
     return {"confidence": CONFIDENCE, "refused": RAMP if ramp else None, "of": found}
 
 
-def _of(values: pl.Series) -> dict[str, Any]:
+def _intervals(values: pl.Series) -> dict[str, Any]:
     samples = values.to_numpy()
     independence = ljung_box(samples).p if len(samples) > LAGS else None
     return {**percentile_intervals(samples), "independence_p": independence}

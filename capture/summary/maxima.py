@@ -1,4 +1,4 @@
-"""The greatest sample of each quantity with all that is known of it: the headline is never a bare number."""
+"""The greatest sample of each quantity, with all that is known of it: no number stands alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import polars as pl
 from capture.run_folder.quantities import Quantity
 
 # What the operation was, and the heap after it.
-OPERATION = (
+OPERATION_COLUMNS = (
     "seq",
     "kind",
     "size",
@@ -21,14 +21,14 @@ OPERATION = (
     "bytes_in_use",
     "start_sample",
 )
-STIMULUS = ("sample", "hit", "tick", "task_tick", "tick_phase_cycles")
+STIMULUS_COLUMNS = ("sample", "hit", "tick", "task_tick", "tick_phase_cycles")
 
 
 def maximum(quantity: Quantity, samples: pl.DataFrame, operations: pl.DataFrame) -> dict[str, Any] | None:
     """The first of the greatest samples, and how many are as great; None without samples.
 
-    For an interrupt also where in its operation the stimulus fell, in samples after the rising edge of OP;
-    the operation's fields are null where it fell outside of all.
+    Of an interrupt it also says where in its operation the stimulus fell, in samples after the rise
+    of OP. The operation's fields are None where the stimulus fell outside all operations.
     """
     if samples.is_empty():
         return None
@@ -36,15 +36,15 @@ def maximum(quantity: Quantity, samples: pl.DataFrame, operations: pl.DataFrame)
     first = samples.row(samples[quantity.column].arg_max() or 0, named=True)
     found = {"value": greatest, "times": int((samples[quantity.column] == greatest).sum())}
     if quantity.table == "operations":
-        return {**found, **{name: first[name] for name in OPERATION}}
-    stimulus = {name: first[name] for name in STIMULUS}
+        return {**found, **{name: first[name] for name in OPERATION_COLUMNS}}
+    stimulus = {name: first[name] for name in STIMULUS_COLUMNS}
     return {**found, **stimulus, **_operation_of(first, operations)}
 
 
 def _operation_of(stimulus: dict[str, Any], operations: pl.DataFrame) -> dict[str, Any]:
-    met = operations.filter(pl.col("seq").eq_missing(stimulus["operation_seq"]))
-    if met.is_empty():
-        return {**dict.fromkeys(OPERATION), "into_operation_samples": None}
-    row = met.row(0, named=True)
+    found = operations.filter(pl.col("seq").eq_missing(stimulus["operation_seq"]))
+    if found.is_empty():
+        return {**dict.fromkeys(OPERATION_COLUMNS), "into_operation_samples": None}
+    row = found.row(0, named=True)
     into = stimulus["sample"] - row["start_sample"]
-    return {**{name: row[name] for name in OPERATION}, "into_operation_samples": into}
+    return {**{name: row[name] for name in OPERATION_COLUMNS}, "into_operation_samples": into}

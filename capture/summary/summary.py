@@ -10,23 +10,24 @@ import polars as pl
 
 from analysis.metrology.quantiles import summarise
 from capture.joining.evidence import Evidence
-from capture.joining.sweep import curves
-from capture.reading.wire import NS_PER_S
+from capture.joining.sweep import summarise_sweep
 from capture.run_folder.manifest import SCHEMA, Manifest, SectionBound
-from capture.run_folder.quantities import QUANTITIES, of_each
-from capture.run_folder.records import Boot, EndRecord, HeapRecord, StatRecord
+from capture.run_folder.quantities import QUANTITIES, by_quantity
+from capture.run_folder.records import Boot, EndRecord, StatRecord
 from capture.summary.baselines import baseline
-from capture.summary.bounds import beside, exceeded
+from capture.summary.bounds import compare_bounds, exceeded_bounds
 from capture.summary.instruments import instruments
 from capture.summary.intervals import intervals
 from capture.summary.maxima import maximum
+from capture.summary.warnings import warnings
 from capture.verdict.verdict import judge
 from firmware.catalogue import allocators
+from scenarios.plan import Plan
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a run took place: names as in bench.toml, the firmware's digest, versions of the tools."""
+    """What only the bench knows: names as in bench.toml, the firmware's digest, the tools."""
 
     allocator: str
     board: str
@@ -34,29 +35,29 @@ class Setting:
     elf_sha256: str
     tools: Mapping[str, str] = field(default_factory=dict)
     bounds: Mapping[str, SectionBound] = field(default_factory=dict)
-    """Of the critical sections, from the machine code; empty where they were not asked for."""
+    """Of the critical sections, from the machine code. Empty where nobody asked for them."""
 
 
 def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
     """The whole content of run.json."""
-    return Manifest.of(_content(evidence, setting))
-
-
-def _content(evidence: Evidence, setting: Setting) -> dict[str, Any]:
-    plan, edges = evidence.plan, evidence.edges
     verdict, reasons = judge(evidence)
+    return Manifest.of(
+        {
+            "schema": SCHEMA,
+            "verdict": verdict,
+            "reasons": list(reasons),
+            **_what_was_asked(evidence.plan),
+            **_where_it_ran(evidence, setting),
+            **_what_came_out(evidence, setting),
+        }
+    )
+
+
+def _what_was_asked(plan: Plan) -> dict[str, Any]:
     return {
-        "schema": SCHEMA,
         "scenario": plan.name,
         "parameters": plan.parameters,
         "ramp": plan.ramp,
-        "allocator": setting.allocator,
-        "board": setting.board,
-        "analyzer": setting.analyzer,
-        "samplerate_hz": edges.samplerate_hz,
-        "total_samples": edges.total_samples,
-        "verdict": verdict,
-        "reasons": list(reasons),
         "seed": plan.seed,
         "stimulus": {
             "mode": plan.stimulus.mode,
@@ -64,24 +65,41 @@ def _content(evidence: Evidence, setting: Setting) -> dict[str, Any]:
             "control_period_ticks": plan.stimulus.control_period_ticks,
             "parameter": plan.stimulus.parameter,
         },
-        "firmware": _firmware(evidence, setting),
         "records": plan.records,
-        **_build_choices(evidence),
         "image_crc32": f"{plan.image_crc32:08X}",
-        "counts": _counts(evidence.joined.operations),
+    }
+
+
+def _where_it_ran(evidence: Evidence, setting: Setting) -> dict[str, Any]:
+    return {
+        "allocator": setting.allocator,
+        "board": setting.board,
+        "analyzer": setting.analyzer,
+        "samplerate_hz": evidence.edges.samplerate_hz,
+        "total_samples": evidence.edges.total_samples,
+        "firmware": _firmware(evidence, setting),
+        **_build_choices(evidence),
+        "tools": dict(setting.tools),
+        "tool_report": evidence.tools.model_dump(mode="json"),
+    }
+
+
+def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
+    joined = evidence.joined
+    bounds = compare_bounds(setting.bounds, evidence)
+    return {
+        "counts": _counts(joined.operations),
         "probes_source": evidence.probes.source,
         **_statistics(evidence),
         **instruments(evidence),
-        "intervals": intervals(evidence.joined.operations, evidence.joined.interrupts, plan.ramp),
+        "intervals": intervals(joined.operations, joined.interrupts, evidence.plan.ramp),
         "maxima": _maxima(evidence),
         "sweep": _sweep(evidence),
         "baselines": _baselines(evidence),
-        "bounds": beside(setting.bounds, evidence),
+        "bounds": bounds,
         "interrupts": _interrupt_counts(evidence),
         "serial": _serial(evidence),
-        "tools": dict(setting.tools),
-        "tool_report": evidence.tools.model_dump(mode="json"),
-        "warnings": [*_warnings(evidence), *exceeded(setting.bounds, evidence)],
+        "warnings": [*warnings(evidence), *exceeded_bounds(bounds)],
     }
 
 
@@ -99,15 +117,15 @@ def _firmware(evidence: Evidence, setting: Setting) -> dict[str, Any]:
 
 
 def _build_choices(evidence: Evidence) -> dict[str, Any]:
-    """How the heap held others off, and the allocator's knobs: all, and those not at their default."""
+    """How the heap held others off, and the allocator's knobs: all of them, and those turned."""
     boot = evidence.log.first(Boot)
     knobs = boot.knob_values if boot else {}
     row = allocators().get(boot.allocator) if boot else None
-    usual = {name: str(value) for name, value in row.knobs.items()} if row else {}
+    defaults = {name: str(value) for name, value in row.knobs.items()} if row else {}
     return {
         "locking": boot.locking if boot else None,
         "knobs": knobs,
-        "turned_knobs": {name: value for name, value in knobs.items() if usual.get(name) != value},
+        "turned_knobs": {name: value for name, value in knobs.items() if defaults.get(name) != value},
     }
 
 
@@ -125,7 +143,7 @@ def _counts(operations: pl.DataFrame) -> dict[str, int]:
 
 def _statistics(evidence: Evidence) -> dict[str, dict[str, Any]]:
     joined = evidence.joined
-    values = of_each(joined.operations, joined.interrupts, lambda quantity, rows: rows[quantity.column])
+    values = by_quantity(joined.operations, joined.interrupts, lambda quantity, rows: rows[quantity.column])
     return {key: summarise(column).model_dump() for key, column in values.items()}
 
 
@@ -147,7 +165,7 @@ def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:
 
 def _maxima(evidence: Evidence) -> dict[str, Any]:
     operations = evidence.joined.operations
-    return of_each(
+    return by_quantity(
         operations, evidence.joined.interrupts, lambda quantity, rows: maximum(quantity, rows, operations)
     )
 
@@ -157,11 +175,11 @@ def _sweep(evidence: Evidence) -> dict[str, Any] | None:
     totals = [budgets[key].total_ns for key in ("interrupt_latency_ns", "critical_ns")]
     known = [total for total in totals if total is not None]
     allowed_ns = sum(known) if len(known) == len(totals) else None
-    return curves(evidence.plan, evidence.joined, evidence.wire, allowed_ns)
+    return summarise_sweep(evidence.plan, evidence.joined, evidence.wire, allowed_ns)
 
 
 def _baselines(evidence: Evidence) -> dict[str, Any]:
-    joined, sample_ns = evidence.joined, NS_PER_S / evidence.edges.samplerate_hz
+    joined, sample_ns = evidence.joined, evidence.edges.sample_ns
     return {
         quantity.key: baseline(quantity, joined.interrupts, joined.critical_cost, sample_ns)
         for quantity in QUANTITIES
@@ -177,33 +195,3 @@ def _serial(evidence: Evidence) -> dict[str, int | bool]:
         "sequence_gaps": log.sequence_gaps,
         "end_record": log.first(EndRecord) is not None,
     }
-
-
-def _warnings(evidence: Evidence) -> list[str]:
-    """What a reader should know and what does not touch the verdict."""
-    found = []
-    boot, heap = evidence.log.first(Boot), evidence.log.first(HeapRecord)
-    if evidence.log.preamble:
-        found.append(
-            f"{len(evidence.log.preamble)} lines came before BOOT; they belong to no run and were ignored."
-        )
-    if boot and heap and heap.free_bytes > boot.free_bytes:
-        found.append(
-            f"The heap ended with {heap.free_bytes} free bytes, more than the {boot.free_bytes} at the start."
-        )
-    missed = evidence.joined.interrupts.filter(~pl.col("control"))["missed"].sum()
-    if missed:
-        found.append(
-            f"{missed} stimuli were followed by another before an answer: they are counted as missed, have "
-            "no latency, and would have had a long one."
-        )
-    if evidence.probes.source == "not counted":
-        found.append(
-            "Nobody counted probes: the allocator does not, and only the virtual board can from outside."
-        )
-    if evidence.edges.samplerate_hz < evidence.wire.core_hz:
-        sample_ns = NS_PER_S / evidence.edges.samplerate_hz
-        found.append(
-            f"A sample lasts {sample_ns:.1f} ns, more than a core cycle: the wire tells nothing finer."
-        )
-    return found

@@ -1,6 +1,6 @@
-"""A run made up for the tests: its events are laid down in core cycles first, so the truth is known.
+"""A run made up for the tests. Its events are laid down in cycles first, so the truth is known.
 
-Nothing of the code under test is used but the image compiler and the record format's own documentation.
+Of the code under test only the image compiler is used, and of the records only their specification.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def small_plan(**overrides: int) -> Plan:
 
 
 def record(body: str) -> bytes:
-    """A record's line; binascii.crc_hqx is the same polynomial, an implementation of its own."""
+    """The line of a record, by docs/SPEC.md, section 4."""
     return f"@{body}*{binascii.crc_hqx(body.encode(), 0xFFFF):04X}\n".encode()
 
 
@@ -50,7 +50,7 @@ class Truth:
 
 @dataclass
 class SyntheticRun:
-    """Lays down a whole run; `edges()` and `uart()` are what a bench would have got of it."""
+    """Lays down a whole run. `edges()` and `uart()` are what a bench would have seen of it."""
 
     plan: Plan
     seed: int = 7
@@ -95,7 +95,7 @@ class SyntheticRun:
         return start + 63 * spacing
 
     def _common_pulses(self, cycle: int) -> int:
-        """All channels but SYNC at once; the ports two cycles apart, A first and B first by turns."""
+        """All channels but SYNC at once; the ports, two cycles apart, take turns in going first."""
         for index in range(8):
             a_first = index % 2 == 0
             for channel in ("CRIT", "OP", "STIM", "ISR", "CTRL", "TASK", "CISR"):
@@ -105,7 +105,7 @@ class SyntheticRun:
         return cycle
 
     def _take_back(self, cycle: int) -> None:
-        """The timers keep their last level; taken from them, the pins are low."""
+        """The timers keep their last level. Once taken from them, the pins are low."""
         for channel, edges in (("STIM", self.stimuli), ("CTRL", self.controls)):
             if len(edges) % 2:
                 self.toggles.append((cycle, BIT[channel]))
@@ -184,7 +184,7 @@ class SyntheticRun:
         ]
 
     def delay_run(self, late: dict[str, int]) -> None:
-        """Every edge of a channel between the frames comes later by so many cycles, as the common ones do."""
+        """Delays the edges between the frames: those of each channel in `late`, by its cycles."""
         bits = {BIT[channel]: cycles for channel, cycles in late.items()}
         first, last = self.stimuli[0][0] - 100, self.stimuli[-1][1] + 20_000
         self.toggles = [
@@ -196,7 +196,7 @@ class SyntheticRun:
         return b"".join(map(record, self.lines))
 
     def edges(self, samplerate_hz: int = CORE_HZ, ppm: int = 0) -> EdgeList:
-        """What an analyzer sees whose clock runs `ppm` fast: integer arithmetic, edges floored to samples."""
+        """What an analyzer sees whose clock runs `ppm` fast; edges are floored to samples."""
 
         def sample(cycle: int) -> int:
             return cycle * samplerate_hz * (1_000_000 + ppm) // (CORE_HZ * 1_000_000)

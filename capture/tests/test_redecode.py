@@ -110,7 +110,7 @@ def test_a_scenario_of_the_users_own_is_found_again(tmp_path: Path) -> None:
 
 
 def test_an_older_run_of_a_scenario_that_changed_is_refused(tmp_path: Path) -> None:
-    """Without plan.parquet nobody knows what was a ramp: no verdict is better than a wrong one."""
+    """Without plan.parquet nobody knows what was a ramp. No verdict is better than a wrong one."""
     stored = store(SyntheticRun(own_scenario()), tmp_path)
     before = (stored.folder / "run.json").read_bytes()
     (stored.folder / "plan.parquet").unlink()

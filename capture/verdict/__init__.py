@@ -1,1 +1,1 @@
-"""May the run be believed? Rules that yield sentences."""
+"""May a run be believed? Rules that yield sentences."""

@@ -1,6 +1,7 @@
-"""The rules that make a run inconclusive: all came, and it may not be believed.
+"""The rules that make a run inconclusive: all of it came, and it may not be believed.
 
-Each looks at one thing and yields a sentence for each time it finds it wrong: what happened and what to do.
+Each rule looks at one thing. Whenever it finds that wrong, it yields a sentence: what happened and
+what to do.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from capture.joining.evidence import Evidence
-from capture.joining.sweep import asked, met, short_of_the_end
+from capture.joining.sweep import labels_cut_short, match_stimuli, swept_operations
 from capture.run_folder.records import (
     Boot,
     EndRecord,
@@ -23,8 +24,8 @@ from capture.run_folder.records import (
 from capture.verdict import instruments
 
 
-def checksum_failure(evidence: Evidence) -> Iterator[str]:
-    """A line that is no record, whatever the reason."""
+def unreadable_lines(evidence: Evidence) -> Iterator[str]:
+    """Lines that are no records, whatever the reason."""
     damaged = evidence.log.damaged
     if damaged:
         first = damaged[0]
@@ -41,8 +42,11 @@ def restarted(evidence: Evidence) -> Iterator[str]:
         yield f"The board started {boots} times during the run; check its power supply and run again."
 
 
-def miscounted(evidence: Evidence) -> Iterator[str]:
-    """A window of the virtual board's counts that is another operation's: its width is not the record's."""
+def counts_of_other_operations(evidence: Evidence) -> Iterator[str]:
+    """The virtual board's windows must be as wide as the records say, but for one constant.
+
+    Where they differ by several, a window is that of another operation than its record.
+    """
     recorded = {record.seq: record.operation_cycles for record in evidence.log.all(OperationRecord)}
     differences = {
         window.cycles - recorded[seq]
@@ -63,7 +67,7 @@ def firmware_failed(evidence: Evidence) -> Iterator[str]:
         yield f"The firmware stopped with FAIL {failure.reason} ({failure.detail}); search firmware/ for it."
 
 
-def another_image(evidence: Evidence) -> Iterator[str]:
+def another_image_ran(evidence: Evidence) -> Iterator[str]:
     """The board ran other operations than were asked for."""
     found = evidence.log.first(PlanRecord)
     if found and found.body_crc32 != evidence.plan.image_crc32:
@@ -74,7 +78,7 @@ def another_image(evidence: Evidence) -> Iterator[str]:
 
 
 def records_differ_from_plan(evidence: Evidence) -> Iterator[str]:
-    """An allocation answers an allocation, a free a free, a call a call, each of the size that was asked."""
+    """A record must be of the planned kind (allocation, free or call) and the planned size."""
     asked = evidence.plan.operations.select("seq", "size", asked="kind")
     answers = pl.col("kind").replace({"O": "A", "N": "F", "E": "F"})
     told = evidence.joined.operations.select("seq", told="size", answer=answers)
@@ -88,10 +92,10 @@ def records_differ_from_plan(evidence: Evidence) -> Iterator[str]:
 
 
 def windows_and_records_differ(evidence: Evidence) -> Iterator[str]:
-    """The join rests on equal numbers; where a side was cut short, that is said already."""
+    """The join rests on equal numbers. Where a side was cut short, another rule says so."""
     if evidence.wire.end_frame is None or evidence.log.first(EndRecord) is None:
         return
-    windows, records = len(evidence.wire.operations), len(evidence.log.all(OperationRecord))
+    windows, records = len(evidence.wire.windows), len(evidence.log.all(OperationRecord))
     planned = evidence.plan.operations.height
     if not windows == records == planned:
         yield (
@@ -111,7 +115,7 @@ def window_without_one_pulse(evidence: Evidence) -> Iterator[str]:
 
 
 def wire_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
-    """The two witnesses of the critical section contradict each other."""
+    """Wire and DWT tell of the same critical section, and may differ by their budget only."""
     operations = evidence.joined.operations.with_columns(
         allowed=pl.max_horizontal(pl.Series(evidence.joined.critical_pulses), 1) * evidence.tolerance_cycles
     )
@@ -138,25 +142,26 @@ def critical_section_unseen(evidence: Evidence) -> Iterator[str]:
 
 
 def nothing_preempted(evidence: Evidence) -> Iterator[str]:
-    """Interrupts that never fall into an operation say nothing of its effect on them."""
+    """Interrupts that never fall into an operation say nothing of what it does to them."""
     stat = evidence.log.first(StatRecord)
     if stat and evidence.plan.stimulus.mode != "none" and stat.preempted_operations == 0:
         yield "No interrupt fell into any operation; choose another stimulus period."
 
 
 def sweep_is_not_whole(evidence: Evidence) -> Iterator[str]:
-    """A swept stimulus comes once for each operation that asks, and the curve of each label is complete."""
+    """A swept stimulus comes once for each operation that asks, and each curve is complete."""
     plan, joined = evidence.plan, evidence.joined
     if plan.stimulus.mode != "sweep" or evidence.wire.end_frame is None:
         return
-    table = met(plan, joined, evidence.wire.core_hz)
+    table = match_stimuli(plan, joined, evidence.wire.core_hz)
     if table is None:
         stimuli = joined.interrupts.filter(~pl.col("control")).height
         yield (
-            f"{asked(plan).height} operations asked for a swept stimulus and {stimuli} edges came; "
+            f"{swept_operations(plan).height} operations asked for a swept stimulus and "
+            f"{stimuli} edges came; "
             "check the STIM clip."
         )
-    elif plan.stimulus.period_ticks == 0 and (short := short_of_the_end(table)):
+    elif plan.stimulus.period_ticks == 0 and (short := labels_cut_short(table)):
         yield (
             f"The sweep ends before the operation does at {', '.join(short)}, so its maximum is not known; "
             "raise base_cycles or cycles_per_block."
@@ -164,7 +169,7 @@ def sweep_is_not_whole(evidence: Evidence) -> Iterator[str]:
 
 
 def interrupts_differ(evidence: Evidence) -> Iterator[str]:
-    """The handlers' own counts against the answers on the wire."""
+    """The handlers' own counts must be those of the answers on the wire."""
     stat = evidence.log.first(StatRecord)
     if stat is None or evidence.wire.end_frame is None:
         return
@@ -185,17 +190,17 @@ def heap_broken(evidence: Evidence) -> Iterator[str]:
         yield "The heap's invariants are broken after the last operation; the allocator has a bug."
 
 
-def unexpected_words(evidence: Evidence) -> Iterator[str]:
-    """Words on stderr are the only sign of some of sigrok's losses."""
+def tools_said_something_unexpected(evidence: Evidence) -> Iterator[str]:
+    """Some of sigrok's losses show in nothing but words on stderr."""
     yield from evidence.tools.oddities
 
 
 RULES = (
     firmware_failed,
-    miscounted,
+    counts_of_other_operations,
     restarted,
-    checksum_failure,
-    another_image,
+    unreadable_lines,
+    another_image_ran,
     windows_and_records_differ,
     records_differ_from_plan,
     window_without_one_pulse,
@@ -206,5 +211,5 @@ RULES = (
     sweep_is_not_whole,
     interrupts_differ,
     heap_broken,
-    unexpected_words,
+    tools_said_something_unexpected,
 )

@@ -1,53 +1,61 @@
-"""The rules on the bench's own instruments: an analyzer, markers or counter that may not be trusted.
+"""The rules on the bench's instruments: may analyzer, markers and counter be trusted?
 
-As the rules of capture/verdict/inconclusive.py, of which they are a part.
+They belong to the rules of capture/verdict/inconclusive.py and are made like them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from capture.instruments.skew import whole
+from capture.instruments.calibration import MarkerCost
+from capture.instruments.skew import has_common_pulses
 from capture.joining.evidence import Evidence
-from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END
+from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
+from capture.run_folder.edges import Samples
 from capture.run_folder.records import Boot, CalibrationRecord, CostRecord, EndRecord, Proof, TickRecord
 
-# DWT and TIM5 run from the same clock and are read one after the other: they may differ by the reads.
+# DWT and TIM5 run from the same clock. They are read one after the other, and so differ by the
+# reads.
 PROOF_SLACK_CYCLES = 100
 # Quantisation leaves less than one sample between a frame's edges and the fit through them.
 STEADY_CLOCK_SAMPLES = 1.0
+# At either end: COST of READ and of PIN, and TICK.
+COST_RECORDS, TICK_RECORDS = 4, 2
 
 
 def not_calibrated(evidence: Evidence) -> Iterator[str]:
     """Without the markers' cost wire and DWT cannot be compared."""
-    wire, joined = evidence.wire, evidence.joined
-    ends = (
-        ("start", wire.start_frame, wire.opening, 0),
-        ("end", wire.end_frame, wire.closing, SECTIONS_PER_END),
-    )
+    joined = evidence.joined
     for channel, cost in (("CRIT", joined.critical_cost), ("OP", joined.operation_cost)):
-        for name, frame, seen, first in ends:
-            told = [r for r in evidence.log.all(CalibrationRecord) if r.channel == channel]
-            records = sum(first <= record.index < first + SECTIONS_PER_END for record in told)
-            pulses = len(seen.sections[channel].start)
-            if frame is not None and not pulses == records == SECTIONS_PER_END:
-                yield (
-                    f"At the {name} {channel} shows {pulses} calibration pulses and {records} of their "
-                    f"records arrived, {SECTIONS_PER_END} of each are due; check the {channel} clip."
-                )
-        if cost is not None and cost.worst_residual_cycles > evidence.tolerance_cycles:
+        yield from _calibration_pulses_missing(evidence, channel)
+        yield from _marker_cost_uneven(evidence, cost)
+
+
+def _calibration_pulses_missing(evidence: Evidence, channel: str) -> Iterator[str]:
+    of_channel = [record for record in evidence.log.all(CalibrationRecord) if record.channel == channel]
+    for number, (name, frame, seen) in enumerate(_ends(evidence.wire)):
+        records = sum(record.index // SECTIONS_PER_END == number for record in of_channel)
+        pulses = len(seen.sections[channel])
+        if frame is not None and not pulses == records == SECTIONS_PER_END:
             yield (
-                f"The calibration pulses on {channel} lie up to {cost.worst_residual_cycles:.2f} cycles from "
-                f"a common marker cost ({evidence.tolerance_cycles:.2f} allowed); check the {channel} clip."
+                f"At the {name} {channel} shows {pulses} calibration pulses and {records} of their "
+                f"records arrived, {SECTIONS_PER_END} of each are due; check the {channel} clip."
             )
 
 
-def channels_apart(evidence: Evidence) -> Iterator[str]:
-    """Each channel shows the pulses that all have in common; one that does not is not what its name says."""
-    wire = evidence.wire
-    ends = (("start", wire.start_frame, wire.opening), ("end", wire.end_frame, wire.closing))
-    for name, frame, seen in ends:
-        lacking = [channel for channel in COMMON_CHANNELS if not whole(seen, channel)]
+def _marker_cost_uneven(evidence: Evidence, cost: MarkerCost | None) -> Iterator[str]:
+    if cost is not None and cost.worst_residual_cycles > evidence.tolerance_cycles:
+        yield (
+            f"The calibration pulses on {cost.channel} lie up to {cost.worst_residual_cycles:.2f} cycles "
+            f"from a common marker cost ({evidence.tolerance_cycles:.2f} allowed); "
+            f"check the {cost.channel} clip."
+        )
+
+
+def common_pulses_missing(evidence: Evidence) -> Iterator[str]:
+    """Each channel must show the common pulses. One that does not is not what its name says."""
+    for name, frame, seen in _ends(evidence.wire):
+        lacking = [channel for channel in COMMON_CHANNELS if not has_common_pulses(seen, channel)]
         if frame is not None and lacking:
             yield (
                 f"At the {name} the {COMMON_PULSES} pulses that all channels show at once are not on "
@@ -55,8 +63,13 @@ def channels_apart(evidence: Evidence) -> Iterator[str]:
             )
 
 
+def _ends(wire: Wire) -> tuple[tuple[str, Samples | None, Calibration], ...]:
+    """Both ends of a run: what a sentence calls it, its frame and its calibration pulses."""
+    return ("start", wire.start_frame, wire.opening), ("end", wire.end_frame, wire.closing)
+
+
 def counter_and_frames_disagree(evidence: Evidence) -> Iterator[str]:
-    """A timer and DWT, both against the analyzer: two ways to the same ratio of clocks."""
+    """A timer and DWT tell the same ratio of the clocks, each compared with the analyzer."""
     clock, counter = evidence.wire.clock, evidence.joined.counter
     if clock is None or counter is None:
         return
@@ -69,20 +82,20 @@ def counter_and_frames_disagree(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def not_budgeted(evidence: Evidence) -> Iterator[str]:
-    """What an instrument costs is told by the firmware alone."""
+def cost_or_tick_records_missing(evidence: Evidence) -> Iterator[str]:
+    """Only the firmware tells what an instrument costs, and when the tick is."""
     if evidence.log.first(EndRecord) is None:
         return
     costs, ticks = len(evidence.log.all(CostRecord)), len(evidence.log.all(TickRecord))
-    if (costs, ticks) != (4, 2):
+    if (costs, ticks) != (COST_RECORDS, TICK_RECORDS):
         yield (
-            f"{costs} of 4 COST records and {ticks} of 2 TICK records arrived, so the error budget or the "
-            "ticks are not known; check the serial line and run again."
+            f"{costs} of {COST_RECORDS} COST records and {ticks} of {TICK_RECORDS} TICK records arrived, so "
+            "the error budget or the ticks are not known; check the serial line and run again."
         )
 
 
 def unsteady_clock(evidence: Evidence) -> Iterator[str]:
-    """The frames come from a timer: whatever remains beside the fit is the analyzer's."""
+    """The frames come from a timer, so what the fit leaves over is the analyzer's error."""
     clock = evidence.wire.clock
     if clock and clock.residual_max_samples > STEADY_CLOCK_SAMPLES:
         yield (
@@ -92,7 +105,7 @@ def unsteady_clock(evidence: Evidence) -> Iterator[str]:
 
 
 def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
-    """The cycle counter is evidence only where a timer confirms that it counts."""
+    """The cycle counter is evidence only if a timer confirms that it counts."""
     proof = evidence.log.first(Proof)
     if proof is None:
         if evidence.log.first(Boot):
@@ -107,8 +120,8 @@ def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
 
 RULES = (
     not_calibrated,
-    channels_apart,
-    not_budgeted,
+    common_pulses_missing,
+    cost_or_tick_records_missing,
     unsteady_clock,
     counter_and_frames_disagree,
     dwt_not_proven,

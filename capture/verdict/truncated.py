@@ -1,6 +1,7 @@
 """The rules that make a run truncated: something that should have come is missing.
 
-Each looks at one thing and yields a sentence for each time it finds it wrong: what happened and what to do.
+Each rule looks at one thing. Whenever it finds that wrong, it yields a sentence: what happened and
+what to do.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from capture.run_folder.records import EndRecord, FailRecord, OperationRecord
 
 
 def fewer_samples_than_asked(evidence: Evidence) -> Iterator[str]:
-    """Only counting tells; silent where the tools' own report explains the loss already."""
+    """Only counting shows such a loss. Silent where the tools' report explains it already."""
     asked, got = evidence.tools.asked_samples, evidence.edges.total_samples
     if got < asked and not evidence.tools.losses:
         yield f"The analyzer delivered {got} of {asked} samples; run again, slower if it recurs."
@@ -24,13 +25,13 @@ def a_tool_failed(evidence: Evidence) -> Iterator[str]:
 
 
 def stopped_by_the_user(evidence: Evidence) -> Iterator[str]:
-    """Ctrl-C: what came until then is kept."""
+    """By Ctrl-C. What came until then is kept."""
     if evidence.tools.interrupted:
         yield "The run was interrupted from the keyboard; run it again to its end."
 
 
 def no_start_frame(evidence: Evidence) -> Iterator[str]:
-    """Without it no operation can be numbered."""
+    """Without a start frame no operation can be numbered."""
     if evidence.wire.start_frame is None:
         yield "SYNC shows no start frame; check that channel 7 is on PB4 and that the firmware ran."
 
@@ -42,14 +43,14 @@ def no_end_frame(evidence: Evidence) -> Iterator[str]:
 
 
 def sequence_gap(evidence: Evidence) -> Iterator[str]:
-    """Records are missing between others."""
+    """Records are missing between other records."""
     gaps = evidence.log.sequence_gaps
     if gaps:
         yield f"Gaps in the numbers of the operation records: {gaps}; check the serial line and run again."
 
 
 def no_end_record(evidence: Evidence) -> Iterator[str]:
-    """The serial line ended before the run did; FAIL stands in the place of END and has its own rule."""
+    """The serial line ended before the run did. FAIL comes instead of END and has its own rule."""
     log = evidence.log
     if log.first(EndRecord) is None and log.first(FailRecord) is None:
         cut = f", within the line {log.cut_line[:40]!r}" if log.cut_line else ""
@@ -57,7 +58,7 @@ def no_end_record(evidence: Evidence) -> Iterator[str]:
 
 
 def records_missing_at_the_end(evidence: Evidence) -> Iterator[str]:
-    """END says how many operations there were."""
+    """END says how many operations there were, and fewer or more records came."""
     end, found = evidence.log.first(EndRecord), len(evidence.log.all(OperationRecord))
     if end and found != end.operations:
         yield f"END tells of {end.operations} operations, {found} arrived; check the line and run again."

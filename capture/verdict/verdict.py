@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from capture.joining.evidence import Evidence
+from capture.run_folder.manifest import Verdict
 from capture.verdict import inconclusive, truncated
-
-Verdict = Literal["complete", "truncated", "inconclusive"]
 
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
-    """The verdict and a sentence for each of its reasons, what is missing before what is doubtful."""
+    """The verdict, and a sentence for each reason: first what is missing, then what is in doubt."""
     missing = [reason for rule in truncated.RULES for reason in rule(evidence)]
     doubtful = [reason for rule in inconclusive.RULES for reason in rule(evidence)]
     verdict: Verdict = "truncated" if missing else "inconclusive" if doubtful else "complete"

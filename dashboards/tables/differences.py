@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.metrology.comparison import CONFIDENCE, compare
+from analysis.metrology.comparison import compare
+from analysis.metrology.intervals import CONFIDENCE
 from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.formatting import MISSING, number
 from dashboards.loaded.quantities import samples

@@ -1,12 +1,13 @@
 """Widths of the allocator's critical sections and of the heap operations around them.
 
-CRIT is high while a critical section runs and OP while one heap operation runs, locking included. Each
-complete pulse is annotated with its width in cycles of the core, in time and in samples; a pulse that the
-capture cuts off at either end has no width and is left out. The longest critical section so far stands in
-a row of its own, and pulses longer than the option limit_cycles get a warning (0: no limit).
+CRIT is high while a critical section runs, and OP while one heap operation runs, locking included.
+Each complete pulse is annotated with its width in cycles of the core, in time and in samples. A
+pulse that the capture cuts off at either end has no width and is left out. The longest critical
+section so far stands in a row of its own. Pulses longer than the option limit_cycles get a warning
+(0: no limit).
 
-With SYNC connected, pulses carry the number of their operation: SYNC edges are counted from the start
-frame, 64 edges 840 ticks of the core's clock apart.
+With SYNC connected, pulses carry the number of their operation: SYNC edges are counted from the
+start frame, 64 edges 840 ticks of the core's clock apart.
 
 Binary class "pulses": one row of 24 bytes per pulse, little-endian, ordered by end:
 

@@ -103,10 +103,11 @@ class Decoder(srd.Decoder):
         if self.options["core_hz"] <= 0:
             raise ValueError("core_hz must be positive.")
         self.counter = OperationCounter(FRAME_TICKS * self.samplerate / self.options["core_hz"])
-        # The pin of a channel that is not connected reads 0xFF. has_channel() would say the same, but that of
-        # libsigrokdecode 0.5.3 returns True without owning a reference, and the interpreter dies at its end.
+        # The pin of a channel that is not connected reads 0xFF. has_channel() would say the same.
+        # But that of libsigrokdecode 0.5.3 returns True without owning a reference, and the
+        # interpreter dies when it ends.
         connected = [c for c, pin in enumerate(self.wait({"skip": 0})) if pin != 0xFF]
-        # SYNC goes first: an operation that begins at the very sample of its edge is already the new one.
+        # SYNC goes first: what begins at the very sample of its edge is of the new operation.
         order = sorted(range(len(connected)), key=lambda i: connected[i], reverse=True)
         conditions = [{c: "e"} for c in connected]
         while True:
@@ -144,7 +145,7 @@ class Decoder(srd.Decoder):
         )
 
     def judge(self, start, width, text):
-        """Annotate a critical section that is the longest so far or over the limit; return its flags."""
+        """Annotates a critical section that is the longest so far or over the limit; its flags."""
         flags = 0
         if width > self.longest:
             self.longest = width
@@ -159,7 +160,7 @@ class Decoder(srd.Decoder):
         return flags
 
     def texts(self, width):
-        """The width from the fullest wording to the shortest, for as much room as there is."""
+        """The width in words, the fullest first: sigrok takes the longest that has room."""
         cycles = f"{round(width * self.options['core_hz'] / self.samplerate, 1):.12g} cycles"
         nanoseconds = f"{round(width * 1e9 / self.samplerate, 1):.12g} ns"
         return [f"{cycles}, {nanoseconds}, {width} samples", f"{cycles}, {nanoseconds}", cycles]

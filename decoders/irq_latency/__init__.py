@@ -1,15 +1,16 @@
 """Interrupt latency: from an edge of the stimulus to the first instructions that answer it.
 
-Every edge of STIM, rising or falling, asks for an interrupt; the first rising edge of ISR after it and
-before the next edge of STIM is its answer, and likewise the first rising edge of TASK, the task that the
-interrupt wakes. CTRL and CISR are the same for the control interrupt, which is never masked. An answer
-comes at a later sample than its stimulus; one at the very sample of the next stimulus belongs to the
-earlier. A stimulus that is followed by another before its answer is missed. The last stimulus of a
-capture may stay unanswered: nothing is said of it.
+Every edge of STIM, rising or falling, asks for an interrupt. Its answer is the first rising edge of
+ISR after it and before the next edge of STIM. TASK shows in the same way when the task runs that
+the interrupt wakes. CTRL and CISR are the same for the control interrupt, which is never masked.
 
-With CRIT connected, a latency is set apart as "hit" if CRIT was high at some sample from the stimulus to its
-answer, both included: the mask may be raised just before the pin is. A missed stimulus is hit if CRIT was
-high at its own sample.
+An answer comes at a later sample than its stimulus. One at the very sample of the next stimulus
+belongs to the earlier one. A stimulus is missed if another follows before its answer. The last
+stimulus of a capture may stay unanswered: nothing is said of it.
+
+With CRIT connected, a latency is a "hit" if CRIT was high at some sample from the stimulus to its
+answer, both included. So it counts too where the mask is raised just before the pin is. A missed
+stimulus is a hit if CRIT was high at its own sample.
 
 Binary class "latencies": one row of 24 bytes per stimulus and kind, little-endian, in the order of
 decision:

@@ -78,8 +78,9 @@ class Decoder(srd.Decoder):
     def decode(self):
         if not self.samplerate:
             raise SamplerateError("Cannot decode without samplerate.")
-        # The pin of a channel that is not connected reads 0xFF. has_channel() would say the same, but that of
-        # libsigrokdecode 0.5.3 returns True without owning a reference, and the interpreter dies at its end.
+        # The pin of a channel that is not connected reads 0xFF. has_channel() would say the same.
+        # But that of libsigrokdecode 0.5.3 returns True without owning a reference, and the
+        # interpreter dies when it ends.
         connected = {c for c, pin in enumerate(self.wait({"skip": 0})) if pin != 0xFF}
         kinds = [k for k, (stimulus, answer, _) in enumerate(KINDS) if connected >= {stimulus, answer}]
         stimuli = sorted({KINDS[k][0] for k in kinds})
@@ -132,7 +133,7 @@ class Decoder(srd.Decoder):
         )
 
     def texts(self, width):
-        """The latency from the fullest wording to the shortest, for as much room as there is."""
+        """The latency in words, the fullest first: sigrok takes the longest that has room."""
         cycles = f"{round(width * self.options['core_hz'] / self.samplerate, 1):.12g} cycles"
         nanoseconds = f"{round(width * 1e9 / self.samplerate, 1):.12g} ns"
         return [f"{nanoseconds}, {cycles}, {width} samples", f"{nanoseconds}, {cycles}", nanoseconds]

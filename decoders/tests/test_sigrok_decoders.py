@@ -1,5 +1,6 @@
-"""The sigrok decoders in sigrok-cli itself, against truth known beforehand and against vectorised.py."""
+"""The decoders in sigrok-cli, against known truth and capture/reading/vectorised.py."""
 
+import ast
 import struct
 import subprocess
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from capture.acquisition.sigrok_cli import find_tool
 from capture.files.errors import CaptureError
-from capture.reading import vectorised
+from capture.reading import frames, vectorised
 from capture.reading.tests.waveform import Waveform
 from capture.run_folder.edges import CHANNELS, EdgeList
 from capture.run_folder.session_file import write_sr
@@ -50,6 +51,22 @@ def test_a_decoder_that_is_told_no_clock_takes_the_nominal_one(decoder: str) -> 
     command = [find_tool(), "-P", decoder, "--show"]
     shown = subprocess.run(command, env=by_sigrok.environment(), capture_output=True, text=True, check=True)
     assert f"- core_hz: Core clock (Hz) (default {NOMINAL_CORE_HZ})" in shown.stdout
+
+
+def test_a_frame_is_the_same_in_both_decodings() -> None:
+    source = ast.parse((by_sigrok.FOLDER / "critical_section" / "pd.py").read_text(encoding="utf-8"))
+    constants = {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in source.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id.startswith("FRAME_")
+    }
+    assert constants == {
+        "FRAME_EDGES": frames.FRAME_EDGES,
+        "FRAME_TICKS": frames.START_FRAME_TICKS,
+        "FRAME_TOLERANCE": frames.FRAME_TOLERANCE,
+    }
 
 
 def saved(folder: Path, edges: EdgeList) -> Path:
@@ -219,7 +236,7 @@ def test_optional_channels_may_be_left_out(tmp_path: Path) -> None:
 
 
 def test_long_captures_do_not_wear_the_interpreter_down(tmp_path: Path) -> None:
-    """libsigrokdecode 0.5.3 loses references: what is done for every edge must survive thousands."""
+    """libsigrokdecode 0.5.3 loses references: what is done at each edge must survive thousands."""
     count = 8 * 2500
     sample = np.arange(count) * 7
     word = np.bitwise_xor.accumulate(1 << np.arange(count) % 8).astype(np.uint8)

@@ -9,8 +9,8 @@ from analysis.metrology.comparison import cliffs_delta, compare, hodges_lehmann
 TREATMENT = np.array([10, 10, 20, 20, 20, 30, 30, 30, 40, 50.0])
 CONTROL = np.array([10, 20, 30, 40, 40, 50.0])
 
-# Hollander and Wolfe, Nonparametric Statistical Methods, 1973, p. 69: permeability of the chorioamnion at
-# term and in mid-pregnancy. The estimate of the shift is 0.305.
+# Hollander and Wolfe, Nonparametric Statistical Methods, 1973, p. 69: permeability of the
+# chorioamnion at term and in mid-pregnancy. The estimate of the shift is 0.305.
 AT_TERM = np.array([0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46])
 EARLIER = np.array([1.15, 0.88, 0.90, 0.74, 1.21])
 
@@ -49,7 +49,7 @@ def test_exchanged_samples_change_the_sign(first: list[int], second: list[int]) 
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    """Two normal samples a standard deviation apart: P(X > Y) - P(X < Y) = 2 Phi(1 / sqrt 2) - 1 = 0.5205."""
+    """Of two normal samples a standard deviation apart delta is 2 Phi(1 / sqrt 2) - 1 = 0.5205."""
     random = np.random.default_rng(2)
     shifts = deltas = 0
     for _ in range(200):

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from scipy.stats import genextreme
 
-from analysis.metrology.extremes import EXCEEDANCES, _Road, estimate
+from analysis.metrology.extremes import EXCEEDANCES, _Method, estimate
 
-# Annual maxima of the sea level at Port Pirie, 1923-1987, in metres (Coles, 2001, section 3.4.1), whose
-# maximum likelihood fit is location 3.87, scale 0.198, shape -0.050.
+# Annual maxima of the sea level at Port Pirie, 1923-1987, in metres (Coles, 2001, section 3.4.1),
+# whose maximum likelihood fit is location 3.87, scale 0.198, shape -0.050.
 PORT_PIRIE = np.array(
     [
         "4.03",
@@ -79,15 +79,17 @@ PORT_PIRIE = np.array(
 
 
 def test_a_published_fit_of_maxima() -> None:
-    road = _Road("maxima", PORT_PIRIE, genextreme, {}, (0.1, 4.0, 0.2), 0.0, lambda _parameters, _share: 0.0)
-    shape, location, scale = road.fit(PORT_PIRIE, road.start)
+    method = _Method(
+        "maxima", PORT_PIRIE, genextreme, {}, (0.1, 4.0, 0.2), 0.0, lambda _parameters, _share: 0.0
+    )
+    shape, location, scale = method.fit(PORT_PIRIE, method.start)
     assert (location, scale, -shape) == (
         pytest.approx(3.87, abs=0.005), pytest.approx(0.198, abs=0.0005), pytest.approx(-0.050, abs=0.0005),
     )  # fmt: skip
 
 
 def test_of_exponential_values_the_levels_are_known() -> None:
-    """P(X > x) = exp(-x / 100), so the level of p is -100 ln p; both families have the shape 0 then."""
+    """P(X > x) = exp(-x / 100): the level of p is -100 ln p, the shape of both families is 0."""
     found = estimate(np.random.default_rng(1).exponential(100.0, 2_000), ramp=False, resamples=39)
     assert found.refused is None and len(found.fits) == 2
     for fit in found.fits:

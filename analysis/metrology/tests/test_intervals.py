@@ -8,7 +8,7 @@ from analysis.metrology.intervals import percentile_interval, percentile_interva
 
 
 def by_enumeration(values: list[int], rank: int, confidence: float) -> tuple[int, int]:
-    """All n^n samples with replacement, each as likely as any other; the quantiles of their r-th smallest."""
+    """The quantiles of the r-th smallest of all n^n samples with replacement, each as likely."""
     drawn = sorted(sorted(sample)[rank - 1] for sample in product(values, repeat=len(values)))
     tail = (1 - confidence) / 2
     cumulative = np.arange(1, len(drawn) + 1) / len(drawn)
@@ -42,7 +42,7 @@ def test_resampling_approaches_it() -> None:
 
 
 def test_an_interval_holds_the_truth_as_often_as_it_says() -> None:
-    """The 90th percentile of the exponential distribution is ln 10; 95 % of 400 intervals is 380 ± 4.4."""
+    """An exponential distribution's 90th percentile is ln 10; 95 % of 400 are 380 ± 4.4."""
     random = np.random.default_rng(11)
     held = 0
     for _ in range(400):

@@ -22,7 +22,7 @@ def test_the_long_base_tells_the_clocks_apart(run: SyntheticRun, samplerate_hz: 
     assert fit.ratio_uncertainty < 2 / (run.end_cycle * samplerate_hz / CORE_HZ)
     assert fit.ratio_uncertainty < wire.clock.ratio_uncertainty / 10
     assert fit.residual_max_samples < 1
-    # Two clocks in whole ratios meet at the same phases again and again: the line can lie a sample off.
+    # Clocks in a whole ratio meet at the same phases again and again: the line may be a sample off.
     cycles = [truth.critical_start for truth in run.truths]
     samples = np.array([c * samplerate_hz * (1_000_000 + ppm) // (CORE_HZ * 1_000_000) for c in cycles])
     error_samples = (fit.cycles_at(samples) - (np.array(cycles) + COUNTER_AHEAD)) * samplerate_hz / CORE_HZ

@@ -4,16 +4,10 @@ import pytest
 
 from capture.instruments.clocks import CounterFit
 from capture.instruments.ticks import RELEASE_CYCLES, find_ticks
-from capture.joining.evidence import Evidence, decode
 from capture.reading.tests.waveform import Waveform
-from capture.run_folder.manifest import ToolReport
 from capture.run_folder.records import TickRecord
+from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, TICK_HANDLER, TICK_PERIOD, SyntheticRun, small_plan
-
-
-def evidence_of(run: SyntheticRun, samplerate_hz: int = CORE_HZ, ppm: int = 0) -> Evidence:
-    edges = run.edges(samplerate_hz, ppm)
-    return decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart())
 
 
 @pytest.mark.parametrize(("samplerate_hz", "ppm"), [(CORE_HZ, 0), (24_000_000, 50), (200_000_000, -20)])
@@ -33,7 +27,7 @@ def test_the_ticks_that_touch_an_answer_are_all_labelled() -> None:
     surely = [any(s <= tick + TICK_HANDLER and tick <= a for tick in ticks) for s, a in run.stimuli]
     labelled = stimuli["tick"].to_list()
     assert any(surely) and not [1 for sure, label in zip(surely, labelled, strict=True) if sure > label]
-    # A handler that waits for a mask and two interrupts runs late, so some more are labelled, but not many.
+    # A handler that waits for a mask and two interrupts runs late, so a few more are labelled.
     assert sum(labelled) < 3 * sum(surely) < len(labelled)
     assert evidence_of(run).joined.interrupts.filter("control")["task_tick"].null_count() == len(run.controls)
 
@@ -52,7 +46,7 @@ def test_a_tick_waits_for_the_mask_and_for_more_urgent_handlers() -> None:
     assert ticks.over.tolist() == [16_000 + handler, 103_500 + handler, 184_000 + handler]
     first = np.array([90_000, 90_000, 103_600, 103_700])
     last = np.array([99_998, 99_999, 103_650, 103_900])
-    assert ticks.touch(first, last).tolist() == [False, True, True, False]
+    assert ticks.handler_may_run(first, last).tolist() == [False, True, True, False]
 
 
 def test_without_a_record_no_tick_is_known() -> None:

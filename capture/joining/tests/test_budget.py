@@ -1,23 +1,17 @@
 import polars as pl
 import pytest
 
-from capture.joining.evidence import Evidence, decode
-from capture.run_folder.manifest import ToolReport
 from capture.run_folder.quantities import QUANTITIES
+from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 
 RATES = [(84_000_000, 0), (84_000_000, 80), (24_000_000, 30), (200_000_000, -50)]
 
 
-def evidence_of(run: SyntheticRun, samplerate_hz: int, ppm: int) -> Evidence:
-    edges = run.edges(samplerate_hz, ppm)
-    return decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart())
-
-
 @pytest.mark.parametrize(("samplerate_hz", "ppm"), RATES)
 @pytest.mark.parametrize("skew", [{}, {"ISR": 4, "CISR": -6, "TASK": 9, "CRIT": 5}])
 def test_no_value_is_off_by_more_than_its_budget(samplerate_hz: int, ppm: int, skew: dict[str, int]) -> None:
-    """The truth is laid down in core cycles; channels are late by `skew`, in run and calibration."""
+    """The truth is laid down in cycles. Channels are late by `skew`, in run and calibration."""
     run = SyntheticRun(small_plan(), skew=skew)
     run.delay_run(skew)
     evidence = evidence_of(run, samplerate_hz, ppm)
@@ -46,7 +40,7 @@ def test_no_value_is_off_by_more_than_its_budget(samplerate_hz: int, ppm: int, s
 
 def test_each_quantity_has_its_terms() -> None:
     run = SyntheticRun(small_plan())
-    budgets = evidence_of(run, CORE_HZ, 0).budgets
+    budgets = evidence_of(run).budgets
     assert set(budgets) == {quantity.key for quantity in QUANTITIES}
     sample_ns = 1e9 / CORE_HZ
     assert budgets["probes"].total_ns == budgets["dwt_cycles"].total_ns == 0
@@ -64,4 +58,4 @@ def test_each_quantity_has_its_terms() -> None:
 def test_what_was_not_calibrated_has_no_total() -> None:
     run = SyntheticRun(small_plan(depth=2))
     run.toggles = [toggle for toggle in run.toggles if toggle[1] != 3]
-    assert evidence_of(run, CORE_HZ, 0).budgets["interrupt_latency_ns"].total_ns is None
+    assert evidence_of(run).budgets["interrupt_latency_ns"].total_ns is None

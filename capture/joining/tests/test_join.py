@@ -2,19 +2,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from capture.joining.evidence import Evidence, decode
-from capture.reading.wire import NS_PER_S
-from capture.run_folder.manifest import ToolReport
+from capture.run_folder.edges import NS_PER_S
 from capture.run_folder.tables import INTERRUPTS, OPERATIONS
+from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, OPERATION_COST, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
 
 RATES = [(84_000_000, 0), (84_000_000, 30), (24_000_000, 30), (200_000_000, -30)]
-
-
-def evidence_of(run: SyntheticRun, samplerate_hz: int = CORE_HZ, ppm: int = 0) -> Evidence:
-    edges = run.edges(samplerate_hz, ppm)
-    return decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart())
 
 
 @pytest.fixture(scope="module")
@@ -138,13 +132,13 @@ def test_hits_are_counted_per_operation(run: SyntheticRun) -> None:
 def test_the_edge_after_an_odd_number_of_operations_is_no_window(sizes: dict[str, int]) -> None:
     run = SyntheticRun(small_plan(**sizes))
     evidence = evidence_of(run)
-    assert len(evidence.wire.operations) == run.plan.operations.height == evidence.joined.operations.height
+    assert len(evidence.wire.windows) == run.plan.operations.height == evidence.joined.operations.height
 
 
 def test_a_section_in_two_pieces_is_summed() -> None:
     run = SyntheticRun(small_plan(depth=2))
     truth = run.truths[3]
-    # Split in two: 10 cycles of the section are open, and both pieces carry the markers' cost.
+    # Split in two: for 10 cycles the section is open, and both pieces carry the markers' cost.
     middle = truth.critical_start + 100
     run.toggles += [(middle, 0), (middle + 10, 0)]
     table = evidence_of(run).joined.operations

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from capture.joining.sweep import curves, met, short_of_the_end
-from capture.reading.wire import PulseTrain
+from capture.joining.sweep import labels_cut_short, match_stimuli, summarise_sweep
+from capture.reading.pulses import PulseTrain
 from capture.run_folder import tables
 from scenarios.generators.generator import Step
 from scenarios.operations import Call
@@ -67,7 +67,8 @@ def _completed(table: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
     return table.with_columns(missing).select(pl.col(name).cast(dtype) for name, dtype in schema.items())
 
 
-# CRIT rises 30 samples after OP. The third and fourth stimulus come before the section, the fifth within.
+# CRIT rises 30 samples after OP. The third and the fourth stimulus come before the section, the
+# fifth within it.
 PLAN = plan_of(["empty", "empty", "deep", "deep", "deep", "deep"])
 OPERATIONS = operations_of(PLAN)
 PHASES = [10, 310, 10, 20, 60, 310]
@@ -78,7 +79,7 @@ LATENCIES = [LEAD + 20 + 27, 16, LEAD + SECTION + TAIL, LEAD - 10 + SECTION + TA
 def found_of(latencies: list[int], control: list[tuple[int, int]], allowed_samples: float) -> dict[str, Any]:
     begin = OPERATIONS["start_sample"].to_numpy() + 30
     widths = np.rint(OPERATIONS["wire_critical_ns"].to_numpy() / SAMPLE_NS).astype(np.int64)
-    found = curves(
+    found = summarise_sweep(
         PLAN,
         joined(OPERATIONS, interrupts_of(PHASES, latencies, control)),
         wire(PulseTrain(begin, begin + widths)),
@@ -94,7 +95,7 @@ def joined(operations: pl.DataFrame, interrupts: pl.DataFrame) -> Any:
 
 def wire(critical: PulseTrain) -> Any:
     """One sample is one cycle."""
-    return SimpleNamespace(critical=critical, core_hz=CORE_HZ, edges=SimpleNamespace(samplerate_hz=CORE_HZ))
+    return SimpleNamespace(critical=critical, core_hz=CORE_HZ, edges=SimpleNamespace(sample_ns=SAMPLE_NS))
 
 
 def test_a_curve_is_held_against_section_and_entry() -> None:
@@ -123,10 +124,10 @@ def test_a_control_interrupt_beside_the_wait_disturbs() -> None:
 
 
 def test_how_long_a_control_interrupt_lasts_is_told_by_the_clock_of_the_run() -> None:
-    """One that began 200 samples before the third stimulus: over by then at 84 MHz, not at half of that."""
+    """One began 200 samples before the third stimulus: over by then, but not at half the clock."""
     with_control = joined(OPERATIONS, interrupts_of(PHASES, LATENCIES, [(3010 - 217, 17)]))
     for core_hz, disturbed in ((CORE_HZ, []), (CORE_HZ // 2, [2])):
-        table = met(PLAN, with_control, core_hz)
+        table = match_stimuli(PLAN, with_control, core_hz)
         assert table is not None
         assert table.filter("disturbed")["seq"].to_list() == disturbed
 
@@ -134,11 +135,13 @@ def test_how_long_a_control_interrupt_lasts_is_told_by_the_clock_of_the_run() ->
 def test_stimuli_and_operations_that_differ_in_number_are_not_joined() -> None:
     interrupts = interrupts_of(PHASES, LATENCIES, [])
     none = PulseTrain(np.empty(0, np.int64), np.empty(0, np.int64))
-    assert met(PLAN, joined(OPERATIONS, interrupts.head(4)), CORE_HZ) is None
-    assert curves(PLAN, joined(OPERATIONS.head(4), interrupts), wire(none), 1.0) is None
+    assert match_stimuli(PLAN, joined(OPERATIONS, interrupts.head(4)), CORE_HZ) is None
+    assert summarise_sweep(PLAN, joined(OPERATIONS.head(4), interrupts), wire(none), 1.0) is None
 
 
 def test_a_sweep_that_ends_within_its_operation_is_short() -> None:
-    table = met(PLAN, joined(OPERATIONS, interrupts_of([10, 310, 10, 20, 60, 299], LATENCIES, [])), CORE_HZ)
+    table = match_stimuli(
+        PLAN, joined(OPERATIONS, interrupts_of([10, 310, 10, 20, 60, 299], LATENCIES, [])), CORE_HZ
+    )
     assert table is not None
-    assert short_of_the_end(table) == ["deep"]
+    assert labels_cut_short(table) == ["deep"]

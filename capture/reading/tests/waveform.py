@@ -11,7 +11,7 @@ from capture.run_folder.edges import CHANNELS, EdgeList
 
 @dataclass
 class Waveform:
-    """Toggles of each channel, by sample; two toggles of one channel at one sample cancel each other."""
+    """Toggles of each channel, by sample. Two of one channel at one sample cancel each other."""
 
     total_samples: int
     samplerate_hz: int = 84_000_000
@@ -24,7 +24,7 @@ class Waveform:
         self.toggles[channel] += samples
 
     def edges(self) -> EdgeList:
-        """Rendered sample by sample, then reduced: nothing here knows of edges before the last line."""
+        """Rendered sample by sample, then reduced. Only the last lines know of edges."""
         samples = bytearray(self.total_samples)
         for bit, name in enumerate(CHANNELS):
             places: set[int] = set()

@@ -103,11 +103,15 @@ GOOD = {"schema": 1, "samplerate_hz": 1, "total_samples": 5, "channels": ["CRIT"
 @pytest.mark.parametrize(
     ("columns", "description", "sentence"),
     [
-        ({"sample": [0], "word": [0]}, None, "no key"),
-        ({"sample": [0], "word": [0]}, "{", "not JSON"),
-        ({"sample": [0], "word": [0]}, json.dumps(GOOD | {"schema": 2}), "schema is not 1"),
-        ({"sample": [0], "word": [0]}, json.dumps(GOOD | {"total_samples": 5.0}), "not a whole number"),
-        ({"sample": [0], "word": [0]}, json.dumps(GOOD | {"channels": "CRIT"}), "list of names"),
+        ({"sample": [0], "word": [0]}, None, "metadata has no key 'tailscope'"),
+        ({"sample": [0], "word": [0]}, "{", "holds no JSON"),
+        ({"sample": [0], "word": [0]}, json.dumps(GOOD | {"schema": 2}), "schema must be 1, not 2"),
+        (
+            {"sample": [0], "word": [0]},
+            json.dumps(GOOD | {"total_samples": 5.0}),
+            "total_samples must be a whole number",
+        ),
+        ({"sample": [0], "word": [0]}, json.dumps(GOOD | {"channels": "CRIT"}), "channels must be a list"),
         ({"sample": [0], "word": [2]}, json.dumps(GOOD), "above its 1 channels"),
         ({"sample": [0, None], "word": [0, 1]}, json.dumps(GOOD), "nulls"),
         ({"sample": [0]}, json.dumps(GOOD), "columns"),

@@ -12,11 +12,6 @@ def test_crc_has_the_published_check_value() -> None:
     assert records.crc16(b"123456789") == 0x29B1
 
 
-@given(st.binary(max_size=200))
-def test_crc_agrees_with_the_standard_library(data: bytes) -> None:
-    assert records.crc16(data) == binascii.crc_hqx(data, 0xFFFF)
-
-
 def test_every_type_is_read() -> None:
     bodies = [
         "BOOT,3,tlsf,65536,84000000,00000702,V11.2.0,1,65520,scheduler,TLSF_OCTAVES=14/TLSF_SLOTS=16",

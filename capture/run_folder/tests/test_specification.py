@@ -9,7 +9,8 @@ from typing import get_args
 import polars as pl
 import pytest
 
-from capture.run_folder.manifest import Manifest
+from analysis.metrology.quantiles import PERCENTILES, Summary
+from capture.run_folder.manifest import Intervals, Manifest
 from capture.run_folder.quantities import KEYS
 from capture.run_folder.tables import INTERRUPTS, OPERATIONS
 
@@ -36,3 +37,9 @@ def test_the_keys_of_run_json_are_those_of_the_page() -> None:
     assert {*fields, *KEYS} <= told
     assert get_args(Manifest.model_fields["schema_"].annotation) == (2,)
     assert "schema 2." in page
+
+
+def test_the_models_have_the_percentiles_that_are_computed() -> None:
+    """A model's fields are written out, so the names stand there again."""
+    assert list(Summary.model_fields) == ["n", *PERCENTILES, "max"]
+    assert list(Intervals.model_fields) == [*PERCENTILES, "independence_p"]

@@ -1,16 +1,14 @@
-"""Maxima, baselines and intervals, against a plain search through the tables and the truth they were made
-from.
-"""
+"""Maxima, baselines and intervals, against a plain search and the truth that a run is made from."""
 
 import polars as pl
 import pytest
 
-from capture.joining.evidence import Evidence, decode
-from capture.run_folder.manifest import ToolReport
+from capture.joining.evidence import Evidence
 from capture.run_folder.quantities import QUANTITIES
 from capture.summary.baselines import baseline
 from capture.summary.intervals import intervals
 from capture.summary.maxima import maximum
+from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 from scenarios import catalogue
 
@@ -25,8 +23,7 @@ def run() -> SyntheticRun:
 
 @pytest.fixture(scope="module")
 def evidence(run: SyntheticRun) -> Evidence:
-    edges = run.edges()
-    return decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart())
+    return evidence_of(run)
 
 
 def test_the_longest_section_is_told_with_its_operation(run: SyntheticRun, evidence: Evidence) -> None:
@@ -88,9 +85,7 @@ def test_an_idle_answer_is_what_the_run_was_made_with(evidence: Evidence) -> Non
 def test_a_ramp_has_no_intervals_and_says_why() -> None:
     plan = small_plan()
     assert plan.ramp and not catalogue.load("mem_stress").compile().ramp and not small_plan(depth=1).ramp
-    run = SyntheticRun(plan)
-    edges = run.edges()
-    joined = decode(plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart()).joined
+    joined = evidence_of(SyntheticRun(plan)).joined
     refused = intervals(joined.operations, joined.interrupts, ramp=True)
     assert refused["of"] == {} and refused["refused"].endswith("gets no interval.")
 

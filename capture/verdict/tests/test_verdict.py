@@ -9,18 +9,11 @@ from itertools import pairwise
 
 import pytest
 
-from capture.joining.evidence import Evidence, decode
-from capture.run_folder.manifest import ToolReport
+from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import BIT, SyntheticRun, record, small_plan
 from capture.verdict.verdict import judge
 
 Fault = Callable[[SyntheticRun], None]
-
-
-def weigh_run(run: SyntheticRun, **report: object) -> Evidence:
-    edges = run.edges()
-    tools = ToolReport(asked_samples=edges.total_samples)
-    return decode(run.plan, tools.model_copy(update=report), edges, run.uart())
 
 
 def edit(pattern: str, replacement: str) -> Fault:
@@ -114,7 +107,7 @@ def without_the_common_pulses_at_the_end(run: SyntheticRun) -> None:
 
 
 def calibration_edges(run: SyntheticRun, channel: str, closing: bool = False) -> list[tuple[int, int]]:
-    """The edges of the sections: eight common pulses precede them at the start and follow at the end."""
+    """The edges of the sections. Eight common pulses precede them, at the end they follow."""
     edges = [toggle for toggle in sorted(run.toggles) if toggle[1] == BIT[channel]]
     return edges[-48:-16] if closing else edges[16:48]
 
@@ -127,7 +120,7 @@ def with_another_marker_cost_at_the_end(run: SyntheticRun) -> None:
 
 
 def with_a_counter_that_lags(run: SyntheticRun) -> None:
-    """Half a per mille: DWT and the timer of the frames do not count the same clock."""
+    """By half a per mille: DWT and the timer of the frames do not count the same clock."""
     for index, line in enumerate(run.lines):
         if line.startswith("CAL,"):
             *fields, begin = line.split(",")
@@ -151,14 +144,14 @@ def without_an_answer(run: SyntheticRun) -> None:
     run.toggles = [t for t in run.toggles if not (t[1] == BIT["ISR"] and answer <= t[0] <= answer + 60)]
 
 
-TRUNCATING = [
+MAKING_TRUNCATED = [
     (drop("OP,30,"), "Gaps in the numbers"),
     (cut_records_after("STAT"), "without END"),
     (edit(r"^END,.*", "END,3"), "END tells of 3"),
     (without_frame(last=False), "no start frame"),
     (without_frame(last=True), "no end frame"),
 ]
-DOUBTFUL = [
+MAKING_INCONCLUSIVE = [
     (fail, "FAIL hardfault (134217728)"),
     (restart, "started 2 times"),
     (edit(r"^STAT,", "STAT,x"), "cannot be read: 1"),
@@ -201,20 +194,20 @@ DOUBTFUL = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "words"), TRUNCATING)
+@pytest.mark.parametrize(("fault", "words"), MAKING_TRUNCATED)
 def test_something_missing_makes_it_truncated(fault: Fault, words: str) -> None:
     run = SyntheticRun(small_plan())
     fault(run)
-    verdict, reasons = judge(weigh_run(run))
+    verdict, reasons = judge(evidence_of(run))
     assert verdict == "truncated"
     assert any(words in reason for reason in reasons), reasons
 
 
-@pytest.mark.parametrize(("fault", "words"), DOUBTFUL)
+@pytest.mark.parametrize(("fault", "words"), MAKING_INCONCLUSIVE)
 def test_something_doubtful_makes_it_inconclusive(fault: Fault, words: str) -> None:
     run = SyntheticRun(small_plan())
     fault(run)
-    verdict, reasons = judge(weigh_run(run))
+    verdict, reasons = judge(evidence_of(run))
     assert verdict == "inconclusive", reasons
     assert any(words in reason for reason in reasons), reasons
 
@@ -231,7 +224,7 @@ def test_something_doubtful_makes_it_inconclusive(fault: Fault, words: str) -> N
     ],
 )
 def test_the_tools_have_their_say(report: dict[str, object], verdict: str) -> None:
-    assert judge(weigh_run(SyntheticRun(small_plan(depth=2)), **report))[0] == verdict
+    assert judge(evidence_of(SyntheticRun(small_plan(depth=2)), report=report))[0] == verdict
 
 
 def test_without_a_stimulus_nothing_need_be_preempted() -> None:
@@ -240,20 +233,18 @@ def test_without_a_stimulus_nothing_need_be_preempted() -> None:
     run.plan = replace(
         run.plan, stimulus=replace(run.plan.stimulus, mode="none", period_ticks=0, control_period_ticks=0)
     )
-    assert judge(weigh_run(run))[0] == "complete"
+    assert judge(evidence_of(run))[0] == "complete"
 
 
 def test_every_reason_is_one_sentence() -> None:
-    for fault, _ in TRUNCATING + DOUBTFUL:
+    for fault, _ in MAKING_TRUNCATED + MAKING_INCONCLUSIVE:
         run = SyntheticRun(small_plan())
         fault(run)
-        for reason in judge(weigh_run(run))[1]:
+        for reason in judge(evidence_of(run))[1]:
             assert reason.endswith(".") and "\n" not in reason
 
 
 def test_bytes_that_are_no_records_do_not_stop_the_judgement() -> None:
-    run = SyntheticRun(small_plan(depth=2))
-    edges = run.edges()
-    report = ToolReport(asked_samples=edges.total_samples)
-    verdict, _ = judge(decode(run.plan, report, edges, b"\x00\xff" * 500 + record("END,0")))
+    noise = b"\x00\xff" * 500 + record("END,0")
+    verdict, _ = judge(evidence_of(SyntheticRun(small_plan(depth=2)), serial_bytes=noise))
     assert verdict == "truncated"

@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+
+from capture.files.errors import CaptureError
+from capture.reading.frames import find_frames, fit_clock
+from capture.reading.tests.waveform import frame_edges
+from capture.run_folder.edges import CHANNELS, EdgeList
+
+TICK_HZ = 84_000_000
+
+
+def only(channel: str, samples: list[int], total: int, samplerate_hz: int = TICK_HZ) -> EdgeList:
+    """Edges of one channel alone, for captures too long to be rendered."""
+    bit = 1 << CHANNELS.index(channel)
+    rows = [0, *samples]
+    word = [bit if n & 1 else 0 for n in range(len(rows))]
+    return EdgeList(np.array(rows, np.int64), np.array(word, np.uint8), samplerate_hz, total)
+
+
+@pytest.mark.parametrize("samplerate_hz", [84_000_000, 24_000_000, 200_000_000, 12_000_000])
+@pytest.mark.parametrize("error_ppm", [-50, 0, 30])
+def test_frames_and_clock_are_found_at_any_rate(samplerate_hz: int, error_ppm: int) -> None:
+    true_hz = samplerate_hz * (1 + error_ppm * 1e-6)
+    start = frame_edges(0.0012345, 840, TICK_HZ, true_hz)
+    operations = [start[-1] + 50_000 + 900 * n for n in range(37)]
+    end = frame_edges(operations[-1] / true_hz + 0.0003, 1260, TICK_HZ, true_hz)
+    last = [*operations, operations[-1] + 700]
+    edges = only("SYNC", [*start, *last, *end], end[-1] + 1000, samplerate_hz)
+    found = find_frames(edges, TICK_HZ)
+    assert found.start is not None and found.start.tolist() == start
+    assert found.end is not None and found.end.tolist() == end
+    fit = fit_clock(found.start, found.end, TICK_HZ, samplerate_hz)
+    # Each edge is seen up to one sample late. Over the 79,380 ticks of the end frame alone, least
+    # squares turns that into less than one sample in the whole span.
+    assert abs(fit.ratio - true_hz / samplerate_hz) < 1 / (79_380 * samplerate_hz / TICK_HZ)
+    assert fit.residual_max_samples <= 1
+
+
+def test_synchronous_clocks_fit_exactly() -> None:
+    start, end = (np.arange(64) * ticks + 5_000_001 for ticks in (840, 1260))
+    fit = fit_clock(start, end, TICK_HZ, TICK_HZ)
+    assert (fit.ratio, fit.residual_max_samples) == (1.0, 0.0)
+    assert fit_clock(None, end, TICK_HZ, TICK_HZ).ratio == 1.0
+    assert fit_clock(start, None, TICK_HZ, TICK_HZ).ratio == 1.0
+    with pytest.raises(CaptureError, match="neither"):
+        fit_clock(None, None, TICK_HZ, TICK_HZ)
+
+
+def train(count: int, spacing: int, first: int = 5000) -> list[int]:
+    return [first + n * spacing for n in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("samples", "is_frame"),
+    [
+        (train(64, 840), True),
+        (train(63, 840), False),
+        (train(65, 840), False),
+        (train(64, 857), True),
+        (train(64, 858), False),
+        (train(64, 823), True),
+        (train(64, 822), False),
+        ([100, *train(64, 840)], False),  # SYNC was high before: the first edge of the frame falls
+        ([100, 200, *train(64, 840), 90_000, 91_000], True),
+    ],
+)
+def test_only_64_edges_of_the_right_spacing_are_a_frame(samples: list[int], is_frame: bool) -> None:
+    found = find_frames(only("SYNC", samples, 200_000), TICK_HZ)
+    assert (found.start is not None) == is_frame
+    assert found.end is None
+
+
+def test_after_a_reset_the_last_start_frame_counts() -> None:
+    old, new = train(64, 840, 1000), train(64, 840, 500_000)
+    early, late = train(64, 1260, 200_000), train(64, 1260, 700_000)
+    found = find_frames(only("SYNC", [*old, *early, *new, *late], 1_000_000), TICK_HZ)
+    assert found.start is not None and found.start[0] == 500_000
+    assert found.end is not None and found.end[0] == 700_000
+
+
+def test_a_capture_without_sync_has_no_frames() -> None:
+    found = find_frames(only("SYNC", [], 10), TICK_HZ)
+    assert (found.start, found.end) == (None, None)

@@ -1,0 +1,67 @@
+"""What a reader of a run should know, and what does not touch its verdict.
+
+Each function looks at one thing and yields a sentence if there is something to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from capture.joining.evidence import Evidence
+from capture.run_folder.records import Boot, HeapRecord
+
+
+def warnings(evidence: Evidence) -> list[str]:
+    """All warnings, one sentence each."""
+    return [sentence for warning in WARNINGS for sentence in warning(evidence)]
+
+
+def lines_before_boot(evidence: Evidence) -> Iterator[str]:
+    """What the board said before it was reset."""
+    if evidence.log.preamble:
+        yield f"{len(evidence.log.preamble)} lines came before BOOT; they belong to no run and were ignored."
+
+
+def heap_grew(evidence: Evidence) -> Iterator[str]:
+    """More bytes were free at the end than at the start."""
+    boot, heap = evidence.log.first(Boot), evidence.log.first(HeapRecord)
+    if boot and heap and heap.free_bytes > boot.free_bytes:
+        yield (
+            f"The heap ended with {heap.free_bytes} free bytes, more than the {boot.free_bytes} at the start."
+        )
+
+
+def stimuli_missed(evidence: Evidence) -> Iterator[str]:
+    """A missed stimulus has no latency, so the statistics lack what would have been a long one."""
+    missed = evidence.joined.interrupts.filter(~pl.col("control"))["missed"].sum()
+    if missed:
+        yield (
+            f"{missed} stimuli were followed by another before an answer: they are counted as missed, have "
+            "no latency, and would have had a long one."
+        )
+
+
+def nobody_counted_probes(evidence: Evidence) -> Iterator[str]:
+    """Neither the allocator counted, nor the board."""
+    if evidence.probes.source == "not counted":
+        yield "Nobody counted probes: the allocator does not, and only the virtual board can from outside."
+
+
+def samples_longer_than_cycles(evidence: Evidence) -> Iterator[str]:
+    """The analyzer is slower than the core."""
+    edges = evidence.edges
+    if edges.samplerate_hz < evidence.wire.core_hz:
+        yield (
+            f"A sample lasts {edges.sample_ns:.1f} ns, more than a core cycle: the wire tells nothing finer."
+        )
+
+
+WARNINGS = (
+    lines_before_boot,
+    heap_grew,
+    stimuli_missed,
+    nobody_counted_probes,
+    samples_longer_than_cycles,
+)

@@ -1,0 +1,28 @@
+"""The evidence that a made-up run leaves, as the bench would have found it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from capture.joining.evidence import Evidence, decode
+from capture.run_folder.manifest import ToolReport
+from capture.tests.synthetic import CORE_HZ, SyntheticRun
+
+
+def evidence_of(
+    run: SyntheticRun,
+    samplerate_hz: int = CORE_HZ,
+    ppm: int = 0,
+    *,
+    serial_bytes: bytes | None = None,
+    counts: bytes | None = None,
+    report: Mapping[str, object] | None = None,
+) -> Evidence:
+    """Decodes `run`, captured at `samplerate_hz` by an analyzer whose clock runs `ppm` fast.
+
+    `serial_bytes` come instead of the run's own records. `counts` are the virtual board's. `report`
+    are fields of the tools' report, which otherwise tells of no fault.
+    """
+    edges = run.edges(samplerate_hz, ppm)
+    tools = ToolReport(asked_samples=edges.total_samples).model_copy(update=report or {})
+    return decode(run.plan, tools, edges, run.uart() if serial_bytes is None else serial_bytes, counts)
