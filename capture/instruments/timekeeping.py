@@ -12,14 +12,16 @@ from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
+from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 from capture.reading.wire import Wire
 from scenarios.stimulus import Stimulus
 
-# The clocks of analyzer and core drift apart, by less than a sample over so many edges.
-NEIGHBOURS = 16
-# By how much neighbours may lie farther apart than they usually do, in samples. A step is a whole sample.
-SLACK_SAMPLES = 0.75
+# How many edges are compared: few for a step among edges that agree, more where they beat.
+NEIGHBOURS = (16, 64, 256)
+# How far neighbours may lie apart: a sample where the clocks beat, and what they drift meanwhile;
+# nothing where they do not.
+APART_SAMPLES, TOGETHER_SAMPLES = 1.25, 0.5
 
 _WORD = 0xFFFF_FFFF
 # firmware/bench/stimulus.c: where the random intervals begin.
@@ -31,11 +33,11 @@ Ticks = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Step:
-    """Where a channel's edges leave their line: at `sample`, by `off_samples`."""
+    """A channel's edges leave their line about `sample`: neighbours lie `apart_samples` apart there."""
 
     channel: str
     sample: int
-    off_samples: float
+    apart_samples: float
 
 
 def steps(wire: Wire, stimulus: Stimulus) -> Iterator[Step]:
@@ -44,18 +46,16 @@ def steps(wire: Wire, stimulus: Stimulus) -> Iterator[Step]:
     A sweep's stimulus is started anew for each operation and has no line.
     """
     for channel in ("STIM", "CTRL"):
-        edges = wire.run.transitions(channel).sample
-        edges = edges[edges >= wire.begin]
+        edges = wire.until_end.transitions(channel).sample
+        edges = edges[edges >= wire.first_sample]
         due = _intervals(channel, edges, stimulus, wire.samples_per_cycle)
         if due is not None and len(edges) > 1:
-            found = _first_step(edges, due, wire.samples_per_cycle)
+            found = _first_step(edges, due)
             if found is not None:
                 yield Step(channel, *found)
 
 
-def _intervals(
-    channel: str, edges: Samples, stimulus: Stimulus, samples_per_tick: float
-) -> Ticks | None:
+def _intervals(channel: str, edges: Samples, stimulus: Stimulus, samples_per_tick: float) -> Ticks | None:
     """The ticks that are due between each edge and the next, int64[edges - 1]; None where nobody knows."""
     count = max(len(edges) - 1, 0)
     if channel == "CTRL":
@@ -101,21 +101,32 @@ def random_intervals(stimulus: Stimulus) -> Iterator[int]:
         yield stimulus.period_ticks // 2 + (state * stimulus.period_ticks >> 32)
 
 
-def _first_step(edges: Samples, due: Ticks, samples_per_tick: float) -> tuple[int, float] | None:
-    """The sample of the first edge that lies off the line through its neighbours, and by how much."""
-    line = np.concatenate(([0.0], np.cumsum(due))) * samples_per_tick
-    off = edges - edges[0] - line
-    if len(off) <= NEIGHBOURS:
-        spans = np.array([np.ptp(off)])
-        usual = 0.0
-    else:
-        near = np.lib.stride_tricks.sliding_window_view(off, NEIGHBOURS)
-        spans = np.ptp(near, axis=1)
-        usual = float(np.median(spans))
-    wide = np.flatnonzero(spans > min(usual, 1.0) + SLACK_SAMPLES)
-    if not wide.size:
-        return None
-    first = int(wide[0])
-    here = off[first : first + NEIGHBOURS]
-    at = first + int(np.argmax(np.abs(np.diff(here)))) + 1
-    return int(edges[at]), float(off[at] - off[at - 1])
+def _first_step(edges: Samples, due: Ticks) -> tuple[int, float] | None:
+    """The sample of the first edge off the line through its neighbours, and how far they lie apart.
+
+    An edge is seen at the first sample after it, so edges on one line lie less than a sample apart.
+    Analyzers that run exactly at a multiple of the core's clock see them at no distance at all.
+    """
+    line = np.concatenate(([0], np.cumsum(due))).astype(np.float64)
+    slope, intercept = np.polyfit(line - line.mean(), edges, 1)
+    off = edges - (intercept + slope * (line - line.mean()))
+    spread = {size: _spread(off, size) for size in NEIGHBOURS}
+    narrowest = spread[NEIGHBOURS[0]]
+    beating = np.count_nonzero(narrowest > TOGETHER_SAMPLES) > 2 * NEIGHBOURS[0]
+    limit = APART_SAMPLES if beating else TOGETHER_SAMPLES
+    for size, apart in spread.items():
+        wide = np.flatnonzero(apart > limit)
+        if wide.size:
+            first = max(int(wide[0]) - size // 2, 0)
+            here = off[first : first + 2 * size]
+            at = first + int(np.argmax(np.abs(np.diff(here)))) + 1
+            return int(edges[at]), float(apart[wide[0]])
+    return None
+
+
+def _spread(off: npt.NDArray[np.float64], size: int) -> npt.NDArray[np.float64]:
+    """How far the `size` edges around each edge lie apart, float64[edges]."""
+    spread: npt.NDArray[np.float64] = maximum_filter1d(off, size, mode="nearest") - minimum_filter1d(
+        off, size, mode="nearest"
+    )
+    return spread
