@@ -209,7 +209,7 @@ allocator_result allocator_allocate(size_t size) {
     if (block == NULL) {
         return request_refused(HEAP_OUT_OF_MEMORY);
     }
-    return (allocator_result){.payload = payload_of(block), .usable_bytes = payload_bytes(level), .status = HEAP_OK};
+    return request_served(payload_of(block), payload_bytes(level));
 }
 
 /** Moves an allocation's payload up to a multiple of `alignment`; the word before it leads back. */
@@ -304,12 +304,12 @@ heap_status allocator_free(void *payload) {
 static allocator_result resize(void *payload, buddy_block *block, uint32_t size, uint32_t usable_bytes) {
     const uint32_t level = block->header.value;
     if (payload != payload_of(block)) {
-        return (allocator_result){.payload = payload, .usable_bytes = usable_bytes, .status = HEAP_OK};
+        return request_served(payload, usable_bytes);
     }
     const uint32_t wanted = level_for(size);
     halve(block, level, wanted);
     mark(block, MARK_LIVE, wanted);
-    return (allocator_result){.payload = payload, .usable_bytes = payload_bytes(wanted), .status = HEAP_OK};
+    return request_served(payload, payload_bytes(wanted));
 }
 
 allocator_result allocator_reallocate(void *payload, size_t size) {

@@ -42,15 +42,17 @@ static inline void free_list_unlink(heap_block **head, heap_block *block) {
     }
 }
 
-/** The first block from the head on that holds `size` bytes, or NULL; adds the blocks looked at to `*looked_at`. */
+/** The first block from the head on that holds `size` bytes, or NULL; `*looked_at` is how many it took. */
 static inline heap_block *free_list_first_fit(heap_block *head, uint32_t size, uint32_t *looked_at) {
+    uint32_t count = 0;
     heap_block *found = head;
     for (; found != NULL; found = free_list_links(found)->next) {
-        (*looked_at)++;
+        count++;
         if (found->size >= size) {
             break;
         }
     }
+    *looked_at = count;
     return found;
 }
 

@@ -190,8 +190,7 @@ void allocator_init(void *region, size_t bytes) {
 }
 
 static allocator_result hand_out(const block *of) {
-    return (allocator_result){
-        .payload = payload_of(of), .usable_bytes = size_of(of) - HEADER_BYTES, .status = HEAP_OK};
+    return request_served(payload_of(of), size_of(of) - HEADER_BYTES);
 }
 
 /** What a request takes of the region. */

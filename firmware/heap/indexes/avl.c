@@ -33,7 +33,6 @@ typedef struct {
 } path;
 
 static heap_block *root;
-static uint32_t probes;
 
 static node *node_of(const heap_block *block) {
     return block_payload(block);
@@ -126,7 +125,6 @@ static heap_block **walk_to(path *way, uint32_t size) {
 
 void heap_index_reset(void) {
     root = NULL;
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -179,7 +177,7 @@ void heap_index_remove(heap_block *block) {
 
 /* Searching */
 
-heap_block *heap_index_find(uint32_t size) {
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     uint32_t looked_at = 0;
     heap_block *best = NULL;
     heap_block *block = root;
@@ -192,12 +190,8 @@ heap_block *heap_index_find(uint32_t size) {
             block = node_of(block)->right;
         }
     }
-    probes = looked_at;
+    *probes = looked_at;
     return best;
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
 }
 
 /* Checking */

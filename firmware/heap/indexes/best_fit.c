@@ -11,11 +11,9 @@
 #include "index.h"
 
 static heap_block *list;
-static uint32_t probes;
 
 void heap_index_reset(void) {
     list = NULL;
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -26,7 +24,7 @@ void heap_index_remove(heap_block *block) {
     free_list_unlink(&list, block);
 }
 
-heap_block *heap_index_find(uint32_t size) {
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     uint32_t looked_at = 0;
     heap_block *best = NULL;
     for (heap_block *block = list; block != NULL; block = free_list_links(block)->next) {
@@ -38,12 +36,8 @@ heap_block *heap_index_find(uint32_t size) {
             }
         }
     }
-    probes = looked_at;
+    *probes = looked_at;
     return best;
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
 }
 
 bool heap_index_check(uint32_t free_blocks) {

@@ -13,11 +13,9 @@
 #include "index.h"
 
 static heap_block *list;
-static uint32_t probes;
 
 void heap_index_reset(void) {
     list = NULL;
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -42,15 +40,8 @@ void heap_index_remove(heap_block *block) {
     free_list_unlink(&list, block);
 }
 
-heap_block *heap_index_find(uint32_t size) {
-    uint32_t looked_at = 0;
-    heap_block *const found = free_list_first_fit(list, size, &looked_at);
-    probes = looked_at;
-    return found;
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
+    return free_list_first_fit(list, size, probes);
 }
 
 bool heap_index_check(uint32_t free_blocks) {

@@ -15,11 +15,9 @@
 #include "power_bins.h"
 
 static power_bins bins;
-static uint32_t probes;
 
 void heap_index_reset(void) {
     power_bins_reset(&bins);
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -30,13 +28,9 @@ void heap_index_remove(heap_block *block) {
     power_bins_remove(&bins, block);
 }
 
-heap_block *heap_index_find(uint32_t size) {
-    probes = 1;
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
+    *probes = 1;
     return power_bins_first_from(&bins, power_bin_that_fits(size));
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
 }
 
 bool heap_index_check(uint32_t free_blocks) {

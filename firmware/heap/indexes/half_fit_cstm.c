@@ -17,11 +17,9 @@
 #define SEARCH_LIMIT (TAILSCOPE_SEARCH_THRESHOLD == 0 ? UINT32_MAX : TAILSCOPE_SEARCH_THRESHOLD)
 
 static power_bins bins;
-static uint32_t probes;
 
 void heap_index_reset(void) {
     power_bins_reset(&bins);
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -32,11 +30,11 @@ void heap_index_remove(heap_block *block) {
     power_bins_remove(&bins, block);
 }
 
-/** The first of the bin's leading SEARCH_LIMIT blocks that holds `size`, or NULL. */
-static heap_block *search_bin(uint32_t bin, uint32_t size) {
+/** The first of the bin's leading SEARCH_LIMIT blocks that holds `size`, or NULL; counts what it looked at. */
+static heap_block *search_bin(uint32_t bin, uint32_t size, uint32_t *looked_at) {
     heap_block *block = bin < POWER_BINS ? bins.lists[bin] : NULL;
-    for (; block != NULL && probes < SEARCH_LIMIT; block = free_list_links(block)->next) {
-        probes++;
+    for (; block != NULL && *looked_at < SEARCH_LIMIT; block = free_list_links(block)->next) {
+        (*looked_at)++;
         if (block->size >= size) {
             return block;
         }
@@ -44,19 +42,16 @@ static heap_block *search_bin(uint32_t bin, uint32_t size) {
     return NULL;
 }
 
-heap_block *heap_index_find(uint32_t size) {
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     const uint32_t own = power_bin_of(size);
-    probes = 0;
-    heap_block *const found = search_bin(own, size);
-    if (found != NULL) {
-        return found;
+    uint32_t looked_at = 0;
+    heap_block *found = search_bin(own, size, &looked_at);
+    if (found == NULL) {
+        looked_at++;
+        found = power_bins_first_from(&bins, own + 1u);
     }
-    probes++;
-    return power_bins_first_from(&bins, own + 1u);
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
+    *probes = looked_at;
+    return found;
 }
 
 bool heap_index_check(uint32_t free_blocks) {

@@ -48,7 +48,6 @@ static struct {
 } bins[BINS];
 static uint32_t bin_map; /* bit b: bin b holds a block */
 static heap_block *victim;
-static uint32_t probes;
 
 static node *node_of(const heap_block *block) {
     return block_payload(block);
@@ -139,7 +138,6 @@ void heap_index_reset(void) {
     }
     bin_map = 0;
     victim = NULL;
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -168,7 +166,7 @@ void heap_index_remove(heap_block *block) {
  * Follows the bits of `size`. Where its bit is 0, all that lies right is larger; where it is 1, all that lies left
  * is smaller.
  */
-static heap_block *search_own_bin(uint32_t size) {
+static heap_block *search_own_bin(uint32_t size, uint32_t *looked_at) {
     uint32_t bits = directions(size);
     heap_block *const *child = bins[bin_of(size)].child;
     for (;;) {
@@ -177,7 +175,7 @@ static heap_block *search_own_bin(uint32_t size) {
         if (block == NULL) {
             return NULL;
         }
-        probes++;
+        (*looked_at)++;
         if (block->size >= size) {
             return block;
         }
@@ -187,7 +185,6 @@ static heap_block *search_own_bin(uint32_t size) {
 }
 
 static heap_block *first_above(uint32_t bin) {
-    probes++;
     const uint32_t candidates = bin_map & (UINT32_MAX << (bin + 1u));
     if (candidates == 0) {
         return NULL;
@@ -196,21 +193,19 @@ static heap_block *first_above(uint32_t bin) {
     return child[0] != NULL ? child[0] : child[1];
 }
 
-heap_block *heap_index_find(uint32_t size) {
-    probes = 0;
-    if (victim != NULL) {
-        probes = 1;
-        if (victim->size >= size) {
-            return victim;
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
+    uint32_t looked_at = victim != NULL ? 1 : 0;
+    heap_block *found = victim;
+    if (victim == NULL || victim->size < size) {
+        const uint32_t own = bin_of(size);
+        found = own < BINS ? search_own_bin(size, &looked_at) : NULL;
+        if (found == NULL) {
+            looked_at++;
+            found = first_above(own);
         }
     }
-    const uint32_t own = bin_of(size);
-    heap_block *const found = own < BINS ? search_own_bin(size) : NULL;
-    return found != NULL ? found : first_above(own);
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
+    *probes = looked_at;
+    return found;
 }
 
 /* Checking */

@@ -13,7 +13,6 @@
 #define CATCH_ALL (CLASSES - 1u)
 
 static heap_block *lists[CLASSES];
-static uint32_t probes;
 
 /** Class c < 7 holds sizes above 4·2^c up to 8·2^c: c is the position of the top bit of (size − 1) / 4. */
 static uint32_t class_of(uint32_t size) {
@@ -25,7 +24,6 @@ void heap_index_reset(void) {
     for (uint32_t class = 0; class < CLASSES; class++) {
         lists[class] = NULL;
     }
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -36,20 +34,16 @@ void heap_index_remove(heap_block *block) {
     free_list_unlink(&lists[class_of(block->size)], block);
 }
 
-heap_block *heap_index_find(uint32_t size) {
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     const uint32_t own = class_of(size);
-    uint32_t looked_at = 0;
+    uint32_t looked_at;
     heap_block *found = free_list_first_fit(lists[own], size, &looked_at);
     for (uint32_t class = own + 1u; found == NULL && class < CLASSES; class++) {
         looked_at++;
         found = lists[class];
     }
-    probes = looked_at;
+    *probes = looked_at;
     return found;
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
 }
 
 bool heap_index_check(uint32_t free_blocks) {

@@ -17,7 +17,6 @@
 static heap_block *lists[OCTAVES][SLOTS];
 static uint32_t octave_map;         /* bit o: octave o has a block */
 static uint32_t slot_maps[OCTAVES]; /* bit s of word o: slot s of octave o has a block */
-static uint32_t probes;
 
 void heap_index_reset(void) {
     octave_map = 0;
@@ -27,7 +26,6 @@ void heap_index_reset(void) {
             lists[octave][slot] = NULL;
         }
     }
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -48,17 +46,17 @@ void heap_index_remove(heap_block *block) {
     }
 }
 
-heap_block *heap_index_find(uint32_t size) {
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     position at = position_that_fits(size);
     if (at.octave >= OCTAVES) {
-        probes = 1;
+        *probes = 1;
         return NULL;
     }
     uint32_t slots = slot_maps[at.octave] & (UINT32_MAX << at.slot);
     if (slots != 0) {
-        probes = 1;
+        *probes = 1;
     } else {
-        probes = 2;
+        *probes = 2;
         const uint32_t octaves = octave_map & (UINT32_MAX << (at.octave + 1u));
         if (octaves == 0) {
             return NULL;
@@ -67,10 +65,6 @@ heap_block *heap_index_find(uint32_t size) {
         slots = slot_maps[at.octave];
     }
     return lists[at.octave][lowest_bit(slots)];
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
 }
 
 static bool octave_check(uint32_t octave, uint32_t *filed) {
