@@ -92,8 +92,9 @@ def test_impossible_choice_is_said(choice: dict[str, Any], says: str) -> None:
 def test_what_suspends_the_scheduler_itself_is_never_put_under_a_mask(tmp_path: Path) -> None:
     with pytest.raises(firmware.BuildError, match=r"^heap_4 does not work under 'basepri' locking"):
         firmware.build("heap_4", locking="basepri")
+    command = ["cmake", "-S", str(FIRMWARE), "-B", str(tmp_path), "-G", "Ninja"]
     chosen = ["-DTAILSCOPE_ALLOCATOR=heap_4", "-DTAILSCOPE_LOCKING=basepri"]
-    done = subprocess.run(["cmake", "-S", FIRMWARE, "-B", tmp_path, *chosen], capture_output=True, text=True)
+    done = subprocess.run([*command, *chosen], capture_output=True, text=True)
     assert "heap_4 does not work under TAILSCOPE_LOCKING=basepri" in " ".join(done.stderr.split())
 
 
