@@ -21,6 +21,10 @@ licence = "MIT"
 origin = "here"
 knobs = { DEPTH = 3 }
 promises = ["frees"]
+search = [
+  { function = "f", file = "a.c", statement = "x", instruction = 'a' },
+  { function = "f", file = "a.c", statement = "y", times = 2, instruction = 'b' },
+]
 """
 
 
@@ -65,28 +69,72 @@ def test_rows_are_sorted() -> None:
         (
             'kind = "allocator"',
             'kind = "buddy"',
-            "kind is 'buddy': say one of index, allocator, third-party.",
+            "catalogue.toml:3: [mine] kind: "
+            "Input should be 'index', 'allocator' or 'third-party', not 'buddy'.",
         ),
-        ('licence = "MIT"', "", "must say licence."),
-        ('["scheduler"]', '["mutex"]', "locking is 'mutex': say one of basepri, primask, scheduler."),
-        ('["frees"]', '["flies"]', "promises is 'flies': say one of frees,"),
-        ('["frees"]', '"frees"', "promises must be a list of frees,"),
-        ("DEPTH = 3", "DEPTH = -3", "knobs must map names to whole numbers."),
-        ('origin = "here"', 'origin = "here"\ncolour = 1', "has the unknown key 'colour'."),
-        ('origin = "here"', 'origin = "here"\ncheckout = ""', "must say checkout."),
-        ("[mine]", "[mine", "cannot be read"),
+        ('licence = "MIT"\n', "", "catalogue.toml:2: [mine] licence: it is missing: add it."),
+        ('"MIT"', '""', "catalogue.toml:7: [mine] licence: String should have at least 1 character, not ''."),
+        (
+            '["scheduler"]',
+            '["mutex"]',
+            "catalogue.toml:4: [mine] locking.0: "
+            "Input should be 'basepri', 'primask' or 'scheduler', not 'mutex'.",
+        ),
+        ('["frees"]', '"frees"', "catalogue.toml:10: [mine] promises: it must be a list, not 'frees'."),
+        (
+            "DEPTH = 3",
+            "DEPTH = -3",
+            "catalogue.toml:9: [mine] knobs.DEPTH: Input should be greater than or equal to 0, not -3.",
+        ),
+        (
+            'origin = "here"',
+            'origin = "here"\ncolour = 1',
+            "catalogue.toml:9: [mine] colour: there is no such key: remove it or mend its spelling, not 1.",
+        ),
+        (
+            'kind = "allocator"',
+            'kind = "index"',
+            "catalogue.toml:2: [mine]: an index promises everything by the block layer: remove its promises.",
+        ),
+        (
+            "times = 2",
+            "times = 2.5",
+            "catalogue.toml:13: [mine] search.1.times: Input should be a valid integer, not 2.5.",
+        ),
+        (
+            ", times = 2",
+            ", lines = 2",
+            "catalogue.toml:13: [mine] search.1.lines: it must be a list, not 2.",
+        ),
+        (
+            "times = 2",
+            "lines = [2]",
+            "catalogue.toml:13: [mine] search.1: say a statement, or else lines.",
+        ),
+        (
+            "instruction = 'b'",
+            "instruction = 'b('",
+            "catalogue.toml:13: [mine] search.1.instruction: it is no regular expression "
+            "(missing ), unterminated subpattern at position 1), not 'b('.",
+        ),
     ],
 )
-def test_a_row_that_cannot_be_used_is_said(tmp_path: Path, was: str, becomes: str, says: str) -> None:
+def test_a_slip_is_one_sentence_with_file_and_line(tmp_path: Path, was: str, becomes: str, says: str) -> None:
     with pytest.raises(catalogue.CatalogueError) as refused:
         read(tmp_path, SOUND.replace(was, becomes))
-    assert says in str(refused.value)
+    assert str(refused.value) == says
+
+
+def test_a_file_that_is_no_toml_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(catalogue.CatalogueError, match=r"catalogue\.toml cannot be read: .+ line 2, .+\.$"):
+        read(tmp_path, SOUND.replace("[mine]", "[mine"))
 
 
 def test_cmake_is_told_the_promises() -> None:
-    command = [sys.executable, "-m", "firmware.catalogue", "promises"]
-    told = subprocess.run([*command, "tlsf"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert told.split() == list(catalogue.PROMISES)
+    command = [sys.executable, "-S", "-m", "firmware.promises"]  # without the packages of the environment
+    for name, row in catalogue.allocators().items():
+        told = subprocess.run([*command, name], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        assert set(told.split()) == row.promises
     refused = subprocess.run([*command, "tlfs"], cwd=ROOT, capture_output=True, text=True)
     assert refused.returncode != 0
     assert "ALLOCATOR, an id of heap/catalogue.toml" in refused.stderr

@@ -7,7 +7,7 @@ set(common_suites requests contents recovery account reallocation markers)
 function(tailscope_promises result)
     set(heap "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/..")
     execute_process(
-        COMMAND "${Python3_EXECUTABLE}" -B -m firmware.catalogue promises ${TAILSCOPE_ALLOCATOR}
+        COMMAND "${Python3_EXECUTABLE}" -B -m firmware.promises ${TAILSCOPE_ALLOCATOR}
         WORKING_DIRECTORY "${heap}/../.."
         OUTPUT_VARIABLE promises OUTPUT_STRIP_TRAILING_WHITESPACE
         ERROR_VARIABLE complaint RESULT_VARIABLE status
