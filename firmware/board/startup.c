@@ -25,6 +25,9 @@ typedef union {
 /* PM0214, section 2.3.4, and RM0368, section 10.1.3: 16 system vectors, then the interrupts up to the last
  * one used. Whatever is not meant to happen ends in the fault report. */
 enum { SYSTEM_VECTORS = 16, VECTORS = SYSTEM_VECTORS + IRQ_TIM5 + 1 };
+
+/* The formatter takes the space before the dots of a range. */
+/* clang-format off */
 __attribute__((section(".vectors"), used)) static const vector vector_table[VECTORS] = {
     [0] = {.stack = stack_top},
     [1] = {.handler = Reset_Handler},
@@ -38,6 +41,7 @@ __attribute__((section(".vectors"), used)) static const vector vector_table[VECT
     [SYSTEM_VECTORS + IRQ_TIM2 + 1 ... SYSTEM_VECTORS + IRQ_TIM5 - 1] = {.handler = Fault_Handler},
     [SYSTEM_VECTORS + IRQ_TIM5] = {.handler = TIM5_IRQHandler},
 };
+/* clang-format on */
 
 static void load_data(void) {
     const uint32_t *source = data_load;

@@ -16,13 +16,13 @@ static heap_block *lists[CLASSES];
 
 /** Class c < 7 holds sizes above 4·2^c up to 8·2^c: c is the position of the top bit of (size − 1) / 4. */
 static uint32_t class_of(uint32_t size) {
-    const uint32_t class = 31u - (uint32_t)__builtin_clz((size - 1u) >> 2);
-    return class < CATCH_ALL ? class : CATCH_ALL;
+    const uint32_t size_class = 31u - (uint32_t)__builtin_clz((size - 1u) >> 2);
+    return size_class < CATCH_ALL ? size_class : CATCH_ALL;
 }
 
 void heap_index_reset(void) {
-    for (uint32_t class = 0; class < CLASSES; class++) {
-        lists[class] = NULL;
+    for (uint32_t size_class = 0; size_class < CLASSES; size_class++) {
+        lists[size_class] = NULL;
     }
 }
 
@@ -38,9 +38,9 @@ heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     const uint32_t own = class_of(size);
     uint32_t looked_at;
     heap_block *found = free_list_first_fit(lists[own], size, &looked_at);
-    for (uint32_t class = own + 1u; found == NULL && class < CLASSES; class++) {
+    for (uint32_t size_class = own + 1u; found == NULL && size_class < CLASSES; size_class++) {
         looked_at++;
-        found = lists[class];
+        found = lists[size_class];
     }
     *probes = looked_at;
     return found;
@@ -48,10 +48,10 @@ heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
 
 bool heap_index_check(uint32_t free_blocks) {
     uint32_t filed = 0;
-    for (uint32_t class = 0; class < CLASSES; class++) {
-        const uint32_t smallest = class == 0 ? BLOCK_SMALLEST_PAYLOAD : (4u << class) + 1u;
-        const uint32_t largest = class == CATCH_ALL ? UINT32_MAX : 8u << class;
-        if (!free_list_check(lists[class], smallest, largest, &filed)) {
+    for (uint32_t size_class = 0; size_class < CLASSES; size_class++) {
+        const uint32_t smallest = size_class == 0 ? BLOCK_SMALLEST_PAYLOAD : (4u << size_class) + 1u;
+        const uint32_t largest = size_class == CATCH_ALL ? UINT32_MAX : 8u << size_class;
+        if (!free_list_check(lists[size_class], smallest, largest, &filed)) {
             return false;
         }
     }
