@@ -27,7 +27,7 @@ DEMO_ALLOCATORS = ("seglist", "tlsf")
 @task
 def demo(_context: Context) -> None:
     """Run mem_stress and mem_frag on seglist and TLSF, and write the dashboard."""
-    from capture import campaign
+    from console import campaign
 
     with one_sentence():
         _present(campaign.run(DEMO_SCENARIOS, DEMO_ALLOCATORS, RUNS))
@@ -67,7 +67,7 @@ def scenario(
     locking: str = "",
 ) -> None:
     """Run one scenario, judge it, and write the dashboard of its runs."""
-    from capture import campaign, options
+    from console import campaign, options
 
     with one_sentence():
         chosen = options.parse(
@@ -149,7 +149,7 @@ def redecode(_context: Context, run: str) -> None:
 )
 def explain(_context: Context, run: str, quantity: str = "critical", json: bool = False) -> None:
     """Explain the worst sample of a run: waveform, heap, call stack, instructions; kept in its folder."""
-    from simulator.explain import explanation, text
+    from analysis.explain import explanation, text
 
     with one_sentence():
         found = explanation.explain(Path(run), quantity)
@@ -159,7 +159,7 @@ def explain(_context: Context, run: str, quantity: str = "critical", json: bool 
 @task(name="list", help={"json": "print JSON"})
 def inventory(_context: Context, json: bool = False) -> None:
     """Show scenarios, allocators (kind, locking, complexity, licence, origin) and boards."""
-    from capture import inventory as room
+    from console import inventory as room
 
     with one_sentence():
         print(json_format.dumps(room.inventory(), indent=2) if json else room.as_text())
@@ -192,7 +192,7 @@ def build(_context: Context, allocator: str = "") -> None:
 @task(positional=["what"], help={"what": "simulator", "json": "print JSON"})
 def bench(_context: Context, what: str, json: bool = False) -> None:
     """Measure a speed, side by side with what it is compared to: `./lab bench simulator`."""
-    from simulator import benchmark
+    from analysis.studies import benchmark
 
     if what != "simulator":
         raise Exit(f"There is no benchmark {what!r}: choose simulator.", code=1)
@@ -204,7 +204,7 @@ def bench(_context: Context, what: str, json: bool = False) -> None:
 @task
 def perturbation(_context: Context) -> None:
     """Show what pins, cycle counter and records cost: the same operations on builds without them."""
-    from simulator import perturbation as room
+    from analysis.studies import perturbation as room
 
     with one_sentence():
         print(room.table())
@@ -224,7 +224,7 @@ def differential(_context: Context, cases: int = 10_000_000, seed: int = 1) -> N
 @task
 def test(_context: Context) -> None:
     """Run every check of the project."""
-    from tests import suite
+    from console import suite
 
     if suite.run(suite.checks()):
         raise Exit(code=1)
@@ -240,7 +240,7 @@ def clean(_context: Context) -> None:
 @task
 def doctor(_context: Context) -> None:
     """Show what is installed, which versions, what is missing and how to get it."""
-    from capture import doctor as room
+    from console import doctor as room
 
     print(room.as_text())
     if any(finding.blocks for finding in room.findings()):
@@ -250,31 +250,11 @@ def doctor(_context: Context) -> None:
 @contextmanager
 def one_sentence() -> Iterator[None]:
     """Turns what a user can mend into its sentence and a non-zero exit, without a traceback."""
-    from capture.edges import CaptureError
-    from capture.options import OptionError
-    from dashboards.manifest import RunError
-    from firmware.build import BuildError as FirmwareBuildError
-    from firmware.footprint import FootprintError
-    from scenarios.errors import ImageError, ScenarioError
-    from simulator.benchmark import BenchmarkError
-    from simulator.build import BuildError as SimulatorBuildError
-    from simulator.explain.errors import ExplainError
+    from capture.files.errors import TailscopeError
 
-    expected = (
-        BenchmarkError,
-        CaptureError,
-        ExplainError,
-        OptionError,
-        RunError,
-        FirmwareBuildError,
-        FootprintError,
-        ScenarioError,
-        ImageError,
-        SimulatorBuildError,
-    )
     try:
         yield
-    except expected as error:
+    except TailscopeError as error:
         raise Exit(str(error), code=1) from None
     except KeyboardInterrupt:
         raise Exit("Stopped by Ctrl-C; what was recorded is kept in runs/.", code=130) from None

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from capture.bench import BoardResource, read_bench
-from capture.boards import Board, open_board
-from capture.ceilings import of_firmware
-from capture.duration import bound_s
-from capture.evidence import weigh
-from capture.keeping import RunResult, keep_findings, keep_observation
-from capture.observe import Order, Progress, observe
-from capture.run_folder import RunFolder
-from capture.sigrok_cli import versions
-from capture.summary import Setting
+from capture.acquisition.duration import bound_s
+from capture.acquisition.observe import Order, Progress, observe
+from capture.acquisition.sigrok_cli import versions
+from capture.desk.bench import BoardResource, read_bench
+from capture.desk.boards import Board, open_board
+from capture.joining.evidence import decode
+from capture.run_folder.folder import RunFolder
+from capture.run_folder.manifest import SectionBound
+from capture.run_folder.records import Boot
+from capture.store import RunResult, store_findings, store_observation
+from capture.summary.summary import Setting
 from firmware.build import FirmwareImage
 from scenarios.plan import Plan
+
+BoundsOf = Callable[[FirmwareImage, Boot], Mapping[str, SectionBound]]
 
 __all__ = ["RunResult", "run"]
 
@@ -32,12 +36,15 @@ def run(
     duration_s: float | None = None,
     records: str = "uart",
     progress: Progress = lambda _: None,
+    bounds: BoundsOf = lambda _image, _boot: {},
 ) -> RunResult:
     """Runs `plan` on the firmware `image`; the folder it returns holds all that came, sound or broken.
 
     None takes the default board, the analyzer's samplerate of bench.toml, and the plan's own bound of its
     duration. `records` is what carries them, uart or rtt. `progress` is told what is going on, in a few
-    words. Raises CaptureError where nothing could be observed, or where the folder cannot be written.
+    words. `bounds` says what the critical sections of an image can take at the most.
+
+    Raises CaptureError where nothing could be observed, WriteError where the folder cannot be written.
     """
     plan = plan.recorded_by(records)
     resource = read_bench().board(board_name)
@@ -55,12 +62,14 @@ def run(
         setting = _setting(board, resource, image)
     progress("writing")
     folder = RunFolder.create(runs_folder, began, plan.name, image.allocator, resource.name)
-    keep_observation(folder, plan.image, observation.edges, observation.serial_bytes, observation.counts)
+    store_observation(folder, plan, observation.edges, observation.serial_bytes, observation.counts)
     progress("judging")
-    evidence = weigh(
+    evidence = decode(
         plan, observation.report, observation.edges, observation.serial_bytes, observation.counts
     )
-    return keep_findings(folder, evidence, replace(setting, bounds=of_firmware(image, evidence)))
+    boot = evidence.log.first(Boot)
+    found = bounds(image, boot) if boot else {}
+    return store_findings(folder, evidence, replace(setting, bounds=found))
 
 
 def _setting(board: Board, resource: BoardResource, image: FirmwareImage) -> Setting:

@@ -1,4 +1,4 @@
-"""A stored run decoded again, offline: from edges.parquet, uart.log and operations.bin alone.
+"""A stored run decoded again, offline: from the observation in its folder alone.
 
 What only the bench knew (how many samples were asked, what the tools said, which firmware it was) is taken
 from run.json. A folder of an interrupted run has none: then it is unknown, and the verdict says so.
@@ -6,58 +6,44 @@ from run.json. A folder of an interrupted run has none: then it is unknown, and 
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from capture import run_folder as names
-from capture.edges import CaptureError, read_parquet
-from capture.evidence import Evidence, ToolReport, weigh
-from capture.keeping import RunResult, keep_findings
-from capture.run_folder import RunFolder
-from capture.summary import SCHEMA, Setting
+from capture.files.errors import CaptureError
+from capture.joining.evidence import Evidence, decode
+from capture.plan_file import decode_image, read_plan
+from capture.run_folder import folder as names
+from capture.run_folder.edges import EdgeList, read_parquet
+from capture.run_folder.folder import RunFolder
+from capture.run_folder.manifest import Origin, ToolReport, read_origin
+from capture.run_folder.session_file import read_sr
+from capture.store import RunResult, store_findings
+from capture.summary.summary import Setting
 from scenarios import catalogue
-from scenarios.errors import ImageError, ScenarioError
-from scenarios.generators.generator import Step
-from scenarios.operations import Image, Mark, body_crc32, decode
-from scenarios.plan import Plan, table
+from scenarios.errors import ScenarioError
+from scenarios.plan import Plan
 
 _FOLDER_NAME = re.compile(r"\d{8}T\d{6}Z-(?P<scenario>.+)-(?P<allocator>[^-]+)-(?P<board>[^-]+?)(-\d+)?")
-
-# What is taken over from run.json, and the type that each must have.
-_NEEDED = {
-    "allocator": str,
-    "board": str,
-    "analyzer": str,
-    "asked_samples": int,
-    "parameters": dict,
-    "firmware": dict,
-    "tools": dict,
-    "tool_report": dict,
-    "warnings": list,
-}
 
 
 def redecode(folder: Path) -> RunResult:
     """Decodes, joins and judges the run in `folder` again and replaces what was found in it.
 
-    What was observed stays as it is. Raises CaptureError where a file is missing or damaged.
+    What was observed stays as it is. Raises TailscopeError where a file is missing or damaged.
     """
     evidence, setting = reread(folder)
-    return keep_findings(RunFolder(folder), evidence, setting)
+    return store_findings(RunFolder(folder), evidence, setting)
 
 
 def reread(folder: Path) -> tuple[Evidence, Setting]:
     """The evidence of a stored run and where it took place, without writing anything."""
-    manifest = _manifest(folder)
-    edges = read_parquet(folder / names.EDGES)
-    plan = _plan(_bytes(folder / names.IMAGE), manifest)
-    report = _tool_report(manifest, edges.total_samples)
+    origin = read_origin(folder / names.MANIFEST) if (folder / names.MANIFEST).exists() else None
+    edges = _edges(folder)
+    plan = _plan(folder, origin)
     counts = _bytes(folder / names.COUNTS) if (folder / names.COUNTS).exists() else None
-    evidence = weigh(plan, report, edges, _bytes(folder / names.SERIAL_LOG), counts)
-    return evidence, _setting(folder, manifest)
+    report = origin.tool_report if origin else _interrupted(edges.total_samples)
+    evidence = decode(plan, report, edges, _bytes(folder / names.SERIAL_LOG), counts)
+    return evidence, _setting(folder, origin)
 
 
 def _bytes(path: Path) -> bytes:
@@ -69,48 +55,32 @@ def _bytes(path: Path) -> bytes:
         ) from None
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
-    """The content of run.json; empty where the run was interrupted before it was written."""
-    path = folder / names.MANIFEST
-    if not path.exists():
-        return {}
+def _edges(folder: Path) -> EdgeList:
+    """The capture; its copy for PulseView serves where the edge list is missing or damaged."""
     try:
-        content = json.loads(_bytes(path))
-    except (ValueError, RecursionError):
-        raise CaptureError(f"{path} is not JSON; remove it to decode the run without it.") from None
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-        raise CaptureError(f"{path} is not of schema {SCHEMA}, the only one this version reads.")
-    missing = [key for key, kind in _NEEDED.items() if not isinstance(content.get(key), kind)]
-    if missing:
-        raise CaptureError(f"{path} lacks a usable {missing[0]!r}; remove it to decode the run without it.")
-    return content
+        return read_parquet(folder / names.EDGES)
+    except CaptureError:
+        try:
+            return read_sr(folder / names.SESSION)
+        except CaptureError:
+            pass
+        raise
 
 
-def _tool_report(manifest: dict[str, Any], total_samples: int) -> ToolReport:
-    if not manifest:
-        return ToolReport(
-            total_samples,
-            losses=("The run was interrupted before its end; what is known of it is incomplete.",),
-        )
-    report = manifest["tool_report"]
-    return ToolReport(
-        asked_samples=manifest["asked_samples"],
-        interrupted=bool(report.get("interrupted")),
-        losses=tuple(map(str, report.get("losses", ()))),
-        oddities=tuple(map(str, report.get("oddities", ()))),
-    )
+def _interrupted(total_samples: int) -> ToolReport:
+    sentence = "The run was interrupted before its end; what is known of it is incomplete."
+    return ToolReport(asked_samples=total_samples, losses=(sentence,))
 
 
-def _setting(folder: Path, manifest: dict[str, Any]) -> Setting:
-    if manifest:
+def _setting(folder: Path, origin: Origin | None) -> Setting:
+    if origin:
         return Setting(
-            allocator=manifest["allocator"],
-            board=manifest["board"],
-            analyzer=manifest["analyzer"],
-            elf_sha256=str(manifest["firmware"].get("elf_sha256")),
-            tools=manifest["tools"],
-            warnings=manifest["warnings"],
-            bounds=manifest.get("bounds") or {},
+            allocator=origin.allocator,
+            board=origin.board,
+            analyzer=origin.analyzer,
+            elf_sha256=origin.firmware.elf_sha256,
+            tools=origin.tools,
+            bounds=origin.bounds,
         )
     named = _FOLDER_NAME.fullmatch(folder.resolve().name)
     if named is None:
@@ -120,45 +90,21 @@ def _setting(folder: Path, manifest: dict[str, Any]) -> Setting:
     return Setting(named["allocator"], named["board"], analyzer="unknown", elf_sha256="unknown")
 
 
-def _plan(image_bytes: bytes, manifest: dict[str, Any]) -> Plan:
-    """The plan behind the image, where it can be compiled again; else what the image itself tells."""
+def _plan(folder: Path, origin: Origin | None) -> Plan:
+    """The plan as it was stored. Runs of before that are compiled again, if that gives the same image."""
+    image_bytes = _bytes(folder / names.IMAGE)
+    if (folder / names.PLAN).exists():
+        return read_plan(folder / names.PLAN, image_bytes)
+    image = decode_image(image_bytes)
     try:
-        image = decode(image_bytes)
-    except ImageError as error:
-        raise CaptureError(f"{names.IMAGE} is damaged: {error}") from None
-    compiled = _compiled_again(image, manifest)
-    if compiled is not None and (plan := compiled.recorded_by(image.records)).image == image_bytes:
-        return plan
-    return Plan(
-        name=image.name,
-        parameters=manifest.get("parameters", {}),
-        seed=manifest.get("seed"),
-        stimulus=image.stimulus,
-        labels=(),
-        image=image_bytes,
-        image_crc32=body_crc32(image_bytes),
-        operations=table(_steps(image)),
-        records=image.records,
-    )
-
-
-def _compiled_again(image: Image, manifest: dict[str, Any]) -> Plan | None:
-    stimulus = image.stimulus
-    try:
-        return catalogue.load(
-            image.name,
-            manifest.get("parameters", {}),
-            stimulus=str(stimulus),
-        ).compile()
+        parameters = origin.parameters if origin else {}
+        scenario = catalogue.load(image.name, parameters, stimulus=str(image.stimulus))
+        plan = scenario.compile().recorded_by(image.records)
     except ScenarioError:
-        return None
-
-
-def _steps(image: Image) -> Iterator[Step]:
-    """The operations of an image; labels are known by number only, trials and depths not at all."""
-    label: str | None = None
-    for operation in image.operations:
-        if isinstance(operation, Mark):
-            label = f"mark {operation.label}"
-        else:
-            yield Step(operation, label)
+        plan = None
+    if plan is None or plan.image != image_bytes:
+        raise CaptureError(
+            f"{folder / names.PLAN} is missing, and {image.name} does not compile to the same operations: "
+            "its labels, trials and depths are not known; run the scenario again."
+        )
+    return plan

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from capture.metrology.extremes import CONFIDENCE, Estimate, Fit, estimate
+from analysis.metrology.extremes import CONFIDENCE, Estimate, Fit, estimate
+from capture.files.errors import RunError
 from dashboards.quantities import ALL, samples
-from dashboards.runs import LoadedRun, RunError, load_run
+from dashboards.runs import load_run
 
 
 def as_text(folder: Path, key: str) -> str:
@@ -18,16 +19,10 @@ def as_text(folder: Path, key: str) -> str:
     if not run.manifest.complete:
         raise RunError(f"{run.id} is {run.manifest.verdict}; an estimate needs a run that is complete.")
     values = samples(run, chosen)[chosen.column].to_numpy()
-    found = estimate(values, ramp=_is_ramp(run))
+    found = estimate(values, ramp=run.manifest.ramp)
     greatest = f"{values.max():,.1f}" if len(values) else "none"
     head = f"{chosen.words} of {run.id}: n = {len(values):,}, greatest {greatest} {chosen.unit}"
     return "\n".join([head, *_words(found, chosen.unit)])
-
-
-def _is_ramp(run: LoadedRun) -> bool:
-    """As the run says; one that was recorded before runs said it is told by its depths."""
-    said = run.manifest.raw.get("ramp")
-    return said if isinstance(said, bool) else run.measured_allocations["depth"].n_unique() > 1
 
 
 def _words(found: Estimate, unit: str) -> list[str]:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from capture.run_folder.quantities import CONTROL, CRITICAL, LATENCY, TASK, Quantity
 from dashboards.formatting import microseconds
 from dashboards.locking import caveats, spares_control, spares_interrupts
-from dashboards.quantities import CONTROL, CRITICAL, LATENCY, TASK, Quantity
 from dashboards.runs import LoadedRun
 from dashboards.series import Series
 
@@ -39,7 +39,7 @@ def _only_tasks_wait(series: Sequence[Series]) -> Sequence[Series]:
 
 def _worst(scenario: str, series: Sequence[Series], quantity: Quantity, words: str) -> str:
     """`In mem_frag … was 41.46 µs with seglist and 5.36 µs with tlsf, a factor of 7.7.`"""
-    worst = [(one, value) for one in series if (value := quantity.summary(one.run).max) is not None]
+    worst = [(one, value) for one in series if (value := one.run.summary(quantity).max) is not None]
     if not worst:
         return ""
     worst.sort(key=lambda pair: -pair[1])
@@ -53,7 +53,7 @@ def _worst(scenario: str, series: Sequence[Series], quantity: Quantity, words: s
 
 def _true_to(quantity: Quantity, one: Series, value_ns: float) -> str:
     """`41.46 ± 0.02 µs` where the run tells its error budget, a bound, which is never rounded down."""
-    budget_ns = one.run.manifest.certainty.budgets.get(quantity.key)
+    budget_ns = one.run.certainty.budgets.get(quantity.key)
     if budget_ns is None:
         return microseconds(value_ns)
     # Spaces that do not break: the value stays beside its budget.

@@ -1,16 +1,17 @@
-"""A run's distributions as files for HdrHistogram's tools (capture/metrology/histogram.py)."""
+"""A run's distributions as files for HdrHistogram's tools (analysis/metrology/histogram.py)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from capture.metrology.histogram import percentile_distribution
+from analysis.metrology.histogram import percentile_distribution
+from capture.files.whole import write_bytes
 from dashboards.quantities import ALL, samples
-from dashboards.runs import RunError, load_run
+from dashboards.runs import load_run
 
 
 def write(run: Path, folder: Path) -> list[Path]:
-    """Writes `<key>.hgrm` to `folder` for each quantity that has samples. Raises RunError.
+    """Writes `<key>.hgrm` to `folder` for each quantity that has samples. Raises RunError, WriteError.
 
     A run that is not complete carries its verdict in the names of its files.
     """
@@ -21,10 +22,4 @@ def write(run: Path, folder: Path) -> list[Path]:
         for quantity in ALL
         if len(rows := samples(loaded, quantity))
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for path, text in texts.items():
-            path.write_text(text, encoding="ascii")
-    except OSError as error:
-        raise RunError(f"{folder}: cannot be written ({error.strerror}); choose another place.") from None
-    return list(texts)
+    return [write_bytes(path, text.encode("ascii")) for path, text in texts.items()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -11,11 +10,10 @@ from typing import Any
 
 from plotly.offline import get_plotlyjs
 
+from capture.files.errors import RunError
+from capture.files.whole import write_bytes
 from dashboards.captures import embed
 from dashboards.chart import Chart
-from dashboards.comparison import comparison_table
-from dashboards.details import run_details
-from dashboards.differences import differences_table
 from dashboards.figures.agreement import agreement
 from dashboards.figures.cycles_by_probes import cycles_by_probes
 from dashboards.figures.heap_state import heap_state
@@ -29,8 +27,11 @@ from dashboards.figures.survival import survival
 from dashboards.figures.task_latency_by_depth import task_latency_by_depth
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.headline import headline
-from dashboards.runs import LoadedRun, RunError, load_run
+from dashboards.runs import LoadedRun, load_run
 from dashboards.series import Series, by_scenario
+from dashboards.tables.comparison import comparison_table
+from dashboards.tables.details import run_details
+from dashboards.tables.differences import differences_table
 from dashboards.treatment import AS_MEASURED, Treatment, treated
 
 FIGURES = (
@@ -59,10 +60,11 @@ _POLICY = (
 
 
 def write_report(runs: Sequence[Path], output: Path, treatment: Treatment = AS_MEASURED) -> Path:
-    """Write the report on the run folders `runs` to `output` and return it. Raises RunError."""
+    """Write the report on the run folders `runs` to `output` and return it. Raises RunError, WriteError."""
     if not runs:
         raise RunError("There are no runs to report on; run a scenario first.")
-    return _write(output, report_html([treated(load_run(folder), treatment) for folder in runs]))
+    page = report_html([treated(load_run(folder), treatment) for folder in runs])
+    return write_bytes(output, page.encode())
 
 
 def report_html(runs: Sequence[LoadedRun]) -> str:
@@ -160,15 +162,3 @@ def _script_safe(data: dict[str, Any]) -> str:
     """JSON that cannot end or open an element, whatever strings it holds."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _write(output: Path, text: str) -> Path:
-    """Write beside the target and rename, so that a reader never sees half a report."""
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=output.parent, prefix=".report-") as beside:
-            written = Path(beside) / output.name
-            written.write_text(text, encoding="utf-8")
-            return written.replace(output)
-    except OSError as error:
-        raise RunError(f"{output}: cannot be written ({error.strerror}); choose another place.") from None

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import polars as pl
 
-from dashboards import tables
-from dashboards.manifest import Manifest, RunError, read_manifest
-
-INTERRUPTS = {**tables.INTERRUPTS, **tables.INTERRUPTS_ADDED}
-
-__all__ = ["LoadedRun", "RunError", "find_runs", "load_run"]
+from analysis.metrology.quantiles import Summary
+from capture.files.errors import RunError
+from capture.run_folder import folder as names
+from capture.run_folder import tables
+from capture.run_folder.edges import EdgeList, read_parquet
+from capture.run_folder.manifest import Manifest, read_manifest
+from capture.run_folder.quantities import Quantity
+from dashboards.certainty import Certainty, certainty_of
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,21 @@ class LoadedRun:
         return self.folder.name
 
     @cached_property
-    def edges(self) -> tables.Edges | None:
-        """The capture, read when first asked for. None if an incomplete run has none. Raises RunError."""
-        path = self.folder / "edges.parquet"
+    def edges(self) -> EdgeList | None:
+        """The capture, read when first asked for. None if an incomplete run has none. Raises CaptureError."""
+        path = self.folder / names.EDGES
         if not path.exists() and not self.manifest.complete:
             return None
-        return tables.read_edges(path)
+        return read_parquet(path)
+
+    @cached_property
+    def certainty(self) -> Certainty:
+        """How sure the run is of its numbers."""
+        return certainty_of(self.manifest)
+
+    def summary(self, quantity: Quantity) -> Summary:
+        """The statistics of `quantity`, as run.json has them."""
+        return self.manifest.statistics[quantity.key]
 
     @cached_property
     def measured_allocations(self) -> pl.DataFrame:
@@ -74,19 +85,19 @@ def load_run(folder: Path) -> LoadedRun:
     """Load and check one run folder. Raises RunError with a sentence."""
     if not folder.is_dir():
         raise RunError(f"{folder}: is no run folder; name a folder below runs/.")
-    if not (folder / "run.json").exists():
+    if not (folder / names.MANIFEST).exists():
         raise RunError(
             f"{folder}: has no run.json, so the run was interrupted before its end; run the scenario again."
         )
     # resolved, so that the run's id is the folder's name even for "."
     folder = folder.resolve()
-    manifest = read_manifest(folder / "run.json")
+    manifest = read_manifest(folder / names.MANIFEST)
     notes: list[str] = []
     return LoadedRun(
         folder=folder,
         manifest=manifest,
         operations=_table(folder, manifest, "operations", tables.OPERATIONS, tables.read_operations, notes),
-        interrupts=_table(folder, manifest, "interrupts", INTERRUPTS, tables.read_interrupts, notes),
+        interrupts=_table(folder, manifest, "interrupts", tables.INTERRUPTS, tables.read_interrupts, notes),
         notes=tuple(notes),
     )
 
@@ -95,7 +106,7 @@ def _table(
     folder: Path,
     manifest: Manifest,
     name: str,
-    columns: Mapping[str, pl.DataType],
+    columns: pl.Schema,
     read: Callable[[Path], pl.DataFrame],
     notes: list[str],
 ) -> pl.DataFrame:
@@ -104,4 +115,4 @@ def _table(
     if path.exists() or manifest.complete:
         return read(path)
     notes.append(f"{name}.parquet is missing: the {manifest.verdict} run was not decoded that far.")
-    return pl.DataFrame(schema=dict(columns))
+    return pl.DataFrame(schema=columns)

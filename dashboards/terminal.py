@@ -8,11 +8,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dashboards import ceilings
+from capture.run_folder.quantities import Quantity
 from dashboards.formatting import quantity as number
-from dashboards.quantities import PRINTED, Quantity, shown
+from dashboards.quantities import PRINTED, shown
 from dashboards.runs import LoadedRun
 from dashboards.series import Series, by_scenario
+from dashboards.tables import bounds as ceilings
 
 # What a report needs at the most: for an output that has no width of its own.
 WIDTH_COLUMNS = 100
@@ -50,10 +51,10 @@ def _marked(series: Sequence[Series]) -> list[tuple[bool, Series]]:
 
 
 def _row(quantity: Quantity, one: Series, first: bool) -> list[Text]:
-    summary = quantity.summary(one.run)
+    summary = one.run.summary(quantity)
     words = f"{quantity.words} ({quantity.unit})" if quantity.unit else quantity.words
     values = [number(value, quantity.unit) for value in (summary.median, summary.p99, summary.max)]
-    budget = number(one.run.manifest.certainty.budgets.get(quantity.key), quantity.unit)
+    budget = number(one.run.certainty.budgets.get(quantity.key), quantity.unit)
     return [
         Text(words if first else ""),
         Text(one.name),

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy.typing as npt
 import polars as pl
 
-from capture.metrology.intervals import percentile_intervals
-from capture.metrology.quantiles import summarise
-from dashboards.certainty import Interval
-from dashboards.manifest import Summary
+from analysis.metrology.intervals import percentile_intervals
+from analysis.metrology.quantiles import summarise
+from capture.run_folder.manifest import ErrorBudget, Intervals, Term
 from dashboards.quantities import ALL, samples
 from dashboards.runs import LoadedRun
 
@@ -64,52 +65,59 @@ def _without_ticks(run: LoadedRun) -> LoadedRun:
 
 def _summarised_again(run: LoadedRun) -> LoadedRun:
     """Statistics and intervals of the interrupts as they are now in the table."""
-    latencies = [
-        quantity
-        for quantity in ALL
-        if quantity.key.endswith("latency_ns") or quantity.source in ("hit", "clear")
-    ]
+    latencies = [quantity for quantity in ALL if quantity.table == "interrupts"]
     columns = {quantity.key: samples(run, quantity)[quantity.column].to_numpy() for quantity in latencies}
-    summaries = {key: Summary.of(summarise(values)) for key, values in columns.items()}
-    certainty = run.manifest.certainty
-    again = (
-        {} if certainty.refused else {key: _present(percentile_intervals(v)) for key, v in columns.items()}
+    statistics = {key: summarise(values) for key, values in columns.items()}
+    intervals = run.manifest.intervals
+    again = {} if intervals.refused else {key: _intervals(values) for key, values in columns.items()}
+    return _retold(
+        run,
+        statistics={**run.manifest.statistics, **statistics},
+        intervals=intervals.model_copy(update={"of": {**intervals.of, **again}}),
     )
-    manifest = replace(
-        run.manifest,
-        summaries={**run.manifest.summaries, **summaries},
-        certainty=replace(certainty, intervals={**certainty.intervals, **again}),
-    )
-    return replace(run, manifest=manifest)
 
 
-def _present(intervals: Mapping[str, Interval | None]) -> dict[str, Interval]:
-    return {name: interval for name, interval in intervals.items() if interval is not None}
+def _intervals(values: npt.NDArray[Any]) -> Intervals:
+    return Intervals.model_validate(percentile_intervals(values))
+
+
+def _retold(run: LoadedRun, **parts: Any) -> LoadedRun:
+    """The run with these parts of run.json in place of its own."""
+    return replace(run, manifest=run.manifest.model_copy(update=parts))
 
 
 def _less_baseline(run: LoadedRun) -> LoadedRun:
-    certainty, baselines = run.manifest.certainty, run.manifest.certainty.baselines
+    baselines = run.certainty.baselines
     if not baselines:
         return _noted(run, "This run tells no baseline, so nothing is subtracted.")
-    summaries = {key: summary.less(baselines.get(key, 0)) for key, summary in run.manifest.summaries.items()}
-    intervals = {
-        key: {
-            name: (low - baselines.get(key, 0), high - baselines.get(key, 0))
-            for name, (low, high) in of.items()
-        }
-        for key, of in certainty.intervals.items()
-    }
-    # The baseline is known no better than the value it is taken off, and it holds all of the overhead.
-    budgets = {key: total * (2 if baselines.get(key) else 1) for key, total in certainty.budgets.items()}
-    sure = replace(certainty, intervals=intervals, budgets=budgets, overheads={})
-    manifest = replace(run.manifest, summaries=summaries, certainty=sure)
-    less = replace(
+    manifest = run.manifest
+    statistics = {key: found.less(baselines.get(key, 0)) for key, found in manifest.statistics.items()}
+    of = {key: _shifted(found, baselines.get(key, 0)) for key, found in manifest.intervals.of.items()}
+    budgets = {key: _doubled(found, key in baselines) for key, found in manifest.error_budget.items()}
+    told = _retold(
         run,
-        manifest=manifest,
-        operations=_operations_less(run, baselines),
-        interrupts=_interrupts_less(run, baselines),
+        statistics=statistics,
+        intervals=manifest.intervals.model_copy(update={"of": of}),
+        error_budget=budgets,
+    )
+    less = replace(
+        told, operations=_operations_less(run, baselines), interrupts=_interrupts_less(run, baselines)
     )
     return _noted(less, SUBTRACTED)
+
+
+def _shifted(intervals: Intervals, baseline: float) -> Intervals:
+    ends = {name: (low - baseline, high - baseline) for name, (low, high) in intervals.known.items()}
+    return intervals.model_copy(update=ends)
+
+
+def _doubled(budget: ErrorBudget, subtracted: bool) -> ErrorBudget:
+    """The baseline is known no better than the value it is taken off, and it holds all of the overhead."""
+    times = 2 if subtracted else 1
+    total = {
+        name: None if value is None else times * value for name, value in budget.total.model_dump().items()
+    }
+    return budget.model_copy(update={"total": Term(**total), "overhead": Term(ns=None, cycles=None)})
 
 
 def _operations_less(run: LoadedRun, baselines: Mapping[str, float]) -> pl.DataFrame:

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from capture.run_folder.edges import EdgeList
+from capture.run_folder.quantities import QUANTITIES
+from dashboards.quantities import worst_key
 from dashboards.runs import LoadedRun
 from dashboards.selection import interrupt_keys, operation_keys
-from dashboards.tables import Edges
 
 # Room around an operation: a share of its width, and at least this, in which the handler and the
 # task it wakes are seen to answer.
@@ -71,21 +73,18 @@ def window_of(run: LoadedRun, key: str) -> Window | None:
 def keys_by_interest(run: LoadedRun) -> list[str]:
     """Every key a figure may ask for, the most telling first.
 
-    First the worst allocation, the worst free and the worst interrupts of either class, then the worst of
+    First the worst sample of each quantity and the worst interrupts of either class, then the worst of
     each depth, then the other measured allocations and the other interrupts, each from the longest down.
     """
     allocations = run.measured_allocations.sort(
         "wire_critical_samples", descending=True, nulls_last=True, maintain_order=True
     )
-    frees = run.measured_frees.sort(
-        "wire_critical_samples", descending=True, nulls_last=True, maintain_order=True
-    )
     per_depth = allocations.drop_nulls("depth").unique("depth", keep="first", maintain_order=True)
     answered = _longest_first(run.answered)
     control = _longest_first(run.answered_control)
+    worst = (worst_key(run, quantity) for quantity in QUANTITIES)
     ranked = [
-        *operation_keys(allocations["seq"][:1]),
-        *operation_keys(frees["seq"][:1]),
+        *(key for key in worst if key is not None),
         *_keys(answered[:50]),
         *_keys(control[:10]),
         *operation_keys(per_depth["seq"]),
@@ -104,7 +103,7 @@ def _keys(interrupts: pl.DataFrame) -> list[str]:
     return interrupt_keys(interrupts["sample"], interrupts["operation_seq"])
 
 
-def _cut(edges: Edges, zero: int, width: int) -> Window:
+def _cut(edges: EdgeList, zero: int, width: int) -> Window:
     margin = max(round(width * MARGIN_SHARE), round(edges.samplerate_hz * MARGIN_S))
     start = min(max(zero - margin, 0), edges.total_samples)
     end = max(start, min(zero + width + margin, edges.total_samples))

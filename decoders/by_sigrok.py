@@ -4,8 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from capture.edges import CaptureError
-from capture.sigrok_cli import find_tool, unexpected_lines
+from capture.acquisition.sigrok_cli import find_tool, unexpected_lines
+from capture.files.errors import CaptureError
 
 FOLDER = Path(__file__).resolve().parent
 

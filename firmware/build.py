@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from capture.files.errors import TailscopeError
 from firmware import catalogue, search_places
 
 _FIRMWARE = Path(__file__).resolve().parent
@@ -27,7 +28,7 @@ _TAIL_LINES = 20
 INSTRUMENTS = ("pins", "dwt", "records")
 
 
-class BuildError(Exception):
+class BuildError(TailscopeError):
     """The firmware could not be built; the message says why and what to do."""
 
 

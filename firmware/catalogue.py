@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    NonNegativeInt,
-    PositiveInt,
-    Strict,
-    TypeAdapter,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
-from pydantic_core import ErrorDetails
+from pydantic import Field, NonNegativeInt, PositiveInt, Strict, field_validator, model_validator
 
+from capture.files.documents import Table, open_toml
+from capture.files.errors import TailscopeError
+from capture.files.faults import WrongValueError
 from firmware.promises import CATALOGUE, Promise
 from firmware.promises import PROMISES as PROMISES
 
@@ -37,15 +27,11 @@ _FromList = Strict(False)
 """TOML has lists only; what they hold is as strict as the rest."""
 
 
-class CatalogueError(Exception):
+class CatalogueError(TailscopeError):
     """The catalogue cannot be used; the message says where and why, in one sentence."""
 
 
-class _Checked(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-
-class SearchPlace(_Checked):
+class SearchPlace(Table):
     """A look of the search at a block, in code that does not count its probes itself (search_places.py).
 
     Each line of `file` that has `statement` (there are `times` of them) has in the machine code of `function`
@@ -67,17 +53,17 @@ class SearchPlace(_Checked):
         try:
             re.compile(found)
         except re.error as error:
-            raise ValueError(f"it is no regular expression ({error})") from None
+            raise WrongValueError(f"is no regular expression: {error}") from None
         return found
 
     @model_validator(mode="after")
     def _names_lines_one_way(self) -> SearchPlace:
         if bool(self.statement) == bool(self.lines):
-            raise ValueError("say a statement, or else lines")
+            raise WrongValueError("must have either a statement or lines")
         return self
 
 
-class _Row(_Checked):
+class _Row(Table):
     """A table of the catalogue."""
 
     kind: Kind
@@ -89,7 +75,7 @@ class _Row(_Checked):
     """The worst case of a free."""
     licence: _Text
     origin: _Text
-    knobs: dict[str, NonNegativeInt] = {}
+    knobs: dict[str, NonNegativeInt] = Field(default_factory=dict)
     """Each number of its build with its default."""
     promises: Annotated[frozenset[Promise], _FromList]
     target_only: bool = False
@@ -105,7 +91,9 @@ class _Row(_Checked):
         if not isinstance(table, dict) or table.get("kind") != "index":
             return table
         if "promises" in table:
-            raise ValueError("an index promises everything by the block layer: remove its promises")
+            raise WrongValueError(
+                "belong to the block layer, which keeps all of them", "promises", remedy="drop them"
+            )
         return {**table, "promises": PROMISES}
 
 
@@ -124,9 +112,6 @@ class Allocator(_Row):
         )
 
 
-_ROWS = TypeAdapter(dict[str, _Row])
-
-
 @cache
 def allocators() -> MappingProxyType[str, Allocator]:
     """Every row by id, sorted. Raises CatalogueError."""
@@ -135,48 +120,8 @@ def allocators() -> MappingProxyType[str, Allocator]:
 
 def read(path: Path) -> MappingProxyType[str, Allocator]:
     """The rows of a catalogue by id, sorted. Raises CatalogueError."""
-    try:
-        text = path.read_text()
-        rows = _ROWS.validate_python(tomllib.loads(text))
-    except ValidationError as error:
-        raise CatalogueError(_sentence(path, text, error.errors()[0])) from None
-    except (OSError, ValueError) as error:
-        raise CatalogueError(f"{path} cannot be read: {error}.") from None
+    document = open_toml(path, CatalogueError)
+    rows = {name: document.check(_Row, name) for name in sorted(document.values)}
     return MappingProxyType(
-        {name: Allocator.model_construct(id=name, **dict(row)) for name, row in sorted(rows.items())}
+        {name: Allocator.model_construct(id=name, **dict(row)) for name, row in rows.items()}
     )
-
-
-_IN_OUR_WORDS = {
-    "missing": "it is missing: add it",
-    "extra_forbidden": "there is no such key: remove it or mend its spelling",
-    "tuple_type": "it must be a list",
-    "frozen_set_type": "it must be a list",
-}
-"""By pydantic's type of error, where its own message does not say what to do."""
-
-
-def _sentence(path: Path, text: str, error: ErrorDetails) -> str:
-    """What pydantic found wrong in `text`: file, line, table and key, and what to do."""
-    table, *keys = map(str, error["loc"])
-    wrong = _IN_OUR_WORDS.get(error["type"], error["msg"].removeprefix("Value error, "))
-    place = f"{path.name}:{_line_of(text, error['loc'])}: [{table}] {'.'.join(keys)}".rstrip()
-    found = "" if isinstance(error["input"], dict) else f", not {error['input']!r}"
-    return f"{place}: {wrong}{found}."
-
-
-def _line_of(text: str, place: tuple[int | str, ...]) -> int:
-    """The line of `text` that a place in its tables is on, or that of the table around it, from 1.
-
-    A number counts inline tables of an array, which begin a line each.
-    """
-    lines = text.splitlines()
-    at = next((i for i, line in enumerate(lines) if line.startswith(f"[{place[0]}]")), 0)
-    end = next((i for i in range(at + 1, len(lines)) if lines[i].startswith("[")), len(lines))
-    for part in place[1:]:
-        if isinstance(part, str):
-            key = re.compile(rf"(^|[\s{{,]){re.escape(part)}\s*=")
-            at = next((i for i in range(at, end) if key.search(lines[i])), at)
-        elif at + 1 + part < end and lines[at + 1 + part].lstrip().startswith("{"):
-            at += 1 + part
-    return at + 1

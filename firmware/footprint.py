@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from capture.files.errors import TailscopeError
 from firmware import build as firmware
 
 _FLASH = (".text", ".rodata", ".data")
@@ -20,7 +21,7 @@ _STATIC_RAM = (".data", ".bss")
 _OVERHEAD = struct.Struct("<III")
 
 
-class FootprintError(Exception):
+class FootprintError(TailscopeError):
     """An image could not be measured; the message says why."""
 
 

@@ -16,6 +16,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from capture.files.errors import TailscopeError
 from firmware.catalogue import SearchPlace
 
 _OURS = Path(__file__).resolve().parent
@@ -26,7 +27,7 @@ _LINE = re.compile(r"^(?P<file>\S+):(?P<line>[0-9]+)( \(discriminator [0-9]+\))?
 _INSTRUCTION = re.compile(r"^ *(?P<address>[0-9a-f]+):\t(?P<text>.*)$")
 
 
-class SearchError(Exception):
+class SearchError(TailscopeError):
     """A place is not in the image as the catalogue says; the message says which, and what was found."""
 
 

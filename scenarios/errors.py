@@ -6,12 +6,14 @@ import difflib
 import reprlib
 from collections.abc import Iterable
 
+from capture.files.errors import TailscopeError
 
-class ScenarioError(ValueError):
+
+class ScenarioError(TailscopeError):
     """A scenario, a parameter or a stimulus that cannot be run as asked."""
 
 
-class ImageError(ValueError):
+class ImageError(TailscopeError):
     """An operation image, or operations for one, that docs/SPEC.md section 3 does not allow."""
 
 

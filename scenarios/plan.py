@@ -45,18 +45,17 @@ OPERATIONS_SCHEMA = {
 class Plan:
     """All that a run needs to know of its scenario; equal inputs give equal bytes.
 
-    `image` is docs/SPEC.md section 3 and `image_crc32` its body_crc32, which the firmware repeats. `labels`
-    are in the order of their numbers. `operations` has one row per operation, marks left out: seq UInt32;
-    kind String, `A`, `F` or `K`; id UInt32; size UInt32 in bytes, for a free that of its allocation, for a
-    call its number; offset UInt32, of a swept stimulus in ticks, 0 without one; measured
-    Boolean; label String, trial UInt32 (from 1) and depth UInt32, null where there is none.
+    `image` is docs/SPEC.md section 3 and `image_crc32` its body_crc32, which the firmware repeats.
+    `operations` has one row per operation, marks left out: seq UInt32; kind String, `A`, `F` or `K`;
+    id UInt32; size UInt32 in bytes, for a free that of its allocation, for a call its number; offset
+    UInt32, of a swept stimulus in ticks, 0 without one; measured Boolean; label String, trial UInt32
+    (from 1) and depth UInt32, null where there is none.
     """
 
     name: str
     parameters: dict[str, int]
     seed: int | None
     stimulus: Stimulus
-    labels: tuple[str, ...]
     image: bytes
     image_crc32: int
     operations: pl.DataFrame = field(compare=False, repr=False)
@@ -98,7 +97,6 @@ def compile_steps(
         parameters=parameters,
         seed=parameters.get("seed"),
         stimulus=stimulus,
-        labels=labels,
         image=image,
         image_crc32=body_crc32(image),
         operations=table(steps),

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from capture.files.errors import TailscopeError
+
 FOLDER = Path(__file__).resolve().parent
 BINARY = FOLDER / "target" / "release" / "virtual-nucleo"
 
@@ -16,7 +18,7 @@ REMEDY = "install a newer one, on Debian apt-get install cargo-web rustc-web"
 TAIL_LINES = 20
 
 
-class BuildError(Exception):
+class BuildError(TailscopeError):
     """The simulator cannot be built; the message says why and what to do."""
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capture.bench import IMAGE_ADDRESS, BoardResource, read_bench
-from capture.edges import CHANNELS
-from capture.observe import Observation, Order, observe
-from capture.virtual_board import VirtualBoard
+from capture.acquisition.observe import Observation, Order, observe
+from capture.desk.bench import IMAGE_ADDRESS, BoardResource, read_bench
+from capture.desk.virtual_board import VirtualBoard
+from capture.run_folder.edges import CHANNELS
 from simulator import build as simulator
 
 FIXTURES = Path(__file__).resolve().parent.parent / "simulator" / "tests" / "fixtures"

@@ -21,11 +21,11 @@ import polars as pl
 import pytest
 
 from capture import conductor, redecode
-from capture.bench import Bench, read_bench
-from capture.edges import read_parquet
-from capture.keeping import RunResult
-from capture.quantities import QUANTITIES
-from capture.virtual_board import VirtualBoard
+from capture.desk.bench import Bench, read_bench
+from capture.desk.virtual_board import VirtualBoard
+from capture.run_folder.edges import read_parquet
+from capture.run_folder.quantities import QUANTITIES
+from capture.store import RunResult
 from firmware import build as firmware
 from firmware.build import FirmwareImage
 from scenarios import catalogue

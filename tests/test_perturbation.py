@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator import perturbation
+from analysis.studies import perturbation
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "PERTURBATION.md"
 # A change of the heap or of its layout moves these figures by little; beyond this the page is out of date.

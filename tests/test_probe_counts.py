@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from capture import records
+from capture.run_folder import records
 from firmware import build as firmware
 from scenarios import catalogue
 from simulator import build as simulator

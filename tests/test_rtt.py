@@ -14,11 +14,11 @@ import polars as pl
 import pytest
 
 from capture import conductor
-from capture.debug_probe import ProbeAddress
-from capture.edges import CaptureError
-from capture.keeping import RunResult
+from capture.acquisition.rtt_reader import RttReader
+from capture.desk.debug_probe import ProbeAddress
+from capture.files.errors import CaptureError
 from capture.redecode import redecode
-from capture.rtt_reader import RttReader
+from capture.store import RunResult
 from firmware import build as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan

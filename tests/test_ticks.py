@@ -13,11 +13,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from capture.edges import CHANNELS, EdgeList
-from capture.evidence import Evidence, ToolReport, weigh
-from capture.records import TickRecord
-from capture.ticks import find_ticks
-from decoders.vectorised import high_within
+from capture.instruments.ticks import find_ticks
+from capture.joining.evidence import Evidence, decode
+from capture.reading.vectorised import high_within
+from capture.run_folder.edges import CHANNELS, EdgeList
+from capture.run_folder.manifest import ToolReport
+from capture.run_folder.records import TickRecord
 from firmware import build as firmware
 from firmware.tests.test_on_virtual_nucleo import PINS
 from scenarios import catalogue
@@ -63,7 +64,8 @@ def evidence(folder: Path) -> Evidence:
         np.append(0, cycle[last]), np.append(0, word[last]).astype(np.uint8), CORE_HZ, int(cycle[-1]) + 1000
     )
     plan = catalogue.load("mem_frag", {"depth": 72}).compile()
-    return weigh(plan, ToolReport(edges.total_samples), edges, (folder / "uart.log").read_bytes())
+    report = ToolReport(asked_samples=edges.total_samples)
+    return decode(plan, report, edges, (folder / "uart.log").read_bytes())
 
 
 def test_the_first_tick_of_the_board_lies_on_the_grid(folder: Path, evidence: Evidence) -> None:

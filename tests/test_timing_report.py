@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator import timing_report
+from analysis.studies import timing_report
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "TIMING.md"
 # A change anywhere in the image moves code among the flash's lines, and these figures by little.
@@ -22,5 +22,5 @@ def test_the_page_tells_what_a_fresh_prediction_gives() -> None:
         predicted, measured = (float(cell.replace(",", "")) for cell in told.groups())
         assert measured == row.measured
         assert predicted == pytest.approx(row.predicted, rel=TOLERANCE), (
-            "Run python -m simulator.timing_report and put its table into docs/TIMING.md."
+            "Run python -m analysis.studies.timing_report and put its table into docs/TIMING.md."
         )

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis.studies import adversary
+from analysis.studies.worst_cases import OTHERS, OURS, worst_cycles
 from firmware import catalogue
-from simulator import adversary
-from simulator.worst_cases import OTHERS, OURS, worst_cycles
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "TLSF.md"
 CONSTANT_TIME = [
@@ -43,7 +43,7 @@ def test_the_table_is_what_a_fresh_measurement_gives(allocator: str) -> None:
     assert row is not None
     measured = [*worst(allocator, True), *worst(allocator, False)]
     assert [int(cell) for cell in row.groups()] == pytest.approx(measured, rel=TOLERANCE), (
-        "Run python -m simulator.worst_cases and put its table into docs/TLSF.md."
+        "Run python -m analysis.studies.worst_cases and put its table into docs/TLSF.md."
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from capture.edges import CHANNELS, EdgeList
+from capture.run_folder.edges import CHANNELS, EdgeList
 from scenarios import catalogue
 from scenarios.plan import Plan
 
@@ -130,12 +130,13 @@ class SyntheticRun:
 
     def _operate(self, cycle: int) -> tuple[int, int]:
         begin, live, label = cycle, 0, None
+        labels = self.plan.operations["label"].drop_nulls().unique(maintain_order=True).to_list()
         for seq, kind, size, planned_label in self.plan.operations.select(
             "seq", "kind", "size", "label"
         ).iter_rows():
             if planned_label != label:
                 label = planned_label
-                self.lines.append(f"MARK,{self.plan.labels.index(label)}")
+                self.lines.append(f"MARK,{labels.index(label)}")
             critical, around = int(self._random.integers(200, 4000)), int(self._random.integers(40, 900))
             self.toggles.append((cycle, BIT["SYNC"]))
             truth = Truth(seq, cycle + 6, critical + 2 * around, cycle + 6 + around, critical)

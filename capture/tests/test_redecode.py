@@ -1,5 +1,4 @@
 import json
-import zlib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,24 +7,31 @@ import numpy as np
 import polars as pl
 import pytest
 
-from capture.edges import CaptureError, EdgeList
-from capture.evidence import ToolReport, weigh
-from capture.keeping import RunResult, keep_findings, keep_observation
+from capture.files.errors import CaptureError, RunError
+from capture.joining.evidence import decode
 from capture.redecode import redecode
-from capture.run_folder import RunFolder
-from capture.summary import Setting
+from capture.run_folder.edges import EdgeList
+from capture.run_folder.folder import RunFolder
+from capture.run_folder.manifest import ToolReport
+from capture.store import RunResult, store_findings, store_observation
+from capture.summary.summary import Setting
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, record, small_plan
+from scenarios import catalogue
+from scenarios.generators.generator import Step
+from scenarios.operations import Allocate, Free
+from scenarios.plan import Plan, compile_steps
+from scenarios.stimulus import Stimulus
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
-SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"}, ("mind the gap",))
+SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"})
 
 
-def store(run: SyntheticRun, runs: Path, image: bytes | None = None, **report: Any) -> RunResult:
+def store(run: SyntheticRun, runs: Path, **report: Any) -> RunResult:
     edges = run.edges()
     folder = RunFolder.create(runs, TIME, run.plan.name, "tlsf", "nucleo")
-    keep_observation(folder, image or run.plan.image, edges, run.uart())
-    evidence = weigh(run.plan, ToolReport(edges.total_samples, **report), edges, run.uart())
-    return keep_findings(folder, evidence, SETTING)
+    store_observation(folder, run.plan, edges, run.uart())
+    evidence = decode(run.plan, ToolReport(asked_samples=edges.total_samples, **report), edges, run.uart())
+    return store_findings(folder, evidence, SETTING)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -79,19 +85,85 @@ def test_without_run_json_it_is_an_interrupted_run(run: SyntheticRun, tmp_path: 
     assert found["counts"]["operations"] == run.plan.operations.height
 
 
-def test_an_image_that_cannot_be_compiled_again_still_tells_its_operations(
-    run: SyntheticRun, tmp_path: Path
-) -> None:
-    """The name in the header is one that no scenario has."""
-    image = run.plan.image[:32] + b"unheard_of".ljust(32, b"\0") + run.plan.image[64:]
-    assert zlib.crc32(image[64:]) == run.plan.image_crc32
-    stored = store(run, tmp_path, image)
-    assert redecode(stored.folder).verdict == "complete"
+def own_scenario() -> Plan:
+    """A ramp with labels of its own, whose name no catalogue has."""
+    steps = [Step(Allocate(0, 64), "begin")]
+    for depth in range(1, 4):
+        for trial in range(1, 3):
+            steps.append(Step(Allocate(1, 32, measured=True), f"round {depth}", trial, depth))
+            steps.append(Step(Free(1, measured=True), f"round {depth}", trial, depth))
+    return compile_steps("my_own", {"rounds": 3}, Stimulus("periodic", 5_003, 7_919), steps)
+
+
+def test_a_scenario_of_the_users_own_is_found_again(tmp_path: Path) -> None:
+    """What the image does not carry (labels, trials, depths, the ramp) is stored with the run."""
+    run = SyntheticRun(own_scenario())
+    stored = store(run, tmp_path)
+    before = contents(stored.folder)
+    found = json.loads(before["run.json"])
+    assert (found["verdict"], found["ramp"], found["intervals"]["of"]) == ("complete", True, {})
+    assert redecode(stored.folder) == stored
+    assert contents(stored.folder) == before
     table = pl.read_parquet(stored.folder / "operations.parquet")
-    for column in ("seq", "size", "measured"):
-        assert table[column].to_list() == run.plan.operations[column].to_list()
-    assert table["label"][0] == "mark 0"
-    assert table["depth"].null_count() == table.height
+    assert table["label"].unique(maintain_order=True).to_list() == ["begin", "round 1", "round 2", "round 3"]
+    assert table["depth"].drop_nulls().to_list() == [1] * 4 + [2] * 4 + [3] * 4
+
+
+def test_an_older_run_of_a_scenario_that_changed_is_refused(tmp_path: Path) -> None:
+    """Without plan.parquet nobody knows what was a ramp: no verdict is better than a wrong one."""
+    stored = store(SyntheticRun(own_scenario()), tmp_path)
+    before = (stored.folder / "run.json").read_bytes()
+    (stored.folder / "plan.parquet").unlink()
+    with pytest.raises(CaptureError, match=r"plan\.parquet is missing, and my_own does not compile"):
+        redecode(stored.folder)
+    assert (stored.folder / "run.json").read_bytes() == before
+
+
+def test_an_older_run_of_a_scenario_that_did_not_change_is_compiled_again(tmp_path: Path) -> None:
+    plan = catalogue.load("mem_frag", {"depth": 3}).compile()
+    stored = store(SyntheticRun(plan), tmp_path)
+    before = contents(stored.folder)
+    (stored.folder / "plan.parquet").unlink()
+    assert redecode(stored.folder) == stored
+    assert contents(stored.folder)["operations.parquet"] == before["operations.parquet"]
+
+
+def test_a_run_of_schema_1_is_brought_up_to_date(run: SyntheticRun, tmp_path: Path) -> None:
+    stored = store(run, tmp_path)
+    before = contents(stored.folder)
+    old = json.loads(before["run.json"])
+    asked = old["tool_report"].pop("asked_samples")
+    old = {"schema": 1, "asked_samples": asked, **{key: old[key] for key in old if key != "schema"}}
+    (stored.folder / "run.json").write_text(json.dumps(old))
+    assert redecode(stored.folder) == stored
+    assert contents(stored.folder) == before
+
+
+def test_a_plan_of_another_image_is_refused(run: SyntheticRun, tmp_path: Path) -> None:
+    stored, other = store(run, tmp_path), store(SyntheticRun(own_scenario()), tmp_path)
+    (stored.folder / "plan.parquet").write_bytes((other.folder / "plan.parquet").read_bytes())
+    with pytest.raises(CaptureError, match=r"tells of other operations than operations\.bin"):
+        redecode(stored.folder)
+
+
+def test_a_warning_that_no_longer_holds_is_gone(run: SyntheticRun, tmp_path: Path) -> None:
+    stored = store(run, tmp_path)
+    log = stored.folder / "uart.log"
+    sound = log.read_bytes()
+    log.write_bytes(b"a line of an earlier run\n" + sound)
+    redecode(stored.folder)
+    assert "came before BOOT" in json.loads((stored.folder / "run.json").read_text())["warnings"][0]
+    log.write_bytes(sound)
+    redecode(stored.folder)
+    assert json.loads((stored.folder / "run.json").read_text())["warnings"] == []
+
+
+def test_a_lost_edge_list_is_made_up_for_by_the_session(run: SyntheticRun, tmp_path: Path) -> None:
+    stored = store(run, tmp_path)
+    before = (stored.folder / "run.json").read_bytes()
+    (stored.folder / "edges.parquet").write_bytes(b"PAR1")
+    assert redecode(stored.folder) == stored
+    assert (stored.folder / "run.json").read_bytes() == before
 
 
 def edit_manifest(folder: Path, **changes: Any) -> None:
@@ -102,9 +174,10 @@ def edit_manifest(folder: Path, **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"schema": 2}, "not of schema 1"),
-        ({"asked_samples": "many"}, "lacks a usable 'asked_samples'"),
-        ({"tool_report": None}, "lacks a usable 'tool_report'"),
+        ({"schema": 3}, r"run\.json:\d+: schema"),
+        ({"analyzer": 7}, r"run\.json:\d+: analyzer"),
+        ({"tool_report": None}, r"run\.json:\d+: tool_report"),
+        ({"tool_report": {"asked_samples": "many"}}, r"run\.json:\d+: tool_report\.asked_samples"),
     ],
 )
 def test_a_strange_manifest_is_refused(
@@ -112,7 +185,7 @@ def test_a_strange_manifest_is_refused(
 ) -> None:
     stored = store(run, tmp_path)
     edit_manifest(stored.folder, **changes)
-    with pytest.raises(CaptureError, match=words):
+    with pytest.raises(RunError, match=words):
         redecode(stored.folder)
 
 
@@ -120,7 +193,7 @@ def test_a_strange_manifest_is_refused(
 def test_a_manifest_that_is_no_json_is_refused(run: SyntheticRun, tmp_path: Path, content: bytes) -> None:
     stored = store(run, tmp_path)
     (stored.folder / "run.json").write_bytes(content)
-    with pytest.raises(CaptureError, match="not JSON"):
+    with pytest.raises(RunError, match=r"run\.json"):
         redecode(stored.folder)
 
 
@@ -128,6 +201,7 @@ def test_a_manifest_that_is_no_json_is_refused(run: SyntheticRun, tmp_path: Path
 def test_a_missing_observation_is_named(run: SyntheticRun, tmp_path: Path, name: str) -> None:
     stored = store(run, tmp_path)
     (stored.folder / name).unlink()
+    (stored.folder / "capture.sr").unlink()
     with pytest.raises(CaptureError, match=name):
         redecode(stored.folder)
 
@@ -142,7 +216,7 @@ def test_a_damaged_image_is_named(run: SyntheticRun, tmp_path: Path) -> None:
 def test_an_empty_capture_is_stored_too(run: SyntheticRun, tmp_path: Path) -> None:
     nothing = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), CORE_HZ, 0)
     folder = RunFolder.create(tmp_path, TIME, run.plan.name, "tlsf", "nucleo")
-    keep_observation(folder, run.plan.image, nothing, b"")
-    stored = keep_findings(folder, weigh(run.plan, ToolReport(1000), nothing, b""), SETTING)
+    store_observation(folder, run.plan, nothing, b"")
+    stored = store_findings(folder, decode(run.plan, ToolReport(asked_samples=1000), nothing, b""), SETTING)
     assert stored.verdict == "truncated"
     assert redecode(folder.path) == stored

@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from dashboards.ceilings import ceiling
 from dashboards.chart import Chart, line, make_chart, per_series, points
 from dashboards.selection import meta, operation_keys
 from dashboards.series import Series
+from dashboards.tables.bounds import ceiling
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from capture.metrology.quantiles import MYRIAD, PERCENTILES
+from analysis.metrology.quantiles import MYRIAD, PERCENTILES
+from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.chart import Chart, line, make_chart, per_series
 from dashboards.formatting import quantity as number
-from dashboards.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.selection import describe, interrupt_keys, meta, operation_keys
 from dashboards.series import Series
 
@@ -112,8 +112,8 @@ def _steps(one: Series, curve: Curve, legend: bool) -> go.Scatter:
 
 def _intervals(one: Series, quantity: Quantity) -> go.Scatter:
     """A bar across the curve at each percentile: where a repetition would have found it."""
-    summary = quantity.summary(one.run)
-    intervals = one.run.manifest.certainty.intervals.get(quantity.key, {})
+    summary = one.run.summary(quantity)
+    intervals = one.run.certainty.intervals.get(quantity.key, {})
     found = [(getattr(summary, name), *ends, name) for name, ends in intervals.items()]
     return go.Scatter(
         x=[value for value, _, _, _ in found],

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from plotly.subplots import make_subplots
 
+from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.chart import Chart, make_chart
 from dashboards.figures.lanes import draw_window
 from dashboards.formatting import grouped
-from dashboards.quantities import CRITICAL, LATENCY, Quantity, worst_key
+from dashboards.quantities import worst_key
 from dashboards.selection import describe
 from dashboards.series import Series
 from dashboards.windows import window_of

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dashboards.manifest import SUMMARIES
-from dashboards.tables import EDGES, INTERRUPTS, INTERRUPTS_ADDED, OPERATIONS
+from capture.run_folder.edges import EdgeList
+from capture.run_folder.quantities import KEYS
+from capture.run_folder.tables import INTERRUPTS, OPERATIONS
 
 RATE_HZ = 84_000_000
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
@@ -101,16 +102,11 @@ def write_run(
     table, interrupts = timeline.operations_table(), timeline.interrupts_table()
     table.write_parquet(folder / "operations.parquet")
     interrupts.write_parquet(folder / "interrupts.parquet")
-    timeline.edges_table().write_parquet(folder / "edges.parquet", metadata=_edges_metadata(timeline.total))
+    timeline.edges().write_parquet(folder / "edges.parquet")
     manifest = _manifest(scenario, allocator, board, table, interrupts, timeline.total)
     manifest |= {"verdict": verdict, "reasons": list(reasons)} | dict(changes or {})
     (folder / "run.json").write_text(json.dumps(manifest), encoding="utf-8")
     return folder
-
-
-def _edges_metadata(total: int) -> dict[str, str]:
-    about = {"schema": 1, "samplerate_hz": RATE_HZ, "total_samples": total, "channels": list(CHANNELS)}
-    return {"tailscope": json.dumps(about)}
 
 
 class _Timeline:
@@ -156,8 +152,9 @@ class _Timeline:
             "label": [operation.label for operation in operations],
             "trial": [operation.trial for operation in operations],
             "depth": [operation.depth for operation in operations],
+            "trials_minimum_cycles": [None] * rows,
         }
-        return pl.DataFrame(columns, schema=dict(OPERATIONS), strict=False)
+        return pl.DataFrame(columns, schema=OPERATIONS, strict=False)
 
     def hits(self, stimuli: Samples) -> tuple[Samples, npt.NDArray[np.bool_]]:
         """Of each stimulus: the operation it fell into or -1, and whether CRIT was high."""
@@ -178,7 +175,7 @@ class _Timeline:
         )
         return pl.concat([stimuli, controls]).sort("sample")
 
-    def edges_table(self) -> pl.DataFrame:
+    def edges(self) -> EdgeList:
         answer = self.answers()
         control_answer = self.controls + ENTRY_CONTROL
         toggles = [
@@ -191,11 +188,13 @@ class _Timeline:
         order = np.argsort(sample, kind="stable")
         word = np.bitwise_xor.accumulate(bit[order])
         last_of_sample = np.append(np.diff(sample[order]) > 0, True)
-        columns = {
-            "sample": np.append(0, sample[order][last_of_sample]),
-            "word": np.append(0, word[last_of_sample]),
-        }
-        return pl.DataFrame(columns, schema=dict(EDGES), strict=False)
+        return EdgeList(
+            np.append(0, sample[order][last_of_sample]),
+            np.append(0, word[last_of_sample]),
+            RATE_HZ,
+            self.total,
+            CHANNELS,
+        )
 
 
 def _interrupt_rows(
@@ -215,7 +214,7 @@ def _interrupt_rows(
         "tick": (stimulus % TICK_PERIOD < TICK_TOUCHES),
         "task_tick": [None] * len(stimulus) if control else stimulus % TICK_PERIOD < 2 * TICK_TOUCHES,
     }
-    return pl.DataFrame(columns, schema={**INTERRUPTS, **INTERRUPTS_ADDED}, strict=False)
+    return pl.DataFrame(columns, schema=INTERRUPTS, strict=False)
 
 
 def nearest_rank(values: list[float], share_percent: int) -> float:
@@ -242,7 +241,7 @@ def _baselines() -> dict[str, Any]:
     values = {
         **dict.fromkeys(("dwt_cycles", "free_dwt_cycles"), EMPTY_CYCLES),
         **dict.fromkeys(("critical_ns", "free_critical_ns"), EMPTY_CYCLES * sample_ns),
-        **dict.fromkeys((key for key in SUMMARIES if key.startswith("int")), ENTRY_CLEAR * sample_ns),
+        **dict.fromkeys((key for key in KEYS if key.startswith("int")), ENTRY_CLEAR * sample_ns),
         "control_latency_ns": ENTRY_CONTROL * sample_ns,
         "task_latency_ns": (ENTRY_CLEAR + 300) * sample_ns,
     }
@@ -281,14 +280,52 @@ def _manifest(
         "control_latency_ns": controls["isr_latency_ns"],
         "task_latency_ns": stimuli["task_latency_ns"],
     }
-    assert set(summaries) == set(SUMMARIES)
+    assert set(summaries) == set(KEYS)
+    statistics = {key: summary(values.to_list()) for key, values in summaries.items()}
     return {
-        "schema": 1, "scenario": scenario, "parameters": {}, "allocator": allocator, "board": board,
-        "analyzer": "beaglelogic", "samplerate_hz": RATE_HZ, "total_samples": total, "asked_samples": total,
-        "seed": None, "counts": {"operations": len(table)},
-        "firmware": {"core_hz": RATE_HZ, "heap_bytes": 65_536},
-        "agreement": {"n": len(table), "wire_minus_dwt_cycles_max_abs": 1.0, "tolerance_cycles": 1.5},
-        "interrupts": {"stimuli": len(stimuli), "answered": len(stimuli), "missed": 0},
-        "warnings": [], "baselines": _baselines(), "intervals": _intervals(scenario, summaries),
-        "error_budget": {key: _budget(0 if key == "probes" else 1) for key in SUMMARIES},
-    } | {key: summary(values.to_list()) for key, values in summaries.items()}  # fmt: skip
+        "schema": 2, "scenario": scenario, "parameters": {}, "ramp": scenario == "mem_frag",
+        "allocator": allocator, "board": board, "analyzer": "beaglelogic", "samplerate_hz": RATE_HZ,
+        "total_samples": total, "verdict": "complete", "reasons": [], "seed": None,
+        "stimulus": {"mode": "periodic", "period_ticks": STIMULUS_PERIOD,
+                     "control_period_ticks": CONTROL_PERIOD, "parameter": 0},
+        "firmware": {"elf_sha256": "ab" * 32, "kernel": "V11.2.0", "heap_bytes": 65_536, "core_hz": RATE_HZ,
+                     "flash_acr": "00000702", "free_blocks_at_start": 1, "kernel_calls": False},
+        "records": "uart", "locking": "basepri", "knobs": {}, "turned_knobs": {}, "image_crc32": "0" * 8,
+        "counts": {"operations": len(table), "allocations": len(allocations), "frees": len(frees),
+                   "out_of_memory": 0, "nothing_to_free": 0, "refused": 0},
+        "probes_source": "records",
+        **statistics,
+        "error_budget": {key: _budget(0 if key == "probes" else 1) for key in KEYS},
+        "calibration": _calibration(), "clock": _clock(), "tick": None,
+        "agreement": {"n": len(table), "wire_minus_dwt_cycles_max_abs": 1.0, "tolerance_cycles": 1.5,
+                      "resolution_cycles": 1.0, "clock_cycles": 0.5},
+        "intervals": _intervals(scenario, summaries), "maxima": dict.fromkeys(KEYS), "sweep": None,
+        "baselines": _baselines(), "bounds": {},
+        "interrupts": {"stimuli": len(stimuli), "answered": len(stimuli), "missed": 0, "isr_entries": None,
+                       "task_wakes": None, "control_stimuli": len(controls), "control_entries": None,
+                       "preempted_operations": None},
+        "serial": {"bytes": 0, "records": len(table), "checksum_failures": 0, "sequence_gaps": 0,
+                   "end_record": True},
+        "tools": {}, "tool_report": {"asked_samples": total, "interrupted": False, "losses": [],
+                                     "oddities": []},
+        "warnings": [],
+    }  # fmt: skip
+
+
+def _calibration() -> dict[str, Any]:
+    return {
+        "critical_wire_minus_dwt_cycles": 8, "operation_wire_minus_dwt_cycles": 8,
+        "empty_critical_cycles": EMPTY_CYCLES, "empty_operation_cycles": EMPTY_CYCLES,
+        "critical_worst_residual_cycles": 0.0, "operation_worst_residual_cycles": 0.0,
+        "critical_drift_cycles": 0.0, "operation_drift_cycles": 0.0, "pulses": 64,
+        "counter_read_cycles": 1, "pin_raise_cycles": 7, "skew_samples": {},
+    }  # fmt: skip
+
+
+def _clock() -> dict[str, Any]:
+    return {
+        "samples_per_cycle_nominal": 1.0, "ratio": 1.0, "ratio_uncertainty": 1e-6,
+        "residual_max_samples": 0.0, "ratio_start": 1.0, "ratio_end": 1.0, "ratio_by_dwt": 1.0,
+        "ratio_by_dwt_uncertainty": 1e-9, "residual_by_dwt_max_samples": 0.0, "start_edges": 64,
+        "end_edges": 64,
+    }  # fmt: skip

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 
-from dashboards.comparison import comparison_table
-from dashboards.differences import differences_table
+from capture.run_folder.quantities import CRITICAL
 from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.survival import survival
 from dashboards.headline import headline
-from dashboards.quantities import CRITICAL, samples
+from dashboards.quantities import samples
 from dashboards.series import Series
+from dashboards.tables.comparison import comparison_table
+from dashboards.tables.differences import differences_table
 
 
 def test_a_maximum_has_its_budget_and_a_percentile_its_interval(stress: list[Series]) -> None:
     table = comparison_table(stress)
-    median = CRITICAL.summary(stress[0].run).median
+    median = stress[0].run.summary(CRITICAL).median
     assert median is not None
     assert f"{median:,.1f}<small>[{median - 5:,.1f}, {median + 5:,.1f}]</small>" in table
     assert table.count("<small>±23.9, overhead 83.3</small>") > 4

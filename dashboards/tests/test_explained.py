@@ -8,17 +8,21 @@ from typing import Any
 
 import pytest
 
-from dashboards import ceilings
+from capture.files.errors import RunError
 from dashboards.explanations import explanations
 from dashboards.figures.ramp import ramp
 from dashboards.report import report_html, write_report
 from dashboards.runs import load_run
 from dashboards.series import by_scenario
+from dashboards.tables import bounds as ceilings
 from dashboards.tests.browser import Browser, chromium
 from dashboards.tests.synthetic import Operation, write_run
 
-BOUND = {"cycles": 1_000, "ns": 11_904.8, "ratio": 2.5, "region_decided": False, "why_not": None}
-NONE = {"cycles": None, "ns": None, "ratio": None, "region_decided": False, "why_not": "nobody knows"}
+BOUND = {
+    "instructions": 700, "cycles": 1_000, "ns": 11_904.8, "region_decided": False, "why_not": None,
+    "observed_cycles": 400, "ratio": 2.5,
+}  # fmt: skip
+NONE = {**dict.fromkeys(BOUND), "region_decided": False, "why_not": "nobody knows"}
 HOSTILE = "<img src=x onerror=window.ran=1>"
 EXPLAINED: dict[str, Any] = {
     "schema": 1,
@@ -73,10 +77,13 @@ def test_a_bound_that_grows_with_the_region_is_no_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bounds", [None, [], {"allocate": 3}, {"allocate": {"cycles": "many", "ns": 1}}])
-def test_a_run_without_bounds_has_none(bounds: object, tmp_path: Path) -> None:
-    run = load_run(written(tmp_path, bounds))
-    assert ceilings.ceiling(run, "allocate") is None
-    assert ceilings.sentence(run) == ""
+def test_bounds_that_are_none_are_refused(bounds: object, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"run\.json:\d+: bounds"):
+        load_run(written(tmp_path, bounds))
+
+
+def test_a_run_without_bounds_has_none(tmp_path: Path) -> None:
+    assert ceilings.sentence(load_run(written(tmp_path, {}))) == ""
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from capture.files.errors import RunError
+from capture.files.whole import WriteError
 from dashboards import extremes, histograms
-from dashboards.manifest import RunError
 from dashboards.series import Series
 from dashboards.tests.synthetic import mem_stress, write_run
 
@@ -50,5 +51,5 @@ def test_a_doubtful_run_says_so_in_the_names(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path, stress: list[Series]) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(RunError, match="choose another place"):
+    with pytest.raises(WriteError, match="cannot be written"):
         histograms.write(stress[0].run.folder, tmp_path / "file" / "out")

@@ -115,7 +115,10 @@ def test_agreement_shows_each_difference_and_the_tolerance(frag: list[Series]) -
 
 
 def test_a_difference_beyond_the_tolerance_is_counted(tmp_path: Path) -> None:
-    tight = {"n": 36, "wire_minus_dwt_cycles_max_abs": 1.0, "tolerance_cycles": 0.5}
+    tight = {
+        "n": 36, "wire_minus_dwt_cycles_max_abs": 1.0, "tolerance_cycles": 0.5, "resolution_cycles": 0.5,
+        "clock_cycles": 0.0,
+    }  # fmt: skip
     folder = write_run(tmp_path, "mem_frag", "tlsf", mem_frag("tlsf", depths=4), changes={"agreement": tight})
     chart = _chart(agreement(by_scenario([load_run(folder)])["mem_frag"]))
     assert "tlsf: 18 of 36 beyond ±0.50 cycles" in chart.explanation

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from plotly.offline import get_plotlyjs
 
+from capture.files.errors import RunError
+from capture.files.whole import WriteError
 from dashboards.headline import headline
 from dashboards.report import write_report
-from dashboards.runs import LoadedRun, RunError, find_runs
+from dashboards.runs import LoadedRun, find_runs
 from dashboards.series import Series, by_scenario
 from dashboards.tests.synthetic import mem_frag, mem_stress, write_run
 
@@ -82,7 +84,7 @@ def test_the_table_shows_the_manifests_numbers(runs: list[LoadedRun], report: st
             "interrupt_latency_clear_ns",
             "control_latency_ns",
         ):
-            summary = run.manifest.summaries[key]
+            summary = run.manifest.statistics[key]
             assert f"<td>{summary.n:,}</td><td>{summary.median:,.1f}<" in page
             assert f">{summary.max:,.1f}</a>" in page
 
@@ -96,7 +98,8 @@ def test_a_maximum_links_to_its_waveform(report: str) -> None:
 def test_every_maximum_of_the_table_has_its_waveform(report: str) -> None:
     runs = _embedded(report)["runs"]
     links = re.findall(r'href="#select=([^:"]+):([^"]+)"', _without_library(report))
-    assert len(links) == 4 * 7 + 2  # and the frees of mem_stress; those of mem_frag are not measured
+    # Seven quantities each, and of mem_stress two of its frees; those of mem_frag are not measured.
+    assert len(links) == 4 * 7 + 2 * 2
     assert all(key.replace("%40", "@") in runs[run]["windows"] for run, key in links)
 
 
@@ -160,7 +163,7 @@ def test_no_runs_is_a_sentence(tmp_path: Path) -> None:
 
 def test_an_output_that_cannot_be_written_is_a_sentence(runs_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(RunError, match="cannot be written"):
+    with pytest.raises(WriteError, match="cannot be written"):
         write_report(find_runs(runs_folder)[:1], tmp_path / "file" / "report.html")
 
 

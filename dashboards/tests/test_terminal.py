@@ -28,7 +28,7 @@ def test_rows_are_quantities_with_their_numbers(runs: list[LoadedRun]) -> None:
     # 3,426 cycles at 84 MHz.
     row = next(line for line in frag if line[:5] == ["critical", "section", "on", "the", "wire"])
     assert row[-2:] == ["40,785.7", "23.9"]
-    summary = next(run for run in runs if run.manifest.allocator == "tlsf").manifest.summaries
+    summary = next(run for run in runs if run.manifest.allocator == "tlsf").manifest.statistics
     latency = summary["interrupt_latency_ns"]
     assert ["tlsf", f"{latency.n:,}", "452.4", f"{latency.p99:,.1f}", f"{latency.max:,.1f}", "23.9"] in frag
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from capture.edges import CHANNELS
+from capture.run_folder.edges import CHANNELS
 from decoders import by_sigrok, pulseview
 
 

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capture.edges import CHANNELS, CaptureError, EdgeList
-from capture.session_file import write_sr
-from decoders import by_sigrok, vectorised
-from decoders.tests.waveform import Waveform
+from capture.files.errors import CaptureError
+from capture.reading import vectorised
+from capture.reading.tests.waveform import Waveform
+from capture.run_folder.edges import CHANNELS, EdgeList
+from capture.run_folder.session_file import write_sr
+from decoders import by_sigrok
 
 CRITICAL = "critical_section:crit=CRIT:op=OP:sync=SYNC"
 LATENCY = "irq_latency:stim=STIM:isr=ISR:task=TASK:ctrl=CTRL:cisr=CISR:crit=CRIT"

@@ -1,0 +1,1 @@
+"""What is asked of runs and images afterwards: statistics, bounds, explanations, studies."""

@@ -1,0 +1,60 @@
+"""The bounds of a built image: of the critical sections of its allocations and frees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from analysis.bounds.errors import NoBoundError
+from analysis.bounds.facts import Loops
+from analysis.bounds.section import Sections
+from analysis.explain.errors import ExplainError
+from analysis.explain.program import Program
+from capture.run_folder.manifest import SectionBound
+from capture.run_folder.records import Boot
+from firmware.build import FirmwareImage
+
+FACADES = {
+    "allocate": "heap_allocate",
+    "allocate_aligned": "heap_allocate_aligned",
+    "free": "heap_free",
+}
+
+_SCHEDULER = (
+    "Interrupts are served inside a section that only suspends the scheduler: it has no bound of its own."
+)
+
+
+def bounds_of_run(image: FirmwareImage, boot: Boot) -> dict[str, SectionBound]:
+    """The bounds of an image, built as the firmware says that it is."""
+    knobs = {name: int(value) for name, value in boot.knob_values.items() if value.isdecimal()}
+    return bounds_of(image.elf, image.allocator, boot.locking, knobs)
+
+
+def bounds_of(elf: Path, allocator: str, locking: str, knobs: Mapping[str, int]) -> dict[str, SectionBound]:
+    """The bound of each of FACADES. What cannot be bounded says why; nothing is raised."""
+    if locking == "scheduler":
+        return {name: _none(_SCHEDULER) for name in FACADES}
+    try:
+        program = Program(elf)
+    except ExplainError as error:
+        return {name: _none(str(error)) for name in FACADES}
+    return {name: _bound(program, facade, allocator, knobs) for name, facade in FACADES.items()}
+
+
+def _bound(program: Program, facade: str, allocator: str, knobs: Mapping[str, int]) -> SectionBound:
+    loops = Loops(allocator, program.data_size("heap_region"), knobs)
+    try:
+        found = Sections(program, loops.passes).bound(facade)
+    except NoBoundError as error:
+        return _none(str(error))
+    return SectionBound(
+        instructions=found.instructions,
+        cycles=found.cycles,
+        region_decided=loops.region_decided,
+        why_not=None,
+    )
+
+
+def _none(why_not: str) -> SectionBound:
+    return SectionBound(instructions=None, cycles=None, region_decided=False, why_not=why_not)

@@ -1,0 +1,130 @@
+"""The longest path through a graph whose loops have bounds.
+
+Nodes and edges have costs. A loop is entered at one node, its head, which is passed at most as often as its
+bound says, each time that the loop is entered. So is every loop inside it, on each lap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from analysis.bounds.errors import NoBoundError
+
+Successors = Mapping[int, Sequence[tuple[int, int]]]
+"""Of each node: (node, cost of the edge)."""
+
+
+def longest(
+    entry: int,
+    exits: Iterable[int],
+    successors: Successors,
+    cost: Mapping[int, int],
+    passes: Callable[[int], int],
+) -> int | None:
+    """The cost of the longest path from `entry` to one of `exits`, both included; None where there is none.
+
+    `passes` gives how often the head of a loop is passed at most; it raises NoBoundError for one that nobody
+    has bounded. Paths that reach no exit do not count.
+    """
+    wanted = set(exits)
+    alive = _reaching(wanted, successors)
+    if entry not in alive:
+        return None
+    pruned = {u: [(v, w) for v, w in successors.get(u, ()) if v in alive] for u in alive}
+    far = _distances(entry, pruned, cost, passes)
+    return max(far[end] for end in wanted if end in far) if any(end in far for end in wanted) else None
+
+
+def _reaching(wanted: set[int], successors: Successors) -> set[int]:
+    before: dict[int, list[int]] = {}
+    for u, following in successors.items():
+        for v, _ in following:
+            before.setdefault(v, []).append(u)
+    alive, waiting = set(wanted), list(wanted)
+    while waiting:
+        for u in before.get(waiting.pop(), ()):
+            if u not in alive:
+                alive.add(u)
+                waiting.append(u)
+    return alive
+
+
+def _distances(
+    entry: int, successors: Successors, cost: Mapping[int, int], passes: Callable[[int], int]
+) -> dict[int, int]:
+    """The longest way from `entry` to each node that can be reached, both ends included."""
+    far: dict[int, int] = {entry: cost[entry]}
+    for component in _components(entry, successors):
+        heads = [node for node in component if node in far]
+        if not heads:
+            continue
+        inner = set(component)
+        loops = len(component) > 1 or any(v == component[0] for v, _ in successors.get(component[0], ()))
+        if loops:
+            if len(heads) > 1:
+                raise NoBoundError(f"The loop at {min(component):#010x} is entered at {len(heads)} places.")
+            far |= _through_loop(heads[0], far[heads[0]], inner, successors, cost, passes)
+        for node in component:
+            for v, edge in successors.get(node, ()):
+                if v not in inner:
+                    far[v] = max(far.get(v, 0), far[node] + edge + cost[v])
+    return far
+
+
+def _through_loop(
+    head: int,
+    at_head: int,
+    inner: set[int],
+    successors: Successors,
+    cost: Mapping[int, int],
+    passes: Callable[[int], int],
+) -> dict[int, int]:
+    """The longest way to each node of a loop: all laps but the last, and from the head to the node."""
+    once = {u: [(v, w) for v, w in successors.get(u, ()) if v in inner and v != head] for u in inner}
+    within = _distances(head, once, cost, passes)
+    lap = max(
+        within[u] + edge for u in inner if u in within for v, edge in successors.get(u, ()) if v == head
+    )
+    laps = (passes(head) - 1) * lap
+    return {node: at_head - cost[head] + laps + way for node, way in within.items()}
+
+
+def _components(entry: int, successors: Successors) -> list[list[int]]:
+    """Strongly connected components that `entry` reaches, each before those it leads to (Tarjan, 1972)."""
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    on_stack: set[int] = set()
+    stack: list[int] = []
+    found: list[list[int]] = []
+    work: list[tuple[int, int]] = [(entry, 0)]
+    while work:
+        node, at = work.pop()
+        if at == 0:
+            index[node] = low[node] = len(index)
+            stack.append(node)
+            on_stack.add(node)
+        following = successors.get(node, ())
+        descended = False
+        for position in range(at, len(following)):
+            v = following[position][0]
+            if v not in index:
+                work += [(node, position + 1), (v, 0)]
+                descended = True
+                break
+            if v in on_stack:
+                low[node] = min(low[node], index[v])
+        if descended:
+            continue
+        if low[node] == index[node]:
+            component = []
+            while True:
+                v = stack.pop()
+                on_stack.discard(v)
+                component.append(v)
+                if v == node:
+                    break
+            found.append(component)
+        if work:
+            parent = work[-1][0]
+            low[parent] = min(low[parent], low[node])
+    return found[::-1]

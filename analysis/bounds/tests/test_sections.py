@@ -1,0 +1,179 @@
+"""Bounds of code whose longest path is known, and of real images against what they do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from analysis.bounds.image import bounds_of
+from analysis.bounds.section import Sections
+from analysis.explain import explanation
+from analysis.explain.program import Program
+from capture import conductor
+from firmware import build as firmware
+from firmware import catalogue
+from scenarios import catalogue as scenarios
+
+_MARKERS = """
+    .syntax unified
+    .cpu cortex-m4
+    .thumb
+    .macro function name
+    .text
+    .global \\name
+    .type \\name, %function
+    .thumb_func
+\\name:
+    .endm
+    function heap_port_critical_begin
+    bx lr
+    .size heap_port_critical_begin, . - heap_port_critical_begin
+    function heap_port_critical_end
+    bx lr
+    .size heap_port_critical_end, . - heap_port_critical_end
+"""
+
+
+def assembled(folder: Path, body: str) -> Program:
+    source, elf = folder / "code.S", folder / "code.elf"
+    source.write_text(_MARKERS + body)
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-nostdlib", "-Wl,-Ttext=0x08000000,-e0", "-o"]
+    subprocess.run([*command, str(elf), str(source)], check=True, capture_output=True)
+    return Program(elf)
+
+
+def test_the_longer_arm_counts_and_the_panic_does_not(tmp_path: Path) -> None:
+    program = assembled(
+        tmp_path,
+        """
+    function heap_allocate
+    push {r4, lr}
+    bl heap_port_critical_begin
+    cbz r0, 1f
+    cmp r0, #1
+    beq 2f
+    nop
+    nop
+    nop
+1:  bl helper
+    bl heap_port_critical_end
+    pop {r4, pc}
+2:  bl panic
+    .size heap_allocate, . - heap_allocate
+    function helper
+    it eq
+    bxeq lr
+    nop
+    bx lr
+    .size helper, . - helper
+    function panic
+    .rept 200
+    nop
+    .endr
+    b .
+    .size panic, . - panic
+    """,
+    )
+    found = Sections(program, lambda _: 1).bound("heap_allocate")
+    # The call of the begin marker and its return; cbz, cmp, beq, three nops; the call of helper, and it,
+    # bxeq, nop, bx; the call of the end marker and its return.
+    assert found.instructions == 2 + 6 + 1 + 4 + 2
+    # Each takes a cycle at least, and each of the seven branches on the way two more at least.
+    assert found.cycles >= found.instructions + 7 * 2
+
+
+def test_a_loop_and_a_jump_table(tmp_path: Path) -> None:
+    program = assembled(
+        tmp_path,
+        """
+    function heap_free
+    push {r4, lr}
+    bl heap_port_critical_begin
+    cmp r0, #2
+    bhi 4f
+    tbb [pc, r0]
+0:  .byte (1f - 0b) / 2
+    .byte (2f - 0b) / 2
+    .byte (3f - 0b) / 2
+    .byte 0
+1:  nop
+    b 4f
+2:  subs r1, #1
+    bne 2b
+    b 4f
+3:  nop
+    nop
+4:  bl heap_port_critical_end
+    pop {r4, pc}
+    .size heap_free, . - heap_free
+    """,
+    )
+    assert Sections(program, lambda _: 10).bound("heap_free").instructions == 2 + 3 + 10 * 2 + 1 + 2
+    assert Sections(program, lambda _: 1).bound("heap_free").instructions == 2 + 3 + 2 + 1 + 2
+
+
+def test_a_call_through_a_pointer_and_a_recursion_have_no_bound(tmp_path: Path) -> None:
+    for number, (body, why) in enumerate([("blx r1", "through a pointer"), ("bl again", "calls itself")]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        program = assembled(
+            folder,
+            f"""
+    function heap_free
+    push {{r4, lr}}
+    bl heap_port_critical_begin
+    {body}
+    bl heap_port_critical_end
+    pop {{r4, pc}}
+    .size heap_free, . - heap_free
+    function again
+    push {{r4, lr}}
+    cbz r0, 1f
+    bl again
+1:  pop {{r4, pc}}
+    .size again, . - again
+    """,
+        )
+        elf = folder / "code.elf"
+        assert program.function("heap_free")
+        found = bounds_of(elf, "tlsf", "basepri", {})["free"]
+        assert found.cycles is None
+        assert why in str(found.why_not)
+
+
+@pytest.mark.parametrize("name", ["tlsf", "half_fit", "o1heap", "tlsf_conte"])
+def test_allocators_in_constant_time_have_no_loop_in_their_section(name: str) -> None:
+    row = catalogue.allocators()[name]
+    found = bounds_of(firmware.build(name).elf, "nobody's loops", row.lockings[0], row.knobs)
+    assert all(found[section].cycles for section in ("allocate", "free"))
+
+
+def test_the_scheduler_lock_has_no_bound() -> None:
+    elf = firmware.build("tlsf").elf
+    assert "Interrupts are served" in str(bounds_of(elf, "tlsf", "scheduler", {})["free"].why_not)
+
+
+# With the accelerator off, where the bound is nearest; in constant time, and walking the whole region.
+@pytest.mark.parametrize(
+    ("name", "art"), [("tlsf", True), ("tlsf", False), ("seglist", False), ("ublox_buddy", False)]
+)
+@pytest.mark.parametrize("scenario", ["mem_stress", "mem_frag"])
+def test_no_section_is_longer_than_its_bound(name: str, art: bool, scenario: str, tmp_path: Path) -> None:
+    parameters = {"depth": 64} if scenario == "mem_frag" else {}
+    plan = scenarios.load(scenario, parameters).compile()
+    result = conductor.run(plan, firmware.build(name, art), runs_folder=tmp_path)
+    manifest = json.loads((result.folder / "run.json").read_text())
+    assert result.verdict == "complete"
+    for section in ("allocate", "free"):
+        bound = manifest["bounds"][section]
+        assert 0 < bound["observed_cycles"] <= bound["cycles"]
+        assert bound["ratio"] == pytest.approx(bound["cycles"] / bound["observed_cycles"])
+    assert manifest["bounds"]["allocate"]["region_decided"] == (name == "seglist")
+    if name == "tlsf":
+        # Executed as counted by the replay: the sections that no interrupt hit are the ones bounded.
+        executed = explanation.explain(result.folder)
+        if "control_interrupt" not in {total["name"] for total in executed["functions"]}:
+            assert executed["instructions"] <= manifest["bounds"]["allocate"]["instructions"]

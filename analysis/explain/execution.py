@@ -1,0 +1,78 @@
+"""What was executed during the worst sample: each instruction with its cycles, and totals by function."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.explain.program import Program
+
+
+@dataclass(frozen=True)
+class Step:
+    """An instruction that began at `cycle` and took `cycles`, what stalled it included."""
+
+    cycle: int
+    cycles: int
+    address: int
+    function: str
+    place: str
+    text: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Total:
+    """What one function, or one instruction, took of the sample, without what it called."""
+
+    name: str
+    executions: int
+    cycles: int
+    source: str = ""
+
+
+def steps(program: Program, trace: Iterable[dict[str, Any]], start: int, end: int) -> list[Step]:
+    """What was executed from cycle `start` to before `end`; of what was under way at `start`, the rest.
+
+    The cycles between two instructions belong to the first; entering and leaving exceptions is a step of its
+    own.
+    """
+    entries = [entry for entry in trace if entry["cycle"] < end]
+    first = max((n for n, entry in enumerate(entries) if entry["cycle"] <= start), default=0)
+    return list(_steps(program, entries[first:], start, end))
+
+
+def _steps(program: Program, entries: list[dict[str, Any]], start: int, end: int) -> Iterator[Step]:
+    following = [*(entry["cycle"] for entry in entries[1:]), end]
+    for entry, then in zip(entries, following, strict=True):
+        cycle = max(entry["cycle"], start)
+        cycles = then - cycle
+        if "mode" in entry:
+            yield Step(cycle, cycles, 0, "(exception)", "(exception)", f"now in {entry['mode']}", "")
+            continue
+        address, opcode = int(entry["pc"], 16), int(entry["opcode"], 16)
+        function = program.function_at(address)
+        name = function.name if function else "(no function)"
+        text = program.instruction_text(address, opcode, wide=opcode > 0xFFFF)
+        yield Step(cycle, cycles, address, name, program.place(address), text, program.source_line(address))
+
+
+def by_function(executed: Iterable[Step]) -> list[Total]:
+    """The functions, the dearest first; executions count instructions."""
+    return _totals((step.function, "", step.cycles) for step in executed)
+
+
+def by_instruction(executed: Iterable[Step], most: int = 12) -> list[Total]:
+    """The dearest instructions, by where they are."""
+    return _totals((f"{s.place}: {s.text}", s.source, s.cycles) for s in executed)[:most]
+
+
+def _totals(rows: Iterable[tuple[str, str, int]]) -> list[Total]:
+    counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+    for name, source, cycles in rows:
+        counts[name, source][0] += 1
+        counts[name, source][1] += cycles
+    totals = [Total(name, n, cycles, source) for (name, source), (n, cycles) in counts.items()]
+    return sorted(totals, key=lambda total: (-total.cycles, total.name))

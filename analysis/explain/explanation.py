@@ -1,0 +1,228 @@
+"""Explains the worst sample of a run and keeps what was found in the run folder (docs/SPEC.md, section 8)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from analysis.explain import execution, heap_map, stack
+from analysis.explain.errors import ExplainError
+from analysis.explain.program import Program
+from analysis.explain.replay import TRACE_MOST, Replay, replay, window
+from analysis.explain.worst import Worst, find
+from capture.files.errors import CaptureError
+from capture.run_folder import folder as names
+from capture.run_folder.edges import EdgeList, read_parquet
+from capture.run_folder.folder import RunFolder
+from capture.run_folder.session_file import write_sr
+from firmware import build as firmware
+from firmware import catalogue
+from scenarios.errors import ImageError
+from scenarios.operations import Call, Mark, decode
+from simulator import build as simulator
+
+FOLDER = "explain"
+SCHEMA = 1
+
+_REAL_BOARD = (
+    "A board on the desk cannot be run again to the same cycle: heap, call stack and instructions of that "
+    "instant are not known; the waveform and the records are."
+)
+_BY_RTT = (
+    "The records left through the debug probe, and how fast it was read is not known: the run cannot be "
+    "repeated to the cycle; run with --records uart to have its instructions explained."
+)
+
+
+def explain(folder: Path, quantity: str = "critical") -> dict[str, Any]:
+    """Explains the worst sample of `quantity` (worst.QUANTITIES) of the run in `folder`.
+
+    Writes explain/<quantity>.json, .sr and, of a virtual run, -instructions.csv into the folder, and returns
+    the content of the first. Raises ExplainError with one sentence, also where the replay is not the run.
+    """
+    manifest = _manifest(folder)
+    try:
+        edges = read_parquet(folder / names.EDGES)
+        operations = pl.read_parquet(folder / names.OPERATIONS)
+    except (CaptureError, OSError, pl.exceptions.PolarsError) as error:
+        raise ExplainError(f"The run cannot be explained: {error}") from None
+    worst = find(quantity, manifest.get("maxima", {}), operations, edges)
+    found = _described(manifest, worst, edges)
+    unknown = _unknown(manifest)
+    executed: list[execution.Step] = []
+    if unknown:
+        found |= {"replayed": False, "unknown": unknown}
+    else:
+        elf = _elf(manifest)
+        program = Program(elf)
+        replayed = replay(simulator.build(), elf, folder / names.IMAGE, edges, worst)
+        executed = _executed(program, replayed, worst)
+        found |= {"replayed": True, "unknown": []}
+        found |= _facts(program, replayed, worst, executed)
+        found |= {"heap": asdict(_heap(program, replayed, manifest, operations, folder, worst))}
+    _keep(folder, quantity, found, edges, worst, executed)
+    return found
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / names.MANIFEST
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError as error:
+        raise ExplainError(f"{path} cannot be read ({error.strerror}); name the folder of a run.") from None
+    except (ValueError, RecursionError):
+        raise ExplainError(f"{path} is not JSON; decode the run again.") from None
+    if not isinstance(content, dict) or content.get("schema") != 1:
+        raise ExplainError(f"{path} is not of schema 1, the only one that can be explained.")
+    return content
+
+
+def _unknown(manifest: dict[str, Any]) -> list[str]:
+    """Why the run cannot be replayed; empty where it can."""
+    if "virtual_nucleo" not in manifest.get("tools", {}):
+        return [_REAL_BOARD]
+    return [_BY_RTT] if manifest.get("records") == "rtt" else []
+
+
+def _elf(manifest: dict[str, Any]) -> Path:
+    """The firmware of the run, built again."""
+    art = int(manifest["firmware"]["flash_acr"], 16) & _ACCELERATOR != 0
+    knobs = {name: int(value) for name, value in manifest["turned_knobs"].items()}
+    kernel_calls = bool(manifest["firmware"].get("kernel_calls"))
+    image = firmware.build(manifest["allocator"], art, manifest["locking"], knobs, kernel_calls)
+    if image.sha256 != manifest["firmware"]["elf_sha256"]:
+        raise ExplainError(
+            f"The firmware of the run ({manifest['firmware']['elf_sha256'][:12]}) is not what the "
+            f"sources build now ({image.sha256[:12]}): check out those of the run, or run the scenario again."
+        )
+    return image.elf
+
+
+# RM0368 §3.8.1: prefetch, instruction cache, data cache.
+_ACCELERATOR = 0x700
+
+
+def _described(manifest: dict[str, Any], worst: Worst, edges: EdgeList) -> dict[str, Any]:
+    """What the wire and the records tell, on any board."""
+    return {
+        "schema": SCHEMA,
+        "quantity": worst.quantity,
+        "key": worst.key,
+        "value_ns": worst.value_ns,
+        "maximum": dict(worst.maximum),
+        "allocator": manifest["allocator"],
+        "scenario": manifest["scenario"],
+        "verdict": manifest["verdict"],
+        "samplerate_hz": edges.samplerate_hz,
+        "start_sample": worst.start,
+        "end_sample": worst.end,
+        "window": {
+            "first_sample": worst.first,
+            "end_sample": worst.last,
+            "edges": window(edges, worst.first, worst.last),
+        },
+    }
+
+
+def _executed(program: Program, replayed: Replay, worst: Worst) -> list[execution.Step]:
+    if len(replayed.trace) >= TRACE_MOST and replayed.trace[0]["cycle"] > replayed.clock.first_cycle(
+        worst.start
+    ):
+        raise ExplainError(
+            f"The worst sample has more than {TRACE_MOST:,} instructions, the most that a trace keeps: "
+            "explain a smaller scenario."
+        )
+    start, end = (replayed.clock.first_cycle(sample) for sample in (worst.start, worst.end))
+    return execution.steps(program, replayed.trace, start, end)
+
+
+def _facts(
+    program: Program, replayed: Replay, worst: Worst, executed: list[execution.Step]
+) -> dict[str, Any]:
+    start, end = (replayed.clock.first_cycle(sample) for sample in (worst.start, worst.end))
+    return {
+        "cycles": end - start,
+        "instructions": sum(step.address != 0 for step in executed),
+        "moment": {"sample": worst.moment, "cycle": replayed.moment.cycle},
+        "stack": [asdict(frame) for frame in stack.unwind(program, replayed.moment)],
+        "functions": [asdict(total) for total in execution.by_function(executed)],
+        "dearest": [asdict(total) for total in execution.by_instruction(executed)],
+    }
+
+
+def _heap(
+    program: Program,
+    replayed: Replay,
+    manifest: dict[str, Any],
+    operations: pl.DataFrame,
+    folder: Path,
+    worst: Worst,
+) -> heap_map.HeapMap:
+    region_bytes = int(manifest["firmware"]["heap_bytes"])
+    if catalogue.allocators()[manifest["allocator"]].kind == "index":
+        return heap_map.block_layer_map(program, replayed.heap, region_bytes)
+    begun = operations.filter(pl.col("start_sample") < worst.heap_at)
+    # The worst operation itself has begun, but not yet done anything, where its own section is explained.
+    done = begun.filter(pl.col("seq") != (-1 if worst.maximum["seq"] is None else worst.maximum["seq"]))
+    return heap_map.live_map(program, replayed.heap, region_bytes, _live(folder, done))
+
+
+def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
+    """Sizes by slot of what is live after the operations `done`, the first ones of the image."""
+    try:
+        image = decode((folder / names.IMAGE).read_bytes())
+    except (OSError, ImageError) as error:
+        raise ExplainError(f"{names.IMAGE} cannot be read: {error}") from None
+    operations = [operation for operation in image.operations if not isinstance(operation, Mark)]
+    ids = [-1 if isinstance(operation, Call) else operation.id for operation in operations]
+    live: dict[int, int] = {}
+    for seq, kind, size in done.select("seq", "kind", "size").iter_rows():
+        if kind == "A":
+            live[ids[seq]] = size
+        elif kind == "F":
+            live.pop(ids[seq], None)
+    return live
+
+
+def _keep(
+    folder: Path,
+    quantity: str,
+    found: dict[str, Any],
+    edges: EdgeList,
+    worst: Worst,
+    executed: list[execution.Step],
+) -> None:
+    place = folder / FOLDER
+    try:
+        place.mkdir(exist_ok=True)
+        kept = RunFolder(place)
+        kept.write(f"{quantity}.sr", lambda path: write_sr(path, _cut(edges, worst)))
+        if executed:
+            kept.write_bytes(f"{quantity}-instructions.csv", _table(executed))
+        kept.write_json(f"{quantity}.json", found)
+    except (OSError, CaptureError) as error:
+        raise ExplainError(f"The explanation cannot be written to {place}: {error}") from None
+
+
+def _cut(edges: EdgeList, worst: Worst) -> EdgeList:
+    rows = window(edges, worst.first, worst.last)
+    sample = np.array([at - worst.first for at, _ in rows])
+    word = np.array([levels for _, levels in rows])
+    return EdgeList(sample, word, edges.samplerate_hz, worst.last - worst.first, edges.channels)
+
+
+def _table(executed: list[execution.Step]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("cycle", "cycles", "address", "place", "instruction", "source"))
+    for step in executed:
+        row = (step.cycle, step.cycles, f"{step.address:#010x}", step.place, step.text, step.source)
+        writer.writerow(row)
+    return text.getvalue().encode()

@@ -1,0 +1,163 @@
+"""The firmware's ELF file as names: functions, data and source lines of addresses.
+
+DWARF is read with pyelftools; code is turned to text with capstone.
+"""
+
+from __future__ import annotations
+
+import bisect
+import io
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import capstone
+from elftools.common.exceptions import DWARFError, ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from analysis.explain.errors import ExplainError
+
+
+@dataclass(frozen=True)
+class Function:
+    """Code from `address` on, `size` bytes; the address without the Thumb bit."""
+
+    name: str
+    address: int
+    size: int
+
+
+class Program:
+    """A built firmware. Raises ExplainError where the file is no ELF file with symbols."""
+
+    def __init__(self, elf: Path) -> None:
+        try:
+            self._file = ELFFile(io.BytesIO(elf.read_bytes()))
+            table = self._file.get_section_by_name(".symtab")
+        except (OSError, ELFError) as error:
+            raise ExplainError(f"{elf} is no firmware ({error}); build it again.") from None
+        if not isinstance(table, SymbolTableSection):
+            raise ExplainError(f"{elf} has no symbols; build it again.")
+        symbols = [(symbol.name, symbol.entry) for symbol in table.iter_symbols()]
+        self._functions = _functions(symbols)
+        self._starts = [function.address for function in self._functions]
+        data = [(name, entry) for name, entry in symbols if _kind(entry) == "STT_OBJECT"]
+        self._data = {name: (int(entry.st_value), int(entry.st_size)) for name, entry in data}
+        self._decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
+
+    @property
+    def functions(self) -> list[Function]:
+        """By address."""
+        return self._functions
+
+    @property
+    def dwarf(self) -> Any:
+        """pyelftools' view of the debug information."""
+        return self._dwarf
+
+    def function_at(self, address: int) -> Function | None:
+        """The function that holds the code at `address`."""
+        index = bisect.bisect_right(self._starts, address) - 1
+        if index < 0:
+            return None
+        function = self._functions[index]
+        return function if address < function.address + max(function.size, 1) else None
+
+    def function(self, name: str) -> Function | None:
+        """The function called `name`."""
+        return next((function for function in self._functions if function.name == name), None)
+
+    def data_address(self, name: str) -> int | None:
+        """Where a variable lies."""
+        return self._data[name][0] if name in self._data else None
+
+    def data_size(self, name: str) -> int:
+        """Bytes of a variable; 0 where there is none of that name."""
+        return self._data[name][1] if name in self._data else 0
+
+    def place(self, address: int) -> str:
+        """`function+0x1c`, or the address itself where no function is known."""
+        function = self.function_at(address)
+        if function is None:
+            return f"{address:#010x}"
+        offset = address - function.address
+        return f"{function.name}+{offset:#x}" if offset else function.name
+
+    def source_line(self, address: int) -> str:
+        """`file.c:12` as the line table has it; empty where it has nothing."""
+        index = bisect.bisect_right(self._line_starts, address) - 1
+        return self._lines[index][1] if index >= 0 else ""
+
+    def code(self, address: int, size: int) -> bytes:
+        """Bytes of the image at `address`; empty where it has none."""
+        for segment in self._file.iter_segments():
+            header = segment.header
+            offset = address - int(header.p_vaddr)
+            if header.p_type == "PT_LOAD" and offset >= 0 and offset + size <= int(header.p_filesz):
+                data: bytes = segment.data()
+                return data[offset : offset + size]
+        return b""
+
+    def instruction_text(self, address: int, opcode: int, wide: bool) -> str:
+        """The instruction as an assembler would have it."""
+        halves = (opcode >> 16, opcode & 0xFFFF) if wide else (opcode,)
+        code = b"".join(half.to_bytes(2, "little") for half in halves)
+        for _, _, mnemonic, operands in self._decoder.disasm_lite(code, address, 1):
+            return f"{mnemonic} {operands}".strip()
+        return f".inst {opcode:#x}"
+
+    @cached_property
+    def _dwarf(self) -> Any:
+        return self._file.get_dwarf_info()
+
+    @cached_property
+    def _lines(self) -> list[tuple[int, str]]:
+        """(address, file:line) of each change, by address; the end of a sequence has an empty line."""
+        rows: list[tuple[int, str]] = []
+        if not self._file.has_dwarf_info():
+            return rows
+        try:
+            for unit in self._dwarf.iter_CUs():
+                rows += _line_rows(self._dwarf.line_program_for_CU(unit))
+        except (DWARFError, ELFError) as error:
+            raise ExplainError(
+                f"The line table of the firmware is damaged: {error}; build it again."
+            ) from None
+        return sorted(rows, key=lambda row: row[0])
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [address for address, _ in self._lines]
+
+
+def _kind(entry: Any) -> str:
+    return str(entry.st_info.type)
+
+
+def _functions(symbols: list[tuple[str, Any]]) -> list[Function]:
+    """One for each address; of several names the first by the alphabet."""
+    found: dict[int, Function] = {}
+    for name, entry in sorted(symbols, key=lambda pair: pair[0], reverse=True):
+        if _kind(entry) == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF":
+            address = int(entry.st_value) & ~1
+            found[address] = Function(name, address, int(entry.st_size))
+    return [found[address] for address in sorted(found)]
+
+
+def _line_rows(program: Any) -> list[tuple[int, str]]:
+    if program is None:
+        return []
+    # Directories and files count from 0 in DWARF 5, from 1 before.
+    first = 0 if program.header.version >= 5 else 1
+    names = [entry.name.decode(errors="replace") for entry in program.header.file_entry]
+    rows = []
+    for entry in program.get_entries():
+        state = entry.state
+        if state is None or state.address == 0:
+            continue
+        index = state.file - first
+        known = not state.end_sequence and 0 <= index < len(names)
+        rows.append((int(state.address), f"{Path(names[index]).name}:{state.line}" if known else ""))
+    return rows

@@ -1,0 +1,88 @@
+"""Which sample of a run is explained, and where in the capture it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from analysis.explain.errors import ExplainError
+from capture.run_folder.edges import EdgeList
+
+QUANTITIES = {"critical": "critical_ns", "free": "free_critical_ns", "latency": "interrupt_latency_ns"}
+"""What can be explained, and the statistic of run.json whose maximum it is."""
+
+# What is shown before and after the sample itself.
+MARGIN_S = 4e-6
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The worst sample of `quantity`, in samples of the capture.
+
+    From `start` to `end` it lasts: from the rise to the fall of CRIT, or from the stimulus to its answer. The
+    stack is looked at at `moment`, the heap at `heap_at`. The waveform is kept from `first` to before `last`.
+    """
+
+    quantity: str
+    value_ns: float
+    maximum: Mapping[str, Any]
+    start: int
+    end: int
+    moment: int
+    heap_at: int
+    first: int
+    last: int
+
+    @property
+    def key(self) -> str:
+        """The dashboard's name of it: the operation's number, or @ and the sample of a stimulus outside."""
+        return f"@{self.start}" if self.maximum["seq"] is None else str(self.maximum["seq"])
+
+
+def find(quantity: str, maxima: Mapping[str, Any], operations: pl.DataFrame, edges: EdgeList) -> Worst:
+    """The worst sample of a run with these `maxima` (run.json). Raises ExplainError where there is none."""
+    if quantity not in QUANTITIES:
+        raise ExplainError(f"There is no quantity {quantity!r}: choose {', '.join(QUANTITIES)}.")
+    maximum = maxima.get(QUANTITIES[quantity])
+    if not maximum:
+        raise ExplainError(f"The run has no sample of {quantity}: choose another quantity or run.")
+    span = _latency if quantity == "latency" else _section
+    start, end, moment, heap_at = span(maximum, operations, edges)
+    margin = round(edges.samplerate_hz * MARGIN_S)
+    first = max(min(start, heap_at) - margin, 0)
+    last = min(end + margin, edges.total_samples)
+    return Worst(quantity, float(maximum["value"]), maximum, start, end, moment, heap_at, first, last)
+
+
+def _section(
+    maximum: Mapping[str, Any], operations: pl.DataFrame, edges: EdgeList
+) -> tuple[int, int, int, int]:
+    """The longest CRIT pulse of the operation, its middle, and the heap as the section finds it."""
+    row = operations.filter(pl.col("seq") == maximum["seq"]).row(0, named=True)
+    crit = edges.transitions("CRIT")
+    rises = crit.sample[crit.level]
+    falls = crit.sample[~crit.level]
+    begin = int(row["start_sample"])
+    rises = rises[(rises >= begin) & (rises < begin + int(row["wire_operation_samples"]))]
+    if not rises.size:
+        raise ExplainError("The worst operation has no pulse on CRIT: decode the run again.")
+    ends = falls[np.searchsorted(falls, rises, side="right")]
+    longest = int(np.argmax(ends - rises))
+    start, end = int(rises[longest]), int(ends[longest])
+    return start, end, (start + end) // 2, start
+
+
+def _latency(
+    maximum: Mapping[str, Any], _operations: pl.DataFrame, edges: EdgeList
+) -> tuple[int, int, int, int]:
+    """From the stimulus to its answer; the heap as the interrupted operation found it."""
+    start = int(maximum["sample"])
+    isr = edges.transitions("ISR")
+    rises = isr.sample[isr.level]
+    answer = int(rises[np.searchsorted(rises, start, side="right")])
+    heap_at = maximum["start_sample"]
+    return start, answer, start, start if heap_at is None else int(heap_at)

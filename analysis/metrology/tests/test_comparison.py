@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.metrology.comparison import cliffs_delta, compare, hodges_lehmann
+
+# R's package effsize, example of cliff.delta: delta -0.25, 95 % interval -0.7265846 to 0.3890062.
+TREATMENT = np.array([10, 10, 20, 20, 20, 30, 30, 30, 40, 50.0])
+CONTROL = np.array([10, 20, 30, 40, 40, 50.0])
+
+# Hollander and Wolfe, Nonparametric Statistical Methods, 1973, p. 69: permeability of the chorioamnion at
+# term and in mid-pregnancy. The estimate of the shift is 0.305.
+AT_TERM = np.array([0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46])
+EARLIER = np.array([1.15, 0.88, 0.90, 0.74, 1.21])
+
+samples = st.lists(st.integers(0, 40), min_size=2, max_size=30)
+
+
+def test_a_published_delta_with_its_interval() -> None:
+    delta, interval = cliffs_delta(TREATMENT, CONTROL)
+    assert delta == pytest.approx(-0.25)
+    assert list(interval) == pytest.approx([-0.7265846, 0.3890062], abs=5e-8)
+
+
+def test_a_published_shift() -> None:
+    shift, (low, high) = hodges_lehmann(AT_TERM, EARLIER)
+    assert shift == pytest.approx(0.305)
+    assert low < 0 < shift < high
+
+
+@given(samples, samples)
+def test_all_pairs_by_their_definitions(first: list[int], second: list[int]) -> None:
+    found = compare(first, second)
+    pairs = [(x > y) - (x < y) for x in first for y in second]
+    assert found.delta == pytest.approx(sum(pairs) / len(pairs))
+    assert found.shift == np.median([x - y for x in first for y in second])
+    assert found.shift_interval[0] <= found.shift <= found.shift_interval[1]
+    assert -1 <= found.delta_interval[0] <= found.delta <= found.delta_interval[1] <= 1
+
+
+@given(samples, samples)
+def test_exchanged_samples_change_the_sign(first: list[int], second: list[int]) -> None:
+    one, other = compare(first, second), compare(second, first)
+    assert one.delta == pytest.approx(-other.delta)
+    assert one.shift == -other.shift
+    assert one.shift_interval == (-other.shift_interval[1], -other.shift_interval[0])
+    assert list(one.delta_interval) == pytest.approx([-end for end in reversed(other.delta_interval)])
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+    """Two normal samples a standard deviation apart: P(X > Y) - P(X < Y) = 2 Phi(1 / sqrt 2) - 1 = 0.5205."""
+    random = np.random.default_rng(2)
+    shifts = deltas = 0
+    for _ in range(200):
+        found = compare(random.normal(1, 1, 60), random.normal(0, 1, 50))
+        shifts += found.shift_interval[0] <= 1 <= found.shift_interval[1]
+        deltas += found.delta_interval[0] <= 0.5205 <= found.delta_interval[1]
+    assert 181 <= shifts <= 199 and 181 <= deltas <= 199
+
+
+def test_samples_that_do_not_overlap() -> None:
+    found = compare(range(100, 150), range(50))
+    assert found.delta == 1 and found.delta_interval[1] == 1 and 0.8 < found.delta_interval[0] < 1
+    assert found.p < 1e-10
+
+
+def test_equal_constants_do_not_differ() -> None:
+    found = compare([5, 5, 5], [5, 5])
+    assert (found.delta, found.shift, found.p) == (0, 0, 1)
+
+
+def test_one_value_is_no_sample() -> None:
+    with pytest.raises(ValueError, match="two values"):
+        compare([1], [1, 2])

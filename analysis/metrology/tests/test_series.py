@@ -1,0 +1,50 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from analysis.metrology.series import halves_alike, ljung_box, mann_kendall
+
+
+def test_ljung_box_by_hand() -> None:
+    """In fractions, from the definition: Q = n(n + 2) Σ r_k² / (n - k)."""
+    values = [Fraction(v) for v in (2, 7, 1, 8, 2, 8, 1, 8, 2, 8, 4, 5)]
+    n, mean = len(values), sum(values, Fraction(0)) / 12
+    power = sum((v - mean) ** 2 for v in values)
+    q: Fraction | float = Fraction(0)
+    for lag in (1, 2, 3):
+        r = sum((values[i] - mean) * (values[i + lag] - mean) for i in range(n - lag)) / power
+        q += r**2 / (n - lag)
+    found = ljung_box([float(v) for v in values], lags=3)
+    assert found.statistic == pytest.approx(float(n * (n + 2) * q))
+
+
+def test_chi_squared_with_two_degrees_is_exponential() -> None:
+    found = ljung_box([1, 5, 2, 4, 8, 1, 3, 9, 2, 2], lags=2)
+    assert found.p == pytest.approx(np.exp(-found.statistic / 2))
+
+
+def test_independent_draws_pass_nine_times_in_ten() -> None:
+    random = np.random.default_rng(3)
+    for test in (ljung_box, mann_kendall, halves_alike):
+        refused = sum(test(random.normal(size=200)).p < 0.1 for _ in range(300))
+        assert refused < 55, test.__name__
+
+
+def test_each_sees_what_it_is_for() -> None:
+    random = np.random.default_rng(3)
+    noise = random.normal(size=600)
+    swinging = noise + np.roll(noise, 1)
+    assert ljung_box(swinging).p < 1e-6 < mann_kendall(swinging).p
+    assert mann_kendall(noise + np.linspace(0, 1, 600)).p < 1e-6
+    wider = noise * np.repeat([1, 3], 300)
+    assert halves_alike(wider).p < 1e-6 < mann_kendall(wider).p
+
+
+def test_a_rising_series_is_all_trend() -> None:
+    assert mann_kendall(range(30)).statistic == pytest.approx(1.0)
+    assert mann_kendall(range(30, 0, -1)).statistic == pytest.approx(-1.0)
+
+
+def test_a_constant_series_is_sound() -> None:
+    assert all(test([7.0] * 50).p == 1 for test in (ljung_box, mann_kendall, halves_alike))

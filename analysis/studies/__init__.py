@@ -1,0 +1,1 @@
+"""Studies: what instruments cost, what bounds are worth, how fast the virtual Nucleo is."""

@@ -1,0 +1,45 @@
+"""Worst critical sections of the TLSFs side by side: `python -m analysis.studies.worst_cases`.
+
+It prints the table of docs/TLSF.md. Same compiler options (`-O2`), facade, region, scenarios and timing; no
+interrupts, so what is seen is the allocator's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from analysis.studies.critical_sections import run, worst
+from scenarios import catalogue
+from scenarios.stimulus import Stimulus
+
+OURS = ("tlsf_compact", "tlsf")
+OTHERS = ("tlsf_crate", "tlsf_conte", "rlsf")
+SCENARIOS = ("mem_frag", "mem_stress")
+KINDS = ("A", "F")
+_QUIET = Stimulus("none", 0, 0)
+
+
+def worst_cycles(allocator: str, art: bool) -> tuple[int, int]:
+    """Of an allocation and of a free, over both scenarios."""
+    images = [replace(catalogue.load(name), stimulus=_QUIET).compile().image for name in SCENARIOS]
+    sections = [section for image in images for section in run(allocator, image, art)]
+    allocation, free = (worst(sections, kind).cycles for kind in KINDS)
+    return allocation, free
+
+
+def row(allocator: str) -> str:
+    """One line of the table."""
+    cycles = [*worst_cycles(allocator, art=True), *worst_cycles(allocator, art=False)]
+    return f"| {allocator} | " + " | ".join(map(str, cycles)) + " |"
+
+
+def main() -> None:
+    """Prints the table as Markdown."""
+    print("| worst, cycles | allocate, ART on | free, ART on | allocate, ART off | free, ART off |")
+    print("|---|---:|---:|---:|---:|")
+    for allocator in (*OURS, *OTHERS):
+        print(row(allocator), flush=True)
+
+
+if __name__ == "__main__":
+    main()

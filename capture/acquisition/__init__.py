@@ -1,0 +1,1 @@
+"""One run observed: analyzer, records and board, all at once and watched."""

@@ -1,0 +1,105 @@
+"""What every way to hear the records has in common: bytes gathered in the background until the run ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Self
+
+# Between two looks at a transport that had nothing.
+POLL_S = 0.01
+
+# The firmware speaks after each operation, so a transport that is silent for this long is dead.
+SILENCE_S = 10.0
+
+_LAST_RECORDS = (b"@END,", b"@FAIL,")
+
+
+class RecordReader(ABC):
+    """Reads until END or FAIL, `silence_s` without a byte, or close().
+
+    Use it as a context manager. Opening raises CaptureError; afterwards nothing does: what went wrong is in
+    `problem`, and every byte that came is in `data`.
+    """
+
+    poll_s = POLL_S
+
+    def __init__(self, name: str, silence_s: float) -> None:
+        self.problem: str | None = None
+        self._silence_s = silence_s
+        self._data = bytearray()
+        self._ended = threading.Event()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._read, name=name, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def data(self) -> bytes:
+        """The bytes received so far, unchanged."""
+        return bytes(self._data)
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Waits for the end of the run on this transport; False if `timeout_s` passed before."""
+        return self._ended.wait(timeout_s)
+
+    def close(self) -> None:
+        """Stops reading and lets the transport go."""
+        self._stopping.set()
+        self._thread.join()
+        self._release()
+
+    @abstractmethod
+    def _receive(self) -> bytes:
+        """What has come since the last call, at once; empty if nothing has."""
+
+    @abstractmethod
+    def _release(self) -> None:
+        """Closes what was opened."""
+
+    @abstractmethod
+    def _broken(self, error: Exception) -> str:
+        """The sentence for an `error` that _receive() raised."""
+
+    @abstractmethod
+    def _silence(self) -> str:
+        """The sentence for `silence_s` without a byte."""
+
+    def _read(self) -> None:
+        try:
+            self._read_to_end()
+        except Exception as error:  # whatever a transport's library raises
+            self.problem = self._broken(error)
+        finally:
+            self._ended.set()
+
+    def _read_to_end(self) -> None:
+        heard_s = time.monotonic()
+        while not self._stopping.is_set():
+            chunk = self._receive()
+            if chunk:
+                heard_s = time.monotonic()
+                self._data += chunk
+                if _run_has_ended(self._data):
+                    return
+            elif time.monotonic() - heard_s >= self._silence_s:
+                self.problem = self._silence()
+                return
+            else:
+                self._stopping.wait(self.poll_s)
+
+
+def _run_has_ended(data: bytearray) -> bool:
+    """True once the last whole line is one of the two records that end a run."""
+    end = data.rfind(b"\n")
+    start = data.rfind(b"\n", 0, end) + 1
+    return end >= 0 and data[start:end].startswith(_LAST_RECORDS)

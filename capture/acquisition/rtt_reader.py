@@ -1,0 +1,60 @@
+"""Records by RTT: read out of the board's SRAM by a debugger, while the firmware runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from capture.acquisition.record_reader import SILENCE_S, RecordReader
+from capture.acquisition.rtt_ring import RttRing
+from capture.desk.debug_probe import ProbeAddress, ProbeSession, symbol
+from capture.files.errors import CaptureError, first_line
+
+CONTROL_BLOCK = "_SEGGER_RTT"
+
+
+class RttReader(RecordReader):
+    """Reads the records of the firmware `elf` through the probe at `address`.
+
+    Attaching does not start a board that is held. What an earlier run left in SRAM is not read.
+    """
+
+    # A ring fills a hundred times faster than the patience of a serial line.
+    poll_s = 0.0005
+
+    def __init__(self, address: ProbeAddress, elf: Path, silence_s: float = SILENCE_S) -> None:
+        super().__init__(f"RTT {address.unique_id}", silence_s)
+        control_block = symbol(elf, CONTROL_BLOCK)
+        self._session = ProbeSession(address)
+        self._ring = RttRing(self._session, control_block)
+        self._forget_the_last_run()
+
+    def _forget_the_last_run(self) -> None:
+        try:
+            self._ring.forget()
+        except Exception as error:  # whatever pyOCD raises
+            self._session.close()
+            raise CaptureError(
+                f"The board's SRAM cannot be written ({first_line(error)}); check its power and run again."
+            ) from None
+
+    def pull_reset(self) -> None:
+        """Resets the board by its pin: no other program can while the probe is in use here."""
+        self._session.pull_reset()
+
+    def _receive(self) -> bytes:
+        return self._ring.read()
+
+    def _release(self) -> None:
+        self._session.close()
+
+    def _broken(self, error: Exception) -> str:
+        return (
+            f"Reading the records by RTT broke after {len(self._data)} bytes ({first_line(error)}); "
+            "check the debug probe and the board's power, then run again."
+        )
+
+    def _silence(self) -> str:
+        return (
+            f"No record came by RTT for {self._silence_s:g} s after {len(self._data)} bytes and before END; "
+            "check that the firmware runs and that it is the one that was built."
+        )

@@ -1,0 +1,367 @@
+"""A capture by sigrok-cli, watched: it loses data, hangs, and fails with exit status 0.
+
+So nothing is taken on trust: samples are counted, edges are extracted while the samples stream in, stderr is
+read, and a tool that falls silent is ended with what it delivered kept.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from io import RawIOBase
+from types import TracebackType
+from typing import IO, cast
+
+from capture.files.errors import CaptureError
+from capture.run_folder.edges import CHANNELS, EdgeList
+from capture.run_folder.extract import EdgeExtractor
+
+TOOL = "sigrok-cli"
+SILENCE_S = 10.0
+
+_PIPE_BYTES = 1 << 20
+_STDERR_MOST_BYTES = 64 << 10
+_ODDITIES_MOST = 5
+_GRACE_S = 2.0
+_POLL_S = 0.05
+# What a board left behind is under way for less than this once it has ended.
+_REST_S = 0.5
+_DEVICE_CHANNEL = re.compile("D([0-7])")
+# sigrok-cli's own words that do not tell of a fault (its source: session.c).
+_HARMLESS = re.compile(
+    r"Press any key to stop acquisition\."
+    r"|(cli: )?The device stores at least [0-9]+ samples with the current settings\."
+)
+
+
+@dataclass(frozen=True)
+class CaptureRequest:
+    """What to ask of sigrok-cli.
+
+    `connection` is the driver's conn= with the options that follow it, as in
+    `tcp-raw/127.0.0.1/4100:logic_channels=8`. `samples` None captures until stop(). `channels[i]` is the
+    device's name, D0 … D7, of our channel i; None takes the device's first eight bits as they are. `config`
+    holds further settings of the device, each `key=value`.
+    """
+
+    driver: str
+    connection: str | None
+    samplerate_hz: int
+    samples: int | None
+    channels: tuple[str, ...] | None = None
+    config: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.samples is not None and self.samples <= 0:
+            raise CaptureError(f"{self.samples} samples cannot be captured; ask for at least one.")
+        if self.samplerate_hz <= 0:
+            raise CaptureError(f"A samplerate of {self.samplerate_hz} Hz is impossible; it must be positive.")
+        self.device_bits()
+
+    def device_bits(self) -> tuple[int, ...]:
+        """The bit of a sample that carries each of our channels."""
+        if self.channels is None:
+            return tuple(range(len(CHANNELS)))
+        found = [_DEVICE_CHANNEL.fullmatch(name) for name in self.channels]
+        bits = tuple(int(match[1]) for match in found if match)
+        if len(bits) != len(CHANNELS) or len(set(bits)) != len(bits):
+            raise CaptureError(
+                f"The analyzer's channels {', '.join(self.channels)} do not serve: "
+                f"give each of {', '.join(CHANNELS)} one of D0 … D7."
+            )
+        return bits
+
+    def arguments(self) -> list[str]:
+        """The command line, without the program."""
+        driver = self.driver if not self.connection else f"{self.driver}:conn={self.connection}"
+        length = ["--continuous"] if self.samples is None else ["--samples", str(self.samples)]
+        channels = [] if self.channels is None else ["--channels", ",".join(sorted(self.channels))]
+        config = ":".join((f"samplerate={self.samplerate_hz}", *self.config))
+        return ["--driver", driver, "--config", config, *channels, *length, "--output-format", "binary"]
+
+
+@dataclass(frozen=True)
+class CaptureResult:
+    """What came of a capture, whole or not.
+
+    `problems` are sentences on what was not delivered, `oddities` on what sigrok-cli said or sent
+    unexpectedly. `exit_status` is negative for the signal that ended it. `interrupted`: by Ctrl-C.
+    """
+
+    edges: EdgeList
+    asked_samples: int | None
+    got_samples: int
+    exit_status: int
+    stderr: str
+    problems: tuple[str, ...]
+    oddities: tuple[str, ...]
+    interrupted: bool
+
+
+# sigrok-cli loops for ever on a connection that its server closed: where this program is killed, and the
+# server with it, nothing else would end it.
+_DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+
+
+class SigrokCapture:
+    """One run of sigrok-cli, which never outlives the `with` block. start() once, then wait() once."""
+
+    def __init__(self, request: CaptureRequest) -> None:
+        self._request = request
+        self._process: subprocess.Popen[bytes] | None = None
+        self._faults: list[str] = []
+        self._ended_by_us = False
+        self._interrupted = False
+
+    def __enter__(self) -> SigrokCapture:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None:
+            self._end()
+
+    def start(self) -> None:
+        """Start capturing. Raises CaptureError when there is no sigrok-cli."""
+        # A session of its own keeps Ctrl-C from the tool: what it has captured is still to be collected.
+        # stdin stays an open pipe: a continuous capture ends when it can be read from.
+        process = subprocess.Popen(
+            [*_DIES_WITH_US, find_tool(), *self._request.arguments()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            pipesize=_PIPE_BYTES,
+            start_new_session=True,
+        )
+        assert process.stdout is not None and process.stderr is not None
+        self._process = process
+        self._samples = _SampleReader(cast(RawIOBase, process.stdout), self._request)
+        self._stderr = _TextReader(process.stderr)
+        self._samples.start()
+        self._stderr.start()
+
+    @property
+    def got_samples(self) -> int:
+        """Samples received so far."""
+        return self._samples.got_samples
+
+    def stop(self) -> None:
+        """End a continuous capture; what was captured so far is delivered."""
+        assert self._process is not None and self._process.stdin is not None
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(b"\n")
+
+    def wait(
+        self, silence_s: float = SILENCE_S, source_ended: Callable[[], bool] = lambda: False
+    ) -> CaptureResult:
+        """Wait for the end of the capture. Ctrl-C ends it early.
+
+        A tool that delivers nothing for `silence_s` seconds is ended; much sooner, and without a word of
+        blame, where `source_ended` says that what it listens to will send no more.
+        """
+        assert self._process is not None
+        try:
+            self._watch(self._process, silence_s, source_ended)
+        except KeyboardInterrupt:
+            self._interrupted = True
+        self._end()
+        return self._result(self._process)
+
+    def _watch(
+        self, process: subprocess.Popen[bytes], silence_s: float, source_ended: Callable[[], bool]
+    ) -> None:
+        seen, heard_s = -1, time.monotonic()
+        while not self._samples.finished.wait(_POLL_S):
+            ended = source_ended()
+            received, now_s = self._samples.received_bytes, time.monotonic()
+            if received != seen:
+                seen, heard_s = received, now_s
+            elif ended and now_s - heard_s >= _REST_S:
+                return
+            elif now_s - heard_s >= silence_s:
+                self._faults.append(_silent(silence_s, seen))
+                return
+        if self._samples.fault is None:
+            try:
+                process.wait(silence_s)
+            except subprocess.TimeoutExpired:
+                self._faults.append(
+                    f"{TOOL} closed its output but did not end within {silence_s:g} s, and was ended."
+                )
+
+    def _end(self) -> None:
+        """End whatever still runs, and collect what is left in the pipes."""
+        process = self._process
+        assert process is not None and process.stdin is not None
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            # The group, not only the process: whoever else holds the pipe would keep the reader waiting.
+            if process.poll() is None or not self._samples.finished.is_set():
+                self._ended_by_us = True
+                _signal_group(process, number)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_GRACE_S)
+        self._samples.join()
+        self._stderr.join()
+        process.stdin.close()
+
+    def _result(self, process: subprocess.Popen[bytes]) -> CaptureResult:
+        text = self._stderr.text()
+        got, asked = self._samples.got_samples, self._request.samples
+        problems = list(self._faults)
+        surplus: list[str] = []
+        if self._samples.fault is not None:
+            problems.append(self._samples.fault)
+        else:
+            problems += [] if self._ended_by_us else _exit_problems(process.returncode)
+            surplus = _surplus(got, self._samples.received_bytes)
+        problems += _count_problems(asked, got)
+        return CaptureResult(
+            edges=self._samples.extractor.finish(),
+            asked_samples=asked,
+            got_samples=got,
+            exit_status=process.returncode,
+            stderr=text,
+            problems=tuple(problems),
+            oddities=(*surplus, *_said(text)),
+            interrupted=self._interrupted,
+        )
+
+
+class _SampleReader(threading.Thread):
+    """Reads samples in big blocks and extracts their edges, up to the number that was asked for."""
+
+    def __init__(self, pipe: RawIOBase, request: CaptureRequest) -> None:
+        super().__init__(name="samples", daemon=True)
+        self._pipe = pipe
+        self._asked = request.samples
+        self.extractor = EdgeExtractor(request.samplerate_hz, CHANNELS, request.device_bits())
+        self.received_bytes = 0
+        self.fault: str | None = None
+        self.finished = threading.Event()
+
+    @property
+    def got_samples(self) -> int:
+        return self.extractor.total_samples
+
+    def run(self) -> None:
+        try:
+            self._read()
+        except CaptureError as error:
+            self.fault = str(error)
+        finally:
+            self._pipe.close()
+            self.finished.set()
+
+    def _read(self) -> None:
+        block = bytearray(_PIPE_BYTES)
+        view = memoryview(block)
+        while count := self._pipe.readinto(block):
+            self.received_bytes += count
+            self._check_surplus()
+            wanted = count if self._asked is None else min(count, self._asked - self.got_samples)
+            self.extractor.feed(view[:wanted])
+
+    def _check_surplus(self) -> None:
+        """Twice as much is a device with two bytes per sample, told of later; more than that has no end."""
+        if self._asked is not None and self.received_bytes > 2 * self._asked + _PIPE_BYTES:
+            raise CaptureError(f"{TOOL} goes on beyond {self._asked} samples and was ended; capture again.")
+
+
+class _TextReader(threading.Thread):
+    """Keeps the first part of what a tool says, and reads all of it so that the tool never blocks."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        super().__init__(name="stderr", daemon=True)
+        self._pipe = pipe
+        self._kept = bytearray()
+
+    def run(self) -> None:
+        with self._pipe:
+            while data := self._pipe.read(4096):
+                self._kept += data[: _STDERR_MOST_BYTES - len(self._kept)]
+
+    def text(self) -> str:
+        return self._kept.decode(errors="replace")
+
+
+def find_tool() -> str:
+    """The path of sigrok-cli. Raises CaptureError with the remedy when it is not installed."""
+    path = shutil.which(TOOL)
+    if path is None:
+        raise CaptureError(
+            f"{TOOL} is not installed; install it, on Debian with: sudo apt-get install {TOOL}."
+        )
+    return path
+
+
+def versions() -> dict[str, str]:
+    """Versions of `sigrok_cli`, `libsigrok` and `libsigrokdecode`, as sigrok-cli states them."""
+    done = subprocess.run(
+        [find_tool(), "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30
+    )
+    found = dict(
+        re.findall(r"^(?:- )?(sigrok-cli|libsigrok|libsigrokdecode) ([0-9][^\s/]*)", done.stdout, re.M)
+    )
+    missing = {"sigrok-cli", "libsigrok", "libsigrokdecode"} - set(found)
+    if missing:
+        raise CaptureError(f"{TOOL} --version does not state {', '.join(sorted(missing))}; reinstall it.")
+    return {name.replace("-", "_"): version for name, version in found.items()}
+
+
+def unexpected_lines(stderr: str) -> list[str]:
+    """The lines of sigrok-cli's stderr that are not known to be harmless."""
+    lines = (line.strip() for line in stderr.splitlines())
+    return [line for line in lines if line and not _HARMLESS.fullmatch(line)]
+
+
+def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def _silent(silence_s: float, received: int) -> str:
+    return (
+        f"{TOOL} sent nothing for {silence_s:g} s after {max(received, 0)} samples and was ended; "
+        "check the analyzer's connection and capture again."
+    )
+
+
+def _exit_problems(status: int) -> list[str]:
+    if status < 0:
+        return [f"{TOOL} was killed by signal {-status}; capture again."]
+    return (
+        [f"{TOOL} failed with exit status {status}; see what it said, and capture again."] if status else []
+    )
+
+
+def _count_problems(asked: int | None, got: int) -> list[str]:
+    if asked is None or got >= asked:
+        return []
+    return [
+        f"The capture is short: {got} of {asked} samples arrived, {asked - got} are missing; capture again."
+    ]
+
+
+def _surplus(got: int, received: int) -> list[str]:
+    if received == got:
+        return []
+    hint = " It may send two bytes per sample: enable at most eight channels." if received == 2 * got else ""
+    return [f"{TOOL} sent {received} bytes for {got} samples; the rest was cut off.{hint}"]
+
+
+def _said(stderr: str) -> list[str]:
+    lines = unexpected_lines(stderr)
+    sentences = [f"{TOOL} said: {line}" for line in lines[:_ODDITIES_MOST]]
+    if len(lines) > _ODDITIES_MOST:
+        sentences.append(f"{TOOL} said {len(lines) - _ODDITIES_MOST} lines more.")
+    return sentences

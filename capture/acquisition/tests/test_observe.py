@@ -1,0 +1,183 @@
+"""Observation with tools that misbehave: a script stands in for sigrok-cli, a socket for the board."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import pytest
+
+from capture.acquisition.observe import Order, observe
+from capture.desk.bench import AnalyzerResource
+from capture.desk.debug_probe import ProbeAddress
+from capture.files.errors import CaptureError
+from capture.joining.evidence import Evidence, decode
+from capture.run_folder.edges import EdgeList
+from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
+from capture.verdict.verdict import judge
+
+SILENCE_S = 0.4
+
+
+class SocketBoard:
+    """A board that says `uart` as soon as it is started, and then is silent or hangs up."""
+
+    start_delay_s = 0.0
+
+    def __init__(self, uart: bytes, hangs_up: bool = False) -> None:
+        self._uart = uart
+        self._hangs_up = hangs_up
+        self._open = ExitStack()
+        self.loaded: tuple[Path, bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self._server = self._open.enter_context(socket.create_server(("127.0.0.1", 0)))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def prepare(self, firmware: Path, image: Path) -> None:
+        self.loaded = firmware, image.read_bytes()
+
+    def serial_url(self) -> str:
+        return f"socket://127.0.0.1:{self._server.getsockname()[1]}"
+
+    def analyzer_connection(self) -> str | None:
+        return None
+
+    def probe_address(self) -> ProbeAddress:
+        raise AssertionError("this board is heard through its serial line")
+
+    def start(self, pull_reset: Callable[[], None] | None = None) -> None:
+        assert pull_reset is None
+        connection = self._open.enter_context(self._server.accept()[0])
+        connection.sendall(self._uart)
+        if self._hangs_up:
+            connection.close()
+
+    def ended(self) -> bool:
+        return False
+
+    def problems(self) -> tuple[str, ...]:
+        return ()
+
+    def oddities(self) -> tuple[str, ...]:
+        return ()
+
+    def counts(self) -> bytes | None:
+        return None
+
+    def tools(self) -> Mapping[str, str]:
+        return {}
+
+
+@pytest.fixture(scope="module")
+def run() -> SyntheticRun:
+    return SyntheticRun(small_plan(depth=3))
+
+
+def samples_of(edges: EdgeList) -> bytes:
+    """The capture sample by sample, one byte each."""
+    lengths = np.diff(np.append(edges.sample, edges.total_samples))
+    return bytes(np.repeat(edges.word, lengths))
+
+
+def put_tool(folder: Path, monkeypatch: pytest.MonkeyPatch, samples: bytes, then: str) -> None:
+    """A sigrok-cli that delivers `samples` and then does what the shell line `then` says."""
+    (folder / "samples").write_bytes(samples)
+    tool = folder / "sigrok-cli"
+    tool.write_text(f'#!/bin/sh\ncat "{folder}/samples"\n{then}\n')
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+def observed(run: SyntheticRun, uart: bytes, hangs_up: bool = False) -> Evidence:
+    order = Order(
+        elf=Path("fw.elf"),
+        image=run.plan.image,
+        analyzer=AnalyzerResource("demo", CORE_HZ),
+        samplerate_hz=CORE_HZ,
+        duration_s=run.edges().total_samples / CORE_HZ,
+        silence_s=SILENCE_S,
+    )
+    with SocketBoard(uart, hangs_up) as board:
+        observation = observe(board, order, lambda _: None)
+        assert board.loaded == (order.elf, order.image)
+    return decode(run.plan, observation.report, observation.edges, observation.serial_bytes)
+
+
+def test_a_sound_run(run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_tool(tmp_path, monkeypatch, samples_of(run.edges()), "exit 0")
+    evidence = observed(run, run.uart())
+    assert judge(evidence) == ("complete", ())
+    assert evidence.edges == run.edges()
+
+
+@pytest.mark.parametrize(
+    ("then", "words"),
+    [("exit 0", "short"), ("kill -9 $$", "killed by signal 9"), ("exec sleep 600", "sent nothing for 0.4 s")],
+)
+def test_a_capture_that_breaks_off_keeps_what_came(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str, words: str
+) -> None:
+    samples = samples_of(run.edges())
+    cut = run.truths[10].start
+    put_tool(tmp_path, monkeypatch, samples[:cut], then)
+    evidence = observed(run, run.uart())
+    verdict, reasons = judge(evidence)
+    assert verdict == "truncated"
+    assert any(words in reason for reason in reasons), reasons
+    assert evidence.edges.total_samples == cut
+    assert evidence.joined.operations["seq"].to_list() == list(range(10))
+
+
+def test_a_tool_that_delivers_nothing_at_all(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_tool(tmp_path, monkeypatch, b"", "echo 'sr: no device' >&2; exit 1")
+    verdict, reasons = judge(observed(run, run.uart()))
+    assert verdict == "truncated"
+    assert any("exit status 1" in reason for reason in reasons)
+    assert any("sr: no device" in reason for reason in reasons)
+
+
+def test_unexpected_words_make_it_inconclusive(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_tool(tmp_path, monkeypatch, samples_of(run.edges()), "echo 'sr: odd' >&2")
+    verdict, reasons = judge(observed(run, run.uart()))
+    assert verdict == "inconclusive"
+    assert any("sr: odd" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize("hangs_up", [False, True])
+def test_a_serial_line_that_is_cut_gets_a_sentence(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hangs_up: bool
+) -> None:
+    put_tool(tmp_path, monkeypatch, samples_of(run.edges()), "exit 0")
+    uart = run.uart()
+    cut = uart.index(b"@OP,7,") + 9
+    evidence = observed(run, uart[:cut], hangs_up)
+    verdict, reasons = judge(evidence)
+    assert verdict == "truncated"
+    assert any(("broke" if hangs_up else "silent") in reason for reason in reasons), reasons
+    assert any("within the line b'@OP,7" in reason for reason in reasons), reasons
+    assert evidence.joined.operations["seq"].to_list() == list(range(7))
+    assert evidence.edges == run.edges()
+
+
+def test_without_sigrok_the_remedy_is_named(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CaptureError, match="sigrok-cli is not installed"):
+        observed(run, run.uart())

@@ -1,0 +1,267 @@
+import os
+import signal
+import stat
+import sys
+import threading
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from capture.acquisition.sigrok_cli import (
+    CaptureRequest,
+    CaptureResult,
+    SigrokCapture,
+    unexpected_lines,
+    versions,
+)
+from capture.acquisition.tests.beaglelogic import beaglelogic
+from capture.files.errors import CaptureError
+from capture.run_folder.edges import CHANNELS
+from capture.run_folder.extract import EdgeExtractor
+
+MANY_S = 60.0  # never reached: what is waited for in these tests comes
+SILENCE_S = 0.3
+DEVICE_CHANNELS = tuple(f"D{number}" for number in range(8))
+
+
+def waveform(samples: int) -> bytes:
+    """Stretches of one level between 1 and 400 samples."""
+    random = np.random.default_rng(11)
+    lengths = random.integers(1, 400, samples)
+    return np.repeat(random.integers(0, 256, samples, np.uint8), lengths)[:samples].tobytes()
+
+
+def capture(request: CaptureRequest, silence_s: float = MANY_S) -> CaptureResult:
+    with SigrokCapture(request) as running:
+        running.start()
+        return running.wait(silence_s)
+
+
+def expand(result: CaptureResult) -> bytes:
+    edges = result.edges
+    return np.repeat(edges.word, np.diff(edges.sample, append=edges.total_samples)).tobytes()
+
+
+@pytest.fixture
+def fake_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in front of PATH whose `sigrok-cli` a test writes with `install`."""
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    return tmp_path / "sigrok-cli"
+
+
+def install(tool: Path, body: str) -> None:
+    prelude = "import os, signal, sys, time\nsend = lambda data: os.write(1, data)\n"
+    tool.write_text(f"#!{sys.executable}\n{prelude}{body}\n")
+    tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+
+
+def asking(samples: int | None) -> CaptureRequest:
+    return CaptureRequest("demo", None, 84_000_000, samples)
+
+
+def test_every_sample_of_a_real_capture_arrives() -> None:
+    samples = waveform(3_000_000)
+    with beaglelogic(samples) as connection:
+        result = capture(CaptureRequest("beaglelogic", connection, 84_000_000, len(samples)))
+    assert expand(result) == samples
+    assert (result.got_samples, result.asked_samples, result.exit_status) == (len(samples), len(samples), 0)
+    assert (result.problems, result.oddities, result.interrupted) == ((), (), False)
+    assert (result.edges.samplerate_hz, result.edges.channels) == (84_000_000, CHANNELS)
+
+
+def test_a_stalled_analyzer_is_given_up_and_what_it_sent_is_kept() -> None:
+    samples = waveform(100_000)
+    with beaglelogic(samples, pads=False) as connection:
+        result = capture(CaptureRequest("beaglelogic", connection, 84_000_000, 200_000), SILENCE_S)
+    assert 0 < result.got_samples <= len(samples)
+    assert expand(result) == samples[: result.got_samples]
+    assert "sent nothing for 0.3 s" in result.problems[0]
+    assert f"{result.got_samples} of 200000 samples" in result.problems[1]
+
+
+def test_an_analyzer_that_is_not_there_is_told_in_its_own_words() -> None:
+    with beaglelogic(b"\0") as connection:
+        pass
+    result = capture(CaptureRequest("beaglelogic", connection, 84_000_000, 100))
+    assert result.exit_status == 1
+    assert "exit status 1" in result.problems[0] and "0 of 100" in result.problems[1]
+    assert any("Connection refused" in oddity for oddity in result.oddities)
+    assert result.edges.total_samples == 0
+
+
+def test_a_continuous_capture_ends_when_it_is_told_to() -> None:
+    with SigrokCapture(CaptureRequest("demo", None, 1_000_000, None, DEVICE_CHANNELS)) as running:
+        running.start()
+        while not running.got_samples:
+            pass
+        running.stop()
+        result = running.wait(MANY_S)
+    assert result.got_samples == result.edges.total_samples > 0
+    assert (result.exit_status, result.problems) == (0, ())
+
+
+def test_device_channels_are_brought_into_our_order() -> None:
+    names = ("D3", "D0", "D7", "D1", "D2", "D4", "D5", "D6")
+    straight = capture(CaptureRequest("demo", None, 1_000_000, 2000, DEVICE_CHANNELS))
+    mapped = capture(CaptureRequest("demo", None, 1_000_000, 2000, names))
+    bits = np.unpackbits(np.frombuffer(expand(straight), np.uint8)[:, None], axis=1, bitorder="little")
+    expected = np.packbits(bits[:, [3, 0, 7, 1, 2, 4, 5, 6]], axis=1, bitorder="little")
+    assert expand(mapped) == expected.tobytes()
+
+
+@pytest.mark.parametrize(
+    "channels",
+    [("D0",), (*DEVICE_CHANNELS[:7], "D6"), (*DEVICE_CHANNELS[:7], "D8")],
+)
+def test_channels_that_cannot_carry_ours_are_refused(channels: tuple[str, ...]) -> None:
+    with pytest.raises(CaptureError, match="one of D0"):
+        CaptureRequest("fx2lafw", None, 24_000_000, 10, channels)
+
+
+def test_impossible_requests_are_refused() -> None:
+    with pytest.raises(CaptureError, match="at least one"):
+        CaptureRequest("demo", None, 1, 0)
+    with pytest.raises(CaptureError, match="must be positive"):
+        CaptureRequest("demo", None, 0, 1)
+
+
+def test_the_settings_reach_the_command_line() -> None:
+    request = CaptureRequest("fx2lafw", "1.12", 24_000_000, 7, config=("voltage=3.3",))
+    assert request.arguments() == [
+        *("--driver", "fx2lafw:conn=1.12", "--config", "samplerate=24000000:voltage=3.3"),
+        *("--samples", "7", "--output-format", "binary"),
+    ]
+
+
+def test_a_capture_killed_midway_keeps_what_arrived(fake_tool: Path) -> None:
+    install(fake_tool, "send(b'\\1' * 50); os.kill(os.getpid(), signal.SIGKILL)")
+    result = capture(asking(100))
+    assert (result.got_samples, result.exit_status) == (50, -signal.SIGKILL)
+    assert "killed by signal 9" in result.problems[0] and "50 of 100" in result.problems[1]
+
+
+def test_a_short_capture_with_exit_status_zero_is_noticed(fake_tool: Path) -> None:
+    install(fake_tool, "send(bytes(99))")
+    result = capture(asking(100))
+    assert result.problems == (
+        "The capture is short: 99 of 100 samples arrived, 1 are missing; capture again.",
+    )
+
+
+def test_samples_beyond_those_asked_for_are_cut_and_told(fake_tool: Path) -> None:
+    install(fake_tool, "send(bytes(100)); send(b'\\1' * 30)")
+    result = capture(asking(100))
+    assert (result.got_samples, result.edges.total_samples, result.edges.sample.size) == (100, 100, 1)
+    assert result.problems == ()
+    assert "130 bytes for 100 samples" in result.oddities[0]
+
+
+def test_two_bytes_per_sample_are_recognised(fake_tool: Path) -> None:
+    install(fake_tool, "send(bytes(200))")
+    assert "eight channels" in capture(asking(100)).oddities[0]
+
+
+def test_a_tool_that_never_stops_sending_is_ended(fake_tool: Path) -> None:
+    install(fake_tool, "while True: send(bytes(65536))")
+    result = capture(asking(1000))
+    assert result.got_samples == 1000
+    assert "goes on beyond 1000 samples" in result.problems[0]
+
+
+def test_a_tool_that_ignores_termination_is_killed(fake_tool: Path) -> None:
+    install(fake_tool, "signal.signal(signal.SIGTERM, signal.SIG_IGN); send(bytes(5)); time.sleep(600)")
+    result = capture(asking(10), SILENCE_S)
+    assert (result.got_samples, result.exit_status) == (5, -signal.SIGKILL)
+    assert len(result.problems) == 2
+
+
+def test_a_tool_that_lingers_after_its_last_sample_is_ended(fake_tool: Path) -> None:
+    install(fake_tool, "send(bytes(10)); os.close(1); time.sleep(600)")
+    result = capture(asking(10), SILENCE_S)
+    assert result.got_samples == 10
+    assert "did not end" in result.problems[0]
+
+
+def test_a_child_that_holds_the_pipe_does_not_hold_us(fake_tool: Path) -> None:
+    install(fake_tool, "send(bytes(5))\nif os.fork() == 0: time.sleep(600)")
+    result = capture(asking(10), SILENCE_S)
+    assert result.got_samples == 5
+
+
+def test_words_on_stderr_are_kept_apart_from_losses(fake_tool: Path) -> None:
+    install(fake_tool, "send(bytes(10)); sys.stderr.write('sr: fx2lafw: USB hiccup\\n')")
+    result = capture(asking(10))
+    assert result.problems == ()
+    assert result.oddities == ("sigrok-cli said: sr: fx2lafw: USB hiccup",)
+
+
+def test_a_flood_on_stderr_neither_blocks_nor_fills_the_memory(fake_tool: Path) -> None:
+    install(fake_tool, "[sys.stderr.write('x' * 99 + '\\n') for _ in range(20000)]; send(bytes(10))")
+    result = capture(asking(10))
+    assert result.got_samples == 10
+    assert len(result.stderr) == 64 << 10
+    assert len(result.oddities) == 6
+
+
+def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path) -> None:
+    install(fake_tool, "send(bytes(5)); time.sleep(600)")
+    with SigrokCapture(asking(10)) as running:
+        running.start()
+        while running.got_samples < 5:
+            pass
+        threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+        result = running.wait(MANY_S)
+    assert result.interrupted
+    assert result.got_samples == 5
+    assert result.problems == (
+        "The capture is short: 5 of 10 samples arrived, 5 are missing; capture again.",
+    )
+
+
+def test_leaving_the_block_leaves_no_process(fake_tool: Path, tmp_path: Path) -> None:
+    install(
+        fake_tool,
+        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); send(b'0'); time.sleep(600)",
+    )
+    with SigrokCapture(asking(10)) as running:
+        running.start()
+        while not running.got_samples:
+            pass
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_a_floating_input_ends_the_capture(fake_tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "capture.acquisition.sigrok_cli.EdgeExtractor", partial(EdgeExtractor, most_edges=100)
+    )
+    install(fake_tool, "while True: send(b'\\0\\1' * 30000)")
+    result = capture(asking(10_000_000))
+    assert "floating" in result.problems[0]
+    assert "samples arrived" in result.problems[1]
+    assert len(result.problems) == 2
+
+
+def test_a_missing_tool_names_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(CaptureError, match="install"):
+        capture(asking(10))
+
+
+def test_versions_of_all_three_parts_are_known() -> None:
+    found = versions()
+    assert sorted(found) == ["libsigrok", "libsigrokdecode", "sigrok_cli"]
+    assert all(version[0].isdigit() and "." in version for version in found.values())
+
+
+def test_versions_of_something_else_are_refused(fake_tool: Path) -> None:
+    install(fake_tool, "print('sigrok-cli 9.9')")
+    with pytest.raises(CaptureError, match="does not state libsigrok, libsigrokdecode"):
+        versions()
+
+
+def test_only_known_words_count_as_harmless() -> None:
+    text = "Press any key to stop acquisition.\n\ncli: Device only sent 5 samples.\n"
+    assert unexpected_lines(text) == ["cli: Device only sent 5 samples."]

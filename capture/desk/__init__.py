@@ -1,0 +1,1 @@
+"""What stands on the desk: bench.toml, the boards, the debug probe."""

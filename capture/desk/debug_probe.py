@@ -1,0 +1,118 @@
+"""A debug probe, and what the bench does through it while the firmware runs: memory and the reset pin.
+
+pyOCD does the talking. The core is never halted, and DEMCR stays as the firmware set it: DWT counts on.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyocd.core.exceptions import Error
+from pyocd.core.helpers import ConnectHelper
+from pyocd.core.session import Session
+from pyocd.core.target import Target
+from pyocd.debug.elf.elf import ELFBinaryFile
+from pyocd.debug.elf.symbols import ELFSymbolProvider
+from pyocd.probe.tcp_client_probe import TCPClientProbe
+
+from capture.files.errors import CaptureError, first_line
+
+ROOT = Path(__file__).resolve().parents[2]
+TARGET_SCRIPT = ROOT / "pyocd_user.py"
+
+
+@dataclass(frozen=True)
+class ProbeAddress:
+    """pyOCD's names: the unique id of a probe (empty: the only one connected) and the target behind it."""
+
+    unique_id: str
+    target: str
+
+
+class ProbeSession:
+    """A debugger attached to a running board. Methods but the constructor raise what pyOCD raises."""
+
+    def __init__(self, address: ProbeAddress) -> None:
+        logging.getLogger("pyocd").setLevel(logging.CRITICAL)  # it tells its callers as well
+        self._lock = threading.Lock()
+        try:
+            self._session = Session(_probe(address), options=_options(address))
+            self._session.open()
+            self._target = self._session.board.target
+        except (Error, OSError) as error:
+            raise CaptureError(
+                f"pyOCD cannot attach to the board: {first_line(error)}; check its USB cable and bench.toml."
+            ) from None
+
+    def read_words(self, address: int, count: int) -> Sequence[int]:
+        """`count` words from the aligned `address` on."""
+        with self._lock:
+            return list(self._target.read_memory_block32(address, count))
+
+    def write_word(self, address: int, value: int) -> None:
+        """One word at the aligned `address`."""
+        with self._lock:
+            self._target.write32(address, value)
+
+    def pull_reset(self) -> None:
+        """Resets the board by its reset pin; the firmware starts."""
+        with self._lock:
+            self._target.reset(Target.ResetType.HARDWARE)
+
+    def close(self) -> None:
+        """Detaches; the firmware runs on."""
+        with self._lock, suppress(Error, OSError):
+            self._session.close()
+
+
+def symbol(elf: Path, name: str) -> int:
+    """The address of `name` in the firmware. Raises CaptureError where it has none."""
+    address = ELFSymbolProvider(ELFBinaryFile(str(elf))).get_symbol_value(name)
+    if address is None:
+        raise CaptureError(f"{elf} has no {name}; build the firmware again with ./lab build.")
+    return int(address)
+
+
+def _options(address: ProbeAddress) -> dict[str, Any]:
+    return {
+        "connect_mode": "attach",
+        "resume_on_disconnect": False,  # or it would clear DEMCR
+        "target_override": address.target,
+        "project_dir": str(ROOT),
+        "user_script": str(TARGET_SCRIPT),
+        "no_config": True,
+    }
+
+
+def _probe(address: ProbeAddress) -> Any:
+    found = ConnectHelper.get_all_connected_probes(
+        blocking=False, unique_id=address.unique_id or None, print_wait_message=False
+    )
+    if len(found) != 1:
+        named = f" {address.unique_id}" if address.unique_id else ""
+        raise CaptureError(
+            f"{len(found) or 'No'} debug probes{named} are connected, one is needed; name one in bench.toml."
+        )
+    probe = found[0]
+    if isinstance(probe, TCPClientProbe):
+        _end_with_the_connection(probe)
+    return probe
+
+
+def _end_with_the_connection(probe: TCPClientProbe) -> None:
+    """pyOCD's client waits for ever for the rest of a line when the other end is gone."""
+    receive = probe._socket.read
+
+    def received(*arguments: Any) -> bytes:
+        data = bytes(receive(*arguments))
+        if not data:
+            raise ConnectionError("the probe hung up")
+        return data
+
+    probe._socket.read = received

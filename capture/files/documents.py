@@ -1,0 +1,263 @@
+"""TOML and JSON from outside: read guardedly, checked against a model, faults told with file, line and key.
+
+    bench.toml:14: boards.nucleo.analyzer.samplerate_hz must be a positive whole number, not 'fast'; mend it.
+
+A model is a `Table`. What this module raises is always of the TailscopeError that the caller names, and
+always one sentence; no content of a file ends in another exception.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from capture.files.errors import TailscopeError, first_line
+from capture.files.faults import WrongValueError, first_fault, sentence, unknown_key
+from capture.files.lines import LineOf, Place, json_line, toml_line
+
+TOML_BYTES_MAX = 1 << 20
+"""Far above what a person writes."""
+JSON_BYTES_MAX = 16 << 20
+"""Far above the largest run.json."""
+
+_MEND = "mend it"
+_TOML_POSITION = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
+# An escape that JSON allows alone, though only a pair is a character that can be written again.
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class DocumentError(TailscopeError):
+    """A file from outside that cannot be read, or says something it must not."""
+
+
+class Table(BaseModel):
+    """A table of a document: exact types, finite numbers, and no key that it does not declare.
+
+    An unknown key is refused before anything else, since it is often the misspelling of a missing one.
+    """
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_known(cls, values: object) -> object:
+        if isinstance(values, dict) and cls.model_config.get("extra") == "forbid":
+            known = {field.alias or name for name, field in cls.model_fields.items()}
+            for key in values:
+                if key not in known:
+                    raise unknown_key(key, known)
+        return values
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Document:
+    """The values of a file, and how to say on which line one of them is wrong.
+
+    `error` is what to raise, `remedy` what a sentence ends in where nothing better is known.
+    """
+
+    path: Path
+    values: Any
+    line_of: Callable[[Place], int | None]
+    error: type[TailscopeError] = DocumentError
+    remedy: str = _MEND
+
+    def check(self, model: type[Model], *below: str | int) -> Model:
+        """The values as `model`, or those of the table that `below` leads to. Raises `error`."""
+        values = self.values
+        for part in below:
+            values = values[part]
+        try:
+            return model.model_validate(values)
+        except ValidationError as found:
+            fault = first_fault(found, values).under(below)
+        raise self.wrong(fault)
+
+    def wrong(self, fault: WrongValueError) -> TailscopeError:
+        """The error to raise for a fault that the caller found; its `place` leads there from the top."""
+        return self.complain(sentence(fault, self.remedy), *fault.place)
+
+    def complain(self, words: str, *place: str | int) -> TailscopeError:
+        """The error that says `words`, a whole sentence, of what stands at `place`."""
+        line = self._line(place)
+        return self.error(f"{_shown(self.path)}{'' if line is None else f':{line}'}: {words}")
+
+    def _line(self, place: Place) -> int | None:
+        try:
+            return self.line_of(place)
+        except (LookupError, ValueError, RecursionError):  # the fault is worth telling without its line
+            return None
+
+
+def read_toml(
+    path: Path,
+    model: type[Model],
+    error: type[TailscopeError] = DocumentError,
+    *,
+    remedy: str = _MEND,
+    most_bytes: int = TOML_BYTES_MAX,
+) -> Model:
+    """The TOML file at `path` as `model`. Raises `error` with one sentence that names file, line and key."""
+    return open_toml(path, error, remedy=remedy, most_bytes=most_bytes).check(model)
+
+
+def read_json(
+    path: Path,
+    model: type[Model],
+    error: type[TailscopeError] = DocumentError,
+    *,
+    remedy: str = _MEND,
+    most_bytes: int = JSON_BYTES_MAX,
+) -> Model:
+    """The JSON file at `path` as `model`. Raises `error` with one sentence that names file, line and key.
+
+    NaN, Infinity, numbers too great for a float and halves of characters are refused. Of a key that
+    stands twice the last counts.
+    """
+    return open_json(path, error, remedy=remedy, most_bytes=most_bytes).check(model)
+
+
+def check(
+    values: object,
+    model: type[Model],
+    path: Path,
+    line_of: Callable[[Place], int | None] = lambda _: None,
+    error: type[TailscopeError] = DocumentError,
+    *,
+    remedy: str = _MEND,
+) -> Model:
+    """`values`, which came from the file at `path`, as `model`. Raises `error` as read_json does."""
+    return Document(path, values, line_of, error, remedy).check(model)
+
+
+def open_toml(
+    path: Path,
+    error: type[TailscopeError] = DocumentError,
+    *,
+    remedy: str = _MEND,
+    most_bytes: int = TOML_BYTES_MAX,
+) -> Document:
+    """The TOML file at `path`, not yet checked. Raises `error` where it cannot be read."""
+    return _open(path, _toml, toml_line, error, remedy, most_bytes)
+
+
+def open_json(
+    path: Path,
+    error: type[TailscopeError] = DocumentError,
+    *,
+    remedy: str = _MEND,
+    most_bytes: int = JSON_BYTES_MAX,
+) -> Document:
+    """The JSON file at `path`, not yet checked. Raises `error` where it cannot be read."""
+    return _open(path, _json, json_line, error, remedy, most_bytes)
+
+
+def _open(
+    path: Path,
+    parse: Callable[[str], object],
+    line_of: LineOf,
+    error: type[TailscopeError],
+    remedy: str,
+    most_bytes: int,
+) -> Document:
+    shown = _shown(path)
+    try:
+        text = _text(path, most_bytes)
+        return Document(path, parse(text), lambda place: line_of(text, place), error, remedy)
+    except _UnreadableError as fault:
+        at = "" if fault.line is None else f":{fault.line}"
+        raise error(f"{shown}{at}: {fault}; {fault.remedy or remedy}.") from None
+
+
+class _UnreadableError(Exception):
+    """Why there are no values: a predicate of the file, the line where one is known, and what to do."""
+
+    def __init__(self, predicate: str, line: int | None = None, remedy: str | None = None) -> None:
+        super().__init__(predicate)
+        self.line = line
+        self.remedy = remedy
+
+
+def _text(path: Path, most_bytes: int) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(most_bytes + 1)
+    except FileNotFoundError:
+        raise _UnreadableError("the file does not exist", remedy="check the path, or restore it") from None
+    except (OSError, ValueError) as error:  # ValueError: a path that no system can have
+        reason = getattr(error, "strerror", None) or first_line(error)
+        raise _UnreadableError(
+            f"the file cannot be read: {reason}", remedy="check the path and its permissions"
+        ) from None
+    if len(content) > most_bytes:
+        raise _UnreadableError(f"the file has more than {most_bytes:,} bytes, the most that is read")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _UnreadableError("the file is not UTF-8 text", line, "save it as UTF-8") from None
+
+
+def _toml(text: str) -> object:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise _UnreadableError("the file is nested too deeply") from None
+    except ValueError as error:  # also a whole number of more digits than Python reads
+        position = _TOML_POSITION.fullmatch(str(error))
+        if position is None:
+            raise _UnreadableError(f"the file is not valid TOML: {_reason(error)}") from None
+        words = f"the file is not valid TOML: {position[1]}, at column {position[3]}"
+        raise _UnreadableError(words, int(position[2])) from None
+
+
+def _json(text: str) -> object:
+    try:
+        values = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        if _SURROGATE.search(text):
+            json.dumps(values, ensure_ascii=False).encode()
+        return values
+    except RecursionError:
+        raise _UnreadableError("the file is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        words = f"the file is not valid JSON: {error.msg}, at column {error.colno}"
+        raise _UnreadableError(words, error.lineno) from None
+    except UnicodeEncodeError:
+        words = "the file is not valid JSON: half a pair of surrogates is no character"
+        raise _UnreadableError(words) from None
+    except ValueError as error:
+        raise _UnreadableError(f"the file is not valid JSON: {_reason(error)}") from None
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise ValueError(f"{digits[:40]} is greater than any number that is read")
+    return value
+
+
+def _reason(error: ValueError) -> str:
+    return first_line(error).partition(";")[0]
+
+
+def _shown(path: Path) -> str:
+    """The path as short as it can be followed from where the user stands."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)

@@ -1,0 +1,332 @@
+"""Whatever a file holds, a caller gets its model or one sentence that says where, what and what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from capture.files.documents import (
+    Document,
+    DocumentError,
+    Table,
+    check,
+    open_toml,
+    read_json,
+    read_toml,
+)
+from capture.files.errors import CaptureError, TailscopeError
+from capture.files.faults import WrongValueError, expecting
+
+
+class Serial(Table):
+    kind: Literal["serial"]
+    port: Annotated[str, expecting("a word in quotes")]
+
+
+class Probe(Table):
+    kind: Literal["probe"]
+    target: str = ""
+
+
+class Bench(Table):
+    rate_hz: Annotated[int, Field(gt=0), expecting("a positive whole number")]
+    scale: Annotated[float, Field(ge=0, le=1)] = 1.0
+    line: Annotated[Serial | Probe, Field(discriminator="kind")]
+    boards: dict[str, Probe] = Field(default={})
+    parts: list[Probe] = Field(default=[])
+
+    @model_validator(mode="after")
+    def _few(self) -> Bench:
+        if len(self.boards) > 2:
+            raise WrongValueError("has too many boards", "boards", remedy="drop some")
+        return self
+
+
+GOOD = """\
+rate_hz = 24_000_000
+scale = 0.5
+
+[line]
+kind = "serial"
+port = "pty"
+
+[boards.nucleo]
+kind = "probe"
+
+[[parts]]
+kind = "probe"
+"""
+LINE = '[line]\nkind = "serial"\nport = "pty"\n'
+
+
+def file(folder: Path, text: str, name: str = "bench.toml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def said(path: Path, error: TailscopeError) -> str:
+    """The message without the folder of the test."""
+    return str(error).removeprefix(f"{path.parent}/")
+
+
+def test_what_is_as_it_should_be_is_read(tmp_path: Path) -> None:
+    bench = read_toml(file(tmp_path, GOOD), Bench)
+    assert (bench.rate_hz, bench.scale, bench.line.kind) == (24_000_000, 0.5, "serial")
+    assert list(bench.boards) == ["nucleo"]
+    same = read_json(file(tmp_path, json.dumps(bench.model_dump()), "bench.json"), Bench)
+    assert same == bench
+
+
+def test_a_mark_of_byte_order_is_no_part_of_the_text(tmp_path: Path) -> None:
+    assert read_toml(file(tmp_path, "\ufeff" + GOOD), Bench).scale == 0.5
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("24_000_000", "'fast'", "1: rate_hz must be a positive whole number, not 'fast'; mend it."),
+        ("24_000_000", "true", "1: rate_hz must be a positive whole number, not True; mend it."),
+        ("24_000_000", "0", "1: rate_hz must be a positive whole number, not 0; mend it."),
+        (
+            "24_000_000",
+            "-0x" + "f" * 5000,
+            "1: the file is not valid TOML: Expected newline or end of document after a statement, "
+            "at column 13; mend it.",
+        ),
+        ("scale = 0.5", "\nscale = 2", "3: scale must be at most 1.0, not 2; mend it."),
+        ("0.5", "nan", "2: scale must be a finite number, not nan; mend it."),
+        ("0.5", "'1'", "2: scale must be a number, not '1'; mend it."),
+        (
+            "0.5",
+            "0x" + "f" * 5000,
+            "2: scale must be a number, not one of thousands of digits; mend it.",
+        ),
+        (
+            "scale =",
+            "scael =",
+            "2: scael is unknown; the keys here are boards, line, parts, rate_hz, scale. Did you mean scale?",
+        ),
+        ("rate_hz", "# rate_hz", " rate_hz is missing; add it."),
+        (
+            "[line]",
+            "[lime]",
+            "4: lime is unknown; the keys here are boards, line, parts, rate_hz, scale. Did you mean line?",
+        ),
+        ("port =", "# port =", "4: line.port is missing; add it."),
+        ('port = "pty"', "port = ''\nspeed = 5", "7: line.speed is unknown; the keys here are kind, port."),
+        ('port = "pty"', "port = 5", "6: line.port must be a word in quotes, not 5; mend it."),
+        (
+            'kind = "serial"',
+            'kind = "telnet"',
+            "5: line.kind must be one of 'serial', 'probe', not 'telnet'; mend it.",
+        ),
+        ('kind = "serial"', "kind = 5", "5: line.kind must be one of 'serial', 'probe', not '5'; mend it."),
+        ('kind = "serial"', "", "4: line.kind is missing; add it."),
+        (LINE, "line = 5\n", "4: line must be a table of keys and values, not 5; mend it."),
+        (LINE, "line = []\n", "4: line must be a table of keys and values, not a list; mend it."),
+        (LINE, "", " line is missing; add it."),
+        (
+            '[boards.nucleo]\nkind = "probe"',
+            "[boards]\n'a b' = 7",
+            "9: boards.'a b' must be a table of keys and values, not 7; mend it.",
+        ),
+        (
+            '[[parts]]\nkind = "probe"',
+            '[[parts]]\nkind = "probe"\n[[parts]]\nkind = "serial"',
+            "14: parts[1].kind must be 'probe', not 'serial'; mend it.",
+        ),
+        (
+            "[[parts]]",
+            "[boards.b]\nkind = 'probe'\n[boards.c]\nkind = 'probe'\n[[parts]]",
+            "8: boards has too many boards; drop some.",
+        ),
+        ("0.5", "= 5", "2: the file is not valid TOML: Invalid value, at column 9; mend it."),
+        ("0.5", "[" * 5000, " the file is nested too deeply; mend it."),
+        (
+            "24_000_000",
+            "9" * 5000,
+            " the file is not valid TOML: Exceeds the limit (4300 digits) for integer string conversion: "
+            "value has 5000 digits; mend it.",
+        ),
+    ],
+)
+def test_a_fault_in_toml_gets_a_sentence(tmp_path: Path, old: str, new: str, sentence: str) -> None:
+    assert old in GOOD
+    path = file(tmp_path, GOOD.replace(old, new, 1))
+    with pytest.raises(CaptureError) as refusal:
+        read_toml(path, Bench, CaptureError)
+    assert said(path, refusal.value) == f"bench.toml:{sentence}"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[1]", "1: the file must be a table of keys and values, not a list; run it again."),
+        (
+            '{\n"kind": "probe",\n"target": null}',
+            "3: target must be a text in quotation marks, not None; run it again.",
+        ),
+        (
+            '{"kind": "probe", "target": "\\ud83d"}',
+            " the file is not valid JSON: half a pair of surrogates is no character; run it again.",
+        ),
+        (
+            '{"\\uD83D\\ude00": 1, "kind": "probe"}',
+            "1: '\U0001f600' is unknown; the keys here are kind, target.",
+        ),
+        ('{\n"kind": NaN}', " the file is not valid JSON: NaN is no number of JSON; run it again."),
+        ('{"kind": -Infinity}', " the file is not valid JSON: -Infinity is no number of JSON; run it again."),
+        (
+            '{"kind": 1e999}',
+            " the file is not valid JSON: 1e999 is greater than any number that is read; run it again.",
+        ),
+        (
+            '{\n"kind": "probe"',
+            "2: the file is not valid JSON: Expecting ',' delimiter, at column 16; run it again.",
+        ),
+        ("[" * 100_000, " the file is nested too deeply; run it again."),
+        ("", "1: the file is not valid JSON: Expecting value, at column 1; run it again."),
+        ('{"kind": "probe",\n"kind": "serial"}', "2: kind must be 'probe', not 'serial'; run it again."),
+    ],
+)
+def test_a_fault_in_json_gets_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    path = file(tmp_path, text, "run.json")
+    with pytest.raises(DocumentError) as refusal:
+        read_json(path, Probe, remedy="run it again")
+    assert said(path, refusal.value) == f"run.json:{sentence}"
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    for path, words in [
+        (tmp_path / "none.toml", "the file does not exist; check the path, or restore it."),
+        (tmp_path, "the file cannot be read: Is a directory; check the path and its permissions."),
+        (
+            tmp_path / "a\0b",
+            "the file cannot be read: embedded null byte; check the path and its permissions.",
+        ),
+    ]:
+        with pytest.raises(DocumentError) as refusal:
+            read_toml(path, Bench)
+        assert str(refusal.value) == f"{path}: {words}"
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "bench.toml"
+    path.write_bytes(b"a = 1\n# \xff\n")
+    with pytest.raises(DocumentError) as refusal:
+        read_toml(path, Bench)
+    assert said(path, refusal.value) == "bench.toml:2: the file is not UTF-8 text; save it as UTF-8."
+
+
+def test_no_more_is_read_than_there_may_be(tmp_path: Path) -> None:
+    for path in (Path("/dev/zero"), file(tmp_path, "#" * 1001)):
+        with pytest.raises(DocumentError, match="the file has more than 1,000 bytes, the most that is read"):
+            read_toml(path, Bench, most_bytes=1000)
+    assert read_toml(file(tmp_path, GOOD), Bench, most_bytes=len(GOOD))
+
+
+def test_a_path_is_told_from_where_the_user_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = file(tmp_path, GOOD.replace("0.5", "'x'"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DocumentError, match=r"^bench\.toml:2: scale"):
+        read_toml(path, Bench)
+
+
+def test_a_part_is_checked_where_it_stands(tmp_path: Path) -> None:
+    path = file(tmp_path, GOOD)
+    document = open_toml(path, CaptureError)
+    assert document.check(Serial, "line") == Serial(kind="serial", port="pty")
+    with pytest.raises(CaptureError) as refusal:
+        document.check(Probe, "line")
+    assert said(path, refusal.value) == "bench.toml:6: line.port is unknown; the keys here are kind, target."
+    assert said(path, document.complain("Too fast.", "line", "port")) == "bench.toml:6: Too fast."
+
+
+def test_values_without_a_text_have_no_lines() -> None:
+    with pytest.raises(DocumentError, match=r"^run\.json: kind is missing; add it\.$"):
+        check({}, Probe, Path("run.json"))
+
+
+def test_a_line_that_cannot_be_found_hides_no_fault() -> None:
+    def lost(_place: object) -> int:
+        raise RecursionError
+
+    document = Document(Path("run.json"), {}, lost)
+    with pytest.raises(DocumentError, match=r"^run\.json: kind is missing; add it\.$"):
+        document.check(Probe)
+
+
+def test_a_model_may_allow_more() -> None:
+    class Open(Table):
+        model_config = ConfigDict(extra="allow")
+        kind: str
+
+    class Foreign(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+        kind: str = Field(alias="type")
+
+    assert check({"kind": "x", "more": 1}, Open, Path("x")).kind == "x"
+    with pytest.raises(DocumentError, match=r"^x: more is unknown; drop it\.$"):
+        check({"type": "x", "more": 1}, Foreign, Path("x"))
+
+
+def one_sentence(message: str) -> bool:
+    return message.isprintable() and message[-1] in ".?" and len(message) < 1000
+
+
+KEYS = st.sampled_from(["rate_hz", "scale", "line", "boards", "parts", "kind", "port", "target"]) | st.text()
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["serial", "probe"])
+)
+TREES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner))
+NEARLY = st.fixed_dictionaries(
+    {"rate_hz": st.integers(-1, 2) | LEAVES},
+    optional={
+        "scale": LEAVES,
+        "line": st.fixed_dictionaries({"kind": st.sampled_from(["serial", "probe"]) | TREES}) | TREES,
+        "boards": TREES | st.dictionaries(KEYS, st.fixed_dictionaries({"kind": st.just("probe")})),
+        "parts": st.lists(TREES | st.fixed_dictionaries({"kind": st.just("probe")})),
+    },
+)
+FRAGMENTS = st.sampled_from(
+    [*GOOD.split(), "=", "[[", "]]", "{", "}", '"""', "'''", "\\", "inf", "\n", ",", "."]
+)
+
+
+@given(TREES | NEARLY)
+def test_no_json_ends_in_another_exception(tmp_path_factory: pytest.TempPathFactory, tree: object) -> None:
+    path = file(tmp_path_factory.getbasetemp(), json.dumps(tree), "hostile.json")
+    try:
+        read_json(path, Bench)
+    except DocumentError as error:
+        assert one_sentence(str(error))
+
+
+@given(st.binary())
+def test_no_bytes_end_in_another_exception(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "hostile"
+    path.write_bytes(content)
+    for read in (read_json, read_toml):
+        with pytest.raises(DocumentError) as refusal:
+            read(path, Bench)
+        assert one_sentence(str(refusal.value))
+
+
+@given(st.integers(0, len(GOOD)), st.integers(0, 20), st.lists(FRAGMENTS | st.text(max_size=5), max_size=6))
+def test_no_slip_in_toml_ends_in_another_exception(
+    tmp_path_factory: pytest.TempPathFactory, at: int, drop: int, put: list[str]
+) -> None:
+    text = GOOD[:at] + "".join(put) + GOOD[at + drop :]
+    path = tmp_path_factory.getbasetemp() / "hostile.toml"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    try:
+        read_toml(path, Bench)
+    except DocumentError as error:
+        assert one_sentence(str(error))

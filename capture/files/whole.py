@@ -1,0 +1,67 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from polars.exceptions import PolarsError
+
+from capture.files.errors import TailscopeError, first_line
+
+_TEMPORARY_SUFFIX = ".part"
+
+
+class WriteError(TailscopeError):
+    """A file cannot be written; the message says which, why and what to do."""
+
+
+def write_whole(path: Path, writer: Callable[[Path], None]) -> Path:
+    """Has `writer` write a file beside `path`, brings it to the disk and gives it its name; returns `path`.
+
+    A reader never sees half a file, and what had that name before stays until the new one is whole.
+    Folders above `path` are made where they are missing. Raises WriteError.
+    """
+    temporary = path.with_name(path.name + _TEMPORARY_SUFFIX)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        writer(temporary)
+        sync(temporary)
+        temporary.replace(path)
+        sync(path.parent)
+    except (OSError, PolarsError) as error:
+        raise WriteError(f"{path} cannot be written: {why(error)}; what was there before is kept.") from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+    return path
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """Writes `content` to `path`, whole or not at all. Raises WriteError."""
+    return write_whole(path, lambda temporary: _store(temporary, content))
+
+
+def why(error: Exception) -> str:
+    """The reason of a refused write, and for a full disk what to do."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full, make room and run again"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return first_line(error)
+
+
+def sync(path: Path) -> None:
+    """Brings a file, or the names in a folder, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _store(path: Path, content: bytes) -> None:
+    path.write_bytes(content)

@@ -1,0 +1,1 @@
+"""What the calibration tells of the instruments: marker cost, clocks, skew, ticks."""

@@ -1,0 +1,1 @@
+"""Wire, records and plan joined, operation by operation, and how far each may be wrong."""

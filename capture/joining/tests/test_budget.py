@@ -1,0 +1,67 @@
+import polars as pl
+import pytest
+
+from capture.joining.evidence import Evidence, decode
+from capture.run_folder.manifest import ToolReport
+from capture.run_folder.quantities import QUANTITIES
+from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
+
+RATES = [(84_000_000, 0), (84_000_000, 80), (24_000_000, 30), (200_000_000, -50)]
+
+
+def evidence_of(run: SyntheticRun, samplerate_hz: int, ppm: int) -> Evidence:
+    edges = run.edges(samplerate_hz, ppm)
+    return decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart())
+
+
+@pytest.mark.parametrize(("samplerate_hz", "ppm"), RATES)
+@pytest.mark.parametrize("skew", [{}, {"ISR": 4, "CISR": -6, "TASK": 9, "CRIT": 5}])
+def test_no_value_is_off_by_more_than_its_budget(samplerate_hz: int, ppm: int, skew: dict[str, int]) -> None:
+    """The truth is laid down in core cycles; channels are late by `skew`, in run and calibration."""
+    run = SyntheticRun(small_plan(), skew=skew)
+    run.delay_run(skew)
+    evidence = evidence_of(run, samplerate_hz, ppm)
+    budgets = evidence.budgets
+    stimuli = evidence.joined.interrupts.filter(~pl.col("control"))
+    control = evidence.joined.interrupts.filter("control")
+    seen = {
+        "critical_ns": evidence.joined.operations["wire_critical_ns"].to_list(),
+        "interrupt_latency_ns": stimuli["isr_latency_ns"].to_list(),
+        "task_latency_ns": stimuli["task_latency_ns"].to_list(),
+        "control_latency_ns": control["isr_latency_ns"].to_list(),
+    }
+    true_cycles = {
+        "critical_ns": [truth.critical_cycles + CRITICAL_COST for truth in run.truths],
+        "interrupt_latency_ns": [answer - stimulus for stimulus, answer in run.stimuli],
+        "task_latency_ns": [answer - stimulus + 300 for stimulus, answer in run.stimuli],
+        "control_latency_ns": [answer - stimulus for stimulus, answer in run.controls],
+    }
+    for key, values in seen.items():
+        total_ns = budgets[key].total_ns
+        assert total_ns is not None
+        apart = [abs(v - c * 1e9 / CORE_HZ) for v, c in zip(values, true_cycles[key], strict=True)]
+        assert max(apart) <= total_ns
+        assert total_ns < 3 * 1e9 / samplerate_hz + max(map(abs, skew.values()), default=0) * 12 * 2
+
+
+def test_each_quantity_has_its_terms() -> None:
+    run = SyntheticRun(small_plan())
+    budgets = evidence_of(run, CORE_HZ, 0).budgets
+    assert set(budgets) == {quantity.key for quantity in QUANTITIES}
+    sample_ns = 1e9 / CORE_HZ
+    assert budgets["probes"].total_ns == budgets["dwt_cycles"].total_ns == 0
+    assert budgets["dwt_cycles"].overhead_ns == pytest.approx(4 * sample_ns)
+    assert budgets["critical_ns"].resolution_ns == pytest.approx(sample_ns)
+    assert budgets["critical_ns"].skew_ns == 0
+    assert budgets["critical_ns"].overhead_ns == pytest.approx((4 + CRITICAL_COST) * sample_ns)
+    assert budgets["interrupt_latency_ns"].skew_ns == pytest.approx(sample_ns)
+    # PIN took 8 or 9 cycles with a read of 1 or 2: at most 8 by itself.
+    assert budgets["interrupt_latency_ns"].overhead_ns == pytest.approx(8 * sample_ns)
+    in_cycles = budgets["critical_ns"].as_json(CORE_HZ)["resolution"]
+    assert in_cycles == {"ns": pytest.approx(sample_ns), "cycles": pytest.approx(1)}
+
+
+def test_what_was_not_calibrated_has_no_total() -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    run.toggles = [toggle for toggle in run.toggles if toggle[1] != 3]
+    assert evidence_of(run, CORE_HZ, 0).budgets["interrupt_latency_ns"].total_ns is None

@@ -1,0 +1,185 @@
+import numpy as np
+import polars as pl
+import pytest
+
+from capture.joining.evidence import Evidence, decode
+from capture.reading.wire import NS_PER_S
+from capture.run_folder.manifest import ToolReport
+from capture.run_folder.tables import INTERRUPTS, OPERATIONS
+from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, OPERATION_COST, SyntheticRun, small_plan
+from capture.verdict.verdict import judge
+
+RATES = [(84_000_000, 0), (84_000_000, 30), (24_000_000, 30), (200_000_000, -30)]
+
+
+def evidence_of(run: SyntheticRun, samplerate_hz: int = CORE_HZ, ppm: int = 0) -> Evidence:
+    edges = run.edges(samplerate_hz, ppm)
+    return decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart())
+
+
+@pytest.fixture(scope="module")
+def run() -> SyntheticRun:
+    return SyntheticRun(small_plan())
+
+
+@pytest.mark.parametrize(("samplerate_hz", "ppm"), RATES)
+def test_a_sound_run_is_complete(run: SyntheticRun, samplerate_hz: int, ppm: int) -> None:
+    assert judge(evidence_of(run, samplerate_hz, ppm)) == ("complete", ())
+
+
+@pytest.mark.parametrize(("samplerate_hz", "ppm"), RATES)
+def test_widths_are_true_to_one_sample(run: SyntheticRun, samplerate_hz: int, ppm: int) -> None:
+    evidence = evidence_of(run, samplerate_hz, ppm)
+    table = evidence.joined.operations
+    rate = samplerate_hz * (1 + ppm * 1e-6) / CORE_HZ
+    critical = np.array([truth.critical_cycles + CRITICAL_COST for truth in run.truths]) * rate
+    operation = np.array([truth.operation_cycles + OPERATION_COST for truth in run.truths]) * rate
+    assert table.height == len(run.truths)
+    assert np.abs(table["wire_critical_samples"].to_numpy() - critical).max() < 1
+    assert np.abs(table["wire_operation_samples"].to_numpy() - operation).max() < 1
+    assert table["wire_critical_ns"].to_list() == pytest.approx(
+        [samples * NS_PER_S / samplerate_hz for samples in table["wire_critical_samples"]]
+    )
+    assert table["start_sample"].to_list() == [int(truth.start * rate) for truth in run.truths]
+
+
+@pytest.mark.parametrize(("samplerate_hz", "ppm"), RATES)
+def test_the_clocks_are_compared(run: SyntheticRun, samplerate_hz: int, ppm: int) -> None:
+    clock = evidence_of(run, samplerate_hz, ppm).wire.clock
+    assert clock is not None
+    # 64 edges over 630 µs and 945 µs, each known to a sample: a few parts in 10⁵ at 24 MS/s.
+    assert clock.ratio == pytest.approx(1 + ppm * 1e-6, abs=2 / (945e-6 * samplerate_hz))
+
+
+def test_at_the_core_clock_all_is_exact(run: SyntheticRun) -> None:
+    joined = evidence_of(run).joined
+    assert joined.critical_cost is not None and joined.operation_cost is not None
+    assert joined.critical_cost.wire_minus_dwt_cycles == CRITICAL_COST
+    assert joined.operation_cost.wire_minus_dwt_cycles == OPERATION_COST
+    assert joined.critical_cost.empty_cycles == 4
+    assert joined.operations["disagreement_cycles"].abs().max() == pytest.approx(0, abs=1e-6)
+
+
+def test_each_row_carries_its_record_and_its_plan(run: SyntheticRun) -> None:
+    table = evidence_of(run).joined.operations
+    assert table.schema == OPERATIONS
+    assert table["dwt_cycles"].to_list() == [truth.critical_cycles for truth in run.truths]
+    assert table["dwt_operation_cycles"].to_list() == [truth.operation_cycles for truth in run.truths]
+    for column in ("seq", "kind", "size", "measured", "label", "trial", "depth"):
+        assert table[column].to_list() == run.plan.operations[column].to_list()
+
+
+def test_interrupts_tell_what_they_fell_into(run: SyntheticRun) -> None:
+    interrupts = evidence_of(run).joined.interrupts
+    assert interrupts.schema == INTERRUPTS
+    stimuli = interrupts.filter(~pl.col("control"))
+    assert stimuli["sample"].to_list() == [stimulus for stimulus, _ in run.stimuli]
+    cycles = [answer - stimulus for stimulus, answer in run.stimuli]
+    assert stimuli["isr_latency_ns"].to_list() == pytest.approx([c * NS_PER_S / CORE_HZ for c in cycles])
+    assert stimuli["task_latency_ns"].to_list() == pytest.approx(
+        [(c + 300) * NS_PER_S / CORE_HZ for c in cycles]
+    )
+    expected = [
+        (_operation_at(run, stimulus), _hit(run, stimulus, answer)) for stimulus, answer in run.stimuli
+    ]
+    assert list(zip(stimuli["operation_seq"], stimuli["hit"], strict=True)) == expected
+    assert {"critical", "operation", "none"} == set(stimuli["hit"])
+    control = interrupts.filter("control")
+    assert control["isr_latency_ns"].to_list() == pytest.approx([15 * NS_PER_S / CORE_HZ] * len(run.controls))
+    assert control["task_latency_ns"].null_count() == control.height
+    assert not interrupts["missed"].any()
+
+
+def _operation_at(run: SyntheticRun, cycle: int) -> int | None:
+    """The operation whose OP pulse holds `cycle`."""
+    lasts = ((t.seq, range(t.start, t.start + t.operation_cycles + OPERATION_COST)) for t in run.truths)
+    return next((seq for seq, span in lasts if cycle in span), None)
+
+
+def _hit(run: SyntheticRun, stimulus: int, answer: int) -> str:
+    for truth in run.truths:
+        end = truth.critical_start + truth.critical_cycles + CRITICAL_COST
+        if truth.critical_start <= answer and stimulus < end:
+            return "critical"
+    return "none" if _operation_at(run, stimulus) is None else "operation"
+
+
+def test_a_critical_section_that_begins_before_the_answer_is_hit() -> None:
+    run = SyntheticRun(small_plan())
+    calm = next(
+        index
+        for index, (stimulus, answer) in enumerate(run.stimuli)
+        if _operation_at(run, stimulus) is None and _hit(run, stimulus, answer) == "none"
+    )
+    stimulus, answer = run.stimuli[calm]
+    run.pulse("CRIT", stimulus + 5, answer - stimulus - 8)
+    hits = evidence_of(run).joined.interrupts.filter(~pl.col("control"))["hit"]
+    assert hits[calm] == "critical"
+
+
+def test_hits_are_counted_per_operation(run: SyntheticRun) -> None:
+    table = evidence_of(run).joined.operations
+    control_hits = [
+        sum(
+            t.critical_start <= a < t.critical_start + t.critical_cycles + CRITICAL_COST
+            for _, a in run.controls
+        )
+        for t in run.truths
+    ]
+    isr_hits = [
+        sum(t.start <= a < t.start + t.operation_cycles + OPERATION_COST for _, a in run.stimuli)
+        for t in run.truths
+    ]
+    assert table["control_hits"].to_list() == control_hits and any(control_hits)
+    assert table["isr_hits"].to_list() == isr_hits and any(isr_hits)
+
+
+@pytest.mark.parametrize("sizes", [{"depth": 4}, {"depth": 4, "trials": 2}])
+def test_the_edge_after_an_odd_number_of_operations_is_no_window(sizes: dict[str, int]) -> None:
+    run = SyntheticRun(small_plan(**sizes))
+    evidence = evidence_of(run)
+    assert len(evidence.wire.operations) == run.plan.operations.height == evidence.joined.operations.height
+
+
+def test_a_section_in_two_pieces_is_summed() -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    truth = run.truths[3]
+    # Split in two: 10 cycles of the section are open, and both pieces carry the markers' cost.
+    middle = truth.critical_start + 100
+    run.toggles += [(middle, 0), (middle + 10, 0)]
+    table = evidence_of(run).joined.operations
+    assert table["wire_critical_samples"][3] == truth.critical_cycles + CRITICAL_COST - 10
+    assert table["disagreement_cycles"][3] == pytest.approx(-10 - CRITICAL_COST)
+
+
+def test_records_after_a_gap_keep_their_own_window() -> None:
+    run = SyntheticRun(small_plan())
+    whole = evidence_of(run).joined.operations
+    run.lines = [line for line in run.lines if not line.startswith("OP,5,")]
+    assert evidence_of(run).joined.operations.equals(whole.filter(pl.col("seq") != 5))
+
+
+def test_numbers_that_start_again_end_the_join() -> None:
+    run = SyntheticRun(small_plan())
+    operations = [line for line in run.lines if line.startswith("OP,")]
+    run.lines[run.lines.index(operations[6])] = operations[2]
+    assert evidence_of(run).joined.operations["seq"].to_list() == list(range(6))
+
+
+def test_without_an_end_frame_the_closed_windows_are_joined() -> None:
+    run = SyntheticRun(small_plan())
+    cut = run.truths[20].start + 100
+    run.toggles = [(cycle, bit) for cycle, bit in run.toggles if cycle < cut]
+    run.end_cycle = cut
+    evidence = evidence_of(run)
+    assert evidence.joined.operations["seq"].to_list() == list(range(20))
+    assert judge(evidence)[0] == "truncated"
+
+
+def test_an_empty_capture_joins_nothing() -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    run.toggles = []
+    evidence = evidence_of(run)
+    assert evidence.joined.operations.height == evidence.joined.interrupts.height == 0
+    assert evidence.joined.operations.schema == OPERATIONS
+    assert judge(evidence)[0] == "truncated"

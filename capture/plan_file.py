@@ -1,0 +1,71 @@
+"""plan.parquet: what the scenario knew of each operation and the image does not carry (docs/SPEC.md, 5).
+
+With it a run is decoded again as it was decoded first, whatever became of its scenario since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from capture.files.documents import Table, check
+from capture.files.errors import CaptureError, RunError
+from capture.run_folder import folder as names
+from capture.run_folder.tables import PLAN, read_metadata, read_table, write_table
+from scenarios.errors import ImageError
+from scenarios.generators.generator import Step
+from scenarios.operations import Image, Mark, body_crc32, decode
+from scenarios.plan import Plan, table
+
+SCHEMA = 1
+
+
+class _Metadata(Table):
+    """What the table as a whole says of itself."""
+
+    schema_: Annotated[Literal[1], Field(alias="schema")]
+    scenario: str
+    parameters: dict[str, int]
+    seed: int | None
+
+
+def write_plan(path: Path, plan: Plan) -> None:
+    """Writes the plan's table, with the scenario's name, parameters and seed as metadata."""
+    metadata = {"schema": SCHEMA, "scenario": plan.name, "parameters": plan.parameters, "seed": plan.seed}
+    write_table(path, plan.operations.select(PLAN.names()), metadata)
+
+
+def read_plan(path: Path, image_bytes: bytes) -> Plan:
+    """The plan of `path` whose image is `image_bytes`. Raises CaptureError or RunError."""
+    image = decode_image(image_bytes)
+    metadata = check(read_metadata(path), _Metadata, path, error=RunError)
+    known = read_table(path, PLAN)
+    operations = table(_steps(image))
+    if not operations.select("seq", "measured").equals(known.select("seq", "measured")):
+        raise CaptureError(f"{path} tells of other operations than {names.IMAGE}; restore one of them.")
+    return Plan(
+        name=image.name,
+        parameters=metadata.parameters,
+        seed=metadata.seed,
+        stimulus=image.stimulus,
+        image=image_bytes,
+        image_crc32=body_crc32(image_bytes),
+        operations=operations.with_columns(known[name] for name in ("label", "trial", "depth")),
+        records=image.records,
+    )
+
+
+def decode_image(image_bytes: bytes) -> Image:
+    """The image of a run folder. Raises CaptureError where it is damaged."""
+    try:
+        return decode(image_bytes)
+    except ImageError as error:
+        raise CaptureError(f"{names.IMAGE} is damaged: {error}") from None
+
+
+def _steps(image: Image) -> Iterator[Step]:
+    """The operations of an image, without what only the plan knows."""
+    return (Step(operation) for operation in image.operations if not isinstance(operation, Mark))

@@ -1,0 +1,1 @@
+"""What wire, records and counts say, each on its own."""

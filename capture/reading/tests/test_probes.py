@@ -1,0 +1,93 @@
+"""Who counted the probes, and the virtual board's table of counts."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from capture.files.errors import CaptureError
+from capture.joining.evidence import Evidence, decode
+from capture.reading.probes import PULSES_BEFORE, Window, witness
+from capture.run_folder.manifest import ToolReport
+from capture.run_folder.records import parse
+from capture.tests.synthetic import SyntheticRun, record, small_plan
+from capture.verdict import inconclusive
+
+HEAD = b"window,start_cycle,end_cycle,look0,look1\n"
+
+
+def boot(allocator: str) -> bytes:
+    return record(f"BOOT,3,{allocator},65536,84000000,00000702,V11.2.0,1,65520,basepri,none")
+
+
+def table(*rows: str) -> bytes:
+    return HEAD + "".join(f"{row}\n" for row in rows).encode()
+
+
+def test_what_counts_itself_needs_no_table() -> None:
+    probes = witness(parse(boot("tlsf")), table("24,0,10,1,1"))
+    assert probes.source == "records"
+    assert probes.of(0, 7) == 7
+
+
+def test_without_a_search_there_are_no_probes() -> None:
+    probes = witness(parse(boot("o1heap")), table("24,0,10,1,1"))
+    assert (probes.source, probes.of(0, 0)) == ("no search loop", None)
+
+
+def test_a_board_that_cannot_count_leaves_them_unknown() -> None:
+    probes = witness(parse(boot("heap_4")), None)
+    assert (probes.source, probes.of(0, 0)) == ("not counted", None)
+
+
+def test_the_counts_of_a_window_add_up_and_the_first_windows_are_no_operations() -> None:
+    rows = [f"{number},{100 * number},{100 * number + 7},{number},1" for number in range(PULSES_BEFORE + 2)]
+    probes = witness(parse(boot("heap_4")), table(*rows))
+    assert probes.source == "counted by the virtual board"
+    assert probes.windows == {0: Window(PULSES_BEFORE + 1, 7), 1: Window(PULSES_BEFORE + 2, 7)}
+    assert probes.of(2, 0) is None
+
+
+def test_a_line_that_was_being_written_is_not_read() -> None:
+    whole = table("24,0,10,1,1")
+    assert witness(parse(boot("heap_4")), whole + b"25,20,3").windows == {0: Window(2, 10)}
+
+
+@pytest.mark.parametrize("damaged", [b"", b"window\n", HEAD + b"24,0\n", HEAD + b"24,0,x,1,1\n", b"\xff\n"])
+def test_a_damaged_table_is_named(damaged: bytes) -> None:
+    with pytest.raises(CaptureError, match=r"counts\.csv"):
+        witness(parse(boot("heap_4")), damaged)
+
+
+def test_after_a_restart_windows_are_nobodys() -> None:
+    assert witness(parse(boot("heap_4") * 2), table("24,0,10,1,1")).source == "not counted"
+
+
+def counted(widths_off: dict[int, int]) -> Evidence:
+    """A sound run of heap_4 whose windows are 5 cycles wider than the records, but for `widths_off`."""
+    run = SyntheticRun(small_plan())
+    edges = run.edges()
+    uart = run.uart()
+    evidence = decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, uart)
+    rows = []
+    for row in evidence.joined.operations.iter_rows(named=True):
+        seq = row["seq"]
+        width = row["dwt_operation_cycles"] + 5 + widths_off.get(seq, 0)
+        rows.append(f"{seq + PULSES_BEFORE},{1000 * seq},{1000 * seq + width},{seq},0")
+    lines = uart.splitlines(keepends=True)
+    lines[0] = boot("heap_4")
+    report = ToolReport(asked_samples=edges.total_samples)
+    return decode(run.plan, report, edges, b"".join(lines), table(*rows))
+
+
+def test_counts_are_joined_by_number() -> None:
+    evidence = counted({})
+    operations = evidence.joined.operations
+    assert operations["probes"].to_list() == operations["seq"].to_list()
+    assert operations.schema["probes"] == pl.UInt32
+    assert list(inconclusive.miscounted(evidence)) == []
+
+
+def test_a_window_of_another_width_is_another_operations() -> None:
+    (sentence,) = inconclusive.miscounted(counted({1: 1}))
+    assert "2 constants" in sentence

@@ -1,0 +1,1 @@
+"""What a run folder holds: edges, records, tables, run.json, and how each is read and written."""

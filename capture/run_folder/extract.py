@@ -1,0 +1,129 @@
+"""Edges out of a stream of samples, in memory bounded by the edges and not by the samples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from capture.files.errors import CaptureError
+from capture.run_folder.edges import CHANNELS, EdgeList, Levels, Samples, Words
+
+# 2**25 edges are 300 MB. A run of the bench has some 10**5; a floating input gets here within a second.
+MOST_EDGES = 1 << 25
+
+# The comparisons of one block stay within the second-level cache.
+_BLOCK_SAMPLES = 1 << 18
+# With more than one changed word in this many, comparing bytes is faster than looking into the changed words.
+_DENSE_DIVISOR = 8
+
+
+class EdgeExtractor:
+    """Collects the edges of 8-bit samples that arrive in pieces of any size.
+
+    `device_bits[i]` is the bit of a sample that carries channel i; other bits are dropped, and so are the
+    edges that occur only on them. By default channel i is bit i.
+    """
+
+    def __init__(
+        self,
+        samplerate_hz: int,
+        channels: tuple[str, ...] = CHANNELS,
+        device_bits: tuple[int, ...] | None = None,
+        most_edges: int = MOST_EDGES,
+    ) -> None:
+        bits = tuple(range(len(channels))) if device_bits is None else device_bits
+        if len(bits) != len(channels) or len(set(bits)) != len(bits) or not set(bits) <= set(range(8)):
+            raise CaptureError(f"Device bits {bits} do not give each of {channels} a bit of its own.")
+        self._samplerate_hz = samplerate_hz
+        self._channels = channels
+        self._word_of = _word_table(bits)
+        self._most_edges = most_edges
+        self._last_byte = 0
+        self._rows: list[tuple[Samples, Words]] = []
+        self._last_word = 0
+        self.edges = 0
+        self.total_samples = 0
+
+    def feed(self, buffer: bytes | bytearray | memoryview) -> None:
+        """Take the next samples, one byte each. Raises CaptureError once the edges exceed `most_edges`."""
+        samples = np.frombuffer(buffer, np.uint8)
+        for start in range(0, samples.size, _BLOCK_SAMPLES):
+            self._take(samples[start : start + _BLOCK_SAMPLES])
+            self._check_count()
+
+    def finish(self) -> EdgeList:
+        """The edges of everything fed so far."""
+        sample, word = zip(*self._rows, strict=True) if self._rows else ((), ())
+        return EdgeList(
+            np.concatenate((np.empty(0, np.int64), *sample)),
+            np.concatenate((np.empty(0, np.uint8), *word)),
+            self._samplerate_hz,
+            self.total_samples,
+            self._channels,
+        )
+
+    def _take(self, block: Words) -> None:
+        if not self._rows:
+            self._begin(int(block[0]))
+        self._append(changes(self._last_byte, block), block)
+        self._last_byte = int(block[-1])
+        self.total_samples += block.size
+
+    def _begin(self, byte: int) -> None:
+        self._last_byte = byte
+        self._last_word = int(self._word_of[byte])
+        self._rows.append((np.zeros(1, np.int64), np.array([self._last_word], np.uint8)))
+
+    def _check_count(self) -> None:
+        if self.edges > self._most_edges:
+            raise CaptureError(
+                f"More than {self._most_edges} edges within {self.total_samples} samples: "
+                "an input is probably floating; connect or disable it."
+            )
+
+    def _append(self, position: Samples, block: Words) -> None:
+        """Keep those changes of the device's bits that are changes of the channels."""
+        word = self._word_of[block[position]]
+        before = np.concatenate((np.array([self._last_word], np.uint8), word[:-1]))
+        kept = word != before
+        if kept.any():
+            self._last_word = int(word[-1])
+            self.edges += int(np.count_nonzero(kept))
+            self._rows.append((position[kept] + self.total_samples, word[kept]))
+
+
+def changes(previous: int, block: Words) -> Samples:
+    """Positions in `block` (uint8[n], n ≥ 1) of the bytes that differ from the one before them.
+
+    `previous` is the byte before the first. Quiet stretches are compared as 64-bit words, each with the word
+    one byte later: they are equal exactly when nothing changes among these nine bytes.
+    """
+    words = (block.size - 1) // 8
+    earlier = np.frombuffer(block, np.uint64, words)
+    later = np.frombuffer(block[1:], np.uint64, words)
+    changed = np.flatnonzero(earlier != later)
+    if changed.size > words // _DENSE_DIVISOR:
+        inner = np.flatnonzero(block[1:] != block[:-1]) + 1
+    else:
+        inner = np.concatenate((_inside(block, changed), _behind(block, words * 8)))
+    return inner if int(block[0]) == previous else np.concatenate((np.zeros(1, np.int64), inner))
+
+
+def _inside(block: Words, changed: Samples) -> Samples:
+    """The changes among the bytes 8w+1 … 8w+8 of each word w in `changed`."""
+    position = (changed[:, None] * 8 + np.arange(1, 9)).ravel()
+    differs: Levels = block[position] != block[position - 1]
+    return position[differs]
+
+
+def _behind(block: Words, start: int) -> Samples:
+    """The changes after byte `start`, where no whole word is left."""
+    return np.flatnonzero(block[start + 1 :] != block[start:-1]) + start + 1
+
+
+def _word_table(bits: tuple[int, ...]) -> Words:
+    """uint8[256]: the word of our channels for each byte of the device."""
+    byte = np.arange(256, dtype=np.uint8)
+    word = np.zeros_like(byte)
+    for channel, bit in enumerate(bits):
+        word |= (byte >> bit & 1) << channel
+    return word

@@ -1,0 +1,437 @@
+"""run.json: what ran, what came out, and whether it may be believed (docs/SPEC.md, section 5).
+
+Its structure is written down here and nowhere else: what a run writes and what a report reads is one model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from analysis.metrology.quantiles import Number, Summary
+from capture.files.documents import Table, read_json
+from capture.files.errors import RunError
+from capture.run_folder.quantities import KEYS
+
+SCHEMA = 2
+MANIFEST_BYTES_MAX = 16 * 1024 * 1024
+REMEDY = "restore the file or decode the run again (./lab redecode)"
+
+# PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1).
+ACCELERATOR_BITS = 0x700
+
+Verdict = Literal["complete", "truncated", "inconclusive"]
+ProbesSource = Literal["records", "counted by the virtual board", "no search loop", "not counted"]
+Count = Annotated[int, Field(ge=0)]
+
+
+# JSON has lists and objects only: these become what they stand for, their parts as strict as ever.
+Ends = Annotated[tuple[Number, Number], Field(strict=False)]
+Sentences = Annotated[tuple[str, ...], Field(strict=False)]
+
+
+class ToolReport(Table):
+    """What the tools did, apart from the data they brought.
+
+    `asked_samples` were asked of the analyzer. `losses` are sentences on what a tool did not deliver,
+    `oddities` on what it said or did unexpectedly.
+    """
+
+    asked_samples: Count
+    interrupted: bool = False
+    losses: Sentences = ()
+    oddities: Sentences = ()
+
+
+class Stimulus(Table):
+    """As the plan had it, times in ticks of the core clock."""
+
+    mode: str
+    period_ticks: Count
+    control_period_ticks: Count
+    parameter: Count
+
+
+class Firmware(Table):
+    """What was loaded, and what it said of itself at its start; null where it said nothing."""
+
+    elf_sha256: str
+    kernel: str | None
+    heap_bytes: Count | None
+    core_hz: Count | None
+    flash_acr: str | None
+    free_blocks_at_start: Count | None
+    kernel_calls: bool
+
+
+class Counts(Table):
+    """Operations by what became of them."""
+
+    operations: Count
+    allocations: Count
+    frees: Count
+    out_of_memory: Count
+    nothing_to_free: Count
+    refused: Count
+
+
+class Term(Table):
+    """One term of an error budget."""
+
+    ns: Number | None
+    cycles: Number | None
+
+
+class ErrorBudget(Table):
+    """A value is true to plus or minus `total`; `overhead` is the part of it that is the bench's own."""
+
+    resolution: Term
+    clock: Term
+    skew: Term
+    total: Term
+    overhead: Term
+
+
+class Intervals(Table):
+    """The interval of each percentile; `independence_p` is small where the samples hang together."""
+
+    median: Ends | None = None
+    p90: Ends | None = None
+    p99: Ends | None = None
+    p99_9: Ends | None = None
+    p99_99: Ends | None = None
+    independence_p: Number | None = None
+
+    @property
+    def known(self) -> dict[str, tuple[Number, Number]]:
+        """Those that there are, by percentile."""
+        every = {name: getattr(self, name) for name in Intervals.model_fields if name != "independence_p"}
+        return {name: ends for name, ends in every.items() if ends is not None}
+
+
+class IntervalsOfEach(Table):
+    """`refused` is the sentence why there are none."""
+
+    confidence: Number
+    refused: str | None
+    of: dict[str, Intervals]
+
+
+class Maximum(Table):
+    """The first of the greatest samples, and how many are as great.
+
+    The operation's fields are null where a stimulus fell outside of all; those of the stimulus are there
+    for an interrupt only.
+    """
+
+    value: Number
+    times: Count
+    seq: Count | None
+    kind: str | None
+    size: Count | None
+    label: str | None
+    depth: Count | None
+    trial: Count | None
+    probes: Count | None
+    live: Count | None
+    bytes_in_use: Count | None
+    start_sample: int | None
+    sample: int | None = None
+    hit: str | None = None
+    tick: bool | None = None
+    task_tick: bool | None = None
+    tick_phase_cycles: Number | None = None
+    into_operation_samples: int | None = None
+
+
+class Curve(Table):
+    """One label of a sweep."""
+
+    label: str | None
+    depth: Count | None
+    n: Count
+    disturbed: Count
+    latency_max_ns: Number | None
+    undisturbed_max_ns: Number | None
+    critical_ns: Number | None
+    entry_ns: Number | None
+    seq: Count | None
+    within_budget: bool | None
+
+
+class Sweep(Table):
+    """Latency against phase, curve by curve."""
+
+    lead_ns: Number | None
+    allowed_ns: Number | None
+    curves: list[Curve]
+
+
+class Baseline(Table):
+    """What a quantity shows with nothing to measure: the median of `n`."""
+
+    value: Number
+    n: Count
+
+
+class SectionBound(BaseModel):
+    """The most that a critical section can take without interrupts, from the machine code."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+
+    instructions: Count | None
+    cycles: Count | None
+    region_decided: bool
+    why_not: str | None
+
+
+class Bound(Table):
+    """A bound beside the longest section that was seen."""
+
+    instructions: Count | None
+    cycles: Count | None
+    ns: Number | None
+    region_decided: bool
+    why_not: str | None
+    observed_cycles: Count | None
+    ratio: Number | None
+
+
+class Skew(Table):
+    """How far a channel lies behind the reference, in samples."""
+
+    mean: Number
+    least: Number
+    most: Number
+
+
+class Calibration(Table):
+    """What the markers cost, and how steadily."""
+
+    critical_wire_minus_dwt_cycles: int | None
+    operation_wire_minus_dwt_cycles: int | None
+    empty_critical_cycles: int | None
+    empty_operation_cycles: int | None
+    critical_worst_residual_cycles: Number | None
+    operation_worst_residual_cycles: Number | None
+    critical_drift_cycles: Number | None
+    operation_drift_cycles: Number | None
+    pulses: Count
+    counter_read_cycles: int | None
+    pin_raise_cycles: int | None
+    skew_samples: dict[str, Skew | None]
+
+
+class Clock(Table):
+    """The analyzer's clock against the core's timers and against DWT."""
+
+    samples_per_cycle_nominal: Number
+    ratio: Number | None
+    ratio_uncertainty: Number | None
+    residual_max_samples: Number | None
+    ratio_start: Number | None
+    ratio_end: Number | None
+    ratio_by_dwt: Number | None
+    ratio_by_dwt_uncertainty: Number | None
+    residual_by_dwt_max_samples: Number | None
+    start_edges: Count
+    end_edges: Count
+
+
+class Tick(Table):
+    """The kernel's tick, and how many answers it may have delayed."""
+
+    period_cycles: Count
+    handler_cycles: Count
+    interrupts_touched: Count
+    controls_touched: Count
+    task_wakes_touched: Count
+
+
+class Agreement(Table):
+    """Wire minus DWT, in core cycles, over `n` critical sections."""
+
+    n: Count
+    wire_minus_dwt_cycles_max_abs: Number | None
+    tolerance_cycles: Number
+    resolution_cycles: Number
+    clock_cycles: Number
+
+
+class Interrupts(Table):
+    """Stimuli and answers, of the wire and of the firmware."""
+
+    stimuli: Count
+    answered: Count
+    missed: Count
+    isr_entries: Count | None
+    task_wakes: Count | None
+    control_stimuli: Count
+    control_entries: Count | None
+    preempted_operations: Count | None
+
+
+class Serial(Table):
+    """What came of the records."""
+
+    bytes: Count
+    records: Count
+    checksum_failures: Count
+    sequence_gaps: Count
+    end_record: bool
+
+
+class Loaded(BaseModel):
+    """The firmware as the bench knew it."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+
+    elf_sha256: str
+
+
+class Manifest(Table):
+    """The whole of run.json. In the file the statistics stand at the top, each under its quantity's key."""
+
+    schema_: Annotated[Literal[2], Field(alias="schema")]
+    scenario: str
+    parameters: dict[str, int | str]
+    ramp: bool
+    allocator: str
+    board: str
+    analyzer: str
+    samplerate_hz: Annotated[int, Field(gt=0)]
+    total_samples: Count
+    verdict: Verdict
+    reasons: list[str]
+    seed: int | None
+    stimulus: Stimulus
+    firmware: Firmware
+    records: str
+    locking: str | None
+    knobs: dict[str, str]
+    turned_knobs: dict[str, str]
+    image_crc32: str
+    counts: Counts
+    probes_source: ProbesSource
+    statistics: dict[str, Summary]
+    error_budget: dict[str, ErrorBudget]
+    calibration: Calibration
+    clock: Clock
+    tick: Tick | None
+    agreement: Agreement
+    intervals: IntervalsOfEach
+    maxima: dict[str, Maximum | None]
+    sweep: Sweep | None
+    baselines: dict[str, Baseline | None]
+    bounds: dict[str, Bound]
+    interrupts: Interrupts
+    serial: Serial
+    tools: dict[str, str]
+    tool_report: ToolReport
+    warnings: list[str]
+
+    @property
+    def complete(self) -> bool:
+        """Whether its numbers may be believed."""
+        return self.verdict == "complete"
+
+    @property
+    def resolution_ns(self) -> float:
+        """One sample: a width or latency on the wire is known to plus or minus this."""
+        return 1e9 / self.samplerate_hz
+
+    @property
+    def accelerated(self) -> bool:
+        """False if FLASH_ACR says that prefetch and both caches were off."""
+        acr = self.firmware.flash_acr
+        known = acr is not None and re.fullmatch(r"[0-9A-Fa-f]{1,8}", acr)
+        return not known or bool(int(str(acr), 16) & ACCELERATOR_BITS)
+
+    @property
+    def configuration(self) -> str:
+        """The allocator and what of its build is not as usual: lock, knobs, flash accelerator (ART)."""
+        words = [self.allocator]
+        words += [self.locking] if self.locking not in (None, "basepri") else []
+        words += [f"{name}={value}" for name, value in self.turned_knobs.items()]
+        words += [] if self.accelerated else ["ART off"]
+        return ", ".join(words)
+
+    @property
+    def swept(self) -> bool:
+        """Whether each measured operation had one stimulus, at an offset of its own."""
+        return self.stimulus.mode == "sweep"
+
+    @property
+    def sweep_bounds(self) -> tuple[tuple[str, float], ...]:
+        """Of each curve its label, and critical section plus entry in ns; none where not known."""
+        return tuple(
+            (str(curve.label), float(curve.critical_ns) + curve.entry_ns)
+            for curve in (self.sweep.curves if self.sweep else ())
+            if curve.critical_ns is not None and curve.entry_ns is not None
+        )
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Manifest:
+        """From what a run found, as plain values. Raises ValidationError where it is no run.json."""
+        return cls.model_validate_json(json.dumps(values))
+
+    def as_json(self) -> dict[str, Any]:
+        """The content of the file, in the order of the file."""
+        content = self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        return {
+            key: value
+            for name, found in content.items()
+            for key, value in (found.items() if name == "statistics" else ((name, found),))
+        }
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lift_statistics(cls, values: Any) -> Any:
+        """Gathers the statistics, which stand at the top of the file."""
+        if not isinstance(values, Mapping) or "statistics" in values:
+            return values
+        rest = {key: value for key, value in values.items() if key not in KEYS}
+        return {**rest, "statistics": {key: values.get(key) for key in KEYS}}
+
+
+class Origin(BaseModel):
+    """What only the bench knew of a run and its observation does not tell: all that decoding it again
+    takes from run.json, of this version's schema or the one before.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
+
+    schema_: Annotated[Literal[1, 2], Field(alias="schema")]
+    allocator: str
+    board: str
+    analyzer: str
+    parameters: dict[str, int | str]
+    seed: int | None
+    firmware: Loaded
+    tools: dict[str, str]
+    tool_report: ToolReport
+    bounds: dict[str, SectionBound] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_schema_1(cls, values: Any) -> Any:
+        """Schema 1 had the number of asked samples at the top."""
+        if not isinstance(values, Mapping) or not isinstance(values.get("tool_report"), Mapping):
+            return values
+        report = {"asked_samples": values.get("asked_samples"), **values["tool_report"]}
+        return {**values, "tool_report": report}
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Reads and checks one run.json. Raises RunError."""
+    return read_json(path, Manifest, RunError, remedy=REMEDY, most_bytes=MANIFEST_BYTES_MAX)
+
+
+def read_origin(path: Path) -> Origin:
+    """Reads what decoding again takes from run.json. Raises RunError."""
+    return read_json(path, Origin, RunError, remedy=REMEDY, most_bytes=MANIFEST_BYTES_MAX)

@@ -1,0 +1,308 @@
+"""The firmware's records: lines of ASCII with a checksum each (docs/SPEC.md, section 4).
+
+Nothing that arrives is dropped in silence: a line that cannot be read is kept with the reason, and the
+bytes after the last newline are kept as the cut line they are.
+"""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Callable
+from dataclasses import dataclass
+from string import hexdigits
+from typing import TypeVar
+
+FORMAT_VERSION = 3
+LINE_LIMIT_BYTES = 128
+
+CRC_INITIAL = 0xFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Boot:
+    """First record of a run: what was built and what the heap looked like before it."""
+
+    version: int
+    allocator: str
+    heap_bytes: int
+    core_hz: int
+    flash_acr: int
+    kernel: str
+    free_blocks: int
+    free_bytes: int
+    locking: str
+    knobs: str
+
+    @property
+    def knob_values(self) -> dict[str, str]:
+        """The knobs of the allocator's build, by name; the record has them as NAME=VALUE/NAME=VALUE."""
+        words = (word.partition("=") for word in self.knobs.split("/"))
+        return {name: value for name, separator, value in words if separator}
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """DWT and TIM5 over the same interval: the evidence that the cycle counter counts."""
+
+    dwt_cycles: int
+    timer_ticks: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRecord:
+    """The image that the firmware found in its flash."""
+
+    scenario: str
+    operations: int
+    body_crc32: int
+    stimulus_mode: int
+    stimulus_period_ticks: int
+    control_period_ticks: int
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationRecord:
+    """One empty marked section on `channel` (CRIT or OP), as DWT saw it: length, and CYCCNT at its begin."""
+
+    channel: str
+    index: int
+    dwt_cycles: int
+    begin_cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class CostRecord:
+    """What an instrument costs, least and most of several times: READ of CYCCNT, or raising a PIN with a
+    READ.
+    """
+
+    instrument: str
+    least_cycles: int
+    most_cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class TickRecord:
+    """The kernel's tick: it is due `countdown_cycles` after CYCCNT was `at_cycles`, and every
+    `period_cycles`; its handler keeps the processor for `handler_cycles`.
+    """
+
+    at_cycles: int
+    countdown_cycles: int
+    period_cycles: int
+    handler_cycles: int
+
+
+@dataclass(frozen=True, slots=True)
+class MarkRecord:
+    """A mark of the image: the operations after it belong to this label."""
+
+    label: int
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRecord:
+    """One heap operation as the firmware witnessed it; cycles are differences of DWT_CYCCNT."""
+
+    seq: int
+    kind: str
+    size: int
+    critical_cycles: int
+    operation_cycles: int
+    probes: int
+    live: int
+    bytes_in_use: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatRecord:
+    """Counts of the interrupts, kept by their handlers."""
+
+    isr_entries: int
+    task_wakes: int
+    control_entries: int
+    preempted_operations: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeapRecord:
+    """The heap after the last operation."""
+
+    free_bytes: int
+    largest_free_block: int
+    free_blocks: int
+    invariants_hold: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndRecord:
+    """Last record of a run that reached its end."""
+
+    operations: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailRecord:
+    """The firmware stopped by itself: one word and a number."""
+
+    reason: str
+    detail: int
+
+
+Record = (
+    Boot
+    | Proof
+    | PlanRecord
+    | CalibrationRecord
+    | CostRecord
+    | TickRecord
+    | MarkRecord
+    | OperationRecord
+    | StatRecord
+    | HeapRecord
+    | EndRecord
+    | FailRecord
+)
+
+
+def _decimal(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"{text!r} is not a decimal number")
+    return int(text)
+
+
+def _version(text: str) -> int:
+    version = _decimal(text)
+    if version != FORMAT_VERSION:
+        raise ValueError(f"format version {version}, and only {FORMAT_VERSION} is known here")
+    return version
+
+
+def _hexadecimal(text: str) -> int:
+    if len(text) != 8 or not set(text) <= set(hexdigits):
+        raise ValueError(f"{text!r} does not have 8 hexadecimal digits")
+    return int(text, 16)
+
+
+def _text(text: str) -> str:
+    if not text:
+        raise ValueError("an empty word")
+    return text
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"{text!r} is none of {', '.join(words)}")
+        return text
+
+    return read
+
+
+_LOCKING = _one_of("basepri", "primask", "scheduler")
+
+_SHAPES: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], ...]]] = {
+    "BOOT": (
+        Boot,
+        (_version, _text, _decimal, _decimal, _hexadecimal, _text, _decimal, _decimal, _LOCKING, _text),
+    ),
+    "PROOF": (Proof, (_decimal, _decimal)),
+    "PLAN": (PlanRecord, (_text, _decimal, _hexadecimal, _decimal, _decimal, _decimal)),
+    "CAL": (CalibrationRecord, (_one_of("CRIT", "OP"), *(_decimal,) * 3)),
+    "COST": (CostRecord, (_one_of("READ", "PIN"), _decimal, _decimal)),
+    "TICK": (TickRecord, (_decimal,) * 4),
+    "MARK": (MarkRecord, (_decimal,)),
+    "OP": (OperationRecord, (_decimal, _one_of("A", "O", "F", "N", "E", "K"), *(_decimal,) * 6)),
+    "STAT": (StatRecord, (_decimal,) * 4),
+    "HEAP": (HeapRecord, (_decimal,) * 4),
+    "END": (EndRecord, (_decimal,)),
+    "FAIL": (FailRecord, (_text, _decimal)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedLine:
+    """A line that is no record: its number in the log (from 1), its bytes and why it was refused."""
+
+    number: int
+    line: bytes
+    why: str
+
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True)
+class RecordLog:
+    """Every record of a log in its order, and everything in it that is none.
+
+    `preamble` holds the lines before the first BOOT: what a board said before it was reset. They belong
+    to no run and are not counted as failures.
+    """
+
+    records: tuple[Record, ...] = ()
+    damaged: tuple[DamagedLine, ...] = ()
+    preamble: tuple[bytes, ...] = ()
+    cut_line: bytes = b""
+    byte_count: int = 0
+
+    def all(self, kind: type[R]) -> tuple[R, ...]:
+        """The records of one type, in order."""
+        return tuple(record for record in self.records if isinstance(record, kind))
+
+    def first(self, kind: type[R]) -> R | None:
+        """The first record of one type, or None."""
+        return next((record for record in self.records if isinstance(record, kind)), None)
+
+    @property
+    def sequence_gaps(self) -> int:
+        """How many times an operation's number is not that of its predecessor plus one (from 0)."""
+        numbers = [record.seq for record in self.all(OperationRecord)]
+        expected = [0, *(number + 1 for number in numbers[:-1])] if numbers else []
+        return sum(found != due for found, due in zip(numbers, expected, strict=True))
+
+
+def crc16(data: bytes) -> int:
+    """CRC-16/CCITT-FALSE of `data`: polynomial 0x1021, initial value 0xFFFF, not reflected."""
+    return binascii.crc_hqx(data, CRC_INITIAL)
+
+
+def encode(body: str) -> bytes:
+    """The line that carries `body`, e.g. "END,1200" as b"@END,1200*XXXX\\n"."""
+    return b"@%b*%04X\n" % (body.encode("ascii"), crc16(body.encode("ascii")))
+
+
+def parse_line(line: bytes) -> Record:
+    """Reads one line without its newline. Raises ValueError with the reason if it is no record."""
+    if len(line) + 1 > LINE_LIMIT_BYTES:
+        raise ValueError(f"longer than {LINE_LIMIT_BYTES} bytes")
+    body, star, digits = line[1:].rpartition(b"*")
+    if line[:1] != b"@" or not star:
+        raise ValueError("not of the form @…*CRC")
+    if digits != b"%04X" % crc16(body):
+        raise ValueError("wrong checksum")
+    return _read_fields(body.decode("ascii"))
+
+
+def _read_fields(body: str) -> Record:
+    name, *fields = body.split(",")
+    if name not in _SHAPES:
+        raise ValueError(f"unknown record {name!r}")
+    make, readers = _SHAPES[name]
+    if len(fields) != len(readers):
+        raise ValueError(f"{name} has {len(fields)} fields instead of {len(readers)}")
+    return make(*(read(text) for read, text in zip(readers, fields, strict=True)))
+
+
+def parse(log: bytes) -> RecordLog:
+    """Reads a whole log as it came from the serial line; nothing in `log` can make it fail."""
+    *lines, cut_line = log.split(b"\n")
+    first = next((index for index, line in enumerate(lines) if line.startswith(b"@BOOT,")), 0)
+    records: list[Record] = []
+    damaged: list[DamagedLine] = []
+    for number, line in enumerate(lines[first:], first + 1):
+        try:
+            records.append(parse_line(line))
+        except ValueError as error:
+            damaged.append(DamagedLine(number, line, str(error)))
+    return RecordLog(tuple(records), tuple(damaged), tuple(lines[:first]), cut_line, len(log))

@@ -1,0 +1,184 @@
+"""sigrok session files (`.sr`, version 2): a zip of `version`, `metadata` and the samples in numbered chunks.
+
+The format is the one of libsigrok 0.5 (`src/output/srzip.c`, `src/session_file.c`).
+"""
+
+from __future__ import annotations
+
+import configparser
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from capture.files.errors import CaptureError
+from capture.files.whole import write_whole
+from capture.run_folder.edges import EdgeList, Words
+from capture.run_folder.extract import EdgeExtractor
+
+CHUNK_SAMPLES = 16 << 20
+# 2**36 samples are more than ten minutes at 100 MS/s. A zip can state such a size in a few kilobytes.
+MOST_SAMPLES = 1 << 36
+
+_SECTION = "device 1"
+_CAPTURE_FILE = "logic-1"
+_METADATA_MOST_BYTES = 64 << 10
+_READ_BYTES = 1 << 20
+# Fixed, so that equal captures give equal bytes; the earliest that a zip can hold.
+_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
+_UNITS = {"": 1, "k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
+
+
+class _Layout(NamedTuple):
+    samplerate_hz: int
+    channels: tuple[str, ...]
+    device_bits: tuple[int, ...]
+    capture_file: str
+
+
+def write_sr(path: Path, edges: EdgeList) -> None:
+    """Write `edges` as a session file that sigrok-cli and PulseView open.
+
+    The samples are expanded chunk by chunk. The file appears under its name only when it is whole. Raises
+    WriteError when it cannot be written.
+    """
+    write_whole(path, lambda temporary: _write(temporary, edges))
+
+
+def _write(path: Path, edges: EdgeList) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        _add(archive, "version", b"2")
+        _add(archive, "metadata", _metadata(edges).encode())
+        for number, chunk in enumerate(_chunks(edges), 1):
+            _add(archive, f"{_CAPTURE_FILE}-{number}", chunk.data)
+
+
+def read_sr(path: Path) -> EdgeList:
+    """The edges of a session file with at most eight logic channels, read in bounded memory.
+
+    Channels that were disabled when it was recorded are left out. Raises CaptureError for a file that is
+    missing, damaged, or not such a session.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _read(archive)
+    except CaptureError as error:
+        raise CaptureError(f"{path} is not a usable session file: {error}") from None
+    except FileNotFoundError:
+        raise CaptureError(f"{path} does not exist; name a session file (.sr) of sigrok.") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise CaptureError(f"{path} is not a readable zip file ({error}); capture again.") from None
+
+
+def _metadata(edges: EdgeList) -> str:
+    probes = (f"probe{number}={name}" for number, name in enumerate(edges.channels, 1))
+    lines = (
+        f"[{_SECTION}]",
+        f"capturefile={_CAPTURE_FILE}",
+        f"total probes={len(edges.channels)}",
+        f"samplerate={edges.samplerate_hz} Hz",
+        "total analog=0",
+        *probes,
+        "unitsize=1",
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _chunks(edges: EdgeList) -> Iterator[Words]:
+    """The samples, at most CHUNK_SAMPLES at a time; one empty chunk for a capture without samples."""
+    if not edges.total_samples:
+        yield np.empty(0, np.uint8)
+    for start in range(0, edges.total_samples, CHUNK_SAMPLES):
+        end = min(start + CHUNK_SAMPLES, edges.total_samples)
+        first = int(np.searchsorted(edges.sample, start, side="right")) - 1
+        last = int(np.searchsorted(edges.sample, end))
+        borders = np.clip(edges.sample[first:last], start, None)
+        yield np.repeat(edges.word[first:last], np.diff(borders, append=end))
+
+
+def _add(archive: zipfile.ZipFile, name: str, data: bytes | memoryview) -> None:
+    entry = zipfile.ZipInfo(name, _TIMESTAMP)
+    entry.create_system = 3
+    entry.external_attr = 0o644 << 16
+    archive.writestr(entry, data, zipfile.ZIP_DEFLATED, compresslevel=1)
+
+
+def _read(archive: zipfile.ZipFile) -> EdgeList:
+    if _member(archive, "version", 16).strip() != b"2":
+        raise CaptureError("its version is not 2, the only one this version reads.")
+    layout = _layout(_member(archive, "metadata", _METADATA_MOST_BYTES))
+    entries = _chunk_entries(archive, layout.capture_file)
+    extractor = EdgeExtractor(layout.samplerate_hz, layout.channels, layout.device_bits)
+    for entry in entries:
+        with archive.open(entry) as chunk:
+            while data := chunk.read(_READ_BYTES):
+                extractor.feed(data)
+    return extractor.finish()
+
+
+def _member(archive: zipfile.ZipFile, name: str, most_bytes: int) -> bytes:
+    if name not in archive.namelist():
+        raise CaptureError(f"it has no '{name}'.")
+    with archive.open(name) as member:
+        data = member.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise CaptureError(f"its '{name}' is longer than {most_bytes} bytes.")
+    return data
+
+
+def _layout(metadata: bytes) -> _Layout:
+    parser = configparser.ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
+    try:
+        parser.read_string(metadata.decode())
+        device = parser[_SECTION]
+        unit_bytes, total = int(device["unitsize"]), int(device["total probes"])
+        samplerate_hz = _samplerate_hz(device["samplerate"])
+        capture_file = device["capturefile"]
+    except KeyError as error:
+        raise CaptureError(f"its metadata has no {error}.") from None
+    except (configparser.Error, ValueError) as error:
+        raise CaptureError(f"its metadata cannot be understood ({str(error).splitlines()[0]}).") from None
+    if unit_bytes != 1 or not 1 <= total <= 8:
+        raise CaptureError(
+            f"it has {total} channels in {unit_bytes} bytes per sample; at most 8 in 1 are read."
+        )
+    bits = tuple(bit for bit in range(8) if f"probe{bit + 1}" in device)
+    return _Layout(samplerate_hz, tuple(device[f"probe{bit + 1}"] for bit in bits), bits, capture_file)
+
+
+def _samplerate_hz(text: str) -> int:
+    """libsigrok writes `84 MHz` or `1.5 kHz` and reads plain numbers too."""
+    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kMG]?)(?:Hz)?", text)
+    if not found:
+        raise ValueError(f"samplerate {text[:40]!r}")
+    rate_hz = Decimal(found[1]) * _UNITS[found[2]]
+    if rate_hz != int(rate_hz):
+        raise ValueError(f"samplerate {text[:40]!r} is not a whole number of hertz")
+    return int(rate_hz)
+
+
+def _chunk_entries(archive: zipfile.ZipFile, capture_file: str) -> list[zipfile.ZipInfo]:
+    """The chunks in the order of their numbers. Older sessions have one chunk, without a number."""
+    names = [entry.filename for entry in archive.infolist()]
+    if len(set(names)) != len(names):
+        raise CaptureError("two of its members have the same name.")
+    present = dict(zip(names, archive.infolist(), strict=True))
+    if capture_file in present:
+        chunks = [capture_file]
+    else:
+        numbered = re.compile(re.escape(capture_file) + "-[1-9][0-9]*")
+        count = sum(1 for name in names if numbered.fullmatch(name))
+        chunks = [f"{capture_file}-{number}" for number in range(1, max(count, 1) + 1)]
+    missing = [name for name in chunks if name not in present]
+    if missing:
+        raise CaptureError(f"its chunk '{missing[0]}' is missing, so that samples would be lost.")
+    entries = [present[name] for name in chunks]
+    samples = sum(entry.file_size for entry in entries)
+    if samples > MOST_SAMPLES:
+        raise CaptureError(f"it states {samples} samples, more than the {MOST_SAMPLES} that are read.")
+    return entries

@@ -1,0 +1,138 @@
+"""The Parquet tables of a run folder: their columns, and reading them guardedly (docs/SPEC.md, section 5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.exceptions import PanicException, PolarsError
+
+from capture.files.errors import RunError, first_line
+
+# A whole day of stimuli every 60 us is 1.4 billion; a table to be drawn is far smaller. The limit
+# keeps a forged row count from filling the memory before its first column has been looked at.
+ROWS_MAX = 50_000_000
+
+METADATA_KEY = "tailscope"
+
+OPERATIONS = pl.Schema(
+    {
+        "seq": pl.UInt32,
+        "kind": pl.String,
+        "size": pl.UInt32,
+        "measured": pl.Boolean,
+        "probes": pl.UInt32,
+        "dwt_cycles": pl.UInt32,
+        "dwt_operation_cycles": pl.UInt32,
+        "wire_critical_ns": pl.Float64,
+        "wire_operation_ns": pl.Float64,
+        "wire_critical_samples": pl.Int64,
+        "wire_operation_samples": pl.Int64,
+        "start_sample": pl.Int64,
+        "disagreement_cycles": pl.Float64,
+        "control_hits": pl.UInt32,
+        "isr_hits": pl.UInt32,
+        "live": pl.UInt32,
+        "bytes_in_use": pl.UInt32,
+        "label": pl.String,
+        "trial": pl.UInt32,
+        "depth": pl.UInt32,
+        "trials_minimum_cycles": pl.UInt32,
+    }
+)
+
+INTERRUPTS = pl.Schema(
+    {
+        "control": pl.Boolean,
+        "sample": pl.Int64,
+        "time_ns": pl.Float64,
+        "isr_latency_ns": pl.Float64,
+        "task_latency_ns": pl.Float64,
+        "operation_seq": pl.UInt32,
+        "hit": pl.String,
+        "missed": pl.Boolean,
+        "tick_phase_cycles": pl.Float64,
+        "tick": pl.Boolean,
+        "task_tick": pl.Boolean,
+    }
+)
+
+# What the scenario knew of each operation and the image does not carry.
+PLAN = pl.Schema(
+    {
+        "seq": pl.UInt32,
+        "measured": pl.Boolean,
+        "label": pl.String,
+        "trial": pl.UInt32,
+        "depth": pl.UInt32,
+    }
+)
+
+OPERATION_KINDS = ("A", "O", "F", "N", "E", "K")
+HITS = ("critical", "operation", "none")
+
+
+def read_operations(path: Path) -> pl.DataFrame:
+    """One row per operation, in the order of `seq`. Raises RunError."""
+    table = read_table(path, OPERATIONS)
+    _require(path, table["seq"].is_sorted() and table["seq"].is_unique().all(), "seq does not count upwards")
+    _require(path, table["kind"].is_in(OPERATION_KINDS).all(), f"kind has values outside {OPERATION_KINDS}")
+    return table
+
+
+def read_interrupts(path: Path) -> pl.DataFrame:
+    """One row per stimulus of either class. Raises RunError."""
+    table = read_table(path, INTERRUPTS)
+    _require(path, table["hit"].is_in(HITS).all(), f"hit has values outside {HITS}")
+    return table
+
+
+def read_table(path: Path, columns: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
+    """The `columns` of a Parquet file, each of its type. Raises RunError."""
+    try:
+        frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        schema = frame.collect_schema()
+        for name, dtype in columns.items():
+            if schema.get(name) != dtype:
+                raise _damaged(path, f"column {name} is {schema.get(name, 'missing')}, not {dtype}")
+        rows = frame.select(pl.len()).collect().item()
+        _require(path, rows <= ROWS_MAX, f"{rows} rows are more than the {ROWS_MAX} that can be read")
+        return frame.select(list(columns)).collect()
+    except FileNotFoundError:
+        raise RunError(f"{path}: is missing; restore it or run the scenario again.") from None
+    except (PolarsError, PanicException, OSError) as error:
+        raise _damaged(path, f"it cannot be read as Parquet ({first_line(error)[:200]})") from None
+
+
+def read_metadata(path: Path) -> dict[str, Any]:
+    """The JSON object under the metadata key `tailscope`. Raises RunError."""
+    try:
+        value = json.loads(pl.read_parquet_metadata(path).get(METADATA_KEY, ""))
+    except (PolarsError, PanicException, OSError, ValueError, RecursionError):
+        raise _damaged(path, f"its metadata key {METADATA_KEY} is missing or no JSON") from None
+    if not isinstance(value, dict):
+        raise _damaged(path, f"its metadata key {METADATA_KEY} holds no JSON object")
+    return value
+
+
+def write_table(path: Path, table: pl.DataFrame, metadata: Mapping[str, Any] | None = None) -> None:
+    """Writes Parquet whose bytes depend on the table and the metadata alone."""
+    text = json.dumps(metadata, separators=(",", ":")) if metadata is not None else None
+    table.write_parquet(
+        path,
+        compression="zstd",
+        compression_level=3,
+        metadata=None if text is None else {METADATA_KEY: text},
+    )
+
+
+def _require(path: Path, holds: bool, complaint: str) -> None:
+    if not holds:
+        raise _damaged(path, complaint)
+
+
+def _damaged(path: Path, complaint: str) -> RunError:
+    return RunError(f"{path}: {complaint}; restore the file or decode the run again.")

@@ -1,0 +1,134 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capture.files.errors import CaptureError
+from capture.run_folder.edges import CHANNELS, EdgeList, read_parquet
+
+
+def edge_list(rows: list[tuple[int, int]], total: int, samplerate_hz: int = 84_000_000) -> EdgeList:
+    sample, word = zip(*rows, strict=True) if rows else ((), ())
+    return EdgeList(np.array(sample, np.int64), np.array(word, np.uint8), samplerate_hz, total)
+
+
+@st.composite
+def edge_lists(draw: st.DrawFn) -> EdgeList:
+    gaps = draw(st.lists(st.integers(1, 2**40), max_size=30))
+    words = [draw(st.integers(0, 255))]
+    for _ in gaps:
+        words.append(words[-1] ^ draw(st.integers(1, 255)))
+    sample = [0, *np.cumsum(gaps).tolist()]
+    return edge_list(list(zip(sample, words, strict=True)), sample[-1] + draw(st.integers(1, 10**9)))
+
+
+def test_the_initial_level_is_not_a_transition() -> None:
+    edges = edge_list([(0, 0b01), (5, 0b10), (9, 0b11), (12, 0b00)], 20)
+    assert edges.initial_level("CRIT") and not edges.initial_level("OP")
+    crit, op = edges.transitions("CRIT"), edges.transitions("OP")
+    assert (crit.sample.tolist(), crit.level.tolist()) == ([5, 9, 12], [False, True, False])
+    assert (op.sample.tolist(), op.level.tolist()) == ([5, 12], [True, False])
+
+
+def test_a_capture_without_samples_has_no_edges_and_low_levels() -> None:
+    edges = edge_list([], 0)
+    assert edges.transitions("SYNC").sample.size == 0
+    assert not edges.initial_level("SYNC")
+
+
+@pytest.mark.parametrize(
+    ("rows", "total", "sentence"),
+    [
+        ([(1, 0)], 10, "not sample 0"),
+        ([(0, 0), (5, 1), (5, 0)], 10, "strictly increase"),
+        ([(0, 0), (5, 1), (4, 0)], 10, "strictly increase"),
+        ([(0, 0), (10, 1)], 10, "past the total"),
+        ([(0, 0), (3, 1), (4, 1)], 10, "same word"),
+        ([], 10, "no row"),
+        ([(0, 0)], -1, "impossible"),
+    ],
+)
+def test_what_is_not_a_capture_is_refused(rows: list[tuple[int, int]], total: int, sentence: str) -> None:
+    with pytest.raises(CaptureError, match=sentence):
+        edge_list(rows, total)
+
+
+def test_words_samplerate_and_names_are_checked() -> None:
+    zero, low = np.zeros(1, np.int64), np.zeros(1, np.uint8)
+    number: Any = np.array
+    with pytest.raises(CaptureError, match="does not fit"):
+        EdgeList(zero, number([256]), 1, 1)
+    with pytest.raises(CaptureError, match="whole numbers"):
+        EdgeList(zero, number([0.5]), 1, 1)
+    with pytest.raises(CaptureError, match="samplerate of 0"):
+        EdgeList(zero, low, 0, 1)
+    with pytest.raises(CaptureError, match="different names"):
+        EdgeList(zero, low, 1, 1, ("CRIT", "CRIT"))
+    with pytest.raises(CaptureError, match="above its 2 channels"):
+        EdgeList(zero, number([4]), 1, 1, ("CRIT", "OP"))
+    with pytest.raises(CaptureError, match="no channel TASK"):
+        EdgeList(zero, low, 1, 1, ("CRIT", "OP")).transitions("TASK")
+
+
+@given(edge_lists())
+def test_parquet_is_exact_and_repeatable(tmp_path_factory: pytest.TempPathFactory, edges: EdgeList) -> None:
+    folder = tmp_path_factory.mktemp("parquet")
+    edges.write_parquet(folder / "a")
+    read_parquet(folder / "a").write_parquet(folder / "b")
+    assert read_parquet(folder / "b") == edges
+    assert (folder / "a").read_bytes() == (folder / "b").read_bytes()
+
+
+def test_parquet_has_the_columns_and_metadata_of_the_specification(tmp_path: Path) -> None:
+    edge_list([(0, 0), (7, 128)], 9).write_parquet(tmp_path / "edges.parquet")
+    frame = pl.read_parquet(tmp_path / "edges.parquet")
+    assert frame.schema == {"sample": pl.Int64, "word": pl.UInt8}
+    assert frame.rows() == [(0, 0), (7, 128)]
+    assert json.loads(pl.read_parquet_metadata(tmp_path / "edges.parquet")["tailscope"]) == {
+        "schema": 1,
+        "samplerate_hz": 84_000_000,
+        "total_samples": 9,
+        "channels": list(CHANNELS),
+    }
+
+
+GOOD = {"schema": 1, "samplerate_hz": 1, "total_samples": 5, "channels": ["CRIT"]}
+
+
+@pytest.mark.parametrize(
+    ("columns", "description", "sentence"),
+    [
+        ({"sample": [0], "word": [0]}, None, "no key"),
+        ({"sample": [0], "word": [0]}, "{", "not JSON"),
+        ({"sample": [0], "word": [0]}, json.dumps(GOOD | {"schema": 2}), "schema is not 1"),
+        ({"sample": [0], "word": [0]}, json.dumps(GOOD | {"total_samples": 5.0}), "not a whole number"),
+        ({"sample": [0], "word": [0]}, json.dumps(GOOD | {"channels": "CRIT"}), "list of names"),
+        ({"sample": [0], "word": [2]}, json.dumps(GOOD), "above its 1 channels"),
+        ({"sample": [0, None], "word": [0, 1]}, json.dumps(GOOD), "nulls"),
+        ({"sample": [0]}, json.dumps(GOOD), "columns"),
+    ],
+)
+def test_a_wrong_file_is_one_sentence(
+    tmp_path: Path, columns: dict[str, list[int]], description: str | None, sentence: str
+) -> None:
+    path = tmp_path / "edges.parquet"
+    types = {"sample": pl.Int64, "word": pl.UInt8}
+    frame = pl.DataFrame(columns, schema={name: types[name] for name in columns})
+    frame.write_parquet(path, metadata={"tailscope": description} if description is not None else {})
+    with pytest.raises(CaptureError, match=sentence):
+        read_parquet(path)
+
+
+def test_a_damaged_or_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "edges.parquet"
+    with pytest.raises(CaptureError, match="does not exist"):
+        read_parquet(path)
+    edge_list([(0, 0), (7, 128)], 9).write_parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(CaptureError, match="capture again"):
+        read_parquet(path)

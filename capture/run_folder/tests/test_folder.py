@@ -1,0 +1,76 @@
+import errno
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from capture.files.errors import CaptureError
+from capture.files.whole import WriteError
+from capture.run_folder.folder import RunFolder
+
+TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+
+
+def create(runs: Path) -> RunFolder:
+    return RunFolder.create(runs, TIME, "mem_frag", "tlsf", "virtual")
+
+
+def test_names_are_time_scenario_allocator_board_and_a_number_when_taken(tmp_path: Path) -> None:
+    names = [create(tmp_path / "runs").path.name for _ in range(3)]
+    first = "20260203T040506Z-mem_frag-tlsf-virtual"
+    assert names == [first, f"{first}-2", f"{first}-3"]
+
+
+def test_a_file_is_whole_or_absent(tmp_path: Path) -> None:
+    folder = create(tmp_path)
+
+    def writer(path: Path) -> None:
+        path.write_bytes(b"half of it")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    folder.write_bytes("uart.log", b"whole")
+    with pytest.raises(WriteError, match=r"edges.parquet cannot be written.*disk is full.*kept"):
+        folder.write("edges.parquet", writer)
+    assert [path.name for path in folder.path.iterdir()] == ["uart.log"]
+
+
+def test_a_failed_rewrite_leaves_the_old_file(tmp_path: Path) -> None:
+    folder = create(tmp_path)
+    folder.write_bytes("run.json", b"old")
+
+    def writer(path: Path) -> None:
+        path.write_bytes(b"new")
+        raise pl.exceptions.ComputeError("No space left on device")
+
+    with pytest.raises(WriteError, match="No space left"):
+        folder.write("run.json", writer)
+    assert (folder.path / "run.json").read_bytes() == b"old"
+
+
+def test_the_name_appears_only_when_the_content_is_there(tmp_path: Path) -> None:
+    folder = create(tmp_path)
+    seen: list[bool] = []
+
+    def writer(path: Path) -> None:
+        path.write_bytes(b"content")
+        seen.append((folder.path / "uart.log").exists())
+
+    folder.write("uart.log", writer)
+    assert seen == [False]
+    assert (folder.path / "uart.log").read_bytes() == b"content"
+
+
+def test_json_is_strict(tmp_path: Path) -> None:
+    folder = create(tmp_path)
+    folder.write_json("run.json", {"µ": None})
+    assert json.loads((folder.path / "run.json").read_text(encoding="utf-8")) == {"µ": None}
+    with pytest.raises(ValueError, match="JSON"):
+        folder.write_json("run.json", {"x": float("nan")})
+
+
+def test_a_place_that_cannot_hold_runs_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CaptureError, match="No run folder can be created in"):
+        create(tmp_path / "file")

@@ -1,0 +1,119 @@
+import binascii
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capture.run_folder import records
+from capture.tests.synthetic import record
+
+
+def test_crc_has_the_published_check_value() -> None:
+    assert records.crc16(b"123456789") == 0x29B1
+
+
+@given(st.binary(max_size=200))
+def test_crc_agrees_with_the_standard_library(data: bytes) -> None:
+    assert records.crc16(data) == binascii.crc_hqx(data, 0xFFFF)
+
+
+def test_every_type_is_read() -> None:
+    bodies = [
+        "BOOT,3,tlsf,65536,84000000,00000702,V11.2.0,1,65520,scheduler,TLSF_OCTAVES=14/TLSF_SLOTS=16",
+        "PROOF,84010,84002",
+        "PLAN,mem_frag,2304,0BADF00D,1,5003,7919",
+        "CAL,CRIT,0,7,4294967295",
+        "COST,PIN,8,9",
+        "TICK,17,4,84000,132",
+        "MARK,12",
+        "OP,7,O,120,480,533,9,3,256",
+        "STAT,1,2,3,4",
+        "HEAP,65520,65000,2,1",
+        "END,1",
+        "FAIL,dwt,0",
+    ]
+    log = records.parse(b"".join(map(record, bodies)))
+    assert log.records == (
+        records.Boot(
+            3,
+            "tlsf",
+            65536,
+            84_000_000,
+            0x702,
+            "V11.2.0",
+            1,
+            65520,
+            "scheduler",
+            "TLSF_OCTAVES=14/TLSF_SLOTS=16",
+        ),
+        records.Proof(84010, 84002),
+        records.PlanRecord("mem_frag", 2304, 0x0BADF00D, 1, 5003, 7919),
+        records.CalibrationRecord("CRIT", 0, 7, 4294967295),
+        records.CostRecord("PIN", 8, 9),
+        records.TickRecord(17, 4, 84000, 132),
+        records.MarkRecord(12),
+        records.OperationRecord(7, "O", 120, 480, 533, 9, 3, 256),
+        records.StatRecord(1, 2, 3, 4),
+        records.HeapRecord(65520, 65000, 2, 1),
+        records.EndRecord(1),
+        records.FailRecord("dwt", 0),
+    )
+    assert not log.damaged
+    assert log.byte_count == sum(map(len, map(record, bodies)))
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"@END,1*0000", "checksum"),
+        (record("END,1").strip().lower(), "checksum"),
+        (record("END")[:-1], "fields"),
+        (record("END,-1")[:-1], "decimal"),
+        (record("WHAT,1")[:-1], "unknown"),
+        (record("OP,0,X,1,2,3,4,5,6")[:-1], "none of"),
+        (record("PLAN,a,1,123,1,1,1")[:-1], "8 hexadecimal"),
+        (record("PLAN,a,1,0x1234_5,1,1,1")[:-1], "hexadecimal"),
+        (b"noise", "form"),
+        (b"", "form"),
+        (record("BOOT,2,a,1,1,00000000,k,1,1,basepri,none")[:-1], "format version 2"),
+        (record("BOOT,3,a,1,1,00000000,k,1,1")[:-1], "8 fields instead of 10"),
+        (record("BOOT,3,a,1,1,00000000,k,1,1,mutex,none")[:-1], "none of"),
+        (record("FAIL," + "x" * 130 + ",1")[:-1], "128"),
+        (b"@\xff\xfe*%04X" % binascii.crc_hqx(b"\xff\xfe", 0xFFFF), "codec"),
+    ],
+)
+def test_a_damaged_line_is_kept_with_its_reason(line: bytes, why: str) -> None:
+    log = records.parse(record("BOOT,3,a,1,1,00000000,k,1,1,basepri,none") + line + b"\n" + record("END,0"))
+    (damaged,) = log.damaged
+    assert (damaged.number, damaged.line) == (2, line)
+    assert why in damaged.why
+    assert log.first(records.EndRecord) == records.EndRecord(0)
+
+
+def test_the_cut_last_line_is_kept() -> None:
+    log = records.parse(record("END,0") + b"@OP,12,A,4")
+    assert log.cut_line == b"@OP,12,A,4"
+    assert not log.damaged
+
+
+def test_what_came_before_the_boot_belongs_to_no_run() -> None:
+    log = records.parse(
+        b"\xff\xf0junk\n" + record("OP,3,A,1,1,1,1,1,1") + record("BOOT,3,a,1,1,00000000,k,1,1,basepri,none")
+    )
+    assert len(log.preamble) == 2
+    assert not log.damaged
+    assert not log.all(records.OperationRecord)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "gaps"), [([], 0), ([0, 1, 2], 0), ([1, 2], 1), ([0, 2, 3, 7], 2), ([0, 1, 1], 1)]
+)
+def test_gaps_are_counted(numbers: list[int], gaps: int) -> None:
+    log = records.parse(b"".join(record(f"OP,{number},A,1,1,1,1,1,1") for number in numbers))
+    assert log.sequence_gaps == gaps
+
+
+@given(st.binary(max_size=400))
+def test_no_bytes_can_make_it_fail(data: bytes) -> None:
+    log = records.parse(data)
+    assert len(log.records) + len(log.damaged) + len(log.preamble) == data.count(b"\n")

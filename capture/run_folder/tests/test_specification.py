@@ -1,0 +1,38 @@
+"""docs/SPEC.md, section 5, against the schemas and the model that write and read a run folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import polars as pl
+import pytest
+
+from capture.run_folder.manifest import Manifest
+from capture.run_folder.quantities import KEYS
+from capture.run_folder.tables import INTERRUPTS, OPERATIONS
+
+SECTION = (
+    (Path(__file__).parents[3] / "docs" / "SPEC.md")
+    .read_text(encoding="utf-8")
+    .split("\n## 5. Run folder\n")[1]
+    .split("\n## 6.")[0]
+)
+
+
+@pytest.mark.parametrize(("name", "schema"), [("operations", OPERATIONS), ("interrupts", INTERRUPTS)])
+def test_the_columns_of_a_table_are_those_of_the_page(name: str, schema: pl.Schema) -> None:
+    page = SECTION.split(f"**`{name}.parquet`**:\n")[1].split("\n\n")[1]
+    rows = [line.split("|")[1:3] for line in page.splitlines()[2:]]
+    told = {column: kind.strip() for names, kind in rows for column in re.findall(r"`(\w+)`", names)}
+    assert told == {column: str(dtype) for column, dtype in schema.items()}
+
+
+def test_the_keys_of_run_json_are_those_of_the_page() -> None:
+    page = SECTION.split("**`run.json`**")[1].split("\n\n**Percentiles.**")[0]
+    fields = {field.alias or name for name, field in Manifest.model_fields.items()} - {"statistics"}
+    told = set(re.findall(r"\b[a-z][a-z0-9_]+\b", page))
+    assert {*fields, *KEYS} <= told
+    assert get_args(Manifest.model_fields["schema_"].annotation) == (2,)
+    assert "schema 2." in page

@@ -1,0 +1,210 @@
+"""run.json: what ran, what came out, and whether it may be believed (docs/SPEC.md, section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from analysis.metrology.quantiles import summarise
+from capture.joining.evidence import Evidence
+from capture.joining.sweep import curves
+from capture.reading.wire import NS_PER_S
+from capture.run_folder.manifest import SCHEMA, Manifest, SectionBound
+from capture.run_folder.quantities import QUANTITIES, of_each
+from capture.run_folder.records import Boot, EndRecord, HeapRecord, StatRecord
+from capture.summary.baselines import baseline
+from capture.summary.bounds import beside, exceeded
+from capture.summary.instruments import instruments
+from capture.summary.intervals import intervals
+from capture.summary.maxima import maximum
+from capture.verdict.verdict import judge
+from firmware.catalogue import allocators
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a run took place: names as in bench.toml, the firmware's digest, versions of the tools."""
+
+    allocator: str
+    board: str
+    analyzer: str
+    elf_sha256: str
+    tools: Mapping[str, str] = field(default_factory=dict)
+    bounds: Mapping[str, SectionBound] = field(default_factory=dict)
+    """Of the critical sections, from the machine code; empty where they were not asked for."""
+
+
+def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
+    """The whole content of run.json."""
+    return Manifest.of(_content(evidence, setting))
+
+
+def _content(evidence: Evidence, setting: Setting) -> dict[str, Any]:
+    plan, edges = evidence.plan, evidence.edges
+    verdict, reasons = judge(evidence)
+    return {
+        "schema": SCHEMA,
+        "scenario": plan.name,
+        "parameters": plan.parameters,
+        "ramp": plan.ramp,
+        "allocator": setting.allocator,
+        "board": setting.board,
+        "analyzer": setting.analyzer,
+        "samplerate_hz": edges.samplerate_hz,
+        "total_samples": edges.total_samples,
+        "verdict": verdict,
+        "reasons": list(reasons),
+        "seed": plan.seed,
+        "stimulus": {
+            "mode": plan.stimulus.mode,
+            "period_ticks": plan.stimulus.period_ticks,
+            "control_period_ticks": plan.stimulus.control_period_ticks,
+            "parameter": plan.stimulus.parameter,
+        },
+        "firmware": _firmware(evidence, setting),
+        "records": plan.records,
+        **_build_choices(evidence),
+        "image_crc32": f"{plan.image_crc32:08X}",
+        "counts": _counts(evidence.joined.operations),
+        "probes_source": evidence.probes.source,
+        **_statistics(evidence),
+        **instruments(evidence),
+        "intervals": intervals(evidence.joined.operations, evidence.joined.interrupts, plan.ramp),
+        "maxima": _maxima(evidence),
+        "sweep": _sweep(evidence),
+        "baselines": _baselines(evidence),
+        "bounds": beside(setting.bounds, evidence),
+        "interrupts": _interrupt_counts(evidence),
+        "serial": _serial(evidence),
+        "tools": dict(setting.tools),
+        "tool_report": evidence.tools.model_dump(mode="json"),
+        "warnings": [*_warnings(evidence), *exceeded(setting.bounds, evidence)],
+    }
+
+
+def _firmware(evidence: Evidence, setting: Setting) -> dict[str, Any]:
+    boot = evidence.log.first(Boot)
+    return {
+        "elf_sha256": setting.elf_sha256,
+        "kernel": boot.kernel if boot else None,
+        "heap_bytes": boot.heap_bytes if boot else None,
+        "core_hz": boot.core_hz if boot else None,
+        "flash_acr": f"{boot.flash_acr:08X}" if boot else None,
+        "free_blocks_at_start": boot.free_blocks if boot else None,
+        "kernel_calls": evidence.plan.calls_kernel,
+    }
+
+
+def _build_choices(evidence: Evidence) -> dict[str, Any]:
+    """How the heap held others off, and the allocator's knobs: all, and those not at their default."""
+    boot = evidence.log.first(Boot)
+    knobs = boot.knob_values if boot else {}
+    row = allocators().get(boot.allocator) if boot else None
+    usual = {name: str(value) for name, value in row.knobs.items()} if row else {}
+    return {
+        "locking": boot.locking if boot else None,
+        "knobs": knobs,
+        "turned_knobs": {name: value for name, value in knobs.items() if usual.get(name) != value},
+    }
+
+
+def _counts(operations: pl.DataFrame) -> dict[str, int]:
+    kinds = dict(operations.group_by("kind").len().iter_rows())
+    return {
+        "operations": operations.height,
+        "allocations": kinds.get("A", 0),
+        "frees": kinds.get("F", 0),
+        "out_of_memory": kinds.get("O", 0),
+        "nothing_to_free": kinds.get("N", 0),
+        "refused": kinds.get("E", 0),
+    }
+
+
+def _statistics(evidence: Evidence) -> dict[str, dict[str, Any]]:
+    joined = evidence.joined
+    values = of_each(joined.operations, joined.interrupts, lambda quantity, rows: rows[quantity.column])
+    return {key: summarise(column).model_dump() for key, column in values.items()}
+
+
+def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:
+    interrupts = evidence.joined.interrupts
+    stimuli = interrupts.filter(~pl.col("control"))
+    stat = evidence.log.first(StatRecord)
+    return {
+        "stimuli": stimuli.height,
+        "answered": stimuli["isr_latency_ns"].count(),
+        "missed": int(stimuli["missed"].sum()),
+        "isr_entries": stat.isr_entries if stat else None,
+        "task_wakes": stat.task_wakes if stat else None,
+        "control_stimuli": interrupts.height - stimuli.height,
+        "control_entries": stat.control_entries if stat else None,
+        "preempted_operations": stat.preempted_operations if stat else None,
+    }
+
+
+def _maxima(evidence: Evidence) -> dict[str, Any]:
+    operations = evidence.joined.operations
+    return of_each(
+        operations, evidence.joined.interrupts, lambda quantity, rows: maximum(quantity, rows, operations)
+    )
+
+
+def _sweep(evidence: Evidence) -> dict[str, Any] | None:
+    budgets = evidence.budgets
+    totals = [budgets[key].total_ns for key in ("interrupt_latency_ns", "critical_ns")]
+    known = [total for total in totals if total is not None]
+    allowed_ns = sum(known) if len(known) == len(totals) else None
+    critical, samplerate_hz = evidence.wire.critical, evidence.edges.samplerate_hz
+    return curves(evidence.plan, evidence.joined, critical, samplerate_hz, allowed_ns)
+
+
+def _baselines(evidence: Evidence) -> dict[str, Any]:
+    joined, sample_ns = evidence.joined, NS_PER_S / evidence.edges.samplerate_hz
+    return {
+        quantity.key: baseline(quantity, joined.interrupts, joined.critical_cost, sample_ns)
+        for quantity in QUANTITIES
+    }
+
+
+def _serial(evidence: Evidence) -> dict[str, int | bool]:
+    log = evidence.log
+    return {
+        "bytes": log.byte_count,
+        "records": len(log.records),
+        "checksum_failures": len(log.damaged),
+        "sequence_gaps": log.sequence_gaps,
+        "end_record": log.first(EndRecord) is not None,
+    }
+
+
+def _warnings(evidence: Evidence) -> list[str]:
+    """What a reader should know and what does not touch the verdict."""
+    found = []
+    boot, heap = evidence.log.first(Boot), evidence.log.first(HeapRecord)
+    if evidence.log.preamble:
+        found.append(
+            f"{len(evidence.log.preamble)} lines came before BOOT; they belong to no run and were ignored."
+        )
+    if boot and heap and heap.free_bytes > boot.free_bytes:
+        found.append(
+            f"The heap ended with {heap.free_bytes} free bytes, more than the {boot.free_bytes} at the start."
+        )
+    missed = evidence.joined.interrupts.filter(~pl.col("control"))["missed"].sum()
+    if missed:
+        found.append(
+            f"{missed} stimuli were followed by another before an answer: they are counted as missed, have "
+            "no latency, and would have had a long one."
+        )
+    if evidence.probes.source == "not counted":
+        found.append(
+            "Nobody counted probes: the allocator does not, and only the virtual board can from outside."
+        )
+    if evidence.edges.samplerate_hz < evidence.wire.core_hz:
+        sample_ns = NS_PER_S / evidence.edges.samplerate_hz
+        found.append(
+            f"A sample lasts {sample_ns:.1f} ns, more than a core cycle: the wire tells nothing finer."
+        )
+    return found

@@ -1,0 +1,106 @@
+"""Maxima, baselines and intervals, against a plain search through the tables and the truth they were made
+from.
+"""
+
+import polars as pl
+import pytest
+
+from capture.joining.evidence import Evidence, decode
+from capture.run_folder.manifest import ToolReport
+from capture.run_folder.quantities import QUANTITIES
+from capture.summary.baselines import baseline
+from capture.summary.intervals import intervals
+from capture.summary.maxima import maximum
+from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
+from scenarios import catalogue
+
+SAMPLE_NS = 1e9 / CORE_HZ
+BY_KEY = {quantity.key: quantity for quantity in QUANTITIES}
+
+
+@pytest.fixture(scope="module")
+def run() -> SyntheticRun:
+    return SyntheticRun(small_plan())
+
+
+@pytest.fixture(scope="module")
+def evidence(run: SyntheticRun) -> Evidence:
+    edges = run.edges()
+    return decode(run.plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart())
+
+
+def test_the_longest_section_is_told_with_its_operation(run: SyntheticRun, evidence: Evidence) -> None:
+    joined = evidence.joined
+    quantity = BY_KEY["critical_ns"]
+    found = maximum(quantity, quantity.samples(joined.operations, joined.interrupts), joined.operations)
+    measured = [
+        row for row in run.plan.operations.iter_rows(named=True) if row["measured"] and row["kind"] == "A"
+    ]
+    worst = max(measured, key=lambda row: run.truths[row["seq"]].critical_cycles)
+    truth = run.truths[worst["seq"]]
+    assert found is not None
+    assert found["value"] == pytest.approx((truth.critical_cycles + CRITICAL_COST) * SAMPLE_NS)
+    assert (found["seq"], found["depth"], found["trial"]) == (worst["seq"], worst["depth"], worst["trial"])
+    assert (found["size"], found["label"], found["start_sample"]) == (
+        worst["size"], worst["label"], truth.start,
+    )  # fmt: skip
+    assert found["times"] == 1
+
+
+def test_the_latest_answer_is_told_with_where_its_stimulus_fell(
+    run: SyntheticRun, evidence: Evidence
+) -> None:
+    joined = evidence.joined
+    quantity = BY_KEY["interrupt_latency_ns"]
+    found = maximum(quantity, quantity.samples(joined.operations, joined.interrupts), joined.operations)
+    stimulus, answer = max(run.stimuli, key=lambda pair: pair[1] - pair[0])
+    assert found is not None
+    assert (found["sample"], found["hit"]) == (stimulus, "critical")
+    assert found["value"] == pytest.approx((answer - stimulus) * SAMPLE_NS)
+    truth = run.truths[found["seq"]]
+    assert found["into_operation_samples"] == stimulus - truth.start
+    assert 0 <= found["into_operation_samples"] < truth.operation_cycles
+
+
+def test_without_samples_there_is_no_maximum(evidence: Evidence) -> None:
+    joined = evidence.joined
+    quantity = BY_KEY["free_critical_ns"]
+    assert maximum(quantity, joined.operations.clear(), joined.operations) is None
+
+
+def test_an_idle_answer_is_what_the_run_was_made_with(evidence: Evidence) -> None:
+    joined = evidence.joined
+
+    def of(key: str) -> dict[str, float]:
+        found = baseline(BY_KEY[key], joined.interrupts, joined.critical_cost, SAMPLE_NS)
+        assert found is not None and found["n"] > 10
+        return found
+
+    assert of("interrupt_latency_ns")["value"] == pytest.approx(17 * SAMPLE_NS)
+    assert of("interrupt_latency_hit_ns") == of("interrupt_latency_ns")
+    assert of("task_latency_ns")["value"] == pytest.approx(317 * SAMPLE_NS)
+    assert of("control_latency_ns")["value"] == pytest.approx(15 * SAMPLE_NS)
+    assert of("critical_ns")["value"] == pytest.approx((4 + CRITICAL_COST) * SAMPLE_NS)
+    assert of("dwt_cycles") == {"value": 4, "n": 32}
+    assert baseline(BY_KEY["probes"], joined.interrupts, joined.critical_cost, SAMPLE_NS) is None
+
+
+def test_a_ramp_has_no_intervals_and_says_why() -> None:
+    plan = small_plan()
+    assert plan.ramp and not catalogue.load("mem_stress").compile().ramp and not small_plan(depth=1).ramp
+    run = SyntheticRun(plan)
+    edges = run.edges()
+    joined = decode(plan, ToolReport(asked_samples=edges.total_samples), edges, run.uart()).joined
+    refused = intervals(joined.operations, joined.interrupts, ramp=True)
+    assert refused["of"] == {} and refused["refused"].endswith("gets no interval.")
+
+
+def test_intervals_are_around_their_percentiles(evidence: Evidence) -> None:
+    joined = evidence.joined
+    found = intervals(joined.operations, joined.interrupts, ramp=False)
+    assert found["refused"] is None and set(found["of"]) == set(BY_KEY)
+    values = joined.interrupts.filter(~pl.col("control"))["isr_latency_ns"].drop_nulls().sort()
+    low, high = found["of"]["interrupt_latency_ns"]["median"]
+    assert low <= values[(len(values) - 1) // 2] <= high
+    assert 0 <= found["of"]["interrupt_latency_ns"]["independence_p"] <= 1
+    assert found["of"]["free_critical_ns"]["median"] is None

@@ -1,0 +1,1 @@
+"""May the run be believed? Rules that yield sentences."""

@@ -1,0 +1,210 @@
+"""The rules that make a run inconclusive: all came, and it may not be believed.
+
+Each looks at one thing and yields a sentence for each time it finds it wrong: what happened and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from capture.joining.evidence import Evidence
+from capture.joining.sweep import asked, met, short_of_the_end
+from capture.run_folder.records import (
+    Boot,
+    EndRecord,
+    FailRecord,
+    HeapRecord,
+    OperationRecord,
+    PlanRecord,
+    StatRecord,
+)
+from capture.verdict import instruments
+
+
+def checksum_failure(evidence: Evidence) -> Iterator[str]:
+    """A line that is no record, whatever the reason."""
+    damaged = evidence.log.damaged
+    if damaged:
+        first = damaged[0]
+        yield (
+            f"Lines of the serial log that cannot be read: {len(damaged)}, the first is line {first.number} "
+            f"({first.why}); check the cable and the baud rate, then run again."
+        )
+
+
+def restarted(evidence: Evidence) -> Iterator[str]:
+    """A second BOOT: the board was reset during the run."""
+    boots = len(evidence.log.all(Boot))
+    if boots > 1:
+        yield f"The board started {boots} times during the run; check its power supply and run again."
+
+
+def miscounted(evidence: Evidence) -> Iterator[str]:
+    """A window of the virtual board's counts that is another operation's: its width is not the record's."""
+    recorded = {record.seq: record.operation_cycles for record in evidence.log.all(OperationRecord)}
+    differences = {
+        window.cycles - recorded[seq]
+        for seq, window in evidence.probes.windows.items()
+        if recorded.get(seq, 0) > 0
+    }
+    if len(differences) > 1:
+        yield (
+            "The windows in which probes were counted differ in width from the records by "
+            f"{len(differences)} constants, not by one: they are of other operations; run again."
+        )
+
+
+def firmware_failed(evidence: Evidence) -> Iterator[str]:
+    """The firmware stopped by itself."""
+    failure = evidence.log.first(FailRecord)
+    if failure:
+        yield f"The firmware stopped with FAIL {failure.reason} ({failure.detail}); search firmware/ for it."
+
+
+def another_image(evidence: Evidence) -> Iterator[str]:
+    """The board ran other operations than were asked for."""
+    found = evidence.log.first(PlanRecord)
+    if found and found.body_crc32 != evidence.plan.image_crc32:
+        yield (
+            f"The board ran the operation image {found.body_crc32:08X} instead of "
+            f"{evidence.plan.image_crc32:08X}; load the image again."
+        )
+
+
+def records_differ_from_plan(evidence: Evidence) -> Iterator[str]:
+    """An allocation answers an allocation, a free a free, a call a call, each of the size that was asked."""
+    asked = evidence.plan.operations.select("seq", "size", asked="kind")
+    answers = pl.col("kind").replace({"O": "A", "N": "F", "E": "F"})
+    told = evidence.joined.operations.select("seq", told="size", answer=answers)
+    both = told.join(asked, on="seq", how="left")
+    wrong = both.filter((pl.col("answer") != pl.col("asked")) | (pl.col("told") != pl.col("size")))
+    if wrong.height:
+        yield (
+            f"{wrong.height} records tell of another operation than the plan has there, the first is number "
+            f"{wrong['seq'][0]}; load the image again."
+        )
+
+
+def windows_and_records_differ(evidence: Evidence) -> Iterator[str]:
+    """The join rests on equal numbers; where a side was cut short, that is said already."""
+    if evidence.wire.end_frame is None or evidence.log.first(EndRecord) is None:
+        return
+    windows, records = len(evidence.wire.operations), len(evidence.log.all(OperationRecord))
+    planned = evidence.plan.operations.height
+    if not windows == records == planned:
+        yield (
+            f"SYNC shows {windows} operations, the records tell of {records} and the plan has {planned}; "
+            "check the SYNC clip and run again."
+        )
+
+
+def window_without_one_pulse(evidence: Evidence) -> Iterator[str]:
+    """Each window holds exactly one whole OP pulse."""
+    stray = evidence.joined.stray_windows
+    if stray:
+        yield (
+            f"{len(stray)} windows on SYNC do not hold exactly one pulse on OP, the first is operation "
+            f"{stray[0]}; check the OP clip and its ground."
+        )
+
+
+def wire_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
+    """The two witnesses of the critical section contradict each other."""
+    operations = evidence.joined.operations.with_columns(
+        allowed=pl.max_horizontal(pl.Series(evidence.joined.critical_pulses), 1) * evidence.tolerance_cycles
+    )
+    apart = operations.filter(pl.col("disagreement_cycles").abs() > pl.col("allowed"))
+    if apart.height:
+        worst = apart.row(apart["disagreement_cycles"].abs().arg_max() or 0, named=True)
+        yield (
+            f"Wire and DWT disagree on {apart.height} operations, at worst by "
+            f"{worst['disagreement_cycles']:.2f} cycles ({worst['allowed']:.2f} allowed) in operation "
+            f"{worst['seq']}; check the CRIT clip and the samplerate."
+        )
+
+
+def critical_section_unseen(evidence: Evidence) -> Iterator[str]:
+    """DWT counted a critical section that CRIT does not show."""
+    unseen = evidence.joined.operations.filter(
+        pl.col("wire_critical_samples").is_null() & (pl.col("dwt_cycles") > 0)
+    )
+    if unseen.height:
+        yield (
+            f"{unseen.height} operations have a critical section in their record but none on CRIT, "
+            f"the first is {unseen['seq'][0]}; check the CRIT clip."
+        )
+
+
+def nothing_preempted(evidence: Evidence) -> Iterator[str]:
+    """Interrupts that never fall into an operation say nothing of its effect on them."""
+    stat = evidence.log.first(StatRecord)
+    if stat and evidence.plan.stimulus.mode != "none" and stat.preempted_operations == 0:
+        yield "No interrupt fell into any operation; choose another stimulus period."
+
+
+def sweep_is_not_whole(evidence: Evidence) -> Iterator[str]:
+    """A swept stimulus comes once for each operation that asks, and the curve of each label is complete."""
+    plan, joined = evidence.plan, evidence.joined
+    if plan.stimulus.mode != "sweep" or evidence.wire.end_frame is None:
+        return
+    table = met(plan, joined.operations, joined.interrupts)
+    if table is None:
+        stimuli = joined.interrupts.filter(~pl.col("control")).height
+        yield (
+            f"{asked(plan).height} operations asked for a swept stimulus and {stimuli} edges came; "
+            "check the STIM clip."
+        )
+    elif plan.stimulus.period_ticks == 0 and (short := short_of_the_end(table)):
+        yield (
+            f"The sweep ends before the operation does at {', '.join(short)}, so its maximum is not known; "
+            "raise base_cycles or cycles_per_block."
+        )
+
+
+def interrupts_differ(evidence: Evidence) -> Iterator[str]:
+    """The handlers' own counts against the answers on the wire."""
+    stat = evidence.log.first(StatRecord)
+    if stat is None or evidence.wire.end_frame is None:
+        return
+    for control, entries, channel in ((False, stat.isr_entries, "ISR"), (True, stat.control_entries, "CISR")):
+        of_class = evidence.joined.interrupts.filter(pl.col("control") == control)
+        answered = of_class["isr_latency_ns"].count()
+        if answered != entries:
+            yield (
+                f"The firmware counted {entries} interrupts, {channel} answers {answered} of "
+                f"{of_class.height} stimuli; check the {channel} clip."
+            )
+
+
+def heap_broken(evidence: Evidence) -> Iterator[str]:
+    """The allocator damaged its own structures."""
+    heap = evidence.log.first(HeapRecord)
+    if heap and not heap.invariants_hold:
+        yield "The heap's invariants are broken after the last operation; the allocator has a bug."
+
+
+def unexpected_words(evidence: Evidence) -> Iterator[str]:
+    """Words on stderr are the only sign of some of sigrok's losses."""
+    yield from evidence.tools.oddities
+
+
+RULES = (
+    firmware_failed,
+    miscounted,
+    restarted,
+    checksum_failure,
+    another_image,
+    windows_and_records_differ,
+    records_differ_from_plan,
+    window_without_one_pulse,
+    *instruments.RULES,
+    critical_section_unseen,
+    wire_and_dwt_disagree,
+    nothing_preempted,
+    sweep_is_not_whole,
+    interrupts_differ,
+    heap_broken,
+    unexpected_words,
+)

@@ -1,0 +1,259 @@
+"""Each rule is tried by planting its fault in a run that is complete without it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from capture.joining.evidence import Evidence, decode
+from capture.run_folder.manifest import ToolReport
+from capture.tests.synthetic import BIT, SyntheticRun, record, small_plan
+from capture.verdict.verdict import judge
+
+Fault = Callable[[SyntheticRun], None]
+
+
+def weigh_run(run: SyntheticRun, **report: object) -> Evidence:
+    edges = run.edges()
+    tools = ToolReport(asked_samples=edges.total_samples)
+    return decode(run.plan, tools.model_copy(update=report), edges, run.uart())
+
+
+def edit(pattern: str, replacement: str) -> Fault:
+    """Rewrites the first record that matches."""
+
+    def fault(run: SyntheticRun) -> None:
+        index = next(i for i, line in enumerate(run.lines) if re.search(pattern, line))
+        run.lines[index] = re.sub(pattern, replacement, run.lines[index])
+
+    return fault
+
+
+def drop(prefix: str) -> Fault:
+    def fault(run: SyntheticRun) -> None:
+        run.lines = [line for line in run.lines if not line.startswith(prefix)]
+
+    return fault
+
+
+def cut_records_after(prefix: str) -> Fault:
+    def fault(run: SyntheticRun) -> None:
+        del run.lines[next(i for i, line in enumerate(run.lines) if line.startswith(prefix)) :]
+
+    return fault
+
+
+def restart(run: SyntheticRun) -> None:
+    run.lines.insert(40, run.lines[0])
+
+
+def fail(run: SyntheticRun) -> None:
+    run.lines[-1] = "FAIL,hardfault,134217728"
+
+
+def without_frame(last: bool) -> Fault:
+    def fault(run: SyntheticRun) -> None:
+        sync = [toggle for toggle in sorted(run.toggles) if toggle[1] == BIT["SYNC"]]
+        for toggle in sync[-64:] if last else sync[:64]:
+            run.toggles.remove(toggle)
+
+    return fault
+
+
+def without_one_op_pulse(run: SyntheticRun) -> None:
+    truth = run.truths[4]
+    run.toggles = [
+        t for t in run.toggles if not (t[1] == BIT["OP"] and truth.start <= t[0] < truth.start + 20_000)
+    ]
+
+
+def with_a_second_op_pulse(run: SyntheticRun) -> None:
+    run.pulse("OP", run.truths[4].start + 15_000, 50)
+
+
+def without_two_sync_edges(run: SyntheticRun) -> None:
+    for truth in run.truths[10:12]:
+        run.toggles.remove((truth.start - 6, BIT["SYNC"]))
+
+
+def without_a_critical_section(run: SyntheticRun) -> None:
+    truth = run.truths[4]
+    end = truth.critical_start + truth.critical_cycles + 10
+    run.toggles = [t for t in run.toggles if not (t[1] == BIT["CRIT"] and truth.critical_start <= t[0] < end)]
+
+
+def with_a_longer_critical_section(run: SyntheticRun) -> None:
+    start = run.truths[4].critical_start
+    run.toggles.remove((start, BIT["CRIT"]))
+    run.toggles.append((start - 3, BIT["CRIT"]))
+
+
+def without_a_calibration_pulse(run: SyntheticRun) -> None:
+    for toggle in calibration_edges(run, "CRIT")[:2]:
+        run.toggles.remove(toggle)
+
+
+def without_a_calibration_pulse_at_the_end(run: SyntheticRun) -> None:
+    for toggle in calibration_edges(run, "OP", closing=True)[:2]:
+        run.toggles.remove(toggle)
+
+
+def without_a_common_pulse(run: SyntheticRun) -> None:
+    for toggle in sorted(toggle for toggle in run.toggles if toggle[1] == BIT["TASK"])[:2]:
+        run.toggles.remove(toggle)
+
+
+def without_the_common_pulses_at_the_end(run: SyntheticRun) -> None:
+    for channel in ("CTRL", "CISR"):
+        for toggle in sorted(toggle for toggle in run.toggles if toggle[1] == BIT[channel])[-16:]:
+            run.toggles.remove(toggle)
+
+
+def calibration_edges(run: SyntheticRun, channel: str, closing: bool = False) -> list[tuple[int, int]]:
+    """The edges of the sections: eight common pulses precede them at the start and follow at the end."""
+    edges = [toggle for toggle in sorted(run.toggles) if toggle[1] == BIT[channel]]
+    return edges[-48:-16] if closing else edges[16:48]
+
+
+def with_another_marker_cost_at_the_end(run: SyntheticRun) -> None:
+    for start, end in pairwise(calibration_edges(run, "CRIT", closing=True)):
+        if end[0] - start[0] < 100:
+            run.toggles.remove(end)
+            run.toggles.append((end[0] + 4, end[1]))
+
+
+def with_a_counter_that_lags(run: SyntheticRun) -> None:
+    """Half a per mille: DWT and the timer of the frames do not count the same clock."""
+    for index, line in enumerate(run.lines):
+        if line.startswith("CAL,"):
+            *fields, begin = line.split(",")
+            run.lines[index] = ",".join([*fields, str(int((int(begin) + 400_000) % (1 << 32) * 0.9995))])
+
+
+def with_an_uneven_calibration_pulse(run: SyntheticRun) -> None:
+    first = calibration_edges(run, "CRIT")[0]
+    run.toggles.remove(first)
+    run.toggles.append((first[0] - 4, first[1]))
+
+
+def with_a_jumping_clock(run: SyntheticRun) -> None:
+    sync = [toggle for toggle in sorted(run.toggles) if toggle[1] == BIT["SYNC"]]
+    run.toggles.remove(sync[30])
+    run.toggles.append((sync[30][0] + 12, BIT["SYNC"]))
+
+
+def without_an_answer(run: SyntheticRun) -> None:
+    answer = run.stimuli[20][1]
+    run.toggles = [t for t in run.toggles if not (t[1] == BIT["ISR"] and answer <= t[0] <= answer + 60)]
+
+
+TRUNCATING = [
+    (drop("OP,30,"), "Gaps in the numbers"),
+    (cut_records_after("STAT"), "without END"),
+    (edit(r"^END,.*", "END,3"), "END tells of 3"),
+    (without_frame(last=False), "no start frame"),
+    (without_frame(last=True), "no end frame"),
+]
+DOUBTFUL = [
+    (fail, "FAIL hardfault (134217728)"),
+    (restart, "started 2 times"),
+    (edit(r"^STAT,", "STAT,x"), "cannot be read: 1"),
+    (edit(r"^(PLAN,\w+,\d+),\w+", r"\1,DEADBEEF"), "DEADBEEF"),
+    (edit(r"^OP,3,A,\d+", "OP,3,A,99999"), "another operation than the plan"),
+    (edit(r"^OP,3,A", "OP,3,F"), "another operation than the plan"),
+    (without_two_sync_edges, "SYNC shows 79 operations"),
+    (without_one_op_pulse, "exactly one pulse on OP, the first is operation 4"),
+    (with_a_second_op_pulse, "exactly one pulse on OP, the first is operation 4"),
+    (without_a_calibration_pulse, "At the start CRIT shows 15 calibration pulses"),
+    (
+        without_a_calibration_pulse_at_the_end,
+        "At the end the 8 pulses that all channels show at once are not on OP;",
+    ),
+    (without_a_common_pulse, "At the start the 8 pulses that all channels show at once are not on TASK;"),
+    (
+        without_the_common_pulses_at_the_end,
+        "At the end the 8 pulses that all channels show at once are not on CTRL, CISR",
+    ),
+    (with_another_marker_cost_at_the_end, "calibration pulses on CRIT lie up to"),
+    (with_a_counter_that_lags, "times by DWT"),
+    (drop("COST,PIN"), "2 of 4 COST records"),
+    (drop("TICK"), "0 of 2 TICK records"),
+    (with_an_uneven_calibration_pulse, "calibration pulses on CRIT lie up to"),
+    (drop("CAL,OP,3"), "15 of their records"),
+    (without_a_critical_section, "none on CRIT, the first is 4"),
+    (
+        with_a_longer_critical_section,
+        "disagree on 1 operations, at worst by 3.00 cycles (1.09 allowed) in operation 4",
+    ),
+    (edit(r"^(OP,7,\w+,\d+),(\d+)", r"\1,12345"), "in operation 7"),
+    (with_a_jumping_clock, "steady clock"),
+    (edit(r"^PROOF,\d+", "PROOF,0"), "not proven"),
+    (edit(r"^PROOF,.*", "PROOF,0,0"), "not proven"),
+    (drop("PROOF"), "No PROOF"),
+    (edit(r"^(STAT,.*),\d+$", r"\1,0"), "fell into any operation"),
+    (without_an_answer, "ISR answers"),
+    (edit(r"^(STAT,\d+,\d+),\d+", r"\1,7"), "CISR answers"),
+    (edit(r"^(HEAP,.*),1$", r"\1,0"), "invariants"),
+]
+
+
+@pytest.mark.parametrize(("fault", "words"), TRUNCATING)
+def test_something_missing_makes_it_truncated(fault: Fault, words: str) -> None:
+    run = SyntheticRun(small_plan())
+    fault(run)
+    verdict, reasons = judge(weigh_run(run))
+    assert verdict == "truncated"
+    assert any(words in reason for reason in reasons), reasons
+
+
+@pytest.mark.parametrize(("fault", "words"), DOUBTFUL)
+def test_something_doubtful_makes_it_inconclusive(fault: Fault, words: str) -> None:
+    run = SyntheticRun(small_plan())
+    fault(run)
+    verdict, reasons = judge(weigh_run(run))
+    assert verdict == "inconclusive", reasons
+    assert any(words in reason for reason in reasons), reasons
+
+
+@pytest.mark.parametrize(
+    ("report", "verdict"),
+    [
+        ({}, "complete"),
+        ({"interrupted": True}, "truncated"),
+        ({"losses": ("sigrok-cli died.",)}, "truncated"),
+        ({"oddities": ("sigrok-cli says: hm.",)}, "inconclusive"),
+        ({"losses": ("a.",), "oddities": ("b.",)}, "truncated"),
+        ({"asked_samples": 10**9}, "truncated"),
+    ],
+)
+def test_the_tools_have_their_say(report: dict[str, object], verdict: str) -> None:
+    assert judge(weigh_run(SyntheticRun(small_plan(depth=2)), **report))[0] == verdict
+
+
+def test_without_a_stimulus_nothing_need_be_preempted() -> None:
+    run = SyntheticRun(small_plan())
+    edit(r"^(STAT,.*),\d+$", r"\1,0")(run)
+    run.plan = replace(
+        run.plan, stimulus=replace(run.plan.stimulus, mode="none", period_ticks=0, control_period_ticks=0)
+    )
+    assert judge(weigh_run(run))[0] == "complete"
+
+
+def test_every_reason_is_one_sentence() -> None:
+    for fault, _ in TRUNCATING + DOUBTFUL:
+        run = SyntheticRun(small_plan())
+        fault(run)
+        for reason in judge(weigh_run(run))[1]:
+            assert reason.endswith(".") and "\n" not in reason
+
+
+def test_bytes_that_are_no_records_do_not_stop_the_judgement() -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    edges = run.edges()
+    report = ToolReport(asked_samples=edges.total_samples)
+    verdict, _ = judge(decode(run.plan, report, edges, b"\x00\xff" * 500 + record("END,0")))
+    assert verdict == "truncated"

@@ -1,0 +1,75 @@
+"""The rules that make a run truncated: something that should have come is missing.
+
+Each looks at one thing and yields a sentence for each time it finds it wrong: what happened and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from capture.joining.evidence import Evidence
+from capture.run_folder.records import EndRecord, FailRecord, OperationRecord
+
+
+def fewer_samples_than_asked(evidence: Evidence) -> Iterator[str]:
+    """Only counting tells; silent where the tools' own report explains the loss already."""
+    asked, got = evidence.tools.asked_samples, evidence.edges.total_samples
+    if got < asked and not evidence.tools.losses:
+        yield f"The analyzer delivered {got} of {asked} samples; run again, slower if it recurs."
+
+
+def a_tool_failed(evidence: Evidence) -> Iterator[str]:
+    """A tool died, hung or lost its connection."""
+    yield from evidence.tools.losses
+
+
+def stopped_by_the_user(evidence: Evidence) -> Iterator[str]:
+    """Ctrl-C: what came until then is kept."""
+    if evidence.tools.interrupted:
+        yield "The run was interrupted from the keyboard; run it again to its end."
+
+
+def no_start_frame(evidence: Evidence) -> Iterator[str]:
+    """Without it no operation can be numbered."""
+    if evidence.wire.start_frame is None:
+        yield "SYNC shows no start frame; check that channel 7 is on PB4 and that the firmware ran."
+
+
+def no_end_frame(evidence: Evidence) -> Iterator[str]:
+    """The capture ended before the run did, or the firmware stopped."""
+    if evidence.wire.end_frame is None:
+        yield "SYNC shows no end frame; run again with a longer capture if the firmware did end (END record)."
+
+
+def sequence_gap(evidence: Evidence) -> Iterator[str]:
+    """Records are missing between others."""
+    gaps = evidence.log.sequence_gaps
+    if gaps:
+        yield f"Gaps in the numbers of the operation records: {gaps}; check the serial line and run again."
+
+
+def no_end_record(evidence: Evidence) -> Iterator[str]:
+    """The serial line ended before the run did; FAIL stands in the place of END and has its own rule."""
+    log = evidence.log
+    if log.first(EndRecord) is None and log.first(FailRecord) is None:
+        cut = f", within the line {log.cut_line[:40]!r}" if log.cut_line else ""
+        yield f"The records stop without END after {log.byte_count} bytes{cut}; check the line and run again."
+
+
+def records_missing_at_the_end(evidence: Evidence) -> Iterator[str]:
+    """END says how many operations there were."""
+    end, found = evidence.log.first(EndRecord), len(evidence.log.all(OperationRecord))
+    if end and found != end.operations:
+        yield f"END tells of {end.operations} operations, {found} arrived; check the line and run again."
+
+
+RULES = (
+    stopped_by_the_user,
+    a_tool_failed,
+    fewer_samples_than_asked,
+    no_start_frame,
+    no_end_frame,
+    sequence_gap,
+    no_end_record,
+    records_missing_at_the_end,
+)

@@ -1,0 +1,1 @@
+"""What the tasks call: options, campaign, choice of allocators, inventory, doctor, test suite."""

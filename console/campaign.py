@@ -1,0 +1,111 @@
+"""A campaign: several scenarios on several allocators, one run after another, with progress on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+from analysis.bounds.image import bounds_of_run
+from analysis.explain import explanation
+from analysis.explain.errors import ExplainError
+from capture import conductor
+from console import choose_allocators as suitability
+from console.options import Options
+from firmware import build as firmware
+from scenarios import catalogue
+from scenarios.plan import Plan
+from simulator import build as simulator
+
+
+def run(
+    scenarios: Sequence[str], allocators: Sequence[str], runs_folder: Path, options: Options | None = None
+) -> list[conductor.RunResult]:
+    """Runs every scenario on every allocator; `all` is every one that can run them. All is built first: a
+    wrong name costs no run.
+
+    Ctrl-C ends the run under way and with it the campaign: what is returned ends with that run.
+    """
+    options = options or Options()
+    plans = [_plan(name, options) for name in scenarios]
+    names, left_out = suitability.choose(plans, allocators)
+    with Console(stderr=True, highlight=False).status("") as status:
+        _tell(status, "building the virtual Nucleo")
+        simulator.build()
+        for sentence in left_out:
+            status.console.print(escape(sentence))
+        images = {
+            calls: [
+                _build(name, art, locking, options.knobs, calls, status)
+                for name, locking, art in product(names, options.lockings, options.art_states)
+            ]
+            for calls in dict.fromkeys(plan.calls_kernel for plan in plans)
+        }
+        results: list[conductor.RunResult] = []
+        for plan, image in [(one, image) for one in plans for image in images[one.calls_kernel]]:
+            results.append(_run_one(plan, image, runs_folder, options, status))
+            if results[-1].interrupted:
+                break
+            _explain(results[-1], f"{plan.name} on {image.allocator}", status)
+        return results
+
+
+def _tell(status: Status, step: str) -> None:
+    """Shows what is going on: in place on a terminal, as a line anywhere else."""
+    status.update(escape(step))
+    if not status.console.is_terminal:
+        status.console.print(escape(step))
+
+
+def _plan(name: str, options: Options) -> Plan:
+    scenario = catalogue.load(name, options.parameters, seed=options.seed, stimulus=options.stimulus)
+    return scenario.compile()
+
+
+def _build(
+    allocator: str,
+    art: bool,
+    locking: str | None,
+    knobs: Mapping[str, int],
+    kernel_calls: bool,
+    status: Status,
+) -> firmware.FirmwareImage:
+    chosen = [*([locking] if locking else []), *(f"{name}={value}" for name, value in knobs.items())]
+    chosen += ["kernel calls"] if kernel_calls else []
+    title = ", ".join([f"firmware with {allocator}", *chosen, *([] if art else ["ART off"])])
+    _tell(status, f"{title}: building")
+    image = firmware.build(allocator, art, locking, knobs, kernel_calls)
+    status.console.print(f"{escape(title)}: built, sha256 {image.sha256[:12]}")
+    return image
+
+
+def _run_one(
+    plan: Plan, image: firmware.FirmwareImage, runs_folder: Path, options: Options, status: Status
+) -> conductor.RunResult:
+    title = f"{plan.name} on {image.allocator}"
+    result = conductor.run(
+        plan,
+        image,
+        board_name=options.board,
+        samplerate_hz=options.samplerate_hz,
+        runs_folder=runs_folder,
+        duration_s=options.duration_s,
+        records=options.records,
+        bounds=bounds_of_run,
+        progress=lambda step: _tell(status, f"{title}: {step}"),
+    )
+    status.console.print(f"{escape(title)}: {result.verdict}")
+    return result
+
+
+def _explain(result: conductor.RunResult, title: str, status: Status) -> None:
+    """Replays the worst critical section, about as long as the run takes; why it cannot is said, no more."""
+    _tell(status, f"{title}: explaining the worst critical section")
+    try:
+        explanation.explain(result.folder)
+    except ExplainError as error:
+        status.console.print(escape(f"{title}: {error}"))

@@ -1,0 +1,122 @@
+"""What a user may choose on the command line beyond scenario and allocator."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from capture.files.errors import TailscopeError
+from firmware.catalogue import LOCKINGS
+from scenarios.operations import RECORDS
+
+SAMPLERATE_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
+
+
+class OptionError(TailscopeError):
+    """An option that cannot be understood; the message says what it may be."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """None leaves the choice to bench.toml or to the scenario. `duration_s` is that of the capture;
+    `art_states` are the states of the flash accelerator (prefetch and caches) to run with, `lockings` the
+    locks of the heap (None: the allocator's default), `knobs` the numbers of its build; `records` says what
+    carries the records, one of scenarios.operations.RECORDS.
+    """
+
+    board: str | None = None
+    samplerate_hz: int | None = None
+    stimulus: str | None = None
+    seed: int | None = None
+    duration_s: float | None = None
+    art_states: tuple[bool, ...] = (True,)
+    lockings: tuple[str | None, ...] = (None,)
+    knobs: dict[str, int] = field(default_factory=dict)
+    records: str = "uart"
+    parameters: dict[str, str | int] = field(default_factory=dict)
+
+
+def parse(
+    board: str,
+    samplerate: str,
+    stimulus: str,
+    seed: str,
+    duration: str,
+    art: str,
+    records: str,
+    parameters: Sequence[str],
+    locking: str = "",
+    knobs: Sequence[str] = (),
+) -> Options:
+    """Options from the words of a command line; an empty word means "not given". Raises OptionError."""
+    return Options(
+        board=board or None,
+        samplerate_hz=_samplerate_hz(samplerate) if samplerate else None,
+        stimulus=stimulus or None,
+        seed=_integer("seed", seed) if seed else None,
+        duration_s=_seconds(duration) if duration else None,
+        art_states=_art_states(art),
+        records=_records(records),
+        parameters=dict(_assignment("parameter", word, "depth=64") for word in parameters),
+        lockings=_lockings(locking) if locking else (None,),
+        knobs=dict(_knob(word) for word in knobs),
+    )
+
+
+def _samplerate_hz(word: str) -> int:
+    match = re.fullmatch(r"([0-9]{1,12})([km]?)", word.lower())
+    if match is None or int(match[1]) == 0:
+        raise OptionError(f"--samplerate {word}: give samples per second, such as 24000000, 24000k or 24m.")
+    return int(match[1]) * SAMPLERATE_UNITS[match[2]]
+
+
+def _integer(name: str, word: str) -> int:
+    try:
+        return int(word, 0)
+    except ValueError:
+        raise OptionError(f"--{name} {word}: give a whole number, decimal or 0x….") from None
+
+
+def _seconds(word: str) -> float:
+    try:
+        seconds = float(word)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise OptionError(f"--duration {word}: give seconds, such as 2.5.")
+    return seconds
+
+
+def _art_states(words: str) -> tuple[bool, ...]:
+    states = {"on": True, "off": False}
+    try:
+        return tuple(dict.fromkeys(states[word] for word in words.split(",")))
+    except KeyError:
+        raise OptionError(f"--art {words}: give on, off, or on,off for a run with each.") from None
+
+
+def _records(word: str) -> str:
+    if word not in RECORDS:
+        raise OptionError(f"--records {word}: give {' or '.join(RECORDS)}.")
+    return word
+
+
+def _lockings(words: str) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(words.split(",")))
+    if not set(found) <= set(LOCKINGS):
+        raise OptionError(f"--locking {words}: give {', '.join(LOCKINGS)}, or several separated by commas.")
+    return found
+
+
+def _assignment(option: str, word: str, example: str) -> tuple[str, str]:
+    name, separator, value = word.partition("=")
+    if not separator or not name:
+        raise OptionError(f"--{option} {word}: give NAME=VALUE, such as {example}.")
+    return name, value
+
+
+def _knob(word: str) -> tuple[str, int]:
+    name, value = _assignment("knob", word, "TLSF_SLOTS=8")
+    return name.upper(), _integer("knob", value)

@@ -1,0 +1,60 @@
+"""Allocators that cannot run a scenario: refused when named, left out of `all`."""
+
+from __future__ import annotations
+
+import pytest
+
+from capture.files.errors import CaptureError
+from console import choose_allocators as suitability
+from firmware import build as firmware
+from scenarios import catalogue
+from scenarios.generators.generator import Step
+from scenarios.operations import Allocate
+from scenarios.plan import Plan, compile_steps
+
+FRAG = catalogue.load("mem_frag", {"depth": 2}).compile()
+SENTENCE = "heap_1 never frees, and mem_frag frees"
+NO_CHECKOUT = (
+    "sys_heap is compiled from a checkout of your own (Zephyr, lib/heap/heap.c): "
+    "set ZEPHYR_PATH to its folder."
+)
+
+
+@pytest.fixture(autouse=True)
+def no_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ZEPHYR_PATH", raising=False)
+
+
+def test_all_leaves_out_what_cannot_free_and_says_so() -> None:
+    chosen, sentences = suitability.choose([FRAG], ["all"])
+    assert chosen == tuple(name for name in firmware.allocators() if name != "heap_1")
+    assert len(sentences) == 2
+    assert sentences[0].startswith(f"heap_1 is left out. {SENTENCE}")
+    assert sentences[1] == f"sys_heap is left out. {NO_CHECKOUT}"
+
+
+def test_what_needs_a_checkout_is_refused_until_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(CaptureError) as refused:
+        suitability.choose([FRAG], ["tlsf", "sys_heap"])
+    assert str(refused.value) == NO_CHECKOUT
+    monkeypatch.setenv("ZEPHYR_PATH", "zephyr")
+    assert suitability.choose([FRAG], ["tlsf", "sys_heap"]) == (("tlsf", "sys_heap"), ())
+    assert "sys_heap" in suitability.choose([FRAG], ["all"])[0]
+
+
+def test_what_is_named_is_refused_before_anything_is_built() -> None:
+    with pytest.raises(CaptureError, match=SENTENCE):
+        suitability.choose([FRAG], ["tlsf", "heap_1"])
+    assert suitability.choose([FRAG], ["tlsf", "heap_4"]) == (("tlsf", "heap_4"), ())
+
+
+def test_a_scenario_without_frees_is_for_all() -> None:
+    assert suitability.objection(without_frees(), "heap_1") is None
+
+
+def test_an_unknown_allocator_is_left_to_the_build() -> None:
+    assert suitability.choose([FRAG], ["tlfs"]) == (("tlfs",), ())
+
+
+def without_frees() -> Plan:
+    return compile_steps("grow", {}, FRAG.stimulus, [Step(Allocate(0, 8), "growth")])

@@ -1,0 +1,1 @@
+"""The tables and the fine print of the report."""
