@@ -1,7 +1,7 @@
 /**
- * What the heap should hold by the outcomes of the operations so far. The bench keeps it itself, in constant
- * time: heap_read_statistics() walks the region under the lock, and between operations that would delay
- * interrupts in a place where CRIT is low.
+ * What the heap should hold by the outcomes of the operations so far. The bench keeps it itself, in
+ * constant time: heap_read_statistics() walks the region under the lock, and between operations
+ * that would delay interrupts in a place where CRIT is low.
  */
 #ifndef TAILSCOPE_BENCH_ACCOUNT_H
 #define TAILSCOPE_BENCH_ACCOUNT_H

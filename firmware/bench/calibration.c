@@ -10,7 +10,8 @@
 #include "board/reference_sections.h"
 #include "heap/port.h"
 
-/* The first of the repeats fetches the section from flash, as a section that runs once in a while does. */
+/* The first of the repeats fetches the section from flash, as a section that runs once in a while
+ * does. */
 enum { SPACING_CYCLES = 200, COST_REPEATS = 16 };
 
 typedef uint32_t (*marker)(void);

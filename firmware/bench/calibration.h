@@ -7,8 +7,8 @@
 enum { CALIBRATION_PULSES = 16 };
 
 /**
- * Sends the calibration pulses (docs/SPEC.md, section 2) and their records, numbered from `first_index`, then the
- * costs of the counter and of a pin, and the tick.
+ * Sends the calibration pulses (docs/SPEC.md, section 2) and their records, numbered from
+ * `first_index`, then the costs of the counter and of a pin, and the tick.
  */
 void calibrate(uint32_t first_index);
 

@@ -1,6 +1,6 @@
 /**
- * The operation image (docs/SPEC.md, section 3): what the host compiled, and the checks before it is
- * believed.
+ * The operation image (docs/SPEC.md, section 3): what the host compiled, and the checks before it
+ * is believed.
  */
 #ifndef TAILSCOPE_BENCH_IMAGE_H
 #define TAILSCOPE_BENCH_IMAGE_H
@@ -77,7 +77,8 @@ typedef struct {
 /** The image in the last 256 KiB of flash, not yet checked. */
 const image *image_in_flash(void);
 
-/** Whether `candidate`, not yet checked, asks for its records through RTT; what is no image does not. */
+/** Whether `candidate`, not yet checked, asks for its records through RTT; what is no image does
+ * not. */
 bool image_asks_for_rtt(const image *candidate);
 
 /** The first fault of `candidate`, of which `capacity_bytes` bytes may be read. */

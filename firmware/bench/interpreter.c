@@ -26,7 +26,8 @@ typedef struct {
     heap_witness witness;
 } outcome;
 
-static outcome allocation_outcome(const image_entry *entry, void *payload, uint32_t operation_cycles) {
+static outcome allocation_outcome(const image_entry *entry, void *payload,
+                                  uint32_t operation_cycles) {
     const uint32_t size = entry->argument;
     slots[entry->id] = (slot){payload, size};
     if (payload != NULL) {

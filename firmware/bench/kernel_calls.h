@@ -1,4 +1,5 @@
-/** Calls into FreeRTOS with critical sections of its own. Only in a build with TAILSCOPE_KERNEL_CALLS. */
+/** Calls into FreeRTOS with critical sections of its own. Only in a build with
+ * TAILSCOPE_KERNEL_CALLS. */
 #ifndef TAILSCOPE_BENCH_KERNEL_CALLS_H
 #define TAILSCOPE_BENCH_KERNEL_CALLS_H
 
@@ -6,7 +7,8 @@
 
 #include "bench/image.h"
 
-/** What makes the call `number`, and returns the sum of its critical sections in core cycles; NULL: no such. */
+/** What makes the call `number`, and returns the sum of its critical sections in core cycles; NULL:
+ * no such. */
 uint32_t (*kernel_call(call_number number))(void);
 
 #endif

@@ -140,8 +140,8 @@ int main(void) {
         fail("clock", clock_core_hz()); /* the serial line has its rate on the HSI too */
     }
     stimulus_create_task();
-    (void)xTaskCreateStatic(run_bench, "bench", STACK_WORDS, NULL, TASK_PRIORITY_BENCH, bench_task_stack,
-                            &bench_task_control);
+    (void)xTaskCreateStatic(run_bench, "bench", STACK_WORDS, NULL, TASK_PRIORITY_BENCH,
+                            bench_task_stack, &bench_task_control);
     vTaskStartScheduler();
     fail("scheduler", 0);
 }

@@ -1,6 +1,7 @@
 /**
- * A timer's compare channel that moves its pin in hardware: the edge needs no instruction, so nothing that the
- * firmware does can move it. Edges come at a fixed period, in pairs, at intervals set one ahead, or once.
+ * A timer's compare channel that moves its pin in hardware: the edge needs no instruction, so
+ * nothing that the firmware does can move it. Edges come at a fixed period, in pairs, at intervals
+ * set one ahead, or once.
  */
 #ifndef TAILSCOPE_BOARD_COMPARE_OUTPUT_H
 #define TAILSCOPE_BOARD_COMPARE_OUTPUT_H
@@ -9,8 +10,8 @@
 #include <stdint.h>
 
 typedef struct {
-    uint32_t timer;     /**< base address */
-    uint32_t channel;   /**< 1 or 2 */
+    uint32_t timer;   /**< base address */
+    uint32_t channel; /**< 1 or 2 */
     uint32_t port, pin;
     uint32_t alternate; /**< alternate function that connects the pin */
 } compare_output;
@@ -29,15 +30,18 @@ void timers_start(void);
 void compare_output_prepare(const compare_output *output, uint32_t period_ticks);
 
 /**
- * The same, but the pin has two edges in each period: it rises `spacing_ticks` before the period's end and falls
- * at it.
+ * The same, but the pin has two edges in each period: it rises `spacing_ticks` before the period's
+ * end and falls at it.
  */
-void compare_output_prepare_pairs(const compare_output *output, uint32_t period_ticks, uint32_t spacing_ticks);
+void compare_output_prepare_pairs(const compare_output *output, uint32_t period_ticks,
+                                  uint32_t spacing_ticks);
 
-/** The same with one edge, one tick after each period begins; compare_output_set_next() sets the period after. */
+/** The same with one edge, one tick after each period begins; compare_output_set_next() sets the
+ * period after. */
 void compare_output_prepare_intervals(const compare_output *output, uint32_t first_ticks);
 
-/** The interval after the one under way. The timer takes it over by itself; left alone, it repeats the last. */
+/** The interval after the one under way. The timer takes it over by itself; left alone, it repeats
+ * the last. */
 void compare_output_set_next(const compare_output *output, uint32_t ticks);
 
 /** Stopped and on its pin, output low; waits for compare_output_once(). */

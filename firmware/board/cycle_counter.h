@@ -1,4 +1,5 @@
-/** DWT's cycle counter, armed by the firmware itself: a debugger that disconnects may have stopped it. */
+/** DWT's cycle counter, armed by the firmware itself: a debugger that disconnects may have stopped
+ * it. */
 #ifndef TAILSCOPE_BOARD_CYCLE_COUNTER_H
 #define TAILSCOPE_BOARD_CYCLE_COUNTER_H
 

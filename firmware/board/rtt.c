@@ -4,7 +4,8 @@
 
 enum { RING_BYTES = 1024, MODE_BLOCK_IF_FULL = 2 };
 
-/* SEGGER's user manual of the J-Link (UM08001), chapter on RTT: control block and buffer descriptor. */
+/* SEGGER's user manual of the J-Link (UM08001), chapter on RTT: control block and buffer
+ * descriptor. */
 typedef struct {
     const char *name;
     volatile char *ring;
@@ -47,8 +48,7 @@ void rtt_send(char byte) {
     buffer *up = &_SEGGER_RTT.up;
     const uint32_t at = up->write_offset;
     const uint32_t next = (at + 1u) % RING_BYTES;
-    while (next == up->read_offset) {
-    }
+    while (next == up->read_offset) {}
     ring[at] = byte;
     finish_stores();
     up->write_offset = next;

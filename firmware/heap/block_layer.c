@@ -1,6 +1,7 @@
 /**
- * The block layer: an allocator (allocator.h) that owns headers, splitting, coalescing and the checking of
- * frees, and leaves to an index (index.h) where free blocks are filed. Two free blocks are never neighbours.
+ * The block layer: an allocator (allocator.h) that owns headers, splitting, coalescing and the
+ * checking of frees, and leaves to an index (index.h) where free blocks are filed. Two free blocks
+ * are never neighbours.
  */
 #include "block_layer.h"
 
@@ -12,8 +13,8 @@
 
 static struct {
     heap_block *first;
-    uint8_t *end;    /* the first byte behind the region */
-    uint32_t bytes;  /* of the region */
+    uint8_t *end;   /* the first byte behind the region */
+    uint32_t bytes; /* of the region */
     uint32_t free_bytes;
     uint32_t probes;
 } layer;
@@ -80,7 +81,8 @@ static void split_rest(heap_block *block, uint32_t size) {
     }
 }
 
-/** Gives back what lies before `payload`, an address inside `block`; returns the block of `payload`. */
+/** Gives back what lies before `payload`, an address inside `block`; returns the block of
+ * `payload`. */
 static heap_block *split_front(heap_block *block, uintptr_t payload) {
     const uint32_t front = (uint32_t)(payload - (uintptr_t)block_payload(block));
     if (front == 0) {
@@ -153,7 +155,8 @@ allocator_result allocator_allocate(size_t size) {
     return found != NULL ? hand_out(found, rounded) : request_refused(HEAP_OUT_OF_MEMORY);
 }
 
-/** The first aligned payload in `block` before which nothing lies, or enough for a block of its own. */
+/** The first aligned payload in `block` before which nothing lies, or enough for a block of its
+ * own. */
 static uintptr_t aligned_payload(const heap_block *block, uintptr_t alignment) {
     const uintptr_t payload = (uintptr_t)block_payload(block);
     if ((payload & (alignment - 1u)) == 0) {
@@ -189,15 +192,17 @@ bool block_address_is_possible(const void *address) {
 }
 
 /**
- * True if a header lies at `block` (any address) and makes sense by itself; an odd size shows in the block behind.
- * Inline: each free checks three headers with interrupts masked, and the calls alone took 50 cycles.
+ * True if a header lies at `block` (any address) and makes sense by itself; an odd size shows in
+ * the block behind. Inline: each free checks three headers with interrupts masked, and the calls
+ * alone took 50 cycles.
  */
 static inline bool header_is_sound(const heap_block *block) {
     if (!block_address_is_possible(block)) {
         return false;
     }
     const uint32_t room = (uint32_t)(layer.end - (uint8_t *)block_payload(block));
-    return block->magic == BLOCK_MAGIC && (block->status == BLOCK_LIVE || block->status == BLOCK_FREE) &&
+    return block->magic == BLOCK_MAGIC &&
+           (block->status == BLOCK_LIVE || block->status == BLOCK_FREE) &&
            block->size >= BLOCK_SMALLEST_PAYLOAD && block->size <= room;
 }
 
@@ -274,7 +279,8 @@ static allocator_result trim(heap_block *block, uint32_t size) {
     return request_served(block_payload(block), block->size);
 }
 
-/** True if `block` holds `size` bytes, after it took in a free block behind it if that was needed and enough. */
+/** True if `block` holds `size` bytes, after it took in a free block behind it if that was needed
+ * and enough. */
 static bool fits_in_place(heap_block *block, uint32_t size) {
     if (block->size >= size) {
         return true;
@@ -322,7 +328,8 @@ const allocator_overhead_bytes allocator_overhead = {
 
 size_t allocator_usable_size(const void *payload) {
     const heap_block *const block = header_of(payload);
-    const bool live = block_address_is_possible(block) && block->magic == BLOCK_MAGIC && block->status == BLOCK_LIVE;
+    const bool live = block_address_is_possible(block) && block->magic == BLOCK_MAGIC &&
+                      block->status == BLOCK_LIVE;
     return live ? block->size : 0;
 }
 
@@ -330,7 +337,8 @@ size_t allocator_free_bytes(void) {
     return layer.free_bytes;
 }
 
-/** An index may round a request up, so the largest block is not the answer: ask the index, halving the interval. */
+/** An index may round a request up, so the largest block is not the answer: ask the index, halving
+ * the interval. */
 size_t allocator_largest_free_block(void) {
     uint32_t probes;
     uint32_t fits = 0;
@@ -348,7 +356,8 @@ size_t allocator_largest_free_block(void) {
 
 allocator_free_space allocator_read_free(void) {
     allocator_free_space space = {0};
-    for (const heap_block *block = layer.first; header_is_sound(block); block = block_after(block)) {
+    for (const heap_block *block = layer.first; header_is_sound(block);
+         block = block_after(block)) {
         if (block->status == BLOCK_FREE) {
             free_space_add(&space, block->size);
         }

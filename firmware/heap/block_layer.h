@@ -1,6 +1,7 @@
 /**
- * The block layer's format: what lies in the region. The region is tiled by blocks without gaps; each is
- * a header of 16 bytes and a payload of `size` bytes. The indexes see free blocks only through this.
+ * The block layer's format: what lies in the region. The region is tiled by blocks without gaps;
+ * each is a header of 16 bytes and a payload of `size` bytes. The indexes see free blocks only
+ * through this.
  */
 #ifndef TAILSCOPE_HEAP_BLOCK_LAYER_H
 #define TAILSCOPE_HEAP_BLOCK_LAYER_H
@@ -11,13 +12,15 @@
 /** Payloads, and so headers, lie on multiples of this; sizes are multiples of it. */
 #define BLOCK_ALIGNMENT 8u
 
-/** A free payload must hold what its index files it with: two links of a list, or a node of a tree. */
+/** A free payload must hold what its index files it with: two links of a list, or a node of a tree.
+ */
 #define BLOCK_SMALLEST_PAYLOAD ((uint32_t)TAILSCOPE_SMALLEST_PAYLOAD)
-_Static_assert(BLOCK_SMALLEST_PAYLOAD >= BLOCK_ALIGNMENT && BLOCK_SMALLEST_PAYLOAD % BLOCK_ALIGNMENT == 0,
+_Static_assert(BLOCK_SMALLEST_PAYLOAD >= BLOCK_ALIGNMENT &&
+                   BLOCK_SMALLEST_PAYLOAD % BLOCK_ALIGNMENT == 0,
                "the smallest payload (CMakeLists.txt) must be a multiple of 8");
 
-/* A header that was merged into its neighbour keeps its own mark, so that a second free of it is told
- * from a free of something that never was a block. */
+/* A header that was merged into its neighbour keeps its own mark, so that a second free of it is
+ * told from a free of something that never was a block. */
 #define BLOCK_MAGIC 0x4B4C4254u        /* "TBLK" */
 #define BLOCK_MAGIC_MERGED 0x47524D54u /* "TMRG" */
 
@@ -42,7 +45,8 @@ static inline void *block_payload(const heap_block *block) {
     return (uint8_t *)(uintptr_t)block + BLOCK_HEADER_BYTES;
 }
 
-/** True if a header could lie at `address`: inside the region and aligned. Nothing is read there. */
+/** True if a header could lie at `address`: inside the region and aligned. Nothing is read there.
+ */
 bool block_address_is_possible(const void *address);
 
 #endif

@@ -1,6 +1,7 @@
 /**
- * FreeRTOS's heap functions (portable.h) on the facade: what heap_4.c is in other projects. The kernel's
- * trace hooks and the malloc-failed hook are called as heap_4.c calls them, after the lock was released.
+ * FreeRTOS's heap functions (portable.h) on the facade: what heap_4.c is in other projects. The
+ * kernel's trace hooks and the malloc-failed hook are called as heap_4.c calls them, after the lock
+ * was released.
  */
 #include <stddef.h>
 #include <stdint.h>

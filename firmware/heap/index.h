@@ -18,15 +18,15 @@ void heap_index_insert(heap_block *block);
 void heap_index_remove(heap_block *block);
 
 /**
- * A filed block of at least `size` bytes (a multiple of 8, at least BLOCK_SMALLEST_PAYLOAD), or NULL.
- * It stays filed. A request for fewer bytes never fails where a larger one succeeds. `*probes` is set
- * to what the search looked at, in vain or not; each index says what it counts.
+ * A filed block of at least `size` bytes (a multiple of 8, at least BLOCK_SMALLEST_PAYLOAD), or
+ * NULL. It stays filed. A request for fewer bytes never fails where a larger one succeeds.
+ * `*probes` is set to what the search looked at, in vain or not; each index says what it counts.
  */
 heap_block *heap_index_find(uint32_t size, uint32_t *probes);
 
 /**
- * True if exactly `free_blocks` blocks are filed, each is free and where its size belongs, and every
- * link and bitmap agrees. Safe on a damaged index.
+ * True if exactly `free_blocks` blocks are filed, each is free and where its size belongs, and
+ * every link and bitmap agrees. Safe on a damaged index.
  */
 bool heap_index_check(uint32_t free_blocks);
 

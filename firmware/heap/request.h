@@ -16,7 +16,8 @@ static inline heap_status request_judge(size_t size, size_t region_bytes) {
 }
 
 /** As request_judge(), for an aligned request. */
-static inline heap_status request_judge_aligned(size_t size, size_t alignment, size_t region_bytes) {
+static inline heap_status request_judge_aligned(size_t size, size_t alignment,
+                                                size_t region_bytes) {
     const bool power_of_two = alignment != 0 && (alignment & (alignment - 1u)) == 0;
     if (size != 0 && (!power_of_two || alignment > region_bytes)) {
         return HEAP_BAD_ALIGNMENT;
@@ -34,7 +35,8 @@ static inline allocator_result request_served(void *payload, size_t usable_bytes
 
 /** What the allocator gave; NULL is out of memory. */
 static inline allocator_result request_answer(void *payload, size_t usable_bytes) {
-    return payload == NULL ? request_refused(HEAP_OUT_OF_MEMORY) : request_served(payload, usable_bytes);
+    return payload == NULL ? request_refused(HEAP_OUT_OF_MEMORY)
+                           : request_served(payload, usable_bytes);
 }
 
 #endif

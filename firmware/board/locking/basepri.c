@@ -1,4 +1,5 @@
-/* The heap's lock as a mask of the interrupts that may use the kernel: the kernel's own, in BASEPRI. */
+/* The heap's lock as a mask of the interrupts that may use the kernel: the kernel's own, in
+ * BASEPRI. */
 #include "heap/port.h"
 
 #include "FreeRTOS.h"

@@ -1,7 +1,8 @@
 /**
- * allocator.h on an allocator of others that cannot tell how much is free: requests are judged before it sees them, and what
- * it hands out is counted. An adapter includes this once, defines the functions declared here, and in allocator_init() sets
- * `counted`; the rest of allocator.h is its own.
+ * allocator.h on an allocator of others that cannot tell how much is free: requests are judged
+ * before it sees them, and what it hands out is counted. An adapter includes this once, defines the
+ * functions declared here, and in allocator_init() sets `counted`; the rest of allocator.h is its
+ * own.
  */
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
 #define TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
@@ -43,7 +44,8 @@ allocator_result allocator_allocate(size_t size) {
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     const heap_status status = request_judge_aligned(size, alignment, counted.region_bytes);
-    return status == HEAP_OK ? counted_answer(shipped_allocate_aligned(size, alignment)) : request_refused(status);
+    return status == HEAP_OK ? counted_answer(shipped_allocate_aligned(size, alignment))
+                             : request_refused(status);
 }
 
 allocator_result allocator_reallocate(void *payload, size_t size) {

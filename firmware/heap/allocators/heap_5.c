@@ -14,7 +14,8 @@ typedef struct {
 void vPortDefineHeapRegions(const shipped_region *regions);
 
 void shipped_start(void *region, size_t bytes) {
-    const shipped_region regions[] = {{.start = region, .bytes = bytes}, {.start = NULL, .bytes = 0}};
+    const shipped_region regions[] = {{.start = region, .bytes = bytes},
+                                      {.start = NULL, .bytes = 0}};
     vPortDefineHeapRegions(regions);
 }
 

@@ -1,7 +1,8 @@
 /**
- * Aligned payloads from an allocator that aligns to 8 or 16 only: it is asked for more, and what is handed out begins
- * further in. The word before such a payload is a mark that leads back. Each adapter says how a mark differs from what
- * the allocator itself leaves in the word before a live payload: (word & mask) == tag holds for marks alone.
+ * Aligned payloads from an allocator that aligns to 8 or 16 only: it is asked for more, and what is
+ * handed out begins further in. The word before such a payload is a mark that leads back. Each
+ * adapter says how a mark differs from what the allocator itself leaves in the word before a live
+ * payload: (word & mask) == tag holds for marks alone.
  */
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_SHIFTED_H
 #define TAILSCOPE_HEAP_ALLOCATORS_SHIFTED_H
@@ -36,7 +37,8 @@ static inline void *shifted_up(void *payload, size_t alignment, shifted_mark mar
     return shifted;
 }
 
-/** Bytes from the allocator's own payload to `payload`, which is live; 0 if it is the allocator's own. */
+/** Bytes from the allocator's own payload to `payload`, which is live; 0 if it is the allocator's
+ * own. */
 static inline uint32_t shifted_offset(const void *payload, shifted_mark mark) {
     const uint32_t word = *(const uint32_t *)((uintptr_t)payload - sizeof(uint32_t));
     return (word & mark.mask) == mark.tag ? (word >> 16) * 8u : 0u;

@@ -1,11 +1,12 @@
 /**
- * Zephyr's sys_heap as it lies in a user's checkout (Apache-2.0): a circular list for each power of two of units of 8
- * bytes, of which the request's own is searched for at most three chunks before a larger one is split.
+ * Zephyr's sys_heap as it lies in a user's checkout (Apache-2.0): a circular list for each power of
+ * two of units of 8 bytes, of which the request's own is searched for at most three chunks before a
+ * larger one is split.
  *
- * Its payloads lie 4 bytes behind a unit in a heap of this size. What asks it for alignment 8, as Zephyr's own malloc()
- * does, gets what begins at the next unit, so a chunk has 8 bytes beside the payload.
- * It can tell its free bytes at a price that Zephyr does not pay by default: they are counted here. What is read by
- * walking is read with the functions of its private heap.h.
+ * Its payloads lie 4 bytes behind a unit in a heap of this size. What asks it for alignment 8, as
+ * Zephyr's own malloc() does, gets what begins at the next unit, so a chunk has 8 bytes beside the
+ * payload. It can tell its free bytes at a price that Zephyr does not pay by default: they are
+ * counted here. What is read by walking is read with the functions of its private heap.h.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -22,8 +23,10 @@
 
 static struct sys_heap heap;
 
-/* In 64 KiB: heads of 13 lists and four words before them, rounded up to units, and the mark at the end. */
-const allocator_overhead_bytes allocator_overhead = {.heap = 80, .block = HEADER_BYTES, .smallest_block = 2u * CHUNK_UNIT};
+/* In 64 KiB: heads of 13 lists and four words before them, rounded up to units, and the mark at the
+ * end. */
+const allocator_overhead_bytes allocator_overhead = {
+    .heap = 80, .block = HEADER_BYTES, .smallest_block = 2u * CHUNK_UNIT};
 
 void allocator_init(void *region, size_t bytes) {
     sys_heap_init(&heap, region, bytes);
@@ -66,7 +69,8 @@ allocator_free_space allocator_read_free(void) {
     if (counted.region_bytes == 0) {
         return space;
     }
-    for (chunkid_t at = right_chunk(heap.heap, 0); at < heap.heap->end_chunk; at = right_chunk(heap.heap, at)) {
+    for (chunkid_t at = right_chunk(heap.heap, 0); at < heap.heap->end_chunk;
+         at = right_chunk(heap.heap, at)) {
         const size_t bytes = payload_bytes(at);
         if (!chunk_used(heap.heap, at) && bytes != 0) {
             free_space_add(&space, bytes);
@@ -75,7 +79,8 @@ allocator_free_space allocator_read_free(void) {
     return space;
 }
 
-/** The largest that a search looks at in the last list that has any: behind that it does not look. */
+/** The largest that a search looks at in the last list that has any: behind that it does not look.
+ */
 size_t allocator_largest_free_block(void) {
     if (counted.region_bytes == 0 || heap.heap->avail_buckets == 0) {
         return 0;

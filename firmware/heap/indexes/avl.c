@@ -1,11 +1,13 @@
 /**
- * Best fit by an AVL tree (Adelson-Velsky and Landis, 1962; Knuth, "The Art of Computer Programming", volume 3,
- * section 6.2.3) ordered by size. Its nodes live in the payloads of the free blocks. A place in the tree is the head
- * of a LIFO list of blocks of one size; the head is the node.
+ * Best fit by an AVL tree (Adelson-Velsky and Landis, 1962; Knuth, "The Art of Computer
+ * Programming", volume 3, section 6.2.3) ordered by size. Its nodes live in the payloads of the
+ * free blocks. A place in the tree is the head of a LIFO list of blocks of one size; the head is
+ * the node.
  *
- * Complexity: a tree of k sizes is lower than 1.45·log2(k + 2), and k different sizes need more than 4·k² bytes, so
- * a region of 64 KiB has at most 128 sizes and 9 levels. Searching, filing and removing each walk one path from the
- * root; filing and removing turn at most two nodes on each level of it.
+ * Complexity: a tree of k sizes is lower than 1.45·log2(k + 2), and k different sizes need more
+ * than 4·k² bytes, so a region of 64 KiB has at most 128 sizes and 9 levels. Searching, filing and
+ * removing each walk one path from the root; filing and removing turn at most two nodes on each
+ * level of it.
  *
  * Probes: one for each node looked at.
  */
@@ -75,7 +77,8 @@ static heap_block *turn_left(heap_block *top) {
     return pivot;
 }
 
-/** The subtree of `top`, whose subtrees are balanced and differ by at most two levels, balanced and measured. */
+/** The subtree of `top`, whose subtrees are balanced and differ by at most two levels, balanced and
+ * measured. */
 static heap_block *balanced(heap_block *top) {
     node *const at = node_of(top);
     const uint32_t left = height_of(at->left);
@@ -196,8 +199,10 @@ heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
 
 /* Checking */
 
-/** Sizes lie between the bounds, both excluded. A node is lower than its parent, so a ring ends the walk. */
-static bool subtree_check(const heap_block *block, uint32_t above, uint32_t below, uint32_t levels, uint32_t *filed) {
+/** Sizes lie between the bounds, both excluded. A node is lower than its parent, so a ring ends the
+ * walk. */
+static bool subtree_check(const heap_block *block, uint32_t above, uint32_t below, uint32_t levels,
+                          uint32_t *filed) {
     if (block == NULL) {
         return true;
     }
@@ -205,19 +210,22 @@ static bool subtree_check(const heap_block *block, uint32_t above, uint32_t belo
         return false;
     }
     const node *const at = node_of(block);
-    if (at->height == 0 || at->height > levels || !free_list_check(block, block->size, block->size, filed) ||
+    if (at->height == 0 || at->height > levels ||
+        !free_list_check(block, block->size, block->size, filed) ||
         !subtree_check(at->left, above, block->size, at->height - 1u, filed) ||
         !subtree_check(at->right, block->size, below, at->height - 1u, filed)) {
         return false;
     }
     const uint32_t left = height_of(at->left);
     const uint32_t right = height_of(at->right);
-    return left <= right + 1u && right <= left + 1u && at->height == 1u + (left > right ? left : right);
+    return left <= right + 1u && right <= left + 1u &&
+           at->height == 1u + (left > right ? left : right);
 }
 
 bool heap_index_check(uint32_t free_blocks) {
     uint32_t filed = 0;
-    return subtree_check(root, BLOCK_SMALLEST_PAYLOAD - 1u, UINT32_MAX, LEVELS, &filed) && filed == free_blocks;
+    return subtree_check(root, BLOCK_SMALLEST_PAYLOAD - 1u, UINT32_MAX, LEVELS, &filed) &&
+           filed == free_blocks;
 }
 
 const char *heap_index_name(void) {

@@ -1,9 +1,10 @@
 /**
- * Best fit: one LIFO list of all free blocks, and the smallest that is large enough is taken; of equal ones the
- * newest. A block of exactly the requested size ends the search, since none is better. Filing takes constant time.
+ * Best fit: one LIFO list of all free blocks, and the smallest that is large enough is taken; of
+ * equal ones the newest. A block of exactly the requested size ends the search, since none is
+ * better. Filing takes constant time.
  *
- * Complexity: a search takes as many steps as there are free blocks, unless one fits exactly: in a region of n bytes
- * up to n / 48, a free and a live block of 8 bytes and their headers.
+ * Complexity: a search takes as many steps as there are free blocks, unless one fits exactly: in a
+ * region of n bytes up to n / 48, a free and a live block of 8 bytes and their headers.
  *
  * Probes: one for each block looked at.
  */
@@ -42,7 +43,8 @@ heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
 
 bool heap_index_check(uint32_t free_blocks) {
     uint32_t filed = 0;
-    return free_list_check(list, BLOCK_SMALLEST_PAYLOAD, UINT32_MAX, &filed) && filed == free_blocks;
+    return free_list_check(list, BLOCK_SMALLEST_PAYLOAD, UINT32_MAX, &filed) &&
+           filed == free_blocks;
 }
 
 const char *heap_index_name(void) {

@@ -1,9 +1,9 @@
 /**
- * First fit: one LIFO list of all free blocks, and the first that is large enough is taken (Knuth, "The Art of
- * Computer Programming", volume 1, section 2.5). Filing takes constant time.
+ * First fit: one LIFO list of all free blocks, and the first that is large enough is taken (Knuth,
+ * "The Art of Computer Programming", volume 1, section 2.5). Filing takes constant time.
  *
- * Complexity: a search takes as many steps as there are free blocks, which only the region's size bounds: in n
- * bytes n / 48, a free and a live block of 8 bytes and their headers.
+ * Complexity: a search takes as many steps as there are free blocks, which only the region's size
+ * bounds: in n bytes n / 48, a free and a live block of 8 bytes and their headers.
  *
  * Probes: one for each block looked at.
  */
@@ -30,7 +30,8 @@ heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
 
 bool heap_index_check(uint32_t free_blocks) {
     uint32_t filed = 0;
-    return free_list_check(list, BLOCK_SMALLEST_PAYLOAD, UINT32_MAX, &filed) && filed == free_blocks;
+    return free_list_check(list, BLOCK_SMALLEST_PAYLOAD, UINT32_MAX, &filed) &&
+           filed == free_blocks;
 }
 
 const char *heap_index_name(void) {

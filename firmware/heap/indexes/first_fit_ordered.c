@@ -1,13 +1,15 @@
 /**
- * Address-ordered first fit: one list of all free blocks in the order in which they lie, and the first that is large
- * enough is taken. The region fills from its beginning, and large blocks survive at its end.
+ * Address-ordered first fit: one list of all free blocks in the order in which they lie, and the
+ * first that is large enough is taken. The region fills from its beginning, and large blocks
+ * survive at its end.
  *
- * Complexity: the order has its price on the other side: to file a block, which each free and each split does, the
- * list is walked to the block's place. Searching and filing both take as many steps as there are free blocks, in a
- * region of n bytes up to n / 48, a free and a live block of 8 bytes and their headers.
+ * Complexity: the order has its price on the other side: to file a block, which each free and each
+ * split does, the list is walked to the block's place. Searching and filing both take as many steps
+ * as there are free blocks, in a region of n bytes up to n / 48, a free and a live block of 8 bytes
+ * and their headers.
  *
- * Probes: one for each block looked at by the search. The walk that files is not counted; it shows in the length of
- * the critical section, that of frees above all.
+ * Probes: one for each block looked at by the search. The walk that files is not counted; it shows
+ * in the length of the critical section, that of frees above all.
  */
 #include "free_list.h"
 #include "index.h"
@@ -46,7 +48,8 @@ heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
 
 bool heap_index_check(uint32_t free_blocks) {
     uint32_t filed = 0;
-    if (!free_list_check(list, BLOCK_SMALLEST_PAYLOAD, UINT32_MAX, &filed) || filed != free_blocks) {
+    if (!free_list_check(list, BLOCK_SMALLEST_PAYLOAD, UINT32_MAX, &filed) ||
+        filed != free_blocks) {
         return false;
     }
     for (const heap_block *block = list; block != NULL; block = free_list_links(block)->next) {

@@ -1,15 +1,18 @@
 /**
- * Half Fit with a search of the request's own bin, called "Half Fit CSTM" in the thesis that describes it: before a
- * block is taken from a higher bin, of which every block fits, the own bin is walked to the first block that fits.
+ * Half Fit with a search of the request's own bin, called "Half Fit CSTM" in the thesis that
+ * describes it: before a block is taken from a higher bin, of which every block fits, the own bin
+ * is walked to the first block that fits.
  *
- * TAILSCOPE_SEARCH_THRESHOLD ends that walk after so many blocks; 0 is no threshold. Without one every block that
- * fits is found, and the search is as long as the bin: in a region of n bytes up to n / 56, free blocks of 16 and live
- * ones of 8 bytes with their headers. With one the search is bounded, and memory use is incomplete: a block that lies
- * behind the threshold is not found.
+ * TAILSCOPE_SEARCH_THRESHOLD ends that walk after so many blocks; 0 is no threshold. Without one
+ * every block that fits is found, and the search is as long as the bin: in a region of n bytes up
+ * to n / 56, free blocks of 16 and live ones of 8 bytes with their headers. With one the search is
+ * bounded, and memory use is incomplete: a block that lies behind the threshold is not found.
  *
- * Complexity: filing takes constant time, a search as many steps as the bin has blocks, or the threshold.
+ * Complexity: filing takes constant time, a search as many steps as the bin has blocks, or the
+ * threshold.
  *
- * Probes: one for each block looked at in the own bin, one for the look at the bitmap if it came to that.
+ * Probes: one for each block looked at in the own bin, one for the look at the bitmap if it came to
+ * that.
  */
 #include "index.h"
 #include "power_bins.h"
@@ -30,7 +33,8 @@ void heap_index_remove(heap_block *block) {
     power_bins_remove(&bins, block);
 }
 
-/** The first of the bin's leading SEARCH_LIMIT blocks that holds `size`, or NULL; counts what it looked at. */
+/** The first of the bin's leading SEARCH_LIMIT blocks that holds `size`, or NULL; counts what it
+ * looked at. */
 static heap_block *search_bin(uint32_t bin, uint32_t size, uint32_t *looked_at) {
     heap_block *block = bin < POWER_BINS ? bins.lists[bin] : NULL;
     for (; block != NULL && *looked_at < SEARCH_LIMIT; block = free_list_links(block)->next) {

@@ -1,12 +1,14 @@
 /**
- * TLSF, two-level segregated fit (Masmano, Ripoll, Crespo, Real: "TLSF: a new dynamic memory allocator for
- * real-time systems", ECRTS 2004). The first level divides sizes by octave, the second divides each octave
- * into 16 slots of equal width; below 128 bytes the slots are simply 8 bytes wide. TAILSCOPE_TLSF_OCTAVES and
- * TAILSCOPE_TLSF_SLOTS change the counts: with s slots it is 1/s where 1/16 is said below, and 8·s where 128 is. A
- * bitmap per level says which lists hold blocks, so that the next one is found by counting zeros and never by looking.
+ * TLSF, two-level segregated fit (Masmano, Ripoll, Crespo, Real: "TLSF: a new dynamic memory
+ * allocator for real-time systems", ECRTS 2004). The first level divides sizes by octave, the
+ * second divides each octave into 16 slots of equal width; below 128 bytes the slots are simply 8
+ * bytes wide. TAILSCOPE_TLSF_OCTAVES and TAILSCOPE_TLSF_SLOTS change the counts: with s slots it is
+ * 1/s where 1/16 is said below, and 8·s where 128 is. A bitmap per level says which lists hold
+ * blocks, so that the next one is found by counting zeros and never by looking.
  *
- * The request is rounded up to a slot's lower bound before the search: every block of the slot then fits and the
- * head is taken. That costs at most 1/16 of the request and makes each operation a constant number of steps.
+ * The request is rounded up to a slot's lower bound before the search: every block of the slot then
+ * fits and the head is taken. That costs at most 1/16 of the request and makes each operation a
+ * constant number of steps.
  *
  * Probes: 1 if the request's own octave has a block, 2 if the search had to climb to a higher one.
  */
@@ -72,7 +74,8 @@ static bool octave_check(uint32_t octave, uint32_t *filed) {
         const heap_block *const head = lists[octave][slot];
         const bool mapped = (slot_maps[octave] >> slot & 1u) != 0;
         const uint32_t above = smallest_size(octave, slot + 1u);
-        if (mapped != (head != NULL) || !free_list_check(head, smallest_size(octave, slot), above - 1u, filed)) {
+        if (mapped != (head != NULL) ||
+            !free_list_check(head, smallest_size(octave, slot), above - 1u, filed)) {
             return false;
         }
     }

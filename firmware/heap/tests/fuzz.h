@@ -1,4 +1,5 @@
-/** What joins the fuzzer's parts: the entry, and the coverage that the instrumented heap reports. */
+/** What joins the fuzzer's parts: the entry, and the coverage that the instrumented heap reports.
+ */
 #ifndef TAILSCOPE_HEAP_TESTS_FUZZ_H
 #define TAILSCOPE_HEAP_TESTS_FUZZ_H
 

@@ -1,4 +1,5 @@
-/* Every operation, refused ones too, is one lock, one marker pair, and one witness of what lies between. */
+/* Every operation, refused ones too, is one lock, one marker pair, and one witness of what lies
+ * between. */
 #include "allocator_promises.h"
 #include "bench.h"
 #include "harness.h"

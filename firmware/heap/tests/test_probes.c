@@ -5,13 +5,15 @@
 #include "harness.h"
 #include "promise.h"
 
-/** What this index must count; the rules are in its first comment and, worked out here by hand, hold for few blocks. */
+/** What this index must count; the rules are in its first comment and, worked out here by hand,
+ * hold for few blocks. */
 typedef struct {
     const char *name;
-    unsigned smallest_class[7]; /**< on an empty heap: requests of 8, 16, 32, 64, 128, 256, 512 bytes */
-    unsigned half;              /**< on an empty heap: 40,000 bytes */
-    unsigned in_class[4];       /**< within_a_class() */
-    unsigned in_vain;           /**< a_search_in_vain_counts() */
+    unsigned
+        smallest_class[7]; /**< on an empty heap: requests of 8, 16, 32, 64, 128, 256, 512 bytes */
+    unsigned half;         /**< on an empty heap: 40,000 bytes */
+    unsigned in_class[4];  /**< within_a_class() */
+    unsigned in_vain;      /**< a_search_in_vain_counts() */
     size_t worst_free, worst_request;
     unsigned worst, worst_each; /**< the_worst_case(): so many, and so many for each free block */
 } counts;
@@ -106,8 +108,8 @@ static unsigned walked(unsigned blocks) {
 }
 
 /**
- * The longest search of the lists (README.md): the region tiled by free blocks and live ones of the smallest
- * payload, all the free ones in the class of a larger request, and nothing above it.
+ * The longest search of the lists (README.md): the region tiled by free blocks and live ones of the
+ * smallest payload, all the free ones in the class of a larger request, and nothing above it.
  */
 static void the_worst_case(void) {
     static void *victim[65536 / (2 * HEADER_BYTES + 8 + 8)];
@@ -118,24 +120,27 @@ static void the_worst_case(void) {
         victim[i] = heap_allocate(counted()->worst_free);
         CHECK(heap_allocate(8) != NULL);
     }
-    while (heap_allocate(8) != NULL) {
-    }
+    while (heap_allocate(8) != NULL) {}
     CHECK_EQUAL(heap_free_bytes(), 0);
     for (unsigned i = 0; i < pairs; i++) {
         CHECK_EQUAL(heap_free(victim[i]), HEAP_OK);
     }
     CHECK(heap_allocate(counted()->worst_request) == NULL);
     CHECK_EQUAL(heap_last_operation().status, HEAP_OUT_OF_MEMORY);
-    CHECK_EQUAL(heap_last_operation().probes, counted()->worst + counted()->worst_each * walked(pairs));
+    CHECK_EQUAL(heap_last_operation().probes,
+                counted()->worst + counted()->worst_each * walked(pairs));
 }
 
-/** Free blocks of as many sizes as the region holds, filed in ascending order: trees must not become lists. */
+/** Free blocks of as many sizes as the region holds, filed in ascending order: trees must not
+ * become lists. */
 static void trees_stay_low(void) {
     static void *victim[128];
-    const unsigned bound = strcmp(heap_allocator_name(), "avl") == 0 ? 9 : 15; /* 13 places, victim, bitmap */
+    const unsigned bound =
+        strcmp(heap_allocator_name(), "avl") == 0 ? 9 : 15; /* 13 places, victim, bitmap */
     unsigned n = 0;
     heap_reset();
-    for (size_t size = 24; (victim[n] = heap_allocate(size)) != NULL && heap_allocate(8) != NULL; size += 8) {
+    for (size_t size = 24; (victim[n] = heap_allocate(size)) != NULL && heap_allocate(8) != NULL;
+         size += 8) {
         n++;
     }
     CHECK(n > 90);

@@ -1,6 +1,6 @@
 /**
- * What FreeRTOS's heaps have in common, for their adapters. Their functions are renamed by macros (shipped.cmake), since
- * pvPortMalloc() and the rest belong to whoever the facade serves.
+ * What FreeRTOS's heaps have in common, for their adapters. Their functions are renamed by macros
+ * (shipped.cmake), since pvPortMalloc() and the rest belong to whoever the facade serves.
  */
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_FREERTOS_SHIPPED_H
 #define TAILSCOPE_HEAP_ALLOCATORS_FREERTOS_SHIPPED_H

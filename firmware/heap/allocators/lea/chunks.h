@@ -1,14 +1,15 @@
 /**
- * The chunks of Doug Lea's allocators (newlib's 2.6.5 and dlmalloc 2.8.6), read from outside: they tile the heap, and each
- * begins with a word that is its predecessor's while that is live, and its size, whose lowest bit says that the
- * predecessor is live.
+ * The chunks of Doug Lea's allocators (newlib's 2.6.5 and dlmalloc 2.8.6), read from outside: they
+ * tile the heap, and each begins with a word that is its predecessor's while that is live, and its
+ * size, whose lowest bit says that the predecessor is live.
  */
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_LEA_CHUNKS_H
 #define TAILSCOPE_HEAP_ALLOCATORS_LEA_CHUNKS_H
 
 #include "allocator.h"
 
-#define LEA_HEADER_BYTES 4u /* beside a payload: the size; the word before it serves as payload of the predecessor */
+#define LEA_HEADER_BYTES \
+    4u /* beside a payload: the size; the word before it serves as payload of the predecessor */
 #define LEA_SMALLEST_CHUNK 16u
 
 typedef struct {

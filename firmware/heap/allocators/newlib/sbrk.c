@@ -1,4 +1,5 @@
-/** sbrk over the facade's region, and allocator.h as far as both of newlib's allocators answer it alike. */
+/** sbrk over the facade's region, and allocator.h as far as both of newlib's allocators answer it
+ * alike. */
 #include "allocators/newlib/sbrk.h"
 
 #include "allocators/counted_adapter.h"

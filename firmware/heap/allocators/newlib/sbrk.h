@@ -1,4 +1,5 @@
-/** What newlib's allocators stand on: memory that grows by sbrk over the region, and locks, which are empty under ours. */
+/** What newlib's allocators stand on: memory that grows by sbrk over the region, and locks, which
+ * are empty under ours. */
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_NEWLIB_SBRK_H
 #define TAILSCOPE_HEAP_ALLOCATORS_NEWLIB_SBRK_H
 

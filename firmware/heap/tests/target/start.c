@@ -1,4 +1,5 @@
-/* Reset, and nothing else: no interrupt is used, and what faults ends the tests before they are through. */
+/* Reset, and nothing else: no interrupt is used, and what faults ends the tests before they are
+ * through. */
 #include <stdint.h>
 
 #include "board/pins.h"
