@@ -7,8 +7,8 @@
 #include "board/pins.h"
 #include "board/reference_sections.h"
 
-/* A pulse is twelve samples wide at 24 MS/s. The spacing is odd and no multiple of 7: at 24 MS/s,
- * 2/7 of the core clock, the pulses meet the analyzer's clock at every phase. */
+/* A pulse is twelve samples wide at 24 MS/s, which is 2/7 of the core clock. The spacing is odd and
+ * no multiple of 7, so the pulses meet the analyzer's clock at every phase. */
 enum { PULSES = 8, WIDTH_CYCLES = 42, SPACING_CYCLES = 401 };
 
 static const uint32_t port_a_pins =

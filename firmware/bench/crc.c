@@ -8,8 +8,8 @@ static const uint32_t crc32_of_four_bits[16] = {
     0x9B64C2B0u, 0x86D3D2D4u, 0xA00AE278u, 0xBDBDF21Cu,
 };
 
-/* The polynomial 0x1021 has its bits 12, 5 and 0. What the byte feeds back is therefore the byte
- * itself, shifted there; its upper four bits come round once more. */
+/* The polynomial 0x1021 has bits 12, 5 and 0. So a byte feeds back itself, shifted to these places,
+ * and its upper four bits come round once more. */
 uint16_t crc16_update(uint16_t crc, uint8_t byte) {
     uint32_t fed_back = (uint32_t)crc >> 8 ^ byte;
     fed_back ^= fed_back >> 4;

@@ -31,7 +31,7 @@ static void idle_about(void *unused) {
     for (;;) {}
 }
 
-/* Outside of every mark, and once. */
+/* Once, and outside of all marks. */
 static void prepare(void) {
     if (queue == NULL) {
         queue = xQueueCreateStatic(QUEUE_LENGTH, sizeof(uint32_t), queue_items, &queue_control);
@@ -93,8 +93,8 @@ static uint32_t timer_stop(void) {
     return marked_if(xTimerStop(timer, 0));
 }
 
-/* The heap's lock is no critical section of the kernel's: marked around the call, which is under
- * the lock but for a few instructions. */
+/* The heap's lock is no critical section of the kernel. So the call itself is marked: all but a few
+ * of its instructions run under the lock. */
 static uint32_t heap_stats(void) {
     HeapStats_t stats;
     const uint32_t begin_cycles = heap_port_critical_begin();

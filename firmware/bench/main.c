@@ -93,7 +93,7 @@ static void record_answers(void) {
     record_end();
 }
 
-/* The heap's own walk against the bench's account of what it was asked to do. */
+/* Compares the heap's own walk with the bench's account of the operations. */
 static bool heap_is_sound(const heap_statistics *heap) {
     const heap_account account = account_read();
     return heap_check() && heap->live_blocks == account.live_blocks &&

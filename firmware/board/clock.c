@@ -31,8 +31,7 @@ static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
     return false;
 }
 
-/* Scale 2 is what 84 MHz needs (RM0368, section 5.4.1); it may be chosen only while the PLL is off.
- */
+/* 84 MHz needs scale 2 (RM0368, section 5.4.1), which may be chosen only while the PLL is off. */
 static void choose_voltage_scale(void) {
     RCC_APB1ENR |= RCC_APB1ENR_PWR;
     (void)RCC_APB1ENR;
@@ -52,8 +51,7 @@ static bool start_oscillators(void) {
     return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
 }
 
-/* The wait states come before the speed that needs them, and are read back (RM0368, section 3.4.1).
- */
+/* The wait states are set, and read back, before the clock is made faster (RM0368, 3.4.1). */
 static bool start_flash(void) {
     FLASH_ACR = FLASH_WAIT_STATES | FLASH_ACCELERATOR;
     return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, FLASH_WAIT_STATES);

@@ -50,8 +50,8 @@ void compare_output_prepare_pairs(const compare_output *output, uint32_t period_
     TIM_DIER(output->timer) = TIM_DIER_UIE;
 }
 
-/* ARR is preloaded: what is written to it holds from the counter's next return to 0. The match is
- * at 1, so that a counter that has not begun does not match. */
+/* ARR is preloaded: a new value holds from the counter's next return to 0 on. The match is at 1, so
+ * that a counter that has not begun does not match. */
 void compare_output_prepare_intervals(const compare_output *output, uint32_t first_ticks) {
     compare_output_prepare(output, first_ticks);
     TIM_CCR(output->timer, output->channel) = 1;
@@ -86,9 +86,9 @@ void compare_output_run(const compare_output *output) {
     TIM_CR1(output->timer) |= TIM_CR1_CEN;
 }
 
-/* The match of the output is at the counter's last value, so that an edge and the counter's return
- * to 0 are one tick apart. Channel 4 of the timers that are used drives no pin, and notes its match
- * even while an interrupt is served. */
+/* The output matches at the counter's last value, so an edge and the counter's return to 0 are one
+ * tick apart. Channel 4 of these timers drives no pin, and notes its match even while an interrupt
+ * is served. */
 void compare_output_await_phase(const compare_output *output, uint32_t phase_ticks) {
     const uint32_t timer = output->timer;
     TIM_CCR(timer, PHASE_CHANNEL) = phase_ticks;
@@ -104,8 +104,9 @@ bool compare_output_matched(const compare_output *output) {
     return (TIM_SR(output->timer) & event_bit(output)) != 0u;
 }
 
-/* Of a pair of edges one is an update and not a match. The read returns after the write has reached
- * the timer: without it a short handler ends with its line still high, and runs twice. */
+/* Of a pair of edges one is an update, not a match. The read at the end returns only after the
+ * write has reached the timer. Without it a short handler would end with its line still high, and
+ * run twice. */
 void compare_output_clear(const compare_output *output) {
     TIM_SR(output->timer) = ~(event_bit(output) | TIM_SR_UIF);
     (void)TIM_SR(output->timer);

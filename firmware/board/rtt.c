@@ -31,7 +31,7 @@ static void finish_stores(void) {
     __asm volatile("dmb" ::: "memory");
 }
 
-/* The id comes last: who sees it sees the rest. */
+/* The id is written last: whoever sees it finds the rest complete. */
 void rtt_start(void) {
     static const char id[] = "SEGGER RTT";
     _SEGGER_RTT.up = (buffer){"records", ring, RING_BYTES, 0, 0, MODE_BLOCK_IF_FULL};
@@ -43,7 +43,7 @@ void rtt_start(void) {
     }
 }
 
-/* One byte stays free, since equal offsets mean an empty ring. */
+/* One byte stays free, because equal offsets mean an empty ring. */
 void rtt_send(char byte) {
     buffer *up = &_SEGGER_RTT.up;
     const uint32_t at = up->write_offset;

@@ -23,10 +23,10 @@ typedef union {
 } vector;
 
 /* PM0214, section 2.3.4, and RM0368, section 10.1.3: 16 system vectors, then the interrupts up to
- * the last one used. Whatever is not meant to happen ends in the fault report. */
+ * the last one used. An exception that should not happen ends in the fault report. */
 enum { SYSTEM_VECTORS = 16, VECTORS = SYSTEM_VECTORS + IRQ_TIM5 + 1 };
 
-/* The formatter takes the space before the dots of a range. */
+/* The formatter would take away the space before the dots of a range. */
 /* clang-format off */
 __attribute__((section(".vectors"), used)) static const vector vector_table[VECTORS] = {
     [0] = {.stack = stack_top},
@@ -63,8 +63,8 @@ void Reset_Handler(void) {
     __builtin_trap(); /* main() does not return */
 }
 
-/* Passes the frame that the core stacked: bit 2 of EXC_RETURN says on which stack (PM0214,
- * section 2.3.7). */
+/* Passes the frame that the core stacked. Bit 2 of EXC_RETURN says on which stack (PM0214,
+ * 2.3.7). */
 void Fault_Handler(void) {
     __asm volatile("tst   lr, #4\n\t"
                    "ite   eq\n\t"

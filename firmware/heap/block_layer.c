@@ -1,6 +1,6 @@
 /**
  * The block layer: an allocator (allocator.h) that owns headers, splitting, coalescing and the
- * checking of frees, and leaves to an index (index.h) where free blocks are filed. Two free blocks
+ * checking of frees. It leaves to an index (index.h) where free blocks are filed. Two free blocks
  * are never neighbours.
  */
 #include "block_layer.h"
@@ -81,8 +81,9 @@ static void split_rest(heap_block *block, uint32_t size) {
     }
 }
 
-/** Gives back what lies before `payload`, an address inside `block`; returns the block of
- * `payload`. */
+/**
+ * Gives back what lies before `payload`, an address inside `block`; returns the block of `payload`.
+ */
 static heap_block *split_front(heap_block *block, uintptr_t payload) {
     const uint32_t front = (uint32_t)(payload - (uintptr_t)block_payload(block));
     if (front == 0) {
@@ -111,7 +112,7 @@ static heap_block *coalesce(heap_block *block) {
 /* Allocation */
 
 void allocator_init(void *region, size_t bytes) {
-    /* Zeroed, so that no header of the heap before this one is taken for a block of this one. */
+    /* Zeroed, so that no header of an earlier heap is taken for a block of this one. */
     memset(region, 0, bytes);
     layer.first = region;
     layer.bytes = (uint32_t)bytes;
@@ -155,8 +156,9 @@ allocator_result allocator_allocate(size_t size) {
     return found != NULL ? hand_out(found, rounded) : request_refused(HEAP_OUT_OF_MEMORY);
 }
 
-/** The first aligned payload in `block` before which nothing lies, or enough for a block of its
- * own. */
+/**
+ * The first aligned payload in `block` before which nothing lies, or enough for a block of its own.
+ */
 static uintptr_t aligned_payload(const heap_block *block, uintptr_t alignment) {
     const uintptr_t payload = (uintptr_t)block_payload(block);
     if ((payload & (alignment - 1u)) == 0) {
@@ -192,7 +194,7 @@ bool block_address_is_possible(const void *address) {
 }
 
 /**
- * True if a header lies at `block` (any address) and makes sense by itself; an odd size shows in
+ * True if a header lies at `block` (any address) and makes sense by itself. A wrong size shows in
  * the block behind. Inline: each free checks three headers with interrupts masked, and the calls
  * alone took 50 cycles.
  */
@@ -206,7 +208,7 @@ static inline bool header_is_sound(const heap_block *block) {
            block->size >= BLOCK_SMALLEST_PAYLOAD && block->size <= room;
 }
 
-/** True if the header of `block` (sound) and those before and behind it agree on where they lie. */
+/** True if the sound header of `block` and those of its neighbours agree on where they lie. */
 static bool neighbours_agree(const heap_block *block) {
     const heap_block *const after = block_after(block);
     if (after != NULL && !(header_is_sound(after) && after->prev == block)) {
@@ -279,8 +281,10 @@ static allocator_result trim(heap_block *block, uint32_t size) {
     return request_served(block_payload(block), block->size);
 }
 
-/** True if `block` holds `size` bytes, after it took in a free block behind it if that was needed
- * and enough. */
+/**
+ * True if `block` holds `size` bytes, after it took in a free block behind it if that was needed
+ * and enough.
+ */
 static bool fits_in_place(heap_block *block, uint32_t size) {
     if (block->size >= size) {
         return true;
@@ -337,8 +341,10 @@ size_t allocator_free_bytes(void) {
     return layer.free_bytes;
 }
 
-/** An index may round a request up, so the largest block is not the answer: ask the index, halving
- * the interval. */
+/**
+ * An index may round a request up, so the size of the largest block is not the answer. The index is
+ * asked instead, and the interval halved each time.
+ */
 size_t allocator_largest_free_block(void) {
     uint32_t probes;
     uint32_t fits = 0;

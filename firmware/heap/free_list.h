@@ -43,8 +43,10 @@ static inline void free_list_unlink(heap_block **head, heap_block *block) {
     }
 }
 
-/** The first block from the head on that holds `size` bytes, or NULL; `*looked_at` is how many it
- * took. */
+/**
+ * The first block from the head on that holds `size` bytes, or NULL. `*looked_at` is set to how
+ * many blocks the walk looked at.
+ */
 static inline heap_block *free_list_first_fit(heap_block *head, uint32_t size,
                                               uint32_t *looked_at) {
     uint32_t count = 0;

@@ -18,13 +18,14 @@ void heap_port_unlock(uint32_t previous);
 const char *heap_port_locking(void);
 
 /**
- * Begin marker: raises CRIT and reads CYCCNT as one indivisible pair.
- * Returns CYCCNT, in core cycles.
+ * Begin marker: raises CRIT and reads CYCCNT as one indivisible pair. Returns CYCCNT, in core
+ * cycles.
  */
 uint32_t heap_port_critical_begin(void);
 
-/** End marker: reads CYCCNT and lowers CRIT as one indivisible pair. Returns CYCCNT, in core
- * cycles. */
+/**
+ * End marker: reads CYCCNT and lowers CRIT as one indivisible pair. Returns CYCCNT, in core cycles.
+ */
 uint32_t heap_port_critical_end(void);
 
 #endif

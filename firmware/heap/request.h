@@ -7,7 +7,7 @@
 
 #include "allocator.h"
 
-/** HEAP_OK if the allocator is to be asked; a heap before its reset has `region_bytes` 0. */
+/** HEAP_OK if the allocator shall be asked. A heap before its reset has `region_bytes` 0. */
 static inline heap_status request_judge(size_t size, size_t region_bytes) {
     if (size == 0) {
         return HEAP_ZERO_SIZE;

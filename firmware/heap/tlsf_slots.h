@@ -12,8 +12,8 @@
 #define SLOTS ((uint32_t)TAILSCOPE_TLSF_SLOTS)
 #define SLOT_BITS ((uint32_t)__builtin_ctz(SLOTS))
 #define LINEAR_SLOT_BITS 3u
-#define LINEAR_BITS \
-    (SLOT_BITS + LINEAR_SLOT_BITS) /* octave 0 is linear: with 16 slots, sizes below 2^7 */
+/* Octave 0 is linear: with 16 slots, sizes below 2^7. */
+#define LINEAR_BITS (SLOT_BITS + LINEAR_SLOT_BITS)
 #define LINEAR_LIMIT (1u << LINEAR_BITS)
 #define SIZE_LIMIT_BITS (LINEAR_BITS + OCTAVES - 1u)
 
@@ -38,8 +38,8 @@ static inline uint32_t lowest_bit(uint32_t word) {
 }
 
 /**
- * The top bit of a size, or that of the first size above octave 0: as wide as the slots of octave 1
- * are those of octave 0, so one formula serves all octaves without a branch.
+ * The top bit of a size, or for octave 0 that of the first size above it: the slots of octave 0 are
+ * as wide as those of octave 1. So one formula serves all octaves without a branch.
  */
 static inline uint32_t octave_bit(uint32_t size) {
     return top_bit(size | LINEAR_LIMIT);
@@ -54,7 +54,8 @@ static inline position position_of(uint32_t size) {
     };
 }
 
-/** The first slot of which every block holds `size`: that of the size rounded up to a slot's width.
+/**
+ * The first slot of which every block holds `size`: that of the size rounded up to a slot's width.
  */
 static inline position position_that_fits(uint32_t size) {
     return position_of(size + (1u << (octave_bit(size) - SLOT_BITS)) - 1u);

@@ -3,8 +3,8 @@
  * heap_4's. FreeRTOS-Kernel V11.2.0, portable/MemMang/heap_1.c, MIT licence.
  *
  * Every free is refused (HEAP_UNSUPPORTED), so scenarios that free cannot run on it. There are no
- * headers: what a live block can hold is not known afterwards. It aligns to 8; for more, the
- * payload begins further in.
+ * headers, so nobody knows later what a live block can hold. It aligns to 8; for more, the payload
+ * begins further in.
  */
 #include "allocators/freertos/shipped.h"
 #include "request.h"

@@ -5,7 +5,7 @@
 #include "allocator.h"
 #include "allocators/freertos/shipped.h"
 
-/* Of portable.h. */
+/* From portable.h. */
 typedef struct {
     uint8_t *start;
     size_t bytes;

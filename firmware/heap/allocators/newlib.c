@@ -3,16 +3,16 @@
  * that grows by sbrk. Compiled by Debian (libnewlib-arm-none-eabi 3.3.0, libc.a; licence: public
  * domain), so it runs on the target only.
  *
- * It aligns to 8, more by its _memalign_r(). From the second request on it takes pages of 4,096
- * bytes from sbrk: at the region's end what is no whole page stays unused. What it cannot tell is
- * counted beside it, or read off its chunks.
+ * It aligns to 8, and to more by its _memalign_r(). From the second request on it takes pages of
+ * 4,096 bytes from sbrk, so at the region's end a part of a page stays unused. What it cannot tell
+ * is counted beside it, or read off its chunks.
  */
 #include "allocator.h"
 #include "allocators/lea/chunks.h"
 #include "allocators/newlib/sbrk.h"
 
-/* Its static state, external though not in a header (mallocr.c): two links for each of 128 lists
- * behind two words, the first list's first link being the top; and where sbrk began. */
+/* Its state, which has external names but no header (mallocr.c): two words, then two links for each
+ * of 128 lists, of which the first list's first link is the top; and where sbrk began. */
 extern void *__malloc_av_[258];
 extern char *__malloc_sbrk_base;
 extern int __malloc_current_mallinfo[10];
@@ -60,7 +60,7 @@ allocator_free_space allocator_read_free(void) {
     return found.free;
 }
 
-/** A chunk that leaves 16 bytes of `bytes`. */
+/** The payload of a chunk that leaves 16 of `bytes` bytes. */
 static size_t payload_within(size_t bytes) {
     return bytes >= 2u * LEA_SMALLEST_CHUNK ? bytes - LEA_SMALLEST_CHUNK - LEA_HEADER_BYTES : 0;
 }
@@ -69,8 +69,10 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-/** From a free chunk, from the top, or from what sbrk gives, without the top that was there: so it
- * asks. */
+/**
+ * A request is served from a free chunk, from the top, or from what sbrk gives, which it asks for
+ * without counting on the top.
+ */
 size_t allocator_largest_free_block(void) {
     const size_t rest = newlib_sbrk_rest_bytes();
     if (!has_begun()) {

@@ -3,12 +3,12 @@
  * levels of lists, 32 to an octave, found by bitmaps. Built with an LV_ASSERT that does nothing, as
  * NDEBUG does to the original's assertions.
  *
- * It aligns to 4. A payload lies 4 bytes behind a multiple of 8 plus a block's size, so with every
- * request rounded to 8 n + 4 bytes, and the pool to begin and end accordingly, all payloads are
- * multiples of 8; lv_tlsf_memalign(), which serves larger alignments, would search for 24 bytes
- * more and cut twice. The price: from 256 bytes on such a size lies on no slot's edge, so a search
- * for it rounds up past the very block that was just freed. It cannot tell its free bytes without
- * walking: they are counted here.
+ * It aligns to 4, and a block's header has 4 bytes. So every request is rounded up to 8 n + 4
+ * bytes, and the pool begins and ends accordingly; then all payloads are multiples of 8. The other
+ * way, lv_tlsf_memalign(), would search for 24 bytes more and cut twice; it serves larger
+ * alignments. The price: from 256 bytes on such a size lies on no slot's edge, so a search for it
+ * rounds up past the very block that was just freed. It cannot tell its free bytes without a walk,
+ * so they are counted here.
  */
 #include "lv_tlsf.h"
 
@@ -92,8 +92,10 @@ allocator_free_space allocator_read_free(void) {
     return look_around().free;
 }
 
-/** A search begins at the slot whose least size holds the request; above 128 bytes, 32 slots are an
- * octave. */
+/**
+ * A search begins at the slot whose least size holds the request. Above 128 bytes an octave has 32
+ * slots.
+ */
 size_t allocator_largest_free_block(void) {
     const size_t largest = look_around().largest;
     if (largest < 128u) {

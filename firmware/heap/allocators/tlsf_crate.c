@@ -2,9 +2,9 @@
  * The crate `tlsf` 1.1.0 (J. Aparicio, MIT or Apache-2.0) as shipped: TLSF with links of 16 bits.
  * ../rust/src/tlsf.rs says with which parameters, ../rust/adapter.c is the rest of allocator.h.
  *
- * A region above 64 KiB would be several blocks, and release 1.1.0 computes the second one's place
- * with the wrong sign (ops/initialize.rs, where the step is subtracted): it would lie outside the
- * region.
+ * A region above 64 KiB would become several blocks, and release 1.1.0 computes the place of the
+ * second with the wrong sign (ops/initialize.rs, where the step is subtracted). It would lie
+ * outside the region.
  */
 #include "allocator.h"
 

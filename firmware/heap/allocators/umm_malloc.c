@@ -2,9 +2,9 @@
  * umm_malloc as shipped (R. Hempel, MIT licence, crate umm-malloc-sys 0.3.2): units of 8 bytes,
  * 16-bit links, one list of free blocks that is searched to its end for the smallest that fits.
  *
- * It aligns to 4: a payload lies 4 bytes behind a unit. The heap is given to it from 4 bytes in, so
+ * It aligns to 4: a payload lies 4 bytes behind a unit. Its heap begins 4 bytes into the region, so
  * payloads are multiples of 8. More comes from shifted.h: a live block's header has bit 15 clear.
- * What it cannot tell without walking, its free bytes, is counted here; the rest is read off the
+ * It cannot tell its free bytes without a walk, so they are counted here. The rest is read off the
  * headers, whose layout is private (umm_malloc.c, umm_block).
  */
 #include "allocators/counted_adapter.h"
@@ -18,7 +18,7 @@
 #define HEADER_BYTES 4u
 #define FREE 0x8000u
 
-/** A unit that begins a block; the numbers are of units. */
+/** A unit that begins a block. Links are numbers of units. */
 typedef struct {
     uint16_t next, prev;
     uint16_t next_free, prev_free;
@@ -100,7 +100,7 @@ bool allocator_check(void) {
     return counted.region_bytes == 0 || umm_integrity_check();
 }
 
-/* Its umm_init(), which nobody calls, reads these. */
+/* Its umm_init() reads these, and nobody calls it. */
 void *UMM_MALLOC_CFG_HEAP_ADDR;
 uint32_t UMM_MALLOC_CFG_HEAP_SIZE;
 

@@ -44,7 +44,7 @@ static uint32_t height_of(const heap_block *block) {
     return block == NULL ? 0 : node_of(block)->height;
 }
 
-/** Gives `heir` the place of `gone` in the tree, as far as the subtrees below go. */
+/** Gives `heir` the subtrees and the height of `gone`. */
 static void inherit(heap_block *heir, const heap_block *gone) {
     node_of(heir)->left = node_of(gone)->left;
     node_of(heir)->right = node_of(gone)->right;
@@ -77,8 +77,10 @@ static heap_block *turn_left(heap_block *top) {
     return pivot;
 }
 
-/** The subtree of `top`, whose subtrees are balanced and differ by at most two levels, balanced and
- * measured. */
+/**
+ * Balances and measures the subtree of `top`, and returns its new top. The two subtrees below are
+ * balanced, and their heights differ by at most two.
+ */
 static heap_block *balanced(heap_block *top) {
     node *const at = node_of(top);
     const uint32_t left = height_of(at->left);
@@ -116,7 +118,7 @@ static heap_block **step(path *way, heap_block **place) {
     return place;
 }
 
-/** Walks to the place where `size` is filed, or to the empty one where it is to be. */
+/** Walks to the place where `size` is filed, or to the empty place where it belongs. */
 static heap_block **walk_to(path *way, uint32_t size) {
     heap_block **place = step(way, &root);
     while (*place != NULL && (*place)->size != size) {
@@ -143,7 +145,7 @@ void heap_index_insert(heap_block *block) {
     balance(&way);
 }
 
-/** Takes the node `gone` with two subtrees out of the tree: the next larger one takes its place. */
+/** Takes out the node `gone`, which has two subtrees: the next larger node takes its place. */
 static void replace_by_next(path *way, heap_block **place, heap_block *gone) {
     const uint32_t below = way->length;
     heap_block **next = step(way, &node_of(gone)->right);
@@ -199,8 +201,10 @@ heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
 
 /* Checking */
 
-/** Sizes lie between the bounds, both excluded. A node is lower than its parent, so a ring ends the
- * walk. */
+/**
+ * Sizes lie between the bounds, both excluded. A node is lower than its parent, so a ring ends the
+ * walk.
+ */
 static bool subtree_check(const heap_block *block, uint32_t above, uint32_t below, uint32_t levels,
                           uint32_t *filed) {
     if (block == NULL) {

@@ -1,10 +1,11 @@
 /**
- * Best fit: one LIFO list of all free blocks, and the smallest that is large enough is taken; of
- * equal ones the newest. A block of exactly the requested size ends the search, since none is
- * better. Filing takes constant time.
+ * Best fit: one LIFO list of all free blocks. The smallest that is large enough is taken; of equal
+ * ones the newest. A block of exactly the requested size ends the search, since none is better.
+ * Filing takes constant time.
  *
- * Complexity: a search takes as many steps as there are free blocks, unless one fits exactly: in a
- * region of n bytes up to n / 48, a free and a live block of 8 bytes and their headers.
+ * Complexity: a search takes as many steps as there are free blocks, unless one fits exactly. In a
+ * region of n bytes these are up to n / 48: a step costs a free and a live block of 8 bytes each,
+ * and their headers.
  *
  * Probes: one for each block looked at.
  */

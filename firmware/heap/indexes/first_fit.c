@@ -1,9 +1,9 @@
 /**
- * First fit: one LIFO list of all free blocks, and the first that is large enough is taken (Knuth,
- * "The Art of Computer Programming", volume 1, section 2.5). Filing takes constant time.
+ * First fit: one LIFO list of all free blocks. The first that is large enough is taken (Knuth, "The
+ * Art of Computer Programming", volume 1, section 2.5). Filing takes constant time.
  *
- * Complexity: a search takes as many steps as there are free blocks, which only the region's size
- * bounds: in n bytes n / 48, a free and a live block of 8 bytes and their headers.
+ * Complexity: a search takes as many steps as there are free blocks. In a region of n bytes these
+ * are up to n / 48: a step costs a free and a live block of 8 bytes each, and their headers.
  *
  * Probes: one for each block looked at.
  */

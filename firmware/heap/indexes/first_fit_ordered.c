@@ -1,15 +1,15 @@
 /**
- * Address-ordered first fit: one list of all free blocks in the order in which they lie, and the
- * first that is large enough is taken. The region fills from its beginning, and large blocks
- * survive at its end.
+ * Address-ordered first fit: one list of all free blocks in the order in which they lie. The first
+ * that is large enough is taken. The region fills from its beginning, and large blocks survive at
+ * its end.
  *
- * Complexity: the order has its price on the other side: to file a block, which each free and each
- * split does, the list is walked to the block's place. Searching and filing both take as many steps
- * as there are free blocks, in a region of n bytes up to n / 48, a free and a live block of 8 bytes
+ * Complexity: the price of the order is that filing walks too, to the block's place, at each free
+ * and each split. Searching and filing both take as many steps as there are free blocks. In a
+ * region of n bytes these are up to n / 48: a step costs a free and a live block of 8 bytes each,
  * and their headers.
  *
- * Probes: one for each block looked at by the search. The walk that files is not counted; it shows
- * in the length of the critical section, that of frees above all.
+ * Probes: one for each block that the search looks at. The walk that files is not counted. It shows
+ * in the length of the critical section, above all of frees.
  */
 #include "free_list.h"
 #include "index.h"

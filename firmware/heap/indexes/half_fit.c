@@ -1,9 +1,8 @@
 /**
  * Half Fit (T. Ogasawara, "An algorithm with constant execution time for dynamic storage
  * allocation", RTCSA 1995): one bin for each power of two. The request is rounded up to a power of
- * two before the search, so that every block of the bin fits; the newest block of the first bin
- * that holds one is taken. It keeps its size otherwise: what is above the request (not above the
- * power of two) is split off.
+ * two for the search, so that every block of the bin fits. The newest block of the first bin that
+ * holds one is taken. What it has above the request (not above the power of two) is split off.
  *
  * The price is incomplete memory use: a block of 120 bytes lies in the bin of 64 and is never found
  * by a request for 65 or more. Up to half of a block's size may be out of a request's reach.

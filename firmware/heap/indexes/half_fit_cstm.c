@@ -1,12 +1,13 @@
 /**
  * Half Fit with a search of the request's own bin, called "Half Fit CSTM" in the thesis that
- * describes it: before a block is taken from a higher bin, of which every block fits, the own bin
- * is walked to the first block that fits.
+ * describes it. The own bin is walked to the first block that fits. Only then a block is taken from
+ * a higher bin, where every block fits.
  *
  * TAILSCOPE_SEARCH_THRESHOLD ends that walk after so many blocks; 0 is no threshold. Without one
- * every block that fits is found, and the search is as long as the bin: in a region of n bytes up
- * to n / 56, free blocks of 16 and live ones of 8 bytes with their headers. With one the search is
- * bounded, and memory use is incomplete: a block that lies behind the threshold is not found.
+ * every block that fits is found, and the search is as long as the bin. In a region of n bytes that
+ * is up to n / 56: a step costs a free block of 16 bytes, a live one of 8, and their headers. With
+ * a threshold the search is bounded, and memory use is incomplete: a block behind the threshold is
+ * not found.
  *
  * Complexity: filing takes constant time, a search as many steps as the bin has blocks, or the
  * threshold.
@@ -33,8 +34,10 @@ void heap_index_remove(heap_block *block) {
     power_bins_remove(&bins, block);
 }
 
-/** The first of the bin's leading SEARCH_LIMIT blocks that holds `size`, or NULL; counts what it
- * looked at. */
+/**
+ * The first block that holds `size` among the bin's first SEARCH_LIMIT ones, or NULL. Counts what
+ * it looks at.
+ */
 static heap_block *search_bin(uint32_t bin, uint32_t size, uint32_t *looked_at) {
     heap_block *block = bin < POWER_BINS ? bins.lists[bin] : NULL;
     for (; block != NULL && *looked_at < SEARCH_LIMIT; block = free_list_links(block)->next) {

@@ -2,26 +2,28 @@
  * Half Tree, from its description in the thesis that introduced it (sections 3.4 and 4.5, appendix
  * A): the bins of Half Fit, each a bitwise trie, and one block beside them, the designated victim.
  *
- * Trie. The bits of a size below its top bit lead down from the bin, 0 left and 1 right. A block
- * lies at the first place on its way that was empty when it came, so a node's size shares the bits
- * that led to it and no more. A place is the head of a LIFO list of blocks of one size; the head is
- * the node. A node that goes is replaced by the leftmost leaf below it.
+ * Trie. The bits of a size below its top bit lead down from the bin, 0 to the left and 1 to the
+ * right. A block lies at the first place on its way that was empty when it came. So all sizes below
+ * a place share the bits that led there, and nothing more is known of them. A place is the head of
+ * a LIFO list of blocks of one size; the head is the node. When a node goes, the leftmost leaf
+ * below takes its place.
  *
- * Designated victim. A free block just split off or freed, kept out of the bins so that it is used
- * next. A block becomes it if it is smaller than TAILSCOPE_LARGE_VICTIM_BYTES and there is none, or
- * the present one is smaller than TAILSCOPE_SMALL_VICTIM_BYTES, which is then filed in its bin.
+ * Designated victim. A block that was just split off or freed is kept out of the bins, to be used
+ * next. A block becomes the victim if it is smaller than TAILSCOPE_LARGE_VICTIM_BYTES and either
+ * there is no victim or the present one is smaller than TAILSCOPE_SMALL_VICTIM_BYTES. The present
+ * one is then filed in its bin.
  *
  * Search. The victim, if it is large enough; then the own bin, right before left; then the first
  * bin above, left before right. Every block that fits is found.
  *
  * Where the appendix and the text differ, this follows the text: a victim that is too small does
  * not end the search, and a rest that cannot be the victim is filed. The text's limit for large
- * victims holds for freed blocks too, for which the appendix has none: otherwise the rest of the
- * region would soon be the victim. Equal blocks come back last in first out, where the text has
- * them oldest first. Removing walks from the bin, as there, so a node needs no parent.
+ * victims holds for freed blocks too; the appendix has none for them, and the rest of the region
+ * would soon be the victim. Unlike the text, equal blocks come back last in, first out. As there,
+ * removing walks from the bin, so a node needs no link to its parent.
  *
- * Complexity: a way has at most one place for each bit of a size: 13 in a region of 64 KiB.
- * Searching, filing and removing each walk one way, removing once more to the leaf.
+ * Complexity: a way has at most one place for each bit of a size, 13 in a region of 64 KiB.
+ * Searching, filing and removing each walk one way; removing goes on to the leaf.
  *
  * Probes: one for the victim if there is one, one for each node looked at in the own bin, one for
  * the look at the bitmap if it came to that.
@@ -70,7 +72,7 @@ static uint32_t directions(uint32_t size) {
 
 /* Filing */
 
-/** The place where `size` is filed, or the empty one where it is to be. */
+/** The place where `size` is filed, or the empty place where it belongs. */
 static heap_block **place_of(uint32_t size) {
     uint32_t bits = directions(size);
     heap_block **place = &bins[bin_of(size)].child[bits >> 31];
@@ -166,8 +168,8 @@ void heap_index_remove(heap_block *block) {
 /* Searching */
 
 /**
- * Follows the bits of `size`. Where its bit is 0, all that lies right is larger; where it is 1, all
- * that lies left is smaller.
+ * Follows the bits of `size`. Where a bit is 0, all that lies to the right is larger. Where it is
+ * 1, all that lies to the left is smaller.
  */
 static heap_block *search_own_bin(uint32_t size, uint32_t *looked_at) {
     uint32_t bits = directions(size);
@@ -213,8 +215,10 @@ heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
 
 /* Checking */
 
-/** The subtree holds sizes from `low` on, fewer than `width` bytes above it. Each level halves the
- * width. */
+/**
+ * True if the subtree holds only sizes from `low` to `low` + `width` − 1. Each level halves the
+ * width.
+ */
 static bool subtree_check(const heap_block *block, uint32_t low, uint32_t width, uint32_t *filed) {
     if (block == NULL) {
         return true;

@@ -1,5 +1,5 @@
 /**
- * Segregated lists: one LIFO list per size class, eight classes with upper bounds 8, 16, 32 … 512
+ * Segregated lists: one LIFO list per size class, seven classes with upper bounds 8, 16, 32 … 512
  * bytes and a catch-all. A class spans a range, so the head of the request's own class need not
  * fit: the search walks that list to the first block that does (first fit). Every block of a higher
  * class fits: there the head is taken. Worst case: as many steps as the class has free blocks,
@@ -16,8 +16,7 @@
 
 static heap_block *lists[CLASSES];
 
-/** Class c < 7 holds sizes above 4·2^c up to 8·2^c: c is the position of the top bit of (size − 1)
- * / 4. */
+/** Class c < 7 holds sizes above 4·2^c up to 8·2^c: c is the top bit of (size − 1) / 4. */
 static uint32_t class_of(uint32_t size) {
     const uint32_t size_class = 31u - (uint32_t)__builtin_clz((size - 1u) >> 2);
     return size_class < CATCH_ALL ? size_class : CATCH_ALL;

@@ -24,7 +24,7 @@ void allocator_init(void *region, size_t bytes) {
     heap.live_bytes = allocator_overhead.heap;
 }
 
-/** What the crate gave, once the account has it. */
+/** Enters what the crate gave in the account. */
 static allocator_result answer(rust_heap_block found) {
     if (found.payload != NULL) {
         heap.live_bytes += with_overhead(found.usable_bytes);
@@ -76,8 +76,10 @@ size_t allocator_free_bytes(void) {
     return heap.bytes - heap.live_bytes;
 }
 
-/** By trial: a block that is taken and freed at once leaves all as it was, the order of the lists
- * included. */
+/**
+ * By trial. A block that is taken and freed at once leaves everything as it was, even the order of
+ * the lists.
+ */
 static bool is_served(size_t size) {
     const rust_heap_block found = rust_heap_allocate(size, NATURAL_ALIGNMENT);
     if (found.payload == NULL) {

@@ -36,8 +36,10 @@ static inline uint32_t next_random(uint32_t *state) {
     return *state;
 }
 
-/** True if the heap is what it is after a reset: sound, one free block over the whole region,
- * nothing live. */
+/**
+ * True if the heap is what it is after a reset: sound, one free block over the whole region,
+ * nothing live.
+ */
 static inline bool heap_is_pristine(void) {
     const heap_statistics now = heap_read_statistics();
     return heap_check() && now.free_blocks == 1 &&

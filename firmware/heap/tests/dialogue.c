@@ -3,12 +3,12 @@
  * that a model in another language can be held against it.
  *
  *     <slot> <size> <align_log2>   a size of 0 frees the slot; otherwise it is allocated, or
- * reallocated if it is live .                            answers a dot and begins again with a heap
- * that was reset
+ *                                  reallocated if it is live
+ *     .                            answers a dot, resets the heap and begins again
  *
  * Answer: what was done (A, R, F, or - for the free of an empty slot), status, address, usable
- * bytes, and after it the largest free block (0 where the allocator does not promise to know it),
- * live blocks, bytes in use, the number of live blocks whose content is damaged, and 1 if
+ * bytes; then, after it, the largest free block (0 where the allocator does not promise to know
+ * it), live blocks, bytes in use, the number of live blocks whose content is damaged, and 1 if
  * heap_check() holds. Every live block is filled with a pattern of its slot.
  */
 #include <stdio.h>

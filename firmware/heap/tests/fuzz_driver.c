@@ -1,7 +1,7 @@
 /**
- * A coverage-guided fuzzer in a page, for where there is no libFuzzer: inputs that take a new edge
- * are kept and mutated further. Seeded, and bounded by a number of inputs, so that every run is the
- * same.
+ * A coverage-guided fuzzer in a page, for machines without libFuzzer. Inputs that take a new edge
+ * are kept and mutated further. It is seeded and bounded by a number of inputs, so that every run
+ * is the same.
  *
  *     fuzz_operations <inputs> [<seed>]
  */

@@ -2,8 +2,8 @@
  * Operation lists out of arbitrary bytes, against the shadow. The entry is libFuzzer's, so that it
  * can drive this too (clang -fsanitize=fuzzer); fuzz_driver.c does it with what gcc offers.
  *
- * Four bytes are an operation: slot, kind, and a size of 16 bits of which the kind says how many
- * count.
+ * Four bytes are an operation: slot, kind, and a size of 16 bits. The kind says how many of the
+ * bits count.
  */
 #include <stdio.h>
 #include <stdlib.h>

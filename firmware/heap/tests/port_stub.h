@@ -1,5 +1,7 @@
-/** The host's port.h: no interrupts, but it counts locks and markers and notices when they do not
- * pair. */
+/**
+ * The host's port.h: no interrupts, but it counts locks and markers and notices when they do not
+ * pair.
+ */
 #ifndef TAILSCOPE_HEAP_TESTS_PORT_STUB_H
 #define TAILSCOPE_HEAP_TESTS_PORT_STUB_H
 
@@ -16,8 +18,10 @@ typedef struct {
 
 port_stub_record port_stub_read(void);
 
-/** How far each read of the stub's cycle counter advances it; the first read after start-up returns
- * 0. */
+/**
+ * How far each read of the stub's cycle counter advances it; the first read after start-up returns
+ * 0.
+ */
 #define PORT_STUB_CYCLES_PER_READ 7u
 
 #endif

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A knob is defined where the index under test has it; the others need a value to be compiled. */
+/* A knob is defined only where the index under test has it; elsewhere a value is needed to
+ * compile. */
 #ifndef TAILSCOPE_TLSF_SLOTS
 #define TAILSCOPE_TLSF_SLOTS 16u
 #endif
@@ -24,8 +25,10 @@ typedef enum {
     FINDS_UP_TO_THRESHOLD, /**< those too, and the first few of the request's own bin */
 } promise_finds;
 
-/** Two sizes of free blocks: if 8 bytes go over from the second to the first (or back), one is
- * misplaced. */
+/**
+ * Two sizes of free blocks. If 8 bytes go from the second to the first, or back, one of the two is
+ * misplaced.
+ */
 typedef struct {
     size_t first, second;
 } promise_sizes;

@@ -45,7 +45,8 @@ static replay_outcome release(replay_slot *slot) {
                             heap_last_operation().probes};
 }
 
-/** False where a live slot is allocated into or an empty one freed: no scenario compiles to that.
+/**
+ * False where a live slot is allocated into or an empty one freed: no scenario compiles to that.
  */
 static bool fits(const replay_slot *slot, const image_operation *operation) {
     return (operation->kind == OPERATION_ALLOCATE) == (slot->state == SLOT_EMPTY);

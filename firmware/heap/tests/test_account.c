@@ -46,7 +46,7 @@ static void figures_follow_every_operation(void) {
     }
 }
 
-/** So many blocks of one byte as the declared overhead leaves room for, and not one more. */
+/** As many blocks of one byte as the declared overhead leaves room for, and not one more. */
 static void the_overhead_is_as_declared(void) {
     shadow_reset();
     size_t n = 0;

@@ -8,7 +8,8 @@
 
 enum { BLOCKS = 12 };
 
-/** Blocks of every alignment at once, behind a first block that shifts them all by `shift` bytes.
+/**
+ * Blocks of every alignment at once, behind a first block that shifts them all by `shift` bytes.
  */
 static void every_alignment(size_t shift) {
     uint8_t *aligned[BLOCKS];
@@ -48,12 +49,14 @@ static void what_lies_before_stays_free(void) {
     CHECK(heap_check());
 }
 
-/** The worst case of the search must still find room: the request is so large that nothing else
- * fits beside it. */
+/**
+ * Even the worst case of the search must find room. The request is so large that nothing fits
+ * beside it.
+ */
 static void a_large_request_with_a_large_alignment(void) {
     heap_reset();
     const size_t alignment = 4096;
-    /* A block of its own may lie before the payload. */
+    /* Another block may lie before the payload. */
     const size_t sure = promised_largest(65520) - alignment - HEADER_BYTES - promised_payload(8);
     const size_t size = sure < 50000 ? sure : 50000;
     void *const got = heap_allocate_aligned(size, alignment);

@@ -54,8 +54,10 @@ static void damaged_headers(void) {
     }
 }
 
-/** Headers that are sound one by one, and a heap that is not: neighbours both free, a free block
- * not filed. */
+/**
+ * Each header is sound by itself, and the heap is not: two free neighbours, or a free block that is
+ * not filed.
+ */
 static void damaged_status(void) {
     is_seen(&header_before(block[2])->status, BLOCK_FREE);
     is_seen(&header_before(block[0])->status, BLOCK_FREE);
@@ -81,8 +83,10 @@ static void damaged_links(void) {
     is_seen(&head[1], address_of(tail) - HEADER_BYTES);
 }
 
-/** In a tree the links of the node, which is the head, are followed by its two subtrees: here it
- * has none. */
+/**
+ * In a tree the links of the head, which is the node, are followed by its two subtrees. Here it has
+ * none.
+ */
 static void damaged_subtrees(void) {
     uint32_t *const head = block[3];
     for (int side = 2; side <= 3; side++) {
@@ -114,14 +118,16 @@ static void an_order_that_is_wrong(void) {
     CHECK(!heap_check());
 }
 
-/* From here on every header is sound and the damage is in how headers and index agree. */
+/* From here on every header is sound. The damage is that headers and index disagree. */
 
 static heap_block *behind(heap_block *header) {
     return (heap_block *)(void *)((uint8_t *)header + HEADER_BYTES + header->size);
 }
 
-/** Lets `left` have `bytes` of the live block behind it, or give it as many (negative), headers
- * kept in order. */
+/**
+ * Moves `bytes` from the live block behind `left` to `left`, or back if negative, and keeps the
+ * headers in order.
+ */
 static void move_boundary(heap_block *left, int bytes) {
     const heap_block right = *behind(left);
     left->size += (uint32_t)bytes;
@@ -144,8 +150,10 @@ static void build_two(size_t first_size, size_t second_size) {
     CHECK(heap_check());
 }
 
-/** The first block outgrows or falls below its list's sizes; the second keeps the sum and stays
- * within its own. */
+/**
+ * The first block leaves the range of its list's sizes. The second keeps the sum, and stays within
+ * its own range.
+ */
 static void a_size_that_its_list_does_not_hold(void) {
     build_two(promised()->grows.first, promised()->grows.second);
     move_boundary(header_before(block[0]), 8);
@@ -172,8 +180,10 @@ static void a_live_block_in_the_place_of_a_free_one(void) {
     CHECK(!heap_check());
 }
 
-/** 136 bytes become 48 and 72 with a header between; the second block makes up for that header's 16
- * bytes. */
+/**
+ * 136 bytes become 48 and 72, with a header between. The second block makes up for that header's 16
+ * bytes.
+ */
 static void free_neighbours_that_were_not_merged(void) {
     build_two(136, 256);
     heap_block *const first = header_before(block[0]);

@@ -1,5 +1,5 @@
-/* TLSF's compact layout: where blocks lie, what a free one says of itself, and that the checker
- * sees damage to it. */
+/* The layout of tlsf_compact: where blocks lie, what a free one says of itself, and that the
+ * checker sees damage. */
 #include <string.h>
 
 #include "bench.h"
@@ -26,8 +26,10 @@ static void a_header_is_one_word(void) {
     }
 }
 
-/** Bit 0: free. Bit 1: the block before is free, and its last word, before this header, says where
- * it begins. */
+/**
+ * Bit 0: free. Bit 1: the block before is free, and its last word, right before this header, says
+ * where it begins.
+ */
 static void only_a_free_block_is_known_from_behind(void) {
     heap_reset();
     uint8_t *const first = heap_allocate(100);

@@ -14,9 +14,9 @@ static size_t draw_size(uint32_t *random) {
 }
 
 /**
- * What the statistics call the largest free block is served, and no byte more: checked without
- * changing the heap. Asked again in between, since a search in vain may decide where the next one
- * begins.
+ * What the statistics call the largest free block is served, and no byte more. The check leaves the
+ * heap as it was. The statistics are read again in between, since a search in vain may decide where
+ * the next one begins.
  */
 static void the_largest_is_served(void) {
     CHECK(heap_allocate(heap_read_statistics().largest_free_block + 1) == NULL);

@@ -1,5 +1,5 @@
-/* Which free blocks a search finds: what the index promises, and where memory use is incomplete,
- * that too. */
+/* Which free blocks a search finds: those that the index promises, and no others where memory use
+ * is incomplete. */
 #include "bench.h"
 #include "harness.h"
 #include "promise.h"
@@ -32,8 +32,10 @@ static size_t largest_served(size_t size) {
     return request;
 }
 
-/** The lower bound of a slot of TLSF, from its definition: an octave from 8·SLOTS bytes on has
- * SLOTS of them. */
+/**
+ * The lower bound of a slot of TLSF, from its definition: from 8·SLOTS bytes on an octave has SLOTS
+ * of them.
+ */
 static size_t slot_begin(size_t size) {
     size_t octave = 8 * TAILSCOPE_TLSF_SLOTS;
     if (size < octave) {

@@ -34,7 +34,7 @@ static void release(void *payload, heap_status wanted) {
     was_one_critical_section();
 }
 
-/** Figures are no operations: a lock, no marker, no change of the witness. */
+/** Reading figures is no operation: it has a lock, but no marker, and leaves the witness alone. */
 static void reading_leaves_no_mark(void) {
     const heap_witness was = heap_last_operation();
     begin();

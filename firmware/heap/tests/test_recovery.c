@@ -55,8 +55,10 @@ static void one_block_freed_is_one_block_got(void) {
     shadow_check();
 }
 
-/** Every second block is freed, and nothing else is free: as many of that size must be served from
- * the holes. */
+/**
+ * Frees every second block, with nothing else free. As many of that size must be served from the
+ * holes.
+ */
 static void holes_are_used_again(size_t size, size_t spacer, bool merges) {
     enum { PAIRS = 40 };
     shadow_reset();

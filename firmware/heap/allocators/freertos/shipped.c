@@ -1,11 +1,11 @@
 /**
- * allocator.h on a heap of FreeRTOS that frees: heap_2, heap_4, heap_5. All three tile the region
- * with blocks that begin with a link and a size; the highest bit of the size is set while the block
+ * allocator.h on the heaps of FreeRTOS that free: heap_2, heap_4, heap_5. All three tile the region
+ * with blocks that begin with a link and a size. The highest bit of the size is set while the block
  * is live (11.2.0, MemMang/heap_*.c).
  *
  * What they cannot tell is read off the blocks: the payload of a live one, and, outside of timed
- * code, what is free. They align to 8; more comes from shifted.h, whose marks lack the live bit
- * that a live block's size has. Their free bytes include the headers of free blocks.
+ * code, what is free. They align to 8; more comes from shifted.h, whose marks have the live bit
+ * clear. Their free bytes include the headers of free blocks.
  */
 #include "allocators/freertos/shipped.h"
 

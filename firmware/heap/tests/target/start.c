@@ -1,4 +1,4 @@
-/* Reset, and nothing else: no interrupt is used, and what faults ends the tests before they are
+/* Reset, and nothing else. No interrupt is used, and a fault ends the tests before they are
  * through. */
 #include <stdint.h>
 
