@@ -32,11 +32,11 @@ class CatalogueError(TailscopeError):
 
 
 class SearchPlace(Table):
-    """A look of the search at a block, in code that does not count its probes itself (search_places.py).
+    """Where a search looks at a block, in code that does not count its probes (search_places.py).
 
-    Each line of `file` that has `statement` (there are `times` of them) has in the machine code of `function`
-    one `instruction`, a regular expression. Where the source is not at hand, `lines` name the lines instead.
-    With `alternatives` a line has so many of these instructions, and a look executes one of them.
+    `file` has `times` lines with `statement`; where the source is not at hand, `lines` name them
+    instead. In the machine code of `function` each of these lines has one `instruction`, a regular
+    expression. With `alternatives` it has so many of them, and a look executes one.
     """
 
     function: _Text
@@ -81,9 +81,9 @@ class _Row(Table):
     target_only: bool = False
     """There is no host build of it."""
     checkout: _Text | None = None
-    """The environment variable that names the user's checkout it is compiled from; None: it needs none."""
+    """Environment variable that names the checkout it is compiled from; None: it needs none."""
     search: Annotated[tuple[SearchPlace, ...] | None, _FromList] = None
-    """Where its search can be counted from outside; empty: it has no search loop; None: nobody knows."""
+    """Where its search can be counted from outside; empty: it has no search loop; None: unknown."""
 
     @model_validator(mode="before")
     @classmethod

@@ -56,8 +56,8 @@ static void load_data(void) {
 void Reset_Handler(void) {
     SCB_VTOR = (uint32_t)(uintptr_t)vector_table;
     SCB_CPACR |= SCB_CPACR_FPU;
-    __asm volatile(
-        "dsb\n\tisb"); /* PM0214, section 4.6.6: before the first floating-point instruction */
+    /* Before the first floating-point instruction (PM0214, section 4.6.6). */
+    __asm volatile("dsb\n\tisb");
     load_data();
     (void)main();
     __builtin_trap(); /* main() does not return */

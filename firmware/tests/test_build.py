@@ -1,4 +1,4 @@
-"""The build: what it makes, that it is the same from any folder, and what it says when it cannot."""
+"""The build: what it makes, that any folder gives the same, and what it says when it fails."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_interrupt_raises_its_pin_first(image: firmware.FirmwareImage, entry: st
 
 @pytest.mark.parametrize("allocator", ["tlsf", "rlsf", "umm_malloc"])
 def test_same_bytes_from_another_folder(allocator: str, tmp_path: Path) -> None:
-    """One of ours, one that cargo builds, one that it fetches; both builds share the compiled core."""
+    """One of ours, one that cargo builds, one that it fetches; the builds share the compiled core."""
     image = firmware.build(allocator)
     copy = tmp_path / "elsewhere" / "firmware"
     shutil.copytree(FIRMWARE, copy)

@@ -54,7 +54,8 @@ def test_flash_holds_the_functions_and_nothing_of_the_bench() -> None:
         ["arm-none-eabi-nm", "-S", elf], capture_output=True, text=True, check=True
     ).stdout
     sizes = [int(words[1], 16) for words in map(str.split, listing.splitlines()) if words[-2] in "Tt"]
-    assert sum(sizes) <= found.flash <= sum(sizes) + 3 * len(sizes)  # each begins on a multiple of 4
+    # Each begins on a multiple of 4.
+    assert sum(sizes) <= found.flash <= sum(sizes) + 3 * len(sizes)
     assert not {"heap_allocate", "interpret", "xTaskIncrementTick"} & set(listing.split())
 
 

@@ -1,4 +1,4 @@
-"""Where a search looks, found in a built image, and what is said when it is not there as described."""
+"""Where a search looks in a built image, and what is said if that is not as described."""
 
 from __future__ import annotations
 
