@@ -153,7 +153,7 @@ def explain(_context: Context, run: str, quantity: str = "critical", json: bool 
 
     with one_sentence():
         found = explanation.explain(Path(run), quantity)
-    print(json_format.dumps(found, indent=2) if json else text.as_text(found))
+    print(json_format.dumps(found.document(), indent=2) if json else text.as_text(found))
 
 
 @task(name="list", help={"json": "print JSON"})

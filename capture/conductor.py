@@ -8,11 +8,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from capture.acquisition.duration import bound_s
+from capture.acquisition.duration import longest_s
 from capture.acquisition.observe import Order, Progress, observe
 from capture.acquisition.sigrok_cli import versions
 from capture.desk.bench import BoardResource, read_bench
-from capture.desk.boards import Board, open_board
+from capture.desk.board import Board
+from capture.desk.open_board import open_board
 from capture.joining.evidence import decode
 from capture.run_folder.folder import RunFolder
 from capture.run_folder.manifest import SectionBound
@@ -44,7 +45,7 @@ def run(
     duration. `records` is what carries them, uart or rtt. `progress` is told what is going on, in a few
     words. `bounds` says what the critical sections of an image can take at the most.
 
-    Raises CaptureError where nothing could be observed, WriteError where the folder cannot be written.
+    Raises TailscopeError where nothing could be observed, WriteError where the folder cannot be written.
     """
     plan = plan.recorded_by(records)
     resource = read_bench().board(board_name)
@@ -53,7 +54,7 @@ def run(
         image=plan.image,
         analyzer=resource.analyzer,
         samplerate_hz=resource.analyzer.samplerate_hz if samplerate_hz is None else samplerate_hz,
-        duration_s=bound_s(plan) if duration_s is None else duration_s,
+        duration_s=longest_s(plan) if duration_s is None else duration_s,
         records=records,
     )
     began = datetime.now(UTC)

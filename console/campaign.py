@@ -12,8 +12,8 @@ from rich.status import Status
 
 from analysis.bounds.image import bounds_of_run
 from analysis.explain import explanation
-from analysis.explain.errors import ExplainError
 from capture import conductor
+from capture.files.errors import TailscopeError
 from console import choose_allocators as suitability
 from console.options import Options
 from firmware import build as firmware
@@ -107,5 +107,5 @@ def _explain(result: conductor.RunResult, title: str, status: Status) -> None:
     _tell(status, f"{title}: explaining the worst critical section")
     try:
         explanation.explain(result.folder)
-    except ExplainError as error:
+    except TailscopeError as error:
         status.console.print(escape(f"{title}: {error}"))

@@ -15,6 +15,9 @@ from typing import TypeAlias
 from scenarios.errors import ImageError, ScenarioError, quoted
 from scenarios.stimulus import MODES, Stimulus
 
+# Where the firmware looks for the image, and so where every loader puts it: the last 256 KiB of the flash.
+IMAGE_ADDRESS = 0x0804_0000
+
 MAGIC = 0x504F5354
 VERSION = 1
 MAX_SLOTS = 2048
@@ -121,7 +124,7 @@ class Image:
 
 
 def encode(image: Image) -> bytes:
-    """The image as the firmware reads it at 0x08040000: header, then 12 bytes per entry."""
+    """The image as the firmware reads it at IMAGE_ADDRESS: header, then 12 bytes per entry."""
     body = b"".join(_ENTRY.pack(*_fields(operation)) for operation in image.operations)
     header = _HEADER.pack(
         MAGIC,

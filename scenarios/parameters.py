@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import Field, field, fields
-from typing import Any, ClassVar, Protocol, TypeVar
+from functools import cache
+from typing import Annotated, Any, ClassVar, Protocol, TypeVar
 
+from pydantic import AfterValidator, ValidationError, create_model
+
+from capture.files.documents import Table
+from capture.files.faults import WrongValueError, first_fault, sentence
 from scenarios.errors import ScenarioError, quoted, unknown
 
 
@@ -22,39 +27,44 @@ def whole(low: int, high: int) -> int:
     return declared
 
 
+@cache
+def model(generator: type[_Dataclass]) -> type[Table]:
+    """What the table [parameters] of a scenario by `generator` may hold: all of its fields, within limits."""
+    declared: dict[str, Any] = {f.name: _within(**f.metadata) for f in fields(generator)}
+    return create_model(generator.__name__, __base__=Table, **declared)
+
+
 def bind(
     generator: type[Parameters], defaults: Mapping[str, object], overrides: Mapping[str, object]
 ) -> Parameters:
-    """The generator with every field set: from `overrides`, else from `defaults`.
+    """The generator with every field set: from `overrides`, numbers or their text, else from `defaults`.
 
     Raises ScenarioError for a name it does not have, a value that is no whole number or outside its limits,
     and a parameter that neither gives.
     """
-    declared = {f.name: f for f in fields(generator)}
-    for name in (*defaults, *overrides):
+    declared = [f.name for f in fields(generator)]
+    for name in overrides:
         if name not in declared:
             raise unknown("parameter", name, declared)
-    given = {**defaults, **overrides}
-    if missing := [name for name in declared if name not in given]:
-        raise ScenarioError(
-            f"The scenario gives no value for {', '.join(missing)}; add it under [parameters]."
-        )
-    return generator(**{name: _within(f, _whole(name, given[name])) for name, f in declared.items()})
+    given = {**defaults, **{name: _number(value) for name, value in overrides.items()}}
+    try:
+        return generator(**model(generator).model_validate(given).model_dump())
+    except ValidationError as error:
+        raise ScenarioError(sentence(first_fault(error, given))) from None
 
 
-def _whole(name: str, value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
+def _within(low: int, high: int) -> object:
+    def check(value: int) -> int:
+        if not low <= value <= high:
+            raise WrongValueError(f"must be from {low} to {high}, not {quoted(value)}")
         return value
-    if isinstance(value, str):
-        try:
-            return int(value, 0)  # also 0x1234abcd and 1_200
-        except ValueError:
-            pass
-    raise ScenarioError(f"{name} must be a whole number, not {quoted(value)}.")
+
+    return Annotated[int, AfterValidator(check)]
 
 
-def _within(declared: Field[Any], value: int) -> int:
-    low, high = declared.metadata["low"], declared.metadata["high"]
-    if not low <= value <= high:
-        raise ScenarioError(f"{declared.name} must be from {low} to {high}, not {quoted(value)}.")
-    return value
+def _number(value: object) -> object:
+    """The number that a text gives, also 0x1234abcd and 1_200; what gives none stays as it is."""
+    try:
+        return int(value, 0) if isinstance(value, str) else value
+    except ValueError:
+        return value

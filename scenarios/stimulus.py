@@ -7,6 +7,13 @@ from dataclasses import dataclass
 
 from scenarios.errors import ScenarioError, quoted
 
+# The rate of the core, and of the timers' ticks, that the firmware sets. What a run really had is in its BOOT
+# record: take that where there is a run.
+NOMINAL_CORE_HZ = 84_000_000
+
+# An interrupt of the control class keeps the processor for less than this.
+CONTROL_CYCLES = 150
+
 # In the order of their numbers in the image's header.
 MODES = ("none", "periodic", "sweep", "random", "burst")
 PARAMETERS = {"random": "seed", "burst": "spacing_ticks"}
@@ -34,7 +41,7 @@ _OVERRIDE = re.compile(r"([a-z]+)(?::(\d{1,10})(?:,(\d{1,10}))?(?:,(\d{1,10}))?)
 
 @dataclass(frozen=True)
 class Stimulus:
-    """Mode and periods in timer ticks, 84 MHz; control_period_ticks 0 is no control.
+    """Mode and periods in timer ticks of NOMINAL_CORE_HZ; control_period_ticks 0 is no control.
 
     `period_ticks` is the period of periodic and burst, the mean interval of random, and of sweep what the
     offsets are spread over, 0 where the scenario sets them itself; `parameter` is the seed of random, the

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from capture.files.errors import TailscopeError
@@ -18,12 +19,20 @@ REMEDY = "install a newer one, on Debian apt-get install cargo-web rustc-web"
 TAIL_LINES = 20
 
 
-class BuildError(TailscopeError):
-    """The simulator cannot be built; the message says why and what to do."""
+class SimulatorError(TailscopeError):
+    """The virtual Nucleo cannot do what it was asked; the message says why and what to do."""
 
 
+class BuildError(SimulatorError):
+    """It cannot be built."""
+
+
+@cache
 def build() -> Path:
-    """Builds the release binary where it is out of date and returns its path. Raises BuildError."""
+    """Builds the program where it is out of date, once in this process, and returns its path.
+
+    Raises BuildError. cargo takes a while even where it has nothing to do.
+    """
     _check_cargo()
     command = ["cargo", "build", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
     done = subprocess.run(
@@ -33,6 +42,12 @@ def build() -> Path:
         tail = "\n".join(done.stderr.splitlines()[-TAIL_LINES:])
         raise BuildError(f"The virtual Nucleo does not build; cargo says:\n{tail}")
     return BINARY
+
+
+def version(program: Path) -> str:
+    """What the built `program` says of itself; "unknown" where it says nothing."""
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False, timeout=10)
+    return done.stdout.strip().removeprefix("virtual-nucleo ") or "unknown"
 
 
 def _check_cargo() -> None:

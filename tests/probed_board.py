@@ -11,8 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from capture.desk.virtual_board import TARGET
 from firmware import build as firmware
-from simulator import build as simulator
+from simulator.serve import Served
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOL_TIMEOUT_S = 120
@@ -24,24 +25,21 @@ class ProbedBoard:
 
     def __init__(self, elf: Path) -> None:
         self.elf = elf
-        self._command = [str(simulator.build()), "serve", str(elf), "--uart", "tcp:0", "--probe", "0"]
+        self._served = Served(elf, uart="tcp", probe=True)
 
     def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        assert self._process.stdout
-        self.probe = str(json.loads(self._process.stdout.readline())["probe"])
+        self._served.__enter__()
+        self.probe = self._served.probe
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.communicate(timeout=TOOL_TIMEOUT_S)
+        self._served.__exit__(kind, error, trace)
 
     def is_alive(self) -> bool:
         """Whether the simulator goes on."""
-        return self._process.poll() is None
+        return self._served.status() is None
 
     def pyocd(self, subcommand: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs pyOCD on this board's probe."""
@@ -95,7 +93,7 @@ class ProbeClient:
 
 def pyocd_command(probe: str, subcommand: str, *arguments: str) -> list[str]:
     """The command line; pyOCD reads pyocd_user.py in the repository's root by itself."""
-    chosen = ("--no-wait", "--uid", f"remote:{probe}", "--target", "stm32f401retx")
+    chosen = ("--no-wait", "--uid", f"remote:{probe}", "--target", TARGET)
     return [sys.executable, "-m", "pyocd", subcommand, *chosen, *arguments]
 
 

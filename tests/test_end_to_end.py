@@ -22,6 +22,7 @@ import pytest
 
 from capture import conductor, redecode
 from capture.desk.bench import Bench, read_bench
+from capture.desk.board import Connections
 from capture.desk.virtual_board import VirtualBoard
 from capture.run_folder.edges import read_parquet
 from capture.run_folder.quantities import QUANTITIES
@@ -307,9 +308,14 @@ def bench_on_tcp() -> Bench:
 def test_a_cut_serial_line_is_truncated(
     images: dict[str, FirmwareImage], small: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = VirtualBoard.serial_url
+    load = VirtualBoard.load
+
+    def load_behind_a_proxy(self: VirtualBoard, elf: Path, image: bytes) -> Connections:
+        connections = load(self, elf, image)
+        return replace(connections, serial_url=CuttingProxy(connections.serial_url, 3001).url)
+
     monkeypatch.setattr(conductor, "read_bench", bench_on_tcp)
-    monkeypatch.setattr(VirtualBoard, "serial_url", lambda self: CuttingProxy(url(self), 3001).url)
+    monkeypatch.setattr(VirtualBoard, "load", load_behind_a_proxy)
     result = conductor.run(small, images["tlsf"], runs_folder=tmp_path)
     assert result.verdict == "truncated"
     assert any("broke after 3001 bytes" in reason for reason in result.reasons), result.reasons

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator import build as simulator
+from simulator import run as simulator
 
 SOURCES = Path(__file__).resolve().parent / "float_tasks"
 NO_INTERRUPTS = (0, 0)
@@ -32,17 +32,14 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     sources = [str(SOURCES / "host.c"), str(SOURCES / "work.c")]
     options = ["-O2", "-ffp-contract=off", "-fno-math-errno", "-o", str(program)]
     subprocess.run(["cc", *options, *sources, "-lm"], check=True, capture_output=True)
-    printed = subprocess.run([str(program)], check=True, capture_output=True, text=True)
-    return printed.stdout.splitlines()
+    done = subprocess.run([str(program)], check=True, capture_output=True, text=True)
+    return done.stdout.splitlines()
 
 
-def run(elf: Path, periods: tuple[int, int], folder: Path) -> list[str]:
+def printed(elf: Path, periods: tuple[int, int]) -> list[str]:
     """Lines that the firmware prints when TIM5 and TIM2 interrupt every so many cycles (0 = never)."""
-    image, log = folder / "periods.bin", folder / "uart.txt"
-    image.write_bytes(struct.pack("<2I", *periods))
-    command = [str(simulator.build()), "run", str(elf), "--image", f"{image}@0x08040000"]
-    subprocess.run([*command, "--until", "100ms", "--uart-log", str(log)], check=True, capture_output=True)
-    return log.read_text().splitlines()
+    done = simulator.run(elf, image=struct.pack("<2I", *periods), until="100ms")
+    return done.uart.decode("ascii").splitlines()
 
 
 def count(lines: list[str], name: str) -> int:
@@ -50,20 +47,16 @@ def count(lines: list[str], name: str) -> int:
     return int(line.split()[-1], 16)
 
 
-def test_without_interrupts_the_target_computes_what_the_host_does(
-    elf: Path, expected: list[str], tmp_path: Path
-) -> None:
-    lines = run(elf, NO_INTERRUPTS, tmp_path)
+def test_without_interrupts_the_target_computes_what_the_host_does(elf: Path, expected: list[str]) -> None:
+    lines = printed(elf, NO_INTERRUPTS)
     assert lines[:4] == expected
     assert lines[-1] == "end"
     assert count(lines, "integer interrupts") == count(lines, "float interrupts") == 0
 
 
 @pytest.mark.parametrize("periods", [(61, 0), (97, 0), (0, 181), (0, 257), (89, 397), (211, 199)])
-def test_interrupts_change_no_result(
-    elf: Path, expected: list[str], periods: tuple[int, int], tmp_path: Path
-) -> None:
-    lines = run(elf, periods, tmp_path)
+def test_interrupts_change_no_result(elf: Path, expected: list[str], periods: tuple[int, int]) -> None:
+    lines = printed(elf, periods)
     assert lines[:4] == expected
     assert lines[-1] == "end"
     for name, period in zip(("integer interrupts", "float interrupts"), periods, strict=True):

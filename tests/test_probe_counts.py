@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import subprocess
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from capture.run_folder import records
 from firmware import build as firmware
 from scenarios import catalogue
-from simulator import build as simulator
+from simulator import run as simulator
 
 CALIBRATION_PULSES = 24
 """Pulses on OP before that of operation 0, and as many after the last one (docs/SPEC.md, section 2)."""
@@ -35,28 +34,16 @@ def offset_of(pattern: str, elf: Path) -> int:
     return found[0] - int(start[1], 16)
 
 
-def test_executions_between_edges_are_the_probes_of_the_records(tmp_path: Path) -> None:
+def test_executions_between_edges_are_the_probes_of_the_records() -> None:
     plan = catalogue.load("mem_stress").compile()
-    image, uart, windows = (tmp_path / name for name in ("operations.bin", "uart.log", "windows.csv"))
-    image.write_bytes(plan.image)
     elf = firmware.build("seglist").elf
     places = {"blocks": LOOKS_AT_BLOCK, "classes": LOOKS_INTO_CLASS}
-    counts = [
-        f"--count={name}=heap_index_find+{offset_of(pattern, elf):#x}" for name, pattern in places.items()
-    ]
-    subprocess.run(
-        [
-            *(str(simulator.build()), "run", str(elf), "--image", f"{image}@0x08040000", "--until", "2s"),
-            *(*counts, "--count-window", "OP", "--windows", str(windows), "--uart-log", str(uart)),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    log = records.parse(uart.read_bytes())
+    counts = {name: f"heap_index_find+{offset_of(pattern, elf):#x}" for name, pattern in places.items()}
+    done = simulator.run(elf, image=plan.image, until="2s", counts=counts, count_window="OP")
+    log = done.records
     assert log.first(records.EndRecord) is not None
-    with windows.open(newline="") as table:
-        rows = list(csv.DictReader(table))[CALIBRATION_PULSES:-CALIBRATION_PULSES]
-    counted = [int(row["blocks"]) + int(row["classes"]) for row in rows]
+    windows = done.windows[CALIBRATION_PULSES:-CALIBRATION_PULSES]
+    counted = (windows["blocks"] + windows["classes"]).to_list()
     recorded = [record.probes for record in log.all(records.OperationRecord)]
     assert len(recorded) == 1200
     assert counted == recorded

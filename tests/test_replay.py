@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from capture import conductor
+from capture.run_folder.records import OperationRecord, parse
 from firmware import build as firmware
 from firmware.catalogue import allocators
 from scenarios import catalogue
@@ -44,12 +45,10 @@ def host_replay(allocator: str, folder: Path) -> Path:
 
 def target_outcomes(uart_log: bytes) -> list[str]:
     """The OP records without their cycles: seq,kind,size,probes,live,bytes_in_use."""
-    outcomes = []
-    for line in uart_log.decode("ascii").splitlines():
-        if line.startswith("@OP,"):
-            seq, kind, size, _, _, *rest = line.split("*")[0].split(",")[1:]
-            outcomes.append(",".join([seq, kind, size, *rest]))
-    return outcomes
+    return [
+        f"{record.seq},{record.kind},{record.size},{record.probes},{record.live},{record.bytes_in_use}"
+        for record in parse(uart_log).all(OperationRecord)
+    ]
 
 
 @pytest.mark.parametrize(("scenario", "allocator"), PAIRS)

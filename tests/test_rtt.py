@@ -6,7 +6,6 @@ import json
 import socket
 import subprocess
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,17 @@ import polars as pl
 import pytest
 
 from capture import conductor
+from capture.acquisition.record_reader import SILENCE_S
 from capture.acquisition.rtt_reader import RttReader
 from capture.desk.debug_probe import ProbeAddress
+from capture.desk.virtual_board import TARGET
 from capture.files.errors import CaptureError
 from capture.redecode import redecode
 from capture.store import RunResult
 from firmware import build as firmware
 from scenarios import catalogue
 from scenarios.plan import Plan
-from simulator import build as simulator
+from simulator.serve import Served
 from tests.probed_board import ROOT, elf_of, symbols
 
 WITNESSES = ("probes", "dwt_cycles", "wire_critical_samples")
@@ -85,30 +86,20 @@ def test_without_interrupts_and_caches_every_operation_takes_the_same_cycles(tmp
     assert by_uart.select(WITNESSES).equals(by_rtt.select(WITNESSES))
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Callable[[Plan], tuple[subprocess.Popen[str], str]]:
-    """Starts a board that runs a plan at once; returns its process and its probe."""
-
-    def serve(plan: Plan) -> tuple[subprocess.Popen[str], str]:
-        image = tmp_path / "operations.bin"
-        image.write_bytes(plan.image)
-        command = [str(simulator.build()), "serve", str(elf_of("tlsf")), "--image", f"{image}@0x08040000"]
-        command += ["--uart", "tcp:0", "--probe", "0", "--start", "now"]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert process.stdout
-        return process, json.loads(process.stdout.readline())["probe"]
-
-    return serve
+def running(plan: Plan) -> Served:
+    """A board that runs `plan` at once."""
+    return Served(elf_of("tlsf"), image=plan.image, uart="tcp", probe=True, start="now")
 
 
-def test_the_debugger_that_reads_can_pull_the_reset_pin(
-    served: Callable[[Plan], tuple[subprocess.Popen[str], str]],
-) -> None:
+def reader_of(board: Served, silence_s: float = SILENCE_S) -> RttReader:
+    return RttReader(ProbeAddress(f"remote:{board.probe}", TARGET), elf_of("tlsf"), silence_s)
+
+
+def test_the_debugger_that_reads_can_pull_the_reset_pin() -> None:
     """As on a real board: the reader is attached before the run and starts it."""
     plan = catalogue.load("mem_frag", {"depth": 8}).compile().recorded_by("rtt")
-    process, probe = served(plan)
-    with process, RttReader(ProbeAddress(f"remote:{probe}", "stm32f401retx"), elf_of("tlsf")) as reader:
-        reader.pull_reset()
+    with running(plan) as board, reader_of(board) as reader:
+        reader.debugger.reset()
         assert reader.wait(60)
         assert reader.problem is None
         last_run = reader.data[reader.data.rindex(b"@BOOT,") :].splitlines()
@@ -117,23 +108,18 @@ def test_the_debugger_that_reads_can_pull_the_reset_pin(
         assert b"@PROOF," in last_run[1]
 
 
-def test_a_probe_that_goes_away_gets_its_sentence(
-    served: Callable[[Plan], tuple[subprocess.Popen[str], str]],
-) -> None:
-    process, probe = served(catalogue.load("mem_frag").compile())  # which speaks on the serial line
-    with process, RttReader(ProbeAddress(f"remote:{probe}", "stm32f401retx"), elf_of("tlsf")) as reader:
-        process.kill()
+def test_a_probe_that_goes_away_gets_its_sentence() -> None:
+    plan = catalogue.load("mem_frag").compile()  # which speaks on the serial line
+    with running(plan) as board, reader_of(board) as reader:
+        board.process.kill()
         assert reader.wait(60)
         assert reader.problem is not None
         assert reader.problem.startswith("Reading the records by RTT broke after 0 bytes")
 
 
-def test_a_firmware_that_does_not_speak_is_silent(
-    served: Callable[[Plan], tuple[subprocess.Popen[str], str]],
-) -> None:
-    process, probe = served(catalogue.load("mem_frag", {"depth": 8}).compile())
-    address = ProbeAddress(f"remote:{probe}", "stm32f401retx")
-    with process, RttReader(address, elf_of("tlsf"), silence_s=0.3) as reader:
+def test_a_firmware_that_does_not_speak_is_silent() -> None:
+    plan = catalogue.load("mem_frag", {"depth": 8}).compile()
+    with running(plan) as board, reader_of(board, silence_s=0.3) as reader:
         assert reader.wait(60)
         assert reader.problem is not None
         assert reader.problem.startswith("No record came by RTT for 0.3 s after 0 bytes")
@@ -143,7 +129,7 @@ def test_a_probe_that_is_not_there_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     with pytest.raises(CaptureError, match=r"pyOCD cannot attach to the board: .*\.$"):
-        RttReader(ProbeAddress(f"remote:127.0.0.1:{port}", "stm32f401retx"), elf_of("tlsf"))
+        RttReader(ProbeAddress(f"remote:127.0.0.1:{port}", TARGET), elf_of("tlsf"))
 
 
 def test_firmware_without_a_ring_is_named(tmp_path: Path) -> None:
@@ -152,20 +138,20 @@ def test_firmware_without_a_ring_is_named(tmp_path: Path) -> None:
     source.write_text("int nothing;\n")
     subprocess.run(["arm-none-eabi-gcc", "-c", str(source), "-o", str(elf)], check=True)
     with pytest.raises(CaptureError, match=r"has no _SEGGER_RTT; build the firmware"):
-        RttReader(ProbeAddress("remote:127.0.0.1:1", "stm32f401retx"), elf)
+        RttReader(ProbeAddress("remote:127.0.0.1:1", TARGET), elf)
 
 
-def test_other_tools_find_the_ring(served: Callable[[Plan], tuple[subprocess.Popen[str], str]]) -> None:
+def test_other_tools_find_the_ring() -> None:
     """pyOCD's own RTT, which searches SRAM for the control block, hears the same records."""
     from pyocd.core.session import Session
     from pyocd.debug.rtt import RTTControlBlock
     from pyocd.probe.tcp_client_probe import TCPClientProbe
 
-    process, probe = served(catalogue.load("mem_frag", {"depth": 4}).compile().recorded_by("rtt"))
-    options = {"connect_mode": "attach", "resume_on_disconnect": False, "target_override": "stm32f401retx"}
+    plan = catalogue.load("mem_frag", {"depth": 4}).compile().recorded_by("rtt")
+    options = {"connect_mode": "attach", "resume_on_disconnect": False, "target_override": TARGET}
     options |= {"project_dir": str(ROOT), "user_script": str(ROOT / "pyocd_user.py")}
     heard = bytearray()
-    with process, Session(TCPClientProbe(probe), options=options) as session:
+    with running(plan) as board, Session(TCPClientProbe(board.probe), options=options) as session:
         patience = threading.Event()
         while session.target.read32(symbols(elf_of("tlsf"))["_SEGGER_RTT"]) == 0:
             patience.wait(0.01)

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-import tomllib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import RootModel, StringConstraints
 
 from analysis.bounds.errors import NoBoundError
+from capture.files.documents import Document, open_toml
+from capture.files.faults import WrongValueError, expecting
 
-_FILE = Path(__file__).resolve().parent / "loops.toml"
+LOOPS_FILE = Path(__file__).resolve().parent / "loops.toml"
+
 _UNLIMITED = "unlimited"
+_FREE_BLOCKS = "free_blocks"
+_TERM = rf"(?:\d{{1,9}}|{_FREE_BLOCKS}|[A-Z][A-Z0-9_]*)"
 
 # firmware/heap/block_layer.h: a header, and the smallest payload that any index needs.
 _SMALLEST_BLOCK_BYTES = 16 + 8
+
+Sum = Annotated[
+    str,
+    StringConstraints(pattern=rf"^{_TERM}(?: *\+ *{_TERM})*$"),
+    expecting("a sum of numbers, knobs and free_blocks in quotation marks"),
+]
+Stated = dict[str, dict[str, Sum]]
+
+
+class _LoopsTable(RootModel[Stated]):
+    """The whole file: for each allocator, the sum that each function's loops are bounded by."""
 
 
 @dataclass
@@ -25,6 +44,7 @@ class Loops:
     region_bytes: int
     knobs: Mapping[str, int]
     region_decided: bool = False
+    file: Path = LOOPS_FILE
 
     @property
     def free_blocks(self) -> int:
@@ -33,26 +53,30 @@ class Loops:
 
     def passes(self, function: str) -> int:
         """How often the head of a loop in `function` is passed. Raises NoBoundError where nobody knows."""
-        stated = _tables().get(self.allocator, {})
+        document, tables = _read(self.file)
+        stated = tables.get(self.allocator, {})
         if function not in stated:
             raise NoBoundError(f"{function} has a loop of which no bound is stated.")
         limit = stated.get(_UNLIMITED)
         free = limit is not None and self.knobs.get(limit, 0) == 0
-        terms = [term.strip() for term in stated[function].split("+")]
-        return sum(self._value("free_blocks" if free and term == limit else term) for term in terms)
+        total = 0
+        for term in re.findall(_TERM, stated[function]):
+            value = self._value(_FREE_BLOCKS if free and term == limit else term)
+            if value is None:
+                words = f"names {term}, which is no knob of the image"
+                raise document.wrong(WrongValueError(words, self.allocator, function))
+            total += value
+        return total
 
-    def _value(self, term: str) -> int:
-        if term == "free_blocks":
+    def _value(self, term: str) -> int | None:
+        """None for a knob that the image does not have."""
+        if term == _FREE_BLOCKS:
             self.region_decided = True
             return self.free_blocks
-        if term.isdecimal():
-            return int(term)
-        if term in self.knobs:
-            return self.knobs[term]
-        raise NoBoundError(f"{_FILE.name}: [{self.allocator}] {term!r} is no number, knob or free_blocks.")
+        return int(term) if term.isdecimal() else self.knobs.get(term)
 
 
 @cache
-def _tables() -> dict[str, dict[str, str]]:
-    tables: dict[str, dict[str, str]] = tomllib.loads(_FILE.read_text())
-    return tables
+def _read(file: Path) -> tuple[Document, Stated]:
+    document = open_toml(file, NoBoundError)
+    return document, document.check(_LoopsTable).root

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.explain.program import Program
+from capture.run_folder.explanation import Total
 
 
 @dataclass(frozen=True)
@@ -21,16 +22,6 @@ class Step:
     place: str
     text: str
     source: str
-
-
-@dataclass(frozen=True)
-class Total:
-    """What one function, or one instruction, took of the sample, without what it called."""
-
-    name: str
-    executions: int
-    cycles: int
-    source: str = ""
 
 
 def steps(program: Program, trace: Iterable[dict[str, Any]], start: int, end: int) -> list[Step]:
@@ -74,5 +65,8 @@ def _totals(rows: Iterable[tuple[str, str, int]]) -> list[Total]:
     for name, source, cycles in rows:
         counts[name, source][0] += 1
         counts[name, source][1] += cycles
-    totals = [Total(name, n, cycles, source) for (name, source), (n, cycles) in counts.items()]
+    totals = [
+        Total(name=name, executions=n, cycles=cycles, source=source)
+        for (name, source), (n, cycles) in counts.items()
+    ]
     return sorted(totals, key=lambda total: (-total.cycles, total.name))

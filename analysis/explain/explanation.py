@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +15,25 @@ from analysis.explain.errors import ExplainError
 from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST, Replay, replay, window
 from analysis.explain.worst import Worst, find
-from capture.files.errors import CaptureError
 from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList, read_parquet
+from capture.run_folder.explanation import (
+    FOLDER,
+    Explanation,
+    HeapMap,
+    Moment,
+    Replayed,
+    Unreplayed,
+    Window,
+)
 from capture.run_folder.folder import RunFolder
+from capture.run_folder.manifest import Manifest, read_manifest
 from capture.run_folder.session_file import write_sr
+from capture.run_folder.tables import read_operations
 from firmware import build as firmware
 from firmware import catalogue
 from scenarios.errors import ImageError
 from scenarios.operations import Call, Mark, decode
-from simulator import build as simulator
-
-FOLDER = "explain"
-SCHEMA = 1
 
 _REAL_BOARD = (
     "A board on the desk cannot be run again to the same cycle: heap, call stack and instructions of that "
@@ -41,93 +45,83 @@ _BY_RTT = (
 )
 
 
-def explain(folder: Path, quantity: str = "critical") -> dict[str, Any]:
+def explain(folder: Path, quantity: str = "critical") -> Explanation:
     """Explains the worst sample of `quantity` (worst.QUANTITIES) of the run in `folder`.
 
     Writes explain/<quantity>.json, .sr and, of a virtual run, -instructions.csv into the folder, and returns
-    the content of the first. Raises ExplainError with one sentence, also where the replay is not the run.
+    the content of the first. Raises TailscopeError with one sentence, also where the replay is not the run.
     """
-    manifest = _manifest(folder)
-    try:
-        edges = read_parquet(folder / names.EDGES)
-        operations = pl.read_parquet(folder / names.OPERATIONS)
-    except (CaptureError, OSError, pl.exceptions.PolarsError) as error:
-        raise ExplainError(f"The run cannot be explained: {error}") from None
-    worst = find(quantity, manifest.get("maxima", {}), operations, edges)
-    found = _described(manifest, worst, edges)
+    manifest = read_manifest(folder / names.MANIFEST)
+    edges = read_parquet(folder / names.EDGES)
+    operations = read_operations(folder / names.OPERATIONS)
+    worst = find(quantity, manifest.maxima, operations, edges)
+    told = _told(manifest, worst, edges)
     unknown = _unknown(manifest)
     executed: list[execution.Step] = []
+    found: Explanation
     if unknown:
-        found |= {"replayed": False, "unknown": unknown}
+        found = Unreplayed(**told, replayed=False, unknown=unknown)
     else:
         elf = _elf(manifest)
         program = Program(elf)
-        replayed = replay(simulator.build(), elf, folder / names.IMAGE, edges, worst)
+        replayed = replay(elf, _image(folder), edges, worst)
         executed = _executed(program, replayed, worst)
-        found |= {"replayed": True, "unknown": []}
-        found |= _facts(program, replayed, worst, executed)
-        found |= {"heap": asdict(_heap(program, replayed, manifest, operations, folder, worst))}
+        heap = _heap(program, replayed, manifest, operations, folder, worst)
+        found = Replayed(
+            **told, replayed=True, unknown=[], heap=heap, **_facts(program, replayed, worst, executed)
+        )
     _keep(folder, quantity, found, edges, worst, executed)
     return found
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
-    path = folder / names.MANIFEST
+def _image(folder: Path) -> bytes:
     try:
-        content = json.loads(path.read_bytes())
+        return (folder / names.IMAGE).read_bytes()
     except OSError as error:
-        raise ExplainError(f"{path} cannot be read ({error.strerror}); name the folder of a run.") from None
-    except (ValueError, RecursionError):
-        raise ExplainError(f"{path} is not JSON; decode the run again.") from None
-    if not isinstance(content, dict) or content.get("schema") != 1:
-        raise ExplainError(f"{path} is not of schema 1, the only one that can be explained.")
-    return content
+        raise ExplainError(f"{names.IMAGE} cannot be read: {error}") from None
 
 
-def _unknown(manifest: dict[str, Any]) -> list[str]:
+def _unknown(manifest: Manifest) -> list[str]:
     """Why the run cannot be replayed; empty where it can."""
-    if "virtual_nucleo" not in manifest.get("tools", {}):
+    if "virtual_nucleo" not in manifest.tools:
         return [_REAL_BOARD]
-    return [_BY_RTT] if manifest.get("records") == "rtt" else []
+    return [_BY_RTT] if manifest.records == "rtt" else []
 
 
-def _elf(manifest: dict[str, Any]) -> Path:
+def _elf(manifest: Manifest) -> Path:
     """The firmware of the run, built again."""
-    art = int(manifest["firmware"]["flash_acr"], 16) & _ACCELERATOR != 0
-    knobs = {name: int(value) for name, value in manifest["turned_knobs"].items()}
-    kernel_calls = bool(manifest["firmware"].get("kernel_calls"))
-    image = firmware.build(manifest["allocator"], art, manifest["locking"], knobs, kernel_calls)
-    if image.sha256 != manifest["firmware"]["elf_sha256"]:
+    knobs = {name: int(value) for name, value in manifest.turned_knobs.items() if value.isdecimal()}
+    image = firmware.build(
+        manifest.allocator, manifest.accelerated, manifest.locking, knobs, manifest.firmware.kernel_calls
+    )
+    ran = manifest.firmware.elf_sha256
+    if image.sha256 != ran:
         raise ExplainError(
-            f"The firmware of the run ({manifest['firmware']['elf_sha256'][:12]}) is not what the "
-            f"sources build now ({image.sha256[:12]}): check out those of the run, or run the scenario again."
+            f"The firmware of the run ({ran[:12]}) is not what the sources build now "
+            f"({image.sha256[:12]}): check out those of the run, or run the scenario again."
         )
     return image.elf
 
 
-# RM0368 §3.8.1: prefetch, instruction cache, data cache.
-_ACCELERATOR = 0x700
-
-
-def _described(manifest: dict[str, Any], worst: Worst, edges: EdgeList) -> dict[str, Any]:
-    """What the wire and the records tell, on any board."""
+def _told(manifest: Manifest, worst: Worst, edges: EdgeList) -> dict[str, Any]:
+    """What the wire and the records tell, on any board: the fields of Told."""
     return {
-        "schema": SCHEMA,
+        "schema": 1,
         "quantity": worst.quantity,
         "key": worst.key,
         "value_ns": worst.value_ns,
-        "maximum": dict(worst.maximum),
-        "allocator": manifest["allocator"],
-        "scenario": manifest["scenario"],
-        "verdict": manifest["verdict"],
+        "maximum": worst.maximum.model_dump(exclude_unset=True),
+        "allocator": manifest.allocator,
+        "scenario": manifest.scenario,
+        "verdict": manifest.verdict,
         "samplerate_hz": edges.samplerate_hz,
         "start_sample": worst.start,
         "end_sample": worst.end,
-        "window": {
-            "first_sample": worst.first,
-            "end_sample": worst.last,
-            "edges": window(edges, worst.first, worst.last),
-        },
+        "window": Window(
+            first_sample=worst.first,
+            end_sample=worst.last,
+            edges=[list(row) for row in window(edges, worst.first, worst.last)],
+        ),
     }
 
 
@@ -150,35 +144,35 @@ def _facts(
     return {
         "cycles": end - start,
         "instructions": sum(step.address != 0 for step in executed),
-        "moment": {"sample": worst.moment, "cycle": replayed.moment.cycle},
-        "stack": [asdict(frame) for frame in stack.unwind(program, replayed.moment)],
-        "functions": [asdict(total) for total in execution.by_function(executed)],
-        "dearest": [asdict(total) for total in execution.by_instruction(executed)],
+        "moment": Moment(sample=worst.moment, cycle=replayed.moment.cycle),
+        "stack": stack.unwind(program, replayed.moment),
+        "functions": execution.by_function(executed),
+        "dearest": execution.by_instruction(executed),
     }
 
 
 def _heap(
     program: Program,
     replayed: Replay,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     operations: pl.DataFrame,
     folder: Path,
     worst: Worst,
-) -> heap_map.HeapMap:
-    region_bytes = int(manifest["firmware"]["heap_bytes"])
-    if catalogue.allocators()[manifest["allocator"]].kind == "index":
+) -> HeapMap:
+    region_bytes = manifest.firmware.heap_bytes or 0
+    if catalogue.allocators()[manifest.allocator].kind == "index":
         return heap_map.block_layer_map(program, replayed.heap, region_bytes)
     begun = operations.filter(pl.col("start_sample") < worst.heap_at)
     # The worst operation itself has begun, but not yet done anything, where its own section is explained.
-    done = begun.filter(pl.col("seq") != (-1 if worst.maximum["seq"] is None else worst.maximum["seq"]))
+    done = begun.filter(pl.col("seq") != (-1 if worst.maximum.seq is None else worst.maximum.seq))
     return heap_map.live_map(program, replayed.heap, region_bytes, _live(folder, done))
 
 
 def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
     """Sizes by slot of what is live after the operations `done`, the first ones of the image."""
     try:
-        image = decode((folder / names.IMAGE).read_bytes())
-    except (OSError, ImageError) as error:
+        image = decode(_image(folder))
+    except ImageError as error:
         raise ExplainError(f"{names.IMAGE} cannot be read: {error}") from None
     operations = [operation for operation in image.operations if not isinstance(operation, Mark)]
     ids = [-1 if isinstance(operation, Call) else operation.id for operation in operations]
@@ -194,21 +188,16 @@ def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
 def _keep(
     folder: Path,
     quantity: str,
-    found: dict[str, Any],
+    found: Explanation,
     edges: EdgeList,
     worst: Worst,
     executed: list[execution.Step],
 ) -> None:
-    place = folder / FOLDER
-    try:
-        place.mkdir(exist_ok=True)
-        kept = RunFolder(place)
-        kept.write(f"{quantity}.sr", lambda path: write_sr(path, _cut(edges, worst)))
-        if executed:
-            kept.write_bytes(f"{quantity}-instructions.csv", _table(executed))
-        kept.write_json(f"{quantity}.json", found)
-    except (OSError, CaptureError) as error:
-        raise ExplainError(f"The explanation cannot be written to {place}: {error}") from None
+    kept = RunFolder(folder / FOLDER)
+    kept.write(f"{quantity}.sr", lambda path: write_sr(path, _cut(edges, worst)))
+    if executed:
+        kept.write_bytes(f"{quantity}-instructions.csv", _table(executed))
+    kept.write_json(f"{quantity}.json", found.document())
 
 
 def _cut(edges: EdgeList, worst: Worst) -> EdgeList:

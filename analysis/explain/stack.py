@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from elftools.dwarf.callframe import FDE, CFIEntry
 
 from analysis.explain.program import Program
-from analysis.explain.replay import State
+from capture.run_folder.explanation import Frame
+from simulator.outputs import State
 
 _SP, _LR, _PC = 13, 14, 15
 _MOST_FRAMES = 64
@@ -18,15 +18,6 @@ _BASIC_FRAME_BYTES, _EXTENDED_FRAME_BYTES = 0x20, 0x68
 _STACKED = {0: 0x00, 1: 0x04, 2: 0x08, 3: 0x0C, 12: 0x10, _LR: 0x14, _PC: 0x18}
 
 Registers = dict[int, int]
-
-
-@dataclass(frozen=True)
-class Frame:
-    """One call: `address` is where it executes, or the instruction to which it returns."""
-
-    address: int
-    place: str
-    source: str
 
 
 def unwind(program: Program, state: State) -> list[Frame]:
@@ -42,7 +33,8 @@ def unwind(program: Program, state: State) -> list[Frame]:
         looked_up = address if exact else address - 1
         if program.function_at(looked_up) is None or (not exact and _begins(program, address)):
             break
-        frames.append(Frame(address, program.place(address), program.source_line(looked_up)))
+        source = program.source_line(looked_up)
+        frames.append(Frame(address=address, place=program.place(address), source=source))
         registers = _caller(program, state, registers, looked_up)
         if registers is not None and (exact := registers[_PC] >= _EXC_RETURN):
             registers = _interrupted(state, registers)

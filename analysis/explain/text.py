@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from capture.run_folder.explanation import Explanation, HeapMap, Total, Unreplayed
+
 _WORDS = {
     "critical": "The longest critical section of an allocation",
     "free": "The longest critical section of a free",
@@ -13,31 +15,31 @@ _MOST_FUNCTIONS = 8
 _MOST_INSTRUCTIONS = 8
 
 
-def as_text(found: dict[str, Any]) -> str:
+def as_text(found: Explanation) -> str:
     """The explanation in a screen of plain text."""
-    lines = [_title(found), *_operation(found["maximum"])]
-    if not found["replayed"]:
-        return "\n".join([*lines, *found["unknown"]])
+    lines = [_title(found), *_operation(found.maximum)]
+    if isinstance(found, Unreplayed):
+        return "\n".join([*lines, *found.unknown])
     lines += [
-        f"Replayed on the virtual board, equal to the capture to the sample: {found['instructions']:,} "
-        f"instructions in {found['cycles']:,} cycles.",
+        f"Replayed on the virtual board, equal to the capture to the sample: {found.instructions:,} "
+        f"instructions in {found.cycles:,} cycles.",
         "",
-        *_totals("cycles by function", found["functions"][:_MOST_FUNCTIONS], found["cycles"]),
+        *_totals("cycles by function", found.functions[:_MOST_FUNCTIONS], found.cycles),
         "",
-        *_totals("dearest instructions", found["dearest"][:_MOST_INSTRUCTIONS], found["cycles"]),
+        *_totals("dearest instructions", found.dearest[:_MOST_INSTRUCTIONS], found.cycles),
         "",
-        f"call stack at cycle {found['moment']['cycle']:,}",
-        *(f"  {frame['place']:<40} {frame['source']}" for frame in found["stack"]),
+        f"call stack at cycle {found.moment.cycle:,}",
+        *(f"  {frame.place:<40} {frame.source}" for frame in found.stack),
         "",
-        *_heap(found["heap"]),
+        *_heap(found.heap),
     ]
     return "\n".join(lines)
 
 
-def _title(found: dict[str, Any]) -> str:
-    value = f"{found['value_ns']:,.1f} ns"
-    doubt = "" if found["verdict"] == "complete" else f" (the run is {found['verdict']})"
-    return f"{_WORDS[found['quantity']]} in {found['scenario']} with {found['allocator']}: {value}{doubt}"
+def _title(found: Explanation) -> str:
+    value = f"{found.value_ns:,.1f} ns"
+    doubt = "" if found.verdict == "complete" else f" (the run is {found.verdict})"
+    return f"{_WORDS[found.quantity]} in {found.scenario} with {found.allocator}: {value}{doubt}"
 
 
 def _operation(maximum: dict[str, Any]) -> list[str]:
@@ -52,18 +54,18 @@ def _operation(maximum: dict[str, Any]) -> list[str]:
     return [f"Operation {maximum['seq']:,}: {kind} of {maximum['size']:,} bytes{label}{probes}, {blocks}."]
 
 
-def _totals(title: str, totals: list[dict[str, Any]], cycles: int) -> list[str]:
+def _totals(title: str, totals: list[Total], cycles: int) -> list[str]:
     rows = [
-        f"  {total['cycles']:>8,} {total['cycles'] / max(cycles, 1):>6.1%} {total['executions']:>8,}×  "
-        f"{total['name']}{'  ' + total['source'] if total['source'] else ''}"
+        f"  {total.cycles:>8,} {total.cycles / max(cycles, 1):>6.1%} {total.executions:>8,}×  "
+        f"{total.name}{'  ' + total.source if total.source else ''}"
         for total in totals
     ]
     return [title, *rows]
 
 
-def _heap(heap: dict[str, Any]) -> list[str]:
+def _heap(heap: HeapMap) -> list[str]:
     counts = {
-        what: [piece["bytes"] for piece in heap["pieces"] if piece["what"] == what]
+        what: [piece.bytes for piece in heap.pieces if piece.what == what]
         for what in ("live", "free", "unknown")
     }
     told = ", ".join(
@@ -71,4 +73,4 @@ def _heap(heap: dict[str, Any]) -> list[str]:
         for what, sizes in counts.items()
         if sizes
     )
-    return [f"heap before it: {told}", f"  {heap['note']}"]
+    return [f"heap before it: {told}", f"  {heap.note}"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from analysis.explain.errors import ExplainError
 from capture.run_folder.edges import EdgeList
+from capture.run_folder.manifest import Maximum
 
 QUANTITIES = {"critical": "critical_ns", "free": "free_critical_ns", "latency": "interrupt_latency_ns"}
 """What can be explained, and the statistic of run.json whose maximum it is."""
@@ -29,7 +29,7 @@ class Worst:
 
     quantity: str
     value_ns: float
-    maximum: Mapping[str, Any]
+    maximum: Maximum
     start: int
     end: int
     moment: int
@@ -40,29 +40,29 @@ class Worst:
     @property
     def key(self) -> str:
         """The dashboard's name of it: the operation's number, or @ and the sample of a stimulus outside."""
-        return f"@{self.start}" if self.maximum["seq"] is None else str(self.maximum["seq"])
+        return f"@{self.start}" if self.maximum.seq is None else str(self.maximum.seq)
 
 
-def find(quantity: str, maxima: Mapping[str, Any], operations: pl.DataFrame, edges: EdgeList) -> Worst:
+def find(
+    quantity: str, maxima: Mapping[str, Maximum | None], operations: pl.DataFrame, edges: EdgeList
+) -> Worst:
     """The worst sample of a run with these `maxima` (run.json). Raises ExplainError where there is none."""
     if quantity not in QUANTITIES:
         raise ExplainError(f"There is no quantity {quantity!r}: choose {', '.join(QUANTITIES)}.")
     maximum = maxima.get(QUANTITIES[quantity])
-    if not maximum:
+    if maximum is None:
         raise ExplainError(f"The run has no sample of {quantity}: choose another quantity or run.")
     span = _latency if quantity == "latency" else _section
     start, end, moment, heap_at = span(maximum, operations, edges)
     margin = round(edges.samplerate_hz * MARGIN_S)
     first = max(min(start, heap_at) - margin, 0)
     last = min(end + margin, edges.total_samples)
-    return Worst(quantity, float(maximum["value"]), maximum, start, end, moment, heap_at, first, last)
+    return Worst(quantity, float(maximum.value), maximum, start, end, moment, heap_at, first, last)
 
 
-def _section(
-    maximum: Mapping[str, Any], operations: pl.DataFrame, edges: EdgeList
-) -> tuple[int, int, int, int]:
+def _section(maximum: Maximum, operations: pl.DataFrame, edges: EdgeList) -> tuple[int, int, int, int]:
     """The longest CRIT pulse of the operation, its middle, and the heap as the section finds it."""
-    row = operations.filter(pl.col("seq") == maximum["seq"]).row(0, named=True)
+    row = operations.filter(pl.col("seq") == maximum.seq).row(0, named=True)
     crit = edges.transitions("CRIT")
     rises = crit.sample[crit.level]
     falls = crit.sample[~crit.level]
@@ -76,13 +76,13 @@ def _section(
     return start, end, (start + end) // 2, start
 
 
-def _latency(
-    maximum: Mapping[str, Any], _operations: pl.DataFrame, edges: EdgeList
-) -> tuple[int, int, int, int]:
+def _latency(maximum: Maximum, _operations: pl.DataFrame, edges: EdgeList) -> tuple[int, int, int, int]:
     """From the stimulus to its answer; the heap as the interrupted operation found it."""
-    start = int(maximum["sample"])
+    if maximum.sample is None:
+        raise ExplainError("The worst interrupt has no stimulus in run.json: decode the run again.")
+    start = maximum.sample
     isr = edges.transitions("ISR")
     rises = isr.sample[isr.level]
     answer = int(rises[np.searchsorted(rises, start, side="right")])
-    heap_at = maximum["start_sample"]
+    heap_at = maximum.start_sample
     return start, answer, start, start if heap_at is None else int(heap_at)

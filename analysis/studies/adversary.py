@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
-from analysis.studies.critical_sections import CriticalSection, run
+from analysis.studies.critical_sections import CriticalSection, measure
 from scenarios.operations import Allocate, Free, Image, Operation, encode
 from scenarios.stimulus import Stimulus
 
@@ -52,7 +52,7 @@ class Recipe:
 
 
 def first_recipe(source: random.Random, operations: int) -> Recipe:
-    """Drawn over all that may matter: few sizes meet again, those near powers of two split and merge."""
+    """Drawn over all that may matter: few sizes meet again, those near powers of two split."""
     near = [2 ** source.randrange(3, 13) + 8 * source.randrange(-2, 3) for _ in range(4)]
     anywhere = [int(2 ** source.uniform(0, 13)) for _ in range(4)]
     sizes = tuple(
@@ -83,7 +83,7 @@ def search(allocator: str, runs: int, operations: int, seed: int = 1) -> Longest
     longest, best, best_score = Longest(), first_recipe(source, operations), 0
     for number in range(runs):
         recipe = first_recipe(source, operations) if number * 2 < runs else best.bred(source)
-        found = Longest().with_run(run(allocator, recipe.draw()))
+        found = Longest().with_run(measure(allocator, recipe.draw()))
         if found.allocate + found.free >= best_score:
             best, best_score = recipe, found.allocate + found.free
         longest = Longest(max(longest.allocate, found.allocate), max(longest.free, found.free))

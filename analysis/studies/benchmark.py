@@ -6,7 +6,6 @@ Each repeat runs all three side by side, since the speed of a shared host change
 from __future__ import annotations
 
 import importlib.util
-import json
 import shutil
 import subprocess
 import tempfile
@@ -17,14 +16,13 @@ from statistics import median
 from capture.files.errors import TailscopeError
 from firmware import build as firmware
 from scenarios import catalogue
-from simulator import build as simulator
+from scenarios.stimulus import NOMINAL_CORE_HZ
+from simulator import run as simulator
 
 ALLOCATOR = "tlsf"
 SCENARIO = "mem_frag"
-OPERATIONS_AT = "0x08040000"
-RUN_CYCLES = 420_000_000
+RUN_CYCLES = 5 * NOMINAL_CORE_HZ
 """About the length of the scenario: five seconds of the board."""
-CORE_HZ = 84_000_000
 UNICORN_INSTRUCTIONS = 30_000_000
 REPEATS = 5
 SOURCE = Path(__file__).with_name("unicorn_baseline.c")
@@ -36,49 +34,30 @@ class BenchmarkError(TailscopeError):
 
 @dataclass(frozen=True)
 class Speed:
-    """One run of one simulator."""
+    """One run of the virtual Nucleo: millions of guest instructions per second of the host.
 
-    instructions: int
-    """All that the program went through, those whose effect was repeated without executing them included."""
-    skipped: int
-    cycles: int
-    host_seconds: float
+    `mips` counts all that the program went through, `executed_mips` not those of waiting loops whose effect
+    was repeated without executing them. `realtime_ratio`: seconds of the board, idle ones included, per
+    second of the host.
+    """
 
-    @property
-    def mips(self) -> float:
-        """Millions of guest instructions per second of the host."""
-        return self.instructions / self.host_seconds / 1e6
-
-    @property
-    def executed_mips(self) -> float:
-        """As `mips`, without the instructions of waiting loops that were skipped."""
-        return (self.instructions - self.skipped) / self.host_seconds / 1e6
-
-    @property
-    def realtime_ratio(self) -> float:
-        """Seconds of the board, idle ones included, per second of the host."""
-        return self.cycles / CORE_HZ / self.host_seconds
+    mips: float
+    executed_mips: float
+    realtime_ratio: float
 
 
 def measure(repeats: int = REPEATS) -> dict[str, float | int | str]:
     """Medians of `repeats` side-by-side runs.
 
-    Raises BenchmarkError, and the build errors of firmware and simulator.
+    Raises BenchmarkError, SimulatorError, and the build errors of firmware and simulator.
     """
     elf = firmware.build(ALLOCATOR).elf
-    binary = simulator.build()
+    image = catalogue.load(SCENARIO).compile().image
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        baseline = _build_baseline(folder)
-        flash = _flash_image(elf, folder)
-        operations = folder / "operations.bin"
-        operations.write_bytes(catalogue.load(SCENARIO).compile().image)
+        baseline = _build_baseline(Path(name))
+        flash = _flash_image(elf, Path(name))
         runs = [
-            (
-                _run(binary, elf, operations, "nucleo"),
-                _run(binary, elf, operations, "ideal"),
-                _run_baseline(baseline, flash),
-            )
+            (_speed(elf, image, "nucleo"), _speed(elf, image, "ideal"), _baseline_mips(baseline, flash))
             for _ in range(repeats)
         ]
     return {
@@ -87,32 +66,27 @@ def measure(repeats: int = REPEATS) -> dict[str, float | int | str]:
         "realtime_ratio": median(nucleo.realtime_ratio for nucleo, _, _ in runs),
         "ideal_mips": median(ideal.mips for _, ideal, _ in runs),
         "ideal_realtime_ratio": median(ideal.realtime_ratio for _, ideal, _ in runs),
-        "unicorn_hook_mips": median(unicorn.mips for _, _, unicorn in runs),
-        "unicorn_hook_ratio": median(nucleo.mips / unicorn.mips for nucleo, _, unicorn in runs),
+        "unicorn_hook_mips": median(unicorn for _, _, unicorn in runs),
+        "unicorn_hook_ratio": median(nucleo.mips / unicorn for nucleo, _, unicorn in runs),
         "repeats": repeats,
         "workload": f"{SCENARIO} on {ALLOCATOR}; Unicorn: the same firmware's start, again and again",
     }
 
 
-def _run(binary: Path, elf: Path, operations: Path, timing: str) -> Speed:
-    stats = operations.with_name("stats.json")
-    command: list[str | Path] = [
-        binary,
-        "run",
-        elf,
-        "--image",
-        f"{operations}@{OPERATIONS_AT}",
-        "--timing",
-        timing,
-    ]
-    _call([*command, "--until", f"cycles:{RUN_CYCLES}", "--stats", stats])
-    found = json.loads(stats.read_text(encoding="utf-8"))
-    return Speed(found["instructions"], found["skipped_instructions"], found["cycles"], found["host_seconds"])
+def _speed(elf: Path, image: bytes, timing: str) -> Speed:
+    done = simulator.run(elf, image=image, until=RUN_CYCLES, timing=timing)
+    stats = done.stats
+    executed = stats.instructions - stats.skipped_instructions
+    return Speed(
+        mips=stats.instructions / stats.host_seconds / 1e6,
+        executed_mips=executed / stats.host_seconds / 1e6,
+        realtime_ratio=stats.cycles / done.core_hz / stats.host_seconds,
+    )
 
 
-def _run_baseline(program: Path, flash: Path) -> Speed:
-    answer = _call([program, flash, str(UNICORN_INSTRUCTIONS)]).split()
-    return Speed(int(answer[0]), 0, 0, float(answer[1]))
+def _baseline_mips(program: Path, flash: Path) -> float:
+    instructions, host_seconds = _call([program, flash, str(UNICORN_INSTRUCTIONS)]).split()
+    return int(instructions) / float(host_seconds) / 1e6
 
 
 def _flash_image(elf: Path, folder: Path) -> Path:

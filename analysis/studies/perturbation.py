@@ -8,10 +8,7 @@ is read off the pulses of OP.
 
 from __future__ import annotations
 
-import csv
-import json
-import subprocess
-import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -20,13 +17,15 @@ from capture.reading.probes import PULSES_BEFORE
 from firmware import build as firmware
 from scenarios.operations import Allocate, Free, Image, Operation, encode
 from scenarios.stimulus import NO_STIMULUS
-from simulator import build as simulator
+from simulator import run as simulator
 
 PAIRS = 200
 BLOCK_BYTES = 120
 VARIANTS: tuple[tuple[str, ...], ...] = ((), ("pins",), ("dwt",), ("pins", "dwt"))
-STOPPED = 4  # exit status of --stop-on
-COUNTED = ("--count", "instructions=*", "--count-window", "OP")
+RUN_FOR = "2s"
+OPERATIONS: tuple[Operation, ...] = (Allocate(0, BLOCK_BYTES), Free(0)) * PAIRS
+# Where in the firmware the operations begin, and where they have ended.
+BEGIN, END = "interpret", "stimulus_stop"
 
 
 @dataclass(frozen=True)
@@ -46,49 +45,29 @@ def measure(allocator: str) -> list[Cost]:
 
 def _cost(allocator: str, without: tuple[str, ...]) -> Cost:
     elf = firmware.build(allocator, without=(*without, "records")).elf
-    begin, end = (_run(elf, place) for place in ("interpret", "stimulus_stop"))
-    per_pair = [(after - before) / PAIRS for before, after in zip(begin, end, strict=True)]
-    return Cost(allocator, without, *per_pair)
+    begin, end = _until(elf, BEGIN).stats, _until(elf, END).stats
+    instructions, cycles = end.instructions - begin.instructions, end.cycles - begin.cycles
+    return Cost(allocator, without, instructions / PAIRS, cycles / PAIRS)
 
 
-def _run(elf: Path, place: str) -> tuple[int, int]:
-    """Instructions and cycles from reset to `place` in the code."""
-    with tempfile.TemporaryDirectory() as folder:
-        stats = Path(folder) / "stats.json"
-        _simulate(elf, place, Path(folder), "--stats", str(stats))
-        found = json.loads(stats.read_text(encoding="utf-8"))
-    return int(found["instructions"]), int(found["cycles"])
+def _until(elf: Path, place: str, counts: Mapping[str, str] | None = None) -> simulator.Run:
+    """Runs the operations up to `place` in the code, with `counts` between the edges of OP.
 
-
-def _simulate(elf: Path, place: str, folder: Path, *options: str) -> None:
-    """Runs the operations up to `place` in the code. Raises BuildError where it is not reached."""
-    operations: tuple[Operation, ...] = (Allocate(0, BLOCK_BYTES), Free(0)) * PAIRS
-    image = folder / "operations.bin"
-    image.write_bytes(encode(Image("perturbation", NO_STIMULUS, operations)))
-    command: list[str | Path] = [
-        simulator.build(),
-        "run",
-        elf,
-        "--image",
-        f"{image}@0x08040000",
-        "--until",
-        "2s",
-    ]
-    command += ["--stop-on", f"pc:{place}", *options]
-    finished = subprocess.run(command, capture_output=True, check=False)
-    if finished.returncode != STOPPED:
-        raise simulator.BuildError(f"{elf} did not reach {place}: {finished.stderr.decode().strip()}")
+    Raises SimulatorError where it is not reached.
+    """
+    image = encode(Image("perturbation", NO_STIMULUS, OPERATIONS))
+    return simulator.run(
+        elf, image=image, until=RUN_FOR, stop_on=[f"pc:{place}"], counts=counts, count_window="OP"
+    )
 
 
 def width(allocator: str, records: bool) -> float:
     """Core cycles of a pulse of OP, the mean over all operations, with their records or without."""
     elf = firmware.build(allocator, without=() if records else ("records",)).elf
-    with tempfile.TemporaryDirectory() as folder:
-        windows = Path(folder) / "windows.csv"
-        _simulate(elf, "stimulus_stop", Path(folder), *COUNTED, "--windows", str(windows))
-        with windows.open(newline="") as rows:
-            pulses = [int(row["end_cycle"]) - int(row["start_cycle"]) for row in csv.DictReader(rows)]
-    return mean(pulses[PULSES_BEFORE : PULSES_BEFORE + 2 * PAIRS])
+    pulses = _until(elf, END, {"instructions": "*"}).windows
+    of_operations = pulses[PULSES_BEFORE : PULSES_BEFORE + len(OPERATIONS)]
+    widths: list[int] = (of_operations["end_cycle"] - of_operations["start_cycle"]).to_list()
+    return mean(widths)
 
 
 def table(allocators: tuple[str, ...] = ("seglist", "tlsf")) -> str:

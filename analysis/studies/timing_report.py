@@ -1,4 +1,6 @@
-"""Cycles that the virtual Nucleo predicts, beside measured ones: `python -m analysis.studies.timing_report`.
+"""Cycles that the virtual Nucleo predicts, beside measured ones.
+
+`python -m analysis.studies.timing_report` prints the table.
 
 Measured: the article "A Heap Without a Tail", Nucleo-F401RE, 84 MHz, -O2, flash accelerator off. Its facade
 around the two searches is not ours (header checks, statistics, hooks), so whole allocations are compared for
@@ -7,28 +9,16 @@ scale and only the walk, whose machine code is the same, for accuracy.
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import mean
 
+from capture.run_folder.records import EndRecord, OperationRecord
 from firmware import build as firmware
 from scenarios import catalogue
-from simulator import build as simulator
+from simulator import run as simulator
 
-OPERATIONS_AT = "0x08040000"
 RUN_FOR = "10s"
 FRAGMENT_BYTES = 120
-
-
-@dataclass(frozen=True)
-class Allocation:
-    """One `@OP` record of an allocation (docs/SPEC.md)."""
-
-    size: int
-    cycles: int
-    probes: int
 
 
 @dataclass(frozen=True)
@@ -44,24 +34,21 @@ class Row:
         return f"| {self.what} | {self.predicted:,.1f} | {self.measured:,.0f} | {deviation:+.1f} % |"
 
 
-def allocations(allocator: str, scenario: str) -> list[Allocation]:
-    """Runs a scenario with the accelerator off. Raises ValueError if it does not come to its end."""
+def allocations(allocator: str, scenario: str) -> list[OperationRecord]:
+    """The records of the blocks allocated in a run of `scenario` with the accelerator off.
+
+    Raises ValueError if the run does not come to its end.
+    """
     elf = firmware.build(allocator, art=False).elf
-    with tempfile.TemporaryDirectory() as folder:
-        image, log = Path(folder, "operations.bin"), Path(folder, "uart.txt")
-        image.write_bytes(catalogue.load(scenario).compile().image)
-        command: list[str | Path] = [simulator.build(), "run", elf, "--image", f"{image}@{OPERATIONS_AT}"]
-        subprocess.run([*command, "--until", RUN_FOR, "--uart-log", log], check=True)
-        lines = log.read_text(encoding="ascii").splitlines()
-    if not any(line.startswith("@END") for line in lines):
+    log = simulator.run(elf, image=catalogue.load(scenario).compile().image, until=RUN_FOR).records
+    if log.first(EndRecord) is None:
         raise ValueError(f"{scenario} on {allocator} does not end within {RUN_FOR}.")
-    fields = (line.split("*")[0].split(",") for line in lines if line.startswith("@OP,"))
-    return [Allocation(int(f[3]), int(f[4]), int(f[6])) for f in fields if f[2] == "A"]
+    return [record for record in log.all(OperationRecord) if record.kind == "A"]
 
 
-def mean_at(found: list[Allocation], probes: int) -> float:
-    """Mean cycles of the allocations that looked at `probes` blocks."""
-    return mean(one.cycles for one in found if one.probes == probes)
+def mean_at(found: list[OperationRecord], probes: int) -> float:
+    """Mean cycles of the critical sections of the allocations that looked at `probes` blocks."""
+    return mean(one.critical_cycles for one in found if one.probes == probes)
 
 
 def rows() -> list[Row]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from analysis.studies.critical_sections import run, worst
+from analysis.studies.critical_sections import measure, worst
 from scenarios import catalogue
 from scenarios.stimulus import Stimulus
 
@@ -22,7 +22,7 @@ _QUIET = Stimulus("none", 0, 0)
 def worst_cycles(allocator: str, art: bool) -> tuple[int, int]:
     """Of an allocation and of a free, over both scenarios."""
     images = [replace(catalogue.load(name), stimulus=_QUIET).compile().image for name in SCENARIOS]
-    sections = [section for image in images for section in run(allocator, image, art)]
+    sections = [section for image in images for section in measure(allocator, image, art)]
     allocation, free = (worst(sections, kind).cycles for kind in KINDS)
     return allocation, free
 

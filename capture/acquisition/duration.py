@@ -1,7 +1,7 @@
-"""How long a run can take: a bound from its plan alone, so that the number of samples asked never varies.
+"""How long a run can take: a bound from its plan alone, so that equal plans ask for equal samples.
 
-The firmware alternates between an operation and its record, and the record takes far longer. Each term
-below is an upper bound; their sum is stretched by what the interrupts take and by a margin.
+The firmware alternates between an operation and its record, and the record takes far longer. Each
+term below is an upper bound; their sum is stretched by what the interrupts take and by a margin.
 """
 
 from __future__ import annotations
@@ -9,40 +9,38 @@ from __future__ import annotations
 import polars as pl
 
 from scenarios.plan import Plan
-from scenarios.stimulus import Stimulus
+from scenarios.stimulus import CONTROL_CYCLES, NOMINAL_CORE_HZ, Stimulus
 
-CORE_HZ = 84_000_000
 BYTES_PER_S = 1_000_000 / 10  # 8N1: ten bits per byte at 1,000,000 baud
 
 # Reset to the first record: clocks, the region's initialisation, the proof of DWT.
 BOOT_S = 0.020
 # Two frames of 63 spacings (10 µs and 15 µs), the silence before the end frame.
 FRAMES_S = 63 * 25e-6 + 50e-6
-# At either end 32 sections, 8 common pulses, and two ticks of 1 ms; the last may be all but over when asked
-# for.
+# At either end 32 sections, 8 common pulses, and one whole tick of 1 ms; another may pass before it.
 CALIBRATION_S = 2 * (40 * 10e-6 + 2 * 1e-3)
-# Lines before and after the operations: BOOT, PROOF, PLAN, STAT, HEAP, END; twice 32 CAL, 2 COST and TICK.
+# Lines before and after the operations: BOOT, PROOF, PLAN, STAT, HEAP, END; and twice 32 CAL, 2 COST
+# and TICK.
 FRAMING_BYTES = 6 * 128 + 2 * (32 * len("@CAL,CRIT,31,9999,4294967295*XXXX\n") + 3 * 64)
 MARK_BYTES = len("@MARK,65535*XXXX\n")
 
-# "@OP,", kind, seven commas, "*XXXX\n" and the fields whose size does not depend on the plan: cycles (twice
-# seven digits), probes (five), live blocks (four), bytes in use (five).
+# "@OP,", kind, seven commas, "*XXXX\n" and the fields whose size does not depend on the plan: cycles
+# (twice seven digits), probes (five), live blocks (four), bytes in use (five).
 OPERATION_FIXED_BYTES = 4 + 1 + 7 + 6 + 7 + 7 + 5 + 4 + 5
 # A free-list walk took 12 to 25 cycles per block on this core, flash accelerator off included.
 SEARCH_CYCLES_PER_BLOCK = 40
 OPERATION_CYCLES = 5_000
-# One interrupt with its context switches to the woken task and back, and one control interrupt.
+# One interrupt with its context switches to the woken task and back.
 STIMULUS_CYCLES = 900
-CONTROL_CYCLES = 150
 
 MARGIN = 1.15
 
 
-def bound_s(plan: Plan) -> float:
+def longest_s(plan: Plan) -> float:
     """Seconds after reset by which `plan` has run, and the calibration after it."""
     marks = plan.operations["label"].rle_id().n_unique()
     lines_s = (FRAMING_BYTES + marks * MARK_BYTES) / BYTES_PER_S
-    operations_s = _record_bytes(plan.operations) / BYTES_PER_S + _operation_cycles(plan) / CORE_HZ
+    operations_s = _record_bytes(plan.operations) / BYTES_PER_S + _operation_cycles(plan) / NOMINAL_CORE_HZ
     return (
         MARGIN * (BOOT_S + FRAMES_S + CALIBRATION_S + lines_s + operations_s) / _share_left_by(plan.stimulus)
     )
@@ -54,8 +52,10 @@ def _record_bytes(operations: pl.DataFrame) -> int:
 
 
 def _operation_cycles(plan: Plan) -> int:
-    """An operation waits for its phase of the stimulus, a period at most, or for a swept edge; no search
-    looks at more blocks than were ever allocated before it, plus the one left over.
+    """Cycles of all operations, with what each waits for.
+
+    It waits for its phase of the stimulus, a period at most, or for a swept edge. No search looks at
+    more blocks than were ever allocated before it, plus the one left over.
     """
     slots = plan.operations["id"].n_unique() + 1
     stimulus = plan.stimulus

@@ -1,11 +1,10 @@
-"""Observes one run: board, serial line and analyzer together, from reset to the last sample.
+"""Observes one run: board, records and analyzer together, from reset to the last sample.
 
 Whatever happens on the way, what came is returned with what went wrong; and whatever was started is ended.
 """
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,13 +15,12 @@ from capture.acquisition.rtt_reader import RttReader
 from capture.acquisition.serial_reader import SerialReader
 from capture.acquisition.sigrok_cli import CaptureRequest, CaptureResult, SigrokCapture
 from capture.desk.bench import AnalyzerResource
-from capture.desk.boards import Board
+from capture.desk.board import RESET_WITHIN_S, Board, Connections, Resetter
 from capture.run_folder.edges import CHANNELS, EdgeList
-from capture.run_folder.folder import IMAGE
 from capture.run_folder.manifest import ToolReport
 
-# After the last sample the last records are still under way, for a while on a busy host; where the capture
-# broke off there may be none.
+# After the last sample the last records are still under way, for a while on a busy host. Where the
+# capture broke off there may be none.
 LAST_RECORDS_S = 5.0
 LAST_RECORDS_OF_BROKEN_S = 1.0
 # An analyzer may need seconds to arm (an upload of its firmware over USB).
@@ -34,10 +32,10 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be observed: the firmware's ELF file, the operation image, how long at which rate, and what
-    carries the records (uart or rtt).
+    """What is to be observed: firmware and operations, how long at which rate.
 
-    A tool or line that says nothing for `silence_s` is taken for dead.
+    `elf` is the firmware's file, `image` the operation image; `records` says what carries the records,
+    uart or rtt. A tool or line that says nothing for `silence_s` is taken for dead.
     """
 
     elf: Path
@@ -61,44 +59,61 @@ class Observation:
 
 
 def observe(board: Board, order: Order, progress: Progress) -> Observation:
-    """Loads the board and records it until the capture is over. Raises CaptureError if none begins."""
-    with tempfile.TemporaryDirectory(prefix="tailscope-") as scratch:
-        image = Path(scratch) / IMAGE
-        image.write_bytes(order.image)
-        progress("loading the board")
-        board.prepare(order.elf, image)
-        request = _request(board, order)
-        with _reader(board, order) as records, SigrokCapture(request) as capture:
+    """Loads the board and records it until the capture is over.
+
+    Raises TailscopeError where no capture begins.
+    """
+    progress("loading the board")
+    connections = board.load(order.elf, order.image)
+    with _reader(connections, order) as records:
+        resetter = board.resetter(records.debugger)
+        request = _request(connections, order, resetter)
+        with SigrokCapture(request) as capture:
             progress("capturing")
             capture.start()
-            if board.start_delay_s:
+            if resetter is not None:
                 _wait_until_armed(capture)
-            board.start(records.pull_reset if isinstance(records, RttReader) else None)
+                resetter.reset()
             result = capture.wait(order.silence_s, board.ended)
             interrupted = result.interrupted or _interrupted_at_the_end(records, result)
-        report = _report(board, records, result, interrupted)
-        return Observation(result.edges, records.data, report, board.counts())
+    return Observation(
+        edges=result.edges,
+        serial_bytes=records.data,
+        report=ToolReport(
+            asked_samples=request.samples,
+            interrupted=interrupted,
+            losses=(*board.problems(), *result.problems, *([records.problem] if records.problem else [])),
+            oddities=(*board.oddities(), *result.oddities),
+        ),
+        counts=board.counter.counts() if board.counter else None,
+    )
 
 
-def _reader(board: Board, order: Order) -> RecordReader:
-    if order.records == "rtt":
-        return RttReader(board.probe_address(), order.elf, order.silence_s)
-    return SerialReader(board.serial_url(), order.silence_s)
+def _reader(connections: Connections, order: Order) -> RecordReader:
+    if order.records != "rtt":
+        return SerialReader(connections.serial_url, order.silence_s)
+    assert connections.probe is not None
+    return RttReader(connections.probe, order.elf, order.silence_s)
 
 
-def _request(board: Board, order: Order) -> CaptureRequest:
+def _request(connections: Connections, order: Order, resetter: Resetter | None) -> CaptureRequest:
+    """What to ask of the analyzer: the run's whole duration, and what passes before the reset."""
     named = order.analyzer.channels
+    before_s = 0.0 if resetter is None else RESET_WITHIN_S
     return CaptureRequest(
         driver=order.analyzer.driver,
-        connection=board.analyzer_connection(),
+        connection=connections.analyzer,
         samplerate_hz=order.samplerate_hz,
-        samples=round(order.samplerate_hz * (order.duration_s + board.start_delay_s)),
+        samples=round(order.samplerate_hz * (order.duration_s + before_s)),
         channels=tuple(named[channel] for channel in CHANNELS) if named else None,
     )
 
 
 def _wait_until_armed(capture: SigrokCapture) -> None:
-    """Until the first samples come; analyzers that deliver at the end only are given the whole time."""
+    """Waits for the first samples.
+
+    An analyzer that delivers at the end only is given the whole time.
+    """
     deadline_s = time.monotonic() + ARMING_S
     while not capture.got_samples and time.monotonic() < deadline_s:
         time.sleep(ARMING_POLL_S)
@@ -111,13 +126,3 @@ def _interrupted_at_the_end(records: RecordReader, result: CaptureResult) -> boo
     except KeyboardInterrupt:
         return True
     return False
-
-
-def _report(board: Board, records: RecordReader, result: CaptureResult, interrupted: bool) -> ToolReport:
-    assert result.asked_samples is not None
-    return ToolReport(
-        asked_samples=result.asked_samples,
-        interrupted=interrupted,
-        losses=(*board.problems(), *result.problems, *([records.problem] if records.problem else [])),
-        oddities=(*board.oddities(), *result.oddities),
-    )

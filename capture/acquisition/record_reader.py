@@ -1,4 +1,4 @@
-"""What every way to hear the records has in common: bytes gathered in the background until the run ends."""
+"""What all ways to hear the records share: bytes gathered in the background till the run ends."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import time
 from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
+
+from capture.desk.board import Resetter
 
 # Between two looks at a transport that had nothing.
 POLL_S = 0.01
@@ -25,6 +27,9 @@ class RecordReader(ABC):
     """
 
     poll_s = POLL_S
+
+    debugger: Resetter | None = None
+    """Who reads the records through the debug probe, and so alone can reset the board."""
 
     def __init__(self, name: str, silence_s: float) -> None:
         self.problem: str | None = None

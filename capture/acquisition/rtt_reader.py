@@ -21,31 +21,29 @@ class RttReader(RecordReader):
     # A ring fills a hundred times faster than the patience of a serial line.
     poll_s = 0.0005
 
+    debugger: ProbeSession
+
     def __init__(self, address: ProbeAddress, elf: Path, silence_s: float = SILENCE_S) -> None:
         super().__init__(f"RTT {address.unique_id}", silence_s)
         control_block = symbol(elf, CONTROL_BLOCK)
-        self._session = ProbeSession(address)
-        self._ring = RttRing(self._session, control_block)
+        self.debugger = ProbeSession(address)
+        self._ring = RttRing(self.debugger, control_block)
         self._forget_the_last_run()
 
     def _forget_the_last_run(self) -> None:
         try:
             self._ring.forget()
         except Exception as error:  # whatever pyOCD raises
-            self._session.close()
+            self._release()
             raise CaptureError(
                 f"The board's SRAM cannot be written ({first_line(error)}); check its power and run again."
             ) from None
-
-    def pull_reset(self) -> None:
-        """Resets the board by its pin: no other program can while the probe is in use here."""
-        self._session.pull_reset()
 
     def _receive(self) -> bytes:
         return self._ring.read()
 
     def _release(self) -> None:
-        self._session.close()
+        self.debugger.close()
 
     def _broken(self, error: Exception) -> str:
         return (

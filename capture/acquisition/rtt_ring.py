@@ -1,4 +1,4 @@
-"""The firmware's ring of records in SRAM: SEGGER's Real Time Transfer, one buffer from board to host."""
+"""The firmware's ring of records in SRAM: one buffer of SEGGER's Real Time Transfer."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from capture.files.errors import TailscopeError
 
 ID = b"SEGGER RTT".ljust(16, b"\0")
 
-# id, numbers of up and down buffers; then the first up buffer: name, ring, size, write and read offset,
-# flags.
+# id, numbers of up and down buffers; then the first up buffer: name, ring, size, write offset, read
+# offset, flags.
 _CONTROL_BLOCK = struct.Struct("<16sii6I")
 _READ_OFFSET = 16 + 4 + 4 + 16
 _WORD_BYTES = 4
@@ -37,11 +37,11 @@ class RttRing:
         self._address = address
 
     def forget(self) -> None:
-        """Destroys the id: SRAM outlives a reset, and what an earlier run left is not of this one."""
+        """Destroys the id: SRAM outlives a reset, and an earlier run's records are not of this one."""
         self._memory.write_word(self._address, 0)
 
     def read(self) -> bytes:
-        """All that lies in the ring, which is empty afterwards; nothing before the firmware offers it."""
+        """All that lies in the ring, which is empty then; nothing before the firmware offers it."""
         block = self._bytes(self._address, _CONTROL_BLOCK.size)
         found, buffers, _, _, ring, size, write, read, _ = _CONTROL_BLOCK.unpack(block)
         if found != ID or write == read:

@@ -1,4 +1,4 @@
-"""The serial line: every byte of a run, read in the background until the firmware says that it has ended."""
+"""The serial line: every byte of a run, read in the background until the firmware has ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SerialReader(RecordReader):
         self._port = _open(url)
 
     def _receive(self) -> bytes:
-        """Does not block: a blocking read of pySerial drops what it has gathered when the line breaks."""
+        """Does not block: pySerial's blocking read drops what it has when the line breaks."""
         return bytes(self._port.read(READ_BYTES))
 
     def _release(self) -> None:

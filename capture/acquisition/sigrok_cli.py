@@ -1,7 +1,7 @@
 """A capture by sigrok-cli, watched: it loses data, hangs, and fails with exit status 0.
 
-So nothing is taken on trust: samples are counted, edges are extracted while the samples stream in, stderr is
-read, and a tool that falls silent is ended with what it delivered kept.
+So nothing is taken on trust: samples are counted, edges are extracted while the samples stream in,
+stderr is read, and a tool that falls silent is ended with what it delivered kept.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from capture.run_folder.edges import CHANNELS, EdgeList
 from capture.run_folder.extract import EdgeExtractor
 
 TOOL = "sigrok-cli"
-SILENCE_S = 10.0
 
 _PIPE_BYTES = 1 << 20
 _STDERR_MOST_BYTES = 64 << 10
@@ -36,10 +35,7 @@ _POLL_S = 0.05
 _REST_S = 0.5
 _DEVICE_CHANNEL = re.compile("D([0-7])")
 # sigrok-cli's own words that do not tell of a fault (its source: session.c).
-_HARMLESS = re.compile(
-    r"Press any key to stop acquisition\."
-    r"|(cli: )?The device stores at least [0-9]+ samples with the current settings\."
-)
+_HARMLESS = re.compile(r"(cli: )?The device stores at least [0-9]+ samples with the current settings\.")
 
 
 @dataclass(frozen=True)
@@ -47,20 +43,18 @@ class CaptureRequest:
     """What to ask of sigrok-cli.
 
     `connection` is the driver's conn= with the options that follow it, as in
-    `tcp-raw/127.0.0.1/4100:logic_channels=8`. `samples` None captures until stop(). `channels[i]` is the
-    device's name, D0 … D7, of our channel i; None takes the device's first eight bits as they are. `config`
-    holds further settings of the device, each `key=value`.
+    `tcp-raw/127.0.0.1/4100:logic_channels=8`. `channels[i]` is the device's name, D0 … D7, of our channel i;
+    None takes the device's first eight bits as they are.
     """
 
     driver: str
     connection: str | None
     samplerate_hz: int
-    samples: int | None
+    samples: int
     channels: tuple[str, ...] | None = None
-    config: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.samples is not None and self.samples <= 0:
+        if self.samples <= 0:
             raise CaptureError(f"{self.samples} samples cannot be captured; ask for at least one.")
         if self.samplerate_hz <= 0:
             raise CaptureError(f"A samplerate of {self.samplerate_hz} Hz is impossible; it must be positive.")
@@ -82,10 +76,11 @@ class CaptureRequest:
     def arguments(self) -> list[str]:
         """The command line, without the program."""
         driver = self.driver if not self.connection else f"{self.driver}:conn={self.connection}"
-        length = ["--continuous"] if self.samples is None else ["--samples", str(self.samples)]
         channels = [] if self.channels is None else ["--channels", ",".join(sorted(self.channels))]
-        config = ":".join((f"samplerate={self.samplerate_hz}", *self.config))
-        return ["--driver", driver, "--config", config, *channels, *length, "--output-format", "binary"]
+        return [
+            *("--driver", driver, "--config", f"samplerate={self.samplerate_hz}", *channels),
+            *("--samples", str(self.samples), "--output-format", "binary"),
+        ]
 
 
 @dataclass(frozen=True)
@@ -93,26 +88,22 @@ class CaptureResult:
     """What came of a capture, whole or not.
 
     `problems` are sentences on what was not delivered, `oddities` on what sigrok-cli said or sent
-    unexpectedly. `exit_status` is negative for the signal that ended it. `interrupted`: by Ctrl-C.
+    unexpectedly. `interrupted`: by Ctrl-C.
     """
 
     edges: EdgeList
-    asked_samples: int | None
-    got_samples: int
-    exit_status: int
-    stderr: str
     problems: tuple[str, ...]
     oddities: tuple[str, ...]
     interrupted: bool
 
 
-# sigrok-cli loops for ever on a connection that its server closed: where this program is killed, and the
-# server with it, nothing else would end it.
+# sigrok-cli loops for ever on a connection that its server closed: where this program is killed, and
+# the server with it, nothing else would end it.
 _DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
 
 
 class SigrokCapture:
-    """One run of sigrok-cli, which never outlives the `with` block. start() once, then wait() once."""
+    """One run of sigrok-cli, which never outlives the `with` block: start() once, wait() once."""
 
     def __init__(self, request: CaptureRequest) -> None:
         self._request = request
@@ -132,11 +123,10 @@ class SigrokCapture:
 
     def start(self) -> None:
         """Start capturing. Raises CaptureError when there is no sigrok-cli."""
-        # A session of its own keeps Ctrl-C from the tool: what it has captured is still to be collected.
-        # stdin stays an open pipe: a continuous capture ends when it can be read from.
+        # A session of its own keeps Ctrl-C from the tool: its samples are still to be collected.
         process = subprocess.Popen(
             [*_DIES_WITH_US, find_tool(), *self._request.arguments()],
-            stdin=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
@@ -155,15 +145,7 @@ class SigrokCapture:
         """Samples received so far."""
         return self._samples.got_samples
 
-    def stop(self) -> None:
-        """End a continuous capture; what was captured so far is delivered."""
-        assert self._process is not None and self._process.stdin is not None
-        with suppress(BrokenPipeError):
-            self._process.stdin.write(b"\n")
-
-    def wait(
-        self, silence_s: float = SILENCE_S, source_ended: Callable[[], bool] = lambda: False
-    ) -> CaptureResult:
+    def wait(self, silence_s: float, source_ended: Callable[[], bool] = lambda: False) -> CaptureResult:
         """Wait for the end of the capture. Ctrl-C ends it early.
 
         A tool that delivers nothing for `silence_s` seconds is ended; much sooner, and without a word of
@@ -202,9 +184,9 @@ class SigrokCapture:
     def _end(self) -> None:
         """End whatever still runs, and collect what is left in the pipes."""
         process = self._process
-        assert process is not None and process.stdin is not None
+        assert process is not None
         for number in (signal.SIGTERM, signal.SIGKILL):
-            # The group, not only the process: whoever else holds the pipe would keep the reader waiting.
+            # The whole group: whoever else holds the pipe would keep the reader waiting.
             if process.poll() is None or not self._samples.finished.is_set():
                 self._ended_by_us = True
                 _signal_group(process, number)
@@ -212,11 +194,9 @@ class SigrokCapture:
                     process.wait(_GRACE_S)
         self._samples.join()
         self._stderr.join()
-        process.stdin.close()
 
     def _result(self, process: subprocess.Popen[bytes]) -> CaptureResult:
-        text = self._stderr.text()
-        got, asked = self._samples.got_samples, self._request.samples
+        got = self._samples.got_samples
         problems = list(self._faults)
         surplus: list[str] = []
         if self._samples.fault is not None:
@@ -224,15 +204,11 @@ class SigrokCapture:
         else:
             problems += [] if self._ended_by_us else _exit_problems(process.returncode)
             surplus = _surplus(got, self._samples.received_bytes)
-        problems += _count_problems(asked, got)
+        problems += _count_problems(self._request.samples, got)
         return CaptureResult(
             edges=self._samples.extractor.finish(),
-            asked_samples=asked,
-            got_samples=got,
-            exit_status=process.returncode,
-            stderr=text,
             problems=tuple(problems),
-            oddities=(*surplus, *_said(text)),
+            oddities=(*surplus, *_said(self._stderr.text())),
             interrupted=self._interrupted,
         )
 
@@ -268,17 +244,16 @@ class _SampleReader(threading.Thread):
         while count := self._pipe.readinto(block):
             self.received_bytes += count
             self._check_surplus()
-            wanted = count if self._asked is None else min(count, self._asked - self.got_samples)
-            self.extractor.feed(view[:wanted])
+            self.extractor.feed(view[: min(count, self._asked - self.got_samples)])
 
     def _check_surplus(self) -> None:
-        """Twice as much is a device with two bytes per sample, told of later; more than that has no end."""
-        if self._asked is not None and self.received_bytes > 2 * self._asked + _PIPE_BYTES:
+        """Twice as much is two bytes per sample, which is told of later; more than that has no end."""
+        if self.received_bytes > 2 * self._asked + _PIPE_BYTES:
             raise CaptureError(f"{TOOL} goes on beyond {self._asked} samples and was ended; capture again.")
 
 
 class _TextReader(threading.Thread):
-    """Keeps the first part of what a tool says, and reads all of it so that the tool never blocks."""
+    """Keeps the first part of what a tool says; reads all of it, so that the tool never blocks."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         super().__init__(name="stderr", daemon=True)
@@ -344,8 +319,8 @@ def _exit_problems(status: int) -> list[str]:
     )
 
 
-def _count_problems(asked: int | None, got: int) -> list[str]:
-    if asked is None or got >= asked:
+def _count_problems(asked: int, got: int) -> list[str]:
+    if got >= asked:
         return []
     return [
         f"The capture is short: {got} of {asked} samples arrived, {asked - got} are missing; capture again."

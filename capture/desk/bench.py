@@ -2,47 +2,76 @@
 
 from __future__ import annotations
 
-import difflib
-import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
+from pydantic import AfterValidator, Field, model_validator
+
+from capture.files.documents import Table, read_toml
 from capture.files.errors import CaptureError
+from capture.files.faults import WrongValueError, expecting, near_miss, not_among
 from capture.run_folder.edges import CHANNELS
 
 BENCH_FILE = Path(__file__).resolve().parents[2] / "bench.toml"
 
-# Where every loader puts the operation image: the last 256 KiB of the flash (docs/SPEC.md, section 3).
-IMAGE_ADDRESS = 0x0804_0000
-
-LOADERS = {"virtual-nucleo": {"kind"}, "pyocd": {"kind", "target", "probe"}}
 VIRTUAL_PORTS = ("pty", "tcp")
 
-
-@dataclass(frozen=True)
-class LoaderResource:
-    """What brings the firmware onto the board: `kind` of LOADERS; target and probe are pyOCD's."""
-
-    kind: str
-    target: str = ""
-    probe: str = ""
+Word = Annotated[str, Field(min_length=1), expecting("a word in quotes")]
+Samplerate = Annotated[int, Field(gt=0), expecting("a positive whole number of samples per second")]
 
 
-@dataclass(frozen=True)
-class AnalyzerResource:
+def _all_of_ours(channels: dict[str, str]) -> dict[str, str]:
+    """Refuses a mapping that leaves out a channel, has another, or names an input of the analyzer twice."""
+    if set(channels) != set(CHANNELS):
+        raise WrongValueError(f"must name each of {', '.join(CHANNELS)} once, and nothing else")
+    ours: dict[str, str] = {}
+    for channel, theirs in channels.items():
+        if theirs in ours:
+            raise WrongValueError(f"is the same input of the analyzer as {ours[theirs]}", channel)
+        ours[theirs] = channel
+    return channels
+
+
+class LoaderResource(Table):
+    """What brings the firmware onto the board; target and probe are pyOCD's."""
+
+    kind: Literal["virtual-nucleo", "pyocd"]
+    target: Annotated[str, expecting("a word in quotes")] = ""
+    probe: Annotated[str, expecting("a word in quotes")] = ""
+
+    @model_validator(mode="after")
+    def _fits_its_kind(self) -> LoaderResource:
+        if self.kind == "pyocd" and not self.target:
+            raise WrongValueError("is missing", "target", remedy="add what pyOCD calls the chip")
+        if self.kind != "pyocd":
+            for key in sorted(self.model_fields_set - {"kind"}):
+                raise WrongValueError(f"means nothing to a loader of kind {self.kind}", key, remedy="drop it")
+        return self
+
+
+class SerialResource(Table):
+    """A port or URL of pySerial; for a virtual board pty or tcp."""
+
+    port: Word
+
+
+class AnalyzerResource(Table):
     """A sigrok driver and how to reach its device; `channels` maps our names to the device's."""
 
-    driver: str
-    samplerate_hz: int
-    connection: str = ""
-    channels: Mapping[str, str] = field(default_factory=dict)
+    driver: Word
+    samplerate_hz: Samplerate
+    connection: Annotated[str, expecting("a word in quotes")] = ""
+    channels: Annotated[dict[str, Word], AfterValidator(_all_of_ours)] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class BoardResource:
-    """One entry of bench.toml. `serial_port` is a port or URL of pySerial; for a virtual board pty or tcp."""
+    """One entry of bench.toml.
+
+    `serial_port` is a port or URL of pySerial; for a virtual board pty or tcp.
+    """
 
     name: str
     loader: LoaderResource
@@ -61,106 +90,45 @@ class Bench:
         """The board called `name`, or the default. Raises CaptureError with the names there are."""
         name = name or self.default
         if name not in self.boards:
-            near = difflib.get_close_matches(name, self.boards, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise CaptureError(f"bench.toml has no board {name!r}; it has {', '.join(self.boards)}.{hint}")
+            listed = ", ".join(self.boards)
+            raise CaptureError(
+                f"bench.toml has no board {name!r}; it has {listed}.{near_miss(name, self.boards)}"
+            )
         return self.boards[name]
 
 
+class _BoardTable(Table):
+    """What stands under [boards.NAME]."""
+
+    loader: LoaderResource
+    serial: SerialResource
+    analyzer: AnalyzerResource
+
+    @model_validator(mode="after")
+    def _port_of_its_kind(self) -> _BoardTable:
+        if self.loader.kind == "virtual-nucleo" and self.serial.port not in VIRTUAL_PORTS:
+            words = f"must be {' or '.join(VIRTUAL_PORTS)} of a virtual board, not {self.serial.port!r}"
+            raise WrongValueError(words, "serial", "port")
+        return self
+
+    def resource(self, name: str) -> BoardResource:
+        return BoardResource(name, self.loader, self.serial.port, self.analyzer)
+
+
+class _BenchTable(Table):
+    """The whole file."""
+
+    default: Word
+    boards: dict[str, _BoardTable]
+
+    @model_validator(mode="after")
+    def _default_is_there(self) -> _BenchTable:
+        if self.default not in self.boards:
+            raise not_among(self.default, self.boards, "default")
+        return self
+
+
 def read_bench(path: Path = BENCH_FILE) -> Bench:
-    """Reads and checks bench.toml. Raises CaptureError with one sentence that names the entry."""
-    try:
-        with path.open("rb") as file:
-            content = tomllib.load(file)
-    except FileNotFoundError:
-        raise CaptureError(f"{path} does not exist; restore it, it says which boards there are.") from None
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CaptureError(f"{path} cannot be read: {error}; mend it.") from None
-    return _bench(content)
-
-
-def _bench(content: dict[str, Any]) -> Bench:
-    _only(content, {"default", "boards"}, "")
-    boards = {name: _board(name, entry) for name, entry in _table(content, "boards", "").items()}
-    default = _word(content, "default", "")
-    if default not in boards:
-        raise CaptureError(
-            f"bench.toml: default = {default!r} is none of its boards: {', '.join(boards) or 'none'}."
-        )
-    return Bench(default, boards)
-
-
-def _board(name: str, entry: object) -> BoardResource:
-    where = f"boards.{name}"
-    if not isinstance(entry, dict):
-        raise CaptureError(f"bench.toml: {where} is not a table.")
-    _only(entry, {"loader", "serial", "analyzer"}, where)
-    loader = _loader(_table(entry, "loader", where), f"{where}.loader")
-    serial = _table(entry, "serial", where)
-    _only(serial, {"port"}, f"{where}.serial")
-    port = _word(serial, "port", f"{where}.serial")
-    if loader.kind == "virtual-nucleo" and port not in VIRTUAL_PORTS:
-        raise CaptureError(f"bench.toml: {where}.serial.port = {port!r}: a virtual board has pty or tcp.")
-    return BoardResource(name, loader, port, _analyzer(_table(entry, "analyzer", where), f"{where}.analyzer"))
-
-
-def _loader(entry: dict[str, Any], where: str) -> LoaderResource:
-    kind = _word(entry, "kind", where)
-    if kind not in LOADERS:
-        raise CaptureError(
-            f"bench.toml: {where}.kind = {kind!r} is unknown; choose from {', '.join(LOADERS)}."
-        )
-    _only(entry, LOADERS[kind], where)
-    if kind == "virtual-nucleo":
-        return LoaderResource(kind)
-    return LoaderResource(kind, _word(entry, "target", where), _word(entry, "probe", where, default=""))
-
-
-def _analyzer(entry: dict[str, Any], where: str) -> AnalyzerResource:
-    _only(entry, {"driver", "connection", "samplerate_hz", "channels"}, where)
-    samplerate_hz = entry.get("samplerate_hz")
-    if type(samplerate_hz) is not int or samplerate_hz <= 0:
-        raise CaptureError(
-            f"bench.toml: {where}.samplerate_hz must be a positive whole number of samples per second."
-        )
-    channels = _table(entry, "channels", where) if "channels" in entry else {}
-    if channels:
-        _check_channels(channels, f"{where}.channels")
-    driver, connection = _word(entry, "driver", where), _word(entry, "connection", where, default="")
-    return AnalyzerResource(driver, samplerate_hz, connection, channels)
-
-
-def _check_channels(channels: dict[str, Any], where: str) -> None:
-    if set(channels) != set(CHANNELS):
-        raise CaptureError(
-            f"bench.toml: {where} must name each of {', '.join(CHANNELS)} once, and nothing else."
-        )
-    for channel in channels:
-        _word(channels, channel, where)
-    if len(set(channels.values())) != len(channels):
-        raise CaptureError(f"bench.toml: {where} gives two of our channels the same input of the analyzer.")
-
-
-def _table(entry: dict[str, Any], key: str, where: str) -> dict[str, Any]:
-    found = entry.get(key)
-    if not isinstance(found, dict) or not found:
-        raise CaptureError(f"bench.toml: the table {_path(where, key)} is missing or empty.")
-    return found
-
-
-def _word(entry: dict[str, Any], key: str, where: str, default: str | None = None) -> str:
-    found = entry.get(key, default)
-    if not isinstance(found, str) or (not found and default is None):
-        raise CaptureError(f"bench.toml: {_path(where, key)} must be a word in quotes.")
-    return found
-
-
-def _only(entry: dict[str, Any], known: Iterable[str], where: str) -> None:
-    unknown = sorted(set(entry) - set(known))
-    if unknown:
-        keys = ", ".join(sorted(known))
-        raise CaptureError(f"bench.toml: {_path(where, unknown[0])} is unknown; the keys here are {keys}.")
-
-
-def _path(where: str, key: str) -> str:
-    return f"{where}.{key}" if where else key
+    """Reads and checks bench.toml. Raises CaptureError with one sentence that names line and key."""
+    found = read_toml(path, _BenchTable, CaptureError)
+    return Bench(found.default, {name: board.resource(name) for name, board in found.boards.items()})

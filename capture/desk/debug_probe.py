@@ -1,6 +1,7 @@
-"""A debug probe, and what the bench does through it while the firmware runs: memory and the reset pin.
+"""A debug probe in use while the firmware runs: memory, and the reset pin.
 
-pyOCD does the talking. The core is never halted, and DEMCR stays as the firmware set it: DWT counts on.
+pyOCD does the talking. The core is never halted, and DEMCR stays as the firmware set it, so that
+DWT counts on.
 """
 
 from __future__ import annotations
@@ -29,14 +30,17 @@ TARGET_SCRIPT = ROOT / "pyocd_user.py"
 
 @dataclass(frozen=True)
 class ProbeAddress:
-    """pyOCD's names: the unique id of a probe (empty: the only one connected) and the target behind it."""
+    """A probe by pyOCD's unique id (empty: the only one connected), and the target behind it."""
 
     unique_id: str
     target: str
 
 
 class ProbeSession:
-    """A debugger attached to a running board. Methods but the constructor raise what pyOCD raises."""
+    """A debugger attached to a board. It has the probe to itself: only its reset() starts the board.
+
+    Reading and writing memory raise what pyOCD raises.
+    """
 
     def __init__(self, address: ProbeAddress) -> None:
         logging.getLogger("pyocd").setLevel(logging.CRITICAL)  # it tells its callers as well
@@ -60,10 +64,15 @@ class ProbeSession:
         with self._lock:
             self._target.write32(address, value)
 
-    def pull_reset(self) -> None:
-        """Resets the board by its reset pin; the firmware starts."""
-        with self._lock:
-            self._target.reset(Target.ResetType.HARDWARE)
+    def reset(self) -> None:
+        """Resets the board by its reset pin: the firmware starts. Raises CaptureError."""
+        try:
+            with self._lock:
+                self._target.reset(Target.ResetType.HARDWARE)
+        except Exception as error:  # whatever pyOCD raises
+            raise CaptureError(
+                f"pyOCD cannot reset the board: {first_line(error)}; check its USB cable and bench.toml."
+            ) from None
 
     def close(self) -> None:
         """Detaches; the firmware runs on."""

@@ -12,7 +12,8 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -73,11 +74,14 @@ class Document:
     error: type[TailscopeError] = DocumentError
     remedy: str = _MEND
 
-    def check(self, model: type[Model], *below: str | int) -> Model:
-        """The values as `model`, or those of the table that `below` leads to. Raises `error`."""
+    def check(self, model: type[Model], *below: str) -> Model:
+        """The values as `model`, or those of the table that `below` leads to. Raises `error`.
+
+        A table that is not there counts as an empty one.
+        """
         values = self.values
-        for part in below:
-            values = values[part]
+        for key in below:
+            values = values.get(key, {})
         try:
             return model.model_validate(values)
         except ValidationError as found:
@@ -92,6 +96,14 @@ class Document:
         """The error that says `words`, a whole sentence, of what stands at `place`."""
         line = self._line(place)
         return self.error(f"{_shown(self.path)}{'' if line is None else f':{line}'}: {words}")
+
+    @contextmanager
+    def located(self, *place: str | int) -> Iterator[None]:
+        """What is raised as `error` within is raised again, led by the file and the line of `place`."""
+        try:
+            yield
+        except self.error as found:
+            raise self.complain(str(found), *place) from None
 
     def _line(self, place: Place) -> int | None:
         try:

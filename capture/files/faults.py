@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Collection
 
-from pydantic import ValidationError, WrapValidator
+from pydantic import AfterValidator, ValidationError, WrapValidator
 from pydantic_core import ErrorDetails
 
 from capture.files.lines import Place
@@ -17,6 +17,9 @@ _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 _TABLE = "a table of keys and values"
 _LIST = "a list"
+
+# More than these are no help in a sentence.
+_MOST_LISTED = 12
 
 # What must stand there, by the validator's kind of error; the braces are filled from its context.
 _EXPECTED = {
@@ -73,20 +76,41 @@ def quoted(value: object) -> str:
         return "one of thousands of digits"
 
 
-def near_miss(given: str, known: Iterable[str]) -> str:
+def near_miss(given: str, known: Collection[str]) -> str:
     """A question, led by a space, for what of `known` was probably meant; empty where nothing is near."""
     near = difflib.get_close_matches(given[:80], list(known), n=1)
     return f" Did you mean {near[0]}?" if near else ""
 
 
-def unknown_key(given: str, known: Iterable[str]) -> WrongValueError:
+def unknown_key(given: str, known: Collection[str]) -> WrongValueError:
     """The refusal of a key that is not among `known`."""
     choices = sorted(known)
     listed = f"the keys here are {', '.join(choices)}" if choices else "no keys belong here"
+    if len(choices) > _MOST_LISTED:
+        listed = "drop it"
     return WrongValueError("is unknown", given, remedy=f"{listed}.{near_miss(given, choices)}")
 
 
-def expecting(what: str, remedy: str | None = None) -> WrapValidator:
+def not_among(given: str, known: Collection[str], *place: str | int) -> WrongValueError:
+    """The refusal of a value that is not one of the names `known`."""
+    choices = list(known)
+    listed = f"choose from {', '.join(choices)}" if choices else "there is nothing to choose from"
+    remedy = f"{listed}.{near_miss(given, choices)}"
+    return WrongValueError(f"cannot be {quoted(given)}", *place, remedy=remedy)
+
+
+def among(known: Collection[str]) -> AfterValidator:
+    """An annotation: the text must be one of the names `known`."""
+
+    def check(given: str) -> str:
+        if given not in known:
+            raise not_among(given, known)
+        return given
+
+    return AfterValidator(check)
+
+
+def expecting(what: str) -> WrapValidator:
     """An annotation: whatever is wrong with this value, the sentence says that it must be `what`.
 
     Meant for single values; of a table it would hide which key is wrong.
@@ -96,7 +120,7 @@ def expecting(what: str, remedy: str | None = None) -> WrapValidator:
         try:
             return handler(value)  # type: ignore[operator]
         except ValidationError:
-            raise WrongValueError(f"must be {what}, not {quoted(value)}", remedy=remedy) from None
+            raise WrongValueError(f"must be {what}, not {quoted(value)}") from None
 
     return WrapValidator(check)
 
@@ -121,11 +145,11 @@ def first_fault(error: ValidationError, values: object) -> WrongValueError:
     return WrongValueError(_predicate(details, context), *place)
 
 
-def sentence(fault: WrongValueError, remedy: str) -> str:
+def sentence(fault: WrongValueError, remedy: str | None = None) -> str:
     """The whole sentence for a fault, subject first; `remedy` is what to do if the fault does not say."""
     ending = fault.remedy or remedy
-    stop = "" if ending[-1] in ".?" else "."
-    return f"{_subject(fault.place)} {fault.predicate}; {ending}{stop}"
+    words = f"{_subject(fault.place)} {fault.predicate}" + (f"; {ending}" if ending else "")
+    return words if words[-1] in ".?" else words + "."
 
 
 def _place(location: tuple[int | str, ...], values: object) -> Place:
@@ -148,7 +172,8 @@ def _predicate(details: ErrorDetails, context: dict[str, object]) -> str:
     expected = _EXPECTED.get(details["type"])
     if expected is None:
         return details["msg"].removeprefix("Input ").removeprefix("Value error, ")
-    return f"must be {expected.format(**context)}, not {quoted(details['input'])}"
+    given = context.get("actual_length", details["input"])
+    return f"must be {expected.format(**context)}, not {quoted(given)}"
 
 
 def _subject(place: Place) -> str:

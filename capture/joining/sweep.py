@@ -12,11 +12,10 @@ import numpy as np
 import polars as pl
 
 from capture.joining.join import Join
-from capture.reading.wire import NS_PER_S, PulseTrain
+from capture.reading.wire import NS_PER_S, PulseTrain, Wire
 from scenarios.plan import Plan
+from scenarios.stimulus import CONTROL_CYCLES
 
-# An interrupt of the control class keeps the processor for less than this.
-CONTROL_CYCLES = 150
 EMPTY = "empty"
 _NEVER = np.iinfo(np.int64).max
 
@@ -26,13 +25,14 @@ def asked(plan: Plan) -> pl.DataFrame:
     return plan.operations.filter(pl.col("offset") > 0)
 
 
-def met(plan: Plan, operations: pl.DataFrame, interrupts: pl.DataFrame) -> pl.DataFrame | None:
+def met(plan: Plan, joined: Join, core_hz: int) -> pl.DataFrame | None:
     """One row per stimulus: the columns of `interrupts`, those of the operation that asked for it, and two.
 
     `phase_samples` Int64: from the rise of OP to the stimulus (negative before it); `disturbed` Boolean: a
     tick or a control interrupt may have had a part in the latency. None where stimuli and operations differ
-    in number.
+    in number. `core_hz` is the clock of the run.
     """
+    operations, interrupts = joined.operations, joined.interrupts
     swept = operations.filter(pl.col("seq").is_in(asked(plan)["seq"].implode())).sort("seq")
     stimuli = interrupts.filter(~pl.col("control")).sort("sample")
     if plan.stimulus.mode != "sweep" or swept.height != stimuli.height or swept.is_empty():
@@ -40,34 +40,35 @@ def met(plan: Plan, operations: pl.DataFrame, interrupts: pl.DataFrame) -> pl.Da
     both = pl.concat([stimuli, swept], how="horizontal")
     return both.with_columns(
         phase_samples=pl.col("sample") - pl.col("start_sample"),
-        disturbed=pl.col("tick").fill_null(True) | pl.Series(_beside_control(stimuli, interrupts)),
+        disturbed=pl.col("tick").fill_null(True) | pl.Series(_beside_control(stimuli, interrupts, core_hz)),
     )
 
 
-def _beside_control(stimuli: pl.DataFrame, interrupts: pl.DataFrame) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _beside_control(
+    stimuli: pl.DataFrame, interrupts: pl.DataFrame, core_hz: int
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Whether a control interrupt ran at some time from each stimulus to its answer, bool[n]."""
     control = interrupts.filter("control").drop_nulls("isr_latency_ns").sort("sample")
     begin = (control["time_ns"] + control["isr_latency_ns"]).to_numpy()
     since = stimuli["time_ns"].to_numpy()
     until = since + stimuli["isr_latency_ns"].fill_null(0.0).to_numpy()
-    earliest = since - CONTROL_CYCLES * NS_PER_S / 84_000_000
+    earliest = since - CONTROL_CYCLES * NS_PER_S / core_hz
     beside: np.ndarray[Any, np.dtype[np.bool_]] = np.searchsorted(begin, until, "right") > np.searchsorted(
         begin, earliest
     )
     return beside
 
 
-def curves(
-    plan: Plan, joined: Join, critical: PulseTrain, samplerate_hz: int, allowed_ns: float | None
-) -> dict[str, Any] | None:
+def curves(plan: Plan, joined: Join, wire: Wire, allowed_ns: float | None) -> dict[str, Any] | None:
     """What run.json says of a sweep; None where there is none, or nothing to match.
 
-    `critical` are the pulses of CRIT; `allowed_ns` is what the budgets of latency and section leave open.
+    `allowed_ns` is what the budgets of latency and section leave open.
     """
-    table = met(plan, joined.operations, joined.interrupts)
+    table = met(plan, joined, wire.core_hz)
     if table is None:
         return None
-    undisturbed = _beside_section(table.filter(~pl.col("disturbed")), critical, NS_PER_S / samplerate_hz)
+    sample_ns = NS_PER_S / wire.edges.samplerate_hz
+    undisturbed = _beside_section(table.filter(~pl.col("disturbed")), wire.critical, sample_ns)
     lead_ns = _greatest(undisturbed.filter(pl.col("label") == EMPTY), "lead_ns")
     return {
         "lead_ns": lead_ns,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -13,6 +11,8 @@ from capture.reading.wire import COMMON_PULSES, SECTIONS_PER_END
 from capture.run_folder.folder import COUNTS
 from capture.run_folder.records import Boot, RecordLog
 from firmware import catalogue
+from simulator.build import SimulatorError
+from simulator.outputs import read_windows
 
 # Of the pulses of OP the first are common and calibration pulses (docs/SPEC.md, sections 2 and 7).
 PULSES_BEFORE = COMMON_PULSES + SECTIONS_PER_END
@@ -63,17 +63,12 @@ def witness(log: RecordLog, counts: bytes | None) -> Probes:
 
 
 def _by_operation(counts: bytes) -> dict[int, Window]:
-    """The last line may be one that was being written when the board ended."""
-    text = counts.decode("ascii", "replace")
-    rows = csv.reader(io.StringIO(text[: text.rfind("\n") + 1]))
     try:
-        header = next(rows)
-        if header[:3] != ["window", "start_cycle", "end_cycle"]:
-            raise ValueError
-        pulses = [(int(row[0]), Window(sum(map(int, row[3:])), int(row[2]) - int(row[1]))) for row in rows]
-    except (ValueError, IndexError, StopIteration):
-        raise CaptureError(
-            f"{COUNTS} is no table of the virtual Nucleo (docs/SPEC.md, section 7); "
-            "remove it to go on without probes."
-        ) from None
-    return {number - PULSES_BEFORE: window for number, window in pulses if number >= PULSES_BEFORE}
+        pulses = read_windows(counts).rows()
+    except SimulatorError as error:
+        raise CaptureError(f"{COUNTS} cannot be used: {error} Remove it to go on without probes.") from None
+    return {
+        number - PULSES_BEFORE: Window(sum(looks), end - start)
+        for number, start, end, *looks in pulses
+        if number >= PULSES_BEFORE
+    }

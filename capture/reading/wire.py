@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from capture.reading import vectorised
 from capture.run_folder.edges import EdgeList
+from scenarios.stimulus import NOMINAL_CORE_HZ
 
 Samples = npt.NDArray[np.int64]
 
 NS_PER_S = 1_000_000_000
-NOMINAL_CORE_HZ = 84_000_000
 
 # At each end of a run (docs/SPEC.md, section 2).
 SECTIONS_PER_END = 16

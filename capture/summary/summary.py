@@ -157,8 +157,7 @@ def _sweep(evidence: Evidence) -> dict[str, Any] | None:
     totals = [budgets[key].total_ns for key in ("interrupt_latency_ns", "critical_ns")]
     known = [total for total in totals if total is not None]
     allowed_ns = sum(known) if len(known) == len(totals) else None
-    critical, samplerate_hz = evidence.wire.critical, evidence.edges.samplerate_hz
-    return curves(evidence.plan, evidence.joined, critical, samplerate_hz, allowed_ns)
+    return curves(evidence.plan, evidence.joined, evidence.wire, allowed_ns)
 
 
 def _baselines(evidence: Evidence) -> dict[str, Any]:

@@ -149,7 +149,7 @@ def sweep_is_not_whole(evidence: Evidence) -> Iterator[str]:
     plan, joined = evidence.plan, evidence.joined
     if plan.stimulus.mode != "sweep" or evidence.wire.end_frame is None:
         return
-    table = met(plan, joined.operations, joined.interrupts)
+    table = met(plan, joined, evidence.wire.core_hz)
     if table is None:
         stimuli = joined.interrupts.filter(~pl.col("control")).height
         yield (

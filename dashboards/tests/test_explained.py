@@ -28,10 +28,20 @@ EXPLAINED: dict[str, Any] = {
     "schema": 1,
     "quantity": "critical",
     "key": "3",
+    "value_ns": 3571.4,
+    "maximum": {"seq": 3},
+    "allocator": "seglist",
+    "scenario": "mem_frag",
+    "verdict": "complete",
+    "samplerate_hz": 84_000_000,
+    "start_sample": 1_000,
+    "end_sample": 1_300,
+    "window": {"first_sample": 664, "end_sample": 1_636, "edges": [[664, 0], [1_000, 1], [1_300, 0]]},
     "replayed": True,
     "unknown": [],
     "cycles": 300,
     "instructions": 120,
+    "moment": {"sample": 1_150, "cycle": 1_150},
     "stack": [{"address": 1, "place": f"{HOSTILE}+0x2", "source": "seglist.c:43"}],
     "functions": [{"name": HOSTILE, "executions": 12, "cycles": 250, "source": ""}],
     "dearest": [],
@@ -88,10 +98,20 @@ def test_a_run_without_bounds_has_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "damaged",
-    [[], {}, EXPLAINED | {"schema": 2}, EXPLAINED | {"heap": 1}, EXPLAINED | {"cycles": "many"}],
+    [
+        [],
+        {},
+        EXPLAINED | {"schema": 2},
+        EXPLAINED | {"heap": 1},
+        EXPLAINED | {"cycles": "many"},
+        EXPLAINED | {"more": "than there may be"},
+        EXPLAINED | {"replayed": False},
+    ],
 )
 def test_a_damaged_explanation_is_left_out(damaged: object, tmp_path: Path) -> None:
-    run = load_run(written(tmp_path, {}, damaged))
+    run = load_run(written(tmp_path, {}, EXPLAINED))
+    assert list(explanations(run)) == ["3"]
+    (run.folder / "explain" / "critical.json").write_text(json.dumps(damaged))
     assert explanations(run) == {}
 
 

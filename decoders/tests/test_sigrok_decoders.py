@@ -1,6 +1,7 @@
 """The sigrok decoders in sigrok-cli itself, against truth known beforehand and against vectorised.py."""
 
 import struct
+import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,12 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capture.acquisition.sigrok_cli import find_tool
 from capture.files.errors import CaptureError
 from capture.reading import vectorised
 from capture.reading.tests.waveform import Waveform
 from capture.run_folder.edges import CHANNELS, EdgeList
 from capture.run_folder.session_file import write_sr
 from decoders import by_sigrok
+from scenarios.stimulus import NOMINAL_CORE_HZ
 
 CRITICAL = "critical_section:crit=CRIT:op=OP:sync=SYNC"
 LATENCY = "irq_latency:stim=STIM:isr=ISR:task=TASK:ctrl=CTRL:cisr=CISR:crit=CRIT"
@@ -39,6 +42,14 @@ class Latency(NamedTuple):
     reserved_too: int
     stimulus: int
     answer: int
+
+
+@pytest.mark.parametrize("decoder", ["critical_section", "irq_latency"])
+def test_a_decoder_that_is_told_no_clock_takes_the_nominal_one(decoder: str) -> None:
+    """Decoders run inside sigrok and import nothing of ours, so the number stands there again."""
+    command = [find_tool(), "-P", decoder, "--show"]
+    shown = subprocess.run(command, env=by_sigrok.environment(), capture_output=True, text=True, check=True)
+    assert f"- core_hz: Core clock (Hz) (default {NOMINAL_CORE_HZ})" in shown.stdout
 
 
 def saved(folder: Path, edges: EdgeList) -> Path:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,21 +10,29 @@ from random import Random
 
 import pytest
 
+from capture.run_folder.edges import CHANNELS
+from capture.run_folder.records import (
+    Boot,
+    CalibrationRecord,
+    CostRecord,
+    EndRecord,
+    FailRecord,
+    HeapRecord,
+    MarkRecord,
+    OperationRecord,
+    PlanRecord,
+    Proof,
+    R,
+    RecordLog,
+    StatRecord,
+    TickRecord,
+)
 from firmware import build as firmware
 from firmware import catalogue
 from firmware.tests.images import ALLOCATE, FREE, MARK, entry, image
-from simulator import build as simulator
+from scenarios.stimulus import NOMINAL_CORE_HZ
+from simulator import run as simulator
 
-PINS = {
-    "CRIT": "PA8",
-    "OP": "PA9",
-    "STIM": "PA0",
-    "ISR": "PA10",
-    "TASK": "PB10",
-    "CTRL": "PA1",
-    "CISR": "PB5",
-    "SYNC": "PB4",
-}
 FRAME_EDGES = 64
 CALIBRATION = 16
 COMMON = 8
@@ -50,13 +56,22 @@ CHURN = tuple(entry(kind, 0, size) for _ in range(60) for kind, size in ((ALLOCA
 
 @dataclass(frozen=True)
 class Run:
-    """Edges by channel, as (core cycle, level), and records, as fields without their checksum."""
+    """Edges by channel, as (core cycle, level), and what the firmware said, every line of it a record."""
 
     edges: dict[str, list[tuple[int, int]]]
-    records: list[list[str]]
+    log: RecordLog
 
-    def of(self, kind: str) -> list[list[str]]:
-        return [fields[1:] for fields in self.records if fields[0] == kind]
+    def one(self, kind: type[R]) -> R:
+        """The only record of its kind."""
+        (record,) = self.log.all(kind)
+        return record
+
+    @property
+    def operations(self) -> tuple[OperationRecord, ...]:
+        return self.log.all(OperationRecord)
+
+    def calibration(self, channel: str) -> list[CalibrationRecord]:
+        return [record for record in self.log.all(CalibrationRecord) if record.channel == channel]
 
     def pulses(self, channel: str) -> list[tuple[int, int]]:
         """(rise, fall) of every pulse."""
@@ -95,43 +110,21 @@ CHECKING = [name for name, row in catalogue.allocators().items() if "checks_free
 Runner = Callable[[bytes], Run]
 
 
-@pytest.fixture(scope="module")
-def nucleo() -> Path:
-    return simulator.build()
-
-
 @pytest.fixture(scope="module", params=CHECKING)
-def run(request: pytest.FixtureRequest, nucleo: Path, tmp_path_factory: pytest.TempPathFactory) -> Runner:
-    return runner(firmware.build(request.param).elf, nucleo, tmp_path_factory.mktemp(request.param))
+def run(request: pytest.FixtureRequest) -> Runner:
+    return runner(firmware.build(request.param).elf)
 
 
-def runner(elf: Path, nucleo: Path, folder: Path) -> Runner:
+def runner(elf: Path) -> Runner:
     def run_image(operations: bytes) -> Run:
-        operations_file, edges, uart = (folder / name for name in ("operations.bin", "edges.csv", "uart.log"))
-        operations_file.write_bytes(operations)
-        command: list[str | Path] = [
-            nucleo,
-            "run",
-            elf,
-            "--image",
-            f"{operations_file}@0x08040000",
-            "--until",
-            "400ms",
-        ]
-        subprocess.run([*command, "--edges", edges, "--uart-log", uart], check=True)
-        return read_run(edges, uart)
+        done = simulator.run(elf, image=operations, until="400ms", edges=True)
+        assert not done.records.damaged and not done.records.preamble
+        by_channel: dict[str, list[tuple[int, int]]] = {name: [] for name in CHANNELS}
+        for cycle, channel, level in done.edges.iter_rows():
+            by_channel[channel].append((cycle, int(level)))
+        return Run(by_channel, done.records)
 
     return run_image
-
-
-def read_run(edges: Path, uart: Path) -> Run:
-    by_pin: dict[str, list[tuple[int, int]]] = {}
-    with edges.open() as rows:
-        for row in csv.DictReader(rows):
-            by_pin.setdefault(row["pin"], []).append((int(row["cycle"]), int(row["level"])))
-    lines = uart.read_text("ascii").splitlines()
-    records = [line.removeprefix("@").split("*")[0].split(",") for line in lines]
-    return Run({name: by_pin.get(pin, []) for name, pin in PINS.items()}, records)
 
 
 def spacings(edges: list[tuple[int, int]]) -> set[int]:
@@ -149,33 +142,36 @@ def stimulated(run: Runner) -> Run:
 
 
 def test_records_come_in_order(odd: Run) -> None:
-    kinds = [fields[0] for fields in odd.records]
-    operations = ["MARK", *["OP"] * 5, "MARK", *["OP"] * 2]
-    calibration = [*["CAL"] * 2 * CALIBRATION, "COST", "COST", "TICK"]
-    wanted = ["BOOT", "PROOF", "PLAN", *calibration, *operations, *calibration, "STAT", "HEAP", "END"]
-    assert kinds == wanted
-    assert odd.of("MARK") == [["41"], ["42"]]
-    assert odd.of("END") == [["7"]]
+    kinds = [type(record) for record in odd.log.records]
+    operations = [MarkRecord, *[OperationRecord] * 5, MarkRecord, *[OperationRecord] * 2]
+    calibration = [*[CalibrationRecord] * 2 * CALIBRATION, CostRecord, CostRecord, TickRecord]
+    assert kinds == [
+        *(Boot, Proof, PlanRecord, *calibration, *operations),
+        *(*calibration, StatRecord, HeapRecord, EndRecord),
+    ]
+    assert odd.log.all(MarkRecord) == (MarkRecord(41), MarkRecord(42))
+    assert odd.one(EndRecord) == EndRecord(7)
 
 
 def test_heap_begins_as_built_and_ends_sound(odd: Run) -> None:
-    boot = odd.of("BOOT")[0]
-    assert boot[3] == "84000000"
-    assert boot[4] == "00000702"
-    assert boot[8] in catalogue.allocators()[boot[1]].lockings
-    knobs = [f"{name}={value}" for name, value in catalogue.allocators()[boot[1]].knobs.items()]
-    assert boot[9] == ("/".join(knobs) or "none")
-    assert odd.of("HEAP")[0][3] == "1"
+    boot = odd.one(Boot)
+    assert boot.core_hz == NOMINAL_CORE_HZ
+    assert boot.flash_acr == 0x702
+    assert boot.locking in catalogue.allocators()[boot.allocator].lockings
+    knobs = [f"{name}={value}" for name, value in catalogue.allocators()[boot.allocator].knobs.items()]
+    assert boot.knobs == ("/".join(knobs) or "none")
+    assert odd.one(HeapRecord).invariants_hold == 1
 
 
 def test_outcomes_and_account(odd: Run) -> None:
-    operations = odd.of("OP")
-    assert [fields[0] for fields in operations] == [str(seq) for seq in range(7)]
-    assert [fields[1] for fields in operations] == OUTCOMES
-    assert [fields[2] for fields in operations] == ["70000", "70000", "100", "100", "100", "24", "0"]
-    assert operations[1][3:6] == ["0", "0", "0"]
-    assert [fields[6] for fields in operations] == ["0", "0", "1", "0", "0", "1", "1"]
-    assert int(operations[2][7]) >= 100
+    operations = odd.operations
+    assert [record.seq for record in operations] == list(range(7))
+    assert [record.kind for record in operations] == OUTCOMES
+    assert [record.size for record in operations] == [70_000, 70_000, 100, 100, 100, 24, 0]
+    nothing = operations[1]
+    assert (nothing.critical_cycles, nothing.operation_cycles, nothing.probes) == (0, 0, 0)
+    assert [record.live for record in operations] == [0, 0, 1, 0, 0, 1, 1]
+    assert operations[2].bytes_in_use >= 100
 
 
 def test_frames_are_64_edges_of_hardware(odd: Run) -> None:
@@ -209,17 +205,17 @@ def test_every_operation_has_its_window(odd: Run) -> None:
     """Seven operations: seven edges, then one more that brings SYNC low."""
     edges = odd.operation_edges()
     assert [level for _, level in edges] == [1, 0, 1, 0, 1, 0, 1, 0]
-    for (begin, _), (end, _), fields in zip(edges, edges[1:], odd.of("OP"), strict=False):
+    for (begin, _), (end, _), record in zip(edges, edges[1:], odd.operations, strict=False):
         assert len([rise for rise, fall in odd.pulses("OP") if begin < rise < fall < end]) == 1
         critical = [rise for rise, fall in odd.pulses("CRIT") if begin < rise < fall < end]
-        assert len(critical) == (0 if fields[1] == "N" else 1)
+        assert len(critical) == (0 if record.kind == "N" else 1)
 
 
-@pytest.mark.parametrize(("channel", "field"), [("CRIT", 3), ("OP", 4)])
-def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str, field: int) -> None:
+@pytest.mark.parametrize(("channel", "field"), [("CRIT", "critical_cycles"), ("OP", "operation_cycles")])
+def test_wire_and_counter_differ_by_one_constant(stimulated: Run, channel: str, field: str) -> None:
     pulses = stimulated.within(channel) + stimulated.outside(channel)[1][:CALIBRATION]
-    calibration = [int(fields[2]) for fields in stimulated.of("CAL") if fields[0] == channel]
-    operations = [int(fields[field]) for fields in stimulated.of("OP")]
+    calibration = [record.dwt_cycles for record in stimulated.calibration(channel)]
+    operations = [getattr(record, field) for record in stimulated.operations]
     counted = [*calibration[:CALIBRATION], *operations, *calibration[CALIBRATION:]]
     differences = {fall - rise - cycles for (rise, fall), cycles in zip(pulses, counted, strict=True)}
     assert len(calibration) == 2 * CALIBRATION
@@ -230,7 +226,7 @@ def test_calibration_tells_the_counter_at_its_edges(stimulated: Run) -> None:
     ahead = set()
     for channel in ("CRIT", "OP"):
         pulses = stimulated.within(channel)[:CALIBRATION] + stimulated.outside(channel)[1][:CALIBRATION]
-        begins = [int(fields[3]) for fields in stimulated.of("CAL") if fields[0] == channel]
+        begins = [record.begin_cycles for record in stimulated.calibration(channel)]
         ahead |= {rise - begin for (rise, _), begin in zip(pulses, begins, strict=True)}
     assert len(ahead) == 1
 
@@ -244,30 +240,30 @@ def test_calibration_pulses_are_apart_and_in_order(stimulated: Run) -> None:
 
 def test_costs_are_those_of_the_instructions(stimulated: Run) -> None:
     """A read after a read takes a cycle; four instructions of a cycle each raise the pin."""
-    costs = stimulated.of("COST")
-    assert [fields[0] for fields in costs] == ["READ", "PIN"] * 2
-    for name, least, most in costs:
-        assert 1 <= int(least) <= int(most) <= (2 if name == "READ" else 12)
-        assert name == "READ" or int(least) >= 5
+    costs = stimulated.log.all(CostRecord)
+    assert [cost.instrument for cost in costs] == ["READ", "PIN"] * 2
+    for cost in costs:
+        assert 1 <= cost.least_cycles <= cost.most_cycles <= (2 if cost.instrument == "READ" else 12)
+        assert cost.instrument == "READ" or cost.least_cycles >= 5
 
 
 def test_stimuli_are_periodic_and_all_answered(stimulated: Run) -> None:
     assert spacings(stimulated.stimuli("STIM")) == {5003}
     assert spacings(stimulated.stimuli("CTRL")) == {7919}
-    interrupts, wakes, controls, preempted = map(int, stimulated.of("STAT")[0])
-    assert interrupts == len(stimulated.stimuli("STIM")) == len(stimulated.within("ISR"))
-    assert wakes == interrupts == len(stimulated.within("TASK"))
-    assert controls == len(stimulated.stimuli("CTRL")) == len(stimulated.within("CISR"))
+    stat = stimulated.one(StatRecord)
+    assert stat.isr_entries == len(stimulated.stimuli("STIM")) == len(stimulated.within("ISR"))
+    assert stat.task_wakes == stat.isr_entries == len(stimulated.within("TASK"))
+    assert stat.control_entries == len(stimulated.stimuli("CTRL")) == len(stimulated.within("CISR"))
     inside = sum(
         rise < answer < fall
         for rise, fall in stimulated.within("OP")
         for answer, _ in stimulated.within("ISR")
     )
-    assert preempted == inside > 0
+    assert stat.preempted_operations == inside > 0
 
 
 def test_critical_section_masks_the_stimulus_and_never_the_control(stimulated: Run) -> None:
-    if stimulated.of("BOOT")[0][8] != "basepri":
+    if stimulated.one(Boot).locking != "basepri":
         pytest.skip("the allocator does not work under BASEPRI")
     critical = stimulated.within("CRIT")[CALIBRATION:]
     for channel in ("ISR", "TASK"):
@@ -282,11 +278,11 @@ def test_critical_section_masks_the_stimulus_and_never_the_control(stimulated: R
     [("primask", ("ISR", "TASK", "CISR"), ()), ("scheduler", ("TASK",), ("ISR", "CISR"))],
 )
 def test_another_lock_holds_off_whom_it_says(
-    locking: str, held_off: tuple[str, ...], served: tuple[str, ...], nucleo: Path, tmp_path: Path
+    locking: str, held_off: tuple[str, ...], served: tuple[str, ...]
 ) -> None:
     elf = firmware.build("seglist", locking=locking).elf
-    done = runner(elf, nucleo, tmp_path)(image(*CHURN, stimulus_period=5003, control_period=7919))
-    assert done.of("BOOT")[0][8:] == [locking, "none"]
+    done = runner(elf)(image(*CHURN, stimulus_period=5003, control_period=7919))
+    assert (done.one(Boot).locking, done.one(Boot).knobs) == (locking, "none")
     critical = done.within("CRIT")[CALIBRATION:]
     inside = {
         channel: sum(begin < rise < end for rise, _ in done.within(channel) for begin, end in critical)
@@ -299,18 +295,18 @@ def test_another_lock_holds_off_whom_it_says(
 
 def test_no_stimulus_where_none_is_asked_for(odd: Run) -> None:
     assert not any(odd.within(name) for name in ("STIM", "CTRL", "ISR", "CISR", "TASK"))
-    assert odd.of("STAT") == [["0", "0", "0", "0"]]
+    assert odd.one(StatRecord) == StatRecord(0, 0, 0, 0)
 
 
 def test_bad_image_is_refused_before_anything_moves(run: Runner) -> None:
     refused = run(image(*ODD, version=2))
-    assert [fields[0] for fields in refused.records] == ["BOOT", "PROOF", "FAIL"]
-    assert refused.of("FAIL") == [["version", "2"]]
+    assert [type(record) for record in refused.log.records] == [Boot, Proof, FailRecord]
+    assert refused.one(FailRecord) == FailRecord("version", 2)
     assert not any(refused.edges.values())
 
 
 def test_erased_flash_is_refused(run: Runner) -> None:
-    assert run(b"\xff" * 64).of("FAIL") == [["magic", str(0xFFFFFFFF)]]
+    assert run(b"\xff" * 64).one(FailRecord) == FailRecord("magic", 0xFFFFFFFF)
 
 
 def senseless(random: Random) -> tuple[bytes, ...]:
@@ -328,8 +324,7 @@ def senseless(random: Random) -> tuple[bytes, ...]:
 def test_whatever_an_image_asks_for_the_run_ends_in_order(run: Runner, seed: int) -> None:
     asked = senseless(Random(seed))
     done = run(image(*asked, slots=8, stimulus_period=2000, control_period=500))
-    assert done.of("END") == [[str(len(asked))]]
-    assert not done.of("FAIL")
-    (heap,) = done.of("HEAP")
-    assert heap[-1] == "1"
-    assert {fields[1] for fields in done.of("OP")} == {"A", "O", "F", "N", "E"}
+    assert done.one(EndRecord) == EndRecord(len(asked))
+    assert not done.log.all(FailRecord)
+    assert done.one(HeapRecord).invariants_hold == 1
+    assert {record.kind for record in done.operations} == {"A", "O", "F", "N", "E"}

@@ -6,18 +6,18 @@ from itertools import pairwise
 
 import pytest
 
+from capture.run_folder.records import StatRecord
 from firmware import build as firmware
 from firmware.tests.images import ALLOCATE, CALL, FREE, entry, image
 from firmware.tests.test_on_virtual_nucleo import CHURN, Run, Runner, runner
-from simulator import build as simulator
 
 LEAD_TICKS = 40
 SWEEP = range(0, 300, 10)
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Runner:
-    return runner(firmware.build("seglist").elf, simulator.build(), tmp_path_factory.mktemp("modes"))
+def run() -> Runner:
+    return runner(firmware.build("seglist").elf)
 
 
 def test_random_intervals_are_those_of_xorshift(run: Runner) -> None:
@@ -45,8 +45,7 @@ def test_of_two_edges_under_one_mask_one_is_missed_and_none_is_lost(run: Runner)
     """Spaced closer than a critical section lasts: some pairs have a single answer."""
     done = run(image(*CHURN, mode=4, stimulus_period=5003, parameter=100))
     stimuli = len(done.stimuli("STIM"))
-    interrupts = int(done.of("STAT")[0][0])
-    assert interrupts == len(done.within("ISR")) < stimuli
+    assert done.one(StatRecord).isr_entries == len(done.within("ISR")) < stimuli
 
 
 def test_a_swept_edge_comes_once_per_operation_that_asks(run: Runner) -> None:
@@ -75,13 +74,13 @@ def test_swept_edges_are_as_far_apart_as_asked(run: Runner) -> None:
 
 def test_an_empty_call_has_one_critical_section(run: Runner) -> None:
     done = run(image(entry(CALL, 0, 0), mode=0, stimulus_period=0, control_period=0))
-    (record,) = done.of("OP")
-    empty = max(int(fields[2]) for fields in done.of("CAL") if fields[0] == "CRIT")
-    assert record[1:3] == ["K", "0"]
-    assert int(record[3]) <= empty + 8  # cold caches
+    (record,) = done.operations
+    empty = max(calibration.dwt_cycles for calibration in done.calibration("CRIT"))
+    assert (record.kind, record.size) == ("K", 0)
+    assert record.critical_cycles <= empty + 8  # cold caches
     assert len(done.within("CRIT")) == 16 + 1
 
 
 def assert_all_answered(done: Run) -> None:
-    interrupts, wakes, _, _ = map(int, done.of("STAT")[0])
-    assert interrupts == wakes == len(done.stimuli("STIM")) == len(done.within("ISR"))
+    stat = done.one(StatRecord)
+    assert stat.isr_entries == stat.task_wakes == len(done.stimuli("STIM")) == len(done.within("ISR"))

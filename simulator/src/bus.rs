@@ -61,11 +61,16 @@ pub trait Bus {
     fn write(&mut self, address: u32, width: Width, value: u32, now: u64) -> Result<u32, Fault>;
     /// As [`Bus::read`], for registers that programs poll and that keep still. `None`, with nothing changed, for whatever else there
     /// is.
-    fn poll(&mut self, _address: u32, _width: Width, _now: u64) -> Option<(Loaded, Steadiness)> {
+    fn read_fast_register(
+        &mut self,
+        _address: u32,
+        _width: Width,
+        _now: u64,
+    ) -> Option<(Loaded, Steadiness)> {
         None
     }
     /// As [`Bus::write`], for the registers that programs write most. `None`, with nothing done, for whatever else there is.
-    fn write_register(
+    fn write_fast_register(
         &mut self,
         _address: u32,
         _width: Width,
@@ -76,11 +81,11 @@ pub trait Bus {
     }
     /// So many bytes of memory from `address` on, if reading and writing them is all that an access to them does: no waiting, no
     /// effect, no fault. A bus without such memory keeps the default.
-    fn static_memory(&mut self, _address: u32, _bytes: u32) -> Option<&mut [u8]> {
+    fn plain_memory(&mut self, _address: u32, _bytes: u32) -> Option<&mut [u8]> {
         None
     }
-    /// As [`Bus::static_memory`], for a byte, a halfword or a word at an aligned address.
-    fn static_bytes<const N: usize>(&mut self, _address: u32) -> Option<&mut [u8; N]> {
+    /// As [`Bus::plain_memory`], for a byte, a halfword or a word at an aligned address.
+    fn plain_bytes<const N: usize>(&mut self, _address: u32) -> Option<&mut [u8; N]> {
         None
     }
     /// True when the last access changed an interrupt line, the event schedule or the clocks, so that the core must return

@@ -74,14 +74,9 @@ impl Machine {
         Snapshot::of(machine)
     }
 
-    /// Goes back (or forward) to a snapshot.
-    pub fn restore(&mut self, snapshot: &Snapshot) {
-        *self = snapshot.fork();
-    }
-
     /// Works out what a snapshot leaves out because it follows from the rest.
-    pub(crate) fn restored(&mut self) {
-        self.core.restored();
+    pub(crate) fn rebuild_derived(&mut self) {
+        self.core.rebuild_derived();
     }
 
     pub fn core(&self) -> &Core {
@@ -94,10 +89,6 @@ impl Machine {
 
     pub fn soc(&self) -> &Soc {
         &self.soc
-    }
-
-    pub fn soc_mut(&mut self) -> &mut Soc {
-        &mut self.soc
     }
 
     pub fn cycles(&self) -> u64 {
@@ -157,8 +148,8 @@ impl Machine {
     }
 
     /// Bytes for USART2 that have not arrived yet.
-    pub fn on_the_way(&self) -> usize {
-        self.soc.on_the_way()
+    pub fn bytes_to_receive(&self) -> usize {
+        self.soc.bytes_to_receive()
     }
 
     /// Runs up to `slice_cycles` further, to the limit, or to a change of the core clock, whichever comes first.
@@ -184,17 +175,17 @@ impl Machine {
 
     /// Runs to the next event, at most to `end`.
     pub fn run_to_event(&mut self, end: u64) -> Result<(), Stop> {
-        self.go_on(end, Core::run)
+        self.advance(end, Core::run)
             .or_else(|stop| self.tolerate(stop))
     }
 
     /// Runs one instruction, or one part of an exception's entry or return, or idle time to the next event.
     pub fn run_one(&mut self, end: u64) -> Result<(), Stop> {
-        self.go_on(end, Core::run_one)
+        self.advance(end, Core::run_one)
             .or_else(|stop| self.tolerate(stop))
     }
 
-    fn go_on(
+    fn advance(
         &mut self,
         end: u64,
         run: impl Fn(&mut Core, &mut Soc, u64) -> Result<RunEnd, Stop>,
@@ -209,7 +200,7 @@ impl Machine {
         match run(&mut self.core, &mut self.soc, until) {
             Ok(RunEnd::Asleep) => self.skip_idle(until),
             Ok(_) => {}
-            Err(stop) => self.survive(stop)?,
+            Err(stop) => self.handle_stop(stop)?,
         }
         self.settle();
         match self.soc.take_reset_due() {
@@ -235,7 +226,7 @@ impl Machine {
     }
 
     /// What the chip goes on from: a reset that the program asked for, and a lock-up that a debugger can look at.
-    fn survive(&mut self, stop: Stop) -> Result<(), Stop> {
+    fn handle_stop(&mut self, stop: Stop) -> Result<(), Stop> {
         match stop {
             Stop::ResetRequested { .. } => self.reset_because(ResetCause::Software),
             Stop::Lockup { .. } if self.core.debugged() => {
@@ -280,7 +271,7 @@ impl Machine {
             .core
             .debug_write(&mut self.soc, address, width, value)
             .or_else(|fault| match fault {
-                DebugFault::Stop(stop) => self.survive(stop).map_err(DebugFault::Stop),
+                DebugFault::Stop(stop) => self.handle_stop(stop).map_err(DebugFault::Stop),
                 fault => Err(fault),
             });
         self.settle();
@@ -292,11 +283,11 @@ impl Machine {
     fn settle(&mut self) {
         self.soc.catch_up(self.core.cycles());
         if self.soc.take_attention() {
-            self.pass_on();
+            self.notify_core();
         }
     }
 
-    fn pass_on(&mut self) {
+    fn notify_core(&mut self) {
         if self.soc.take_code_changed() {
             self.core.invalidate_code();
         }

@@ -15,8 +15,7 @@ pub struct Run {
 /// one sample the last level shows.
 pub struct Sampler {
     samplerate_hz: u64,
-    /// Sample number, counted from reset, of the first sample of the capture.
-    origin: u64,
+    /// The next sample to hand out, counted from reset.
     next: u64,
     word: u8,
 }
@@ -24,18 +23,11 @@ pub struct Sampler {
 impl Sampler {
     /// Starts a capture at `cycle`, with the channels at `word`.
     pub fn new(samplerate_hz: u64, timebase: &Timebase, cycle: u64, word: u8) -> Sampler {
-        let origin = timebase.sample(cycle, samplerate_hz);
         Sampler {
             samplerate_hz,
-            origin,
-            next: origin,
+            next: timebase.sample(cycle, samplerate_hz),
             word,
         }
-    }
-
-    /// Samples handed out so far.
-    pub fn samples(&self) -> u64 {
-        self.next - self.origin
     }
 
     /// The runs up to the sample of cycle `until`, given all edges since the last call in order.
@@ -97,7 +89,6 @@ mod tests {
             [run(3, 0x80), run(1, 0x81), run(6, 0x03)]
         );
         assert_eq!(sampler.runs(&[], 12, &timebase), [run(2, 0x03)]);
-        assert_eq!(sampler.samples(), 12);
     }
 
     #[test]

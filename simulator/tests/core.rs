@@ -5,22 +5,24 @@
 mod board;
 #[path = "core/branches.rs"]
 mod branches;
-#[path = "core/code.rs"]
-mod code;
+#[path = "core/code_cache.rs"]
+mod code_cache;
 #[path = "core/data.rs"]
 mod data;
 #[path = "core/debug.rs"]
 mod debug;
 #[path = "core/exceptions.rs"]
 mod exceptions;
+#[path = "core/fast_memory.rs"]
+mod fast_memory;
 #[path = "core/faults.rs"]
 mod faults;
 #[path = "core/flash_time.rs"]
 mod flash_time;
 #[path = "core/float.rs"]
 mod float;
-#[path = "core/interruption.rs"]
-mod interruption;
+#[path = "core/interrupted_instructions.rs"]
+mod interrupted_instructions;
 #[path = "core/lazy_float.rs"]
 mod lazy_float;
 #[path = "core/memory.rs"]
@@ -41,5 +43,3 @@ mod sleep;
 mod time;
 #[path = "core/trace.rs"]
 mod trace;
-#[path = "core/words.rs"]
-mod words;

@@ -56,3 +56,23 @@ fn sleep_between_interrupts_takes_steps_only_for_them() {
     // Waking, the handler's store that clears the interrupt, its return to sleep: a handful of steps.
     assert!(steps <= 10 * (matches + 1), "{steps} steps");
 }
+
+/// Odd, so that the slices end everywhere between two events.
+const SLICE_CYCLES: u64 = 37;
+
+#[test]
+fn time_that_is_skipped_leaves_what_passing_it_in_slices_leaves() {
+    let whole = &mut sleeping("idle_whole", &[]);
+    let sliced = &mut sleeping("idle_whole", &[]);
+    let start = whole.cycles();
+    for end in (1..40).map(|n| start + 1_009 * n) {
+        advance(whole, end);
+        while sliced.cycles() < end {
+            let next = end.min(sliced.cycles() + SLICE_CYCLES);
+            advance(sliced, next);
+        }
+        assert_eq!(whole.take_edges(), sliced.take_edges(), "cycle {end}");
+        let bytes = |machine: &Machine| machine.snapshot().to_bytes();
+        assert!(bytes(whole) == bytes(sliced), "cycle {end}");
+    }
+}

@@ -96,7 +96,7 @@ const POLLING_CYCLES: std::ops::Range<u64> = 10_000..10_080;
 
 /// In the loop that ran straight there laps were skipped; behind an earlier snapshot other laps are, or none.
 #[test]
-fn laps_that_are_skipped_leave_the_bytes_of_laps_that_are_executed() {
+fn iterations_that_are_skipped_leave_the_bytes_of_those_that_are_executed() {
     for (name, macros) in [
         ("snapshot_poll_pin", &[] as &[&str]),
         ("snapshot_poll_timer", &["POLL_TIMER"]),
@@ -127,7 +127,7 @@ fn laps_that_are_skipped_leave_the_bytes_of_laps_that_are_executed() {
 }
 
 #[test]
-fn forks_do_not_touch_each_other_and_restoring_goes_back() {
+fn forks_do_not_touch_each_other() {
     let mut origin = machine("snapshot_forks");
     run_to(&mut origin, 100_000, &mut Record::default());
     let snapshot = origin.snapshot();
@@ -140,9 +140,7 @@ fn forks_do_not_touch_each_other_and_restoring_goes_back() {
     let first = continued(snapshot.fork());
     assert!(first == continued(snapshot.fork()));
     run_to(&mut origin, 200_000, &mut Record::default());
-    origin.restore(&snapshot);
-    assert_eq!(origin.cycles(), snapshot.fork().cycles());
-    assert!(first == continued(origin));
+    assert!(first == continued(snapshot.fork()));
 }
 
 #[test]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tests.differential import compare, encodings, nucleo, opcodes, oracle, programs
+from tests.differential import compare, core, encodings, opcodes, oracle, programs
 from tests.differential.batches import SLOTS, Batch, Kind, assemble
 from tests.differential.encodings import Encoding
 from tests.differential.programs import Program
@@ -34,7 +34,7 @@ def run(count: int, seed: int) -> Report:
     random = np.random.default_rng(seed)
     while report.cases < count:
         for batch in round_of_batches(rows, random):
-            ours, theirs = nucleo.run(binary, batch), oracle.run(batch)
+            ours, theirs = core.run(binary, batch), oracle.run(batch)
             report.add(batch.rows, compare.divergences(batch, ours, theirs))
     return report
 
@@ -54,7 +54,7 @@ def executed_unpredictable(tried: int, seed: int) -> tuple[int, list[str]]:
     executed = []
     for start in range(0, len(made), SLOTS):
         part = made[start : start + SLOTS]
-        results = nucleo.run(binary, assemble(part, rows, random, Kind(counted=True)))
+        results = core.run(binary, assemble(part, rows, random, Kind(counted=True)))
         done = np.flatnonzero(results["outcome"] == EXECUTED)
         executed += [f"{rows[part[at].row].label}: {[hex(o) for o in part[at].opcodes]}" for at in done]
     return len(made), executed

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tests.differential import encodings, nucleo
+from tests.differential import core, encodings
 from tests.differential.batches import SLOTS, Kind, assemble
 from tests.differential.it_model import condition_passed, in_xpsr, it_advance
 from tests.differential.programs import Program
@@ -36,7 +36,7 @@ def results() -> Iterator[tuple[int, int, int, np.void, np.void]]:
         programs = [Program(row, (0xBF00 | it, *INCREMENTS), steps) for it, _, steps in part]
         batch = assemble(programs, rows, np.random.default_rng(start), Kind(counted=True))
         batch.cases["status"] = [flags << 28 for _, flags, _ in part]
-        ran: Results = nucleo.run(binary, batch)
+        ran: Results = core.run(binary, batch)
         yield from ((*one, batch.cases[at], ran[at]) for at, one in enumerate(part))
 
 

@@ -13,6 +13,7 @@ from analysis.bounds.section import Sections
 from analysis.explain import explanation
 from analysis.explain.program import Program
 from capture import conductor
+from capture.run_folder.explanation import Replayed
 from firmware import build as firmware
 from firmware import catalogue
 from scenarios import catalogue as scenarios
@@ -175,5 +176,6 @@ def test_no_section_is_longer_than_its_bound(name: str, art: bool, scenario: str
     if name == "tlsf":
         # Executed as counted by the replay: the sections that no interrupt hit are the ones bounded.
         executed = explanation.explain(result.folder)
-        if "control_interrupt" not in {total["name"] for total in executed["functions"]}:
-            assert executed["instructions"] <= manifest["bounds"]["allocate"]["instructions"]
+        assert isinstance(executed, Replayed)
+        if "control_interrupt" not in {total.name for total in executed.functions}:
+            assert executed.instructions <= manifest["bounds"]["allocate"]["instructions"]

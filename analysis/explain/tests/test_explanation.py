@@ -19,11 +19,13 @@ from analysis.explain.replay import replay
 from analysis.explain.stack import unwind
 from analysis.explain.worst import find
 from capture import conductor
+from capture.files.errors import RunError
 from capture.run_folder.edges import EdgeList, read_parquet
+from capture.run_folder.explanation import Replayed, Unreplayed, read
+from capture.run_folder.manifest import read_manifest
 from capture.run_folder.session_file import read_sr
 from firmware import build as firmware
 from scenarios import catalogue
-from simulator import build as simulator
 
 HEADER_BYTES = 16
 DEPTH = 256
@@ -45,8 +47,16 @@ def deepest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def explained(deepest: Path) -> dict[str, Any]:
-    return explanation.explain(deepest, "critical")
+def explained(deepest: Path) -> Replayed:
+    return replayed_of(deepest, "critical")
+
+
+def replayed_of(folder: Path, quantity: str) -> Replayed:
+    """Explains, and is what the file says, too."""
+    found = explanation.explain(folder, quantity)
+    assert isinstance(found, Replayed)
+    assert read(folder / "explain" / f"{quantity}.json") == found
+    return found
 
 
 def instructions(folder: Path, quantity: str) -> list[dict[str, str]]:
@@ -54,37 +64,35 @@ def instructions(folder: Path, quantity: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_the_executed_instructions_fill_the_pulse(deepest: Path, explained: dict[str, Any]) -> None:
+def test_the_executed_instructions_fill_the_pulse(deepest: Path, explained: Replayed) -> None:
     edges = read_parquet(deepest / "edges.parquet")
-    pulse_samples = explained["end_sample"] - explained["start_sample"]
-    assert explained["replayed"]
+    pulse_samples = explained.end_sample - explained.start_sample
     # At 84 MS/s a sample is a cycle.
     assert edges.samplerate_hz == 84_000_000
     rows = instructions(deepest, "critical")
-    assert sum(int(row["cycles"]) for row in rows) == pulse_samples == explained["cycles"]
-    assert sum(total["cycles"] for total in explained["functions"]) == pulse_samples
-    assert round(explained["value_ns"] * 84e6 / 1e9) == pulse_samples
+    assert sum(int(row["cycles"]) for row in rows) == pulse_samples == explained.cycles
+    assert sum(total.cycles for total in explained.functions) == pulse_samples
+    assert round(explained.value_ns * 84e6 / 1e9) == pulse_samples
 
 
-def test_the_walk_is_executed_once_for_each_free_block_of_the_class(explained: dict[str, Any]) -> None:
-    depth = explained["maximum"]["depth"]
+def test_the_walk_is_executed_once_for_each_free_block_of_the_class(explained: Replayed) -> None:
+    depth = explained.maximum["depth"]
     assert DEPTH - 8 < depth <= DEPTH
-    walked = [total for total in explained["dearest"] if total["name"].startswith("heap_index_find+")]
-    assert walked[0]["executions"] == depth
-    assert walked[0]["source"].startswith("free_list.h:")
+    walked = [total for total in explained.dearest if total.name.startswith("heap_index_find+")]
+    assert walked[0].executions == depth
+    assert walked[0].source.startswith("free_list.h:")
 
 
-def test_the_heap_map_is_what_the_scenario_left(explained: dict[str, Any]) -> None:
+def test_the_heap_map_is_what_the_scenario_left(explained: Replayed) -> None:
     """256 pairs of 72 and 8 bytes, each with a header; the first victims free; the rest behind."""
-    pieces, depth = explained["heap"]["pieces"], explained["maximum"]["depth"]
+    pieces, depth = explained.heap.pieces, explained.maximum["depth"]
     spacer = (8 + HEADER_BYTES, "live")
     freed = [(72 + HEADER_BYTES, "free"), spacer] * depth
     pairs = freed + [(72 + HEADER_BYTES, "live"), spacer] * (DEPTH - depth)
     rest = 65_536 - sum(size for size, _ in pairs)
-    assert [(piece["bytes"], piece["what"]) for piece in pieces] == [*pairs, (rest, "free")]
-    assert [piece["offset"] for piece in pieces] == np.cumsum([0, *(p["bytes"] for p in pieces)])[
-        :-1
-    ].tolist()
+    assert [(piece.bytes, piece.what) for piece in pieces] == [*pairs, (rest, "free")]
+    ends = np.cumsum([piece.bytes for piece in pieces]).tolist()
+    assert [piece.offset for piece in pieces] == [0, *ends[:-1]]
 
 
 def shadow_stack(trace: list[dict[str, Any]], until: int) -> list[int]:
@@ -112,12 +120,12 @@ def shadow_stack(trace: list[dict[str, Any]], until: int) -> list[int]:
 
 
 def test_the_stack_is_that_of_the_calls_that_were_executed(deepest: Path) -> None:
-    manifest = json.loads((deepest / "run.json").read_text())
+    manifest = read_manifest(deepest / "run.json")
     edges = read_parquet(deepest / "edges.parquet")
     elf = firmware.build("seglist").elf
     operations = pl.read_parquet(deepest / "operations.parquet")
-    worst = find("critical", manifest["maxima"], operations, edges)
-    replayed = replay(simulator.build(), elf, deepest / "operations.bin", edges, worst)
+    worst = find("critical", manifest.maxima, operations, edges)
+    replayed = replay(elf, (deepest / "operations.bin").read_bytes(), edges, worst)
     frames = unwind(Program(elf), replayed.moment)
     returns = shadow_stack(replayed.trace, replayed.moment.cycle)
     assert returns
@@ -128,14 +136,14 @@ def test_the_stack_is_that_of_the_calls_that_were_executed(deepest: Path) -> Non
     assert functions[-1] == "run_bench"
 
 
-def test_the_stored_waveform_is_the_capture(deepest: Path, explained: dict[str, Any]) -> None:
+def test_the_stored_waveform_is_the_capture(deepest: Path, explained: Replayed) -> None:
     edges = read_parquet(deepest / "edges.parquet")
     cut = read_sr(deepest / "explain" / "critical.sr")
-    first = explained["window"]["first_sample"]
-    for at in (0, explained["start_sample"] - first, explained["end_sample"] - first, cut.total_samples - 1):
+    first = explained.window.first_sample
+    for at in (0, explained.start_sample - first, explained.end_sample - first, cut.total_samples - 1):
         assert level_at(cut, at) == level_at(edges, first + at)
-    assert level_at(cut, explained["start_sample"] - first) & 1
-    assert not level_at(cut, explained["end_sample"] - first) & 1
+    assert level_at(cut, explained.start_sample - first) & 1
+    assert not level_at(cut, explained.end_sample - first) & 1
 
 
 def level_at(edges: EdgeList, sample: int) -> int:
@@ -143,12 +151,12 @@ def level_at(edges: EdgeList, sample: int) -> int:
 
 
 def test_the_worst_wait_ends_with_its_answer(deepest: Path) -> None:
-    found = explanation.explain(deepest, "latency")
+    found = replayed_of(deepest, "latency")
     rows = instructions(deepest, "latency")
-    assert sum(int(row["cycles"]) for row in rows) == found["end_sample"] - found["start_sample"]
+    assert sum(int(row["cycles"]) for row in rows) == found.end_sample - found.start_sample
     # The handler was entered once, before the pin rose; most of the wait was somebody's critical section.
     assert rows[-1]["place"].split("+")[0] != "heap_index_find"
-    assert found["functions"][0]["name"] == "heap_index_find"
+    assert found.functions[0].name == "heap_index_find"
 
 
 @pytest.fixture
@@ -156,13 +164,13 @@ def copy(deepest: Path, tmp_path: Path) -> Path:
     return shutil.copytree(deepest, tmp_path / "run", ignore=shutil.ignore_patterns("explain"))
 
 
-def test_a_replay_that_differs_is_refused(copy: Path, explained: dict[str, Any]) -> None:
+def test_a_replay_that_differs_is_refused(copy: Path, explained: Replayed) -> None:
     edges = read_parquet(copy / "edges.parquet")
     # The first edge behind the pulse, one sample later.
     sample = edges.sample.copy()
-    at = int(np.searchsorted(sample, explained["end_sample"], side="right"))
+    at = int(np.searchsorted(sample, explained.end_sample, side="right"))
     sample[at] += 1
-    assert sample[at] < explained["window"]["end_sample"]
+    assert sample[at] < explained.window.end_sample
     EdgeList(sample, edges.word, edges.samplerate_hz, edges.total_samples).write_parquet(
         copy / "edges.parquet"
     )
@@ -187,9 +195,8 @@ def test_a_board_on_the_desk_keeps_its_waveform_and_says_what_is_not_known(copy:
     tools = json.loads((copy / "run.json").read_text())["tools"]
     edit(copy, tools={name: version for name, version in tools.items() if name != "virtual_nucleo"})
     found = explanation.explain(copy)
-    assert not found["replayed"]
-    assert "stack" not in found
-    assert "heap" not in found
+    assert isinstance(found, Unreplayed)
+    assert read(copy / "explain" / "critical.json") == found
     assert sorted(path.name for path in (copy / "explain").iterdir()) == ["critical.json", "critical.sr"]
     assert "not known" in text.as_text(found)
 
@@ -199,19 +206,18 @@ def test_an_unknown_quantity_and_a_folder_that_is_no_run(copy: Path, tmp_path: P
         explanation.explain(copy, "speed")
     with pytest.raises(ExplainError, match="has no sample of free"):
         explanation.explain(copy, "free")
-    with pytest.raises(ExplainError, match="name the folder of a run"):
+    with pytest.raises(RunError, match="the file does not exist; check the path"):
         explanation.explain(tmp_path / "nothing")
 
 
 def test_samples_that_are_not_cycles(tmp_path: Path) -> None:
     """At 24 MS/s, on an allocator of others: windows equal to the sample, and live blocks known."""
     folder = measure(tmp_path, "o1heap", 24_000_000, depth=16).folder
-    found = explanation.explain(folder)
-    assert found["replayed"]
-    live = [piece["bytes"] for piece in found["heap"]["pieces"] if piece["what"] == "live"]
+    found = replayed_of(folder, "critical")
+    live = [piece.bytes for piece in found.heap.pieces if piece.what == "live"]
     # The worst allocation is one more live block than before it.
-    assert len(live) == found["maximum"]["live"] - 1
+    assert len(live) == found.maximum["live"] - 1
     assert set(live) <= {72, 8}
-    assert sum(piece["bytes"] for piece in found["heap"]["pieces"]) == 65_536
+    assert sum(piece.bytes for piece in found.heap.pieces) == 65_536
     edge_cycles = 84 / 24
-    assert abs(found["cycles"] - found["value_ns"] * 84e6 / 1e9) <= edge_cycles
+    assert abs(found.cycles - found.value_ns * 84e6 / 1e9) <= edge_cycles

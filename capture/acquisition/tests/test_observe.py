@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from capture.acquisition.observe import Order, observe
+from capture.acquisition.sigrok_cli import SigrokCapture
 from capture.desk.bench import AnalyzerResource
-from capture.desk.debug_probe import ProbeAddress
+from capture.desk.board import Connections, Resetter
 from capture.files.errors import CaptureError
 from capture.joining.evidence import Evidence, decode
 from capture.run_folder.edges import EdgeList
@@ -26,15 +27,20 @@ SILENCE_S = 0.4
 
 
 class SocketBoard:
-    """A board that says `uart` as soon as it is started, and then is silent or hangs up."""
+    """A board that says `uart` once it runs, and then is silent or hangs up.
 
-    start_delay_s = 0.0
+    The capture starts it, as told by progress(), unless it `waits` for a reset.
+    """
 
-    def __init__(self, uart: bytes, hangs_up: bool = False) -> None:
+    counter = None
+
+    def __init__(self, uart: bytes, hangs_up: bool = False, waits: bool = False) -> None:
         self._uart = uart
         self._hangs_up = hangs_up
+        self._waits = waits
         self._open = ExitStack()
         self.loaded: tuple[Path, bytes] | None = None
+        self.steps: list[str] = []
 
     def __enter__(self) -> Self:
         self._server = self._open.enter_context(socket.create_server(("127.0.0.1", 0)))
@@ -45,20 +51,22 @@ class SocketBoard:
     ) -> None:
         self._open.close()
 
-    def prepare(self, firmware: Path, image: Path) -> None:
-        self.loaded = firmware, image.read_bytes()
+    def load(self, elf: Path, image: bytes) -> Connections:
+        self.loaded = elf, image
+        host, port = self._server.getsockname()
+        return Connections(f"socket://{host}:{port}", analyzer=None, probe=None)
 
-    def serial_url(self) -> str:
-        return f"socket://127.0.0.1:{self._server.getsockname()[1]}"
+    def resetter(self, debugger: Resetter | None) -> Resetter | None:
+        assert debugger is None, "the serial line needs no debug probe"
+        return self if self._waits else None
 
-    def analyzer_connection(self) -> str | None:
-        return None
+    def progress(self, step: str) -> None:
+        self.steps.append(step)
+        if step == "capturing" and not self._waits:
+            self.reset()
 
-    def probe_address(self) -> ProbeAddress:
-        raise AssertionError("this board is heard through its serial line")
-
-    def start(self, pull_reset: Callable[[], None] | None = None) -> None:
-        assert pull_reset is None
+    def reset(self) -> None:
+        self.steps.append("reset")
         connection = self._open.enter_context(self._server.accept()[0])
         connection.sendall(self._uart)
         if self._hangs_up:
@@ -72,9 +80,6 @@ class SocketBoard:
 
     def oddities(self) -> tuple[str, ...]:
         return ()
-
-    def counts(self) -> bytes | None:
-        return None
 
     def tools(self) -> Mapping[str, str]:
         return {}
@@ -100,17 +105,21 @@ def put_tool(folder: Path, monkeypatch: pytest.MonkeyPatch, samples: bytes, then
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
 
-def observed(run: SyntheticRun, uart: bytes, hangs_up: bool = False) -> Evidence:
-    order = Order(
+def order_for(run: SyntheticRun) -> Order:
+    return Order(
         elf=Path("fw.elf"),
         image=run.plan.image,
-        analyzer=AnalyzerResource("demo", CORE_HZ),
+        analyzer=AnalyzerResource(driver="demo", samplerate_hz=CORE_HZ),
         samplerate_hz=CORE_HZ,
         duration_s=run.edges().total_samples / CORE_HZ,
         silence_s=SILENCE_S,
     )
+
+
+def observed(run: SyntheticRun, uart: bytes, hangs_up: bool = False) -> Evidence:
+    order = order_for(run)
     with SocketBoard(uart, hangs_up) as board:
-        observation = observe(board, order, lambda _: None)
+        observation = observe(board, order, board.progress)
         assert board.loaded == (order.elf, order.image)
     return decode(run.plan, observation.report, observation.edges, observation.serial_bytes)
 
@@ -120,6 +129,28 @@ def test_a_sound_run(run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.Monk
     evidence = observed(run, run.uart())
     assert judge(evidence) == ("complete", ())
     assert evidence.edges == run.edges()
+
+
+def test_a_board_that_waits_is_reset_once_samples_come(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what passes until then is captured too."""
+    monkeypatch.setattr("capture.acquisition.observe.RESET_WITHIN_S", 0.01)
+    early = bytes(CORE_HZ // 100)
+    put_tool(tmp_path, monkeypatch, early + samples_of(run.edges()), "exit 0")
+    with SocketBoard(run.uart(), waits=True) as board:
+
+        def armed(_: SigrokCapture) -> int:
+            board.steps.append("asked for samples")
+            return 1
+
+        monkeypatch.setattr(SigrokCapture, "got_samples", property(armed))
+        observation = observe(board, order_for(run), board.progress)
+    assert board.steps == ["loading the board", "capturing", "asked for samples", "reset"]
+    assert observation.report.losses == ()
+    assert observation.report.asked_samples == observation.edges.total_samples
+    assert observation.edges.total_samples == len(early) + run.edges().total_samples
+    assert observation.serial_bytes == run.uart()
 
 
 @pytest.mark.parametrize(

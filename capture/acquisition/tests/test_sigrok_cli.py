@@ -23,6 +23,7 @@ from capture.run_folder.extract import EdgeExtractor
 
 MANY_S = 60.0  # never reached: what is waited for in these tests comes
 SILENCE_S = 0.3
+STALL_S = 2.0  # longer than a busy host takes from the start of sigrok-cli to its first sample
 DEVICE_CHANNELS = tuple(f"D{number}" for number in range(8))
 
 
@@ -57,7 +58,7 @@ def install(tool: Path, body: str) -> None:
     tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
 
 
-def asking(samples: int | None) -> CaptureRequest:
+def asking(samples: int) -> CaptureRequest:
     return CaptureRequest("demo", None, 84_000_000, samples)
 
 
@@ -66,7 +67,6 @@ def test_every_sample_of_a_real_capture_arrives() -> None:
     with beaglelogic(samples) as connection:
         result = capture(CaptureRequest("beaglelogic", connection, 84_000_000, len(samples)))
     assert expand(result) == samples
-    assert (result.got_samples, result.asked_samples, result.exit_status) == (len(samples), len(samples), 0)
     assert (result.problems, result.oddities, result.interrupted) == ((), (), False)
     assert (result.edges.samplerate_hz, result.edges.channels) == (84_000_000, CHANNELS)
 
@@ -74,32 +74,21 @@ def test_every_sample_of_a_real_capture_arrives() -> None:
 def test_a_stalled_analyzer_is_given_up_and_what_it_sent_is_kept() -> None:
     samples = waveform(100_000)
     with beaglelogic(samples, pads=False) as connection:
-        result = capture(CaptureRequest("beaglelogic", connection, 84_000_000, 200_000), SILENCE_S)
-    assert 0 < result.got_samples <= len(samples)
-    assert expand(result) == samples[: result.got_samples]
-    assert "sent nothing for 0.3 s" in result.problems[0]
-    assert f"{result.got_samples} of 200000 samples" in result.problems[1]
+        result = capture(CaptureRequest("beaglelogic", connection, 84_000_000, 200_000), STALL_S)
+    got = result.edges.total_samples
+    assert 0 < got <= len(samples)
+    assert expand(result) == samples[:got]
+    assert "sent nothing for 2 s" in result.problems[0]
+    assert f"{got} of 200000 samples" in result.problems[1]
 
 
 def test_an_analyzer_that_is_not_there_is_told_in_its_own_words() -> None:
     with beaglelogic(b"\0") as connection:
         pass
     result = capture(CaptureRequest("beaglelogic", connection, 84_000_000, 100))
-    assert result.exit_status == 1
     assert "exit status 1" in result.problems[0] and "0 of 100" in result.problems[1]
     assert any("Connection refused" in oddity for oddity in result.oddities)
     assert result.edges.total_samples == 0
-
-
-def test_a_continuous_capture_ends_when_it_is_told_to() -> None:
-    with SigrokCapture(CaptureRequest("demo", None, 1_000_000, None, DEVICE_CHANNELS)) as running:
-        running.start()
-        while not running.got_samples:
-            pass
-        running.stop()
-        result = running.wait(MANY_S)
-    assert result.got_samples == result.edges.total_samples > 0
-    assert (result.exit_status, result.problems) == (0, ())
 
 
 def test_device_channels_are_brought_into_our_order() -> None:
@@ -127,10 +116,9 @@ def test_impossible_requests_are_refused() -> None:
         CaptureRequest("demo", None, 0, 1)
 
 
-def test_the_settings_reach_the_command_line() -> None:
-    request = CaptureRequest("fx2lafw", "1.12", 24_000_000, 7, config=("voltage=3.3",))
-    assert request.arguments() == [
-        *("--driver", "fx2lafw:conn=1.12", "--config", "samplerate=24000000:voltage=3.3"),
+def test_the_request_reaches_the_command_line() -> None:
+    assert CaptureRequest("fx2lafw", "1.12", 24_000_000, 7).arguments() == [
+        *("--driver", "fx2lafw:conn=1.12", "--config", "samplerate=24000000"),
         *("--samples", "7", "--output-format", "binary"),
     ]
 
@@ -138,7 +126,7 @@ def test_the_settings_reach_the_command_line() -> None:
 def test_a_capture_killed_midway_keeps_what_arrived(fake_tool: Path) -> None:
     install(fake_tool, "send(b'\\1' * 50); os.kill(os.getpid(), signal.SIGKILL)")
     result = capture(asking(100))
-    assert (result.got_samples, result.exit_status) == (50, -signal.SIGKILL)
+    assert result.edges.total_samples == 50
     assert "killed by signal 9" in result.problems[0] and "50 of 100" in result.problems[1]
 
 
@@ -153,7 +141,7 @@ def test_a_short_capture_with_exit_status_zero_is_noticed(fake_tool: Path) -> No
 def test_samples_beyond_those_asked_for_are_cut_and_told(fake_tool: Path) -> None:
     install(fake_tool, "send(bytes(100)); send(b'\\1' * 30)")
     result = capture(asking(100))
-    assert (result.got_samples, result.edges.total_samples, result.edges.sample.size) == (100, 100, 1)
+    assert (result.edges.total_samples, result.edges.sample.size) == (100, 1)
     assert result.problems == ()
     assert "130 bytes for 100 samples" in result.oddities[0]
 
@@ -166,28 +154,29 @@ def test_two_bytes_per_sample_are_recognised(fake_tool: Path) -> None:
 def test_a_tool_that_never_stops_sending_is_ended(fake_tool: Path) -> None:
     install(fake_tool, "while True: send(bytes(65536))")
     result = capture(asking(1000))
-    assert result.got_samples == 1000
+    assert result.edges.total_samples == 1000
     assert "goes on beyond 1000 samples" in result.problems[0]
 
 
 def test_a_tool_that_ignores_termination_is_killed(fake_tool: Path) -> None:
+    """Were it not, capture() would wait for it, and this test for ten minutes."""
     install(fake_tool, "signal.signal(signal.SIGTERM, signal.SIG_IGN); send(bytes(5)); time.sleep(600)")
     result = capture(asking(10), SILENCE_S)
-    assert (result.got_samples, result.exit_status) == (5, -signal.SIGKILL)
+    assert result.edges.total_samples == 5
     assert len(result.problems) == 2
 
 
 def test_a_tool_that_lingers_after_its_last_sample_is_ended(fake_tool: Path) -> None:
     install(fake_tool, "send(bytes(10)); os.close(1); time.sleep(600)")
     result = capture(asking(10), SILENCE_S)
-    assert result.got_samples == 10
+    assert result.edges.total_samples == 10
     assert "did not end" in result.problems[0]
 
 
 def test_a_child_that_holds_the_pipe_does_not_hold_us(fake_tool: Path) -> None:
     install(fake_tool, "send(bytes(5))\nif os.fork() == 0: time.sleep(600)")
     result = capture(asking(10), SILENCE_S)
-    assert result.got_samples == 5
+    assert result.edges.total_samples == 5
 
 
 def test_words_on_stderr_are_kept_apart_from_losses(fake_tool: Path) -> None:
@@ -200,9 +189,10 @@ def test_words_on_stderr_are_kept_apart_from_losses(fake_tool: Path) -> None:
 def test_a_flood_on_stderr_neither_blocks_nor_fills_the_memory(fake_tool: Path) -> None:
     install(fake_tool, "[sys.stderr.write('x' * 99 + '\\n') for _ in range(20000)]; send(bytes(10))")
     result = capture(asking(10))
-    assert result.got_samples == 10
-    assert len(result.stderr) == 64 << 10
+    assert result.edges.total_samples == 10
     assert len(result.oddities) == 6
+    # Of 64 KiB, in lines of 100 bytes, five are told.
+    assert result.oddities[-1] == "sigrok-cli said 651 lines more."
 
 
 def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path) -> None:
@@ -214,7 +204,7 @@ def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path) -> None:
         threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
         result = running.wait(MANY_S)
     assert result.interrupted
-    assert result.got_samples == 5
+    assert result.edges.total_samples == 5
     assert result.problems == (
         "The capture is short: 5 of 10 samples arrived, 5 are missing; capture again.",
     )
@@ -262,6 +252,9 @@ def test_versions_of_something_else_are_refused(fake_tool: Path) -> None:
         versions()
 
 
+STORES = "The device stores at least 5 samples with the current settings."
+
+
 def test_only_known_words_count_as_harmless() -> None:
-    text = "Press any key to stop acquisition.\n\ncli: Device only sent 5 samples.\n"
+    text = f"cli: {STORES}\n\n{STORES}\ncli: Device only sent 5 samples.\n"
     assert unexpected_lines(text) == ["cli: Device only sent 5 samples."]

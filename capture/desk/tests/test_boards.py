@@ -5,32 +5,25 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from capture.desk import debug_probe
 from capture.desk.bench import AnalyzerResource, BoardResource, LoaderResource, read_bench
-from capture.desk.boards import open_board
-from capture.desk.debug_probe import ProbeAddress
+from capture.desk.board import Board, Connections
+from capture.desk.debug_probe import ProbeAddress, ProbeSession
 from capture.desk.nucleo_board import NucleoBoard
+from capture.desk.open_board import open_board
 from capture.desk.virtual_board import VirtualBoard
 from capture.files.errors import CaptureError
-from simulator import build as simulator
+from simulator.tests.stand_in import asked, listening
 
-ANALYZER = AnalyzerResource("beaglelogic", 84_000_000)
-FIRMWARE, IMAGE = Path("fw.elf"), Path("ops.bin")
-
-
-def virtual(binary: Path, port: str = "pty") -> VirtualBoard:
-    return VirtualBoard(BoardResource("virtual", LoaderResource("virtual-nucleo"), port, ANALYZER), binary)
-
-
-def stand_in(folder: Path, body: str) -> Path:
-    """A program that plays virtual-nucleo."""
-    path = folder / "virtual-nucleo"
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(0o755)
-    return path
+ANALYZER = AnalyzerResource(driver="beaglelogic", samplerate_hz=84_000_000)
+VIRTUAL = BoardResource("virtual", LoaderResource(kind="virtual-nucleo"), "tcp", ANALYZER)
+FIRMWARE, IMAGE = Path("fw.elf"), b"operations"
 
 
 def test_the_kind_of_loader_decides() -> None:
@@ -39,91 +32,72 @@ def test_the_kind_of_loader_decides() -> None:
     assert isinstance(open_board(bench.board("nucleo")), NucleoBoard)
 
 
-@pytest.mark.parametrize(("port", "uart"), [("pty", "pty"), ("tcp", "tcp:0")])
-def test_the_simulator_is_asked_as_specified(tmp_path: Path, port: str, uart: str) -> None:
-    line = json.dumps({"analyzer": "127.0.0.1:41001", "uart": "/dev/pts/3"})
-    binary = stand_in(tmp_path, f"echo \"$@\" > {tmp_path}/asked\necho '{line}'\nexec cat")
-    with virtual(binary, port) as board:
-        board.prepare(FIRMWARE, IMAGE)
-        assert board.analyzer_connection() == "tcp-raw/127.0.0.1/41001:logic_channels=8"
-        assert board.serial_url() == "/dev/pts/3"
+def test_the_virtual_board_is_started_by_the_capture_whoever_reads_the_records(tmp_path: Path) -> None:
+    board: Board = VirtualBoard(VIRTUAL, listening(tmp_path))
+    with board:
+        assert board.resetter(None) is None
+        assert board.resetter(Counted()) is None
+
+
+def test_the_virtual_board_tells_where_it_is_heard(tmp_path: Path) -> None:
+    with VirtualBoard(VIRTUAL, listening(tmp_path)) as board:
+        assert board.load(FIRMWARE, IMAGE) == Connections(
+            serial_url="/dev/pts/3", analyzer="tcp-raw/127.0.0.1/41001:logic_channels=8", probe=None
+        )
         assert board.problems() == board.oddities() == ()
-    asked = (tmp_path / "asked").read_text().split()
-    assert asked == [
-        *("serve", "fw.elf", "--image", "ops.bin@0x08040000"),
-        *("--analyzer", "0", "--uart", uart),
-    ]
+        assert not board.ended()
+    assert asked(tmp_path)[2:6] == ["--uart", "tcp:0", "--start", "get"]
 
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("echo 'fw.elf is no ELF file' >&2; exit 1", "does not start: fw.elf is no ELF file"),
-        ("echo nonsense; exec cat", "does not start: nonsense"),
-        ("exit 0", "does not start: it says nothing"),
-        ("echo '[1, 2]'; exec cat", "does not start"),
-    ],
-)
-def test_a_simulator_that_does_not_listen(tmp_path: Path, body: str, words: str) -> None:
-    with pytest.raises(CaptureError, match=words), virtual(stand_in(tmp_path, body)) as board:
-        board.prepare(FIRMWARE, IMAGE)
+def test_a_probe_is_asked_for_where_records_come_by_rtt(tmp_path: Path) -> None:
+    with VirtualBoard(VIRTUAL, listening(tmp_path), probed=True) as board:
+        connections = board.load(FIRMWARE, IMAGE)
+        assert connections.probe == ProbeAddress("remote:127.0.0.1:41003", "stm32f401retx")
+        assert "--probe" in asked(tmp_path)
+        assert "pyocd" in board.tools()
+
+
+def test_only_a_board_that_was_asked_to_count_is_a_counter(tmp_path: Path) -> None:
+    assert VirtualBoard(VIRTUAL).counter is None
+    assert NucleoBoard(VIRTUAL).counter is None
+    program = listening(tmp_path, before='echo counted > "$(echo "$@" | sed "s/.*--windows //; s/ .*//")"')
+    with VirtualBoard(VIRTUAL, program, looks=(0x0800_0100, 0x0800_0200)) as board:
+        board.load(FIRMWARE, IMAGE)
+        assert board.counter is not None
+        assert board.counter.counts() == b"counted\n"
+    assert "--count=look0=0x8000100 --count=look1=0x8000200 --count-window OP" in " ".join(asked(tmp_path))
 
 
 def test_a_simulator_that_stops_on_the_way(tmp_path: Path) -> None:
-    body = 'echo \'{"analyzer": "a:1", "uart": "b"}\'; echo \'TIM2_SMCR at 0x40000008\' >&2; exit 3'
-    with virtual(stand_in(tmp_path, body)) as board:
-        board.prepare(FIRMWARE, IMAGE)
-        assert board._process is not None
-        board._process.wait()
+    program = listening(tmp_path, then="echo 'TIM2_SMCR at 0x40000008' >&2; exit 3")
+    with VirtualBoard(VIRTUAL, program) as board:
+        board.load(FIRMWARE, IMAGE)
+        while not board.ended():
+            time.sleep(0.01)
         (problem,) = board.problems()
         assert "status 3: TIM2_SMCR at 0x40000008" in problem
         assert board.oddities() == ()
 
 
-def test_a_simulator_that_ignores_its_closed_input_is_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("capture.desk.virtual_board.CLOSING_TIMEOUT_S", 0.2)
-    body = 'echo hm >&2; echo \'{"analyzer": "a:1", "uart": "b"}\'; exec sleep 600'
-    with virtual(stand_in(tmp_path, body)) as board:
-        board.prepare(FIRMWARE, IMAGE)
-        process = board._process
+def test_words_of_a_simulator_that_goes_on_are_odd(tmp_path: Path) -> None:
+    with VirtualBoard(VIRTUAL, listening(tmp_path, before="echo hm >&2")) as board:
+        board.load(FIRMWARE, IMAGE)
         assert board.oddities() == ("The virtual Nucleo said: hm.",)
-    assert process is not None and process.poll() == -9
 
 
-def test_a_missing_simulator_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match="does not start"), virtual(tmp_path / "nothing") as board:
-        board.prepare(FIRMWARE, IMAGE)
+class Counted:
+    """A debugger that counts its resets."""
 
+    resets = 0
 
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("echo 'cargo 1.84.9 (x)'", "1.84.9 .* too old .*1.85"),
-        ("echo unheard of", "does not tell its version"),
-        ("[ $1 = --version ] && echo 'cargo 1.85.0' || { echo 'error: no luck' >&2; exit 101; }", "no luck"),
-    ],
-)
-def test_a_cargo_that_cannot_build(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, words: str
-) -> None:
-    cargo = tmp_path / "cargo"
-    cargo.write_text(f"#!/bin/sh\n{body}\n")
-    cargo.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
-    with pytest.raises(simulator.BuildError, match=words):
-        simulator.build()
-
-
-def test_a_missing_cargo_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(simulator.BuildError, match=r"cargo is missing.*apt-get install"):
-        simulator.build()
+    def reset(self) -> None:
+        self.resets += 1
 
 
 FAKE_PYOCD = """
-import json, os, sys
+import json, os, shutil, sys
+if "bin" in sys.argv:
+    shutil.copy(sys.argv[-1], os.environ["ASKED"].replace("asked", "flashed"))
 with open(os.environ["ASKED"], "a") as log:
     log.write(json.dumps(sys.argv[1:]) + "\\n")
 if sys.argv[1] == os.environ.get("FAILS"):
@@ -143,42 +117,36 @@ def pyocd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def nucleo(probe: str = "") -> NucleoBoard:
-    loader = LoaderResource("pyocd", "stm32f401retx", probe)
+    loader = LoaderResource(kind="pyocd", target="stm32f401retx", probe=probe)
     return NucleoBoard(BoardResource("nucleo", loader, "/dev/ttyACM0", ANALYZER))
 
 
-def test_a_probe_is_asked_for_where_records_come_by_rtt(tmp_path: Path) -> None:
-    line = json.dumps({"analyzer": "a:1", "uart": "b", "probe": "127.0.0.1:41003"})
-    binary = stand_in(tmp_path, f"echo \"$@\" > {tmp_path}/asked\necho '{line}'\nexec cat")
-    resource = BoardResource("virtual", LoaderResource("virtual-nucleo"), "pty", ANALYZER)
-    with VirtualBoard(resource, binary, probed=True) as board:
-        board.prepare(FIRMWARE, IMAGE)
-        assert board.probe_address() == ProbeAddress("remote:127.0.0.1:41003", "stm32f401retx")
-        assert (tmp_path / "asked").read_text().split()[-2:] == ["--probe", "0"]
-        assert "pyocd" in board.tools()
-
-
 def test_the_nucleo_is_reset_by_the_debugger_that_has_its_probe(pyocd: Path) -> None:
-    pulls: list[str] = []
+    debugger = Counted()
     with nucleo("0667FF") as board:
-        assert board.probe_address() == ProbeAddress("0667FF", "stm32f401retx")
-        board.start(lambda: pulls.append("pulled"))
-    assert pulls == ["pulled"]
+        board.resetter(debugger).reset()
+    assert debugger.resets == 1
     assert not pyocd.exists()
 
 
-def test_a_reset_that_fails_gets_its_sentence() -> None:
-    def broken() -> None:
-        raise OSError("no device")
+def test_a_reset_by_the_debugger_that_fails_gets_its_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = SimpleNamespace(reset=broken)
+    session = SimpleNamespace(open=lambda: None, close=lambda: None, board=SimpleNamespace(target=target))
+    monkeypatch.setattr(debug_probe, "_probe", lambda _: None)
+    monkeypatch.setattr(debug_probe, "Session", lambda *_, **__: session)
+    with pytest.raises(CaptureError, match=r"cannot reset the board: no device; check"):
+        ProbeSession(ProbeAddress("0667FF", "stm32f401retx")).reset()
 
-    with nucleo() as board, pytest.raises(CaptureError, match=r"cannot reset the board: no device; check"):
-        board.start(broken)
+
+def broken(*_: object) -> None:
+    raise OSError("no device")
 
 
 def test_the_nucleo_is_loaded_halted_and_started_by_its_reset_pin(pyocd: Path) -> None:
     with nucleo("0667FF") as board:
-        board.prepare(FIRMWARE, IMAGE)
-        board.start()
+        connections = board.load(FIRMWARE, IMAGE)
+        board.resetter(None).reset()
+    assert connections == Connections("/dev/ttyACM0", None, ProbeAddress("0667FF", "stm32f401retx"))
     asked = [json.loads(line) for line in pyocd.read_text().splitlines()]
     assert [call[0] for call in asked] == ["load", "load", "reset"]
     for call in asked:
@@ -187,7 +155,8 @@ def test_the_nucleo_is_loaded_halted_and_started_by_its_reset_pin(pyocd: Path) -
     for load in asked[:2]:
         assert "--no-reset" in load and "resume_on_disconnect=false" in load
     assert asked[0][-1] == "fw.elf"
-    assert asked[1][-3:] == ["--base-address", "0x08040000", "ops.bin"]
+    assert asked[1][-3:-1] == ["--base-address", "0x08040000"]
+    assert (pyocd.parent / "flashed").read_bytes() == IMAGE
     assert asked[2][-2:] == ["--method", "hw"]
 
 
@@ -197,7 +166,7 @@ def test_a_pyocd_that_fails_gets_a_sentence(pyocd: Path, monkeypatch: pytest.Mon
         pytest.raises(CaptureError, match="pyOCD cannot load the board: No target device available;"),
         nucleo() as board,
     ):
-        board.prepare(FIRMWARE, IMAGE)
+        board.load(FIRMWARE, IMAGE)
     assert len(pyocd.read_text().splitlines()) == 1
 
 

@@ -29,6 +29,10 @@ class Serial(Table):
     port: Annotated[str, expecting("a word in quotes")]
 
 
+class Port(Table):
+    port: str
+
+
 class Probe(Table):
     kind: Literal["probe"]
     target: str = ""
@@ -247,6 +251,20 @@ def test_a_part_is_checked_where_it_stands(tmp_path: Path) -> None:
         document.check(Probe, "line")
     assert said(path, refusal.value) == "bench.toml:6: line.port is unknown; the keys here are kind, target."
     assert said(path, document.complain("Too fast.", "line", "port")) == "bench.toml:6: Too fast."
+
+
+def test_what_is_found_wrong_later_is_told_with_its_line(tmp_path: Path) -> None:
+    document = open_toml(file(tmp_path, GOOD), CaptureError)
+    with pytest.raises(CaptureError, match=r"bench\.toml:8: No such board\.$"), document.located("boards"):
+        raise CaptureError("No such board.")
+    with pytest.raises(DocumentError, match=r"^Another matter\.$"), document.located("boards"):
+        raise DocumentError("Another matter.")
+
+
+def test_a_table_that_is_not_there_counts_as_empty(tmp_path: Path) -> None:
+    document = open_toml(file(tmp_path, 'title = "x"'))
+    with pytest.raises(DocumentError, match=r"bench\.toml: serial\.port is missing; add it\.$"):
+        document.check(Port, "serial")
 
 
 def test_values_without_a_text_have_no_lines() -> None:

@@ -17,7 +17,8 @@ from scenarios.operations import Call
 from scenarios.plan import Plan, compile_steps
 from scenarios.stimulus import Stimulus
 
-SAMPLE_NS = 1e9 / 84e6
+CORE_HZ = 84_000_000
+SAMPLE_NS = 1e9 / CORE_HZ
 SECTION = 100
 
 
@@ -80,8 +81,7 @@ def found_of(latencies: list[int], control: list[tuple[int, int]], allowed_sampl
     found = curves(
         PLAN,
         joined(OPERATIONS, interrupts_of(PHASES, latencies, control)),
-        PulseTrain(begin, begin + widths),
-        84_000_000,
+        wire(PulseTrain(begin, begin + widths)),
         allowed_samples * SAMPLE_NS,
     )
     assert found is not None
@@ -90,6 +90,11 @@ def found_of(latencies: list[int], control: list[tuple[int, int]], allowed_sampl
 
 def joined(operations: pl.DataFrame, interrupts: pl.DataFrame) -> Any:
     return SimpleNamespace(operations=operations, interrupts=interrupts)
+
+
+def wire(critical: PulseTrain) -> Any:
+    """One sample is one cycle."""
+    return SimpleNamespace(critical=critical, core_hz=CORE_HZ, edges=SimpleNamespace(samplerate_hz=CORE_HZ))
 
 
 def test_a_curve_is_held_against_section_and_entry() -> None:
@@ -117,14 +122,23 @@ def test_a_control_interrupt_beside_the_wait_disturbs() -> None:
     assert deep["latency_max_ns"] > deep["undisturbed_max_ns"]
 
 
+def test_how_long_a_control_interrupt_lasts_is_told_by_the_clock_of_the_run() -> None:
+    """One that began 200 samples before the third stimulus: over by then at 84 MHz, not at half of that."""
+    with_control = joined(OPERATIONS, interrupts_of(PHASES, LATENCIES, [(3010 - 217, 17)]))
+    for core_hz, disturbed in ((CORE_HZ, []), (CORE_HZ // 2, [2])):
+        table = met(PLAN, with_control, core_hz)
+        assert table is not None
+        assert table.filter("disturbed")["seq"].to_list() == disturbed
+
+
 def test_stimuli_and_operations_that_differ_in_number_are_not_joined() -> None:
     interrupts = interrupts_of(PHASES, LATENCIES, [])
     none = PulseTrain(np.empty(0, np.int64), np.empty(0, np.int64))
-    assert met(PLAN, OPERATIONS, interrupts.head(4)) is None
-    assert curves(PLAN, joined(OPERATIONS.head(4), interrupts), none, 84_000_000, 1.0) is None
+    assert met(PLAN, joined(OPERATIONS, interrupts.head(4)), CORE_HZ) is None
+    assert curves(PLAN, joined(OPERATIONS.head(4), interrupts), wire(none), 1.0) is None
 
 
 def test_a_sweep_that_ends_within_its_operation_is_short() -> None:
-    table = met(PLAN, OPERATIONS, interrupts_of([10, 310, 10, 20, 60, 299], LATENCIES, []))
+    table = met(PLAN, joined(OPERATIONS, interrupts_of([10, 310, 10, 20, 60, 299], LATENCIES, [])), CORE_HZ)
     assert table is not None
     assert short_of_the_end(table) == ["deep"]

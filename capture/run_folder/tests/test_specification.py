@@ -23,7 +23,7 @@ SECTION = (
 
 @pytest.mark.parametrize(("name", "schema"), [("operations", OPERATIONS), ("interrupts", INTERRUPTS)])
 def test_the_columns_of_a_table_are_those_of_the_page(name: str, schema: pl.Schema) -> None:
-    page = SECTION.split(f"**`{name}.parquet`**:\n")[1].split("\n\n")[1]
+    page = SECTION.split(f"**`{name}.parquet`**:\n")[1].strip().split("\n\n")[0]
     rows = [line.split("|")[1:3] for line in page.splitlines()[2:]]
     told = {column: kind.strip() for names, kind in rows for column in re.findall(r"`(\w+)`", names)}
     assert told == {column: str(dtype) for column, dtype in schema.items()}

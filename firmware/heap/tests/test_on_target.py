@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from firmware import catalogue
-from simulator import build as simulator
+from simulator import run as simulator
 
 TESTS = Path(__file__).parent
 REPOSITORY = TESTS.parents[2]
@@ -22,16 +22,13 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("allocator", TARGET_ONLY)
-def test_contract(allocator: str, tmp_path: Path) -> None:
+def test_contract(allocator: str) -> None:
     build = REPOSITORY / "build" / "heap-tests" / f"{allocator}-target"
     source = ("cmake", "-S", TESTS / "target", "-B", build, "-G", "Ninja")
     for command in ((*source, f"-DTAILSCOPE_ALLOCATOR={allocator}"), ("cmake", "--build", build)):
         done = run(*command)
         assert done.returncode == 0, done.stdout + done.stderr
-    results = tmp_path / "results.txt"
-    done = run(simulator.build(), "run", build / "heap_tests.elf", "--until", "60s", "--uart-log", results)
-    assert done.returncode == 0, done.stderr
-    said = results.read_text("ascii")
+    said = simulator.run(build / "heap_tests.elf", until="60s").uart.decode("ascii")
     ended = re.findall(r"^(\w+): ([0-9]+) assertions, ([0-9]+) failed$", said, re.MULTILINE)
     assert [suite for suite, _, _ in ended] == SUITES, said
     assert all(int(assertions) > 50 and failed == "0" for _, assertions, failed in ended), said

@@ -86,8 +86,7 @@ pub fn code(data: &[u8]) {
 /// Places that firmware accesses: the start of each kilobyte of the peripherals, the core's own being the core's.
 fn address(selector: u8, offset: u8) -> u32 {
     let base = match selector {
-        0..=0xBF => 0x4000_0000 + 0x400 * u32::from(selector),
-        0xC0..=0xCF => 0x4202_0000 + 0x8000 * u32::from(selector & 15),
+        0..=0xCF => 0x4000_0000 + 0x400 * u32::from(selector),
         0xD0..=0xDF => 0xE004_2000,
         0xE0..=0xEF => 0x0800_0000 + 0x4000 * u32::from(selector & 15),
         _ => 0x2000_0000 + 0x2000 * u32::from(selector & 15),
@@ -180,7 +179,7 @@ fn counting() -> Machine {
         (0x4000_2C00, 0xFF),
     ];
     for (register, value) in set_up {
-        let written = machine.soc_mut().write(register, Width::Word, value, 0);
+        let written = machine.debug_write(register, Width::Word, value);
         written.expect("the registers are modelled");
     }
     machine

@@ -104,7 +104,7 @@ pub fn watch(
     if counts.len() > MOST {
         return Err(CountError::TooMany);
     }
-    core.clear_watches();
+    core.clear_execution_counters();
     let mut watches: BTreeMap<u32, usize> = BTreeMap::new();
     let mut counters: Vec<Counter> = Vec::new();
     for count in counts {
@@ -119,7 +119,7 @@ pub fn watch(
                 let mut watched = |address| {
                     *watches
                         .entry(address)
-                        .or_insert_with(|| core.watch_execution(address))
+                        .or_insert_with(|| core.count_executions(address))
                 };
                 Counted::Places(addresses.into_iter().flatten().map(&mut watched).collect())
             }

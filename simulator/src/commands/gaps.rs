@@ -2,13 +2,13 @@
 
 use crate::machine::Machine;
 use crate::memory::Memory;
-use crate::peripherals::coverage;
+use crate::peripherals::known_gaps;
 use crate::soc::Soc;
 
 /// Everything of the chip that is not modelled, on standard output.
 pub fn list_all() {
     let mut soc = Soc::new(Memory::default());
-    for line in coverage::gaps(&soc.register_tables()) {
+    for line in known_gaps::list(&soc.register_tables()) {
         println!("{line}");
     }
 }

@@ -5,9 +5,9 @@ mod gaps;
 mod limit;
 mod outputs;
 mod run;
-mod saving;
+mod save_point;
+mod save_state;
 mod serve;
-mod state;
 mod stop_on;
 
 use crate::core::{Stop, Timing};
@@ -117,7 +117,7 @@ fn restored(path: &Path, firmware: Option<&Firmware>) -> Result<Machine> {
         Snapshot::from_bytes(&bytes).with_context(|| format!("cannot continue from {name}"))?;
     let mut machine = snapshot.fork();
     // Nobody is there to resume a core that a debugger had halted.
-    machine.core_mut().part_from_debugger();
+    machine.core_mut().detach_debugger();
     if firmware.is_some_and(|firmware| !firmware.is_in(machine.soc().memory())) {
         bail!(
             "the snapshot {name} is of another firmware: name the one it was saved with, or none"

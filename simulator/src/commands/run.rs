@@ -2,8 +2,8 @@
 
 use super::counts::{self, CountArgument};
 use super::outputs::{Output, Paths, Recorder};
-use super::saving::Saving;
-use super::state;
+use super::save_point::SavePoint;
+use super::save_state;
 use super::stop_on::StopArgument;
 use super::{gaps, limit, stopped, BoardArguments, MET};
 use crate::core::Stop;
@@ -62,10 +62,10 @@ pub struct RunArguments {
     trace: Option<PathBuf>,
     /// Save the whole machine when this time has come. May be repeated.
     #[arg(long, value_name = "FILE@TIME")]
-    save_snapshot: Vec<Saving>,
+    save_snapshot: Vec<SavePoint>,
     /// Write registers, SRAM, channels and the exact time as JSON when this time has come. May be repeated.
     #[arg(long, value_name = "FILE@TIME")]
-    save_state: Vec<Saving>,
+    save_state: Vec<SavePoint>,
     /// Write instructions, cycles, speed and counts here.
     #[arg(long, value_name = "JSON")]
     stats: Option<PathBuf>,
@@ -152,8 +152,8 @@ struct Session<'a> {
     observer: &'a mut Observer,
     recorder: Recorder,
     limit: Limit,
-    savings: Vec<Saving>,
-    states: Vec<Saving>,
+    savings: Vec<SavePoint>,
+    states: Vec<SavePoint>,
 }
 
 impl Session<'_> {
@@ -232,7 +232,7 @@ impl Session<'_> {
             .run_slice(self.machine, Limit::Cycle(end), SLICE_CYCLES)
     }
 
-    fn unsaved(&self) -> impl Iterator<Item = &Saving> {
+    fn unsaved(&self) -> impl Iterator<Item = &SavePoint> {
         self.savings.iter().chain(&self.states)
     }
 
@@ -241,14 +241,14 @@ impl Session<'_> {
             saving.save(self.machine)?;
         }
         for state in take_due(&mut self.states, self.machine) {
-            state::write(state.path(), self.machine)?;
+            save_state::write(state.path(), self.machine)?;
         }
         Ok(())
     }
 }
 
 /// Those whose time has come; the others stay.
-fn take_due(savings: &mut Vec<Saving>, machine: &Machine) -> Vec<Saving> {
+fn take_due(savings: &mut Vec<SavePoint>, machine: &Machine) -> Vec<SavePoint> {
     let (due, later) = std::mem::take(savings)
         .into_iter()
         .partition(|saving| machine.reached(saving.at));

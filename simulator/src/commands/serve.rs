@@ -10,7 +10,7 @@ use crate::servers::beaglelogic::Analyzer;
 use crate::servers::probe::Probe;
 use crate::servers::uart::{self, UartArgument};
 use crate::servers::Event;
-use crate::simulation::{Debugger, Simulation, Start, Tally};
+use crate::simulation::{Debugger, Simulation, Start, WindowsFile};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -66,7 +66,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
         Ok(machine) => machine,
         Err(stop) => return Ok(stopped(&stop)),
     };
-    let tally = tally(arguments, firmware.as_ref(), &mut machine)?;
+    let windows_file = windows_file(arguments, firmware.as_ref(), &mut machine)?;
     let (events, arrivals) = mpsc::channel();
     let (analyzer, captures) = Analyzer::listen(arguments.analyzer)?;
     let serial = uart::open(&arguments.uart, events.clone())?;
@@ -84,7 +84,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
         captures,
         serial,
         requests.map(Debugger::new),
-        tally,
+        windows_file,
     );
     start(simulation, arguments.start, events.clone());
     analyzer.serve(events);
@@ -95,19 +95,19 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
 }
 
 /// What counts into the file of `--windows`, if anything is to be counted.
-fn tally(
+fn windows_file(
     arguments: &ServeArguments,
     firmware: Option<&Firmware>,
     machine: &mut Machine,
-) -> Result<Option<Tally>> {
+) -> Result<Option<WindowsFile>> {
     let (Some(pin), Some(path)) = (arguments.count_window, &arguments.windows) else {
         return Ok(None);
     };
     let counters = counts::watch(&arguments.count, firmware, machine.core_mut())?;
-    let tally = File::create(path)
-        .and_then(|file| Tally::begin(Windows::new(pin, counters), file, machine))
+    let windows_file = File::create(path)
+        .and_then(|file| WindowsFile::begin(Windows::new(pin, counters), file, machine))
         .with_context(|| format!("cannot create {}", path.display()))?;
-    Ok(Some(tally))
+    Ok(Some(windows_file))
 }
 
 fn announce(analyzer: &str, uart: &str, probe: Option<String>) -> Result<()> {

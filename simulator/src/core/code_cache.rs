@@ -1,13 +1,13 @@
-//! Decoded instructions by address, in pages made when first executed from.
+//! Decoded instructions by address, in pages that are made when code in them first executes.
 
 use super::decode::Op;
+use super::memory_map::{NORMAL_MEMORY_END, SRAM_START};
 
-/// Pages large enough that a program seldom leaves one.
+/// Large enough that a program seldom leaves a page.
 const PAGE_BITS: u32 = 14;
 const SLOTS: usize = 1 << (PAGE_BITS - 1);
-/// Code and SRAM regions (B3.1); instructions elsewhere are decoded each time.
-const CACHED_END: u32 = 0x4000_0000;
-const SRAM_START: u32 = 0x2000_0000;
+/// Instructions beyond are decoded each time.
+const CACHED_END: u32 = NORMAL_MEMORY_END;
 
 /// The decoded instructions of 16 KiB.
 #[derive(Clone)]
@@ -18,14 +18,14 @@ pub struct Page {
 
 #[derive(Clone)]
 pub struct CodeCache {
-    /// Place of each page of the address space in `pages`, plus 1; 0 = none.
+    /// For each page of the address space its index in `pages`, plus 1. 0: there is none.
     place_of: Box<[u16]>,
     /// `None` while the core executes from the page.
     pages: Vec<Option<Page>>,
-    /// Where a store to SRAM may change what is remembered.
+    /// A store to SRAM between these addresses may change code that is cached.
     writable_first: u32,
     writable_last: u32,
-    /// What has been forgotten of pages that were not here.
+    /// What to forget in a page that is lent, when it comes back.
     forgotten: Vec<Forgotten>,
 }
 
@@ -48,7 +48,7 @@ impl Page {
         address >> PAGE_BITS == self.number
     }
 
-    /// The instruction at `address`, modulo the page's size, or one of kind `Undecoded`.
+    /// The instruction at `address` modulo the page's size. Of kind `Undecoded` if there is none.
     #[inline(always)]
     pub fn get(&self, address: u32) -> &Op {
         &self.slots[(address >> 1) as usize & (SLOTS - 1)]
@@ -84,7 +84,7 @@ impl CodeCache {
         }
     }
 
-    /// The instruction at `address`, or one of kind `Undecoded`.
+    /// The instruction at `address`. Of kind `Undecoded` if there is none.
     pub fn get(&self, address: u32) -> Op {
         self.place(address)
             .and_then(|place| self.pages[place].as_ref())
@@ -100,7 +100,7 @@ impl CodeCache {
             *place = self.pages.len() as u16;
             if address >= SRAM_START {
                 let page = address >> PAGE_BITS << PAGE_BITS;
-                // A wide instruction may end, and a store begin, beyond the page.
+                // A wide instruction may end beyond the page, and a store may begin before it.
                 self.writable_first = self.writable_first.min(page.saturating_sub(4));
                 self.writable_last = self.writable_last.max(page + (1 << PAGE_BITS) + 2);
             }
@@ -110,7 +110,8 @@ impl CodeCache {
         }
     }
 
-    /// Lends the page of `address` to be executed from; what is written or cleared meanwhile takes effect on return.
+    /// Lends the page of `address`, to execute from. What is written or cleared meanwhile takes
+    /// effect when the page is given back.
     #[inline(always)]
     pub fn lend(&mut self, address: u32) -> Option<Page> {
         let place = self.place(address)?;
@@ -128,20 +129,20 @@ impl CodeCache {
         self.pages[place] = Some(page);
     }
 
-    /// Whether a store to SRAM may have changed what is remembered.
+    /// Whether a store to SRAM at `address` may change cached code.
     #[inline(always)]
     pub fn may_hold(&self, address: u32) -> bool {
         self.may_hold_any(address, address)
     }
 
-    /// Whether stores to SRAM from address `first` to address `last` may have changed what is remembered.
+    /// Whether stores to SRAM from `first` to `last` may change cached code.
     #[inline(always)]
     pub fn may_hold_any(&self, first: u32, last: u32) -> bool {
         last >= self.writable_first && first <= self.writable_last
     }
 
-    /// Forgets what a write of `bytes` bytes at `address` may have changed, a wide instruction begun before included. A page
-    /// that is lent is to be given back before the next instruction.
+    /// Forgets the instructions that a write of `bytes` bytes at `address` may have changed, also a
+    /// wide one that begins before it. A lent page must come back before the next instruction.
     pub fn written(&mut self, address: u32, bytes: u32) {
         let first = address.saturating_sub(2) & !1;
         for halfword in (first..address.saturating_add(bytes)).step_by(2) {
@@ -159,7 +160,7 @@ impl CodeCache {
         }
     }
 
-    /// Forgets everything. A page that is lent is to be given back before the next instruction.
+    /// Forgets everything. A lent page must come back before the next instruction.
     pub fn clear(&mut self) {
         for page in self.pages.iter_mut().flatten() {
             page.forget(Forgotten::All);

@@ -1,10 +1,11 @@
-//! The Data Watchpoint and Trace unit's counters (C1.8): CYCCNT, gated by DEMCR.TRCENA and DWT_CTRL.CYCCNTENA, and the five
-//! that tell where cycles went. The packets that they send when they wrap are not modelled.
+//! The counters of the Data Watchpoint and Trace unit (C1.8). CYCCNT counts while DEMCR.TRCENA and
+//! DWT_CTRL.CYCCNTENA are set. Five more tell where cycles went. The packets that they send when
+//! they wrap are not modelled.
 
 use serde::{Deserialize, Serialize};
 
 pub const CYCCNTENA: u32 = 1 << 0;
-/// CPIEVTENA; those of the others follow in the order of [`Event`].
+/// CPIEVTENA. The enables of the others follow in the order of [`Event`].
 const FIRST_EVENT_ENABLE: u32 = 17;
 pub const EVENT_ENABLES: u32 = 0b11111 << FIRST_EVENT_ENABLE;
 /// NUMCOMP = 4 (TRM table 9-1).
@@ -14,7 +15,7 @@ const CONTROL_FIXED: u32 = 0x4000_0000;
 pub struct CycleCounter {
     trace_enabled: bool,
     counting: bool,
-    /// CYCCNT at `epoch`; at any time while it stands still.
+    /// CYCCNT at `epoch`. While it stands still, at any time.
     value: u32,
     epoch: u64,
 }
@@ -57,24 +58,26 @@ impl CycleCounter {
     }
 }
 
-/// What the eight-bit counters count, in the order of their registers from DWT_CPICNT on (C1.8.8–C1.8.12).
+/// What the eight-bit counters count, in the order of their registers from DWT_CPICNT on
+/// (C1.8.8–C1.8.12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Cycles beyond the first of instructions other than loads and stores, and cycles that wait for instructions.
+    /// Waiting for instructions, and the cycles after the first of those that are no load or store.
     Cpi,
-    /// Cycles of entering and leaving exceptions.
+    /// Entering and leaving exceptions.
     Exception,
     Sleep,
-    /// Cycles beyond the first of loads and stores.
+    /// The cycles after the first of loads and stores.
     LoadStore,
-    /// Instructions that take no cycle.
+    /// Instructions that take no cycle of their own.
     Fold,
 }
 
 const EVENTS: usize = 5;
 
-/// Where cycles went since power-up, as far as anybody asked: instructions = cycles - CPI - exceptions - sleep - loads and
-/// stores + folded (C1.8.1) for any time in which [`EventCounters::profile`] held.
+/// How many of each event there were since power-up. While [`EventCounters::profile`] holds,
+/// instructions = cycles - CPI - exceptions - sleep - loads and stores + folded (C1.8.1). Otherwise
+/// events of single instructions are not counted.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct EventCounters {
     totals: [u64; EVENTS],
@@ -89,11 +92,7 @@ impl EventCounters {
         *total = total.wrapping_add(number);
     }
 
-    pub fn totals(&self) -> [u64; EVENTS] {
-        self.totals
-    }
-
-    /// Somebody wants to know what each instruction cost.
+    /// Whether a counter needs the cost of each instruction.
     pub fn profile(&self) -> bool {
         let by_instruction = [Event::Cpi, Event::LoadStore, Event::Fold];
         self.trace_enabled
@@ -102,7 +101,7 @@ impl EventCounters {
                 .any(|&event| self.counters[event as usize].enabled)
     }
 
-    /// The enables in DWT_CTRL.
+    /// The enable bits of DWT_CTRL.
     pub fn control(&self) -> u32 {
         let bits = self.counters.iter().enumerate();
         bits.fold(0, |control, (n, counter)| {
@@ -110,7 +109,7 @@ impl EventCounters {
         }) << FIRST_EVENT_ENABLE
     }
 
-    /// Takes the enables over: a counter that is enabled anew starts from 0 (C1.8.7).
+    /// Takes the enable bits of DWT_CTRL. A counter that is newly enabled starts from 0 (C1.8.7).
     pub fn set_control(&mut self, value: u32) {
         for (n, counter) in self.counters.iter_mut().enumerate() {
             let enabled = value >> FIRST_EVENT_ENABLE >> n & 1 != 0;
@@ -129,7 +128,7 @@ impl EventCounters {
         }
     }
 
-    /// Counter number `n`; DWT_CPICNT is 0.
+    /// Reads counter `n`; 0 is DWT_CPICNT.
     pub fn read(&self, n: usize) -> u32 {
         self.counters[n].read(self.totals[n])
     }
@@ -145,12 +144,12 @@ struct EventCounter {
     /// Its bit in DWT_CTRL.
     enabled: bool,
     running: bool,
-    /// The count; less the total while it runs.
+    /// The count. While running, the count less the total.
     value: u64,
 }
 
 impl EventCounter {
-    /// `total` is the number of such events since power-up.
+    /// `total`: how many such events there were since power-up.
     fn read(&self, total: u64) -> u32 {
         let counted = if self.running { total } else { 0 };
         self.value.wrapping_add(counted) as u8 as u32

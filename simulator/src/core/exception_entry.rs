@@ -1,15 +1,16 @@
 //! Taking an exception (B1.5.6–B1.5.7), and turning faults into exceptions (B1.5.14).
 //!
-//! Entry is a sequence in time. The frame is stacked while the vector is read and the handler fetched. An exception of higher
-//! priority that becomes pending before the handler's first instruction takes the frame over (late arrival): its own
-//! vector and handler are fetched then, from its arrival on ("Cortex-M3 Technical Reference Manual" DDI 0337, 5.7).
+//! Entry takes time. The frame is stacked while the vector is read and the handler is fetched. If
+//! an exception of higher priority becomes pending before the handler's first instruction, it takes
+//! over the frame (late arrival). Its own vector and handler are fetched from then on ("Cortex-M3
+//! Technical Reference Manual" DDI 0337, 5.7).
 
-use super::exceptions::{DEBUG_MONITOR, HARD_FAULT, NMI};
-use super::memory::Purpose;
+use super::data_access::{read_either_alias, Purpose};
+use super::exceptions::{BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, NMI, USAGE_FAULT};
 use super::registers::{CONTROL_FPCA, CONTROL_SPSEL};
 use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN};
 use super::timing::{EXCEPTION_ENTRY_CYCLES, FLOAT_FRAME_CYCLES, TAIL_CHAIN_CYCLES};
-use super::trap::{cfsr, Exec, Fault, Trap, BUS_FAULT, MEM_MANAGE, USAGE_FAULT};
+use super::trap::{cfsr, Exec, Fault, Trap};
 use super::{Core, Sleep, Stop};
 use crate::bus::{Bus, Width};
 use serde::{Deserialize, Serialize};
@@ -17,26 +18,26 @@ use serde::{Deserialize, Serialize};
 const HFSR_VECTTBL: u32 = 1 << 1;
 const HFSR_FORCED: u32 = 1 << 30;
 const HFSR_DEBUGEVT: u32 = 1 << 31;
-/// xPSR bit 9 in a frame: the stack was moved by four to be aligned to eight.
+/// xPSR bit 9 in a frame: the stack was moved by four bytes, to be aligned to eight.
 pub(super) const REALIGNED: u32 = 1 << 9;
 pub(super) const BASIC_FRAME_BYTES: u32 = 0x20;
 pub(super) const EXTENDED_FRAME_BYTES: u32 = 0x68;
 
-/// An entry under way: the frame is on the stack, or still is from the handler before.
+/// An entry under way. The frame is on the stack: a new one, or the last handler's.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Entry {
     exc_return: u32,
-    /// Whose vector is being fetched.
+    /// The exception whose vector is being fetched.
     exception: u8,
     vector: u32,
-    /// When the handler's first instruction executes, unless something of higher priority arrives before.
+    /// When the handler's first instruction executes, unless a higher priority arrives before.
     handler_cycle: u64,
-    /// When the handler's own fetch begins.
+    /// When the fetch of the handler's code begins.
     fetch_cycle: u64,
 }
 
 impl Core {
-    /// Begins an entry, or carries the one under way on, to its end or to `until`.
+    /// Begins an entry or continues the one under way, to its end or to cycle `until`.
     pub(super) fn enter_exception<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
         if self.entering.is_none() {
             self.stack_frame(bus)?;
@@ -54,8 +55,9 @@ impl Core {
         Ok(())
     }
 
-    /// Lets time pass inside a sequence up to `cycle`, not beyond what may change its course. True if `cycle` has come, and nothing
-    /// that has come with it is to be looked at first.
+    /// Lets time pass in an entry or return, up to `cycle`. Stops earlier, at `until` or at
+    /// SysTick's expiry, since that may change what comes next. True if `cycle` is reached and
+    /// nothing else is due first.
     pub(super) fn waited_until(&mut self, cycle: u64, until: u64) -> bool {
         if self.cycles >= cycle {
             return true;
@@ -66,7 +68,8 @@ impl Core {
         self.cycles < limit && !self.attention
     }
 
-    /// Enters on the frame that is already there: after a handler, or in place of a return.
+    /// Enters an exception on the frame that is already there: after a handler, or instead of a
+    /// return.
     pub(super) fn tail_chain<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
         match self.exceptions.preempting() {
             Some(first) => self.fetch_vector(bus, first, exc_return, self.cycles),
@@ -124,8 +127,8 @@ impl Core {
         Ok(())
     }
 
-    /// Reads the vector of `exception`, whose handler begins when that, its own fetch and the stacking are done. A vector
-    /// that cannot be read is a HardFault that arrives late.
+    /// Reads the vector of `exception`. Its handler begins when the vector, the handler's code and
+    /// the stacking are done. If the vector cannot be read, a HardFault arrives late.
     fn fetch_vector<B: Bus>(
         &mut self,
         bus: &mut B,
@@ -157,13 +160,14 @@ impl Core {
     }
 
     fn read_vector<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u32> {
-        let loaded = bus.read(address, Width::Word, self.cycles + 1);
+        let loaded = read_either_alias(bus, address, Width::Word, self.cycles + 1);
         loaded
             .map(|loaded| loaded.value)
             .map_err(|fault| self.data_fault(fault))
     }
 
-    /// The vector comes over the I-Code bus, beside the stacking on the system bus (TRM 2.3.1, "ICode memory interface").
+    /// The vector comes over the I-Code bus, while the system bus does the stacking (TRM 2.3.1,
+    /// "ICode memory interface").
     fn vector_arrival(&mut self, address: u32) -> u64 {
         if self.timing.is_nucleo() {
             self.fetch.vector(address, self.pc, self.cycles)
@@ -206,7 +210,8 @@ impl Core {
         0xFFFF_FFE0 | mode | if extended { 0 } else { 0x10 }
     }
 
-    /// Reserves the space for S0–S15 and FPSCR, and saves them now unless that may wait (`UpdateFPCCR`).
+    /// Reserves space for S0–S15 and FPSCR. Saves them now, or later if FPCCR.LSPEN allows it
+    /// (`UpdateFPCCR`).
     #[inline(never)]
     fn stack_float_state<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<()> {
         if self.scb.fpccr & FPCCR_LSPEN == 0 {
@@ -218,7 +223,8 @@ impl Core {
         Ok(())
     }
 
-    /// FPCCR's record of the context that owns the reserved space: mode, privilege, and which faults could be taken there.
+    /// What FPCCR records of the context that owns the reserved space: mode, privilege, and which
+    /// faults could be taken there.
     fn fpccr_context(&self) -> u32 {
         let ready =
             |exception: u8, bit: u32| (self.exceptions.would_preempt(exception) as u32) << bit;
@@ -236,8 +242,9 @@ impl Core {
         self.store_words(bus, address, &words)
     }
 
-    /// `PreserveFPState` (B1.5.7): the first floating-point instruction of a handler saves what was reserved. An exception
-    /// of higher priority interrupts it; it starts over afterwards (TRM 7.2.7).
+    /// `PreserveFPState` (B1.5.7): the first floating-point instruction of a handler saves the
+    /// registers to the reserved space. An exception of higher priority interrupts it; it then
+    /// starts again (TRM 7.2.7).
     pub(super) fn preserve_float_state<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
         if self.interrupted_before(bus, self.cycles + FLOAT_FRAME_CYCLES) {
             return Err(Trap::Interrupted);
@@ -251,7 +258,7 @@ impl Core {
         Ok(())
     }
 
-    /// `ExceptionTaken`: the handler's first instruction is next.
+    /// `ExceptionTaken`: the handler's first instruction comes next.
     fn take_exception(&mut self, entry: Entry) {
         self.entering = None;
         self.exceptions.activate(entry.exception);
@@ -263,14 +270,15 @@ impl Core {
         self.event = true;
         self.exclusive = false;
         self.pairs.forget();
-        self.late = 0;
+        self.late_registers = 0;
         self.fetch.restart(entry.vector & !1, entry.fetch_cycle);
         self.pc = entry.vector & !1;
         self.thumb = entry.vector & 1 != 0;
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
-    /// The exception stays pending; HardFault is taken before it. HardFault's own vector and NMI's have nothing above them.
+    /// The exception stays pending and HardFault is taken first. If the vector of HardFault or NMI
+    /// cannot be read, the core locks up.
     #[cold]
     fn vector_table_fault(&mut self, exception: u8) -> Result<(), Stop> {
         let cause = "an exception vector cannot be read";
@@ -286,17 +294,17 @@ impl Core {
             Trap::Stop(stop) => Err(*stop),
             Trap::Fault(fault) => self.raise(fault),
             Trap::Halt(cause) => {
-                self.want_halt(cause);
+                self.request_halt(cause);
                 Ok(())
             }
             Trap::Interrupted => Ok(()),
         }
     }
 
-    /// Pends the fault's exception, or HardFault where that cannot be taken.
+    /// Pends the fault's exception, or HardFault if that one cannot be taken.
     pub(super) fn raise(&mut self, fault: Fault) -> Result<(), Stop> {
         if fault.exception == DEBUG_MONITOR {
-            return self.break_into_monitor();
+            return self.breakpoint_to_monitor();
         }
         self.scb.record(&fault);
         if self.exceptions.would_preempt(fault.exception) {
@@ -317,7 +325,7 @@ impl Core {
         self.pend_hard_fault(cause)
     }
 
-    /// Escalation of a debug event that the monitor cannot take (C1.4).
+    /// A debug event that the monitor cannot take becomes a HardFault (C1.4).
     pub(super) fn escalate_debug_event(&mut self, cause: &'static str) -> Result<(), Stop> {
         self.scb.hfsr |= HFSR_DEBUGEVT;
         self.pend_hard_fault(cause)
@@ -331,8 +339,8 @@ impl Core {
         Ok(())
     }
 
-    /// Pends a fault that is not its instruction's own any more. Where it is enabled it waits for its turn instead of
-    /// escalating (B1.5.14).
+    /// Pends a fault whose instruction is already over. If its exception is enabled it waits for
+    /// its turn, otherwise it escalates (B1.5.14).
     pub(super) fn raise_later(&mut self, fault: Fault) -> Exec<()> {
         self.scb.record(&fault);
         if self.exceptions.is_enabled(fault.exception) {
@@ -343,8 +351,8 @@ impl Core {
             .map_err(|stop| Trap::Stop(Box::new(stop)))
     }
 
-    /// A fault of stacking or unstacking is taken besides the exception that was on its way (B1.5.15). `bus_error` and
-    /// `violation` are its bits in CFSR.
+    /// A fault of stacking or unstacking is taken besides the exception that was under way
+    /// (B1.5.15). `bus_error` and `violation` are its bits in CFSR.
     pub(super) fn derived_fault(
         &mut self,
         result: Exec<()>,
@@ -363,7 +371,7 @@ impl Core {
     }
 }
 
-/// A fault of an access to a frame, by its own bits in CFSR and without an address (B3.2.15).
+/// A fault of an access to a frame has its own bits in CFSR and no address (B3.2.15).
 fn frame_fault(trap: Trap, bus_error: u32, violation: u32) -> Trap {
     let Trap::Fault(fault) = trap else {
         return trap;

@@ -1,19 +1,18 @@
-//! Returning from an exception (B1.5.8), or to the next one (tail-chaining, B1.5.12).
+//! Returning from an exception (B1.5.8), or going straight to the next one (tail-chaining,
+//! B1.5.12).
 
+use super::data_access::Purpose;
 use super::exception_entry::{BASIC_FRAME_BYTES, EXTENDED_FRAME_BYTES, REALIGNED};
-use super::memory::Purpose;
-use super::registers::CONTROL_FPCA;
+use super::exceptions::USAGE_FAULT;
+use super::registers::{CONTROL_FPCA, FPSCR_WRITABLE};
 use super::scb::{CCR_NONBASETHRDENA, CCR_STKALIGN, FPCCR_LSPACT, SCR_SLEEPONEXIT};
 use super::timing::{EXCEPTION_RETURN_CYCLES, FLOAT_FRAME_CYCLES, RETURN_ADDRESS_CYCLES};
-use super::trap::{cfsr, Exec, Fault, USAGE_FAULT};
+use super::trap::{cfsr, Exec, Fault};
 use super::{Core, Sleep, Stop};
 use crate::bus::{Bus, Width};
 use serde::{Deserialize, Serialize};
 
-/// FPSCR bits that exist.
-pub(super) const FPSCR_WRITABLE: u32 = 0xF7C0_009F;
-
-/// Cycles of a return after the last word is unstacked: from here on it cannot be abandoned.
+/// Cycles of a return after the last word is unstacked. From then on it cannot be abandoned.
 const REFILL_CYCLES: u64 = EXCEPTION_RETURN_CYCLES - BASIC_FRAME_BYTES as u64 / 4;
 
 /// A return under way: the frame is being unstacked.
@@ -37,7 +36,7 @@ impl Core {
         let legal = self.is_legal_return(exc_return);
         self.exceptions.deactivate(self.ipsr);
         self.exclusive = false;
-        self.reconsider();
+        self.leave_fast_loop();
         if !legal {
             return self.refuse_return(bus, exc_return);
         }
@@ -48,14 +47,14 @@ impl Core {
         Ok(())
     }
 
-    /// One transfer a word; the floating-point state is read only if it was written.
+    /// One cycle for each word. The floating-point state is read only if it had been written.
     fn unstacking_cycles(&self, exc_return: u32) -> u64 {
         let float = exc_return & 0x10 == 0 && !self.lazy_state_pending();
         EXCEPTION_RETURN_CYCLES - REFILL_CYCLES + if float { FLOAT_FRAME_CYCLES } else { 0 }
     }
 
-    /// Carries the return under way on, to its end or to `until`. What becomes pending while the frame is being unstacked
-    /// is taken on that frame instead (tail-chaining, B1.5.12).
+    /// Continues the return under way, to its end or to cycle `until`. An exception that becomes
+    /// pending during unstacking is taken on the same frame instead (tail-chaining, B1.5.12).
     pub(super) fn leave_exception<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
         let Some(leaving) = self.leaving else {
             return Ok(());
@@ -74,7 +73,8 @@ impl Core {
 
     fn complete_return<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
         let to_handler = exc_return & 0xF == 1;
-        // A handler's own number is not known before its frame is read; any other than 0 selects the main stack.
+        // The handler's number is known only when its frame is read. Any number but 0 selects the
+        // main stack.
         let mode = if to_handler { self.ipsr } else { 0 };
         self.set_mode(mode, exc_return & 0xF == 0xD);
         let frame = self.registers[13];
@@ -90,7 +90,7 @@ impl Core {
             return self.refuse_frame(bus, exc_return, frame);
         }
         self.event = true;
-        self.reconsider();
+        self.leave_fast_loop();
         let sleeps = self.scb.scr & SCR_SLEEPONEXIT != 0 && self.exceptions.active_count() == 0;
         if self.ipsr == 0 && sleeps {
             self.sleep = Sleep::UntilInterrupt;
@@ -98,7 +98,7 @@ impl Core {
         Ok(())
     }
 
-    /// The integrity checks of `ExceptionReturn` before unstacking.
+    /// The checks of `ExceptionReturn` before unstacking.
     fn is_legal_return(&self, exc_return: u32) -> bool {
         let others_active = self.exceptions.active_count() > 1;
         let to_handler = exc_return & 0xF == 1;
@@ -118,7 +118,7 @@ impl Core {
         self.tail_chain(bus, exc_return | 0xF000_0000)
     }
 
-    /// The frame's IPSR does not agree with the mode returned to: what was unstacked goes back.
+    /// The frame's IPSR does not agree with EXC_RETURN's mode. The frame goes back on the stack.
     #[cold]
     fn refuse_frame<B: Bus>(
         &mut self,
@@ -184,7 +184,7 @@ impl Core {
         Ok(words)
     }
 
-    /// State that was never saved is still in the registers: then only the reservation ends.
+    /// State that was never saved is still in the registers, so only the reservation ends.
     #[inline(never)]
     fn unstack_float_state<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<()> {
         if self.lazy_state_pending() {

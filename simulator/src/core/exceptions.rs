@@ -5,19 +5,22 @@ use serde_big_array::BigArray;
 
 pub const NMI: u8 = 2;
 pub const HARD_FAULT: u8 = 3;
+pub const MEM_MANAGE: u8 = 4;
+pub const BUS_FAULT: u8 = 5;
+pub const USAGE_FAULT: u8 = 6;
 pub const SVCALL: u8 = 11;
 pub const DEBUG_MONITOR: u8 = 12;
 pub const PENDSV: u8 = 14;
 pub const SYSTICK: u8 = 15;
 /// Exception number of interrupt line 0.
 pub const FIRST_IRQ: u8 = 16;
-/// Interrupt lines, in words of 32: the STM32F401's vectors end at 84 (RM0368, table 38).
+/// Words of 32 interrupt lines. The STM32F401's vectors end at 84 (RM0368, table 38).
 pub const IRQ_WORDS: u32 = 3;
 pub const IRQ_LINES: u16 = 32 * IRQ_WORDS as u16;
 
-/// Only the upper four bits of a priority exist on the STM32F4.
-const PRIORITY_MASK: u8 = 0xF0;
-/// Execution priority of a Thread that masks nothing: below every exception.
+/// The STM32F4 has only the upper four bits of a priority.
+pub const PRIORITY_MASK: u8 = 0xF0;
+/// The execution priority of a thread that masks nothing: lower than every exception's.
 const LOWEST: i16 = 256;
 /// NMI, HardFault, SVCall, PendSV and SysTick cannot be disabled.
 const ALWAYS_ENABLED: u128 = 1 << NMI | 1 << HARD_FAULT | 1 << SVCALL | 1 << PENDSV | 1 << SYSTICK;
@@ -38,13 +41,15 @@ pub struct Exceptions {
     primask: bool,
     faultmask: bool,
     basepri: u8,
-    /// A debugger holds PendSV, SysTick and all interrupts back (C_MASKINTS).
+    /// C_MASKINTS: a debugger holds back PendSV, SysTick and all interrupts.
     held_back: bool,
     prigroup: u8,
-    /// The group priority of the most urgent active exception. Follows from the fields above, see `reconsider_active`.
+    /// The highest group priority of all active exceptions. Follows from the fields above, see
+    /// `update_active_priority`.
     #[serde(skip)]
     active_priority: i16,
-    /// The exception that must be taken now. Follows from the fields above, see `reconsider`.
+    /// The exception that must be taken now. Follows from the fields above, see
+    /// `update_preempting`.
     #[serde(skip)]
     preempting: Option<u8>,
 }
@@ -67,9 +72,9 @@ impl Exceptions {
         }
     }
 
-    /// Works out what a snapshot leaves out.
-    pub fn restored(&mut self) {
-        self.reconsider_active();
+    /// Computes the fields that a snapshot leaves out.
+    pub fn rebuild_derived(&mut self) {
+        self.update_active_priority();
     }
 
     pub fn primask(&self) -> bool {
@@ -78,7 +83,7 @@ impl Exceptions {
 
     pub fn set_primask(&mut self, set: bool) {
         self.primask = set;
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn faultmask(&self) -> bool {
@@ -87,12 +92,12 @@ impl Exceptions {
 
     pub fn set_faultmask(&mut self, set: bool) {
         self.faultmask = set;
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn hold_back(&mut self, held_back: bool) {
         self.held_back = held_back;
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn prigroup(&self) -> u8 {
@@ -101,7 +106,7 @@ impl Exceptions {
 
     pub fn set_prigroup(&mut self, value: u8) {
         self.prigroup = value;
-        self.reconsider_active();
+        self.update_active_priority();
     }
 
     pub fn basepri(&self) -> u8 {
@@ -110,7 +115,7 @@ impl Exceptions {
 
     pub fn set_basepri(&mut self, value: u8) {
         self.basepri = value & PRIORITY_MASK;
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn priority(&self, exception: u8) -> u8 {
@@ -119,17 +124,17 @@ impl Exceptions {
 
     pub fn set_priority(&mut self, exception: u8, value: u8) {
         self.priority[exception as usize] = value & PRIORITY_MASK;
-        self.reconsider_active();
+        self.update_active_priority();
     }
 
     pub fn pend(&mut self, exception: u8) {
         self.pending |= 1 << exception;
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn unpend(&mut self, exception: u8) {
         self.pending &= !(1 << exception);
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn is_pending(&self, exception: u8) -> bool {
@@ -146,26 +151,26 @@ impl Exceptions {
 
     pub fn set_enabled(&mut self, exception: u8, enabled: bool) {
         self.enabled = self.enabled & !(1 << exception) | (enabled as u128) << exception;
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn set_active(&mut self, exception: u8, active: bool) {
         self.active = self.active & !(1 << exception) | (active as u128) << exception;
-        self.reconsider_active();
+        self.update_active_priority();
     }
 
-    /// After each change of what is active, or of its priority.
+    /// Call after each change of what is active, or of its priority.
     #[inline(never)]
-    fn reconsider_active(&mut self) {
+    fn update_active_priority(&mut self) {
         self.active_priority = members(self.active)
             .map(|n| self.group_priority(n))
             .fold(LOWEST, i16::min);
-        self.reconsider();
+        self.update_preempting();
     }
 
-    /// After each change of what is enabled, pending, active or masked.
+    /// Call after each change of what is enabled, pending, active or masked.
     #[inline(always)]
-    fn reconsider(&mut self) {
+    fn update_preempting(&mut self) {
         self.preempting = match self.pending & self.enabled {
             0 => None,
             waiting => self.preempting_of(waiting),
@@ -176,7 +181,8 @@ impl Exceptions {
         self.active.count_ones()
     }
 
-    /// A rising line pends; a line that stays high pends again when its handler returns.
+    /// A rising line pends its exception. A line that stays high pends it again when the handler
+    /// returns.
     pub fn set_line(&mut self, irq: u16, level: bool) {
         assert!(
             irq < IRQ_LINES,
@@ -185,7 +191,7 @@ impl Exceptions {
         let bit = 1 << (irq + FIRST_IRQ as u16);
         if level && self.lines & bit == 0 {
             self.pending |= bit;
-            self.reconsider();
+            self.update_preempting();
         }
         self.lines = if level {
             self.lines | bit
@@ -203,14 +209,14 @@ impl Exceptions {
         self.pending &= !(1 << exception);
         self.active |= 1 << exception;
         self.active_priority = self.active_priority.min(self.group_priority(exception));
-        self.reconsider();
+        self.update_preempting();
     }
 
     pub fn deactivate(&mut self, exception: u8) {
         self.active &= !(1 << exception);
         self.pending |= self.lines & 1 << exception;
         self.faultmask &= exception == NMI;
-        self.reconsider_active();
+        self.update_active_priority();
     }
 
     /// Priority `value` without the bits that only order pending exceptions (B1.5.4).
@@ -233,7 +239,7 @@ impl Exceptions {
         }
     }
 
-    /// `ExecutionPriority` (B1.5.4), `primask` being what masks besides BASEPRI and FAULTMASK.
+    /// `ExecutionPriority` (B1.5.4), with `primask` in place of PRIMASK.
     fn execution_priority_with(&self, primask: bool) -> i16 {
         let mut boosted = LOWEST;
         if self.basepri != 0 {
@@ -252,14 +258,15 @@ impl Exceptions {
         self.execution_priority_with(self.primask)
     }
 
-    /// The pending, enabled exception that comes first: lowest priority value, then lowest number.
+    /// The first pending and enabled exception: of the lowest priority value, then of the lowest
+    /// number.
     pub fn first_pending(&self) -> Option<u8> {
         self.first_of(self.pending & self.enabled)
     }
 
     #[inline(always)]
     fn first_of(&self, set: u128) -> Option<u8> {
-        // Mostly there is one at most.
+        // Usually there is at most one.
         if set & set.wrapping_sub(1) == 0 {
             return members(set).next();
         }
@@ -279,13 +286,13 @@ impl Exceptions {
         (self.group_priority(first) < self.execution_priority()).then_some(first)
     }
 
-    /// WFI ends for what would preempt if PRIMASK were clear (B1.5.19).
+    /// WFI ends for an exception that would preempt if PRIMASK were clear (B1.5.19).
     pub fn wakes(&self) -> bool {
         self.first_pending()
             .is_some_and(|n| self.group_priority(n) < self.execution_priority_with(false))
     }
 
-    /// True when `exception` would be taken at once if it were pending.
+    /// Whether `exception` would be taken at once if it were pending.
     pub fn would_preempt(&self, exception: u8) -> bool {
         self.is_enabled(exception) && self.group_priority(exception) < self.execution_priority()
     }
@@ -308,9 +315,9 @@ impl Exceptions {
             NvicRegister::Active => return,
         };
         *target = if set { *target | mask } else { *target & !mask };
-        // A line that is still high cannot be made to look idle (B3.4.1).
+        // A line that is high stays pending (B3.4.1).
         self.pending |= self.lines & !self.active & mask & if set { 0 } else { !0 };
-        self.reconsider();
+        self.update_preempting();
     }
 }
 
@@ -335,7 +342,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// `ExecutionPriority` and what preempts it, from the bits alone (B1.5.4).
+    /// `ExecutionPriority` and what preempts it, computed from the bits alone (B1.5.4).
     fn preempting(state: &Exceptions) -> Option<u8> {
         let group = |n: u8| match n {
             NMI => -2,

@@ -1,5 +1,5 @@
-//! The Instrumentation Trace Macrocell's stimulus ports (C1.7): what software writes to an enabled port goes to whoever
-//! listens. Time stamps and the packets on the SWO pin are not modelled.
+//! The stimulus ports of the Instrumentation Trace Macrocell (C1.7). What software writes to an
+//! enabled port goes to a listener. Time stamps and the packets on the SWO pin are not modelled.
 
 use crate::bus::Width;
 use serde::{Deserialize, Serialize};
@@ -32,12 +32,12 @@ pub struct Stimulus {
 pub struct Itm {
     /// TER: bit n enables port n.
     ports: u32,
-    /// TPR: bit n keeps ports 8n to 8n + 7 for privileged code.
+    /// TPR: bit n reserves ports 8n to 8n + 7 for privileged code.
     privileged_groups: u32,
     control: u32,
     unlocked: bool,
     trace_enabled: bool,
-    /// What nobody took yet, if anybody listens.
+    /// Writes that nobody has taken yet. `None`: nobody listens.
     written: Option<Vec<Stimulus>>,
 }
 
@@ -46,7 +46,7 @@ impl Itm {
         self.trace_enabled = enabled;
     }
 
-    /// Keeps what is written from now on.
+    /// Keeps all writes from now on.
     pub fn listen(&mut self) {
         self.written.get_or_insert_with(Vec::new);
     }
@@ -58,7 +58,7 @@ impl Itm {
             .unwrap_or_default()
     }
 
-    /// The port passes what this code writes.
+    /// Whether the port passes on what this code writes.
     fn accepts(&self, port: u32, privileged: bool) -> bool {
         let on = self.trace_enabled && self.control & TCR_ITMENA != 0;
         let reserved = self.privileged_groups >> (port / 8) & 1 != 0;
@@ -92,7 +92,7 @@ impl Itm {
         }
     }
 
-    /// `None` for what the ITM does not have.
+    /// `None` if the ITM has no such register.
     pub fn read(&self, address: u32) -> Option<u32> {
         Some(match address {
             TER => self.ports,
@@ -104,7 +104,7 @@ impl Itm {
         })
     }
 
-    /// Until LAR has had its key, the registers ignore writes.
+    /// The registers ignore writes until LAR gets its key.
     pub fn write(&mut self, address: u32, value: u32) -> Option<()> {
         match address {
             LAR => self.unlocked = value == LAR_KEY,

@@ -1,43 +1,59 @@
-//! An ARMv7E-M core with FPv4-SP: the Cortex-M4 of the STM32F401, its private peripherals included.
+//! An ARMv7E-M core with FPv4-SP: the Cortex-M4 of the STM32F401 and its private peripherals.
 //!
-//! `running` goes from the machine's call to its next turn, `instructions` from one instruction to the next: `decode` turns
-//! opcodes into operations by tables, `code_cache` remembers them, `execute` carries them out, `timing` says what they cost. `exceptions` decides what preempts; `exception_entry` and `exception_return` do it. Section
-//! numbers are those of the ARMv7-M Architecture Reference Manual, ARM DDI 0403E, unless another manual is named.
+//! | file | what it does |
+//! |---|---|
+//! | `run` | runs from event to event: instructions, exceptions, timers, sleep, debug |
+//! | `dispatch` | goes from one instruction to the next |
+//! | `decode`, `code_cache` | turns opcodes into operations, and remembers them |
+//! | `execute`, `registers` | does what the operations say |
+//! | `timing` | says what they cost |
+//! | `data_access`, `fast_memory`, `memory_map`, `mpu` | loads and stores |
+//! | `exceptions` | decides what preempts |
+//! | `exception_entry`, `exception_return` | takes exceptions and returns from them |
+//! | `interrupted_instructions` | ends instructions early for an interrupt |
+//! | `busy_wait` | skips iterations of loops that only wait |
+//! | `private_bus` | the registers of `scb`, `systick`, `dwt`, `itm`, `mpu` and NVIC |
+//! | `debug` | what a debugger does to the core |
+//!
+//! Section numbers are those of the ARMv7-M Architecture Reference Manual, ARM DDI 0403E, unless
+//! another manual is named. TRM is the Cortex-M4 Technical Reference Manual, ARM DDI 0439.
 
+mod busy_wait;
 mod code_cache;
+mod data_access;
 mod debug;
 mod decode;
+mod dispatch;
 mod dwt;
 mod exception_entry;
 mod exception_return;
 mod exceptions;
 mod execute;
-mod instructions;
-mod interruption;
+mod fast_memory;
+mod interrupted_instructions;
 mod itm;
-mod laps;
-mod memory;
+mod memory_map;
 mod mpu;
 mod private_bus;
 mod profile;
 mod registers;
-mod running;
+mod run;
 mod scb;
 mod stop;
 mod systick;
 mod timing;
 mod trap;
-mod words;
 
 pub use debug::DebugFault;
 pub use decode::{encoding_name, encodings, is_wide, Encoding};
 pub use itm::Stimulus;
-pub use profile::Profile;
 pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
 
 use crate::bus::{Bus, Fault as BusFault, Width};
+use busy_wait::BusyWait;
 use code_cache::CodeCache;
+use data_access::{Guard, Purpose};
 use debug::Debug;
 use decode::Op;
 use dwt::{CycleCounter, Event, EventCounters};
@@ -45,27 +61,26 @@ use exception_entry::Entry;
 use exception_return::Return;
 use exceptions::{Exceptions, FIRST_IRQ};
 use itm::Itm;
-use laps::Laps;
-use memory::Purpose;
 use mpu::Mpu;
 use registers::{Flags, FloatRegisters};
 use scb::Scb;
 use serde::{Deserialize, Serialize};
 use systick::SysTick;
-use timing::{Fetch, Pairs};
+use timing::{Fetch, LoadStorePairs};
 
-/// The processor. Cycles count from reset; a loaded or stored word is on the bus one cycle after its instruction issues.
+/// The processor. Cycles count from power-up. Data is on the bus one cycle after its instruction
+/// issues.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Core {
     timing: Timing,
-    /// R0–R12, the current SP, LR, and the PC as an instruction of the general form reads it.
+    /// R0–R12, the current SP, LR, and the PC as general instructions read it.
     registers: [u32; 16],
     /// The SP that is not in use: PSP while MSP is, and the other way round.
     other_sp: u32,
     pc: u32,
     next_pc: u32,
     flags: Flags,
-    /// ITSTATE, or with its low half 0 EPSR.ICI: the register from which a multiple goes on.
+    /// ITSTATE. If its low half is 0, EPSR.ICI: the register from which a multiple continues.
     itstate: u8,
     thumb: bool,
     ipsr: u8,
@@ -79,21 +94,19 @@ pub struct Core {
     events: EventCounters,
     itm: Itm,
     debug: Debug,
-    /// Loads from below, and stores to the first bytes of the SRAM region, take the fast way; none do while data is
-    /// watched.
-    ordinary_loads_end: u32,
-    ordinary_store_bytes: u32,
-    /// Nothing looks at loads and stores: no watched data, no MPU.
-    unguarded: bool,
-    /// A cache of `bus`: what it holds changes no result.
+    /// What checks loads and stores. Follows from `mpu` and `debug`, see `update_guard`.
+    #[serde(skip)]
+    guard: Guard,
+    /// A cache of the code on the bus. It changes no result.
     #[serde(skip)]
     code: CodeCache,
-    /// Skips what changes nothing: it changes no result.
+    /// Skips iterations that change nothing but the time. It changes no result.
     #[serde(skip)]
-    laps: Laps,
+    busy_wait: BusyWait,
     cycles: u64,
     instructions: u64,
-    /// The fast loop runs while `cycles` is below; 0 when something else is to be done first. Each run sets it anew.
+    /// The fast loop runs while `cycles` is below this. 0: something else must be done first. Each
+    /// run sets it anew.
     #[serde(skip)]
     horizon: u64,
     attention: bool,
@@ -101,21 +114,21 @@ pub struct Core {
     /// WFE's event register.
     event: bool,
     exclusive: bool,
-    /// On whose behalf memory is accessed just now.
+    /// For whom memory is accessed just now.
     purpose: Purpose,
     entering: Option<Entry>,
     leaving: Option<Return>,
-    /// An EXC_RETURN value has been branched to.
+    /// The EXC_RETURN value that the program has branched to.
     returning: Option<u32>,
     fetch: Fetch,
-    pairs: Pairs,
-    /// Registers that the previous instruction has not yet in the register bank.
-    late: u16,
+    pairs: LoadStorePairs,
+    /// Registers that the last instruction has not yet written to the register bank.
+    late_registers: u16,
     /// Address of the instruction executed last.
     previous_pc: u32,
-    /// The data side takes its next address in this cycle: the write buffer holds one store.
+    /// The data bus takes its next address in this cycle: the write buffer holds one store.
     data_free: u64,
-    watches: Vec<Watch>,
+    execution_counters: Vec<ExecutionCounter>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,7 +139,7 @@ enum Sleep {
 }
 
 #[derive(Clone, Serialize, Deserialize)]
-struct Watch {
+struct ExecutionCounter {
     address: u32,
     executions: u64,
 }
@@ -153,11 +166,9 @@ impl Core {
             events: EventCounters::default(),
             itm: Itm::default(),
             debug: Debug::default(),
-            ordinary_loads_end: memory::NORMAL_MEMORY_END,
-            ordinary_store_bytes: memory::SRAM_REGION_BYTES,
-            unguarded: true,
+            guard: Guard::None,
             code: CodeCache::new(),
-            laps: Laps::default(),
+            busy_wait: BusyWait::default(),
             cycles: 0,
             instructions: 0,
             horizon: 0,
@@ -170,37 +181,38 @@ impl Core {
             leaving: None,
             returning: None,
             fetch: Fetch::new(),
-            pairs: Pairs::new(),
-            late: 0,
+            pairs: LoadStorePairs::new(),
+            late_registers: 0,
             previous_pc: 0,
             data_free: 0,
-            watches: Vec::new(),
+            execution_counters: Vec::new(),
         }
     }
 
-    /// Resets the core (B1.5.5): SP and PC from the vector table at address 0. Cycle and instruction counts go on, and
-    /// execution counters stay; so do the debug units, which only power-up clears (table C1-6).
+    /// Resets the core (B1.5.5): SP and PC come from the vector table at address 0. Cycle,
+    /// instruction and execution counts go on. The debug units keep their state, which only
+    /// power-up clears (table C1-6).
     pub fn reset<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let watches = std::mem::take(&mut self.watches);
+        let execution_counters = std::mem::take(&mut self.execution_counters);
         let (cycles, instructions) = (self.cycles, self.instructions);
         let debug = std::mem::take(&mut self.debug);
         let (demcr, dfsr) = (self.scb.demcr, self.scb.dfsr);
         let cycle_counter = self.cycle_counter.clone();
         let (events, itm) = (self.events.clone(), std::mem::take(&mut self.itm));
-        let laps = std::mem::take(&mut self.laps);
+        let busy_wait = std::mem::take(&mut self.busy_wait);
         *self = Core {
-            watches,
+            execution_counters,
             cycles,
             instructions,
             cycle_counter,
             events,
             itm,
-            laps,
+            busy_wait,
             ..Core::new(self.timing)
         };
         self.scb.demcr = demcr & !debug::MONITOR_CONTROLS;
         self.scb.dfsr = dfsr;
-        self.laps.forget();
+        self.busy_wait.forget();
         let stack = self.reset_vector(bus, 0)?;
         let entry = self.reset_vector(bus, 4)?;
         self.registers[13] = stack & !3;
@@ -212,9 +224,10 @@ impl Core {
         Ok(())
     }
 
-    /// Works out what a snapshot leaves out.
-    pub(crate) fn restored(&mut self) {
-        self.exceptions.restored();
+    /// Computes the fields that a snapshot leaves out.
+    pub(crate) fn rebuild_derived(&mut self) {
+        self.exceptions.rebuild_derived();
+        self.update_guard();
     }
 
     fn reset_vector<B: Bus>(&self, bus: &mut B, address: u32) -> Result<u32, Stop> {
@@ -237,28 +250,29 @@ impl Core {
         self.cycles
     }
 
-    /// Instructions executed, those skipped in IT blocks included.
+    /// Instructions executed, including those skipped in IT blocks.
     pub fn instructions(&self) -> u64 {
         self.instructions
     }
 
-    /// Sets interrupt input `irq` (0 = exception 16), which is level-sensitive: it pends when it rises, and again when its
-    /// handler returns while it is still high. Panics if the core has no such line.
+    /// Sets interrupt input `irq` (0 = exception 16). It is level-sensitive: its exception pends
+    /// when it rises, and again if it is high when the handler returns. Panics if the core has no
+    /// such line.
     pub fn set_irq_line(&mut self, irq: u16, level: bool) {
         let exception = FIRST_IRQ + irq as u8;
         let was_pending = self.exceptions.is_pending(exception);
         self.exceptions.set_line(irq, level);
         self.note_pending(!was_pending && self.exceptions.is_pending(exception));
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
-    /// An event from the chip, which ends WFE or the next one (B1.5.18).
+    /// An event from the chip. It ends WFE, or lets the next WFE pass (B1.5.18).
     pub fn hear_event(&mut self) {
         self.event = true;
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
-    /// Sets all interrupt inputs, bit n being line n.
+    /// Sets all interrupt inputs. Bit n is line n.
     #[inline]
     pub fn set_irq_lines(&mut self, lines: u128) {
         let changed = lines ^ self.exceptions.irq_lines();
@@ -275,7 +289,7 @@ impl Core {
         }
     }
 
-    /// True while WFI, WFE or sleep-on-exit holds and nothing ends it.
+    /// Whether WFI, WFE or sleep-on-exit holds the core and nothing wakes it.
     pub fn asleep(&self) -> bool {
         match self.sleep {
             Sleep::Awake => false,
@@ -284,8 +298,8 @@ impl Core {
         }
     }
 
-    /// Lets time pass while the core sleeps or waits for its flash; SysTick and CYCCNT follow. A cycle in the past changes
-    /// nothing.
+    /// Lets time pass while the core sleeps or waits for its flash. SysTick and CYCCNT follow. A
+    /// cycle in the past changes nothing.
     pub fn advance_to(&mut self, cycle: u64) {
         let event = if self.asleep() {
             Event::Sleep
@@ -312,46 +326,48 @@ impl Core {
         self.systick.next_expiry()
     }
 
-    /// The next thing to happen is the instruction at the PC: no exception comes first and the core is awake.
+    /// Whether the next thing to happen is the instruction at the PC: the core is awake and no
+    /// exception comes first.
     pub fn about_to_execute(&self) -> bool {
-        !self.in_sequence() && !self.asleep() && self.returning.is_none()
+        !self.sequence_due() && !self.asleep() && self.returning.is_none()
     }
 
-    /// Forgets decoded instructions: call it when code changed without a store by this core.
+    /// Forgets decoded instructions. Call it when anything but a store by this core changed code.
     pub fn invalidate_code(&mut self) {
         self.code.clear();
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
-    /// Forgets decoded instructions where something has been written.
+    /// Forgets decoded instructions at an address that was written.
     #[cold]
     fn forget_code(&mut self, address: u32, bytes: u32) {
         self.code.written(address, bytes);
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
-    /// Starts counting executions of the instruction at `address`; returns the index for [`Core::executions`]. Instructions
-    /// that an IT block skips count. Panics beyond 254 addresses.
-    pub fn watch_execution(&mut self, address: u32) -> usize {
+    /// Starts counting executions of the instruction at `address`. Returns the index for
+    /// [`Core::executions`]. Instructions that an IT block skips count too. Panics beyond 254
+    /// addresses.
+    pub fn count_executions(&mut self, address: u32) -> usize {
         assert!(
-            self.watches.len() < usize::from(Op::NOTHING) - 1,
+            self.execution_counters.len() < usize::from(Op::NOTHING) - 1,
             "at most 254 addresses can be counted"
         );
-        self.watches.push(Watch {
+        self.execution_counters.push(ExecutionCounter {
             address: address & !1,
             executions: 0,
         });
         self.invalidate_code();
-        self.watches.len() - 1
+        self.execution_counters.len() - 1
     }
 
     /// Stops counting executions, and forgets the counts.
-    pub fn clear_watches(&mut self) {
-        self.watches.clear();
+    pub fn clear_execution_counters(&mut self) {
+        self.execution_counters.clear();
         self.invalidate_code();
     }
 
     pub fn executions(&self, index: usize) -> u64 {
-        self.watches[index].executions
+        self.execution_counters[index].executions
     }
 }

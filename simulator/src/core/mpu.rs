@@ -1,6 +1,8 @@
-//! The Memory Protection Unit (B3.5): eight regions with subregions, over the default memory map.
+//! The Memory Protection Unit (B3.5): eight regions with subregions, on top of the default memory
+//! map.
 
-use super::trap::{cfsr, Exec, Fault, Trap, MEM_MANAGE};
+use super::exceptions::MEM_MANAGE;
+use super::trap::{cfsr, Exec, Fault, Trap};
 use super::Core;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +20,7 @@ const RASR_WRITABLE: u32 = 0x173F_FF3F;
 const RASR_ENABLE: u32 = 1 << 0;
 const RASR_XN: u32 = 1 << 28;
 
-/// What an access wants to do.
+/// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intent {
     Read,
@@ -41,7 +43,7 @@ pub struct Mpu {
 }
 
 impl Region {
-    /// log2 of the region's bytes; sizes below 32 bytes are UNPREDICTABLE and taken as 32.
+    /// log2 of the region's bytes. Sizes below 32 bytes are UNPREDICTABLE; here they are 32.
     fn size_log2(self) -> u32 {
         (self.attributes >> 1 & 31).max(4) + 1
     }
@@ -73,7 +75,7 @@ impl Region {
             0b011 => (true, true),
             0b101 => (privileged, false),
             0b110 | 0b111 => (true, false),
-            // Reserved; no access is the safe reading of UNPREDICTABLE.
+            // Reserved: UNPREDICTABLE. No access is the safe choice.
             _ => (false, false),
         };
         match intent {
@@ -124,7 +126,7 @@ impl Mpu {
         self.regions[self.selected].base = value & !0x1F;
     }
 
-    /// The region that decides about `address`: the highest-numbered that covers it.
+    /// Of all regions that cover `address`, the one with the highest number decides.
     fn region_at(&self, address: u32) -> Option<Region> {
         let covering = |region: &&Region| region.covers(address);
         self.regions.iter().rev().find(covering).copied()
@@ -137,14 +139,15 @@ impl Mpu {
         }
     }
 
-    /// At HardFault, NMI and FAULTMASK the MPU acts only if it is told to.
+    /// In HardFault and NMI, and with FAULTMASK, the MPU acts only if HFNMIENA is set.
     fn applies_at(&self, execution_priority: i16) -> bool {
         self.enabled() && (self.control & CTRL_HFNMIENA != 0 || execution_priority >= 0)
     }
 }
 
 impl Core {
-    /// `ValidateAddress` (B3.5.3) for the first and the last byte of a data access; the private bus is beyond the MPU.
+    /// `ValidateAddress` (B3.5.3) for the first and the last byte of a data access. The MPU does
+    /// not check the private bus.
     #[cold]
     pub(super) fn check_protection(&self, address: u32, bytes: u32, intent: Intent) -> Exec<()> {
         let last = address.wrapping_add(bytes - 1);
@@ -169,7 +172,7 @@ impl Core {
         }))
     }
 
-    /// May an instruction be fetched here? The default map's execute-never regions are asked elsewhere.
+    /// Whether an instruction may be fetched here. `execute_never` checks the default memory map.
     pub(super) fn may_execute(&self, address: u32) -> bool {
         !self.mpu.applies_at(self.exceptions.execution_priority())
             || self

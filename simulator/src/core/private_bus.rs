@@ -1,17 +1,20 @@
 //! The registers of the private peripheral bus (B3.1.1): SCB, NVIC, SysTick, DWT, FPU, DEMCR.
 
 use super::exceptions::{
-    NvicRegister, DEBUG_MONITOR, FIRST_IRQ, IRQ_WORDS, NMI, PENDSV, SVCALL, SYSTICK,
+    NvicRegister, BUS_FAULT, DEBUG_MONITOR, FIRST_IRQ, IRQ_WORDS, MEM_MANAGE, NMI, PENDSV, SVCALL,
+    SYSTICK, USAGE_FAULT,
 };
-use super::scb::{CCR_WRITABLE, FPCCR_LSPACT};
+use super::registers::FPSCR_MODES;
+use super::scb::{CCR_USERSETMPEND, CCR_WRITABLE, FPCCR_LSPACT};
 use super::stop::Stop;
-use super::trap::{Exec, Trap, BUS_FAULT, MEM_MANAGE, USAGE_FAULT};
+use super::trap::{cfsr, Exec, Trap};
 use super::{dwt, itm, Core};
 use crate::bus::Width;
 
 const CPUID: u32 = 0x410F_C241;
 const CYCCNT: u32 = 0xE000_1004;
 const CFSR: u32 = 0xE000_ED28;
+const STIR: u32 = 0xE000_EF00;
 const AIRCR_KEY: u32 = 0x05FA;
 const AIRCR_KEY_READ: u32 = 0xFA05;
 const AIRCR_VECTRESET: u32 = 1 << 0;
@@ -19,10 +22,8 @@ const AIRCR_SYSRESETREQ: u32 = 1 << 2;
 const HFSR_WRITABLE: u32 = 0xC000_0002;
 const DWT_CTRL_MODELLED: u32 = dwt::CYCCNTENA | dwt::EVENT_ENABLES;
 const DEMCR_TRCENA: u32 = 1 << 24;
-/// Vector catches take effect only under a debugger. MON_PEND is the exception's own state.
+/// Vector catches take effect only with a debugger. MON_PEND is the exception's own pending state.
 const DEMCR_STORED: u32 = DEMCR_TRCENA | 0xD_0000 | 0x7F1;
-/// AHP, DN, FZ, RMode.
-const FPDSCR_WRITABLE: u32 = 0x07C0_0000;
 
 /// CPU feature registers ID_PFR0…ID_ISAR4 (TRM table 4-1).
 const FEATURES: [u32; 13] = [
@@ -41,7 +42,7 @@ const FEATURES: [u32; 13] = [
     0x0131_0132,
 ];
 
-/// SHCSR: bit of each system exception's state, and which state it is (B3.2.13).
+/// SHCSR: the bit and the exception of each active, pended and enabled state (B3.2.13).
 const SHCSR_ACTIVE: [(u32, u8); 7] = [
     (0, MEM_MANAGE),
     (1, BUS_FAULT),
@@ -64,7 +65,7 @@ pub(super) fn lane(word: u32, address: u32, width: Width) -> u32 {
     word >> (8 * (address & 3)) & width.mask()
 }
 
-/// SHPR, IPR, CFSR, MPU_RASR and the MPU's aliases answer bytes and halfwords as well as words.
+/// SHPR, IPR, CFSR, MPU_RASR and the MPU's aliases also answer bytes and halfwords.
 fn byte_accessible(address: u32) -> bool {
     matches!(
         address,
@@ -73,9 +74,23 @@ fn byte_accessible(address: u32) -> bool {
 }
 
 impl Core {
+    /// Unprivileged code may access STIR, if CCR.USERSETMPEND is set (B3.1.1, B3.2.26), and the
+    /// ITM's stimulus ports. It sees nothing else of the private bus.
+    pub(super) fn check_privilege(&self, address: u32) -> Exec<()> {
+        if self.access_privileged() {
+            return Ok(());
+        }
+        let stir = address == STIR && self.scb.ccr & CCR_USERSETMPEND != 0;
+        // The ITM checks the privilege of its ports itself (C1.7.3).
+        if stir || itm::STIMULUS.contains(&address) {
+            return Ok(());
+        }
+        Err(Trap::bus(cfsr::PRECISERR, Some(address)))
+    }
+
     #[inline]
     pub(super) fn read_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
-        // What programs time themselves by.
+        // Programs measure time by CYCCNT, so it has a fast path.
         if address == CYCCNT && width == Width::Word {
             return Ok(self.cycle_counter.read(now));
         }
@@ -121,7 +136,7 @@ impl Core {
             }
             let shift = 8 * (address & 3);
             let mask = width.mask() << shift;
-            // The other bytes keep their value; in CFSR, where ones clear, that is by writing zeros.
+            // The other bytes keep their value. In CFSR ones clear, so zeros keep it.
             let others = if address & !3 == CFSR {
                 0
             } else {
@@ -130,7 +145,7 @@ impl Core {
             word = others | value << shift & mask;
         }
         self.write_private_word(address & !3, word, now)?;
-        self.reconsider();
+        self.leave_fast_loop();
         Ok(())
     }
 
@@ -163,7 +178,7 @@ impl Core {
             // MVFR0, MVFR1 (TRM table 7-2).
             0xE000_EF40 => 0x1011_0021,
             0xE000_EF44 => 0x1100_0011,
-            // Cache registers and MVFR2: none, reserved in ARMv7-M without caches and double precision.
+            // Cache registers and MVFR2. Without caches and double precision they are reserved.
             0xE000_ED74..=0xE000_ED87 | 0xE000_EF48 => 0,
             _ => {
                 return self
@@ -190,7 +205,7 @@ impl Core {
             0xE000_ED88 => self.scb.cpacr = value & 0x00F0_0000,
             0xE000_ED90..=0xE000_EDB8 => {
                 self.mpu.write(address - 0xE000_ED90, value);
-                self.reconsider_guards();
+                self.update_guard();
                 self.invalidate_code();
             }
             0xE000_EDFC => self.write_demcr(value, now),
@@ -200,10 +215,10 @@ impl Core {
                     .write(address, value)
                     .ok_or_else(|| Trap::unmodelled("writing an ITM register", address, self.pc))
             }
-            0xE000_EF00 => self.pend_irq(value),
+            STIR => self.pend_irq(value),
             0xE000_EF34 => self.scb.fpccr = value & 0xC000_017B,
             0xE000_EF38 => self.scb.fpcar = value & !7,
-            0xE000_EF3C => self.scb.fpdscr = value & FPDSCR_WRITABLE,
+            0xE000_EF3C => self.scb.fpdscr = value & FPSCR_MODES,
             _ => {
                 return self
                     .write_debug_unit(address, value)
@@ -319,7 +334,7 @@ impl Core {
     fn write_scb(&mut self, address: u32, value: u32) -> Exec<()> {
         match address {
             0xE000_ED04 => self.write_icsr(value),
-            // 96 lines and 16 exceptions need a table aligned to 512 bytes (B3.2.5).
+            // 96 lines and 16 exceptions need a table that is aligned to 512 bytes (B3.2.5).
             0xE000_ED08 => self.scb.vtor = value & 0x3FFF_FE00,
             0xE000_ED0C => return self.write_aircr(value),
             0xE000_ED10 => self.scb.scr = value & 0x16,
@@ -432,8 +447,38 @@ impl Core {
         }
     }
 
-    /// A lazily reserved frame that still waits for S0–S15.
+    /// Whether a lazily reserved frame still waits for S0–S15.
     pub(super) fn lazy_state_pending(&self) -> bool {
         self.scb.fpccr & FPCCR_LSPACT != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::Timing;
+
+    #[test]
+    fn the_fast_path_to_cyccnt_reads_what_the_general_one_reads() {
+        let mut core = Core::new(Timing::Nucleo);
+        let poke = |core: &mut Core, address, value, now| {
+            let written = core.write_private(address, Width::Word, value, now);
+            assert!(written.is_ok(), "{address:#x}");
+        };
+        let settings = [
+            (0xE000_EDFC, DEMCR_TRCENA),
+            (0xE000_1000, dwt::CYCCNTENA),
+            (CYCCNT, 0xFFFF_FFF0),
+            (0xE000_1000, 0),
+            (0xE000_1000, dwt::CYCCNTENA),
+        ];
+        for (n, (address, value)) in settings.into_iter().enumerate() {
+            poke(&mut core, address, value, 100 * n as u64);
+            for now in (100 * n as u64..).take(100) {
+                let short = core.read_private(CYCCNT, Width::Word, now).ok();
+                let long = core.read_other_private(CYCCNT, Width::Word, now).ok();
+                assert!(short.is_some() && short == long, "cycle {now}");
+            }
+        }
     }
 }

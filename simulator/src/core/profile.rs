@@ -1,34 +1,13 @@
-//! What each instruction costs beyond its one cycle, for DWT's counters (C1.8). Nothing here runs while they are off.
+//! What each instruction costs beyond its first cycle, for DWT's counters (C1.8). While they are
+//! off, nothing here runs.
 
 use super::decode::{Float, Kind, Op};
 use super::dwt::Event;
 use super::{Core, Stop};
 use crate::bus::Bus;
 
-/// Where cycles went since power-up. The parts kept by instruction stand still while no counter of DWT wants them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Profile {
-    pub cpi_cycles: u64,
-    pub exception_cycles: u64,
-    pub sleep_cycles: u64,
-    pub load_store_cycles: u64,
-    pub folded_instructions: u64,
-}
-
 impl Core {
-    pub fn profile(&self) -> Profile {
-        let [cpi_cycles, exception_cycles, sleep_cycles, load_store_cycles, folded_instructions] =
-            self.events.totals();
-        Profile {
-            cpi_cycles,
-            exception_cycles,
-            sleep_cycles,
-            load_store_cycles,
-            folded_instructions,
-        }
-    }
-
-    /// One instruction, accounted for.
+    /// Executes one instruction and accounts for its cycles.
     pub(super) fn profiled_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         let (began, before) = (self.cycles, self.instructions);
         let op = self.next_op(bus);
@@ -43,7 +22,8 @@ impl Core {
         result
     }
 
-    /// `more` cycles than one: first those that the instruction was waited for, then its own.
+    /// Accounts for `more` cycles than one: first the wait for the instruction, then its own
+    /// cycles.
     fn account(&mut self, more: u64, began: u64, op: Option<&Op>) {
         let decoded = op.map_or(0, |op| self.decoded(op));
         let waited = decoded.saturating_sub(began).min(more);
@@ -56,7 +36,7 @@ impl Core {
         self.events.count(own, more - waited);
     }
 
-    /// The instruction at the PC, unless it cannot be fetched.
+    /// The instruction at the PC. `None` if it cannot be fetched.
     fn next_op<B: Bus>(&mut self, bus: &mut B) -> Option<Op> {
         let remembered = self.code.get(self.pc);
         match remembered.kind {

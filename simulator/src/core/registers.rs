@@ -1,6 +1,5 @@
 //! The register file and the program status registers (B1.4).
 
-use super::exception_return::FPSCR_WRITABLE;
 use super::trap::{cfsr, Exec, Trap};
 use super::Core;
 use serde::{Deserialize, Serialize};
@@ -44,7 +43,7 @@ impl Flags {
         self.z = result == 0;
     }
 
-    /// The sum, setting N, Z, C and V.
+    /// Adds and sets N, Z, C and V.
     #[inline(always)]
     pub fn add(&mut self, a: u32, b: u32) -> u32 {
         let (sum, carry) = a.overflowing_add(b);
@@ -54,7 +53,7 @@ impl Flags {
         sum
     }
 
-    /// The difference, setting N, Z, C (no borrow) and V.
+    /// Subtracts and sets N, Z, C (no borrow) and V.
     #[inline(always)]
     pub fn subtract(&mut self, a: u32, b: u32) -> u32 {
         let (difference, borrow) = a.overflowing_sub(b);
@@ -67,14 +66,14 @@ impl Flags {
     /// `ConditionPassed` (A7.3.1).
     #[inline(always)]
     pub fn satisfy(self, condition: u8) -> bool {
-        // One product puts the four next to each other.
+        // One multiplication puts the four bits next to each other.
         let apart = u32::from_le_bytes([self.n, self.z, self.c, self.v].map(u8::from));
         let nzcv = apart.wrapping_mul(1 << 27 | 1 << 18 | 1 << 9 | 1) >> 24;
         PASSED[usize::from(condition & 15)] >> nzcv & 1 != 0
     }
 }
 
-/// For each condition, bit N:Z:C:V tells whether it holds with these flags.
+/// For each condition: bit N:Z:C:V is set if the condition holds with these flags.
 const PASSED: [u16; 16] = {
     let mut table = [0; 16];
     let mut case = 0;
@@ -108,6 +107,11 @@ const fn holds(condition: usize, n: bool, z: bool, c: bool, v: bool) -> bool {
     base != (condition & 1 != 0)
 }
 
+/// The bits that FPSCR has.
+pub const FPSCR_WRITABLE: u32 = 0xF7C0_009F;
+/// Of these, the modes AHP, DN, FZ and RMode. FPDSCR sets them in a new context.
+pub const FPSCR_MODES: u32 = 0x07C0_0000;
+
 /// S0–S31 and FPSCR.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct FloatRegisters {
@@ -130,7 +134,7 @@ pub const CONTROL_SPSEL: u8 = 1 << 1;
 pub const CONTROL_FPCA: u8 = 1 << 2;
 
 impl Core {
-    /// General register `n`; 13 is the SP in use, 15 the address of the next instruction to execute.
+    /// General register `n`. 13 is the SP in use, 15 the address of the next instruction.
     pub fn register(&self, n: usize) -> u32 {
         if n == 15 {
             self.pc
@@ -238,12 +242,12 @@ impl Core {
         self.float.fpscr = value & FPSCR_WRITABLE;
     }
 
-    /// CFSR: which faults have been taken and not cleared.
+    /// CFSR: the faults taken and not cleared.
     pub fn fault_status(&self) -> u32 {
         self.scb.cfsr
     }
 
-    /// The process stack serves Thread mode with SPSEL set.
+    /// Thread mode with SPSEL uses the process stack.
     pub(super) fn uses_psp(&self) -> bool {
         self.control & CONTROL_SPSEL != 0 && self.ipsr == 0
     }
@@ -252,7 +256,7 @@ impl Core {
         self.ipsr != 0 || self.control & CONTROL_NPRIV == 0
     }
 
-    /// Changes mode and SPSEL; the SP follows.
+    /// Changes mode and SPSEL, and selects the SP that belongs to them.
     pub(super) fn set_mode(&mut self, ipsr: u8, process_stack: bool) {
         let before = self.uses_psp();
         self.ipsr = ipsr;
@@ -268,18 +272,18 @@ impl Core {
         self.registers[n as usize & 15]
     }
 
-    /// Writes a result to a register other than the PC; SP keeps its two low bits clear.
+    /// Writes a result to any register but the PC. The two low bits of SP stay clear.
     #[inline(always)]
     pub(super) fn set(&mut self, n: u8, value: u32) {
         let value = if n == 13 { value & !3 } else { value };
         self.registers[n as usize & 15] = value;
     }
 
-    /// `BXWritePC` (B1.4.7): interworking branch or exception return.
+    /// `BXWritePC` (B1.4.7): an interworking branch or an exception return.
     pub(super) fn branch_exchange(&mut self, address: u32) -> Exec<()> {
         if self.ipsr != 0 && address >> 28 == 0xF {
             self.returning = Some(address);
-            self.reconsider();
+            self.leave_fast_loop();
             return Ok(());
         }
         if address & 1 == 0 {
@@ -289,5 +293,42 @@ impl Core {
             return Err(Trap::usage(cfsr::INVSTATE));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_hold_as_the_manual_s_table_says() {
+        for nzcv in 0..16u32 {
+            let [n, z, c, v] = [8, 4, 2, 1].map(|bit| nzcv & bit != 0);
+            let mut flags = Flags::default();
+            flags.set_nzcvq(nzcv << 28);
+            // Table A7-1, from EQ to AL; 1111 is unconditional.
+            let table = [
+                z,
+                !z,
+                c,
+                !c,
+                n,
+                !n,
+                v,
+                !v,
+                c && !z,
+                !c || z,
+                n == v,
+                n != v,
+                !z && n == v,
+                z || n != v,
+                true,
+                true,
+            ];
+            for (condition, holds) in table.into_iter().enumerate() {
+                let found = flags.satisfy(condition as u8);
+                assert_eq!(found, holds, "condition {condition}, NZCV {nzcv:04b}");
+            }
+        }
     }
 }

@@ -1,6 +1,8 @@
-//! The System Control Block's plain state (B3.2); what pends and masks lives in `exceptions`.
+//! Registers of the System Control Block that are plain storage (B3.2). `exceptions` holds what
+//! pends and masks.
 
-use super::trap::{cfsr, Fault, BUS_FAULT, MEM_MANAGE};
+use super::exceptions::{BUS_FAULT, MEM_MANAGE};
+use super::trap::{cfsr, Fault};
 use serde::{Deserialize, Serialize};
 
 pub const CCR_NONBASETHRDENA: u32 = 1 << 0;
@@ -79,7 +81,7 @@ impl Scb {
         self.scr & SCR_SEVONPEND != 0
     }
 
-    /// CPACR lets code of this privilege use the FPU (B3.2.20).
+    /// Whether CPACR lets code of this privilege use the FPU (B3.2.20).
     pub fn float_accessible(&self, privileged: bool) -> bool {
         let access = self.cpacr & FLOAT_FULL_ACCESS;
         access == FLOAT_FULL_ACCESS || privileged && access == FLOAT_PRIVILEGED_ACCESS

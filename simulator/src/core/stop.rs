@@ -1,28 +1,28 @@
-//! Why a run ends: on purpose ([`RunEnd`]) or because going on would be a lie ([`Stop`]).
+//! Why a run ends: on purpose ([`RunEnd`]), or because it cannot go on honestly ([`Stop`]).
 
 use std::fmt;
 
-/// Why [`Core::run`](super::Core::run) handed control back.
+/// Why [`Core::run`](super::Core::run) returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEnd {
-    /// The deadline has been reached (or passed by the last instruction).
+    /// The deadline is reached. The last instruction may have passed it.
     Deadline,
     /// The bus asked for the machine's attention.
     Attention,
-    /// The core sleeps and nothing pending can wake it.
+    /// The core sleeps, and nothing pending can wake it.
     Asleep,
-    /// A debugger holds the core: it has halted, or stepped, or is locked up.
+    /// A debugger holds the core. It has halted, stepped or locked up.
     Held,
 }
 
-/// Why the core cannot continue. Each displays as one line.
+/// Why the core cannot continue. Each is displayed as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Something the chip has and this model has not.
+    /// The chip has it and the model does not.
     Unmodelled { what: String, address: u32, pc: u32 },
-    /// An encoding that no row of the decode tables describes; 16-bit opcodes have their upper half 0.
+    /// No row of the decode tables describes the encoding. 16-bit opcodes have a zero upper half.
     Undefined { opcode: u32, pc: u32 },
-    /// An encoding, or a place for it, whose effect the manual leaves UNPREDICTABLE (`decode/unpredictable.rs`).
+    /// The manual calls the encoding, or its place, UNPREDICTABLE (`decode/unpredictable.rs`).
     Unpredictable {
         opcode: u32,
         pc: u32,
@@ -30,7 +30,7 @@ pub enum Stop {
     },
     /// A fault at HardFault priority or above (DDI 0403E, B1.5.15).
     Lockup { pc: u32, cause: &'static str },
-    /// A BKPT instruction, with no debugger inside the core to take it.
+    /// A BKPT instruction that no debugger or monitor takes.
     Breakpoint { pc: u32, immediate: u8 },
     /// The program asked for a system reset (AIRCR.SYSRESETREQ).
     ResetRequested { pc: u32 },

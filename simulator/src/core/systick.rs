@@ -1,27 +1,27 @@
-//! SysTick (B3.3): a 24-bit down counter, computed from the cycle count when someone looks.
+//! SysTick (B3.3): a 24-bit down counter, computed from the cycle count when it is read.
 
 use serde::{Deserialize, Serialize};
 
 const ENABLE: u32 = 1 << 0;
 const TICKINT: u32 = 1 << 1;
-/// Set: processor clock; clear: the reference, HCLK / 8 on the STM32F4 (RM0368, 6.2).
+/// Set: processor clock. Clear: the reference, which is HCLK / 8 on the STM32F4 (RM0368, 6.2).
 const CLKSOURCE: u32 = 1 << 2;
 const COUNTFLAG: u32 = 1 << 16;
 const COUNTER_MASK: u32 = 0xFF_FFFF;
-/// 1 ms of the 10.5 MHz reference (RM0368, 10.1.1).
+/// 1 ms at the reference of 10.5 MHz (RM0368, 10.1.1).
 const CALIBRATION: u32 = 10_500;
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct SysTick {
     control: u32,
     reload: u32,
-    /// The counter's value at `epoch`; while it is disabled, at any time.
+    /// The counter's value at `epoch`. While it is disabled, at any time.
     value: u32,
     epoch: u64,
-    /// COUNTFLAG, for zeros before `next_zero`.
+    /// COUNTFLAG, as set by zeros before `next_zero`.
     count_flag: bool,
-    /// The cycle of the first zero that is not accounted for; NEVER if none will come. Follows from the fields above, which
-    /// only [`SysTick::write`] changes.
+    /// The cycle of the first zero that `sync` has not handled. NEVER if none will come. Follows
+    /// from the fields above, which only [`SysTick::write`] changes.
     next_zero: u64,
 }
 
@@ -70,8 +70,8 @@ impl SysTick {
         }
     }
 
-    /// The cycle of the first zero after `now`, NEVER if the counter does not run. A zero that was written, or reloaded from
-    /// zero, does not count (B3.3.1).
+    /// The cycle of the first zero after `now`. NEVER if the counter does not run. A zero that was
+    /// written, or reloaded from a zero, does not count (B3.3.1).
     fn zero_after(&self, now: u64) -> u64 {
         let value = u64::from(self.value);
         let period = u64::from(self.reload) + 1;
@@ -88,13 +88,13 @@ impl SysTick {
         self.epoch + counts * self.cycles_per_count()
     }
 
-    /// The cycle at which the counter next pends its exception.
+    /// The cycle in which the counter next pends its exception.
     #[inline(always)]
     pub fn next_expiry(&self) -> Option<u64> {
         (self.control & TICKINT != 0 && self.next_zero != NEVER).then_some(self.next_zero)
     }
 
-    /// Accounts for the time up to `now`; true when the exception must be pended.
+    /// Handles the zeros up to `now`. True if the exception must be pended.
     #[inline(always)]
     pub fn sync(&mut self, now: u64) -> bool {
         now >= self.next_zero && self.reach_zero(now)
@@ -106,7 +106,7 @@ impl SysTick {
         self.control & TICKINT != 0
     }
 
-    /// Starts a new epoch, so that the registers may change from here on.
+    /// Starts a new epoch at `now`, so that the registers may change.
     fn rebase(&mut self, now: u64) {
         let value = self.value_at(now);
         self.epoch = if self.enabled() {
@@ -159,7 +159,7 @@ mod tests {
         timer
     }
 
-    /// The counter one clock at a time, as B3.3.1 tells it.
+    /// The counter, clock by clock, as B3.3.1 describes it.
     fn stepped(reload: u32, clocks: u64) -> (u32, u64) {
         let (mut value, mut zeros) = (0, 0);
         for _ in 0..clocks {

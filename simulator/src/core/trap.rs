@@ -1,6 +1,7 @@
-//! What interrupts an instruction in its middle.
+//! What ends an instruction early.
 
 use super::debug::Cause;
+use super::exceptions::{BUS_FAULT, USAGE_FAULT};
 use super::stop::Stop;
 
 /// An architectural fault: the exception it raises and its bit in CFSR (B3.2.15).
@@ -17,16 +18,12 @@ pub enum Trap {
     Stop(Box<Stop>),
     /// The debugger takes over before this instruction.
     Halt(Cause),
-    /// An exception is taken before this instruction is done; it will be continued or restarted.
+    /// An exception is taken before this instruction is over. It is continued or restarted later.
     Interrupted,
 }
 
 /// The result of a part of an instruction.
 pub type Exec<T> = Result<T, Trap>;
-
-pub const MEM_MANAGE: u8 = 4;
-pub const BUS_FAULT: u8 = 5;
-pub const USAGE_FAULT: u8 = 6;
 
 pub mod cfsr {
     pub const IACCVIOL: u32 = 1 << 0;

@@ -75,7 +75,7 @@ impl Default for Memory {
 impl Memory {
     /// Places bytes as a programmer would, before reset.
     pub fn load(&mut self, address: u32, bytes: &[u8]) -> Result<(), OutsideMemory> {
-        let outside = OutsideMemory {
+        let outside = || OutsideMemory {
             address,
             bytes: bytes.len(),
         };
@@ -84,16 +84,9 @@ impl Memory {
         } else {
             (&mut self.flash[..], FLASH_BASE)
         };
-        let start = address.checked_sub(base).ok_or(outside)? as usize;
-        match memory.get_mut(start..start.saturating_add(bytes.len())) {
-            Some(place) => place.copy_from_slice(bytes),
-            None => {
-                return Err(OutsideMemory {
-                    address,
-                    bytes: bytes.len(),
-                })
-            }
-        }
+        let start = address.checked_sub(base).ok_or_else(outside)? as usize;
+        let cells = memory.get_mut(start..start.saturating_add(bytes.len()));
+        cells.ok_or_else(outside)?.copy_from_slice(bytes);
         Ok(())
     }
 
@@ -236,6 +229,25 @@ mod tests {
         assert_eq!(memory.read(0x2001_7FFC, Width::Word), Some(7));
         assert_eq!(memory.write(0x2001_7FFD, Width::Word, 7), None);
         assert_eq!(memory.write(0x0800_0000, Width::Word, 7), None);
+    }
+
+    #[test]
+    fn aligned_cells_of_the_sram_are_those_of_the_general_way() {
+        fn compare<const N: usize>(memory: &mut Memory, address: u32) {
+            let aligned = address % N as u32 == 0;
+            let general = memory.sram_at(address, N as u32).filter(|_| aligned);
+            let general = general.map(|cells| cells.as_ptr());
+            let cells = memory.sram_aligned::<N>(address);
+            assert_eq!(cells.map(|cells| cells.as_ptr()), general, "{address:#x}");
+        }
+        let mut memory = Memory::default();
+        for near in [0, SRAM_BASE, SRAM_BASE + SRAM_BYTES as u32, 0xFFFF_FFF0] {
+            for address in (0..16).map(|n| near.wrapping_sub(8).wrapping_add(n)) {
+                compare::<1>(&mut memory, address);
+                compare::<2>(&mut memory, address);
+                compare::<4>(&mut memory, address);
+            }
+        }
     }
 
     #[test]

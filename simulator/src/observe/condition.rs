@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::memory::Memory;
 
 /// What has just happened.
-pub struct Sight<'a> {
+pub struct LastStep<'a> {
     pub machine: &'a Machine,
     /// Edges since the look before.
     pub edges: &'a [Edge],
@@ -56,7 +56,7 @@ impl Condition {
     }
 
     /// Whether the next instruction is the one to stop at.
-    pub fn ahead(&self, machine: &Machine) -> Option<String> {
+    pub fn met_before_next(&self, machine: &Machine) -> Option<String> {
         let Condition::Execution { address, name } = self else {
             return None;
         };
@@ -66,29 +66,29 @@ impl Condition {
     }
 
     /// Whether what has just happened meets the condition.
-    pub fn behind(&mut self, sight: &Sight) -> Option<String> {
+    pub fn met_by(&mut self, step: &LastStep) -> Option<String> {
         match self {
-            Condition::Level { pin, level } => level_met(sight, *pin, *level),
+            Condition::Level { pin, level } => level_met(step, *pin, *level),
             Condition::Pulse {
                 pin,
                 longest_cycles,
                 high_since,
-            } => pulse_met(sight, *pin, *longest_cycles, high_since),
-            Condition::Fault { exception } => fault_met(sight, exception),
+            } => pulse_met(step, *pin, *longest_cycles, high_since),
+            Condition::Fault { exception } => fault_met(step, exception),
             Condition::Execution { .. } => None,
         }
     }
 }
 
-fn level_met(sight: &Sight, pin: Pin, level: bool) -> Option<String> {
-    let mut edges = sight.edges.iter();
+fn level_met(step: &LastStep, pin: Pin, level: bool) -> Option<String> {
+    let mut edges = step.edges.iter();
     let edge = edges.find(|edge| edge.pin == pin && edge.level == level)?;
     let level = if level { "high" } else { "low" };
     Some(format!("{pin} went {level} at cycle {}", edge.cycle))
 }
 
 fn pulse_met(
-    sight: &Sight,
+    step: &LastStep,
     pin: Pin,
     longest_cycles: u64,
     high_since: &mut Option<u64>,
@@ -97,18 +97,18 @@ fn pulse_met(
         (cycles > longest_cycles)
             .then(|| format!("{pin} has been high for {cycles} cycles, since cycle {since}"))
     };
-    for edge in sight.edges.iter().filter(|edge| edge.pin == pin) {
+    for edge in step.edges.iter().filter(|edge| edge.pin == pin) {
         let before = std::mem::replace(high_since, edge.level.then_some(edge.cycle));
         let met = before.and_then(|since| said(since, edge.cycle - since));
         if met.is_some() {
             return met;
         }
     }
-    high_since.and_then(|since| said(since, sight.machine.cycles() - since))
+    high_since.and_then(|since| said(since, step.machine.cycles() - since))
 }
 
-fn fault_met(sight: &Sight, exception: &mut u8) -> Option<String> {
-    let now = (sight.machine.core().xpsr() & 0x1FF) as u8;
+fn fault_met(step: &LastStep, exception: &mut u8) -> Option<String> {
+    let now = (step.machine.core().xpsr() & 0x1FF) as u8;
     let before = std::mem::replace(exception, now);
     let name = match now {
         3 => "HardFault",
@@ -117,5 +117,5 @@ fn fault_met(sight: &Sight, exception: &mut u8) -> Option<String> {
         6 => "UsageFault",
         _ => return None,
     };
-    (now != before).then(|| format!("{name} was taken (from pc {:#010x})", sight.pc))
+    (now != before).then(|| format!("{name} was taken (from pc {:#010x})", step.pc))
 }

@@ -9,7 +9,7 @@ pub mod windows;
 
 use crate::core::Stop;
 use crate::machine::{Limit, Machine};
-use condition::{Condition, Sight};
+use condition::{Condition, LastStep};
 use trace::Trace;
 use windows::Windows;
 
@@ -60,7 +60,7 @@ impl Observer {
     /// Conditions on the instruction that is about to be executed.
     fn look_ahead(&self, machine: &Machine) -> Option<String> {
         let mut conditions = self.conditions.iter();
-        conditions.find_map(|condition| condition.ahead(machine))
+        conditions.find_map(|condition| condition.met_before_next(machine))
     }
 
     fn advance(&mut self, machine: &mut Machine, end: u64) -> Result<Option<String>, Stop> {
@@ -83,9 +83,9 @@ impl Observer {
         if let Some(windows) = &mut self.windows {
             windows.see(machine.core(), edges);
         }
-        let sight = Sight { machine, edges, pc };
+        let step = LastStep { machine, edges, pc };
         let mut conditions = self.conditions.iter_mut();
-        Ok(conditions.find_map(|condition| condition.behind(&sight)))
+        Ok(conditions.find_map(|condition| condition.met_by(&step)))
     }
 
     fn looks_at_each_instruction(&self) -> bool {

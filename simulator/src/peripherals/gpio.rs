@@ -105,7 +105,7 @@ impl Gpio {
     }
 
     /// Whether a write to this register can change which alternate function a pin has.
-    pub fn routes(offset: u32) -> bool {
+    pub fn selects_functions(offset: u32) -> bool {
         matches!(offset, MODER | AFRL | AFRH)
     }
 
@@ -157,7 +157,7 @@ impl Gpio {
         };
     }
 
-    pub fn sets_and_resets(offset: u32) -> bool {
+    pub fn is_set_reset(offset: u32) -> bool {
         offset == BSRR
     }
 

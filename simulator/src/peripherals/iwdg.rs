@@ -1,6 +1,6 @@
 //! Independent watchdog (RM0368 §15): a down-counter on the LSI that resets the chip at zero.
 
-use super::rcc::Frequency;
+use super::rcc::{Frequency, LSI_HZ, RESET_CLOCK};
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,6 @@ const PVU: u32 = 1 << 0;
 const RVU: u32 = 1 << 1;
 /// The counter's value when it is started (§15.3).
 const FULL: u64 = 0x1000;
-/// The LSI's typical frequency (DS10086, table "LSI oscillator characteristics").
-const LSI_HZ: u64 = 32_000;
 /// Clocks of the LSI, at most, that a new prescaler or reload value takes to cross over (§15.4.4).
 const UPDATE_CLOCKS: u64 = 5;
 
@@ -46,7 +44,7 @@ impl Default for Iwdg {
     fn default() -> Self {
         Iwdg {
             registers: Registers::new("IWDG", TABLE),
-            core: Frequency::hz(16_000_000),
+            core: RESET_CLOCK,
             lsi_on: false,
             unlocked: false,
             expiry: None,

@@ -4,7 +4,8 @@
 //! accessed or when the event that it announced falls due; none of them ticks.
 
 pub mod absent;
-pub mod coverage;
+pub mod address_map;
+pub mod alternate_functions;
 pub mod crc;
 pub mod dbgmcu;
 pub mod dma;
@@ -12,11 +13,10 @@ pub mod exti;
 pub mod flash;
 pub mod gpio;
 pub mod iwdg;
-pub mod places;
+pub mod known_gaps;
 pub mod pwr;
 pub mod rcc;
 pub mod registers;
-pub mod routes;
 pub mod syscfg;
 pub mod timer;
 pub mod usart;

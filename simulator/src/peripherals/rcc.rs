@@ -86,6 +86,10 @@ static TABLE: &[Register] = &[
 ];
 
 const HSI_HZ: u64 = 16_000_000;
+/// The clock of a core that has just been reset: the HSI, undivided.
+pub const RESET_CLOCK: Frequency = Frequency::hz(HSI_HZ);
+/// The LSI's typical frequency (DS10086, table "LSI oscillator characteristics").
+pub const LSI_HZ: u64 = 32_000;
 /// The ST-Link's MCO on OSC_IN (UM1724, "OSC clock supply"): an external clock, so HSEBYP belongs to it.
 const HSE_HZ: u64 = 8_000_000;
 /// The datasheet's greatest PLL lock time (DS10086, table "Main PLL characteristics").

@@ -1,10 +1,13 @@
 //! System configuration controller (RM0368 §7.2): which port feeds which external interrupt line.
 
+use super::gpio::PORTS;
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
 use serde::{Deserialize, Serialize};
 
 const EXTICR1: u32 = 0x08;
+/// How EXTICR codes each of [`PORTS`] (§7.2.3).
+const PORT_CODES: [u32; PORTS.len()] = [0, 1, 2, 3, 4, 7];
 
 static TABLE: &[Register] = &[
     // Flash stays at address 0.
@@ -31,9 +34,10 @@ impl Default for Syscfg {
 }
 
 impl Syscfg {
-    /// Port (0 = A) whose pin `line` drives external interrupt `line`.
-    pub fn port_of_line(&self, line: u32) -> u32 {
-        self.registers.get(EXTICR1 + line / 4 * 4) >> (line % 4 * 4) & 0xF
+    /// Whether external interrupt `line` listens to pin number `line` of a port, by its index.
+    pub fn selects(&self, port: usize, line: u32) -> bool {
+        let code = self.registers.get(EXTICR1 + line / 4 * 4) >> (line % 4 * 4) & 0xF;
+        code == PORT_CODES[port]
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 const SR: u32 = 0x00;
-const DR: u32 = 0x04;
+pub const DR: u32 = 0x04;
 const BRR: u32 = 0x08;
 const CR1: u32 = 0x0C;
 const CR2: u32 = 0x10;
@@ -100,7 +100,7 @@ impl Usart {
     }
 
     /// Whether reading this register can change the interrupt.
-    pub fn read_acts(offset: u32) -> bool {
+    pub fn read_has_effect(offset: u32) -> bool {
         offset == DR
     }
 
@@ -159,7 +159,7 @@ impl Usart {
     }
 
     /// Whether there can be interrupts or DMA requests.
-    pub fn asks(&self) -> bool {
+    pub fn may_signal(&self) -> bool {
         self.registers.get(CR1) & SAME_PLACE != 0
             || self.registers.get(CR3) & (EIE | DMAR | DMAT) != 0
     }
@@ -187,7 +187,7 @@ impl Usart {
     }
 
     /// Bytes that have not arrived yet.
-    pub fn on_the_way(&self) -> usize {
+    pub fn bytes_to_receive(&self) -> usize {
         self.arriving.len()
     }
 

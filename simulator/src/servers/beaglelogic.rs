@@ -1,7 +1,7 @@
 //! A logic analyzer as libsigrok's BeagleLogic driver expects it over TCP: lines of ASCII, each answered by one line,
 //! until `get` turns the connection into raw samples that end only when the client says `close`.
 
-use super::reception::Reception;
+use super::listener::Listener;
 use super::stream::{Expander, Unit};
 use super::Event;
 use crate::samples::Run;
@@ -113,27 +113,21 @@ pub fn negotiate(
 
 /// The listening analyzer.
 pub struct Analyzer {
-    reception: Reception,
+    listener: Listener,
     captures: Sender<CaptureRequest>,
 }
 
 impl Analyzer {
     /// Listens on the loopback interface; captures come out of the receiver.
     pub fn listen(port: u16) -> Result<(Analyzer, Receiver<CaptureRequest>)> {
-        let reception = Reception::listen(port, "the analyzer")?;
+        let listener = Listener::listen(port, "the analyzer")?;
         let (captures, requests) = mpsc::channel();
-        Ok((
-            Analyzer {
-                reception,
-                captures,
-            },
-            requests,
-        ))
+        Ok((Analyzer { listener, captures }, requests))
     }
 
     /// `127.0.0.1:41001`
     pub fn address(&self) -> String {
-        self.reception.address()
+        self.listener.address()
     }
 
     /// Serves clients, each on a thread of its own: sigrok scans on one connection and captures on the next.
@@ -143,7 +137,7 @@ impl Analyzer {
             taken: Arc::new(AtomicBool::new(false)),
             events,
         };
-        self.reception.receive(move |socket, _| {
+        self.listener.serve(move |socket, _| {
             // A connection that breaks ends its client and nothing else.
             let _ = client.converse(socket);
         });

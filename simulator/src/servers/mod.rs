@@ -1,9 +1,9 @@
 //! What real tools connect to, on the loopback interface only.
 
 pub mod beaglelogic;
+mod client_limit;
+mod listener;
 pub mod probe;
-mod reception;
-mod seats;
 pub mod stream;
 pub mod uart;
 

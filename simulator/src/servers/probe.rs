@@ -4,7 +4,7 @@
 mod lock;
 pub mod protocol;
 
-use super::reception::Reception;
+use super::listener::Listener;
 use crate::debug::{Answer, Failure, Request};
 use anyhow::Result;
 use lock::{ClientId, ProbeLock};
@@ -25,33 +25,27 @@ pub struct ProbeRequest {
 
 /// The listening probe.
 pub struct Probe {
-    reception: Reception,
+    listener: Listener,
     requests: Sender<ProbeRequest>,
 }
 
 impl Probe {
     /// Listens on the loopback interface; requests come out of the receiver.
     pub fn listen(port: u16) -> Result<(Probe, Receiver<ProbeRequest>)> {
-        let reception = Reception::listen(port, "the debug probe")?;
+        let listener = Listener::listen(port, "the debug probe")?;
         let (requests, arrivals) = mpsc::channel();
-        Ok((
-            Probe {
-                reception,
-                requests,
-            },
-            arrivals,
-        ))
+        Ok((Probe { listener, requests }, arrivals))
     }
 
     /// `127.0.0.1:41003`
     pub fn address(&self) -> String {
-        self.reception.address()
+        self.listener.address()
     }
 
     /// Serves clients, each on a thread of its own.
     pub fn serve(self) {
         let lock = Arc::new(ProbeLock::default());
-        self.reception.receive(move |socket, number| {
+        self.listener.serve(move |socket, number| {
             let client = Client {
                 id: number,
                 requests: self.requests.clone(),

@@ -2,10 +2,10 @@
 //! the simulated time: clients only hold the thread up.
 
 mod debugger;
-mod tally;
+mod windows_file;
 
 pub use debugger::Debugger;
-pub use tally::Tally;
+pub use windows_file::WindowsFile;
 
 use crate::core::Stop;
 use crate::machine::{Limit, Machine};
@@ -44,14 +44,14 @@ enum Held {
 }
 
 /// Bytes for the UART that the machine holds before the host must wait: a client may send without end.
-const MOST_ON_THE_WAY_BYTES: usize = 1 << 16;
+const MOST_BYTES_TO_RECEIVE: usize = 1 << 16;
 
 pub struct Simulation {
     machine: Machine,
     captures: Receiver<CaptureRequest>,
     serial: Serial,
     debugger: Option<Debugger>,
-    tally: Option<Tally>,
+    windows_file: Option<WindowsFile>,
 }
 
 impl Simulation {
@@ -60,14 +60,14 @@ impl Simulation {
         captures: Receiver<CaptureRequest>,
         serial: Serial,
         debugger: Option<Debugger>,
-        tally: Option<Tally>,
+        windows_file: Option<WindowsFile>,
     ) -> Simulation {
         Simulation {
             machine,
             captures,
             serial,
             debugger,
-            tally,
+            windows_file,
         }
     }
 
@@ -163,15 +163,15 @@ impl Simulation {
     }
 
     fn run_slice(&mut self) -> Result<(), Stop> {
-        if self.machine.on_the_way() < MOST_ON_THE_WAY_BYTES {
+        if self.machine.bytes_to_receive() < MOST_BYTES_TO_RECEIVE {
             self.machine.receive(&self.serial.take_received());
         }
         let cycles = self
             .debugger
             .as_ref()
             .map_or(SLICE_CYCLES, |debugger| debugger.slice_cycles(SLICE_CYCLES));
-        let slice = match &mut self.tally {
-            Some(tally) => tally.run_slice(&mut self.machine, cycles),
+        let slice = match &mut self.windows_file {
+            Some(windows_file) => windows_file.run_slice(&mut self.machine, cycles),
             None => self.machine.run_slice(Limit::Endless, cycles),
         };
         self.serial.send(self.machine.take_transmitted());

@@ -99,7 +99,7 @@ impl Snapshot {
         if !rest.is_empty() {
             return Err(content(format!("{} bytes too many", rest.len())));
         }
-        machine.restored();
+        machine.rebuild_derived();
         Ok(Snapshot(Box::new(machine)))
     }
 }

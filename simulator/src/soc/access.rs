@@ -3,29 +3,27 @@
 use super::gaps::Direction;
 use super::Soc;
 use crate::bus::{Bus, Fault, Loaded, Steadiness, Width};
-use crate::memory::{Memory, SRAM_BASE};
+use crate::memory::Memory;
+use crate::peripherals::address_map::{
+    Block, Connection, Responder, AHB1_START, APB1_START, APB2_START, ENTRY_BYTES,
+};
 use crate::peripherals::gpio::Gpio;
-use crate::peripherals::places::{Block, Connection, Responder, PLACE_BYTES};
 use crate::peripherals::registers::{Lanes, Unmodelled};
 use crate::peripherals::timer::Timer;
 use crate::peripherals::usart::Usart;
 
-/// What lies from here on is no memory (RM0368 §2.3, table 1).
-const PERIPHERALS_START: u32 = 0x4000_0000;
-const APB1_START: u32 = 0x4000_0000;
-const AHB1_START: u32 = 0x4002_0000;
-const APB2_START: u32 = 0x4001_0000;
+/// Cycles of PCLK that a transfer on an APB takes.
 const APB_TRANSFER_CLOCKS: u64 = 2;
 
 impl Soc {
     /// The peripheral at an address, if it can answer, and the offset of the register.
     #[inline(always)]
-    pub(super) fn answering(&mut self, address: u32) -> Option<(Responder, u32)> {
+    pub(super) fn responder(&mut self, address: u32) -> Option<(Responder, u32)> {
         let responder = match self.responders.at(address) {
             Some(responder) => responder,
             None => self.find_responder(address)?,
         };
-        Some((responder, (address % PLACE_BYTES) & !3))
+        Some((responder, (address % ENTRY_BYTES) & !3))
     }
 
     #[cold]
@@ -49,7 +47,7 @@ impl Soc {
         let offset = (address - place.base) & !3;
         let what = match place.block {
             None => place.absent_name(offset),
-            Some(block) if self.answering(address).is_some() => {
+            Some(block) if self.responder(address).is_some() => {
                 self.block(block).registers().name(offset)
             }
             Some(block) => {
@@ -103,7 +101,7 @@ impl Soc {
 
     /// The modelled bits of a write that reaches others too. What the peripheral refuses is dropped.
     fn write_what_is_modelled(&mut self, address: u32, width: Width, value: u32, now: u64) {
-        let Some((Responder { block, connection }, offset)) = self.answering(address) else {
+        let Some((Responder { block, connection }, offset)) = self.responder(address) else {
             return;
         };
         let (data, lanes) = on_the_bus(connection, address, width, value);
@@ -111,19 +109,19 @@ impl Soc {
         if let Some(merged) = peripheral.registers().merge_modelled(offset, data, lanes) {
             let _refused = peripheral
                 .write(offset, merged, now)
-                .and_then(|()| self.written(block, offset, merged, now));
+                .and_then(|()| self.propagate_write(block, offset, merged, now));
         }
     }
 
     /// Reads a register; `None` where no modelled one answers.
     #[inline(always)]
     pub(super) fn read_modelled(&mut self, address: u32, width: Width, now: u64) -> Option<u32> {
-        let (Responder { block, .. }, offset) = self.answering(address)?;
+        let (Responder { block, .. }, offset) = self.responder(address)?;
         self.catch_up(now);
         let word = self.block(block).read_modelled(offset, now)?;
         match block {
-            Block::Usart2 if Usart::read_acts(offset) => self.usart_accessed(now),
-            Block::Timer(timer) if Timer::read_acts(offset) => self.timer_changed(timer, now),
+            Block::Usart2 if Usart::read_has_effect(offset) => self.usart_accessed(now),
+            Block::Timer(timer) if Timer::read_has_effect(offset) => self.timer_changed(timer, now),
             _ => {}
         }
         Some(word >> (address % 4 * 8) & width.mask())
@@ -156,7 +154,7 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Result<(), Fault> {
-        let Some((Responder { block, connection }, offset)) = self.answering(address) else {
+        let Some((Responder { block, connection }, offset)) = self.responder(address) else {
             return Err(self.unanswered(address));
         };
         let now = self.stall_register_write(block, offset, now);
@@ -167,7 +165,7 @@ impl Soc {
             .registers()
             .merge(offset, data, lanes)
             .and_then(|merged| peripheral.write(offset, merged, now).map(|()| merged))
-            .and_then(|merged| self.written(block, offset, merged, now))
+            .and_then(|merged| self.propagate_write(block, offset, merged, now))
             .map_err(|Unmodelled(what)| Fault::Unmodelled { what, address })
     }
 }
@@ -186,19 +184,12 @@ impl Soc {
                 wait_cycles: 0,
             });
         }
-        let Some((word, bit)) = bit_band(address) else {
-            let value = match self.read_modelled(address, width, now) {
-                Some(value) => value,
-                None => self.read_unanswered(address, width)?,
-            };
-            let wait_cycles = self.bridge_cycles(address, now);
-            return Ok(Loaded { value, wait_cycles });
+        let value = match self.read_modelled(address, width, now) {
+            Some(value) => value,
+            None => self.read_unanswered(address, width)?,
         };
-        let loaded = self.read(word, Width::Word, now)?;
-        Ok(Loaded {
-            value: loaded.value >> bit & 1,
-            ..loaded
-        })
+        let wait_cycles = self.bridge_cycles(address, now);
+        Ok(Loaded { value, wait_cycles })
     }
 
     #[inline(never)]
@@ -209,15 +200,6 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Result<u32, Fault> {
-        if let Some((word, bit)) = bit_band(address) {
-            let present = self.read(word, Width::Word, now)?.value;
-            return self.write(
-                word,
-                Width::Word,
-                present & !(1 << bit) | (value & 1) << bit,
-                now,
-            );
-        }
         if let Some(offset) = Memory::in_flash(address) {
             self.program_flash(offset, width, value, now);
             return Ok(0);
@@ -237,7 +219,7 @@ impl Bus for Soc {
     /// Wait cycles of the flash are the core's business, which fetches from it.
     #[inline(always)]
     fn read(&mut self, address: u32, width: Width, now: u64) -> Result<Loaded, Fault> {
-        if address >= PERIPHERALS_START {
+        if address >= APB1_START {
             return self.read_beyond_memory(address, width, now);
         }
         match self.memory.read(address, width) {
@@ -261,22 +243,33 @@ impl Bus for Soc {
     }
 
     #[inline(always)]
-    fn poll(&mut self, address: u32, width: Width, now: u64) -> Option<(Loaded, Steadiness)> {
-        self.read_often(address, width, now)
+    fn read_fast_register(
+        &mut self,
+        address: u32,
+        width: Width,
+        now: u64,
+    ) -> Option<(Loaded, Steadiness)> {
+        self.read_fast(address, width, now)
     }
 
     #[inline(always)]
-    fn write_register(&mut self, address: u32, width: Width, value: u32, now: u64) -> Option<u32> {
-        self.write_often(address, width, value, now)
+    fn write_fast_register(
+        &mut self,
+        address: u32,
+        width: Width,
+        value: u32,
+        now: u64,
+    ) -> Option<u32> {
+        self.write_fast(address, width, value, now)
     }
 
     #[inline(always)]
-    fn static_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
+    fn plain_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
         self.memory.sram_at(address, bytes)
     }
 
     #[inline(always)]
-    fn static_bytes<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
+    fn plain_bytes<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
         self.memory.sram_aligned(address)
     }
 
@@ -292,7 +285,7 @@ impl Bus for Soc {
     #[inline(always)]
     fn steadiness(&self, address: u32) -> Option<Steadiness> {
         let Responder { block, .. } = self.responders.at(address)?;
-        let offset = (address % PLACE_BYTES) & !3;
+        let offset = (address % ENTRY_BYTES) & !3;
         let until_cycle = match block {
             Block::Usart2 if Usart::is_status(offset) => u64::MAX,
             Block::Gpio(_) if Gpio::reads_steadily(offset) => u64::MAX,
@@ -335,10 +328,10 @@ fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) ->
             },
         ),
         Connection::Apb => {
-            let repeated = match width {
-                Width::Byte => (value & 0xFF) * 0x0101_0101,
-                Width::Half => (value & 0xFFFF) * 0x0001_0001,
-                Width::Word => value,
+            let repeated = if width == Width::Byte {
+                (value & 0xFF) * 0x0101_0101
+            } else {
+                (value & 0xFFFF) * 0x0001_0001
             };
             (
                 repeated,
@@ -351,21 +344,12 @@ fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) ->
     }
 }
 
-/// The word and the bit behind a bit-band alias (PM0214 §2.2.5): SRAM and peripherals, 1 MiB each.
-fn bit_band(address: u32) -> Option<(u32, u32)> {
-    const ALIASES: [(u32, u32); 2] = [(0x2200_0000, SRAM_BASE), (0x4200_0000, 0x4000_0000)];
-    const ALIAS_BYTES: u32 = 32 << 20;
-    ALIASES.iter().find_map(|&(alias, target)| {
-        let offset = address.wrapping_sub(alias);
-        (offset < ALIAS_BYTES).then_some((target + (offset / 128 * 4), offset / 4 % 32))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::edges::{Edge, Pin};
     use crate::peripherals::rcc::ResetCause;
+    use crate::random::Random;
 
     const AHB1ENR: u32 = 0x4002_3830;
     const APB1ENR: u32 = 0x4002_3840;
@@ -426,11 +410,44 @@ mod tests {
         write(&mut soc, TIM2, 1, 0);
         write(&mut soc, APB1ENR, 0, 0);
         assert_eq!(refusal(soc.write(TIM2, Width::Word, 1, 0)), off);
-        write(&mut soc, 0x4200_0000 + (APB1ENR - 0x4000_0000) * 32, 1, 0); // by its bit-band alias
+        write(&mut soc, APB1ENR, 1, 0);
         assert_eq!(read(&mut soc, TIM2, Width::Word), 1);
         soc.reset(0, ResetCause::Pin).unwrap();
         let stopped = soc.read(TIM2, Width::Word, 0).map(|loaded| loaded.value);
         assert_eq!(refusal(stopped), off);
+    }
+
+    #[test]
+    fn a_remembered_responder_is_the_one_that_the_map_finds() {
+        const REGISTERS: [u32; 8] = [
+            AHB1ENR,
+            APB1ENR,
+            APB2ENR,
+            GPIOA + 0x14,
+            TIM2 + 0x24,
+            TIM2 + 0x2C,
+            0x4000_4400, // USART2_SR
+            0x4001_3800, // SYSCFG_MEMRMP
+        ];
+        let mut random = Random(1);
+        let (mut remembering, mut searching) = (soc(), soc());
+        for now in 0..20_000 {
+            let address = REGISTERS[random.below(REGISTERS.len() as u32) as usize];
+            let value = random.setting();
+            searching.responders.forget();
+            let [found, expected] = [&mut remembering, &mut searching].map(|soc| {
+                if value & 1 == 0 {
+                    let loaded = soc.read(address, Width::Word, now);
+                    loaded.map(|loaded| (loaded.value, loaded.wait_cycles))
+                } else {
+                    let written = soc.write(address, Width::Word, value >> 1, now);
+                    written.map(|wait_cycles| (0, wait_cycles))
+                }
+            });
+            assert_eq!(found, expected, "{address:#x}, cycle {now}");
+        }
+        let [one, other] = [remembering, searching].map(|soc| postcard::to_allocvec(&soc).unwrap());
+        assert!(one == other);
     }
 
     #[test]
@@ -467,23 +484,6 @@ mod tests {
         // Repeated data that falls on reserved bits goes nowhere.
         soc.write(TIM2, Width::Half, 0x0004, 0).unwrap();
         assert_eq!(read(&mut soc, TIM2, Width::Word), 0x0004);
-    }
-
-    #[test]
-    fn bit_band_aliases_reach_single_bits() {
-        let mut soc = soc();
-        // PM0214 §2.2.5: alias = 0x22000000 + byte offset × 32 + bit × 4; here byte 0x105, bit 3.
-        soc.write(0x2200_0000 + 0x105 * 32 + 3 * 4, Width::Word, 1, 0)
-            .unwrap();
-        assert_eq!(read(&mut soc, 0x2000_0105, Width::Byte), 1 << 3);
-        assert_eq!(
-            read(&mut soc, 0x2200_0000 + 0x105 * 32 + 3 * 4, Width::Word),
-            1
-        );
-        // RCC_AHB1ENR, bit 2.
-        soc.write(0x4200_0000 + 0x2_3830 * 32 + 2 * 4, Width::Word, 1, 0)
-            .unwrap();
-        assert_eq!(read(&mut soc, AHB1ENR, Width::Word), 0b101);
     }
 
     #[test]

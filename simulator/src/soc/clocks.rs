@@ -1,7 +1,7 @@
 //! What a write to RCC does to the rest of the chip.
 
 use super::{Soc, TIMERS};
-use crate::peripherals::places::{clock_of, reset_by, Block};
+use crate::peripherals::address_map::{clock_of, reset_by, Block};
 use crate::peripherals::rcc::{AHB1RSTR, APB1RSTR, APB2RSTR};
 use crate::peripherals::registers::Unmodelled;
 
@@ -15,7 +15,7 @@ impl Soc {
         if matches!(offset, AHB1RSTR | APB1RSTR | APB2RSTR) {
             for block in reset_by(offset, value) {
                 self.block(block).reset();
-                self.written(block, 0, 0, now)?;
+                self.propagate_write(block, 0, 0, now)?;
             }
         }
         self.pwr.set_pll_on(self.rcc.pll_on());

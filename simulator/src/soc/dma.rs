@@ -2,6 +2,7 @@
 
 use super::Soc;
 use crate::bus::{Fault, Width};
+use crate::peripherals::address_map::USART2_DR;
 use crate::peripherals::dma::{Direction, Transfer, STREAMS};
 use crate::peripherals::registers::Unmodelled;
 
@@ -24,8 +25,6 @@ const USART2_REQUESTS: [Request; 2] = [
         sends: true,
     },
 ];
-
-const USART2_DR: u32 = 0x4000_4404;
 
 impl Soc {
     /// Moves items until no stream has a request any more.

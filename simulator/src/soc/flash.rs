@@ -4,8 +4,8 @@ use super::schedule::FLASH;
 use super::Soc;
 use crate::bus::Width;
 use crate::memory::Memory;
+use crate::peripherals::address_map::Block;
 use crate::peripherals::flash::Flash;
-use crate::peripherals::places::Block;
 
 impl Soc {
     /// The cycle at which the flash can be read again; in the past when it can.

@@ -7,15 +7,17 @@
 mod access;
 mod clocks;
 mod dma;
+mod fast_registers;
 mod flash;
 pub mod gaps;
-mod often;
 mod pins;
 mod schedule;
 mod system_memory;
 
 use crate::edges::{Edge, Pin};
 use crate::memory::Memory;
+use crate::peripherals::address_map::{self, AddressMap, Block, ResponderCache};
+use crate::peripherals::alternate_functions::{USART2_RX, USART2_TX};
 use crate::peripherals::crc::Crc;
 use crate::peripherals::dbgmcu::Dbgmcu;
 use crate::peripherals::dma::Dma;
@@ -23,11 +25,9 @@ use crate::peripherals::exti::Exti;
 use crate::peripherals::flash::Flash;
 use crate::peripherals::gpio::{Gpio, Levels, PORTS};
 use crate::peripherals::iwdg::Iwdg;
-use crate::peripherals::places::{self, Block, Map, Responders};
 use crate::peripherals::pwr::Pwr;
 use crate::peripherals::rcc::{Clocks, Rcc, ResetCause};
 use crate::peripherals::registers::{Register, Unmodelled};
-use crate::peripherals::routes::{USART2_RX, USART2_TX};
 use crate::peripherals::syscfg::Syscfg;
 use crate::peripherals::timer::{Outputs, Timer};
 use crate::peripherals::usart::Usart;
@@ -43,10 +43,10 @@ const TIMERS: usize = 4;
 pub struct Soc {
     memory: Memory,
     #[serde(skip)]
-    map: Map,
+    map: AddressMap,
     /// Who has answered since RCC was last touched.
     #[serde(skip)]
-    responders: Responders,
+    responders: ResponderCache,
     rcc: Rcc,
     pwr: Pwr,
     flash: Flash,
@@ -81,7 +81,7 @@ pub struct Soc {
     event_due: bool,
     levels: [Levels; PORTS.len()],
     outputs: [Outputs; TIMERS],
-    /// Bit n: the pin of route n of `TIMER_OUTPUTS` is switched to it. Follows from the ports' registers, see `port_switched`.
+    /// Bit n: the pin of route n of `TIMER_OUTPUTS` is switched to it. Follows from the ports' registers, see `functions_switched`.
     connected: u32,
     edges: Vec<Edge>,
     transmitted: Vec<u8>,
@@ -104,8 +104,8 @@ impl Soc {
         ];
         Soc {
             memory,
-            map: Map::default(),
-            responders: Responders::default(),
+            map: AddressMap::default(),
+            responders: ResponderCache::default(),
             pwr: Pwr::default(),
             flash: Flash::default(),
             levels: std::array::from_fn(|port| Gpio::levels(&ports[port])),
@@ -236,15 +236,15 @@ impl Soc {
     }
 
     /// Bytes on their way to USART2's RX pin.
-    pub fn on_the_way(&self) -> usize {
-        self.usart2.on_the_way()
+    pub fn bytes_to_receive(&self) -> usize {
+        self.usart2.bytes_to_receive()
     }
 
     /// Lets everything happen that falls due up to cycle `now`.
     #[inline(always)]
     pub fn catch_up(&mut self, now: u64) {
         while self.schedule.next() <= now {
-            self.happen(self.schedule.next());
+            self.run_events(self.schedule.next());
         }
     }
 
@@ -257,7 +257,7 @@ impl Soc {
     }
 
     #[inline(never)]
-    fn happen(&mut self, cycle: u64) {
+    fn run_events(&mut self, cycle: u64) {
         for timer in 0..TIMERS {
             if self.schedule.due(timer, cycle) {
                 self.timers[timer].advance(cycle);
@@ -340,7 +340,7 @@ impl Soc {
 
     /// The register table of every peripheral, by its name.
     pub fn register_tables(&mut self) -> Vec<(&'static str, &'static [Register])> {
-        places::modelled_blocks()
+        address_map::modelled_blocks()
             .map(|block| {
                 let registers = self.block(block).registers();
                 (registers.peripheral(), registers.table())
@@ -370,7 +370,7 @@ impl Soc {
     }
 
     /// Carries the consequences of a write to the rest of the chip.
-    fn written(
+    fn propagate_write(
         &mut self,
         block: Block,
         offset: u32,
@@ -385,8 +385,8 @@ impl Soc {
                 self.check_core_clock()?;
             }
             Block::Gpio(port) => {
-                if Gpio::routes(offset) {
-                    self.port_switched(port);
+                if Gpio::selects_functions(offset) {
+                    self.functions_switched(port);
                 }
                 self.port_changed(port, now);
             }

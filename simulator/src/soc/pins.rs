@@ -2,8 +2,10 @@
 
 use super::Soc;
 use crate::edges::{Edge, Pin};
-use crate::peripherals::gpio::{Levels, PORTS};
-use crate::peripherals::routes::{Route, OF_PIN, OF_PORT, OF_TIMER, TIMER_OUTPUTS};
+use crate::peripherals::alternate_functions::{
+    Route, ROUTES_OF_PIN, ROUTES_OF_PORT, ROUTES_OF_TIMER, TIMER_OUTPUTS,
+};
+use crate::peripherals::gpio::Levels;
 #[cfg(test)]
 use crate::peripherals::timer::Timer;
 
@@ -13,8 +15,9 @@ impl Soc {
     }
 
     /// The alternate functions of a port's pins have been set.
-    pub(super) fn port_switched(&mut self, port: usize) {
-        self.connected = self.connected & !OF_PORT[port] | self.switched_on(OF_PORT[port]);
+    pub(super) fn functions_switched(&mut self, port: usize) {
+        self.connected =
+            self.connected & !ROUTES_OF_PORT[port] | self.switched_on(ROUTES_OF_PORT[port]);
         self.route_alternates(port);
     }
 
@@ -32,7 +35,7 @@ impl Soc {
         let outputs = self.timers.iter().map(Timer::outputs);
         self.outputs.iter().copied().eq(outputs)
             && self.connected
-                == self.switched_on(OF_TIMER.iter().fold(0, |all, routes| all | routes))
+                == self.switched_on(ROUTES_OF_TIMER.iter().fold(0, |all, routes| all | routes))
     }
 
     pub(super) fn timer_changed(&mut self, timer: usize, cycle: u64) {
@@ -42,8 +45,8 @@ impl Soc {
             return;
         }
         self.outputs[timer] = outputs;
-        let routes = self.connected & OF_TIMER[timer];
-        for (port, of_port) in OF_PORT.iter().enumerate() {
+        let routes = self.connected & ROUTES_OF_TIMER[timer];
+        for (port, of_port) in ROUTES_OF_PORT.iter().enumerate() {
             if routes & of_port != 0 {
                 self.route_alternates(port);
                 self.port_changed(port, cycle);
@@ -53,7 +56,7 @@ impl Soc {
 
     fn route_alternates(&mut self, port: usize) {
         let mut alternate = Levels::default();
-        for n in members(self.connected & OF_PORT[port]) {
+        for n in members(self.connected & ROUTES_OF_PORT[port]) {
             let route = &TIMER_OUTPUTS[n];
             let outputs = self.outputs[route.timer];
             alternate.driven |= u32::from(outputs.drives(route.channel)) << route.pin;
@@ -89,7 +92,7 @@ impl Soc {
 
     /// An input channel hears the pin that is switched to it.
     fn feed_timers(&mut self, port: usize, pin: u32, level: bool, cycle: u64) {
-        for n in members(self.connected & OF_PORT[port] & OF_PIN[pin as usize]) {
+        for n in members(self.connected & ROUTES_OF_PORT[port] & ROUTES_OF_PIN[pin as usize]) {
             let route = &TIMER_OUTPUTS[n];
             if self.timers[route.timer].captures() {
                 self.timers[route.timer].input(route.channel, level, cycle);
@@ -99,9 +102,7 @@ impl Soc {
     }
 
     fn feed_exti(&mut self, port: usize, line: u32, level: bool) {
-        // SYSCFG_EXTICR codes the ports A–E as 0–4 and H as 7 (RM0368 §7.2.3).
-        const CODES: [u32; PORTS.len()] = [0, 1, 2, 3, 4, 7];
-        if self.syscfg.port_of_line(line) == CODES[port] && self.exti.edge(line, level) {
+        if self.syscfg.selects(port, line) && self.exti.edge(line, level) {
             self.exti_changed();
         }
     }

@@ -78,7 +78,7 @@ pub(super) mod tests {
     use super::*;
     use crate::bus::{Bus, Width};
     use crate::memory::Memory;
-    use crate::peripherals::places::{self, Block};
+    use crate::peripherals::address_map::{self, Block};
     use crate::peripherals::registers::Register;
     use crate::random::Random;
 
@@ -95,7 +95,7 @@ pub(super) mod tests {
             let named = tables.iter().find(|table| table.0 == name);
             named.map_or(&[] as &[Register], |table| table.1)
         };
-        places::all()
+        address_map::all()
             .filter(|place| {
                 let block = place.block;
                 block.is_some_and(|block| !matches!(block, Block::Rcc | Block::Flash | Block::Iwdg))

@@ -31,8 +31,7 @@ impl Soc {
             what: "the boot loader's memory".into(),
             address,
         });
-        let bits = 8 * width.bytes();
-        Some(word.map(|word| word >> (address % 4 * 8) & u32::MAX >> (32 - bits)))
+        Some(word.map(|word| word >> (address % 4 * 8) & width.mask()))
     }
 
     fn system_word(&self, address: u32) -> Option<u32> {

@@ -165,14 +165,14 @@ impl Bus for Memory {
         Ok(0)
     }
 
-    fn static_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
+    fn plain_memory(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
         let start = address.checked_sub(SRAM)? as usize;
         let run = self.sram.get_mut(start..start + bytes as usize)?;
         self.in_one_go.then_some(run)
     }
 
-    fn static_bytes<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
-        let memory = self.static_memory(address, N as u32)?.first_chunk_mut();
+    fn plain_bytes<const N: usize>(&mut self, address: u32) -> Option<&mut [u8; N]> {
+        let memory = self.plain_memory(address, N as u32)?.first_chunk_mut();
         memory.filter(|_| address & (N as u32 - 1) == 0)
     }
 
@@ -234,26 +234,30 @@ impl Board {
 
     /// Runs to the first stop, changing interrupt lines when they are due and skipping sleep.
     pub fn stop(&mut self) -> Stop {
-        for _ in 0..1_000_000 {
-            let deadline = self.lines.first().map_or(u64::MAX, |line| line.0);
-            self.memory.changes.clone_from(&self.lines);
-            match self.core.run(&mut self.memory, deadline) {
-                Err(stop) => return stop,
-                Ok(RunEnd::Attention) => self.memory.attention = false,
-                Ok(RunEnd::Asleep) => self.sleep(deadline),
-                Ok(RunEnd::Deadline | RunEnd::Held) => {}
-            }
-            while self
-                .lines
-                .first()
-                .is_some_and(|line| line.0 <= self.core.cycles())
-            {
-                let (_, irq, level) = self.lines.remove(0);
-                self.memory.levels = with_line(self.memory.levels, irq, level);
-                self.core.set_irq_line(irq, level);
-            }
+        (0..1_000_000)
+            .find_map(|_| self.run_until(u64::MAX).err())
+            .expect("the program ends")
+    }
+
+    /// Runs to the next change of an interrupt line, at most to cycle `end`.
+    pub fn run_until(&mut self, end: u64) -> Result<(), Stop> {
+        let deadline = self.lines.first().map_or(end, |line| line.0.min(end));
+        self.memory.changes.clone_from(&self.lines);
+        match self.core.run(&mut self.memory, deadline)? {
+            RunEnd::Attention => self.memory.attention = false,
+            RunEnd::Asleep => self.sleep(deadline),
+            RunEnd::Deadline | RunEnd::Held => {}
         }
-        panic!("the program does not end");
+        while self
+            .lines
+            .first()
+            .is_some_and(|line| line.0 <= self.core.cycles())
+        {
+            let (_, irq, level) = self.lines.remove(0);
+            self.memory.levels = with_line(self.memory.levels, irq, level);
+            self.core.set_irq_line(irq, level);
+        }
+        Ok(())
     }
 
     fn sleep(&mut self, deadline: u64) {

@@ -101,6 +101,19 @@ fn resets_are_caught_and_told_once() {
     assert_eq!(run(&mut board), RunEnd::Held);
 }
 
+/// TRM 3.7: the bit-band aliases are the bus matrix's, which serves the debugger too.
+#[test]
+fn a_debugger_reaches_single_bits_by_their_alias() {
+    const WORD: u32 = 0x2000_0100;
+    let bit = |n: u32| 0x2200_0000 + (WORD - 0x2000_0000) * 32 + 4 * n;
+    let mut board = Board::new("1: b 1b\n");
+    write(&mut board, WORD, 0xF0);
+    assert_eq!([3, 4].map(|n| read(&mut board, bit(n))), [0, 1]);
+    write(&mut board, bit(4), 0xFFFF_FFFE);
+    write(&mut board, bit(0), 1);
+    assert_eq!(read(&mut board, WORD), 0xE1);
+}
+
 /// C1.6.2: software cannot enable halting, and a write without the key does nothing.
 #[test]
 fn dhcsr_is_the_debuggers_own() {
@@ -115,7 +128,7 @@ fn a_core_without_its_debugger_goes_on() {
     let mut board = Board::new("movs r4, #1\n1: b 1b\n");
     write(&mut board, DHCSR, KEY | 3);
     assert_eq!((run(&mut board), board.r(4)), (RunEnd::Held, 0));
-    board.core.part_from_debugger();
+    board.core.detach_debugger();
     assert_eq!((run(&mut board), board.r(4)), (RunEnd::Deadline, 1));
 }
 

@@ -1,6 +1,7 @@
 //! The Flash Patch and Breakpoint unit (C1.11): six comparators that stop an instruction before it is executed. Its two
 //! literal comparators and remapping are not modelled.
 
+use crate::core::memory_map::CODE_END;
 use serde::{Deserialize, Serialize};
 
 const COMPARATORS: usize = 6;
@@ -13,8 +14,6 @@ const REMAP_FIXED: u32 = 1 << 29;
 const REMAP_WRITABLE: u32 = 0x1FFF_FFE0;
 const COMPARATOR_ENABLE: u32 = 1 << 0;
 const COMPARATOR_WRITABLE: u32 = 0xDFFF_FFFD;
-/// The comparators reach the code region only.
-const CODE_REGION_END: u32 = 0x2000_0000;
 
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Breakpoints {
@@ -68,7 +67,7 @@ fn index(offset: u32) -> Option<usize> {
 fn stops(comparator: u32, address: u32) -> bool {
     let half = if address & 2 == 0 { 1 } else { 2 };
     comparator & COMPARATOR_ENABLE != 0
-        && address < CODE_REGION_END
+        && address < CODE_END // the comparators reach no further
         && comparator & 0x1FFF_FFFC == address & !3
         && comparator >> 30 & half != 0
 }

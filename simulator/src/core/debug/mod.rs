@@ -8,10 +8,12 @@ mod watchpoints;
 pub use monitor::CONTROLS as MONITOR_CONTROLS;
 pub use watchpoints::Access;
 
-use super::exceptions::{DEBUG_MONITOR, HARD_FAULT};
+use super::data_access::{read_either_alias, with_bit};
+use super::exceptions::{BUS_FAULT, DEBUG_MONITOR, HARD_FAULT, MEM_MANAGE, USAGE_FAULT};
+use super::memory_map::{bit_band, is_private};
 use super::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
 use super::stop::{RunEnd, Stop};
-use super::trap::{cfsr, Exec, Fault as CoreFault, Trap, BUS_FAULT, MEM_MANAGE, USAGE_FAULT};
+use super::trap::{cfsr, Exec, Fault as CoreFault, Trap};
 use super::{Core, Sleep};
 use crate::bus::{Bus, Fault, Width};
 use breakpoints::Breakpoints;
@@ -88,7 +90,7 @@ pub struct Debug {
     controls: u32,
     halted: bool,
     /// To be obeyed before the next instruction.
-    wanted: Option<Cause>,
+    requested: Option<Cause>,
     locked_up: bool,
     /// S_RESET_ST, and the instruction count behind S_RETIRE_ST.
     reset_seen: bool,
@@ -113,8 +115,8 @@ impl Debug {
         self.halted || self.locked_up || self.stepping()
     }
 
-    pub fn wants_halt(&self) -> bool {
-        self.wanted.is_some()
+    pub fn halt_requested(&self) -> bool {
+        self.requested.is_some()
     }
 
     /// Whether the instruction at `address` must not be executed.
@@ -122,8 +124,8 @@ impl Debug {
         self.breakpoints.matches(address)
     }
 
-    fn want(&mut self, cause: Cause) {
-        self.wanted.get_or_insert(cause);
+    fn request(&mut self, cause: Cause) {
+        self.requested.get_or_insert(cause);
     }
 }
 
@@ -143,21 +145,21 @@ impl Core {
     }
 
     /// As if the debugger had cleared DHCSR.C_DEBUGEN and gone: nothing holds the core any more.
-    pub fn part_from_debugger(&mut self) {
+    pub fn detach_debugger(&mut self) {
         self.debug.controls = 0;
         self.debug.halted = false;
-        self.debug.wanted = None;
+        self.debug.requested = None;
         self.debug.locked_up = false;
-        self.hold_interrupts_back();
-        self.reconsider_monitor();
-        self.reconsider();
+        self.update_interrupt_mask();
+        self.update_monitor();
+        self.leave_fast_loop();
     }
 
     /// Where a debugger can look into it, a locked-up core stays so until it is halted or reset (B1.5.15).
     pub fn lock_up(&mut self) {
         self.debug.locked_up = true;
         self.pc = LOCKUP_PC;
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
     /// `Core::run` while the core does not simply run: nothing, or one step.
@@ -169,18 +171,18 @@ impl Core {
     /// After a step the core halts if that was all that it may do.
     pub(super) fn end_step<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         if self.debug.stepping() {
-            self.debug.want(Cause::Request);
+            self.debug.request(Cause::Request);
         }
-        if self.debug.wants_halt() {
-            self.finish_sequence_begun(bus)?;
-            self.obey_halt();
+        if self.debug.halt_requested() {
+            self.finish_begun_sequence(bus)?;
+            self.halt_if_requested();
         }
         Ok(())
     }
 
     /// Halts if something asked for it; true then.
-    pub(super) fn obey_halt(&mut self) -> bool {
-        let Some(cause) = self.debug.wanted.take() else {
+    pub(super) fn halt_if_requested(&mut self) -> bool {
+        let Some(cause) = self.debug.requested.take() else {
             return false;
         };
         self.debug.halted = true;
@@ -188,19 +190,19 @@ impl Core {
         self.debug.controls |= C_HALT;
         self.sleep = Sleep::Awake;
         self.scb.dfsr |= cause.dfsr();
-        self.reconsider();
+        self.leave_fast_loop();
         true
     }
 
-    pub(super) fn want_halt(&mut self, cause: Cause) {
-        self.debug.want(cause);
-        self.reconsider();
+    pub(super) fn request_halt(&mut self, cause: Cause) {
+        self.debug.request(cause);
+        self.leave_fast_loop();
     }
 
     /// The core halts between instructions, not inside an exception's entry or return.
-    fn finish_sequence_begun<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        while self.inside_sequence() {
-            self.sequence(bus, u64::MAX)?;
+    fn finish_begun_sequence<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
+        while self.sequence_begun() {
+            self.advance_sequence(bus, u64::MAX)?;
             self.sync_systick(self.cycles);
         }
         Ok(())
@@ -212,7 +214,7 @@ impl Core {
         if self.debug.enabled() {
             return Trap::Halt(Cause::Breakpoint);
         }
-        if self.monitors() {
+        if self.monitor_enabled() {
             return Trap::Fault(CoreFault {
                 exception: DEBUG_MONITOR,
                 cfsr: 0,
@@ -225,20 +227,20 @@ impl Core {
         }))
     }
 
-    /// Whether data accesses must be shown to [`Core::note_access`].
-    pub(super) fn watches_data(&self) -> bool {
-        (self.debug.enabled() || self.monitors()) && self.debug.watchpoints.any()
+    /// Whether data accesses must be shown to [`Core::check_watchpoints`].
+    pub(super) fn has_data_watchpoints(&self) -> bool {
+        (self.debug.enabled() || self.monitor_enabled()) && self.debug.watchpoints.any()
     }
 
     /// The core halts, or calls the monitor, after the instruction that touched watched data.
-    pub(super) fn note_access(&mut self, address: u32, width: Width, access: Access) {
-        if !self.watches_data() || !self.debug.watchpoints.note(address, width, access) {
+    pub(super) fn check_watchpoints(&mut self, address: u32, width: Width, access: Access) {
+        if !self.debug.watchpoints.note(address, width, access) {
             return;
         }
         if self.debug.enabled() {
-            self.want_halt(Cause::Watchpoint);
+            self.request_halt(Cause::Watchpoint);
         } else {
-            self.watch_into_monitor();
+            self.watchpoint_to_monitor();
         }
     }
 
@@ -257,7 +259,7 @@ impl Core {
             _ => 0,
         };
         if self.debug.enabled() && self.scb.demcr & catches != 0 {
-            self.want_halt(Cause::VectorCatch);
+            self.request_halt(Cause::VectorCatch);
         }
     }
 
@@ -266,15 +268,15 @@ impl Core {
         debug.controls &= !(C_HALT | C_STEP);
         debug.halted = false;
         debug.locked_up = false;
-        debug.wanted = None;
+        debug.requested = None;
         debug.reset_seen = true;
         debug.retired_at_read = self.instructions;
         self.debug = debug;
-        self.hold_interrupts_back();
-        self.reconsider_monitor();
+        self.update_interrupt_mask();
+        self.update_monitor();
         if self.debug.enabled() && self.scb.demcr & VC_CORERESET != 0 {
-            self.debug.want(Cause::VectorCatch);
-            self.obey_halt();
+            self.debug.request(Cause::VectorCatch);
+            self.halt_if_requested();
         }
     }
 
@@ -285,14 +287,13 @@ impl Core {
         address: u32,
         width: Width,
     ) -> Result<u32, DebugFault> {
-        if super::memory::is_private(address) {
+        if is_private(address) {
             return self
                 .debug_read_private(address, width)
                 .map_err(|trap| DebugFault::from_trap(trap, address));
         }
-        bus.read(address, width, self.cycles)
-            .map(|loaded| loaded.value)
-            .map_err(DebugFault::from)
+        let loaded = read_either_alias(bus, address, width, self.cycles)?;
+        Ok(loaded.value)
     }
 
     fn debug_read_private(&mut self, address: u32, width: Width) -> Exec<u32> {
@@ -314,15 +315,19 @@ impl Core {
         if address == DHCSR && width == Width::Word {
             return self.write_dhcsr(bus, value).map_err(DebugFault::Stop);
         }
-        if super::memory::is_private(address) {
+        if is_private(address) {
             return self
                 .write_private(address, width, value, self.cycles)
                 .map_err(|trap| DebugFault::from_trap(trap, address));
         }
-        match super::memory::bit_band(address) {
-            Some((word, _)) => self.forget_code(word, Width::Word.bytes()),
-            None => self.forget_code(address, width.bytes()),
-        }
+        let (address, width, value) = match bit_band(address) {
+            Some((word, bit)) => {
+                let old = bus.read(word, Width::Word, self.cycles)?.value;
+                (word, Width::Word, with_bit(old, bit, value))
+            }
+            None => (address, width, value),
+        };
+        self.forget_code(address, width.bytes());
         let written = bus.write(address, width, value, self.cycles);
         self.fetch.configure(bus.flash_access_control());
         written.map(|_| ()).map_err(DebugFault::from)
@@ -348,20 +353,20 @@ impl Core {
         }
         let enabled = value & C_DEBUGEN != 0;
         self.debug.controls = if enabled { value & CONTROLS } else { 0 };
-        self.hold_interrupts_back();
-        self.reconsider_monitor();
+        self.update_interrupt_mask();
+        self.update_monitor();
         if self.debug.controls & C_HALT == 0 {
             self.debug.halted = false;
         } else if !self.debug.halted {
-            self.finish_sequence_begun(bus)?;
-            self.debug.want(Cause::Request);
-            self.obey_halt();
+            self.finish_begun_sequence(bus)?;
+            self.debug.request(Cause::Request);
+            self.halt_if_requested();
         }
-        self.reconsider();
+        self.leave_fast_loop();
         Ok(())
     }
 
-    fn hold_interrupts_back(&mut self) {
+    fn update_interrupt_mask(&mut self) {
         let held_back = self.debug.enabled() && self.debug.controls & C_MASKINTS != 0;
         self.exceptions.hold_back(held_back);
     }
@@ -400,7 +405,7 @@ impl Core {
             _ if DWT_COMPARATORS.contains(&address) => {
                 let offset = address - DWT_COMPARATORS.start();
                 let written = self.debug.watchpoints.write(offset, value);
-                self.reconsider_guards();
+                self.update_guard();
                 written
             }
             _ if FPB.contains(&address) => {
@@ -451,11 +456,11 @@ impl Core {
             17 => self.set_msp(value),
             18 => self.set_psp(value),
             20 => self.write_special_registers(value),
-            33 => self.float.fpscr = value & 0xF7C0_009F,
+            33 => self.set_fpscr(value),
             64..=95 => self.set_float_register(register as usize - 64, value),
             _ => {}
         }
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
     fn write_special_registers(&mut self, value: u32) {

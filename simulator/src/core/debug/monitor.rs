@@ -29,22 +29,22 @@ impl Core {
         } else {
             self.exceptions.unpend(DEBUG_MONITOR);
         }
-        self.reconsider_monitor();
+        self.update_monitor();
     }
 
     /// The monitor is there where it is enabled and halting is not (C1.4).
-    pub(in crate::core) fn monitors(&self) -> bool {
+    pub(in crate::core) fn monitor_enabled(&self) -> bool {
         self.scb.demcr & MON_EN != 0 && !self.debug.enabled()
     }
 
-    pub(in crate::core) fn reconsider_monitor(&mut self) {
-        let enabled = self.monitors();
+    pub(in crate::core) fn update_monitor(&mut self) {
+        let enabled = self.monitor_enabled();
         self.exceptions.set_enabled(DEBUG_MONITOR, enabled);
-        self.reconsider_guards();
+        self.update_guard();
     }
 
     /// BKPT and the comparators of the FPB; at or above the monitor's priority they become a HardFault (C1.4, B1.5.4).
-    pub(in crate::core) fn break_into_monitor(&mut self) -> Result<(), Stop> {
+    pub(in crate::core) fn breakpoint_to_monitor(&mut self) -> Result<(), Stop> {
         self.scb.dfsr |= DFSR_BKPT;
         if self.exceptions.would_preempt(DEBUG_MONITOR) {
             self.pend(DEBUG_MONITOR);
@@ -54,7 +54,7 @@ impl Core {
     }
 
     /// Watchpoints; at or above the monitor's priority they are ignored (C1.4).
-    pub(super) fn watch_into_monitor(&mut self) {
+    pub(super) fn watchpoint_to_monitor(&mut self) {
         if self.exceptions.would_preempt(DEBUG_MONITOR) {
             self.scb.dfsr |= Cause::Watchpoint.dfsr();
             self.pend(DEBUG_MONITOR);
@@ -62,7 +62,7 @@ impl Core {
     }
 
     /// The monitor wants to see the next instruction done: one of its own or higher priority is not stepped (C1.5.5).
-    pub(in crate::core) fn steps_into_monitor(&self) -> bool {
+    pub(in crate::core) fn monitor_steps(&self) -> bool {
         self.scb.demcr & MON_STEP != 0 && self.exceptions.would_preempt(DEBUG_MONITOR)
     }
 

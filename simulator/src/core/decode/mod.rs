@@ -5,8 +5,8 @@
 
 mod branch;
 mod data_processing;
+mod fast_forms;
 mod float;
-mod form;
 mod media;
 mod memory;
 mod multiple;
@@ -15,7 +15,7 @@ mod op;
 mod system;
 mod unpredictable;
 
-pub use form::Form;
+pub use fast_forms::Form;
 pub use op::*;
 pub use unpredictable::{misplaced_in_it, unpredictable};
 

@@ -290,7 +290,7 @@ pub struct Op {
     /// Cycles of the timing table, dynamic parts not counted.
     pub cycles: u8,
     /// 0 for most; 1 + the index of the execution counter; [`Op::NOTHING`] where nothing has been decoded.
-    pub watch: u8,
+    pub counter: u8,
     pub d: u8,
     pub n: u8,
     pub m: u8,
@@ -316,7 +316,7 @@ impl Op {
             form: Form::General,
             size: 0,
             cycles: 0,
-            watch: 0,
+            counter: 0,
             d: 0,
             n: 0,
             m: 0,
@@ -335,12 +335,12 @@ impl Op {
 
     pub const NOTHING: u8 = u8::MAX;
     pub const UNDECODED: Op = Op {
-        watch: Op::NOTHING,
+        counter: Op::NOTHING,
         ..Op::new(Kind::Undecoded)
     };
 
     pub fn undecoded(&self) -> bool {
-        self.watch == Op::NOTHING
+        self.counter == Op::NOTHING
     }
 }
 

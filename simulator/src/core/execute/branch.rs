@@ -64,7 +64,7 @@ impl Core {
     /// Branches within a function, perhaps back to where a lap begins.
     #[inline(always)]
     pub(super) fn branch_here(&mut self, op: &Op) -> u32 {
-        self.turn_lap(op.imm);
+        self.note_turn(op.imm);
         self.jump(op.imm, Resolved::Decode, op.cycles)
     }
 

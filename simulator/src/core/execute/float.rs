@@ -2,14 +2,10 @@
 
 use crate::bus::{Bus, Width};
 use crate::core::decode::{Float, Index, Op};
-use crate::core::exception_return::FPSCR_WRITABLE;
-use crate::core::registers::CONTROL_FPCA;
+use crate::core::registers::{CONTROL_FPCA, FPSCR_MODES, FPSCR_WRITABLE};
 use crate::core::scb::FPCCR_ASPEN;
 use crate::core::trap::{cfsr, Exec, Trap};
 use crate::core::Core;
-
-/// AHP, DN, FZ, RMode: what FPDSCR gives a new context.
-const FPSCR_MODES: u32 = 0x07C0_0000;
 
 impl Core {
     pub(super) fn float<B: Bus>(&mut self, bus: &mut B, op: &Op, float: Float) -> Exec<()> {

@@ -1,15 +1,13 @@
 //! Single-precision arithmetic (A2.5): operands, NaNs and invalid operations as the manual has them; results are rounded by
 //! `rounding`.
 
-use super::rounding::{self, Environment, Flagged, Round};
+use super::rounding::{
+    self, Environment, Flagged, Round, FPSCR_DZC, FPSCR_IDC, FPSCR_IOC, FPSCR_IXC,
+};
 use crate::core::decode::{Float, Op};
 use crate::core::trap::Exec;
 use crate::core::Core;
 
-const FPSCR_IOC: u32 = 1 << 0;
-const FPSCR_DZC: u32 = 1 << 1;
-const FPSCR_IXC: u32 = 1 << 4;
-const FPSCR_IDC: u32 = 1 << 7;
 const SIGN: u32 = 0x8000_0000;
 const QUIET: u32 = 0x0040_0000;
 const INFINITY: u32 = 0x7F80_0000;

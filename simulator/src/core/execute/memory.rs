@@ -1,8 +1,8 @@
 //! Single, double and exclusive loads and stores.
 
 use crate::bus::{Bus, Width};
+use crate::core::data_access::Purpose;
 use crate::core::decode::{Access, Index, Memory, Op};
-use crate::core::memory::Purpose;
 use crate::core::timing::Resolved;
 use crate::core::trap::Exec;
 use crate::core::Core;
@@ -177,7 +177,7 @@ impl Core {
     fn load_exclusive<B: Bus>(&mut self, bus: &mut B, op: &Op, access: Access) -> Exec<()> {
         let address = self.get(op.n).wrapping_add(op.imm);
         self.require_aligned(address, width(access))?;
-        self.laps.disturb();
+        self.busy_wait.disturb();
         self.load_single(bus, op, access, address)?;
         self.exclusive = true;
         Ok(())
@@ -187,7 +187,7 @@ impl Core {
     fn store_exclusive<B: Bus>(&mut self, bus: &mut B, op: &Op, access: Access) -> Exec<()> {
         let address = self.get(op.n).wrapping_add(op.imm);
         self.require_aligned(address, width(access))?;
-        self.laps.disturb();
+        self.busy_wait.disturb();
         let held = std::mem::take(&mut self.exclusive);
         if held {
             self.store(bus, address, width(access), self.get(op.d), 0)?;

@@ -3,9 +3,9 @@
 mod arithmetic;
 mod branch;
 mod data_processing;
+mod fast_forms;
 mod float;
 mod float_arithmetic;
-mod form;
 mod media;
 mod memory;
 mod multiple;
@@ -35,7 +35,7 @@ impl Core {
             Kind::Multiple(multiple) => return self.multiple(bus, op, multiple),
             Kind::System(system) => return self.system(op, system),
             Kind::Float(float) => {
-                self.laps.disturb();
+                self.busy_wait.disturb();
                 return self.float(bus, op, float);
             }
             Kind::Undecoded => unreachable!("an empty cache slot is decoded before it is executed"),

@@ -2,7 +2,7 @@
 
 use crate::bus::{Bus, Width};
 use crate::core::decode::{Index, Multiple, Op};
-use crate::core::interruption::moves_base_first;
+use crate::core::interrupted_instructions::moves_base_first;
 use crate::core::timing::Resolved;
 use crate::core::trap::{Exec, Trap};
 use crate::core::Core;

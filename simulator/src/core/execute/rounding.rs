@@ -5,10 +5,13 @@
 //! to the destination's format, gives what rounding the exact result would (Boldo and Melquiond, "When double rounding is
 //! odd", 2005).
 
-const FPSCR_IOC: u32 = 1 << 0;
+/// The cumulative flags of FPSCR (A2.5.3).
+pub const FPSCR_IOC: u32 = 1 << 0;
+pub const FPSCR_DZC: u32 = 1 << 1;
 const FPSCR_OFC: u32 = 1 << 2;
 const FPSCR_UFC: u32 = 1 << 3;
-const FPSCR_IXC: u32 = 1 << 4;
+pub const FPSCR_IXC: u32 = 1 << 4;
+pub const FPSCR_IDC: u32 = 1 << 7;
 const FPSCR_FZ: u32 = 1 << 24;
 const FPSCR_DN: u32 = 1 << 25;
 const FPSCR_AHP: u32 = 1 << 26;

@@ -1,7 +1,7 @@
 //! Hints, barriers, special registers (B5.2) and exceptions on purpose.
 
 use crate::core::decode::{Op, System};
-use crate::core::exceptions::SVCALL;
+use crate::core::exceptions::{PRIORITY_MASK, SVCALL};
 use crate::core::registers::{CONTROL_FPCA, CONTROL_NPRIV, CONTROL_SPSEL};
 use crate::core::timing::Resolved;
 use crate::core::trap::{cfsr, Exec, Fault, Trap};
@@ -15,7 +15,7 @@ const BASEPRI: u32 = 17;
 impl Core {
     pub(super) fn system(&mut self, op: &Op, system: System) -> Exec<()> {
         if system != System::Hint {
-            self.laps.disturb();
+            self.busy_wait.disturb();
         }
         match system {
             System::Hint => self.absorb_nop(op),
@@ -62,7 +62,7 @@ impl Core {
 
     fn sleep_until(&mut self, sleep: Sleep) {
         self.sleep = sleep;
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
     fn wait_for_event(&mut self) {
@@ -83,7 +83,7 @@ impl Core {
         if imm & 1 != 0 {
             self.set_faultmask(disable);
         }
-        self.reconsider_masks();
+        self.masks_changed();
     }
 
     fn set_faultmask(&mut self, set: bool) {
@@ -138,7 +138,7 @@ impl Core {
     fn write_basepri(&mut self, value: u8) {
         if self.privileged() {
             self.exceptions.set_basepri(value);
-            self.reconsider_masks();
+            self.masks_changed();
         }
     }
 
@@ -170,20 +170,20 @@ impl Core {
                 ))
             }
         }
-        self.reconsider_masks();
+        self.masks_changed();
         Ok(())
     }
 
     /// Masks or mode have changed: something may be let in now.
-    fn reconsider_masks(&mut self) {
+    fn masks_changed(&mut self) {
         if self.exceptions.preempting().is_some() || self.supervised() {
-            self.reconsider();
+            self.leave_fast_loop();
         }
     }
 
     /// BASEPRI_MAX only ever masks more.
     fn raise_basepri(&mut self, value: u8) {
-        let value = value & 0xF0;
+        let value = value & PRIORITY_MASK;
         let current = self.exceptions.basepri();
         if value != 0 && (value < current || current == 0) {
             self.exceptions.set_basepri(value);

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flash::{line_of, Flash, FlashShape, LINE_BYTES};
 use crate::core::decode::Op;
+use crate::core::memory_map::CODE_END;
 
 /// Words that the buffer holds.
 const BUFFER_WORDS: u32 = 3;
@@ -19,8 +20,6 @@ const WORD_BYTES: u32 = 4;
 const WORDS_KEPT: usize = 4;
 /// From the cycle in which a word arrives to the execution of its instruction.
 const DECODE_CYCLES: u64 = 2;
-/// End of the Code region, which the I-Code bus serves (B3.1).
-const CODE_END: u32 = 0x2000_0000;
 /// No code is in a line of this number.
 const NO_LINE: u32 = u32::MAX / LINE_BYTES;
 /// Far before all code, addresses being compared as signed numbers: words are asked for from where the core is.

@@ -5,14 +5,14 @@
 
 mod fetch;
 mod flash;
+mod load_store_pairs;
 mod lru;
-mod operands;
-mod pairs;
+mod register_hazards;
 mod table;
 
 pub use fetch::{Fetch, FetchShape, Slot};
-pub use operands::{address_registers, late_registers};
-pub use pairs::{Pairs, PairsShape};
+pub use load_store_pairs::{LoadStorePairs, LoadStorePairsShape};
+pub use register_hazards::{address_registers, late_registers};
 pub use table::*;
 
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@ mod lock;
 mod operation;
 mod sectors;
 
-use super::rcc::Frequency;
+use super::rcc::{Frequency, RESET_CLOCK};
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
 use lock::Lock;
@@ -60,9 +60,6 @@ const PROTECTION_BITS: u32 = 1 << 5 | 0xFF << 8 | 1 << 31;
 /// §3.8.6: unprotected, watchdog by software.
 const OPTCR_RESET: u32 = 0x0FFF_AAED;
 
-/// The HSI, from which the core runs after reset.
-const RESET_CORE: Frequency = Frequency::hz(16_000_000);
-
 /// §3.5.1 and §3.6.2.
 const KEYS: [u32; 2] = [0x4567_0123, 0xCDEF_89AB];
 const OPTION_KEYS: [u32; 2] = [0x0819_2A3B, 0x4C5D_6E7F];
@@ -97,7 +94,7 @@ impl Default for Flash {
             lock: Lock::new(KEYS),
             option_lock: Lock::new(OPTION_KEYS),
             options: OPTCR_RESET,
-            core: RESET_CORE,
+            core: RESET_CLOCK,
             operation: None,
             erasure: None,
         }
@@ -218,7 +215,7 @@ impl Peripheral for Flash {
         self.lock.reset();
         self.option_lock.reset();
         self.operation = None;
-        self.core = RESET_CORE;
+        self.core = RESET_CLOCK;
     }
 }
 

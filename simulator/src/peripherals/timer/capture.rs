@@ -22,7 +22,7 @@ impl Timer {
     }
 
     /// Whether reading this register can change the interrupt.
-    pub fn read_acts(offset: u32) -> bool {
+    pub fn read_has_effect(offset: u32) -> bool {
         (CCR1..=CCR4).contains(&offset)
     }
 

@@ -4,7 +4,7 @@
 //! overflow to the next. What others can see of it (an output, an interrupt) it announces by [`Timer::next_event`].
 
 mod capture;
-mod foresight;
+mod next_event;
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
@@ -139,7 +139,7 @@ pub struct Timer {
     prescaler: u64,
     reload: u32,
     channels: [Channel; 4],
-    /// Before this tick nothing matches or overflows; 0 if that is not known. Follows from the fields above, see `foresee`.
+    /// Before this tick nothing matches or overflows; 0 if that is not known. Follows from the fields above, see `update_change_tick`.
     #[serde(skip)]
     change_tick: u64,
 }
@@ -177,7 +177,7 @@ impl Timer {
         self.advance(now);
         self.divider = divider;
         self.tick = divider.map_or(0, |cycles| now / cycles);
-        self.foresee();
+        self.update_change_tick();
     }
 
     /// Level at the pin of a channel (0–3): OCx, low while the output is off (§13.4.9, table 64).
@@ -233,7 +233,7 @@ impl Timer {
                 overflows += 1;
             }
             if overflows == 2 {
-                self.skip_laps(target);
+                self.skip_periods(target);
             }
         }
         self.tick = target;
@@ -355,11 +355,11 @@ impl Timer {
 
     /// After two overflows without a write every flag is set and every preload done, so that whole further laps change
     /// nothing, unless a channel toggles.
-    fn skip_laps(&mut self, target: u64) {
+    fn skip_periods(&mut self, target: u64) {
         let toggles = (0..4).any(|channel| self.mode(channel) == Mode::Toggle);
         if self.counting() && self.count == 0 && !toggles {
-            let lap = (u64::from(self.reload) + 1) * self.prescaler;
-            self.tick += (target - self.tick) / lap * lap;
+            let period = (u64::from(self.reload) + 1) * self.prescaler;
+            self.tick += (target - self.tick) / period * period;
         }
     }
 
@@ -428,7 +428,7 @@ impl Peripheral for Timer {
             self.force_references();
             self.compare_pwm();
         }
-        self.foresee();
+        self.update_change_tick();
         written
     }
 
@@ -439,7 +439,7 @@ impl Peripheral for Timer {
         self.prescaler = 1;
         self.reload = self.counter_max;
         self.channels = [Channel::default(); 4];
-        self.foresee();
+        self.update_change_tick();
     }
 }
 
@@ -597,10 +597,10 @@ mod tests {
     }
 
     #[test]
-    fn laps_that_change_nothing_are_skipped_exactly() {
+    fn periods_that_change_nothing_are_skipped_exactly() {
         let mut timer = running(9, &[(PSC, 2), (CCR1, 7)]);
         let far = 10_000_000_000_000;
-        // First lap of 10 ticks ends at tick 11, later laps take 30.
+        // The first period of 10 ticks ends at tick 11, later ones take 30.
         let expected = (far - 11) % 30 / 3;
         assert_eq!(u64::from(timer.read(CNT, far)), expected);
     }

@@ -64,11 +64,11 @@ pub static TIMER_OUTPUTS: [Route; 31] = [
 ];
 
 /// Bit n: route n of [`TIMER_OUTPUTS`] begins at this timer.
-pub static OF_TIMER: [u32; 4] = routes_by(End::Timer);
+pub static ROUTES_OF_TIMER: [u32; 4] = routes_by(End::Timer);
 /// Bit n: route n of [`TIMER_OUTPUTS`] ends at this port.
-pub static OF_PORT: [u32; PORTS.len()] = routes_by(End::Port);
+pub static ROUTES_OF_PORT: [u32; PORTS.len()] = routes_by(End::Port);
 /// Bit n: route n of [`TIMER_OUTPUTS`] ends at a pin of this number.
-pub static OF_PIN: [u32; 16] = routes_by(End::Pin);
+pub static ROUTES_OF_PIN: [u32; 16] = routes_by(End::Pin);
 
 enum End {
     Timer,

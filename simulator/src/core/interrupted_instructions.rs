@@ -1,8 +1,9 @@
-//! Interrupts in the middle of an instruction. LDM, STM and their kin end between two transfers and are continued from
-//! EPSR.ICI (B1.5.10); divisions are abandoned and restarted (TRM 3.9.1), and so is the
-//! saving of floats that an earlier entry put off (TRM 7.2.7).
+//! Interrupts in the middle of an instruction. LDM, STM and the like end between two transfers, and
+//! EPSR.ICI continues them (B1.5.10). Divisions are abandoned and restarted (TRM 3.9.1). So is the
+//! late saving of floating-point registers (TRM 7.2.7).
 //!
-//! Before `horizon` nothing can become pending; from there on the chip is asked, transfer by transfer.
+//! Nothing can become pending before `horizon`. From then on the chip is asked before each
+//! transfer.
 
 use super::decode::{Float, Kind, Multiple, Op};
 use super::scb::ACTLR_DISMCYCINT;
@@ -11,22 +12,24 @@ use super::Core;
 use crate::bus::Bus;
 
 impl Core {
-    /// An exception is to be taken before transfer number `transfer`; time has then come to that transfer's address.
+    /// Whether an exception must be taken before transfer number `transfer`. If so, time has
+    /// advanced to that transfer's address.
     #[inline(always)]
     pub(super) fn interrupted_at<B: Bus>(&mut self, bus: &mut B, transfer: u64) -> bool {
         let now = self.cycles + transfer;
         now >= self.horizon && transfer > 0 && self.interrupts(bus, now)
     }
 
-    /// An exception is to be taken before cycle `end`, in which the instruction would be over; time has then come to the
-    /// exception.
+    /// Whether an exception must be taken before the instruction ends at cycle `end`. If so, time
+    /// has advanced to the exception.
     #[inline(always)]
     pub(super) fn interrupted_before<B: Bus>(&mut self, bus: &mut B, end: u64) -> bool {
         end > self.horizon && (self.cycles + 1..end).any(|now| self.interrupts(bus, now))
     }
 
-    /// VDIV and VSQRT, which take `cycles`, keep nobody waiting: the unit goes on beside the stacking (ARM, "What is the
-    /// behavior when an exception occurs while executing a floating operation"; erratum 776924).
+    /// VDIV and VSQRT, which take `cycles`, do not delay an exception: the unit finishes during the
+    /// stacking (ARM, "What is the behavior when an exception occurs while executing a floating
+    /// operation"; erratum 776924).
     pub(super) fn finish_beside_entry<B: Bus>(&mut self, bus: &mut B, cycles: u8) {
         let cycles = u64::from(cycles);
         if self.interrupted_before(bus, self.cycles + cycles) {
@@ -51,8 +54,9 @@ impl Core {
         taken
     }
 
-    /// Leaves a multiple before `register` (of the manual's EPSR.ICI: R0–R15, or a D register). Inside an IT block, whose
-    /// state is in the same bits, the whole instruction is restarted: false then (B1.4.2, TRM 3.9.1).
+    /// Ends a multiple load or store before `register`, numbered as in EPSR.ICI: R0–R15, or a D
+    /// register. False inside an IT block: its state uses the same bits, so the whole instruction
+    /// is restarted (B1.4.2, TRM 3.9.1).
     pub(super) fn save_continuation(&mut self, register: u8) -> bool {
         let continued = self.itstate == 0;
         if continued {
@@ -61,8 +65,8 @@ impl Core {
         continued
     }
 
-    /// The multiple that was left goes on from EPSR.ICI. Returns its cycles. A fault restarts it (TRM 3.9.1), hence the
-    /// bits are cleared.
+    /// Continues a multiple load or store from EPSR.ICI. Returns its cycles. A fault restarts it
+    /// (TRM 3.9.1), hence the bits are cleared.
     pub(super) fn continue_interrupted<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u8> {
         let from = std::mem::take(&mut self.itstate) >> 4;
         let done = transfers_before(op, from);
@@ -87,7 +91,8 @@ impl Core {
     }
 }
 
-/// How many transfers of `op` come before `register`; 0 if it is none of them or the first (UNPREDICTABLE, B1.5.10).
+/// The number of transfers of `op` before `register`. 0 if it is none of them or the first one
+/// (UNPREDICTABLE, B1.5.10).
 fn transfers_before(op: &Op, register: u8) -> u8 {
     match op.kind {
         Kind::Multiple(_) if op.imm >> register & 1 != 0 => {
@@ -101,8 +106,9 @@ fn transfers_before(op: &Op, register: u8) -> u8 {
     }
 }
 
-/// Where a multiple's base register stands while it is interrupted. Nothing is documented; chosen: at the lower end of what
-/// is transferred, so that of a stack neither what was pushed nor what is still to be popped is written over by the frame.
+/// Whether the base register moves before the transfers that an interrupt cuts off. Nothing is
+/// documented. Chosen: the base stands at the lower end of what is transferred. On a stack, the
+/// frame then overwrites neither what was pushed nor what is still to be popped.
 pub(super) fn moves_base_first(multiple: Multiple) -> bool {
     matches!(
         multiple,

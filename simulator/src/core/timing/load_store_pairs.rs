@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// What the last load or store was. An instruction is known by its number, so that anything in between breaks the pair.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Pairs {
+pub struct LoadStorePairs {
     load: u64,
     loaded: u8,
     block: u8,
@@ -18,9 +18,9 @@ pub struct Pairs {
 /// No instruction has this number.
 const NONE: u64 = u64::MAX;
 
-/// What is left of [`Pairs`] without the instructions' numbers.
+/// What is left of [`LoadStorePairs`] without the instructions' numbers.
 #[derive(Clone, PartialEq, Eq)]
-pub struct PairsShape {
+pub struct LoadStorePairsShape {
     loaded: u8,
     block: u8,
 }
@@ -30,9 +30,9 @@ fn block_of(address: u32) -> u8 {
     (address >> 29) as u8
 }
 
-impl Pairs {
-    pub fn new() -> Pairs {
-        Pairs {
+impl LoadStorePairs {
+    pub fn new() -> LoadStorePairs {
+        LoadStorePairs {
             load: NONE,
             loaded: 0,
             block: 0,
@@ -81,8 +81,8 @@ impl Pairs {
         self.load == previous || self.two_cycles == previous
     }
 
-    pub fn shape(&self) -> PairsShape {
-        PairsShape {
+    pub fn shape(&self) -> LoadStorePairsShape {
+        LoadStorePairsShape {
             loaded: self.loaded,
             block: self.block,
         }
@@ -94,6 +94,6 @@ impl Pairs {
     }
 
     pub fn forget(&mut self) {
-        *self = Pairs::new();
+        *self = LoadStorePairs::new();
     }
 }

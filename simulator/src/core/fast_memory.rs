@@ -1,32 +1,35 @@
-//! Accesses to SRAM that do nothing but move bytes, and so need but one look: single ones, and runs of words as LDM, STM and
-//! frames transfer them where nothing can come between two transfers. What is left behind is the same as by the general way.
+//! Fast paths for accesses to SRAM that only move bytes. Single accesses take one look at the
+//! memory. So do the runs of words of LDM, STM and frames, if no exception can come between two
+//! words. The result is the same as by `load` and `store`.
 
+use super::data_access::Guard;
 use super::Core;
 use crate::bus::Bus;
 
 impl Core {
-    /// No exception can be taken between the transfers of a run of so many words (see `interruption`).
+    /// Whether no exception can be taken during a run of `words` transfers (see
+    /// `interrupted_instructions`).
     #[inline(always)]
     pub(super) fn runs_through(&self, words: u32) -> bool {
         self.cycles.max(self.data_free) + u64::from(words) <= self.horizon
     }
 
-    /// The bytes at `address`, if loading them does nothing else. `None`, with nothing done, where it may.
+    /// The bytes at `address`. `None`, with nothing done, if loading them may do anything else.
     #[inline(always)]
     pub(super) fn load_plain<const N: usize, B: Bus>(
         &mut self,
         bus: &mut B,
         address: u32,
     ) -> Option<[u8; N]> {
-        if !self.unguarded {
+        if self.guard != Guard::None {
             return None;
         }
-        let bytes = *bus.static_bytes(address)?;
+        let bytes = *bus.plain_bytes(address)?;
         self.cycles = self.cycles.max(self.data_free);
         Some(bytes)
     }
 
-    /// Stores where that does nothing else. False, with nothing done, where it may.
+    /// Stores `bytes`. False, with nothing done, if storing them may do anything else.
     #[inline(always)]
     pub(super) fn store_plain<const N: usize, B: Bus>(
         &mut self,
@@ -34,20 +37,20 @@ impl Core {
         address: u32,
         bytes: [u8; N],
     ) -> bool {
-        if !self.unguarded || self.code.may_hold(address) {
+        if self.guard != Guard::None || self.code.may_hold(address) {
             return false;
         }
-        let Some(place) = bus.static_bytes(address) else {
+        let Some(place) = bus.plain_bytes(address) else {
             return false;
         };
         *place = bytes;
-        self.laps.disturb();
+        self.busy_wait.disturb();
         self.cycles = self.cycles.max(self.data_free);
         self.buffer_store(0, 0);
         true
     }
 
-    /// Reads a run of words from `address` on. `None`, with nothing done, where the accesses have to be made singly.
+    /// The words from `address` on. `None`, with nothing done, if they must be loaded one by one.
     #[inline(always)]
     pub(super) fn load_run<'a, B: Bus>(
         &mut self,
@@ -55,10 +58,10 @@ impl Core {
         address: u32,
         words: u32,
     ) -> Option<impl Iterator<Item = u32> + 'a> {
-        if address & 3 != 0 || !self.unguarded {
+        if address & 3 != 0 || self.guard != Guard::None {
             return None;
         }
-        let memory = bus.static_memory(address, 4 * words)?;
+        let memory = bus.plain_memory(address, 4 * words)?;
         self.cycles = self.cycles.max(self.data_free);
         Some(memory.chunks_exact(4).map(|bytes| {
             let bytes = bytes.try_into().expect("chunks have their length");
@@ -66,8 +69,8 @@ impl Core {
         }))
     }
 
-    /// The memory of a run of at least one word from `address` on, for the caller to write. `None`, with nothing done, where the
-    /// accesses have to be made singly.
+    /// The memory of at least one word from `address` on, for the caller to write. `None`, with
+    /// nothing done, if the words must be stored one by one.
     #[inline(always)]
     pub(super) fn store_run<'a, B: Bus>(
         &mut self,
@@ -77,11 +80,11 @@ impl Core {
     ) -> Option<impl Iterator<Item = &'a mut [u8]> + 'a> {
         let last = address.wrapping_add(4 * words).wrapping_sub(4);
         let code = self.code.may_hold_any(address, last);
-        if address & 3 != 0 || code || !self.unguarded {
+        if address & 3 != 0 || code || self.guard != Guard::None {
             return None;
         }
-        let memory = bus.static_memory(address, 4 * words)?;
-        self.laps.disturb();
+        let memory = bus.plain_memory(address, 4 * words)?;
+        self.busy_wait.disturb();
         self.cycles = self.cycles.max(self.data_free);
         if self.timing.is_nucleo() {
             self.data_free = self.cycles + u64::from(words);

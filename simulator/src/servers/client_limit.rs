@@ -7,21 +7,21 @@ const MOST_CLIENTS: usize = 16;
 
 /// A server's seats; clones are of the same server.
 #[derive(Clone, Default)]
-pub struct Seats(Arc<AtomicUsize>);
+pub struct ClientLimit(Arc<AtomicUsize>);
 
 /// One client's seat, until it is dropped.
-pub struct Seat(Arc<AtomicUsize>);
+pub struct ClientSlot(Arc<AtomicUsize>);
 
-impl Seats {
+impl ClientLimit {
     /// `None` where all are taken.
-    pub fn take(&self) -> Option<Seat> {
+    pub fn take(&self) -> Option<ClientSlot> {
         // The seat counts before it is looked at, and gives itself back where it is one too many.
-        let seat = Seat(Arc::clone(&self.0));
+        let seat = ClientSlot(Arc::clone(&self.0));
         (self.0.fetch_add(1, Ordering::SeqCst) < MOST_CLIENTS).then_some(seat)
     }
 }
 
-impl Drop for Seat {
+impl Drop for ClientSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -33,8 +33,8 @@ mod tests {
 
     #[test]
     fn the_last_is_turned_away_until_one_leaves() {
-        let seats = Seats::default();
-        let mut taken: Vec<Option<Seat>> = (0..MOST_CLIENTS).map(|_| seats.take()).collect();
+        let seats = ClientLimit::default();
+        let mut taken: Vec<Option<ClientSlot>> = (0..MOST_CLIENTS).map(|_| seats.take()).collect();
         assert!(taken.iter().all(Option::is_some));
         assert!(seats.take().is_none() && seats.clone().take().is_none());
         taken.pop();

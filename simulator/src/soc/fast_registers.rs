@@ -5,21 +5,21 @@ use super::access::apb_cycles;
 use super::schedule::USART2;
 use super::Soc;
 use crate::bus::{Bus, Loaded, Steadiness, Width};
+use crate::peripherals::address_map::{Block, ENTRY_BYTES};
 use crate::peripherals::gpio::Gpio;
-use crate::peripherals::places::{Block, PLACE_BYTES};
 use crate::peripherals::usart::Usart;
 
 impl Soc {
     /// A poll of USART2's status.
     #[inline(always)]
-    pub(super) fn read_often(
+    pub(super) fn read_fast(
         &mut self,
         address: u32,
         width: Width,
         now: u64,
     ) -> Option<(Loaded, Steadiness)> {
         let block = self.responders.at(address)?.block;
-        let polled = block == Block::Usart2 && Usart::is_status(address % PLACE_BYTES);
+        let polled = block == Block::Usart2 && Usart::is_status(address % ENTRY_BYTES);
         if !polled || width != Width::Word || self.schedule.next() <= now {
             return None;
         }
@@ -32,7 +32,7 @@ impl Soc {
     }
 
     #[inline(always)]
-    pub(super) fn write_often(
+    pub(super) fn write_fast(
         &mut self,
         address: u32,
         width: Width,
@@ -43,16 +43,16 @@ impl Soc {
         if width != Width::Word || self.schedule.next() <= now {
             return None;
         }
-        let offset = address % PLACE_BYTES;
+        let offset = address % ENTRY_BYTES;
         match block {
             // All bits are writable.
-            Block::Gpio(port) if Gpio::sets_and_resets(offset) => {
+            Block::Gpio(port) if Gpio::is_set_reset(offset) => {
                 self.ports[port].set_and_reset(value);
                 self.port_changed(port, now);
             }
             Block::Usart2 if Usart::is_data(offset) && value <= u8::MAX.into() => {
                 self.usart2.transmit(value as u8, now);
-                if self.usart2.asks() {
+                if self.usart2.may_signal() {
                     self.usart_accessed(now);
                 }
                 self.reschedule(USART2);
@@ -91,9 +91,9 @@ mod tests {
         0x4002_3840,
     ];
 
-    fn write(soc: &mut Soc, often: bool, at: u32, width: Width, value: u32, now: u64) -> String {
-        match often
-            .then(|| soc.write_register(at, width, value, now))
+    fn write(soc: &mut Soc, fast: bool, at: u32, width: Width, value: u32, now: u64) -> String {
+        match fast
+            .then(|| soc.write_fast_register(at, width, value, now))
             .flatten()
         {
             Some(wait_cycles) => format!("{:?}", Ok::<_, ()>(wait_cycles)),
@@ -101,8 +101,11 @@ mod tests {
         }
     }
 
-    fn read(soc: &mut Soc, often: bool, at: u32, width: Width, now: u64) -> String {
-        let (read, steady) = match often.then(|| soc.poll(at, width, now)).flatten() {
+    fn read(soc: &mut Soc, fast: bool, at: u32, width: Width, now: u64) -> String {
+        let (read, steady) = match fast
+            .then(|| soc.read_fast_register(at, width, now))
+            .flatten()
+        {
             Some((loaded, steady)) => (Ok(loaded), Some(steady)),
             None => (soc.read(at, width, now), soc.steadiness(at)),
         };
@@ -110,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn an_access_made_often_does_what_it_does_in_general() {
+    fn a_fast_access_does_what_a_general_one_does() {
         for seed in 1..60 {
             let mut random = Random(seed);
             let mut socs = [Soc::new(Memory::default()), Soc::new(Memory::default())];
@@ -127,11 +130,11 @@ mod tests {
                 let value = random.setting();
                 let reads = random.below(2) == 0;
                 let [one, other] = &mut socs;
-                let access = |soc: &mut Soc, often| {
+                let access = |soc: &mut Soc, fast| {
                     if reads {
-                        read(soc, often, at, width, now)
+                        read(soc, fast, at, width, now)
                     } else {
-                        write(soc, often, at, width, value, now)
+                        write(soc, fast, at, width, value, now)
                     }
                 };
                 assert_eq!(

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum BadSaving {
+pub enum BadSavePoint {
     #[error("no file or no time: write FILE@TIME, for example half.snapshot@50ms")]
     Form,
     #[error(transparent)]
@@ -18,27 +18,27 @@ pub enum BadSaving {
 
 /// A snapshot or a state to be saved: where, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Saving {
+pub struct SavePoint {
     path: PathBuf,
     pub at: Limit,
 }
 
-impl FromStr for Saving {
-    type Err = BadSaving;
+impl FromStr for SavePoint {
+    type Err = BadSavePoint;
 
-    fn from_str(text: &str) -> Result<Self, BadSaving> {
-        let (path, time) = text.rsplit_once('@').ok_or(BadSaving::Form)?;
+    fn from_str(text: &str) -> Result<Self, BadSavePoint> {
+        let (path, time) = text.rsplit_once('@').ok_or(BadSavePoint::Form)?;
         if path.is_empty() {
-            return Err(BadSaving::Form);
+            return Err(BadSavePoint::Form);
         }
-        Ok(Saving {
+        Ok(SavePoint {
             path: path.into(),
             at: limit::parse(time)?,
         })
     }
 }
 
-impl Saving {
+impl SavePoint {
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn the_last_at_sign_separates() {
-        let saving: Saving = "a@b/half.snapshot@cycles:7".parse().unwrap();
+        let saving: SavePoint = "a@b/half.snapshot@cycles:7".parse().unwrap();
         assert_eq!(saving.path, PathBuf::from("a@b/half.snapshot"));
         assert_eq!(saving.at, Limit::Cycle(7));
         for text in [
@@ -68,7 +68,7 @@ mod tests {
             "half.snapshot@",
             "half.snapshot@soon",
         ] {
-            assert!(text.parse::<Saving>().is_err(), "{text}");
+            assert!(text.parse::<SavePoint>().is_err(), "{text}");
         }
     }
 }

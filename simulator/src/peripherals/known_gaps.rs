@@ -1,6 +1,6 @@
 //! What the chip has and the model has not, told from the register tables themselves.
 
-use super::places::{self, Place};
+use super::address_map::{self, Entry};
 use super::registers::Register;
 
 /// What is modelled with a difference that no register shows. Told beside the tables, since nothing stops a run that meets it.
@@ -18,8 +18,8 @@ const DIFFERENCES: &[&str] = &[
 ];
 
 /// One line for each gap. `tables` are the registers of the modelled peripherals, by name.
-pub fn gaps(tables: &[(&'static str, &'static [Register])]) -> Vec<String> {
-    let absent = places::all().filter(|place| place.block.is_none());
+pub fn list(tables: &[(&'static str, &'static [Register])]) -> Vec<String> {
+    let absent = address_map::all().filter(|entry| entry.block.is_none());
     let registers = tables.iter().flat_map(|(peripheral, table)| {
         let rows = table.iter();
         rows.filter_map(move |row| missing(peripheral, row))
@@ -31,8 +31,8 @@ pub fn gaps(tables: &[(&'static str, &'static [Register])]) -> Vec<String> {
         .collect()
 }
 
-fn absent_line(place: &Place) -> String {
-    format!("{} at {:#010x}: no register", place.name, place.base)
+fn absent_line(entry: &Entry) -> String {
+    format!("{} at {:#010x}: no register", entry.name, entry.base)
 }
 
 fn missing(peripheral: &str, row: &Register) -> Option<String> {
@@ -53,7 +53,7 @@ mod tests {
             Register::new(4, "SR", 0, 1),
             Register::unmodelled(8, "GTPR"),
         ];
-        let told = gaps(&[("USART9", &TABLE)]);
+        let told = list(&[("USART9", &TABLE)]);
         for line in ["USART9_CR: bits 0x00000030", "USART9_GTPR: the register"] {
             assert!(told.iter().any(|told| told == line), "{line}");
         }

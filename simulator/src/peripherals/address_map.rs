@@ -3,6 +3,16 @@
 use super::absent::{ADC, ADVANCED_TIMER, I2C, RTC, SDIO, SMALL_TIMER, SPI, UNNAMED, USART};
 use super::rcc::{AHB1ENR, APB1ENR, APB2ENR};
 use super::registers::Register;
+use super::usart;
+
+/// Where the peripherals of each bus begin. What lies below is memory, or nothing.
+pub const APB1_START: u32 = 0x4000_0000;
+pub const APB2_START: u32 = 0x4001_0000;
+pub const AHB1_START: u32 = 0x4002_0000;
+
+const USART2_BASE: u32 = 0x4000_4400;
+/// The data register of USART2, at which DMA moves bytes.
+pub const USART2_DR: u32 = USART2_BASE + usart::DR;
 
 /// A modelled peripheral.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +45,7 @@ pub enum Connection {
 
 /// 1 KiB of the map.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct Entry {
     pub base: u32,
     pub name: &'static str,
     pub connection: Connection,
@@ -47,7 +57,7 @@ pub struct Place {
     absent: &'static [Register],
 }
 
-impl Place {
+impl Entry {
     /// The register at an offset of a peripheral that is not modelled.
     pub fn absent_register(&self, offset: u32) -> Option<&'static Register> {
         self.absent.iter().find(|row| row.offset == offset)
@@ -68,8 +78,8 @@ const fn modelled(
     connection: Connection,
     block: Block,
     clock: Option<(u32, u32)>,
-) -> Place {
-    Place {
+) -> Entry {
+    Entry {
         base,
         name,
         connection,
@@ -79,8 +89,8 @@ const fn modelled(
     }
 }
 
-const fn absent(base: u32, name: &'static str, registers: &'static [Register]) -> Place {
-    Place {
+const fn absent(base: u32, name: &'static str, registers: &'static [Register]) -> Entry {
+    Entry {
         base,
         name,
         connection: Connection::Apb,
@@ -92,7 +102,7 @@ const fn absent(base: u32, name: &'static str, registers: &'static [Register]) -
 
 use Connection::{Ahb, Apb};
 
-static PLACES: &[Place] = &[
+static ENTRIES: &[Entry] = &[
     modelled(
         0x4000_0000,
         "TIM2",
@@ -129,7 +139,7 @@ static PLACES: &[Place] = &[
     absent(0x4000_3C00, "SPI3", SPI),
     absent(0x4000_4000, "I2S3ext", UNNAMED),
     modelled(
-        0x4000_4400,
+        USART2_BASE,
         "USART2",
         Apb,
         Block::Usart2,
@@ -208,34 +218,34 @@ static PLACES: &[Place] = &[
     modelled(0xE004_2000, "DBGMCU", Apb, Block::Dbgmcu, None),
 ];
 
-pub const PLACE_BYTES: u32 = 0x400;
+pub const ENTRY_BYTES: u32 = 0x400;
 
 /// The peripherals, found by address.
 #[derive(Clone)]
-pub struct Map {
+pub struct AddressMap {
     /// What lies in each place from 0x4000_0000 on.
-    low: Box<[Option<&'static Place>]>,
+    low: Box<[Option<&'static Entry>]>,
 }
 
-const LOW_BASE: u32 = 0x4000_0000;
+const LOW_BASE: u32 = APB1_START;
 const LOW_BYTES: u32 = 0x3_0000;
-const LOW_PLACES: usize = (LOW_BYTES / PLACE_BYTES) as usize;
+const LOW_ENTRIES: usize = (LOW_BYTES / ENTRY_BYTES) as usize;
 
-impl Default for Map {
+impl Default for AddressMap {
     fn default() -> Self {
-        let mut low = vec![None; LOW_PLACES].into_boxed_slice();
-        for place in PLACES {
+        let mut low = vec![None; LOW_ENTRIES].into_boxed_slice();
+        for place in ENTRIES {
             if let Some(entry) = low.get_mut(Self::slot(place.base)) {
                 *entry = Some(place);
             }
         }
-        Map { low }
+        AddressMap { low }
     }
 }
 
-impl Map {
+impl AddressMap {
     #[inline(always)]
-    pub fn find(&self, address: u32) -> Option<&'static Place> {
+    pub fn find(&self, address: u32) -> Option<&'static Entry> {
         match self.low.get(Self::slot(address)) {
             Some(entry) => *entry,
             None => Self::find_above(address),
@@ -243,14 +253,14 @@ impl Map {
     }
 
     #[cold]
-    fn find_above(address: u32) -> Option<&'static Place> {
-        PLACES
+    fn find_above(address: u32) -> Option<&'static Entry> {
+        ENTRIES
             .iter()
-            .find(|place| address.wrapping_sub(place.base) < PLACE_BYTES)
+            .find(|place| address.wrapping_sub(place.base) < ENTRY_BYTES)
     }
 
     fn slot(address: u32) -> usize {
-        (address.wrapping_sub(LOW_BASE) / PLACE_BYTES) as usize
+        (address.wrapping_sub(LOW_BASE) / ENTRY_BYTES) as usize
     }
 }
 
@@ -261,58 +271,58 @@ pub struct Responder {
     pub connection: Connection,
 }
 
-/// Those that have answered, by address. Which do follows from [`Map`] and the clocks: forget them when clocks change.
+/// Those that have answered, by address. Which do follows from [`AddressMap`] and the clocks: forget them when clocks change.
 #[derive(Clone)]
-pub struct Responders {
-    low: [Option<Responder>; LOW_PLACES],
+pub struct ResponderCache {
+    low: [Option<Responder>; LOW_ENTRIES],
 }
 
-impl Default for Responders {
+impl Default for ResponderCache {
     fn default() -> Self {
-        Responders {
-            low: [None; LOW_PLACES],
+        ResponderCache {
+            low: [None; LOW_ENTRIES],
         }
     }
 }
 
-impl Responders {
+impl ResponderCache {
     #[inline(always)]
     pub fn at(&self, address: u32) -> Option<Responder> {
-        *self.low.get(Map::slot(address))?
+        *self.low.get(AddressMap::slot(address))?
     }
 
     pub fn remember(&mut self, address: u32, responder: Responder) {
-        if let Some(entry) = self.low.get_mut(Map::slot(address)) {
+        if let Some(entry) = self.low.get_mut(AddressMap::slot(address)) {
             *entry = Some(responder);
         }
     }
 
     pub fn forget(&mut self) {
-        *self = Responders::default();
+        *self = ResponderCache::default();
     }
 }
 
 /// Places that a reset register's bits reset: each bit stands where the same peripheral's clock bit stands, 0x20 below.
 pub fn reset_by(reset_register: u32, bits: u32) -> impl Iterator<Item = Block> {
-    PLACES.iter().filter_map(move |place| {
+    ENTRIES.iter().filter_map(move |place| {
         let (enable_register, bit) = place.clock?;
         (enable_register == reset_register + 0x20 && bits >> bit & 1 != 0).then_some(place.block?)
     })
 }
 
 /// The whole map.
-pub fn all() -> impl Iterator<Item = &'static Place> {
-    PLACES.iter()
+pub fn all() -> impl Iterator<Item = &'static Entry> {
+    ENTRIES.iter()
 }
 
 /// Every modelled peripheral.
 pub fn modelled_blocks() -> impl Iterator<Item = Block> {
-    PLACES.iter().filter_map(|place| place.block)
+    ENTRIES.iter().filter_map(|place| place.block)
 }
 
 /// The RCC register and bit that gate a peripheral's clock.
 pub fn clock_of(block: Block) -> Option<(u32, u32)> {
-    PLACES
+    ENTRIES
         .iter()
         .find(|place| place.block == Some(block))?
         .clock
@@ -324,7 +334,7 @@ mod tests {
 
     #[test]
     fn addresses_find_their_peripheral() {
-        let map = Map::default();
+        let map = AddressMap::default();
         let name = |address| map.find(address).map(|place| place.name);
         assert_eq!(name(0x4000_0000), Some("TIM2"));
         assert_eq!(name(0x4000_0FFC), Some("TIM5"));

@@ -29,7 +29,7 @@ impl Timer {
     }
 
     /// After each change of what decides when the counter next matches or overflows, time apart.
-    pub(super) fn foresee(&mut self) {
+    pub(super) fn update_change_tick(&mut self) {
         self.change_tick = if self.counting() {
             self.tick + self.next_change().1
         } else {

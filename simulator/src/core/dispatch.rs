@@ -1,19 +1,22 @@
-//! One instruction after the other: found in the code cache, or fetched and decoded; issued when the prefetch unit has it; carried
-//! out, in an IT block if its condition holds.
+//! Executes one instruction after the other. Each is found in the code cache, or fetched and
+//! decoded. It is issued when the prefetch unit has it. In an IT block it is skipped unless its
+//! condition holds.
 
 use super::code_cache::Page;
 use super::decode::{self, Form, Kind, Op};
+use super::exceptions::MEM_MANAGE;
+use super::memory_map::execute_never;
 use super::stop::Stop;
 use super::timing::{self, Fetch, Timing};
 use super::trap::{self, cfsr, Exec, Trap};
 use super::Core;
 use crate::bus::{Bus, Fault as BusFault};
 
-/// Why the core stopped executing from a page of the code cache without a trap.
+/// Why the core stopped executing from a page without a trap.
 enum Left {
-    /// Execution goes on elsewhere, or something else is to be done first.
+    /// The program left the page, or something else must be done first.
     Page,
-    /// The next instruction has not been decoded yet, or its executions are counted.
+    /// The next instruction is not decoded yet, or its executions are counted.
     Single,
 }
 
@@ -33,12 +36,12 @@ impl Core {
     #[inline(always)]
     fn take_any(&mut self, result: Exec<()>) -> Result<(), Stop> {
         result.or_else(|trap| {
-            self.laps.forget();
+            self.busy_wait.forget();
             self.take_trap(trap)
         })
     }
 
-    /// Instructions of one page of the code cache, up to the horizon.
+    /// Executes instructions of one page of the code cache, up to the horizon.
     fn page_of_instructions<B: Bus>(&mut self, bus: &mut B) -> Exec<()> {
         let page = self.thumb.then(|| self.code.lend(self.pc)).flatten();
         let Some(page) = page else {
@@ -56,7 +59,7 @@ impl Core {
         }
     }
 
-    /// Each timing has a loop of its own, in which it need not be asked for.
+    /// One loop for each timing, compiled without questions about the other.
     #[inline(never)]
     fn instructions_of<B: Bus, const NUCLEO: bool>(
         &mut self,
@@ -66,7 +69,7 @@ impl Core {
         let mut pc = self.pc;
         while self.cycles < self.horizon && page.holds(pc) {
             let op = page.get(pc);
-            if op.watch != 0 {
+            if op.counter != 0 {
                 return Ok(Left::Single);
             }
             pc = self.carry_out::<B, NUCLEO>(bus, op, pc)?;
@@ -83,14 +86,14 @@ impl Core {
             Timing::Nucleo => self.carry_out::<B, true>(bus, &op, self.pc)?,
             Timing::Ideal => self.carry_out::<B, false>(bus, &op, self.pc)?,
         };
-        if op.watch != 0 {
-            self.watches[op.watch as usize - 1].executions += 1;
-            self.laps.disturb();
+        if op.counter != 0 {
+            self.execution_counters[op.counter as usize - 1].executions += 1;
+            self.busy_wait.disturb();
         }
         Ok(())
     }
 
-    /// The instruction at the PC, `pc`, decoded. Returns where the program goes on.
+    /// Executes `op`, the instruction at `pc`. Returns the address of the next one.
     #[inline(always)]
     fn carry_out<B: Bus, const NUCLEO: bool>(
         &mut self,
@@ -124,15 +127,16 @@ impl Core {
         Ok(next)
     }
 
-    /// Lets the present instruction execute no earlier than it can be fetched and its address generated.
+    /// Waits until the instruction is decoded and the registers of its address are ready.
     #[inline(always)]
     fn issue(&mut self, op: &Op, pc: u32, next_pc: u32) {
-        let free = self.cycles + u64::from(op.address_registers & self.late != 0);
-        self.late = op.late_registers;
+        let free = self.cycles + u64::from(op.address_registers & self.late_registers != 0);
+        self.late_registers = op.late_registers;
         self.cycles = self.fetch.issue(pc, next_pc, op, free);
     }
 
-    /// An instruction that EPSR.ICI continues, or one of an IT block, skipped unless its condition holds (A7.3.2). Returns its cycles: skipping takes one.
+    /// Executes an instruction that EPSR.ICI continues, or one of an IT block, which is skipped
+    /// unless its condition holds (A7.3.2). Returns its cycles; skipping takes one.
     fn execute_in_it<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u8> {
         if self.itstate & 0xF == 0 {
             return self.continue_interrupted(bus, op);
@@ -154,7 +158,7 @@ impl Core {
         Ok(if executed { op.cycles } else { 1 })
     }
 
-    /// Fetches, decodes and remembers the instruction at the PC.
+    /// Fetches, decodes and caches the instruction at the PC.
     #[cold]
     #[inline(never)]
     pub(super) fn fetch<B: Bus>(&mut self, bus: &mut B) -> Exec<Op> {
@@ -185,19 +189,20 @@ impl Core {
         op.address_registers = timing::address_registers(&op);
         op.late_registers = timing::late_registers(&op);
         (op.arrives, op.leaves) = Fetch::slots(self.pc, op.size);
-        op.watch = self
-            .watches
+        op.counter = self
+            .execution_counters
             .iter()
             .position(|w| w.address == self.pc)
             .map_or(0, |n| n as u8 + 1);
-        // What the MPU allows depends on privilege and priority: then nothing is remembered.
+        // What the MPU allows depends on privilege and priority, so nothing is cached while it is
+        // on.
         if !self.mpu.enabled() {
             self.code.insert(self.pc, op);
         }
         Ok(op)
     }
 
-    /// The instruction at the PC is UNPREDICTABLE there.
+    /// The instruction at the PC is UNPREDICTABLE there. Reads its opcode again for the message.
     #[cold]
     pub(super) fn unpredictable_here<B: Bus>(
         &self,
@@ -226,7 +231,7 @@ impl Core {
     fn fetch_halfword<B: Bus>(&mut self, bus: &mut B, address: u32) -> Exec<u16> {
         if execute_never(address) || self.mpu.enabled() && !self.may_execute(address) {
             return Err(Trap::Fault(trap::Fault {
-                exception: trap::MEM_MANAGE,
+                exception: MEM_MANAGE,
                 cfsr: cfsr::IACCVIOL,
                 address: None,
             }));
@@ -236,9 +241,4 @@ impl Core {
             BusFault::Unmodelled { what, address } => Trap::unmodelled(what, address, self.pc),
         })
     }
-}
-
-/// Peripheral, device and system regions (B3.1, table B3-1).
-fn execute_never(address: u32) -> bool {
-    matches!(address >> 29, 2 | 5..=7)
 }

@@ -1,60 +1,74 @@
-//! Data accesses: alignment, bit bands, the private peripherals, and the bus beyond.
+//! Data accesses: alignment, bit bands, guards, and the way to the bus.
 
 use super::debug::Access;
 use super::decode::Op;
-use super::itm::STIMULUS;
+use super::exceptions::BUS_FAULT;
+use super::memory_map::{
+    bit_band, is_private, is_sram_alias, CODE_END, NORMAL_MEMORY_END, SRAM_BYTES, SRAM_START,
+};
 use super::mpu::Intent;
-use super::scb::{ACTLR_DISDEFWBUF, CCR_USERSETMPEND, FPCCR_USER};
+use super::scb::{ACTLR_DISDEFWBUF, FPCCR_USER};
 use super::timing::unaligned_cycles;
-use super::trap::{cfsr, Exec, Fault as CoreFault, Trap, BUS_FAULT};
+use super::trap::{cfsr, Exec, Fault as CoreFault, Trap};
 use super::Core;
-use crate::bus::{Bus, Fault, Steadiness, Width};
+use crate::bus::{Bus, Fault, Loaded, Steadiness, Width};
 use serde::{Deserialize, Serialize};
 
-/// Code and SRAM; above, memory is of Device type, where an unaligned access faults (A3.2.1, B3.1).
-pub(super) const NORMAL_MEMORY_END: u32 = 0x4000_0000;
-/// SRAM below its bit-band alias (B3.1). A store elsewhere, into flash too, may be an event.
-pub(super) const SRAM_REGION_BYTES: u32 = 0x0200_0000;
-/// End of the Code region.
-const SRAM_START: u32 = 0x2000_0000;
-const STIR: u32 = 0xE000_EF00;
-const PRIVATE_BUS: std::ops::RangeInclusive<u32> = 0xE000_0000..=0xE00F_FFFF;
-/// DBGMCU answers to the private bus's address range and belongs to the SoC (RM0368, 23.16).
-const DBGMCU: std::ops::RangeInclusive<u32> = 0xE004_2000..=0xE004_23FF;
+/// What checks the program's loads and stores before they are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Guard {
+    /// Nothing: every fast path may be taken.
+    #[default]
+    None,
+    /// The MPU.
+    Mpu,
+    /// Data watchpoints, and the MPU too if it is on.
+    Watchpoints,
+}
 
-/// On whose behalf memory is accessed.
+/// Reads as the core's bus matrix does: a bit-band alias gives one bit of its word (TRM 3.7).
+pub(super) fn read_either_alias<B: Bus>(
+    bus: &mut B,
+    address: u32,
+    width: Width,
+    now: u64,
+) -> Result<Loaded, Fault> {
+    let Some((word, bit)) = bit_band(address) else {
+        return bus.read(address, width, now);
+    };
+    let loaded = bus.read(word, Width::Word, now)?;
+    Ok(Loaded {
+        value: loaded.value >> bit & 1,
+        ..loaded
+    })
+}
+
+/// `old` with bit number `bit` replaced by bit 0 of `value`: a write to a bit-band alias.
+pub(super) fn with_bit(old: u32, bit: u32, value: u32) -> u32 {
+    old & !(1 << bit) | (value & 1) << bit
+}
+
+/// For whom memory is accessed; it decides about the privilege.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Purpose {
     Instruction,
-    /// LDRT, STRT and their kin.
+    /// LDRT, STRT and the like.
     Unprivileged,
-    /// Writing or reading a frame, with the privilege of the code it belongs to.
+    /// Writing or reading an exception frame, with the privilege of the code it belongs to.
     Stacking,
-    /// Writing the floating-point part of a frame later, with the privilege that FPCCR recorded.
+    /// Writing the floating-point part of a frame later, with the privilege recorded in FPCCR.
     LazyStacking,
 }
 
-/// The word and the bit behind a bit-band alias (TRM 3.7).
-pub(super) fn bit_band(address: u32) -> Option<(u32, u32)> {
-    if !matches!(address >> 25, 0x11 | 0x21) {
-        return None;
-    }
-    let offset = address & 0x01FF_FFFF;
-    Some((address & 0xE000_0000 | offset >> 5 & !3, offset >> 2 & 31))
-}
-
-pub(super) fn is_private(address: u32) -> bool {
-    PRIVATE_BUS.contains(&address) && !DBGMCU.contains(&address)
-}
-
 impl Core {
-    /// The cycle at which transfer number `transfer` of the current instruction is on the bus.
+    /// The cycle in which transfer number `transfer` of the current instruction is on the bus.
     #[inline(always)]
     fn access_cycle(&self, transfer: u64) -> u64 {
         self.cycles + 1 + transfer
     }
 
-    /// Lets the present instruction begin a cycle earlier, beside the one before it, if it has been decoded by then.
+    /// Lets the current instruction begin a cycle earlier, beside the one before it, if it has been
+    /// decoded by then.
     #[inline(always)]
     pub(super) fn overlap(&mut self, op: &Op) {
         if self.cycles > self.decoded(op) {
@@ -62,7 +76,7 @@ impl Core {
         }
     }
 
-    /// The cycle from which the present instruction could execute if nothing before it were in the way.
+    /// The first cycle in which the current instruction could execute if the core were free.
     pub(super) fn decoded(&self, op: &Op) -> u64 {
         if self.timing.is_nucleo() {
             self.fetch.decoded(op)
@@ -71,7 +85,7 @@ impl Core {
         }
     }
 
-    /// Waits until the data side takes an address: a store that the write buffer holds may still be on the bus.
+    /// Waits until the data bus takes an address: the write buffer may still hold a store.
     #[inline(always)]
     fn wait_for_data_bus(&mut self, transfer: u64) {
         let address_cycle = self.cycles + transfer;
@@ -80,7 +94,7 @@ impl Core {
         }
     }
 
-    /// A load waits for what the bus adds.
+    /// A load waits for the bus's wait cycles.
     #[inline(always)]
     fn wait_for_load(&mut self, wait_cycles: u32) {
         if self.timing.is_nucleo() {
@@ -88,7 +102,7 @@ impl Core {
         }
     }
 
-    /// A store does not wait, the next access does (TRM 3.3.3: the write buffer).
+    /// A store does not wait; the next access does (TRM 3.3.3: the write buffer).
     #[inline(always)]
     pub(super) fn buffer_store(&mut self, transfer: u64, wait_cycles: u32) {
         if self.timing.is_nucleo() {
@@ -97,17 +111,17 @@ impl Core {
         }
     }
 
-    /// Data in the Code region comes over the D-Code bus, from the flash.
+    /// Data in the Code region comes from flash, over the D-Code bus.
     #[inline(always)]
     fn wait_for_flash(&mut self, address: u32, transfer: u64) {
-        if address < SRAM_START && self.timing.is_nucleo() {
+        if address < CODE_END && self.timing.is_nucleo() {
             let at = self.cycles + transfer;
             let arrival = self.fetch.data(address, at, self.next_pc);
             self.cycles += arrival - (at + 1);
         }
     }
 
-    /// Accesses memory on behalf of `purpose`.
+    /// Runs `access` for `purpose`.
     pub(super) fn on_behalf_of<T>(
         &mut self,
         purpose: Purpose,
@@ -139,12 +153,12 @@ impl Core {
         if address & (width.bytes() - 1) != 0 {
             self.check_unaligned(address, width)?;
         }
-        if self.mpu.enabled() {
-            self.check_protection(address, width.bytes(), Intent::Read)?;
-        }
+        let watched =
+            self.guard != Guard::None && self.check_guard(address, width, Intent::Read)?;
         self.wait_for_data_bus(transfer);
-        if address >= self.ordinary_loads_end || address >> 25 == 0x11 {
-            self.wait_for_flash(address, transfer); // watched data
+        if watched || address >= NORMAL_MEMORY_END || is_sram_alias(address) {
+            // Watched data may be in flash. What lies beyond memory is not.
+            self.wait_for_flash(address, transfer);
             let now = self.access_cycle(transfer);
             return self.load_beyond_memory(bus, address, width, now);
         }
@@ -167,16 +181,15 @@ impl Core {
         value: u32,
         transfer: u64,
     ) -> Exec<()> {
-        self.laps.disturb();
+        self.busy_wait.disturb();
         if address & (width.bytes() - 1) != 0 {
             self.check_unaligned(address, width)?;
         }
-        if self.mpu.enabled() {
-            self.check_protection(address, width.bytes(), Intent::Write)?;
-        }
+        let watched =
+            self.guard != Guard::None && self.check_guard(address, width, Intent::Write)?;
         self.wait_for_data_bus(transfer);
         let now = self.access_cycle(transfer);
-        if address.wrapping_sub(SRAM_START) >= self.ordinary_store_bytes {
+        if watched || address.wrapping_sub(SRAM_START) >= SRAM_BYTES {
             return self.store_beyond_memory(bus, address, width, value, now);
         }
         if self.code.may_hold(address) {
@@ -191,7 +204,7 @@ impl Core {
         }
     }
 
-    /// Faults unless `address` is word-aligned: LDM, LDRD and their kin know no other (A3.2.1).
+    /// Faults unless `address` is aligned to `width`: LDM, LDRD and the like must be (A3.2.1).
     pub(super) fn require_aligned(&self, address: u32, width: Width) -> Exec<()> {
         if address & (width.bytes() - 1) != 0 {
             return Err(Trap::usage(cfsr::UNALIGNED));
@@ -216,9 +229,9 @@ impl Core {
         width: Width,
         now: u64,
     ) -> Exec<u32> {
-        if self.is_watched() {
-            self.note_access(address, width, Access::Read);
-        } else if let Some((loaded, steady)) = bus.poll(address, width, now) {
+        if self.guard == Guard::Watchpoints {
+            self.check_watchpoints(address, width, Access::Read);
+        } else if let Some((loaded, steady)) = bus.read_fast_register(address, width, now) {
             self.note_attention(bus);
             self.wait_for_load(loaded.wait_cycles);
             self.note_read(|| Some(steady));
@@ -238,10 +251,6 @@ impl Core {
         if is_private(address) {
             return self.load_private(address, width, now);
         }
-        if let Some((word, bit)) = bit_band(address) {
-            self.laps.disturb();
-            return Ok(self.read_bus(bus, word, Width::Word, now)? >> bit & 1);
-        }
         let value = self.read_bus(bus, address, width, now);
         self.note_read(|| bus.steadiness(address));
         value
@@ -249,16 +258,16 @@ impl Core {
 
     #[inline(never)]
     fn load_private(&mut self, address: u32, width: Width, now: u64) -> Exec<u32> {
-        self.laps.disturb();
+        self.busy_wait.disturb();
         self.check_privilege(address)?;
         self.read_private(address, width, now)
     }
 
-    /// The present lap has read what may keep still.
+    /// Tells the busy wait that a register was read, and how long it reads the same.
     #[inline(always)]
     fn note_read(&mut self, steadiness: impl FnOnce() -> Option<Steadiness>) {
         let waits = self.timing.is_nucleo();
-        self.laps.read(|| {
+        self.busy_wait.read(|| {
             let steady = steadiness()?;
             let period_cycles = if waits { steady.period_cycles } else { 1 };
             Some(Steadiness {
@@ -277,10 +286,10 @@ impl Core {
         value: u32,
         now: u64,
     ) -> Exec<()> {
-        if self.is_watched() {
-            self.note_access(address, width, Access::Write);
+        if self.guard == Guard::Watchpoints {
+            self.check_watchpoints(address, width, Access::Write);
         }
-        match bus.write_register(address, width, value, now) {
+        match bus.write_fast_register(address, width, value, now) {
             Some(wait_cycles) => {
                 self.note_attention(bus);
                 self.buffer_store(now - self.access_cycle(0), wait_cycles);
@@ -305,44 +314,33 @@ impl Core {
         }
         if let Some((word, bit)) = bit_band(address) {
             let old = self.read_bus(bus, word, Width::Word, now)?;
-            let word_value = old & !(1 << bit) | (value & 1) << bit;
-            return self.write_bus(bus, word, Width::Word, word_value, now);
+            return self.write_bus(bus, word, Width::Word, with_bit(old, bit, value), now);
         }
         self.write_bus(bus, address, width, value, now)
     }
 
-    /// While data is watched, no access takes the fast way; while the MPU is enabled, none takes the fastest.
-    pub(super) fn reconsider_guards(&mut self) {
-        self.unguarded = !self.watches_data() && !self.mpu.enabled();
-        (self.ordinary_loads_end, self.ordinary_store_bytes) = if self.watches_data() {
-            (0, 0)
+    /// Call after each change of the MPU's or the debugger's state.
+    pub(super) fn update_guard(&mut self) {
+        self.guard = if self.has_data_watchpoints() {
+            Guard::Watchpoints
+        } else if self.mpu.enabled() {
+            Guard::Mpu
         } else {
-            (NORMAL_MEMORY_END, SRAM_REGION_BYTES)
+            Guard::None
         };
     }
 
-    /// No access takes the fast way.
-    #[inline(always)]
-    pub(super) fn is_watched(&self) -> bool {
-        self.ordinary_store_bytes == 0
-    }
-
-    /// Unprivileged code sees none of the system control space but STIR, if CCR.USERSETMPEND allows it (B3.1.1, B3.2.26),
-    /// and the ITM's stimulus ports.
-    fn check_privilege(&self, address: u32) -> Exec<()> {
-        if self.access_privileged() {
-            return Ok(());
+    /// Faults if the MPU forbids the access; true if watchpoints must see it.
+    #[cold]
+    fn check_guard(&self, address: u32, width: Width, intent: Intent) -> Exec<bool> {
+        if self.mpu.enabled() {
+            self.check_protection(address, width.bytes(), intent)?;
         }
-        let stir = address == STIR && self.scb.ccr & CCR_USERSETMPEND != 0;
-        // The ITM looks after its ports itself (C1.7.3).
-        if stir || STIMULUS.contains(&address) {
-            return Ok(());
-        }
-        Err(Trap::bus(cfsr::PRECISERR, Some(address)))
+        Ok(self.guard == Guard::Watchpoints)
     }
 
     fn read_bus<B: Bus>(&mut self, bus: &mut B, address: u32, width: Width, now: u64) -> Exec<u32> {
-        let result = bus.read(address, width, now);
+        let result = read_either_alias(bus, address, width, now);
         self.note_attention(bus);
         match result {
             Ok(loaded) => {
@@ -380,11 +378,11 @@ impl Core {
     fn note_attention<B: Bus>(&mut self, bus: &B) {
         if bus.attention() {
             self.attention = true;
-            self.reconsider();
+            self.leave_fast_loop();
         }
     }
 
-    /// A store goes through the write buffer, so that its error comes when the instruction is over (TRM 3.3.3), unless
+    /// The write buffer reports an error when the instruction is over (TRM 3.3.3), unless
     /// ACTLR.DISDEFWBUF turns the buffer off.
     #[cold]
     fn write_fault(&mut self, fault: Fault) -> Exec<()> {
@@ -400,7 +398,7 @@ impl Core {
         }
     }
 
-    /// A fault of the access itself, at its instruction and with its address.
+    /// A fault that is reported at its instruction, with its address.
     #[cold]
     pub(super) fn data_fault(&self, fault: Fault) -> Trap {
         match fault {

@@ -1,17 +1,17 @@
 //! The loopback port of a server: who connects gets a seat and a thread of its own.
 
-use super::seats::Seats;
+use super::client_limit::ClientLimit;
 use anyhow::{Context, Result};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
 /// A port that nobody is received at yet.
-pub struct Reception {
+pub struct Listener {
     listener: TcpListener,
     address: SocketAddr,
 }
 
-impl Reception {
+impl Listener {
     /// Listens on the loopback interface, with `port` 0 on any free port. `server` is its name in an error.
     pub fn listen(port: u16, server: &str) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
@@ -28,8 +28,8 @@ impl Reception {
     }
 
     /// Receives clients, each with its number, until the process ends; hangs up on those that find no seat.
-    pub fn receive(self, converse: impl Fn(TcpStream, usize) + Clone + Send + 'static) {
-        let seats = Seats::default();
+    pub fn serve(self, converse: impl Fn(TcpStream, usize) + Clone + Send + 'static) {
+        let seats = ClientLimit::default();
         thread::spawn(move || {
             for (number, socket) in self.listener.incoming().flatten().enumerate() {
                 let Some(seat) = seats.take() else {

@@ -1,6 +1,8 @@
-//! Code that changes, and code that is watched.
+//! Code that changes, code whose executions are counted, and code that is decoded anew each time.
 
 use crate::board::{run, Board, CODE};
+use crate::profile::mixture;
+use virtual_nucleo::core::{Stop, Timing};
 
 #[test]
 fn a_store_into_executed_code_takes_effect() {
@@ -36,9 +38,9 @@ fn code_changed_from_outside_needs_an_invalidation() {
 fn executions_of_an_address_are_counted() {
     let mut board = Board::new("movs r0, #37\n1: subs r0, #1\n bne 1b\n bkpt 0");
     let entry = board.core.pc();
-    let loop_start = board.core.watch_execution(entry + 2);
-    let end = board.core.watch_execution(entry + 6);
-    let never = board.core.watch_execution(entry + 0x100);
+    let loop_start = board.core.count_executions(entry + 2);
+    let end = board.core.count_executions(entry + 6);
+    let never = board.core.count_executions(entry + 0x100);
     board.finish();
     assert_eq!(
         [loop_start, end, never].map(|n| board.core.executions(n)),
@@ -55,4 +57,32 @@ fn stepping_equals_running() {
     while stepped.core.step(&mut stepped.memory).is_ok() {}
     assert_eq!(whole.core.cycles(), stepped.core.cycles());
     assert_eq!(whole.r(7), stepped.r(7));
+}
+
+/// Runs one instruction at a time; `before` comes before each.
+fn stepped(mut board: Board, before: impl Fn(&mut Board)) -> Board {
+    loop {
+        before(&mut board);
+        match board.run_until(board.core.cycles() + 1) {
+            Ok(()) => {}
+            Err(Stop::Breakpoint { immediate: 0, .. }) => return board,
+            Err(stop) => panic!("{stop}"),
+        }
+    }
+}
+
+#[test]
+fn remembered_instructions_do_what_decoding_anew_does() {
+    for timing in [Timing::Nucleo, Timing::Ideal] {
+        let [remembered, anew] = [false, true].map(|forgets| {
+            let board = stepped(mixture(timing, 0), |board| {
+                if forgets {
+                    board.core.invalidate_code();
+                }
+            });
+            let core = postcard::to_allocvec(&board.core).unwrap();
+            (core, board.memory.sram, board.memory.written)
+        });
+        assert!(remembered == anew, "{timing:?}");
+    }
 }

@@ -1,5 +1,5 @@
-//! From the machine's call to its next turn: instructions up to the horizon, and between them exceptions, timers, sleep and
-//! halting debug.
+//! Runs the core until the machine must act: instructions up to the horizon, and between them
+//! exceptions, timers, sleep and halting debug.
 
 use super::dwt::Event;
 use super::exceptions::SYSTICK;
@@ -8,30 +8,31 @@ use super::{Core, Sleep};
 use crate::bus::Bus;
 
 impl Core {
-    /// Executes until `deadline_cycle` (the last instruction may end beyond it), the bus's attention, or sleep.
+    /// Runs until `deadline_cycle`, the bus's attention, or sleep. The last instruction may end
+    /// after the deadline.
     pub fn run<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
         if self.debug.holds() {
             return self.run_held(bus);
         }
-        self.laps.forget();
+        self.busy_wait.forget();
         loop {
             self.set_horizon(deadline_cycle);
-            if self.laps.take_due() && !self.supervised() {
-                self.skip_laps();
+            if self.busy_wait.take_due() && !self.supervised() {
+                self.skip_iterations();
             }
             self.execute_to_horizon(bus)?;
-            if self.laps.is_due() {
+            if self.busy_wait.is_due() {
                 continue;
             }
-            self.laps.forget();
+            self.busy_wait.forget();
             if let Some(end) = self.between_instructions(bus, deadline_cycle)? {
                 return Ok(end);
             }
         }
     }
 
-    /// As [`Core::run`], but after one instruction, or one part of an exception's entry or return, it hands control back. The core
-    /// does the same as in one go.
+    /// As [`Core::run`], but returns after one instruction, or one part of an exception's entry or
+    /// return. The result is the same as in one go.
     pub fn run_one<B: Bus>(&mut self, bus: &mut B, deadline_cycle: u64) -> Result<RunEnd, Stop> {
         if self.debug.holds() {
             return self.run_held(bus);
@@ -57,14 +58,15 @@ impl Core {
         Ok(())
     }
 
-    /// Somebody looks at every instruction: DWT's counters or a stepping debug monitor. Whatever changes it has the fast loop look up.
+    /// Whether each instruction must be observed, by DWT's counters or a stepping debug monitor.
+    /// Whatever changes this must leave the fast loop.
     pub(super) fn supervised(&self) -> bool {
-        self.events.profile() || self.steps_into_monitor()
+        self.events.profile() || self.monitor_steps()
     }
 
-    /// One instruction, and what is owed to those who look at every one.
+    /// Executes one instruction, and does what its observers need.
     fn next_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        let steps = self.steps_into_monitor();
+        let steps = self.monitor_steps();
         if self.events.profile() {
             self.profiled_instruction(bus)?;
         } else {
@@ -76,7 +78,8 @@ impl Core {
         Ok(())
     }
 
-    /// One instruction or one exception entry; nothing while asleep or held.
+    /// Executes one instruction or one exception entry. Does nothing while the core sleeps or is
+    /// held.
     pub fn step<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         if !self.held() {
             self.step_unheld(bus)?;
@@ -90,7 +93,7 @@ impl Core {
         self.sync_systick(self.cycles);
         self.attention = false;
         self.wake_if_due();
-        if self.in_sequence() {
+        if self.sequence_due() {
             return self.finish_sequence(bus);
         }
         if !self.asleep() {
@@ -103,17 +106,17 @@ impl Core {
         Ok(())
     }
 
-    /// Carries entries and returns on until an instruction can execute.
+    /// Continues exception entries and returns until an instruction can execute.
     fn finish_sequence<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
-        while self.in_sequence() {
-            self.sequence(bus, u64::MAX)?;
+        while self.sequence_due() {
+            self.advance_sequence(bus, u64::MAX)?;
             self.sync_systick(self.cycles);
         }
         Ok(())
     }
 
-    /// One part of an exception's entry or return, up to `until`.
-    pub(super) fn sequence<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
+    /// Continues an exception's entry or return, up to cycle `until`.
+    pub(super) fn advance_sequence<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
         let began = self.cycles;
         let result = if self.leaving.is_some() {
             self.leave_exception(bus, until)
@@ -127,10 +130,10 @@ impl Core {
     #[inline(always)]
     fn set_horizon(&mut self, deadline_cycle: u64) {
         self.wake_if_due();
-        let busy = self.in_sequence()
+        let busy = self.sequence_due()
             || self.sleep != Sleep::Awake
             || self.returning.is_some()
-            || self.debug.wants_halt();
+            || self.debug.halt_requested();
         self.horizon = if busy {
             0
         } else {
@@ -138,7 +141,8 @@ impl Core {
         };
     }
 
-    /// What is due when the fast loop stops: a return, the machine's turn, timers, exceptions, sleep.
+    /// What to do when the fast loop stops: a return, a halt, the machine's turn, exceptions,
+    /// sleep.
     #[inline(always)]
     fn between_instructions<B: Bus>(
         &mut self,
@@ -147,7 +151,7 @@ impl Core {
     ) -> Result<Option<RunEnd>, Stop> {
         self.begin_return(bus)?;
         self.sync_systick(self.cycles);
-        if !self.inside_sequence() && self.obey_halt() {
+        if !self.sequence_begun() && self.halt_if_requested() {
             return Ok(Some(RunEnd::Held));
         }
         if std::mem::take(&mut self.attention) {
@@ -156,15 +160,15 @@ impl Core {
         if self.cycles >= deadline_cycle {
             return Ok(Some(RunEnd::Deadline));
         }
-        if self.in_sequence() {
-            self.sequence(bus, deadline_cycle)?;
+        if self.sequence_due() {
+            self.advance_sequence(bus, deadline_cycle)?;
         } else if self.asleep() {
             return Ok(Some(RunEnd::Asleep));
         }
         Ok(None)
     }
 
-    /// Ends sleep for good: what woke the core may be gone before it is looked at again.
+    /// Ends sleep at once: later, what woke the core may be gone.
     fn wake_if_due(&mut self) {
         if self.sleep != Sleep::Awake && !self.asleep() {
             self.event &= self.sleep != Sleep::UntilEvent;
@@ -172,18 +176,19 @@ impl Core {
         }
     }
 
-    /// An entry or a return is under way.
-    pub(super) fn inside_sequence(&self) -> bool {
+    /// Whether an exception's entry or return is under way.
+    pub(super) fn sequence_begun(&self) -> bool {
         self.entering.is_some() || self.leaving.is_some()
     }
 
-    /// An exception is to be entered or left before the next instruction.
-    pub(super) fn in_sequence(&self) -> bool {
-        self.inside_sequence() || self.exceptions.preempting().is_some()
+    /// Whether an exception must be entered or left before the next instruction.
+    pub(super) fn sequence_due(&self) -> bool {
+        self.sequence_begun() || self.exceptions.preempting().is_some()
     }
 
-    /// Has the fast loop look up: exceptions, priorities or timers may have changed.
-    pub(super) fn reconsider(&mut self) {
+    /// Ends the fast loop before its next instruction. Call it when exceptions, priorities, timers
+    /// or the debugger may have something to do.
+    pub(super) fn leave_fast_loop(&mut self) {
         self.horizon = 0;
     }
 
@@ -197,10 +202,10 @@ impl Core {
         let was_pending = self.exceptions.is_pending(exception);
         self.exceptions.pend(exception);
         self.note_pending(!was_pending);
-        self.reconsider();
+        self.leave_fast_loop();
     }
 
-    /// SEVONPEND (B3.2.7): what newly pends is an event, disabled or not.
+    /// SEVONPEND (B3.2.7): with it, an exception that becomes pending is an event, enabled or not.
     pub(super) fn note_pending(&mut self, newly: bool) {
         self.event |= newly && self.scb.sev_on_pend();
     }

@@ -9,21 +9,25 @@ use std::io::{self, Write};
 
 /// Rows are in the file before anybody outside can know of what happened in their windows: before the bytes and edges of
 /// the same slice are handed over.
-pub struct Tally {
+pub struct WindowsFile {
     observer: Observer,
     file: Option<File>,
 }
 
-impl Tally {
+impl WindowsFile {
     /// Begins the table in `file`; from now on the machine hands control back at the pin's edges.
-    pub fn begin(windows: Windows, mut file: File, machine: &mut Machine) -> io::Result<Tally> {
+    pub fn begin(
+        windows: Windows,
+        mut file: File,
+        machine: &mut Machine,
+    ) -> io::Result<WindowsFile> {
         file.write_all(windows.header().as_bytes())?;
         let observer = Observer {
             windows: Some(windows),
             ..Observer::default()
         };
         observer.attach(machine);
-        Ok(Tally {
+        Ok(WindowsFile {
             observer,
             file: Some(file),
         })

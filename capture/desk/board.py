@@ -1,0 +1,84 @@
+"""What a board is to the bench: it loads, somebody resets it, and perhaps it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from capture.desk.debug_probe import ProbeAddress
+
+RESET_WITHIN_S = 5.0
+"""A resetter pulls the pin at most this long after it is asked: pyOCD takes a while to start."""
+
+
+@dataclass(frozen=True)
+class Connections:
+    """Where a loaded board is heard.
+
+    `serial_url` is what pySerial opens, `analyzer` is sigrok's conn= (None: the only one
+    connected), `probe` the debug probe (None where the board was not asked for one).
+    """
+
+    serial_url: str
+    analyzer: str | None
+    probe: ProbeAddress | None
+
+
+class Loader(Protocol):
+    """Brings a firmware and its operations onto the board."""
+
+    def load(self, elf: Path, image: bytes) -> Connections:
+        """Loads the firmware's ELF file and the operation image; the board is held, nothing runs.
+
+        Raises TailscopeError.
+        """
+
+
+class Resetter(Protocol):
+    """Pulls the board's reset pin. Only the owner of the debug probe can."""
+
+    def reset(self) -> None:
+        """Lets the firmware run from reset, within RESET_WITHIN_S. Raises TailscopeError."""
+
+
+class Counter(Protocol):
+    """Counts from outside how often places in the code are executed."""
+
+    def counts(self) -> bytes:
+        """The table of executions (docs/SPEC.md, section 7); asked after the capture."""
+
+
+class Board(Loader, Protocol):
+    """A board in use: a context manager, entered first and closed whatever happens."""
+
+    @property
+    def counter(self) -> Counter | None:
+        """Who counts on this board; None where it cannot, or was not asked to."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def resetter(self, debugger: Resetter | None) -> Resetter | None:
+        """Who starts the firmware once the capture is armed; None where the capture itself does.
+
+        `debugger` is whoever is attached to the debug probe already, and has it to itself; None if
+        nobody is.
+        """
+
+    def ended(self) -> bool:
+        """Whether the board has ended by itself: neither samples nor records will come any more."""
+
+    def problems(self) -> tuple[str, ...]:
+        """What the board did not do, in sentences; asked after the capture."""
+
+    def oddities(self) -> tuple[str, ...]:
+        """What it said or did unexpectedly, in sentences; asked after the capture."""
+
+    def tools(self) -> Mapping[str, str]:
+        """Names and versions of the tools behind the board."""

@@ -1,0 +1,20 @@
+"""The boards there are, by their entry of bench.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from capture.desk.bench import BoardResource
+from capture.desk.board import Board
+from capture.desk.nucleo_board import NucleoBoard
+from capture.desk.virtual_board import VirtualBoard
+
+
+def open_board(resource: BoardResource, records: str = "uart", looks: Sequence[int] = ()) -> Board:
+    """The board of an entry of bench.toml, for `records` by uart or rtt; nothing is started yet.
+
+    A board that can count executions counts those of the addresses `looks`, operation by operation.
+    """
+    if resource.loader.kind == "virtual-nucleo":
+        return VirtualBoard(resource, probed=records == "rtt", looks=looks)
+    return NucleoBoard(resource)

@@ -1,0 +1,57 @@
+"""pyOCD's command line: a process for each step, which has the debug probe while it runs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from capture.desk.debug_probe import TARGET_SCRIPT, ProbeAddress
+from capture.files.errors import CaptureError
+
+TIMEOUT_S = 120
+
+# pyOCD's log lines are "0000255 E No target device available [reset_cmd]".
+_LOG_DECORATION = re.compile(r"^\d+ [A-Z] | \[\w+\]$")
+_HALTED = ("--connect", "halt", "--no-reset", "-O", "resume_on_disconnect=false")
+
+
+class Pyocd:
+    """pyOCD for the board behind one probe. Methods raise CaptureError with pyOCD's own reason."""
+
+    def __init__(self, address: ProbeAddress) -> None:
+        self._address = address
+
+    def load_elf(self, elf: Path) -> None:
+        """Flashes an ELF file and leaves the core halted."""
+        self._call("load", *_HALTED, str(elf))
+
+    def load_binary(self, file: Path, address: int) -> None:
+        """Flashes a file as it is, from `address` on, and leaves the core halted."""
+        self._call("load", *_HALTED, "--format", "bin", "--base-address", f"{address:#010x}", str(file))
+
+    def reset(self) -> None:
+        """Pulls the reset pin: the firmware starts."""
+        self._call("reset", "--method", "hw")
+
+    def _call(self, subcommand: str, *arguments: str) -> None:
+        command = [sys.executable, "-m", "pyocd", subcommand, "--no-wait", "--quiet"]
+        command += ["--script", str(TARGET_SCRIPT), "--target", self._address.target]
+        command += ["--uid", self._address.unique_id] if self._address.unique_id else []
+        try:
+            done = subprocess.run(
+                [*command, *arguments],
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT_S,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired:
+            raise CaptureError(f"pyOCD did not finish within {TIMEOUT_S} s; replug the board.") from None
+        if done.returncode:
+            why = _LOG_DECORATION.sub("", (done.stderr.strip() or "it does not say why").splitlines()[-1])
+            raise CaptureError(
+                f"pyOCD cannot {subcommand} the board: {why}; check its USB cable and bench.toml."
+            )

@@ -1,0 +1,117 @@
+"""The file of an explanation: what it must hold, and what is said of one that does not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capture.files.documents import DocumentError
+from capture.files.errors import CaptureError
+from capture.run_folder.explanation import BYTES_MAX, Replayed, Unreplayed, read
+
+TOLD: dict[str, Any] = {
+    "schema": 1,
+    "quantity": "latency",
+    "key": "@900",
+    "value_ns": 119.05,
+    "maximum": {"seq": None, "value": 119.05},
+    "allocator": "tlsf",
+    "scenario": "mem_frag",
+    "verdict": "complete",
+    "samplerate_hz": 84_000_000,
+    "start_sample": 900,
+    "end_sample": 910,
+    "window": {"first_sample": 564, "end_sample": 1_246, "edges": [[564, 0], [900, 4]]},
+    "replayed": False,
+    "unknown": ["A board on the desk cannot be run again."],
+}
+REPLAYED: dict[str, Any] = TOLD | {
+    "replayed": True,
+    "unknown": [],
+    "cycles": 10,
+    "instructions": 4,
+    "moment": {"sample": 905, "cycle": 905},
+    "stack": [{"address": 0x0800_0100, "place": "main+0x4", "source": "main.c:7"}],
+    "functions": [{"name": "main", "executions": 4, "cycles": 10, "source": ""}],
+    "dearest": [],
+    "heap": {"region_bytes": 8, "pieces": [{"offset": 0, "bytes": 8, "what": "free"}], "note": "read"},
+}
+
+
+def written(folder: Path, content: object) -> Path:
+    path = folder / "latency.json"
+    path.write_text(json.dumps(content, indent=0))
+    return path
+
+
+@pytest.mark.parametrize(("content", "kind"), [(TOLD, Unreplayed), (REPLAYED, Replayed)])
+def test_what_is_read_is_what_was_written(tmp_path: Path, content: dict[str, Any], kind: type) -> None:
+    found = read(written(tmp_path, content))
+    assert isinstance(found, kind)
+    assert json.dumps(found.document()) == json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "sentence"),
+    [
+        ([], "[]", "the file must be a table of keys and values, not a list; explain the run again."),
+        (TOLD | {"schema": 2}, '"schema": 2,', "schema must be 1, not 2; explain the run again."),
+        (TOLD | {"stack": []}, '"stack": []', "stack is unknown; drop it."),
+        (TOLD | {"replayed": True}, "{", "cycles is missing; add it."),
+        (TOLD | {"replayed": "no"}, '"replayed": "no",', "replayed must be one of False, True, not 'no'; *"),
+        (
+            TOLD | {"window": TOLD["window"] | {"edges": [[564], [900, 4]]}},
+            "[",
+            "window.edges[0] must be at least 2 entries long, not 1; *",
+        ),
+        (TOLD | {"end_sample": -1}, '"end_sample": -1,', "end_sample must be at least 0, not -1; *"),
+        (TOLD | {"value_ns": "119"}, '"value_ns": "119",', "value_ns must be a number, not '119'; *"),
+        (
+            REPLAYED | {"stack": [{"address": 1.5, "place": "", "source": ""}]},
+            '"address": 1.5,',
+            "stack[0].address must be a whole number, not 1.5; *",
+        ),
+        (
+            REPLAYED | {"heap": REPLAYED["heap"] | {"pieces": [{"offset": 0, "bytes": 8, "what": "lost"}]}},
+            '"what": "lost"',
+            "heap.pieces[0].what must be 'live', 'free' or 'unknown', not 'lost'; *",
+        ),
+    ],
+)
+def test_what_is_wrong_gets_a_sentence(tmp_path: Path, content: object, line: str, sentence: str) -> None:
+    """`line` is what the named line holds; a * stands for words that another case tells in full."""
+    path = written(tmp_path, content)
+    with pytest.raises(CaptureError) as refusal:
+        read(path, CaptureError)
+    expected = f"{path}:{path.read_text().splitlines().index(line) + 1}: {sentence}"
+    said = str(refusal.value)
+    assert said == expected or (expected[-1] == "*" and said.startswith(expected[:-1])), said
+
+
+def test_a_forged_file_of_great_length_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "latency.json"
+    path.write_text(json.dumps(TOLD) + " " * BYTES_MAX)
+    with pytest.raises(DocumentError, match="more than 4,194,304 bytes"):
+        read(path)
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
+TREES = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner))
+
+
+@given(
+    st.sampled_from([TOLD, REPLAYED]), st.dictionaries(st.sampled_from(sorted(REPLAYED)), TREES, min_size=1)
+)
+def test_no_damage_ends_in_another_exception(
+    tmp_path_factory: pytest.TempPathFactory, sound: dict[str, Any], damage: dict[str, Any]
+) -> None:
+    path = written(tmp_path_factory.getbasetemp(), sound | damage)
+    try:
+        assert read(path).quantity is not None
+    except DocumentError as error:
+        assert str(error).isprintable() and str(error)[-1] in ".?"

@@ -1,0 +1,87 @@
+"""What a scenario's TOML file may say, and the scenario that it describes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+
+from capture.files.documents import Table, open_toml
+from capture.files.faults import WrongValueError, among, expecting, quoted
+from scenarios.errors import ScenarioError
+from scenarios.generators import GENERATORS
+from scenarios.operations import MAX_NAME_BYTES
+from scenarios.parameters import model
+from scenarios.scenario import Scenario
+from scenarios.stimulus import MODES, NO_STIMULUS, PARAMETERS, Stimulus, playable
+
+
+def _headed(name: str) -> BeforeValidator:
+    """An annotation: where no table stands, say how one is written."""
+
+    def check(value: object) -> object:
+        if not isinstance(value, dict):
+            words = f"must be a table, not {quoted(value)}"
+            raise WrongValueError(words, remedy=f"write [{name}] on a line of its own")
+        return value
+
+    return BeforeValidator(check)
+
+
+# The name stands in records (ASCII, fields parted by commas) and in the names of run folders.
+Name = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, pattern=rf"^[A-Za-z0-9_-]{{1,{MAX_NAME_BYTES}}}$"),
+    expecting(f"1 to {MAX_NAME_BYTES} letters, digits, hyphens and underscores in quotation marks"),
+]
+Text = Annotated[str, StringConstraints(strip_whitespace=True)]
+
+
+class StimulusTable(Table):
+    """[stimulus]: periods in timer ticks, 84 MHz; the seed belongs to random, the spacing to burst."""
+
+    mode: Annotated[str, among(MODES)] = NO_STIMULUS.mode
+    period_ticks: int = 0
+    control_period_ticks: int = 0
+    seed: int = 0
+    spacing_ticks: int = 0
+
+    @model_validator(mode="after")
+    def _of_its_mode(self) -> StimulusTable:
+        if self.model_fields_set and "mode" not in self.model_fields_set:
+            raise WrongValueError("is missing", "mode", remedy="add it")
+        for key in PARAMETERS.values():
+            if key in self.model_fields_set and key != PARAMETERS.get(self.mode):
+                raise WrongValueError(
+                    f"means nothing to a stimulus of mode {self.mode}", key, remedy="drop it"
+                )
+        return self
+
+    def stimulus(self) -> Stimulus:
+        """Raises ScenarioError where the numbers contradict each other or leave the bench no time to run."""
+        parameter = getattr(self, PARAMETERS[self.mode]) if self.mode in PARAMETERS else 0
+        return playable(Stimulus(self.mode, self.period_ticks, self.control_period_ticks, parameter))
+
+
+class ScenarioTable(Table):
+    """The whole file. What [parameters] may hold is the generator's to say (parameters.model)."""
+
+    name: Name
+    description: Text
+    generator: Annotated[str, among(GENERATORS)]
+    parameters: Annotated[dict[str, object], _headed("parameters")] = Field(default_factory=dict)
+    stimulus: Annotated[StimulusTable, _headed("stimulus")] = StimulusTable()
+
+
+def read(path: Path) -> Scenario:
+    """Reads a scenario's TOML file. Raises ScenarioError with one sentence that names file, line and key."""
+    document = open_toml(path, ScenarioError)
+    found = document.check(ScenarioTable)
+    generator = GENERATORS[found.generator]
+    parameters = document.check(model(generator), "parameters").model_dump()
+    with document.located("parameters"):
+        bound = generator(**parameters)
+    with document.located("stimulus"):
+        stimulus = found.stimulus.stimulus()
+    return Scenario(found.name, found.description, bound, stimulus)

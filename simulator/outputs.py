@@ -1,0 +1,140 @@
+"""The files that the virtual Nucleo writes (docs/SPEC.md, section 7), read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from capture.run_folder.edges import CHANNELS
+from simulator.build import SimulatorError
+
+PINS = {
+    "CRIT": "PA8",
+    "OP": "PA9",
+    "STIM": "PA0",
+    "ISR": "PA10",
+    "TASK": "PB10",
+    "CTRL": "PA1",
+    "CISR": "PB5",
+    "SYNC": "PB4",
+}
+"""The pin of each channel (docs/SPEC.md, section 1)."""
+
+_EDGES = pl.Schema({"cycle": pl.Int64, "pin": pl.String, "level": pl.Int8})
+_WINDOW = ("window", "start_cycle", "end_cycle")
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a run amounted to; `host_seconds` and `mips` differ from run to run, the rest does not.
+
+    `instructions` are all that the program went through. `skipped_instructions` of them belong to waiting
+    loops whose effect was repeated without executing them.
+    """
+
+    instructions: int
+    skipped_instructions: int
+    cycles: int
+    host_seconds: float
+    mips: float
+
+
+@dataclass(frozen=True)
+class State:
+    """The machine at the beginning of `cycle`, which is exactly `seconds` after reset.
+
+    `core_hz` is the core's clock then, `channels` the level of channel n in bit n. Registers are by name;
+    `sram` is the whole memory from `sram_address` on.
+    """
+
+    cycle: int
+    seconds: Fraction
+    core_hz: Fraction
+    channels: int
+    registers: dict[str, int]
+    sram_address: int
+    sram: bytes
+
+    def word(self, address: int) -> int | None:
+        """The 32-bit word at `address`, if it lies in SRAM."""
+        offset = address - self.sram_address
+        if not 0 <= offset <= len(self.sram) - 4:
+            return None
+        return int.from_bytes(self.sram[offset : offset + 4], "little")
+
+
+def read_stats(path: Path) -> Stats:
+    """Reads `stats.json`."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return Stats(**{name: found[name] for name in Stats.__dataclass_fields__})
+
+
+def read_edges(path: Path) -> pl.DataFrame:
+    """Reads `edges.csv`: a row per edge of a channel, in order; other pins are left out.
+
+    Columns: `cycle` Int64, core cycles since reset; `channel` String, of CHANNELS; `level` Boolean.
+    """
+    channel_of = {pin: channel for channel, pin in PINS.items()}
+    return (
+        pl.read_csv(path, schema=_EDGES)
+        .filter(pl.col("pin").is_in(list(channel_of)))
+        .select(
+            "cycle",
+            channel=pl.col("pin").replace_strict(channel_of, return_dtype=pl.String),
+            level=pl.col("level") == 1,
+        )
+    )
+
+
+def words(edges: pl.DataFrame, before: int = 0) -> Iterator[tuple[int, int]]:
+    """(cycle, word) after each edge of read_edges(): bit n of a word is channel n, as in a capture.
+
+    `before` is the word that the first edge changes. Edges of one cycle give a word each; the last holds.
+    """
+    word = before
+    for cycle, channel, level in edges.iter_rows():
+        bit = 1 << CHANNELS.index(channel)
+        word = word | bit if level else word & ~bit
+        yield cycle, word
+
+
+def read_windows(table: bytes) -> pl.DataFrame:
+    """Reads `windows.csv`, which may be still in the making: a line without its end is left out.
+
+    A row per pulse. Columns, all Int64: `window`, `start_cycle`, `end_cycle`, and one for each count, by its
+    name. Raises SimulatorError where it is no such table.
+    """
+    whole = table[: table.rfind(b"\n") + 1]
+    try:
+        found = pl.read_csv(whole, infer_schema=False).cast(pl.Int64)
+    except PolarsError:
+        found = None
+    if found is None or tuple(found.columns[:3]) != _WINDOW or any(found.null_count().row(0)):
+        raise SimulatorError("This is no table of the virtual Nucleo's windows (docs/SPEC.md, section 7).")
+    return found
+
+
+def read_state(path: Path) -> State:
+    """Reads a file of --save-state."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return State(
+        cycle=found["cycle"],
+        seconds=Fraction(*found["seconds"]),
+        core_hz=Fraction(*found["core_hz"]),
+        channels=found["channels"],
+        registers=found["registers"],
+        sram_address=found["sram_address"],
+        sram=bytes.fromhex(found["sram"]),
+    )
+
+
+def read_trace(path: Path) -> list[dict[str, Any]]:
+    """Reads the JSON lines of --trace, one object per step of the core."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

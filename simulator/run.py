@@ -1,0 +1,189 @@
+"""Firmware on the virtual Nucleo from reset to its end, without sockets: `virtual-nucleo run`."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from capture.run_folder import records
+from scenarios.operations import IMAGE_ADDRESS
+from simulator.build import SimulatorError, build
+from simulator.outputs import (
+    State,
+    Stats,
+    read_edges,
+    read_state,
+    read_stats,
+    read_trace,
+    read_windows,
+)
+
+Instant = str | int
+"""A time since reset, as "100ms", "2s" or "900ns"; or a number of core cycles."""
+
+# Exit status where the firmware did what is not modelled, and where a condition of stop_on was met.
+_STOPPED, _MET = 3, 4
+
+# What a run reads and writes in its folder.
+_IMAGE, _START, _SAVED = "operations.bin", "start.snapshot", "saved.snapshot"
+_UART, _STATS, _EDGES, _WINDOWS, _TRACE = "uart.log", "stats.json", "edges.csv", "windows.csv", "trace.jsonl"
+
+
+class StoppedError(SimulatorError):
+    """The firmware did what is not modelled; `uart` holds what it had sent until then."""
+
+    def __init__(self, message: str, uart: bytes) -> None:
+        super().__init__(message)
+        self.uart = uart
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A whole machine at an instant; only the build that saved it goes on from it."""
+
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run left behind; what was not asked for is empty or None.
+
+    `uart` is what USART2 sent. `edges` and `windows` have the columns of outputs.read_edges() and
+    read_windows(). `trace` has one object per step of the core (docs/SPEC.md, section 7). `states` are
+    in the order of the instants asked for.
+    """
+
+    uart: bytes
+    stats: Stats
+    edges: pl.DataFrame
+    windows: pl.DataFrame
+    trace: list[dict[str, Any]]
+    states: tuple[State, ...]
+    snapshot: Snapshot | None
+
+    @cached_property
+    def records(self) -> records.RecordLog:
+        """The firmware's records, read from `uart`."""
+        return records.parse(self.uart)
+
+    @property
+    def core_hz(self) -> int:
+        """The core's clock, as the BOOT record tells it. Raises SimulatorError without one."""
+        boot = self.records.first(records.Boot)
+        if boot is None:
+            raise SimulatorError("The firmware sent no BOOT record: its clock is not known; build it again.")
+        return boot.core_hz
+
+
+def run(
+    start: Path | Snapshot,
+    *,
+    until: Instant,
+    image: bytes | None = None,
+    timing: str = "nucleo",
+    edges: bool = False,
+    counts: Mapping[str, str] | None = None,
+    count_window: str = "",
+    stop_on: Sequence[str] = (),
+    trace_last: int = 0,
+    states_at: Sequence[Instant] = (),
+    snapshot_at: Instant | None = None,
+) -> Run:
+    """Runs a firmware's ELF file from reset, or goes on from a snapshot, up to `until`.
+
+    `image` lies at IMAGE_ADDRESS; `timing` is nucleo or ideal. `counts` are places in the code by name
+    ("*" is every instruction): how often each is executed is read at the edges of the channel
+    `count_window`. `stop_on` are conditions, one of which must end the run before `until`. The last
+    `trace_last` steps of the core are kept. The simulator is built where it must be.
+
+    Raises StoppedError where the firmware did what is not modelled; BuildError; SimulatorError where the
+    program refuses, is killed, or reaches `until` with no condition of `stop_on` met.
+    """
+    with tempfile.TemporaryDirectory(prefix="tailscope-run-") as name:
+        folder = Path(name)
+        command: list[str | Path] = [build(), "run", *_board(folder, start, image, timing)]
+        command += ["--until", _instant(until), "--uart-log", _UART, "--stats", _STATS]
+        command += ["--edges", _EDGES] if edges else []
+        command += count_arguments(counts or {}, count_window, folder / _WINDOWS)
+        command += [f"--stop-on={condition}" for condition in stop_on]
+        command += [f"--trace-last={trace_last}", "--trace", _TRACE] if trace_last else []
+        command += [f"--save-state={_state(number)}@{_instant(at)}" for number, at in enumerate(states_at)]
+        command += [] if snapshot_at is None else [f"--save-snapshot={_SAVED}@{_instant(snapshot_at)}"]
+        _simulate(folder, command, stop_on)
+        return Run(
+            uart=(folder / _UART).read_bytes(),
+            stats=read_stats(folder / _STATS),
+            edges=read_edges(folder / _EDGES) if edges else pl.DataFrame(),
+            windows=read_windows((folder / _WINDOWS).read_bytes()) if counts else pl.DataFrame(),
+            trace=read_trace(folder / _TRACE) if trace_last else [],
+            states=tuple(read_state(folder / _state(number)) for number in range(len(states_at))),
+            snapshot=None if snapshot_at is None else Snapshot((folder / _SAVED).read_bytes()),
+        )
+
+
+def image_argument(path: Path) -> str:
+    """The value of --image that puts the file at `path` where the firmware looks for it."""
+    return f"{path}@{IMAGE_ADDRESS:#010x}"
+
+
+def count_arguments(counts: Mapping[str, str], window: str, table: Path) -> list[str]:
+    """The options that count executions between the edges of channel `window`, into `table`."""
+    if not counts:
+        return []
+    return [
+        *(f"--count={name}={place}" for name, place in counts.items()),
+        *("--count-window", window, "--windows", str(table)),
+    ]
+
+
+def _board(folder: Path, start: Path | Snapshot, image: bytes | None, timing: str) -> list[str]:
+    """The arguments that say what is on the board when the run begins."""
+    if isinstance(start, Snapshot):
+        (folder / _START).write_bytes(start.content)
+        return ["--from-snapshot", _START]
+    board = [str(start.resolve()), "--timing", timing]
+    if image is None:
+        return board
+    (folder / _IMAGE).write_bytes(image)
+    return [*board, "--image", image_argument(Path(_IMAGE))]
+
+
+def _instant(at: Instant) -> str:
+    return at if isinstance(at, str) else f"cycles:{at}"
+
+
+def _state(number: int) -> str:
+    return f"state{number}.json"
+
+
+def _simulate(folder: Path, command: Sequence[str | Path], stop_on: Sequence[str]) -> None:
+    """Runs the program in `folder`. Raises unless it ended as asked."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    words = " ".join(done.stderr.split()).removeprefix("virtual-nucleo: ") or "it does not say why"
+    if done.returncode == _STOPPED:
+        log = folder / _UART
+        uart = log.read_bytes() if log.exists() else b""
+        raise StoppedError(f"The virtual Nucleo stopped: {words}; see docs/SPEC.md, section 7.", uart)
+    if stop_on and done.returncode == 0:
+        raise SimulatorError(
+            f"None of {', '.join(stop_on)} came before the end of the run; give it longer, or another."
+        )
+    if done.returncode < 0:
+        raise SimulatorError(f"The virtual Nucleo was killed by signal {-done.returncode}; run again.")
+    if done.returncode != (_MET if stop_on else 0):
+        raise SimulatorError(f"The virtual Nucleo cannot run this: {words}; see docs/SPEC.md, section 7.")

@@ -1,0 +1,146 @@
+"""A virtual Nucleo on the desk, in a process of its own: `virtual-nucleo serve`."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from simulator.build import SimulatorError, build
+from simulator.run import count_arguments, image_argument
+
+LISTENING_TIMEOUT_S = 20.0
+CLOSING_TIMEOUT_S = 5.0
+
+
+class Served:
+    """A board that simulates from reset once a capture starts. A context manager.
+
+    Entering it starts the process and waits until it listens. Then `analyzer` and `probe` are HOST:PORT
+    (`probe` is empty without one), and `uart` is what pySerial opens. Leaving it ends the process, which
+    also exits when its standard input closes: even a bench that is killed leaves none behind.
+
+    `image` lies at IMAGE_ADDRESS. `uart` is pty or tcp. `start` is get, to wait for the capture, or now.
+    `counts` and `count_window` are those of run.run(). `program` stands in for the one that is built.
+    Entering raises BuildError, and SimulatorError where the process does not listen.
+    """
+
+    analyzer: str
+    uart: str
+    probe: str
+
+    def __init__(
+        self,
+        elf: Path,
+        *,
+        image: bytes | None = None,
+        uart: str = "pty",
+        probe: bool = False,
+        start: str = "get",
+        counts: Mapping[str, str] | None = None,
+        count_window: str = "",
+        program: Path | None = None,
+    ) -> None:
+        self._elf = elf
+        self._image = image
+        self._options = ["--uart", "pty" if uart == "pty" else "tcp:0", "--start", start]
+        self._options += ["--probe", "0"] if probe else []
+        self._probed = probe
+        self._counted = (counts or {}, count_window)
+        self._program = program
+        self._opened = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as opened:
+            self._folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="tailscope-served-")))
+            self._stderr = opened.enter_context(tempfile.TemporaryFile("w+", errors="replace"))
+            self.process = self._started()
+            opened.callback(self._end)
+            self._listen()
+            self._opened = opened.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._opened.close()
+
+    def status(self) -> int | None:
+        """None while the process runs; then its exit status, negative for a signal."""
+        return self.process.poll()
+
+    def words(self) -> str:
+        """What it has said so far, on one line: nothing when all is well."""
+        self._stderr.flush()
+        self._stderr.seek(0)
+        return " ".join(self._stderr.read().split())
+
+    def windows(self) -> bytes:
+        """The counts so far (outputs.read_windows); a row is there before its record is."""
+        return self._table.read_bytes()
+
+    @property
+    def _table(self) -> Path:
+        return self._folder / "windows.csv"
+
+    def _started(self) -> subprocess.Popen[str]:
+        command: list[str | Path] = [self._program or build(), "serve", self._elf, *self._options]
+        if self._image is not None:
+            file = self._folder / "operations.bin"
+            file.write_bytes(self._image)
+            command += ["--image", image_argument(file)]
+        command += count_arguments(*self._counted, self._table)
+        try:
+            # A session of its own: Ctrl-C at the terminal is the bench's to handle first.
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                text=True,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SimulatorError(f"The virtual Nucleo does not start ({error}); run ./lab build.") from None
+
+    def _listen(self) -> None:
+        line = self._first_line()
+        try:
+            addresses = json.loads(line)
+            self.analyzer, self.uart = str(addresses["analyzer"]), str(addresses["uart"])
+            self.probe = str(addresses["probe"]) if self._probed else ""
+        except (ValueError, KeyError, TypeError):
+            raise SimulatorError(
+                f"The virtual Nucleo does not start: {self.words() or line.strip() or 'it says nothing'}."
+            ) from None
+
+    def _first_line(self) -> str:
+        """Reads in a thread, so that a program that says nothing cannot hold the bench."""
+        assert self.process.stdout
+        stdout = self.process.stdout
+        lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=lambda: lines.put(stdout.readline()), daemon=True).start()
+        try:
+            return lines.get(timeout=LISTENING_TIMEOUT_S)
+        except queue.Empty:
+            raise SimulatorError(
+                f"The virtual Nucleo did not listen within {LISTENING_TIMEOUT_S:g} s; run again."
+            ) from None
+
+    def _end(self) -> None:
+        """Asks the process to end by closing its input, then makes it."""
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.close()
+        try:
+            self.process.wait(CLOSING_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()

@@ -1,0 +1,23 @@
+"""The small firmware of fixtures/board.c, compiled."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+FIXTURES = Path(__file__).parent / "fixtures"
+STIMULUS_PERIOD = 840
+"""Core cycles between two edges of STIM; an interrupt answers each with a pulse on CRIT."""
+
+
+def build(folder: Path, *defines: str) -> Path:
+    """The ELF file, made in `folder`. It sends the text in its operation image by UART.
+
+    With TOUCH_UNMODELLED its third interrupt writes TIM2_SMCR, which is not modelled.
+    """
+    elf = folder / "board.elf"
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-O1", "-ffreestanding", "-nostdlib"]
+    command += [f"-D{name}" for name in defines]
+    command += ["-T", str(FIXTURES / "board.ld"), str(FIXTURES / "board.c"), "-o", str(elf)]
+    subprocess.run(command, check=True)
+    return elf
