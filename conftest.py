@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -35,3 +37,14 @@ def _makes_something_once(file: str) -> bool:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:
     """How xdist deals out tests (its own --dist loadgroup does not know the node ids of pytest 9.2)."""
     return OneProcessForAFixture(config, log)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C is heard by this process and by those that it starts, as if all came from a terminal.
+
+    A shell without job control has what it starts with `&` ignore SIGINT, and children inherit that.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 from console import tools
 from console.checks import Check
@@ -64,21 +64,25 @@ def _outcome(check: Check, lacking: Sequence[str]) -> Outcome:
         return Outcome(check, "skipped")
     begun = time.monotonic()
     with tempfile.TemporaryFile() as output:
-        passed = all(_succeeds(command, check.folder, output.fileno()) for command in check.commands)
+        passed = all(_succeeds(command, check.folder, output) for command in check.commands)
         output.seek(0)
         text = output.read().decode(errors="replace")
     return Outcome(check, "passed" if passed else "failed", text, time.monotonic() - begun)
 
 
-def _succeeds(command: Sequence[str], folder: Path, output: int) -> bool:
+def _succeeds(command: Sequence[str], folder: Path, output: IO[bytes]) -> bool:
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        check=False,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=subprocess.STDOUT,
-    )
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            check=False,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    except OSError as error:
+        output.write(f"{command[0]} does not start: {error.strerror}.\n".encode())
+        return False
     return done.returncode == 0

@@ -26,17 +26,23 @@ def run(words: Sequence[str]) -> int:
         for outcome in side_by_side.run(chosen(words), lambda names: status.update(escape(", ".join(names)))):
             print(_told(outcome), flush=True)
             outcomes.append(outcome)
-    for sentence in (*_left_out(), *_skipped(outcomes)):
-        print(sentence)
-    print(_summary(outcomes), flush=True)
-    return sum(outcome.state == "failed" for outcome in outcomes)
+    failed = [outcome.check.name for outcome in outcomes if outcome.state == "failed"]
+    left_out = [] if words else _left_out()
+    last = [*left_out, *_skipped(outcomes), *(f"failed: {name}" for name in failed), _counts(outcomes)]
+    print("", *last, sep="\n", flush=True)
+    return len(failed)
 
 
 def chosen(words: Iterable[str]) -> list[Check]:
     """The checks of the rooms with these names, each once. Raises RoomError."""
-    wanted = set(words)
-    asked = [rooms.of(word) for word in sorted(wanted - {STYLE})] or [rooms.WHOLE]
-    found = {check.name: check for room in asked for check in checks.of(room)}
+    wanted = list(words)
+    asked = [rooms.of(word) for word in wanted if word != STYLE] or [rooms.WHOLE]
+    found: dict[str, Check] = {}
+    for room in asked:
+        of_room = checks.of(room)
+        if not of_room:
+            raise rooms.RoomError(f"Nothing is checked in {room}: choose {room.folder.parts[0]}.")
+        found.update((check.name, check) for check in of_room)
     return [check for check in found.values() if check.style or STYLE not in wanted]
 
 
@@ -45,6 +51,7 @@ def _told(outcome: Outcome) -> str:
 
 
 def _left_out() -> list[str]:
+    """A sentence for each allocator whose sources are not here."""
     missing = [(row.id, row.missing_checkout()) for row in catalogue.allocators().values()]
     return [f"{name} is left out of the checks. {why}" for name, why in missing if why]
 
@@ -63,11 +70,7 @@ def _skipped(outcomes: Sequence[Outcome]) -> list[str]:
     ]
 
 
-def _summary(outcomes: Sequence[Outcome]) -> str:
-    count = {
-        state: sum(outcome.state == state for outcome in outcomes)
-        for state in ("passed", "failed", "skipped")
-    }
-    failures = [f"failed: {outcome.check.name}" for outcome in outcomes if outcome.state == "failed"]
-    counts = ", ".join(f"{number} {state}" for state, number in count.items())
-    return "\n".join(["", *failures, f"checks: {counts}"])
+def _counts(outcomes: Sequence[Outcome]) -> str:
+    states = ("passed", "failed", "skipped")
+    numbers = [sum(outcome.state == state for outcome in outcomes) for state in states]
+    return "checks: " + ", ".join(f"{number} {state}" for number, state in zip(numbers, states, strict=True))

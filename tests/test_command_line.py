@@ -54,6 +54,8 @@ def test_the_doctor_names_every_tool() -> None:
         (("scenario", "mem_frag", "--parameter", "dept=3"), "depth"),
         (("dashboard", "no/such/run"), "no/such/run"),
         (("dashboard", "one", "two", "--output=build/x.html"), "one"),
+        (("dashboard", "--output", "build/x.html", "one"), "one"),
+        (("test", "captrue"), "no room 'captrue': choose analysis, capture, console"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
@@ -63,6 +65,7 @@ def test_what_cannot_be_done_is_one_sentence(words: tuple[str, ...], sentence: s
     assert done.stdout == ""
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_the_run_and_ends_the_campaign() -> None:
     """As a terminal does it: the signal goes to every process of the group."""
     mark = uuid.uuid4().hex

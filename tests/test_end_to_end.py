@@ -369,6 +369,7 @@ def start_endless_run(runs: Path) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_what_came(tmp_path: Path, no_orphans: str) -> None:
     process = start_endless_run(tmp_path)
     assert wait_until(lambda: sigrok_is_running(no_orphans))

@@ -9,6 +9,8 @@ import pytest
 
 from analysis.studies import perturbation
 
+pytestmark = pytest.mark.docs
+
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "PERTURBATION.md"
 # A change of the heap or of its layout moves these figures by little; beyond this the page is out of date.
 TOLERANCE = 0.05

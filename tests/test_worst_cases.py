@@ -12,6 +12,8 @@ from analysis.studies import adversary
 from analysis.studies.worst_cases import OTHERS, OURS, worst_cycles
 from firmware import catalogue
 
+pytestmark = pytest.mark.docs
+
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "TLSF.md"
 CONSTANT_TIME = [
     name

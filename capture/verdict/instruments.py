@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from capture.instruments import timekeeping
 from capture.instruments.calibration import MarkerCost
 from capture.instruments.skew import has_common_pulses
 from capture.joining.evidence import Evidence
@@ -118,6 +119,18 @@ def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
         )
 
 
+def timers_leave_their_line(evidence: Evidence) -> Iterator[str]:
+    """STIM and CTRL are moved by timers: an edge that is not where it is due was not the timer's."""
+    wire = evidence.wire
+    for step in timekeeping.steps(wire, evidence.plan.stimulus):
+        at_ms = step.sample * 1e3 / wire.edges.samplerate_hz
+        yield (
+            f"{step.channel} leaves its timer's line about sample {step.sample:,} ({at_ms:,.3f} ms), where "
+            f"edges lie {step.apart_samples:,.1f} samples apart: samples were lost, doubled or changed; "
+            "run again, slower if it recurs."
+        )
+
+
 RULES = (
     not_calibrated,
     common_pulses_missing,
@@ -125,4 +138,5 @@ RULES = (
     unsteady_clock,
     counter_and_frames_disagree,
     dwt_not_proven,
+    timers_leave_their_line,
 )

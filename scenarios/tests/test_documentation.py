@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from scenarios.generators.generator import Generator, Step
 from scenarios.operations import Allocate, Free
 from scenarios.parameters import bind, whole
 from scenarios.plan import compile_steps
 from scenarios.stimulus import NO_STIMULUS
+
+pytestmark = pytest.mark.docs
 
 PAGE = Path(__file__).parents[2] / "docs" / "SCENARIOS.md"
 

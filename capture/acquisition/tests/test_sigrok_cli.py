@@ -195,6 +195,7 @@ def test_a_flood_on_stderr_neither_blocks_nor_fills_the_memory(fake_tool: Path) 
     assert result.oddities[-1] == "sigrok-cli said 651 lines more."
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path) -> None:
     install(fake_tool, "send(bytes(5)); time.sleep(600)")
     with SigrokCapture(asking(10)) as running:

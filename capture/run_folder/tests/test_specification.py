@@ -14,6 +14,8 @@ from capture.run_folder.manifest import Intervals, Manifest
 from capture.run_folder.quantities import KEYS
 from capture.run_folder.tables import INTERRUPTS, OPERATIONS
 
+pytestmark = pytest.mark.docs
+
 SECTION = (
     (Path(__file__).parents[3] / "docs" / "SPEC.md")
     .read_text(encoding="utf-8")

@@ -1,0 +1,132 @@
+"""Whether a timer's edges keep time on the wire, from the first to the last.
+
+STIM and CTRL are moved by timers, whatever the firmware does. So each edge must lie where its neighbours
+say. One sample too few, too many or moved is a step in that line, and the step says where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+from scipy.ndimage import maximum_filter1d, minimum_filter1d
+
+from capture.reading.wire import Wire
+from scenarios.stimulus import Stimulus
+
+# How many edges are compared: few for a step among edges that agree, more where they beat.
+NEIGHBOURS = (16, 64, 256)
+# How far neighbours may lie apart: a sample where the clocks beat, and what they drift meanwhile;
+# nothing where they do not.
+APART_SAMPLES, TOGETHER_SAMPLES = 1.25, 0.5
+
+_WORD = 0xFFFF_FFFF
+# firmware/bench/stimulus.c: where the random intervals begin.
+_RANDOM_ORIGIN = 0x5DEE_CE66
+
+Samples = npt.NDArray[np.int64]
+Ticks = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A channel's edges leave their line about `sample`: neighbours lie `apart_samples` apart there."""
+
+    channel: str
+    sample: int
+    apart_samples: float
+
+
+def steps(wire: Wire, stimulus: Stimulus) -> Iterator[Step]:
+    """The first step of each channel that a timer moves; none where all keep time.
+
+    A sweep's stimulus is started anew for each operation and has no line.
+    """
+    for channel in ("STIM", "CTRL"):
+        edges = wire.until_end.transitions(channel).sample
+        edges = edges[edges >= wire.first_sample]
+        due = _intervals(channel, edges, stimulus, wire.samples_per_cycle)
+        if due is not None and len(edges) > 1:
+            found = _first_step(edges, due)
+            if found is not None:
+                yield Step(channel, *found)
+
+
+def _intervals(channel: str, edges: Samples, stimulus: Stimulus, samples_per_tick: float) -> Ticks | None:
+    """The ticks that are due between each edge and the next, int64[edges - 1]; None where nobody knows."""
+    count = max(len(edges) - 1, 0)
+    if channel == "CTRL":
+        return np.full(count, stimulus.control_period_ticks) if stimulus.control_period_ticks else None
+    if stimulus.mode == "periodic":
+        return np.full(count, stimulus.period_ticks)
+    if stimulus.mode == "burst":
+        pair = (stimulus.parameter, stimulus.period_ticks - stimulus.parameter)
+        return np.resize(np.array(pair), count)
+    if stimulus.mode == "random":
+        return _drawn(np.diff(edges) / samples_per_tick, stimulus, 1.01 / samples_per_tick)
+    return None
+
+
+def _drawn(seen_ticks: npt.NDArray[np.float64], stimulus: Stimulus, slack_ticks: float) -> Ticks:
+    """The firmware's draws, in their order. The interval under way comes again where the task that draws
+    the next one was late. Two draws may be too alike to tell which of them was seen, so all ways through
+    that fit are followed, and one that leads to the end is taken.
+    """
+    draws = list(islice(random_intervals(stimulus), len(seen_ticks) + 1))
+    came_from: list[dict[int, int]] = []
+    reached = {-1}
+    for ticks in seen_ticks:
+        ways = {at: before for before in sorted(reached) for at in (before, before + 1) if at >= 0}
+        fitting = {at: before for at, before in ways.items() if abs(ticks - draws[at]) <= slack_ticks}
+        # Where nothing fits there is a fault; what comes after it is told by the nearest.
+        came_from.append(fitting or ways)
+        reached = set(came_from[-1])
+    numbers, at = [], min(reached, default=-1)
+    for ways in reversed(came_from):
+        numbers.append(at)
+        at = ways[at]
+    return np.array([draws[number] for number in reversed(numbers)], dtype=np.int64)
+
+
+def random_intervals(stimulus: Stimulus) -> Iterator[int]:
+    """xorshift32, scaled to an interval from half a period to less than one and a half, in ticks."""
+    state = _RANDOM_ORIGIN ^ stimulus.parameter
+    while True:
+        state ^= state << 13 & _WORD
+        state ^= state >> 17
+        state ^= state << 5 & _WORD
+        yield stimulus.period_ticks // 2 + (state * stimulus.period_ticks >> 32)
+
+
+def _first_step(edges: Samples, due: Ticks) -> tuple[int, float] | None:
+    """The sample of the first edge off the line through its neighbours, and how far they lie apart.
+
+    An edge is seen at the first sample after it, so edges on one line lie less than a sample apart.
+    Analyzers that run exactly at a multiple of the core's clock see them at no distance at all.
+    """
+    line = np.concatenate(([0], np.cumsum(due))).astype(np.float64)
+    slope, intercept = np.polyfit(line - line.mean(), edges, 1)
+    off = edges - (intercept + slope * (line - line.mean()))
+    spread = {size: _spread(off, size) for size in NEIGHBOURS}
+    narrowest = spread[NEIGHBOURS[0]]
+    beating = np.count_nonzero(narrowest > TOGETHER_SAMPLES) > 2 * NEIGHBOURS[0]
+    limit = APART_SAMPLES if beating else TOGETHER_SAMPLES
+    for size, apart in spread.items():
+        wide = np.flatnonzero(apart > limit)
+        if wide.size:
+            first = max(int(wide[0]) - size // 2, 0)
+            here = off[first : first + 2 * size]
+            at = first + int(np.argmax(np.abs(np.diff(here)))) + 1
+            return int(edges[at]), float(apart[wide[0]])
+    return None
+
+
+def _spread(off: npt.NDArray[np.float64], size: int) -> npt.NDArray[np.float64]:
+    """How far the `size` edges around each edge lie apart, float64[edges]."""
+    spread: npt.NDArray[np.float64] = maximum_filter1d(off, size, mode="nearest") - minimum_filter1d(
+        off, size, mode="nearest"
+    )
+    return spread

@@ -1,0 +1,92 @@
+"""The words after `./lab test`, and the checks that they choose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from console import rooms, suite
+from console.rooms import Room, RoomError
+from firmware import catalogue
+
+
+def names(*words: str) -> list[str]:
+    return [check.name for check in suite.chosen(words)]
+
+
+@pytest.mark.parametrize(
+    ("word", "room"),
+    [
+        ("capture", Room(Path("capture"))),
+        ("capture/verdict/", Room(Path("capture", "verdict"))),
+        ("heap", Room(Path("firmware", "heap"))),
+        ("heap/tests", Room(Path("firmware", "heap", "tests"))),
+        ("heap/tlsf", Room(Path("firmware", "heap"), "tlsf")),
+    ],
+)
+def test_a_room_is_a_folder_or_an_allocator(word: str, room: Room) -> None:
+    assert rooms.of(word) == room
+
+
+@pytest.mark.parametrize(
+    "word", ["captrue", "capture/verdcit", "heap/tslf", "build", ".ci", "..", "/etc", ""]
+)
+def test_any_other_word_is_one_sentence_with_the_rooms_there_are(word: str) -> None:
+    with pytest.raises(RoomError) as refused:
+        suite.chosen([word])
+    assert "analysis, capture, console, dashboards, decoders, docs, firmware, scenarios" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_nearly_a_room_is_guessed() -> None:
+    with pytest.raises(RoomError, match=r"Did you mean capture\?"):
+        rooms.of("captrue")
+
+
+def test_every_room_has_checks() -> None:
+    for name in rooms.names():
+        assert names(name), name
+
+
+def test_a_folder_that_nothing_looks_into_is_named_with_its_room() -> None:
+    with pytest.raises(RoomError, match=r"^Nothing is checked in firmware/cmake: choose firmware\.$"):
+        suite.chosen(["firmware/cmake"])
+
+
+def test_a_room_has_its_style_and_its_tests_and_no_other_rooms() -> None:
+    style = [f"python: {tool} in capture/verdict" for tool in ("ruff", "format", "mypy")]
+    assert names("capture/verdict") == [*style, "python: pytest in capture/verdict"]
+    assert names("docs") == ["python: pytest in docs"]
+    assert {name.split(":")[0] for name in names("simulator")} == {"simulator", "python", "c"}
+    assert names("simulator/src") == [f"simulator: {what}" for what in ("format", "clippy", "tests")]
+
+
+def test_an_allocator_has_its_contract() -> None:
+    assert names("heap/tlsf") == ["heap/tlsf: contract", "python: pytest in heap/tlsf"]
+    assert set(names("heap")) > {f"heap/{name}: contract" for name in ("tlsf", "heap_4", "rlsf")}
+
+
+def test_the_whole_is_every_language_and_every_allocator_once() -> None:
+    found = names()
+    assert len(set(found)) == len(found)
+    contracts = {name.split("/")[1].split(":")[0] for name in found if name.endswith(": contract")}
+    on_the_host = {
+        row.id
+        for row in catalogue.allocators().values()
+        if not row.target_only and not row.missing_checkout()
+    }
+    assert contracts == on_the_host
+    kinds = {"ruff", "format", "mypy", "clippy", "tests", "pytest", "build", "contract"}
+    assert {name.split(": ")[1] for name in found} == kinds
+
+
+def test_several_rooms_are_checked_at_once_and_what_they_share_once() -> None:
+    found = names("simulator/src", "simulator/tests", "console")
+    assert found.count("simulator: tests") == 1
+    assert "python: pytest in console" in found
+
+
+def test_style_is_what_looks_at_the_sources_only() -> None:
+    assert set(names("style")) == {check.name for check in suite.chosen(()) if check.style}
+    assert names("style", "capture") == [f"python: {tool} in capture" for tool in ("ruff", "format", "mypy")]

@@ -1,0 +1,91 @@
+"""Checks side by side: in what order, with what outcome, and what is said of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from console import suite
+from console.checks import Check
+from console.side_by_side import Outcome, run
+
+
+def python(name: str, *programs: str, needs: tuple[str, ...] = (), tool: str | None = None) -> Check:
+    """A check that runs programs in Python."""
+    return Check(name, tuple((sys.executable, "-c", program) for program in programs), needs=needs, tool=tool)
+
+
+def outcomes(checks: Sequence[Check], slots: int = 2) -> dict[str, Outcome]:
+    return {outcome.check.name: outcome for outcome in run(checks, slots=slots)}
+
+
+def test_two_checks_run_at_the_same_time(tmp_path: Path) -> None:
+    """Each waits for the other's file."""
+    meet = (
+        "import pathlib, sys, time\n"
+        "pathlib.Path({own!r}).touch()\n"
+        "end = time.monotonic() + 60\n"
+        "while not pathlib.Path({other!r}).exists():\n"
+        "    assert time.monotonic() < end\n"
+    )
+    one, other = str(tmp_path / "one"), str(tmp_path / "other")
+    checks = [
+        python("one", meet.format(own=one, other=other)),
+        python("other", meet.format(own=other, other=one)),
+    ]
+    assert [outcome.state for outcome in outcomes(checks).values()] == ["passed", "passed"]
+
+
+def test_the_first_of_those_that_could_begin_does() -> None:
+    checks = [python("last", "", needs=("first",)), python("first", ""), python("between", "")]
+    assert list(outcomes(checks, slots=1)) == ["first", "last", "between"]
+
+
+def test_a_check_without_what_it_needs_is_not_run_and_has_failed() -> None:
+    checks = [python("build", "raise SystemExit(3)"), python("tests", "print('ran')", needs=("build",))]
+    found = outcomes(checks)
+    assert {name: one.state for name, one in found.items()} == {"build": "failed", "tests": "failed"}
+    assert found["tests"].output == "Not run: it needs build.\n"
+
+
+def test_what_is_needed_and_not_among_the_checks_is_not_waited_for() -> None:
+    assert outcomes([python("tests", "print('ran')", needs=("build",))])["tests"].output == "ran\n"
+
+
+def test_the_first_command_that_fails_ends_its_check_and_no_other() -> None:
+    found = outcomes(
+        [python("one", "print(1)", "print(2); raise SystemExit(1)", "print(3)"), python("two", "")]
+    )
+    assert (found["one"].state, found["one"].output) == ("failed", "1\n2\n")
+    assert found["two"].state == "passed"
+
+
+def test_a_command_that_does_not_exist_fails_its_check() -> None:
+    found = outcomes([Check("one", (("no-such-command",),)), python("two", "")])
+    assert found["one"].state == "failed"
+    assert "no-such-command" in found["one"].output
+    assert found["two"].state == "passed"
+
+
+def test_what_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The output of each check in one piece, then what was skipped and what failed, last the counts."""
+    checks = [
+        python("bad", "import sys; print('out'); sys.stdout.flush(); sys.exit('err')"),
+        python("good", "print('fine')"),
+        python("absent", "print('ran')", tool="clang-format"),
+    ]
+    monkeypatch.setattr(suite, "chosen", lambda _: checks)
+    monkeypatch.setattr("console.tools.is_installed", lambda command: command != "clang-format")
+    assert suite.run(()) == 1
+    said = capsys.readouterr().out
+    assert "\n== bad: failed (0 s)\nout\nerr\n" in said
+    assert "\n== good: passed (0 s)\nfine\n" in said
+    assert "ran" not in said.split()
+    assert said.splitlines()[-3:] == [
+        "skipped without clang-format (Debian's package clang-format): absent",
+        "failed: bad",
+        "checks: 1 passed, 1 failed, 1 skipped",
+    ]
