@@ -1,4 +1,4 @@
-"""Which allocators can run a plan at all, here."""
+"""Which allocators can run a plan on this machine."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from scenarios.plan import Plan
 
 
 def choose(plans: Sequence[Plan], wanted: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The allocators to run, and a sentence for each that `all` leaves out since it cannot run a plan.
+    """The allocators to run, and a sentence for each that `all` leaves out.
 
-    Raises CaptureError where one that was named cannot run a plan.
+    `all` leaves out those that cannot run one of the plans. Raises CaptureError if one that was
+    named cannot.
     """
     objections = {
         name: objected
@@ -28,7 +29,7 @@ def choose(plans: Sequence[Plan], wanted: Sequence[str]) -> tuple[tuple[str, ...
 
 
 def _objection(plan: Plan, allocator: str) -> str | None:
-    """Why `allocator` cannot run `plan`, as one sentence; None if it can."""
+    """Why `allocator` cannot run `plan`, in one sentence; None if it can."""
     frees = int((plan.operations["kind"] == "F").sum())
     row = catalogue.allocators().get(allocator)
     if row is None:
