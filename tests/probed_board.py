@@ -1,4 +1,4 @@
-"""A virtual Nucleo with a debug probe, and what the toolchain says about the firmware on it."""
+"""A virtual Nucleo with a debug probe, and what the toolchain says of the firmware on it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ FLASH_START = 0x0800_0000
 
 
 class ProbedBoard:
-    """A simulator that serves `elf`, held in reset until a debugger takes over. A context manager."""
+    """A simulator with the firmware `elf`, held in reset until a debugger takes over.
+
+    A context manager.
+    """
 
     def __init__(self, elf: Path) -> None:
         self.elf = elf
@@ -38,7 +41,7 @@ class ProbedBoard:
         self._served.__exit__(kind, error, trace)
 
     def is_alive(self) -> bool:
-        """Whether the simulator goes on."""
+        """Whether the simulator still runs."""
         return self._served.status() is None
 
     def pyocd(self, subcommand: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -54,12 +57,12 @@ class ProbedBoard:
         )
 
     def commander(self, *commands: str) -> str:
-        """What `pyocd commander` prints for the commands, in one session."""
+        """What `pyocd commander` prints for these commands in one session."""
         done = self.pyocd("commander", *(word for command in commands for word in ("-c", command)))
         return done.stdout + done.stderr
 
     def client(self) -> ProbeClient:
-        """A client that speaks the probe's protocol itself."""
+        """A client that speaks the protocol of the probe itself."""
         return ProbeClient(self.probe)
 
 
@@ -72,11 +75,11 @@ class ProbeClient:
         self._lines = self.socket.makefile("rb")
 
     def send(self, line: bytes) -> None:
-        """Sends bytes as they are."""
+        """Sends these bytes as they are."""
         self.socket.sendall(line)
 
     def reply(self) -> dict[str, Any]:
-        """The next reply; an empty one when the probe hung up."""
+        """The next reply; an empty one if the probe hung up."""
         line = self._lines.readline()
         return dict(json.loads(line)) if line else {}
 
@@ -92,18 +95,18 @@ class ProbeClient:
 
 
 def pyocd_command(probe: str, subcommand: str, *arguments: str) -> list[str]:
-    """The command line; pyOCD reads pyocd_user.py in the repository's root by itself."""
+    """The command line. pyOCD itself finds pyocd_user.py in the repository's root."""
     chosen = ("--no-wait", "--uid", f"remote:{probe}", "--target", TARGET)
     return [sys.executable, "-m", "pyocd", subcommand, *chosen, *arguments]
 
 
 def elf_of(allocator: str) -> Path:
-    """The firmware's ELF file."""
+    """The ELF file of the firmware with this allocator."""
     return firmware.build(allocator).elf
 
 
 def loaded(elf: Path) -> dict[int, bytes]:
-    """What the ELF puts into the flash, by address, according to readelf."""
+    """What the ELF file puts into the flash, by address, according to readelf."""
     listing = subprocess.run(
         ["arm-none-eabi-readelf", "-lW", str(elf)], capture_output=True, text=True, check=True
     )
@@ -117,14 +120,14 @@ def loaded(elf: Path) -> dict[int, bytes]:
 
 
 def symbols(elf: Path) -> dict[str, int]:
-    """Addresses by name, according to nm; of functions without the Thumb bit."""
+    """Addresses by name, according to nm. Those of functions are without the Thumb bit."""
     listing = subprocess.run(["arm-none-eabi-nm", str(elf)], capture_output=True, text=True, check=True)
     found = re.findall(r"^([0-9a-f]{8}) \w (\w+)$", listing.stdout, re.MULTILINE)
     return {name: int(address, 16) & ~1 for address, name in found}
 
 
 def instructions(elf: Path, function: str) -> list[int]:
-    """Addresses of a function's instructions, according to objdump."""
+    """The addresses of a function's instructions, according to objdump."""
     listing = subprocess.run(
         ["arm-none-eabi-objdump", "-d", f"--disassemble={function}", str(elf)],
         capture_output=True,

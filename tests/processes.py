@@ -1,4 +1,7 @@
-"""Processes that a test started, however deep: each carries the test's mark in its environment."""
+"""The processes that a test started, and those that they started.
+
+Each carries the test's mark in its environment.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ PATIENCE_S = 60.0
 
 
 def processes_of(mark: str) -> list[str]:
-    """Command lines of the other live processes that carry `mark`."""
+    """The command lines of all other live processes that carry `mark`."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -27,12 +30,12 @@ def processes_of(mark: str) -> list[str]:
 
 
 def sigrok_is_running(mark: str) -> bool:
-    """Whether a capture is under way on behalf of the test."""
+    """Whether a capture of the test is under way."""
     return any("sigrok-cli" in command for command in processes_of(mark))
 
 
 def wait_until(condition: Callable[[], bool]) -> bool:
-    """Waits for `condition`, patiently; returns whether it came true."""
+    """Waits for `condition` for PATIENCE_S at most, and returns whether it came true."""
     deadline_s = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline_s:
         if condition():

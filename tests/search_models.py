@@ -1,6 +1,7 @@
-"""What allocators of others look at, modelled from their descriptions: lists and sizes, no code of theirs.
+"""Models of what other people's allocators look at, made from descriptions and not from their code.
 
-A model serves a request and frees it again, and says how many free blocks the search looked at.
+A model knows lists and sizes. It serves a request and frees it again, and says how many free blocks
+its search looked at.
 """
 
 from __future__ import annotations
@@ -12,24 +13,27 @@ REGION_BYTES = 65_536
 
 
 class Model(Protocol):
-    """An allocator with addresses for names."""
+    """An allocator whose blocks are known by their addresses."""
 
     def allocate(self, size: int) -> tuple[int | None, int]:
-        """An address, None where nothing fits, and the looks."""
+        """An address, or None if nothing fits, and the looks of the search."""
 
     def free(self, address: int) -> None: ...
 
 
 @dataclass
 class Block:
-    """A free block: header included."""
+    """A free block, its header included."""
 
     start: int
     size: int
 
 
 class OrderedFirstFit:
-    """FreeRTOS's heap_4: one list in order of address, neighbours merged; a header of 8 bytes, units of 8."""
+    """FreeRTOS's heap_4: one list in order of address, in which neighbours merge.
+
+    Headers have 8 bytes; sizes are multiples of 8.
+    """
 
     header = 8
 
@@ -79,7 +83,10 @@ class OrderedFirstFit:
 
 
 class Holes(OrderedFirstFit):
-    """The crate linked_list_allocator under its adapter's 8 bytes: as heap_4, but every rest stays a hole."""
+    """The crate linked_list_allocator, with 8 bytes for its adapter.
+
+    It is as heap_4, but every rest becomes a hole.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,7 +97,10 @@ class Holes(OrderedFirstFit):
 
 
 class SizeOrdered(OrderedFirstFit):
-    """FreeRTOS's heap_2: one list in order of size, nothing merged; among equals the last freed is first."""
+    """FreeRTOS's heap_2: one list in order of size, in which nothing merges.
+
+    Among equals the last freed comes first.
+    """
 
     def file(self, block: Block) -> None:
         before = [one for one in self.free_blocks if one.size < block.size]
@@ -98,7 +108,10 @@ class SizeOrdered(OrderedFirstFit):
 
 
 class GrowingFirstFit(OrderedFirstFit):
-    """newlib's nano malloc: as heap_4, but what fits nowhere is new memory; 8 bytes more, units of 4."""
+    """newlib's nano malloc: as heap_4, but a request that fits nowhere gets new memory.
+
+    It adds 8 bytes to a request; sizes are multiples of 4.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,7 +137,7 @@ class GrowingFirstFit(OrderedFirstFit):
         return self.end - wanted, looks
 
     def take(self, block: Block, wanted: int) -> int:
-        """The rest stays where it is; what is handed out is the block's end."""
+        """Hands out the end of the block. The rest stays where it is."""
         if not self.splits(block.size - wanted):
             return super().take(block, block.size)
         block.size -= wanted
@@ -133,10 +146,13 @@ class GrowingFirstFit(OrderedFirstFit):
 
 
 class BestOfAll:
-    """umm_malloc: a list searched to its end for the smallest that fits; units of 8 bytes, a header of 4."""
+    """umm_malloc: it searches one list to its end for the smallest block that fits.
+
+    Sizes are in units of 8 bytes; headers have 4 bytes.
+    """
 
     def __init__(self) -> None:
-        # The first and the last unit are marks; the region begins 4 bytes in, which costs one unit.
+        # The first and the last unit are marks. The region begins 4 bytes late, which costs a unit.
         self.free_list = [Block(1, REGION_BYTES // 8 - 3)]
         self.live: dict[int, int] = {}
 
@@ -156,7 +172,10 @@ class BestOfAll:
         return start, looks
 
     def free(self, address: int) -> None:
-        """Takes in the block behind; then is taken in by the one before, or becomes the first of the list."""
+        """Merges with the free block behind, if there is one, and then with the one before.
+
+        If there is none before, it becomes the first of the list.
+        """
         freed = Block(address, self.live.pop(address))
         for block in self.free_list:
             if block.start == freed.start + freed.size:
@@ -171,10 +190,11 @@ class BestOfAll:
 
 
 class ThreeLooks:
-    """Zephyr's sys_heap: a ring of chunks for each power of two of units of 8 bytes; a header of one unit.
+    """Zephyr's sys_heap: a ring of free chunks for each power of two, in units of 8 bytes.
 
-    The request's own ring is looked at three times at most, each look in vain turning it by one; else the
-    next chunk of the least higher ring serves. What is taken out leaves its ring at the chunk behind it.
+    A header takes one unit. The search looks into the request's own ring three times at most, and
+    turns it by one chunk after each look in vain. Then it takes the next chunk of the lowest higher
+    ring. A ring that a chunk is taken out of begins with the chunk behind that.
     """
 
     looks = 3
@@ -182,7 +202,7 @@ class ThreeLooks:
     def __init__(self) -> None:
         self.rings: list[list[Block]] = [[] for _ in range(REGION_BYTES.bit_length())]
         self.live: dict[int, int] = {}
-        # Thirteen heads and four words, and the mark at the end.
+        # Thirteen heads and four words stand before it, and a mark at the end.
         self.file(Block(9, REGION_BYTES // 8 - 10))
 
     def ring(self, units: int) -> list[Block]:
@@ -219,7 +239,7 @@ class ThreeLooks:
         return next(higher, None), looked
 
     def free(self, address: int) -> None:
-        """Takes in the chunk behind, then is taken in by the one before."""
+        """Merges with the free chunk behind, if there is one, and then with the one before."""
         freed = Block(address, self.live.pop(address))
         for block in [block for ring in self.rings for block in ring]:
             if block.start == freed.start + freed.size:

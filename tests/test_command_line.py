@@ -67,7 +67,7 @@ def test_what_cannot_be_done_is_one_sentence(words: tuple[str, ...], sentence: s
 
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_the_run_and_ends_the_campaign() -> None:
-    """As a terminal does it: the signal goes to every process of the group."""
+    """As from a terminal: every process of the group gets the signal."""
     mark = uuid.uuid4().hex
     process = subprocess.Popen(
         [str(ROOT / "lab"), "scenario", "mem_frag", "--parameter", "trials=40"],

@@ -1,4 +1,4 @@
-"""Probes of unmodified code, counted by the virtual board, against models that know nothing of the code."""
+"""Probes of unmodified code, counted by the virtual board, against models that ignore the code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ README = Path(__file__).resolve().parent.parent / "firmware" / "heap" / "README.
 
 
 def modelled(plan: Plan, model: Model) -> list[int]:
-    """The looks of each operation; a free has none."""
+    """The looks of each operation by `model`. A free has none."""
     addresses: dict[int, int | None] = {}
     looks = []
     for row in plan.operations.iter_rows(named=True):
@@ -67,7 +67,7 @@ def readme_row(allocator: str) -> list[str]:
 
 
 def in_the_readme(allocator: str, run: Path) -> list[str]:
-    """The cells of mem_stress as its run has them."""
+    """The same cells for mem_stress, from its run."""
     manifest = json.loads((run / "run.json").read_text())
     probes = manifest["probes"]
     cells = (manifest["counts"]["allocations"], probes["median"], probes["p99"], probes["max"])

@@ -1,4 +1,4 @@
-"""A simulator that stops in mid-run: the bench says so in its words, and keeps what was recorded."""
+"""A simulator that stops in mid-run: the bench repeats its reason, and keeps what it recorded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulator import run as simulator
 from simulator.tests import bare_metal
 
 IMAGE = b"records of the run\0"
-# Never reached: waiting for a watchdog would show as its sentence.
+# The run never waits so long: if it did, the watchdog's sentence would show.
 WATCHDOG_S = 60.0
 
 
@@ -25,7 +25,7 @@ def virtual() -> BoardResource:
 
 
 def observed(elf: Path, board: VirtualBoard, progress: Progress = lambda _: None) -> Observation:
-    """One sample is one cycle."""
+    """A capture in which one sample is one cycle."""
     order = Order(
         elf=elf,
         image=IMAGE,

@@ -1,4 +1,4 @@
-"""The whole bench on the virtual Nucleo: firmware, simulator, sigrok, records, join, verdict, run folder."""
+"""The whole bench on the virtual Nucleo, from firmware and simulator to verdict and run folder."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def small() -> Plan:
 
 @pytest.fixture(autouse=True)
 def no_orphans(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Every process of a test carries a mark in its environment; none may be left behind."""
+    """Every process of a test carries a mark in its environment. The test may leave none behind."""
     mark = uuid.uuid4().hex
     monkeypatch.setenv(MARKER, mark)
     yield mark
@@ -157,7 +157,7 @@ def test_interrupts_wait_for_the_search_and_the_control_does_not(frag: dict[str,
 
 
 def worst_latency_by_quarter(result: RunResult, control: bool) -> list[float]:
-    """Worst latency (ns) of the stimuli that fell into operations of each quarter of the ramp."""
+    """The worst latency (ns) of the stimuli in operations of each quarter of the ramp."""
     depths = operations(result).select("depth", operation_seq="seq").drop_nulls()
     interrupts = pl.read_parquet(result.folder / "interrupts.parquet").filter(pl.col("control") == control)
     quarters = interrupts.join(depths, on="operation_seq").group_by((pl.col("depth") - 1) // 64)
@@ -207,12 +207,12 @@ def test_other_samplerates_agree_within_their_own_resolution(
     assert_same_distributions(frag["tlsf"], result)
 
 
-# What a stimulus met is told by the sample: near an edge of CRIT another rate may tell otherwise.
+# The sample tells what a stimulus met. Near an edge of CRIT, another rate may tell otherwise.
 CLASSED_BY_SAMPLE = ("interrupt_latency_hit_ns", "interrupt_latency_clear_ns")
 
 
 def assert_same_distributions(one: RunResult, other: RunResult) -> None:
-    """The n-th smallest of one run and of the other lie apart by no more than both budgets."""
+    """The n-th smallest values of both runs differ by no more than their two error budgets."""
     exact, sampled = manifest(one), manifest(other)
     tables = [
         [pl.read_parquet(run.folder / f"{name}.parquet") for name in ("operations", "interrupts")]
@@ -283,7 +283,7 @@ def test_sigrok_killed_in_mid_capture_is_truncated(
 
 
 class CuttingProxy:
-    """Passes a TCP line on, up to `limit` bytes, and then closes it."""
+    """Passes on `limit` bytes of a TCP line, and then closes it."""
 
     def __init__(self, url: str, limit: int) -> None:
         host, port = url.removeprefix("socket://").split(":")
@@ -355,7 +355,7 @@ print(result.verdict, *result.reasons, flush=True)
 
 
 def start_endless_run(runs: Path) -> subprocess.Popen[str]:
-    """A bench of its own whose capture would take minutes; returns once it captures."""
+    """Starts a bench of its own, whose capture would take minutes. Returns once it captures."""
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(runs)],
         cwd=ROOT,

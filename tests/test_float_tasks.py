@@ -1,4 +1,4 @@
-"""FreeRTOS with hard-float tasks computes the same whether or not interrupts come every few dozen cycles."""
+"""Hard-float tasks of FreeRTOS compute the same even if interrupts come every few dozen cycles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The works' digests as the host computes them: IEEE 754 leaves no choice."""
+    """The digests of the tasks' work, as the host computes them. IEEE 754 leaves it no choice."""
     program = tmp_path_factory.mktemp("host") / "host"
     sources = [str(SOURCES / "host.c"), str(SOURCES / "work.c")]
     options = ["-O2", "-ffp-contract=off", "-fno-math-errno", "-o", str(program)]
@@ -37,7 +37,10 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def printed(elf: Path, periods: tuple[int, int]) -> list[str]:
-    """Lines that the firmware prints when TIM5 and TIM2 interrupt every so many cycles (0 = never)."""
+    """The lines that the firmware prints.
+
+    `periods` are the cycles between the interrupts of TIM5 and of TIM2; 0 is no interrupts.
+    """
     done = simulator.run(elf, image=struct.pack("<2I", *periods), until="100ms")
     return done.uart.decode("ascii").splitlines()
 

@@ -86,7 +86,7 @@ def test_a_session_from_reset_to_a_step(board: ProbedBoard) -> None:
     assert re.search(r"Section \.text.*matched", said), said
     assert re.search(r"#0\s+(0x\w+ in )?record_begin \(type=.*\"BOOT\"\)", said), said
     assert re.search(r"#1\s+0x\w+ in (boot|run_bench)", said), said
-    # pyOCD does not tell gdb which watchpoint it was: gdb shows the trap, and the value has changed.
+    # pyOCD does not tell gdb which watchpoint it was. gdb shows the trap, and the value is another.
     assert re.search(r"\$1 = 0\s.*SIGTRAP.*record_begin.*\$2 = 1\s", said, re.DOTALL), said
 
 

@@ -1,4 +1,4 @@
-"""docs/PERTURBATION.md against a fresh measurement."""
+"""The tables of docs/PERTURBATION.md against a fresh measurement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from analysis.studies import perturbation
 pytestmark = pytest.mark.docs
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "PERTURBATION.md"
-# A change of the heap or of its layout moves these figures by little; beyond this the page is out of date.
+# A change of the heap or of its layout moves these figures a little. If they move by more, the page
+# is out of date.
 TOLERANCE = 0.05
 MARKERS_PER_PAIR = 8
 
@@ -45,7 +46,7 @@ def test_pins_are_one_instruction_for_each_marker_and_the_counter_none_more(
     by_build = {(row[0], row[1]): float(row[2]) for row in measured if len(row) == 5}
     for allocator in {allocator for allocator, _ in by_build}:
         every = by_build[allocator, "pins and dwt"]
-        # A tick within one of the two runs and not in the other is worth less than one instruction a pair.
+        # A tick in only one of the two runs is worth less than one instruction a pair.
         assert every - by_build[allocator, "without pins"] == pytest.approx(MARKERS_PER_PAIR, abs=1)
         assert every - by_build[allocator, "without dwt"] == pytest.approx(0, abs=1)
 

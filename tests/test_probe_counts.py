@@ -1,4 +1,4 @@
-"""Probes counted from outside, by the virtual board, against those that the allocator counts itself."""
+"""Probes that the virtual board counts from outside, against those that the allocator counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenarios import catalogue
 from simulator import run as simulator
 
 CALIBRATION_PULSES = 24
-"""Pulses on OP before that of operation 0, and as many after the last one (docs/SPEC.md, section 2)."""
+"""Pulses on OP before operation 0, and as many after the last one (docs/SPEC.md, section 2)."""
 
 LOOKS_AT_BLOCK = r"ldr(\.w)?\s+r\d+, \[r\d+, #4\]"
 """The search reads the size of a block: the second word of its header."""
@@ -22,7 +22,7 @@ LOOKS_INTO_CLASS = r"ldr(\.w)?\s+r\d+, \[r\d+\], #4"
 
 
 def offset_of(pattern: str, elf: Path) -> int:
-    """Where in heap_index_find the one instruction stands that looks like `pattern`."""
+    """The offset in heap_index_find of the one instruction that matches `pattern`."""
     command = ["arm-none-eabi-objdump", "-d", "--disassemble=heap_index_find", str(elf)]
     listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     start = re.search(r"^([0-9a-f]+) <heap_index_find>:", listing, re.MULTILINE)

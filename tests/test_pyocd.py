@@ -1,4 +1,4 @@
-"""Stock pyOCD on the virtual Nucleo's debug probe, and clients that mean it harm."""
+"""Stock pyOCD on the debug probe of the virtual Nucleo, and clients that try to harm it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def board() -> Iterator[ProbedBoard]:
 
 
 def register(output: str, name: str) -> list[int]:
-    """The values of a register, in the order in which the commander printed them."""
+    """The values of a register, in the order in which the commander prints them."""
     return [int(value, 16) for value in re.findall(rf"^\s*{name} = (0x[0-9a-f]+)", output, re.MULTILINE)]
 
 
@@ -42,7 +42,7 @@ def test_reset_halts_at_the_vector_and_steps_go_by_instructions(board: ProbedBoa
 
 
 def read_back(board: ProbedBoard, elf: Path, scratch: Path) -> dict[int, bytes]:
-    """What a debugger reads where the ELF has its segments."""
+    """What a debugger reads at the segments of the ELF file, by address."""
     read = {}
     for address, content in loaded(elf).items():
         saved = scratch / f"{address:#x}.bin"

@@ -1,4 +1,4 @@
-"""The heap on the simulated target against the same heap sources on the host, operation by operation."""
+"""The heap on the simulated target against the same heap on the host, operation by operation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scenarios import catalogue
 
 
 def only_drives_the_heap(scenario: str) -> bool:
-    """Nothing but allocations and frees: what the host's replay knows."""
+    """Whether the scenario only allocates and frees. The host's replay can do nothing else."""
     return "K" not in catalogue.load(scenario).compile().operations["kind"].to_list()
 
 
@@ -25,13 +25,14 @@ PAIRS = [
     (scenario, name)
     for name, row in allocators().items()
     if "frees" in row.promises and not row.target_only and row.missing_checkout() is None
-    # Those of others run the same code on both sides: one scenario tells whether the adapter does.
+    # Allocators of others run the same code on both sides. One scenario is enough for their
+    # adapters.
     for scenario in (("mem_stress",) if row.kind == "third-party" else SCENARIOS)
 ]
 
 
 def target_outcomes(uart_log: bytes) -> list[str]:
-    """The OP records without their cycles: seq,kind,size,probes,live,bytes_in_use."""
+    """The OP records without cycles: seq,kind,size,probes,live,bytes_in_use."""
     return [
         f"{record.seq},{record.kind},{record.size},{record.probes},{record.live},{record.bytes_in_use}"
         for record in parse(uart_log).all(OperationRecord)

@@ -1,4 +1,4 @@
-"""The rooms and what each may import: only rooms that stand above it in this list (docs/DESIGN.md)."""
+"""Each room imports only the rooms that stand above it in this list (docs/DESIGN.md)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Lowest first. A file belongs to the longest name that its own begins with. Rooms in one line do not
-# know each other.
+# The lowest room comes first. Rooms in one line do not import each other. A file belongs to the
+# room with the longest name that its own name begins with.
 ORDER: tuple[tuple[str, ...], ...] = (
     ("capture.files",),
     ("analysis.metrology",),
@@ -39,14 +39,14 @@ LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
 
 
 def room_of(module: str) -> str | None:
-    """The room that a module belongs to; None for what is not of this project."""
+    """The room that a module belongs to; None if it is not of this project."""
     parts = module.split(".")
     names = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
     return next((name for name in names if name in LEVEL), None)
 
 
 def sources() -> Iterator[Path]:
-    """All Python of the rooms; tests may look anywhere."""
+    """All Python files of the rooms except tests, which may import anything."""
     tops = sorted({room.split(".")[0] for room in LEVEL} - {"tasks"})
     yield ROOT / "tasks.py"
     for top in tops:
@@ -56,7 +56,7 @@ def sources() -> Iterator[Path]:
 
 
 def imported(path: Path) -> set[str]:
-    """The modules that a file names in its imports, those inside functions included."""
+    """The modules that a file imports, also inside functions."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -67,7 +67,7 @@ def imported(path: Path) -> set[str]:
 
 
 def upward(path: Path) -> list[str]:
-    """The imports of a file that lead to a room above its own, or beside it."""
+    """A sentence for each import of a file that leads to a room above its own, or beside it."""
     module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
     own = room_of(module)
     assert own is not None

@@ -1,4 +1,4 @@
-"""Records by RTT against records by the serial line, and a probe that goes away."""
+"""Records by RTT against records by the serial line, and probes that go away."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from simulator.serve import Served
 from tests.probed_board import ROOT, elf_of, symbols
 
 WITNESSES = ("probes", "dwt_cycles", "wire_critical_samples")
-# Enough for the operations that an interrupt hits to be few among all.
+# Deep enough that an interrupt hits only a few of all operations.
 DEPTH = 64
 
 
@@ -41,7 +41,7 @@ def operations(result: RunResult) -> pl.DataFrame:
 
 
 def run_both(plan: Plan, allocator: str, runs: Path, art: bool = True) -> tuple[RunResult, RunResult]:
-    """The same plan with its records by the serial line and by RTT."""
+    """Runs the plan twice: with its records by the serial line, and by RTT."""
     image = firmware.build(allocator, art)
     by_uart = conductor.run(plan, image, runs_folder=runs)
     by_rtt = conductor.run(plan, image, runs_folder=runs, records="rtt")
@@ -66,8 +66,11 @@ def test_mem_frag_by_rtt_has_the_probes_of_the_article(allocator: str, tmp_path:
 @pytest.mark.parametrize("art", [True, False])
 @pytest.mark.parametrize("allocator", ["seglist", "tlsf"])
 def test_what_no_interrupt_hit_takes_the_same_cycles(allocator: str, art: bool, tmp_path: Path) -> None:
-    """With caches only what is measured: the first operations, of the set-up, find the caches as the first
-    records left them, and each way of sending leaves them otherwise."""
+    """With caches, only the measured operations compare.
+
+    The set-up comes first, and finds the caches as the first records left them. Each way of sending
+    records leaves them otherwise.
+    """
     plan = catalogue.load("mem_frag", {"depth": DEPTH}).compile()
     by_uart, by_rtt = run_both(plan, allocator, tmp_path, art)
     assert (manifest(by_uart)["records"], manifest(by_rtt)["records"]) == ("uart", "rtt")
@@ -87,7 +90,7 @@ def test_without_interrupts_and_caches_every_operation_takes_the_same_cycles(tmp
 
 
 def running(plan: Plan) -> Served:
-    """A board that runs `plan` at once."""
+    """A board that runs `plan` without waiting for a capture."""
     return Served(elf_of("tlsf"), image=plan.image, uart="tcp", probe=True, start="now")
 
 
@@ -96,7 +99,7 @@ def reader_of(board: Served, silence_s: float = SILENCE_S) -> RttReader:
 
 
 def test_the_debugger_that_reads_can_pull_the_reset_pin() -> None:
-    """As on a real board: the reader is attached before the run and starts it."""
+    """As on a real board: the reader attaches before the run, and starts it."""
     plan = catalogue.load("mem_frag", {"depth": 8}).compile().recorded_by("rtt")
     with running(plan) as board, reader_of(board) as reader:
         reader.debugger.reset()
@@ -142,7 +145,7 @@ def test_firmware_without_a_ring_is_named(tmp_path: Path) -> None:
 
 
 def test_other_tools_find_the_ring() -> None:
-    """pyOCD's own RTT, which searches SRAM for the control block, hears the same records."""
+    """pyOCD's own RTT searches SRAM for the control block, and hears the same records."""
     from pyocd.core.session import Session
     from pyocd.debug.rtt import RTTControlBlock
     from pyocd.probe.tcp_client_probe import TCPClientProbe

@@ -1,4 +1,4 @@
-"""A sweep on the whole bench: each curve tops out at critical section plus entry; the control is flat."""
+"""A sweep on the whole bench: curves peak at critical section plus entry, the control is flat."""
 
 from __future__ import annotations
 
@@ -35,17 +35,18 @@ def test_every_maximum_is_critical_section_plus_entry_within_the_budget(swept: P
     curves = found["sweep"]["curves"]
     assert [curve["label"] for curve in curves] == ["empty", "depth 24", "depth 48"]
     for curve in curves[1:]:
-        # Masking, marker, unmasking, twelve cycles of entry and the handler's first store: some fifty cycles.
+        # Masking, marker, unmasking, twelve cycles of entry and the handler's first store take some
+        # fifty cycles.
         assert 30 < curve["entry_ns"] * 84e6 / 1e9 < 80
         expected_ns = curve["critical_ns"] + curve["entry_ns"]
         assert abs(curve["undisturbed_max_ns"] - expected_ns) <= found["sweep"]["allowed_ns"]
         assert curve["within_budget"] is True
-    # Three cycles: one sample of a width, two of a latency.
+    # Three cycles: one sample for a width and two for a latency.
     assert found["sweep"]["allowed_ns"] == pytest.approx(3e9 / 84e6, rel=0.01)
 
 
 def test_the_latency_falls_by_a_cycle_for_each_cycle_that_the_stimulus_comes_later(swept: Path) -> None:
-    """Through the whole critical section, from the edges alone."""
+    """It holds through the whole critical section, and takes the edges alone."""
     interrupts = pl.read_parquet(swept / "interrupts.parquet").filter(~pl.col("control")).sort("sample")
     operations = pl.read_parquet(swept / "operations.parquet").filter("measured").sort("seq")
     both = pl.concat([interrupts, operations.drop("seq")], how="horizontal")
@@ -54,8 +55,8 @@ def test_the_latency_falls_by_a_cycle_for_each_cycle_that_the_stimulus_comes_lat
     answered_after_begin = deep["sample"] - deep["start_sample"] + latency_samples
     beyond_section = answered_after_begin - deep["wire_critical_samples"]
     assert deep.height > 200
-    # Mask before and after the markers, and the entry: the same wherever the stimulus came, but for cache
-    # misses and for the control interrupt beside it.
+    # What remains is the mask around the markers, and the entry. It is the same wherever the
+    # stimulus came, apart from cache misses and the control interrupt.
     middle = beyond_section.median()
     assert (beyond_section - middle).abs().quantile(0.8) < 12  # type: ignore[operator]
 

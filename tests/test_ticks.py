@@ -1,6 +1,4 @@
-"""When SysTick's handler runs, by the virtual board itself, against what the bench reads off wire and
-records.
-"""
+"""When SysTick's handler runs: by the virtual board itself, and by the bench's wire and records."""
 
 from __future__ import annotations
 
@@ -20,8 +18,8 @@ from simulator import run as simulator
 from simulator.outputs import words
 
 HANDLER = "xPortSysTickHandler"
-# From the pending tick to the handler's first instruction: the exception's entry, after the instruction under
-# way (ARM DDI 0439, section 3.9: 12 cycles without wait states).
+# The most from the pending tick to the handler's first instruction: the instruction under way, and
+# the exception's entry (ARM DDI 0439, section 3.9: 12 cycles without wait states).
 ENTRY_CYCLES = 40
 CONTROL_EXIT_CYCLES = 60
 
@@ -31,7 +29,7 @@ PLAN = catalogue.load("mem_frag", {"depth": 72}).compile()
 
 @pytest.fixture(scope="module")
 def done() -> simulator.Run:
-    """A run of mem_frag on seglist, with its STIM pulses and how often the handler ran in each."""
+    """A run of mem_frag on seglist. Its windows count the handler's runs in each STIM pulse."""
     return simulator.run(
         firmware.build("seglist").elf,
         image=PLAN.image,
@@ -44,7 +42,7 @@ def done() -> simulator.Run:
 
 @pytest.fixture(scope="module")
 def evidence(done: simulator.Run) -> Evidence:
-    """One sample is one cycle."""
+    """The run as a capture in which one sample is one cycle."""
     word_at = {0: 0, **dict(words(done.edges))}
     cycle, word = np.array(list(word_at)), np.array(list(word_at.values()))
     edges = EdgeList(cycle, word, done.core_hz, int(cycle[-1]) + 1000)
@@ -73,7 +71,7 @@ def test_ticks_fall_into_the_stimuli_that_the_board_counts_them_in(
     ticks = find_ticks(evidence.edges, tick, evidence.joined.counter)
     assert ticks is not None
     start, end = done.windows["start_cycle"].to_numpy(), done.windows["end_cycle"].to_numpy()
-    # A tick that is due within the last cycles of a window may run its handler after it.
+    # If a tick is due in the last cycles of a window, its handler may run after the window.
     surely = np.searchsorted(ticks.over, end) - np.searchsorted(ticks.due, start)
     perhaps = np.searchsorted(ticks.due, end) - np.searchsorted(ticks.over, start)
     counted = done.windows["ticks"].to_numpy()
@@ -82,11 +80,11 @@ def test_ticks_fall_into_the_stimuli_that_the_board_counts_them_in(
 
 
 def test_what_no_tick_touched_has_no_outliers(evidence: Evidence) -> None:
-    """Outside operations nothing masks but the kernel, and only the control interrupt is more urgent."""
+    """Outside operations only the kernel masks, and only the control interrupt is more urgent."""
     calm = evidence.joined.interrupts.filter(~pl.col("control") & (pl.col("hit") == "none"))
     cycles = (calm["isr_latency_ns"] * evidence.wire.core_hz / 1e9).to_numpy()
     sample, tick = calm["sample"].to_numpy(), calm["tick"].to_numpy()
-    # The control interrupt's handler may have just let go when its pin falls.
+    # The handler of the control interrupt may still return for a while after its pin falls.
     begun = sample - CONTROL_EXIT_CYCLES
     controlled = high_within(evidence.edges, "CISR", begun, sample + np.rint(cycles).astype(np.int64))
     touched, free = cycles[tick], cycles[~tick & ~controlled]

@@ -1,4 +1,4 @@
-"""docs/TIMING.md's table of predictions against a fresh one."""
+"""The table of predictions in docs/TIMING.md against a fresh one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from analysis.studies import timing_report
 pytestmark = pytest.mark.docs
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "TIMING.md"
-# A change anywhere in the image moves code among the flash's lines, and these figures by little.
+# A change anywhere in the image moves code among the flash lines, and these figures a little.
 TOLERANCE = 0.05
 
 

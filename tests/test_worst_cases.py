@@ -1,4 +1,4 @@
-"""The published worst cases of the TLSFs, and what an adversary finds of the allocators in constant time."""
+"""The published worst cases of the TLSFs, and an adversary against allocators in constant time."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ CONSTANT_TIME = [
     for name, row in catalogue.allocators().items()
     if (row.allocate, row.free) == ("O(1)", "O(1)")
     and "frees" in row.promises
-    # A user's own checkout is of any version.
+    # A user's own checkout may be of any version.
     and row.checkout is None
 ]
 NEAR = 0.7
-# A change anywhere in the image moves code among the flash's lines, and these figures by little.
+# A change anywhere in the image moves code among the flash lines, and these figures a little.
 TOLERANCE = 0.05
 
 
@@ -34,7 +34,7 @@ def worst(allocator: str, art: bool) -> tuple[int, int]:
 
 
 def published_bounds() -> dict[str, tuple[int, int]]:
-    """Allocate and free, by allocator."""
+    """The published bounds of an allocation and of a free, by allocator."""
     rows = re.findall(r"^\| (\w+) \| (\d+) \| (\d+) \|$", DOCUMENT.read_text(), re.MULTILINE)
     return {name: (int(allocate), int(free)) for name, allocate, free in rows}
 

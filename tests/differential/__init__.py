@@ -1,7 +1,8 @@
-"""The core against Unicorn, instruction by instruction.
+"""The simulator's core against Unicorn, instruction by instruction.
 
-Cases are random but seeded, over every encoding of the simulator's decode tables; each is run by both and the
-states after it are compared. `run` is the entry; `python -m tests.differential CASES` prints its report.
+Cases are random but seeded, over every encoding of the simulator's decode tables. Both run each
+case, and the states after it are compared. `run` is the entry. `python -m tests.differential CASES`
+prints its report.
 """
 
 from tests.differential.campaign import executed_unpredictable, run

@@ -1,4 +1,7 @@
-"""Runs a campaign and prints its report: `python -m tests.differential CASES [SEED] [JSON FILE]`."""
+"""Runs a campaign and prints its report.
+
+`python -m tests.differential CASES [SEED] [JSON FILE]`
+"""
 
 import sys
 from pathlib import Path

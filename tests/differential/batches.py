@@ -1,4 +1,4 @@
-"""Programs in memory, each with a random state in which it may run."""
+"""Programs in memory, each with a random state to run in."""
 
 from __future__ import annotations
 
@@ -17,21 +17,26 @@ from tests.differential.records import CASE, Cases
 from tests.differential.values import Random
 
 CODE = 0x10_0000
-# Literals reach 4 KiB either way; what lies there is random.
+# Literals reach 4 KiB either way. What lies there is random.
 MARGIN_BYTES = 0x2000
 SLOT_BYTES = 32
 SLOTS = 8192
 DATA_BYTES = 0x5000
-# Bases and indices of loads and stores: base + (base << 3) and base - 1020 still lie in the data memory.
+# Bases and indices of loads and stores. Even base + (base << 3) and base - 1020 lie in the data
+# memory.
 LOWEST_BASE, HIGHEST_BASE = 0x400, 0x800
 BRANCH_TO_SELF = 0xE7FE
-# These know word-aligned addresses only (A3.2.1).
+# These take word-aligned addresses only (A3.2.1).
 ALIGNED = r"LDM|STM|PUSH|POP|LDRD|STRD|LDREX|STREX|VLD|VST"
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Cases of one kind that share two memories; `counted` ones may branch and are stopped by count."""
+    """Cases of one kind that share a code memory and a data memory.
+
+    `counted` cases may branch anywhere, so they stop after a number of instructions. All others
+    stop at the end of their program.
+    """
 
     cases: Cases
     rows: npt.NDArray[np.int64]
@@ -43,14 +48,17 @@ class Batch:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a batch's cases have in common: `counted` as in Batch; data words odd, as branch targets are."""
+    """What the cases of a batch have in common.
+
+    `counted` is that of Batch. With `odd_data` all data words are odd, as branch targets must be.
+    """
 
     counted: bool
     odd_data: bool = False
 
 
 def assemble(programs: Sequence[Program], rows: Sequence[Encoding], random: Random, kind: Kind) -> Batch:
-    """Places programs and states in memory; each slot ends in a branch to itself."""
+    """Places programs and states in memory. Branches to themselves fill up each slot."""
     slots = np.full((len(programs), SLOT_BYTES // 2), BRANCH_TO_SELF, np.uint16)
     late = random.integers(0, 2, len(programs))
     lengths = np.zeros(len(programs), np.int64)
@@ -75,14 +83,14 @@ def assemble(programs: Sequence[Program], rows: Sequence[Encoding], random: Rand
 
 
 def halfwords(opcode: int) -> list[int]:
-    """The opcode as it lies in memory; no 32-bit instruction has a first halfword below 0xE800."""
+    """The opcode as it lies in memory. A 32-bit one has a first halfword of 0xE800 or more."""
     return [opcode >> 16, opcode & 0xFFFF] if opcode > 0xFFFF else [opcode]
 
 
 def fill_state(
     cases: Cases, programs: Sequence[Program], rows: Sequence[Encoding], random: Random, kind: Kind
 ) -> None:
-    """Registers and flags; bases of loads and stores point into the data memory."""
+    """Fills registers and flags. The bases of loads and stores point into the data memory."""
     total = len(cases)
     registers = values.core_registers(random, total)
     if kind.counted:
@@ -99,7 +107,10 @@ def fill_state(
 
 
 def point_into_data(registers: Opcodes, opcode: int, row: Encoding, random: Random) -> None:
-    """Sets what may be base or index: Rn and Rm of wide encodings, any of the three fields of narrow ones."""
+    """Sets the registers that may be base or index.
+
+    These are Rn and Rm of a wide encoding, and all three fields of a narrow one.
+    """
     places = (16, 0) if row.wide else (8, 6, 3)
     named = {13} | {opcode >> place & (15 if row.wide else 7) for place in places}
     aligned = (

@@ -1,4 +1,4 @@
-"""A campaign: how many cases of what, batch by batch."""
+"""A campaign: which cases it runs and how many, batch by batch."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tests.differential.report import Report, load_accepted
 from tests.differential.values import Random
 
 SEQUENCES = "sequences of instructions"
-# Of a hundred cases so many are IT blocks, and so many sequences.
+# So many of a hundred cases are IT blocks, and so many are sequences.
 IT_PERCENT, SEQUENCE_PERCENT = 8, 8
-# Cases of each encoding drawn at a time; opcodes are drawn anew in each round.
+# So many cases of each encoding make a round. Each round draws new opcodes.
 ROUND_CASES = 64
-# Opcodes of each encoding that are tried in the wrong place of an IT block.
+# So many opcodes of each encoding are tried at the wrong place of an IT block.
 MISPLACED = 32
 
 
 def run(count: int, seed: int) -> Report:
-    """Runs at least `count` cases and reports on each encoding."""
+    """Runs at least `count` cases, and reports on each encoding."""
     binary = encodings.build()
     rows = encodings.load(binary)
     names = [*(row.label for row in rows), SEQUENCES]
@@ -40,8 +40,10 @@ def run(count: int, seed: int) -> Report:
 
 
 def executed_unpredictable(tried: int, seed: int) -> tuple[int, list[str]]:
-    """Of `tried` opcodes of each encoding, those without a result, there or in an IT block: how many, and
-    which the core executes all the same.
+    """Tries opcodes that the manual gives no result, alone or in an IT block.
+
+    They are those among `tried` opcodes of each encoding. Returns how many they are, and which the
+    core executes all the same.
     """
     binary = encodings.build()
     rows = encodings.load(binary)
@@ -61,7 +63,7 @@ def executed_unpredictable(tried: int, seed: int) -> tuple[int, list[str]]:
 
 
 def round_of_batches(rows: Sequence[Encoding], random: Random) -> Iterator[Batch]:
-    """ROUND_CASES cases of each encoding, and the IT blocks and sequences that go with them."""
+    """The batches of a round: ROUND_CASES cases of each encoding, and IT blocks and sequences."""
     made: dict[Kind, list[Program]] = {}
     plain: list[int] = []
     for index, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""Which cases diverge, and in what."""
+"""Which cases diverge, and in which fields."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from tests.differential.records import APSR_MASK, EXECUTED, Results
 
 @dataclass(frozen=True)
 class Divergence:
-    """One case that the core and Unicorn end differently: each field that differs, ours and Unicorn's."""
+    """One case that the core and Unicorn end differently.
+
+    `fields` has the fields that differ, each with our value and Unicorn's. `code` is the program in
+    hexadecimal, `fpscr_before` the FPSCR that the case began with.
+    """
 
     row: int
     code: str
@@ -58,7 +62,7 @@ def _describe(batch: Batch, ours: Results, theirs: Results, at: int) -> Divergen
 
 
 def _fields(mine: np.void, other: np.void) -> dict[str, tuple[int, int]]:
-    """What differs; the state of a case that only one of them executed is not looked at."""
+    """The fields that differ; only `outcome` if one of the two did not execute the case."""
     if mine["outcome"] != other["outcome"]:
         return {"outcome": (int(mine["outcome"]), int(other["outcome"]))}
     pairs = {name: (int(mine[name]), int(other[name])) for name in ("pc", "fpscr", "memory")}

@@ -1,4 +1,4 @@
-"""The simulator's core, run on a batch."""
+"""Runs a batch on the simulator's core."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.differential.records import RESULT, Results
 
 
 def run(binary: Path, batch: Batch) -> Results:
-    """The results of all cases of a batch."""
+    """The results of all cases of a batch. Raises RuntimeError with what the core's side says."""
     sizes = np.array([len(batch.data), len(batch.code)], "<u4").tobytes()
     message = sizes + batch.data + batch.code + batch.cases.tobytes()
     done = subprocess.run([binary, "run"], input=message, capture_output=True, check=False)

@@ -1,4 +1,4 @@
-"""The encodings of the simulator's decode tables, read from itself so that none is forgotten."""
+"""The encodings of the decode tables. The simulator lists them, so that none is forgotten."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Encoding:
-    """A row: opcodes with `opcode & mask == value`, unless an earlier row of the same width takes them."""
+    """A row of the tables: the opcodes with `opcode & mask == value`.
+
+    An earlier row of the same width takes precedence.
+    """
 
     name: str
     wide: bool
@@ -34,16 +37,16 @@ class Encoding:
 
     @property
     def label(self) -> str:
-        """Name and value: some encodings fill several rows."""
+        """Name and value, since some encodings fill several rows."""
         return f"{self.name} [{self.value:0{8 if self.wide else 4}X}]"
 
     def covers(self, opcodes: Opcodes) -> Mask:
-        """Where the row's fixed bits agree."""
+        """Which opcodes have the row's fixed bits."""
         return (opcodes & np.uint32(self.mask)) == np.uint32(self.value)
 
 
 def build() -> Path:
-    """Builds the core's side of the test where it is out of date."""
+    """Builds the core's side of the test if it is out of date, and returns its path."""
     command = ["cargo", "build", "--locked", "--profile", "differential", "--example", "differential"]
     command += ["--target-dir", str(SIMULATOR / "target")]
     done = subprocess.run(command, cwd=SIMULATOR, capture_output=True, text=True, check=False)
@@ -53,13 +56,13 @@ def build() -> Path:
 
 
 def load(binary: Path) -> list[Encoding]:
-    """All encodings, in the order in which the tables are searched."""
+    """All encodings, in the order in which the decoder searches them."""
     listing = subprocess.run([binary, "encodings"], capture_output=True, text=True, check=True).stdout
     return [Encoding(**json.loads(line)) for line in listing.splitlines()]
 
 
 def described_by(rows: Sequence[Encoding], index: int, opcodes: Opcodes) -> Mask:
-    """Where row `index` is the first one that covers the opcode."""
+    """Which opcodes have row `index` as the first that covers them."""
     row = rows[index]
     found = row.covers(opcodes)
     for earlier in rows[:index]:

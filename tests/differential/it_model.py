@@ -1,4 +1,4 @@
-"""ITSTATE as the manual's pseudocode has it (A7.3.1 to A7.3.3), with nothing of the simulator's."""
+"""ITSTATE by the manual's pseudocode (A7.3.1 to A7.3.3). Nothing here is the simulator's."""
 
 from __future__ import annotations
 

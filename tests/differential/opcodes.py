@@ -1,4 +1,4 @@
-"""Opcodes of each encoding that the manual defines, and what kind of instruction they are."""
+"""Draws opcodes of each encoding, and tells what kind of instruction they are."""
 
 from __future__ import annotations
 
@@ -20,39 +20,43 @@ ELSEWHERE = {
     r"UNDEFINED|UDF|SVC|BKPT": "raises an exception: simulator/tests/core/faults.rs and exceptions.rs",
     r"WFI|WFE": "sleeps: simulator/tests/core/exceptions.rs",
 }
-# APSR in all its combinations, MSP, PSP, PRIMASK: what Unicorn's M4 has as the manual has it. MRS alone does
-# not read PSP, which no case sets.
+# APSR in all its combinations, MSP, PSP and PRIMASK: these Unicorn's M4 treats as the manual does.
+# MRS leaves out PSP, which no case sets.
 SPECIAL_REGISTERS = {"MSR T1": (0, 1, 2, 3, 5, 6, 7, 8, 9, 16), "MRS T1": (0, 1, 2, 3, 5, 6, 7, 8, 16)}
 
-# UNPREDICTABLE in IT blocks: MOV T2, CPS. State beyond the registers: MSR, MRS, CLREX. Unicorn errs: NOP
-# (YIELD), SMLAD, VCVT (see divergences.toml), and ISB, after which it forgets the rest of an IT block.
+# Not for any place: MOV T2 and CPS are UNPREDICTABLE in IT blocks. MSR, MRS and CLREX touch state
+# beyond the registers. Unicorn errs on NOP (YIELD), SMLAD and VCVT (see divergences.toml), and
+# after ISB it forgets the rest of an IT block.
 NOT_PLAIN = r"IT|CPS|MSR|MRS|CLREX|MOV \(register\) T2|NOP|SMUAD|ISB|VCVT \(from fixed"
 SP = 13
 DRAWS = 60
 
 
 def elsewhere(row: Encoding) -> str | None:
-    """Why the encoding is not compared, if so."""
+    """Why the encoding is not compared; None if it is."""
     return next((reason for pattern, reason in ELSEWHERE.items() if re.match(pattern, row.name)), None)
 
 
 def is_memory(row: Encoding) -> bool:
-    """Loads, stores and table branches."""
+    """Whether it is a load, a store or a table branch."""
     return re.match(MEMORY, row.name) is not None
 
 
 def branches(row: Encoding) -> bool:
-    """May change the PC whatever its operands are."""
+    """Whether it may change the PC, whatever its operands are."""
     return re.match(BRANCHES, row.name) is not None
 
 
 def is_plain(row: Encoding) -> bool:
-    """May stand anywhere, in IT blocks too: no branch, no memory, nothing on which Unicorn errs."""
+    """Whether it may stand anywhere, even in an IT block.
+
+    It is then no branch, does not use memory, and Unicorn makes no error on it.
+    """
     return not (branches(row) or is_memory(row) or elsewhere(row) or re.match(NOT_PLAIN, row.name))
 
 
 def loads_pc(row: Encoding, opcodes: Opcodes) -> Mask:
-    """Loads whose destination is the PC."""
+    """Which opcodes load the PC."""
     if re.match(r"LDR \(", row.name) and row.wide:
         return field(opcodes, 15, 12) == 15
     if re.match(r"POP T1", row.name):
@@ -63,20 +67,23 @@ def loads_pc(row: Encoding, opcodes: Opcodes) -> Mask:
 
 
 def needs_other_operands(row: Encoding, opcodes: Opcodes) -> Mask:
-    """Predictable, yet not to be run: targets without Thumb bit, a PC loaded from an unaligned address."""
+    """Which opcodes are predictable, but cannot be run here.
+
+    Their target has no Thumb bit, or they load the PC from an unaligned address.
+    """
     if re.match(r"BL?X", row.name):
         return bad(field(opcodes, 6, 3))
     unaligned = (opcodes & 3) != 0
     if re.match(r"LDR \(", row.name):
         if "register" in row.name:
             unaligned[:] = False
-        # A literal lies among the cases' code, which is no target.
+        # A literal lies in the code of the cases, and code is no target address.
         return loads_pc(row, opcodes) & (unaligned | ("literal" in row.name))
     return np.zeros(len(opcodes), bool)
 
 
 def draw(rows: Sequence[Encoding], index: int, random: Random, wanted: int) -> Opcodes:
-    """`wanted` predictable opcodes that row `index` describes; they repeat where there are few."""
+    """`wanted` predictable opcodes of row `index`. They repeat if there are too few."""
     row = rows[index]
     free = np.uint32(~row.mask & row.width_mask)
     found = np.empty(0, np.uint32)
@@ -95,14 +102,17 @@ def draw(rows: Sequence[Encoding], index: int, random: Random, wanted: int) -> O
 
 
 def draw_unpredictable(rows: Sequence[Encoding], index: int, random: Random, tried: int) -> Opcodes:
-    """Those of `tried` opcodes of a row to which the manual gives no result."""
+    """Draws `tried` opcodes of a row, and returns those that the manual gives no result."""
     row = rows[index]
     opcodes = np.uint32(row.value) | values.uniform(random, (tried,)) & np.uint32(~row.mask & row.width_mask)
     return opcodes[unpredictable(row, opcodes) & described_by(rows, index, opcodes)]
 
 
 def plain_opcodes(row: Encoding, opcodes: Opcodes) -> Opcodes:
-    """Those of an encoding that may stand anywhere: not those that write SP, whose low bits Unicorn keeps."""
+    """The opcodes that may stand anywhere (is_plain).
+
+    Those that write SP are left out: Unicorn keeps its low bits.
+    """
     if not is_plain(row):
         return opcodes[:0]
     if row.wide:

@@ -1,4 +1,7 @@
-"""Unicorn as a Cortex-M4, driven through its C interface: a case costs a few calls of constant arguments."""
+"""Unicorn as a Cortex-M4, through its C interface.
+
+So a case costs only a few calls, whose arguments are always the same.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from tests.differential.batches import CODE, Batch
 from tests.differential.records import CASE, RESULT, STATE_BYTES, Results, memory_hash
 
 PAGE_BYTES = 0x1000
-# In the order of a record, S registers by pairs.
+# In the order of a record, with two S registers in each D register.
 REGISTERS = [
     arm.UC_ARM_REG_PC,
     *(arm.UC_ARM_REG_R0 + n for n in range(13)),
@@ -25,7 +28,8 @@ REGISTERS = [
     *(arm.UC_ARM_REG_D0 + n for n in range(16)),
 ]
 STATUS = 16
-# A branch to where nothing is, or nothing may be executed, has taken place all the same; the PC tells where.
+# A branch to where nothing is mapped, or nothing may be executed, has taken place all the same. The
+# PC tells where it went.
 BRANCHED_OUT = (const.UC_ERR_FETCH_UNMAPPED, const.UC_ERR_FETCH_PROT, const.UC_ERR_EXCEPTION)
 
 _library = ctypes.CDLL(str(next((Path(unicorn.__file__).parent / "lib").glob("libunicorn.so*"))))
@@ -42,7 +46,7 @@ class Engine:
         self.places = (ctypes.c_void_p * len(REGISTERS))(*places)
         self.written = (ctypes.c_int * len(REGISTERS))(*REGISTERS)
         self.read = (ctypes.c_int * len(REGISTERS))(*REGISTERS)
-        # CPSR takes N to Q and GE; what it gives back lacks them in part, and APSR has them all.
+        # Writing CPSR sets N to Q and GE. Reading it lacks some of these; APSR has them all.
         self.read[STATUS] = arm.UC_ARM_REG_APSR
         self.data = np.frombuffer(bytearray(batch.data), np.uint8).copy()
         self.handle = _handle()
@@ -67,7 +71,7 @@ class Engine:
         check(_library.uc_mem_write(self.handle, size(CODE), batch.code, size(len(batch.code))))
 
     def _use_floats(self, size: type[ctypes.c_uint64]) -> None:
-        """VMRS R0, FPSCR: the first float instruction makes a context with another FPSCR (B1.5.7)."""
+        """Runs VMRS R0, FPSCR. The first float instruction makes a new FPSCR (B1.5.7)."""
         check(_library.uc_mem_write(self.handle, size(CODE), bytes.fromhex("f1ee100a"), size(4)))
         check(_library.uc_emu_start(self.handle, size(CODE | 1), size(CODE + 4), size(0), ctypes.c_size_t(0)))
 
@@ -76,7 +80,10 @@ class Engine:
         _library.uc_close(self.handle)
 
     def run(self, start: int, end: int, steps: int) -> int:
-        """From `start` to `end` or, unless 0, for `steps` instructions; the state goes in and comes out."""
+        """Runs from `start` to `end`, or for `steps` instructions unless that is 0.
+
+        The state goes in from `self.state` and comes out there. Returns Unicorn's error code.
+        """
         count = len(REGISTERS)
         _library.uc_reg_write_batch(self.handle, self.written, self.places, count)
         size = ctypes.c_uint64
@@ -88,7 +95,7 @@ class Engine:
 
 
 def check(error: int) -> None:
-    """Raises where Unicorn refuses."""
+    """Raises RuntimeError if Unicorn refused a call."""
     if error:
         raise RuntimeError(f"Unicorn refused with error {error}.")
 

@@ -1,7 +1,8 @@
-"""Which opcodes the manual leaves UNPREDICTABLE, or UNDEFINED, among those that a row of the tables covers.
+"""Which opcodes of a row of the decode tables the manual leaves UNPREDICTABLE or UNDEFINED.
 
-Written from the encoding diagrams and decode pseudocode of the ARMv7-M Architecture Reference Manual (DDI
-0403E, A7.7), and on purpose not from the simulator, which has to refuse the same (`decode/unpredictable.rs`).
+The rules come from the encoding diagrams and the decode pseudocode of the ARMv7-M Architecture
+Reference Manual (DDI 0403E, A7.7). They are deliberately not taken from the simulator, which must
+refuse the same opcodes (`decode/unpredictable.rs`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Rule = Callable[[Opcodes], Mask]
 
 
 def field(opcodes: Opcodes, high: int, low: int) -> Opcodes:
-    """Bits high..low."""
+    """Bits `high` down to `low`."""
     return (opcodes >> np.uint32(low)) & np.uint32((1 << (high - low + 1)) - 1)
 
 
@@ -42,27 +43,27 @@ def m(o: Opcodes) -> Opcodes:
 
 
 def bad(register: Opcodes) -> Mask:
-    """SP or PC."""
+    """Whether the register is SP or PC."""
     return (register == 13) | (register == 15)
 
 
 def bit(o: Opcodes, number: int) -> Mask:
-    """One bit."""
+    """Whether one bit is set."""
     return field(o, number, number) == 1
 
 
 def count(o: Opcodes, bits: int) -> Opcodes:
-    """How many of the lowest bits are set."""
+    """How many of the lowest `bits` bits are set."""
     return np.bitwise_count(o & np.uint32((1 << bits) - 1)).astype(np.uint32)
 
 
 def listed(o: Opcodes, register: Opcodes) -> Mask:
-    """The register is in a list at bit 0."""
+    """Whether the register is in the list that begins at bit 0."""
     return (o >> register & 1) == 1
 
 
 def lsb(o: Opcodes) -> Opcodes:
-    """imm3:imm2, a shift's amount or a field's lowest bit."""
+    """imm3:imm2, which is the amount of a shift or the lowest bit of a field."""
     return (field(o, 14, 12) << np.uint32(2)) | field(o, 7, 6)
 
 
@@ -112,7 +113,7 @@ def double(o: Opcodes) -> Mask:
 
 
 def single_list(o: Opcodes) -> Mask:
-    """VLDM, VSTM: at least one register, and none beyond the last; D16 and above do not exist (A7.7.235)."""
+    """VLDM, VSTM: no register, or one beyond the last (A7.7.235). D16 and above do not exist."""
     is_double = bit(o, 8)
     words = field(o, 7, 0)
     first = np.where(is_double, field(o, 15, 12) * 2, field(o, 15, 12) * 2 + field(o, 22, 22))
@@ -122,13 +123,13 @@ def single_list(o: Opcodes) -> Mask:
 
 
 def conditions_of_it(o: Opcodes) -> Mask:
-    """IT: condition 1111, or AL with an else part (A7.7.38)."""
+    """IT: the condition 1111, or AL with an else part (A7.7.38)."""
     first = field(o, 7, 4)
     return (first == 15) | ((first == 14) & (count(o, 4) != 1))
 
 
 DNM: Rule = lambda o: bad(d(o)) | bad(n(o)) | bad(m(o))  # noqa: E731
-# Those whose constant is a byte and a pattern: T4 of ADD and SUB and T3 of MOV have plain bits.
+# Encodings whose constant is a byte and a pattern. T4 of ADD and SUB and T3 of MOV have plain bits.
 MODIFIED = (
     r"(?!(ADD|SUB) \(immediate\) T4|MOV \(immediate\) T3)"
     r"(AND|BIC|ORR|ORN|EOR|ADD|ADC|SUB|SBC|RSB|MOV|MVN|TST|TEQ|CMP|CMN) \(immediate\)"
@@ -224,13 +225,13 @@ WIDE_RULES: list[tuple[str, Rule]] = [
 ]  # fmt: skip
 
 
-# What the pseudocode of A7.7 refuses inside an IT block, and what it refuses before its end.
+# What the pseudocode of A7.7 refuses anywhere in an IT block, and what it refuses before its end.
 NEVER_IN_IT = r"B T1|B T3|CB|IT|CPS|MOV \(register\) T2"
 LAST_IN_IT = r"B T2|B T4|BL|BX|TB|.*to PC"
 
 
 def unpredictable(row: Encoding, opcodes: Opcodes) -> Mask:
-    """Where the manual gives no result."""
+    """Which opcodes the manual gives no result."""
     found = np.zeros(len(opcodes), bool)
     for pattern, rule in WIDE_RULES if row.wide else NARROW_RULES:
         if re.match(pattern, row.name):

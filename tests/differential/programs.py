@@ -1,4 +1,4 @@
-"""What a case runs: an instruction with what makes its effect visible, an IT block, or a sequence."""
+"""What a case runs: an instruction and what makes its effect visible, an IT block or a sequence."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tests.differential.values import Random
 
 AL = 14
 NOP, IT_AL, ITT_AL = 0xBF00, 0xBFE8, 0xBFE4
-# Instructions set around one that has no effect of its own to compare.
+# Instructions that stand around one whose effect would not show by itself.
 CLREX, STREX, LDREX, LDREXB = 0xF3BF_8F2F, 0xE840_0000, 0xE850_0F00, 0xE8D0_0F4F
 READ_PRIMASK, READ_FAULTMASK, UNMASK = 0xF3EF_8010, 0xF3EF_8113, 0xB663
 
 
 @dataclass(frozen=True)
 class Program:
-    """Instructions that run one after the other, for the encoding `row` (an index)."""
+    """Instructions that run one after another. `row` is the index of the encoding that they try."""
 
     row: int
     opcodes: tuple[int, ...]
@@ -28,7 +28,7 @@ class Program:
 
 
 def program(row: Encoding, index: int, opcode: int, prelude: int) -> Program:
-    """The instruction, and what shows its effect; `prelude` chooses the exclusive monitor's state."""
+    """The instruction and what shows its effect; `prelude` sets or clears the exclusive monitor."""
     if row.name.startswith("STREX"):
         return Program(index, (exclusive_load(opcode) if prelude else CLREX, opcode), 2)
     if row.name == "MSR T1":
@@ -39,7 +39,7 @@ def program(row: Encoding, index: int, opcode: int, prelude: int) -> Program:
 
 
 def exclusive_load(store: int) -> int:
-    """The LDREX of a STREX's address and size, to a register that is not its base."""
+    """The LDREX with the address and size of a STREX, into a register that is not its base."""
     base = store & 0x000F_0000
     target = 12 if base != 12 << 16 else 14
     if store >> 20 == STREX >> 20:
@@ -48,7 +48,7 @@ def exclusive_load(store: int) -> int:
 
 
 def it_blocks(plain: list[int], rows: Sequence[Encoding], random: Random, wanted: int) -> list[Program]:
-    """IT with random conditions over random bodies."""
+    """`wanted` IT blocks with random conditions and random bodies."""
     programs = []
     for _ in range(wanted):
         length = int(random.integers(1, 5))
@@ -63,7 +63,7 @@ def it_blocks(plain: list[int], rows: Sequence[Encoding], random: Random, wanted
 
 
 def misplaced(rows: Sequence[Encoding], index: int, opcodes: Opcodes) -> list[Program]:
-    """Predictable opcodes of a row that are UNPREDICTABLE in an IT block, alone in one or before its end."""
+    """The opcodes of a row that are UNPREDICTABLE in an IT block, or before its end, put there."""
     name = rows[index].name
     if re.match(NEVER_IN_IT, name):
         return [Program(index, (IT_AL, int(opcode)), 2) for opcode in opcodes]
@@ -73,7 +73,7 @@ def misplaced(rows: Sequence[Encoding], index: int, opcodes: Opcodes) -> list[Pr
 
 
 def sequences(plain: list[int], index: int, random: Random, wanted: int) -> list[Program]:
-    """Two to five instructions in a row."""
+    """`wanted` programs of two to five instructions."""
     lengths = random.integers(2, 6, wanted)
     return [
         Program(index, tuple(int(o) for o in random.choice(plain, length)), int(length)) for length in lengths

@@ -1,4 +1,4 @@
-"""Cases and results as the core's side reads and writes them (simulator/examples/differential.rs)."""
+"""Cases and results, in the form of the core's side (simulator/examples/differential.rs)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Cases = npt.NDArray[Any]
 Results = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 
-# Outcomes: 0 executed, otherwise it did not.
+# The outcome of a case that was executed; any other means that it was not.
 EXECUTED = 0
 
 APSR_MASK = np.uint32(0xF80F_0000)
 
 
 def memory_hash(before: Bytes, after: Bytes) -> int:
-    """The hash of changed bytes that the core's side computes too; 0 if nothing changed."""
+    """The hash of the changed bytes; 0 if none changed. The core's side computes the same."""
     changed = np.flatnonzero(before != after)
     terms = changed.astype(np.uint64) << np.uint64(8) | after[changed].astype(np.uint64)
     return int((terms * terms * terms | np.uint64(1)).sum(dtype=np.uint64))

@@ -1,4 +1,4 @@
-"""What a campaign found, as text and as JSON."""
+"""The report of a campaign, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Accepted:
-    """A divergence that the manual decides against Unicorn.
+    """A divergence in which the manual says that Unicorn is wrong.
 
-    `encoding` and `fields` are regular expressions; only `bits` of those fields may differ, and where `modes`
-    is given, only in cases that begin with one of those bits set in FPSCR. `rare` ones may be missing from a
-    campaign of less than millions of cases.
+    `encoding` and `fields` are regular expressions. Only `bits` of those fields may differ. If
+    `modes` is given, they may differ only in cases that begin with one of these bits set in FPSCR.
+    `rare` divergences may be missing from a campaign of less than millions of cases.
     """
 
     encoding: str
@@ -37,7 +37,7 @@ class Accepted:
     rare: bool = False
 
     def explains(self, name: str, divergence: Divergence) -> bool:
-        """The divergence is in nothing but the accepted bits of accepted fields of an accepted encoding."""
+        """Whether it differs only in accepted bits of accepted fields of an accepted encoding."""
         if not re.match(self.encoding, name) or (self.modes and not divergence.fpscr_before & self.modes):
             return False
         return all(
@@ -52,7 +52,7 @@ def load_accepted() -> list[Accepted]:
 
 
 class Report:
-    """Cases, divergences and accepted divergences of each encoding."""
+    """The cases, divergences and accepted divergences of each encoding."""
 
     def __init__(self, names: Sequence[str], elsewhere: dict[str, str], accepted: Sequence[Accepted]) -> None:
         self.names = list(names)
@@ -65,16 +65,16 @@ class Report:
 
     @property
     def cases(self) -> int:
-        """All cases so far."""
+        """How many cases there were so far."""
         return self.counts.total()
 
     @property
     def divergences(self) -> int:
-        """Those that nothing explains."""
+        """How many divergences nothing explains."""
         return sum(map(len, self.unexplained.values()))
 
     def add(self, rows: npt.NDArray[np.int64], found: Sequence[Divergence]) -> None:
-        """Counts a batch."""
+        """Counts the cases of a batch, and judges the divergences found in it."""
         for row, number in zip(*np.unique(rows, return_counts=True), strict=True):
             self.counts[self.names[row]] += int(number)
         for divergence in found:
@@ -89,11 +89,11 @@ class Report:
         self.unexplained.setdefault(name, []).append(divergence)
 
     def untested(self) -> list[str]:
-        """Encodings that no case tried and that are not tested elsewhere."""
+        """The encodings that no case tried and that are not tested elsewhere."""
         return [name for name in self.names if not self.counts[name] and name not in self.elsewhere]
 
     def stale(self) -> list[str]:
-        """Accepted divergences that did not occur."""
+        """The accepted divergences that did not occur, apart from rare ones."""
         return [
             rule.encoding
             for index, rule in enumerate(self.accepted_rules)
@@ -101,7 +101,7 @@ class Report:
         ]
 
     def as_text(self) -> str:
-        """A line per encoding, then the unexplained divergences in full, a few of each."""
+        """One line for each encoding, then some of the unexplained divergences in full."""
         lines = [f"{'cases':>9} {'accepted':>9} {'divergent':>9}  encoding"]
         for name in self.names:
             unexplained = len(self.unexplained.get(name, []))
@@ -111,7 +111,7 @@ class Report:
         return "\n".join([*lines, *self.samples()])
 
     def samples(self) -> list[str]:
-        """Some unexplained divergences of each encoding."""
+        """A few unexplained divergences of each encoding."""
         return [
             f"{name}: {divergence}"
             for name, found in self.unexplained.items()

@@ -1,4 +1,4 @@
-"""The core agrees with Unicorn on every encoding, but for the divergences that the manual decides."""
+"""The core agrees with Unicorn on every encoding, unless the manual says that Unicorn is wrong."""
 
 from __future__ import annotations
 

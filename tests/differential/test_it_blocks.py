@@ -1,4 +1,4 @@
-"""Every IT instruction under every combination of flags, step by step, against the manual's pseudocode."""
+"""Every IT instruction with every combination of flags, step by step, against the pseudocode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.differential.it_model import condition_passed, in_xpsr, it_advance
 from tests.differential.programs import Program
 from tests.differential.records import EXECUTED, Results
 
-# ADD.W Rd, Rd, #1 leaves the flags alone; one for each place in a block, and one behind it.
+# ADD.W Rd, Rd, #1 leaves the flags alone. There is one for each place in a block, and one behind.
 INCREMENTS = tuple(0xF100_0001 | d << 16 | d << 8 for d in range(5))
 IN_XPSR = in_xpsr(0xFF)
 
@@ -26,7 +26,7 @@ def every_it() -> Iterator[int]:
 
 
 def results() -> Iterator[tuple[int, int, int, np.void, np.void]]:
-    """Operand, flags, steps, the case and its result; for each IT and flags, all prefixes of the block."""
+    """Operand, flags, steps, case and result, for each IT, all flags and one to six steps."""
     binary = encodings.build()
     rows = encodings.load(binary)
     row = next(index for index, one in enumerate(rows) if one.name == "IT T1")
@@ -41,7 +41,7 @@ def results() -> Iterator[tuple[int, int, int, np.void, np.void]]:
 
 
 def expected(it: int, flags: int, steps: int) -> tuple[int, list[int]]:
-    """ITSTATE and by how much R0 to R4 have grown after so many steps, the IT itself being the first."""
+    """ITSTATE, and by how much R0 to R4 have grown, after so many steps. The IT is the first."""
     n, z, c, v = (bool(flags >> bit & 1) for bit in (3, 2, 1, 0))
     itstate, grown = it, [0] * 5
     for place in range(steps - 1):
