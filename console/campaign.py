@@ -1,4 +1,7 @@
-"""A campaign: several scenarios on several allocators, one run after another, with progress on stderr."""
+"""A campaign: several scenarios on several allocators, one run after another.
+
+Progress goes to stderr.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,11 @@ from simulator import build as simulator
 def run(
     scenarios: Sequence[str], allocators: Sequence[str], runs_folder: Path, options: Options | None = None
 ) -> list[conductor.RunResult]:
-    """Runs every scenario on every allocator; `all` is every one that can run them. All is built first: a
-    wrong name costs no run.
+    """Runs every scenario on every allocator, and returns the results in order.
 
-    Ctrl-C ends the run under way and with it the campaign: what is returned ends with that run.
+    The allocator `all` is every one that can run all of the scenarios. Everything is built before
+    the first run, so that a wrong name costs no run. Ctrl-C ends the run under way and the
+    campaign: that run is then the last in the list. Raises TailscopeError.
     """
     options = options or Options()
     plans = [_plan(name, options) for name in scenarios]
@@ -50,7 +54,7 @@ def run(
 
 
 def _tell(status: Status, step: str) -> None:
-    """Shows what is going on: in place on a terminal, as a line anywhere else."""
+    """Shows the step under way: in place on a terminal, as a line of its own elsewhere."""
     status.update(escape(step))
     if not status.console.is_terminal:
         status.console.print(escape(step))
@@ -108,7 +112,10 @@ def _run_one(
 
 
 def _explain(result: conductor.RunResult, title: str, status: Status) -> None:
-    """Replays the worst critical section, about as long as the run takes; why it cannot is said, no more."""
+    """Explains the worst critical section. It takes about as long as the run.
+
+    If that fails, it says why, and the campaign goes on.
+    """
     _tell(status, f"{title}: explaining the worst critical section")
     try:
         explanation.explain(result.folder)

@@ -40,8 +40,10 @@ Statistic = Callable[[Sequence[int]], float]
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table, in cycles: predicted for the critical section and for the whole call, and
-    measured for the whole call.
+    """One line of the table, in cycles.
+
+    `critical` (the critical section) and `call` (the whole call) are predicted. `measured` is the
+    article's whole call.
     """
 
     what: str
