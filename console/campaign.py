@@ -42,13 +42,8 @@ def run(
         simulator.build()
         for sentence in left_out:
             status.console.print(escape(sentence))
-        images = {
-            calls: [
-                _build(name, art, locking, options.knobs, calls, status)
-                for name, locking, art in product(names, options.lockings, options.art_states)
-            ]
-            for calls in dict.fromkeys(plan.calls_kernel for plan in plans)
-        }
+        kernel_calls = dict.fromkeys(plan.calls_kernel for plan in plans)
+        images = {calls: _images(names, calls, options, status) for calls in kernel_calls}
         results: list[conductor.RunResult] = []
         for plan, image in [(one, image) for one in plans for image in images[one.calls_kernel]]:
             results.append(_run_one(plan, image, runs_folder, options, status))
@@ -70,7 +65,17 @@ def _plan(name: str, options: Options) -> Plan:
     return scenario.compile()
 
 
-def _build(
+def _images(
+    allocators: Sequence[str], kernel_calls: bool, options: Options, status: Status
+) -> list[firmware.FirmwareImage]:
+    """Of each allocator, one for each lock and each state of the flash accelerator that was asked for."""
+    return [
+        _image(name, art, locking, options.knobs, kernel_calls, status)
+        for name, locking, art in product(allocators, options.lockings, options.art_states)
+    ]
+
+
+def _image(
     allocator: str,
     art: bool,
     locking: str | None,

@@ -28,7 +28,6 @@ _EXPECTED = {
     "finite_number": "a finite number",
     "frozen_set_type": _LIST,
     "float_type": "a number",
-    "frozen_set_type": _LIST,
     "greater_than": "greater than {gt}",
     "greater_than_equal": "at least {ge}",
     "int_type": "a whole number",
