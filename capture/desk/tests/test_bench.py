@@ -1,4 +1,3 @@
-import re
 from pathlib import Path
 
 import pytest
@@ -7,6 +6,7 @@ from hypothesis import strategies as st
 
 from capture.desk.bench import BENCH_FILE, read_bench
 from capture.files.errors import CaptureError
+from capture.files.tests.sentences import is_sentence
 from capture.run_folder.edges import CHANNELS
 
 
@@ -115,16 +115,13 @@ def test_the_bench_that_comes_with_the_project() -> None:
     ],
 )
 def test_a_mistake_gets_a_sentence(tmp_path: Path, old: str, new: str, sentence: str) -> None:
-    """A * in the sentence stands for words that another case tells in full."""
     text = BENCH_FILE.read_text(encoding="utf-8")
     assert text.count(old) == 1
     path = tmp_path / "bench.toml"
     path.write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(CaptureError) as refusal:
         read_bench(path)
-    said = str(refusal.value).removeprefix(f"{tmp_path}/")
-    parts = map(re.escape, f"bench.toml:{sentence}".split("*"))
-    assert re.fullmatch(".*".join(parts), said), said
+    assert is_sentence(str(refusal.value), f"{path}:{sentence}"), str(refusal.value)
 
 
 def test_an_unknown_board_gets_the_names() -> None:
