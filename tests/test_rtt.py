@@ -19,6 +19,7 @@ from capture.desk.debug_probe import ProbeAddress
 from capture.desk.virtual_board import TARGET
 from capture.files.errors import CaptureError
 from capture.redecode import redecode
+from capture.run_folder.records import EndRecord, OperationRecord, Proof, parse
 from capture.store import RunResult
 from firmware import build as firmware
 from scenarios import catalogue
@@ -105,10 +106,11 @@ def test_the_debugger_that_reads_can_pull_the_reset_pin() -> None:
         reader.debugger.reset()
         assert reader.wait(60)
         assert reader.problem is None
-        last_run = reader.data[reader.data.rindex(b"@BOOT,") :].splitlines()
-        assert last_run[-1].startswith(b"@END,")
-        assert sum(line.startswith(b"@OP,") for line in last_run) == plan.operations.height
-        assert b"@PROOF," in last_run[1]
+        last_run = parse(bytes(reader.data[reader.data.rindex(b"@BOOT,") :]))
+    assert last_run.damaged == ()
+    assert isinstance(last_run.records[1], Proof)
+    assert isinstance(last_run.records[-1], EndRecord)
+    assert len(last_run.all(OperationRecord)) == plan.operations.height
 
 
 def test_a_probe_that_goes_away_gets_its_sentence() -> None:
