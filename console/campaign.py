@@ -68,7 +68,7 @@ def _plan(name: str, options: Options) -> Plan:
 def _images(
     allocators: Sequence[str], kernel_calls: bool, options: Options, status: Status
 ) -> list[firmware.FirmwareImage]:
-    """Of each allocator, one for each lock and each state of the flash accelerator that was asked for."""
+    """Builds each allocator with each lock and each state of the flash accelerator asked for."""
     return [
         _image(name, art, locking, options.knobs, kernel_calls, status)
         for name, locking, art in product(allocators, options.lockings, options.art_states)

@@ -79,7 +79,8 @@ def _python_style(room: Room) -> Iterator[Check]:
     if not room.files("*.py"):
         return
     folder = str(room.folder)
-    typed = () if room == WHOLE else (folder,)  # without an argument, mypy takes what pyproject.toml lists
+    # Without an argument, mypy takes what pyproject.toml lists.
+    typed = () if room == WHOLE else (folder,)
     for name, command in (
         ("python: ruff", ("ruff", "check", "--no-cache", folder)),
         ("python: format", ("ruff", "format", "--no-cache", "--check", folder)),

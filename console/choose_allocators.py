@@ -1,4 +1,4 @@
-"""Which allocators can run a plan at all, here."""
+"""Which allocators can run a plan on this machine."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from scenarios.plan import Plan
 
 
 def choose(plans: Sequence[Plan], wanted: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The allocators to run, and a sentence for each that `all` leaves out since it cannot run a plan.
+    """The allocators to run, and a sentence for each that `all` leaves out.
 
-    Raises CaptureError where one that was named cannot run a plan.
+    `all` leaves out those that cannot run one of the plans. Raises CaptureError if one that was
+    named cannot.
     """
     takes_all = list(wanted) == ["all"]
     names = tuple(catalogue.allocators()) if takes_all else tuple(wanted)
@@ -24,7 +25,7 @@ def choose(plans: Sequence[Plan], wanted: Sequence[str]) -> tuple[tuple[str, ...
 
 
 def _objection(plans: Sequence[Plan], allocator: str) -> str | None:
-    """Why `allocator` cannot run all the plans, as one sentence; None if it can, or nobody knows it."""
+    """Why `allocator` cannot run all the plans, in one sentence; None if it can or is unknown."""
     row = catalogue.allocators().get(allocator)
     if row is None:
         return None

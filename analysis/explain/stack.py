@@ -73,7 +73,10 @@ def _caller(program: Program, state: State, registers: Registers, address: int) 
 
 
 def _rules(program: Program, address: int) -> tuple[dict[Any, Any], int] | None:
-    """The frame table's row for `address`, and the register of the return address; None without."""
+    """The frame table's row for `address`, and the register that holds the return address.
+
+    None if the table has no such row.
+    """
     entry = _entry(program, address)
     if entry is None:
         return None
@@ -94,7 +97,7 @@ def _entry(program: Program, address: int) -> CFIEntry | None:
 
 
 def _interrupted(state: State, registers: Registers) -> Registers | None:
-    """The registers that an exception interrupted, from the frame that it stacked; None without."""
+    """The registers before an exception, from the frame that it stacked; None if not in SRAM."""
     returning = registers[_PC]
     base = state.registers["psp"] if returning & 4 else registers[_SP]
     words = {number: state.word(base + offset) for number, offset in _STACKED.items()}

@@ -20,7 +20,7 @@ _LARGEST_BYTES = 8192
 
 @dataclass(frozen=True)
 class Recipe:
-    """A list of operations is drawn from this: sizes in bytes, `slots` blocks live at most."""
+    """What a list of operations is drawn from: `sizes` in bytes, at most `slots` live blocks."""
 
     seed: int
     operations: int

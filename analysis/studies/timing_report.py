@@ -71,14 +71,14 @@ def allocations(allocator: str, scenario: str) -> list[OperationRecord]:
 
 
 def row(what: str, found: Iterable[OperationRecord], statistic: Statistic, measured: float) -> Row:
-    """`statistic` of both windows of the operations `found`."""
+    """A line whose predictions are the `statistic` of both windows of the operations `found`."""
     windows = [(one.critical_cycles, one.operation_cycles) for one in found]
     critical, call = (statistic(cycles) for cycles in zip(*windows, strict=True))
     return Row(what, critical, call, measured)
 
 
 def stress_rows(allocator: str, name: str, by_probes: dict[int, int], median: float, p99: float) -> list[Row]:
-    """mem_stress: means by probes, median and p99."""
+    """The lines of mem_stress: the means by probes, the median and p99."""
     found = allocations(allocator, "mem_stress")
     rows = [
         row(
@@ -97,13 +97,13 @@ def stress_rows(allocator: str, name: str, by_probes: dict[int, int], median: fl
 
 
 def fragments(allocator: str, probes: int) -> list[OperationRecord]:
-    """mem_frag: the measured allocations whose search took `probes`."""
+    """The measured allocations of mem_frag whose search took `probes` probes."""
     found = allocations(allocator, "mem_frag")
     return [one for one in found if (one.size, one.probes) == (FRAGMENT_BYTES, probes)]
 
 
 def rows() -> list[Row]:
-    """Every comparison. Of mem_frag's trials the least counts, as in the author's example."""
+    """All lines. Of mem_frag's trials the least counts, as in the author's example program."""
     deep = row("seglist, 255 probes (depth 252)", fragments("seglist", 255), min, 3483)
     shallow = row("seglist, 20 probes (depth 17)", fragments("seglist", 20), min, 0)
     critical, call = deep.critical - shallow.critical, deep.call - shallow.call

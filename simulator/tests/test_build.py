@@ -1,4 +1,4 @@
-"""What is said where the virtual Nucleo cannot be built."""
+"""The sentences for a virtual Nucleo that cannot be built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the files of the virtual Nucleo, whole, in the making and damaged."""
+"""Reading the files of the virtual Nucleo: whole, still growing, and damaged."""
 
 from __future__ import annotations
 

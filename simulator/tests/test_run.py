@@ -77,7 +77,7 @@ def test_a_run_from_a_snapshot_goes_on_to_the_byte(elf: Path, done: simulator.Ru
     after = simulator.run(before.snapshot, until="2ms", edges=True)
     assert before.uart + after.uart == done.uart
     assert after.edges.rows() == [row for row in done.edges.rows() if row[0] >= state.cycle]
-    # The bits of the state are those that the edges before it have made.
+    # The state's levels are those that the edges before it have left.
     earlier = [word for cycle, word in words(done.edges) if cycle < state.cycle]
     assert state.channels & STIM_BIT == earlier[-1] & STIM_BIT
 

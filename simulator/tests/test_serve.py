@@ -1,4 +1,4 @@
-"""The process of a served board: what it is asked, and what is said of one that misbehaves."""
+"""The process of a served board: its command line, and the sentences if it misbehaves."""
 
 from __future__ import annotations
 
