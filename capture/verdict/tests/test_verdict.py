@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from capture.tests.evidence import evidence_of
-from capture.tests.synthetic import BIT, SyntheticRun, record, small_plan
+from capture.tests.synthetic import BIT, SyntheticRun, record, small_plan, small_sweep
 from capture.verdict.verdict import judge
 
 Fault = Callable[[SyntheticRun], None]
@@ -228,12 +227,11 @@ def test_the_tools_have_their_say(report: dict[str, object], verdict: str) -> No
 
 
 def test_without_a_stimulus_nothing_need_be_preempted() -> None:
-    run = SyntheticRun(small_plan())
-    edit(r"^(STAT,.*),\d+$", r"\1,0")(run)
-    run.plan = replace(
-        run.plan, stimulus=replace(run.plan.stimulus, mode="none", period_ticks=0, control_period_ticks=0)
-    )
-    assert judge(evidence_of(run))[0] == "complete"
+    assert judge(evidence_of(SyntheticRun(small_plan(stimulus="none"))))[0] == "complete"
+
+
+def test_a_sweep_may_be_believed() -> None:
+    assert judge(evidence_of(SyntheticRun(small_sweep()))) == ("complete", ())
 
 
 def test_every_reason_is_one_sentence() -> None:
