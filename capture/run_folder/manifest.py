@@ -75,14 +75,15 @@ class Firmware(Table):
 class AskedFirmware(Table):
     """What the firmware was built to be; null where nobody knows, as of an older run.
 
-    `art` is the flash accelerator: prefetch and both caches. `knobs` are all of the allocator's.
+    `flash_acr` is the register, with wait states, prefetch and caches. `knobs` are all of the
+    allocator's.
     """
 
     allocator: str
     heap_bytes: Count | None = None
     core_hz: Count | None = None
     kernel: str | None = None
-    art: bool | None = None
+    flash_acr: str | None = None
     locking: str | None = None
     knobs: dict[str, int] | None = None
 

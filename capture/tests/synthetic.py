@@ -30,9 +30,14 @@ COUNTER_AHEAD = (1 << 32) - 400_000
 BIT = {name: bit for bit, name in enumerate(CHANNELS)}
 
 
-def small_plan(*, stimulus: str | None = None, **overrides: int) -> Plan:
+def small_plan(**overrides: int) -> Plan:
     """mem_frag with few pairs: setup, frees and trials in some dozens of operations."""
-    return catalogue.load("mem_frag", overrides or {"depth": 9}, stimulus=stimulus).compile()
+    return catalogue.load("mem_frag", overrides or {"depth": 9}).compile()
+
+
+def small_plan_under(stimulus: str, depth: int = 9) -> Plan:
+    """The same under another stimulus, in the words of the command line."""
+    return catalogue.load("mem_frag", {"depth": depth}, stimulus=stimulus).compile()
 
 
 def small_sweep() -> Plan:

@@ -21,7 +21,7 @@ from capture.run_folder.records import (
     PlanRecord,
     StatRecord,
 )
-from capture.verdict import instruments
+from capture.verdict import claims, instruments
 
 
 def unreadable_lines(evidence: Evidence) -> Iterator[str]:
@@ -201,6 +201,7 @@ RULES = (
     restarted,
     unreadable_lines,
     another_image_ran,
+    *claims.RULES,
     windows_and_records_differ,
     records_differ_from_plan,
     window_without_one_pulse,

@@ -14,22 +14,22 @@ from hypothesis import strategies as st
 
 from capture.joining.evidence import decode
 from capture.run_folder.edges import EdgeList
-from capture.run_folder.manifest import AskedFirmware, Manifest, SectionBound, ToolReport
+from capture.run_folder.manifest import Manifest, SectionBound, ToolReport
 from capture.summary.summary import Setting, summarise_run
-from capture.tests.synthetic import CORE_HZ, SyntheticRun, record, small_plan, small_sweep
+from capture.tests.evidence import ASKED
+from capture.tests.synthetic import CORE_HZ, SyntheticRun, record, small_plan, small_plan_under, small_sweep
 
 EXAMPLES = 120
 BOUND = SectionBound(instructions=900, cycles=1200, region_decided=True, why_not=None)
 SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, bounds={"allocate": BOUND, "free": BOUND})
-ASKED = AskedFirmware(allocator="tlsf", core_hz=CORE_HZ, art=True, locking="basepri", knobs={})
 NUMBERS = (0, 1, 31, 32, 999, (1 << 24) + 1, (1 << 32) - 1, 1 << 32, 1 << 63, 10**40)
 
 RUNS: dict[str, Callable[[], SyntheticRun]] = {
     "periodic": cache(lambda: SyntheticRun(small_plan(depth=3))),
     "sweep": cache(lambda: SyntheticRun(small_sweep())),
     # Its edges are those of a periodic stimulus: no draw fits.
-    "random": cache(lambda: SyntheticRun(small_plan(depth=2, stimulus="random:5003,7919"))),
-    "none": cache(lambda: SyntheticRun(small_plan(depth=2, stimulus="none"))),
+    "random": cache(lambda: SyntheticRun(small_plan_under("random:5003,7919", 2))),
+    "none": cache(lambda: SyntheticRun(small_plan_under("none", 2))),
 }
 
 
