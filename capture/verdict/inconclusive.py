@@ -21,7 +21,7 @@ from capture.run_folder.records import (
     PlanRecord,
     StatRecord,
 )
-from capture.verdict import claims, instruments
+from capture.verdict import account, claims, instruments
 
 
 def unreadable_lines(evidence: Evidence) -> Iterator[str]:
@@ -204,6 +204,7 @@ RULES = (
     *claims.RULES,
     windows_and_records_differ,
     records_differ_from_plan,
+    *account.RULES,
     window_without_one_pulse,
     *instruments.RULES,
     critical_section_unseen,

@@ -39,6 +39,26 @@ def cut_records_after(prefix: str) -> Fault:
     return fault
 
 
+def swap(one: str, other: str) -> Fault:
+    """Two records come in each other's place."""
+
+    def fault(run: SyntheticRun) -> None:
+        first, second = (
+            next(i for i, line in enumerate(run.lines) if line.startswith(prefix)) for prefix in (one, other)
+        )
+        run.lines[first], run.lines[second] = run.lines[second], run.lines[first]
+
+    return fault
+
+
+def double(prefix: str) -> Fault:
+    def fault(run: SyntheticRun) -> None:
+        index = next(i for i, line in enumerate(run.lines) if line.startswith(prefix))
+        run.lines.insert(index, run.lines[index])
+
+    return fault
+
+
 def restart(run: SyntheticRun) -> None:
     run.lines.insert(40, run.lines[0])
 
@@ -200,6 +220,15 @@ MAKING_INCONCLUSIVE = [
     (edit(r"V11\.2\.0", "V11.1.0"), "Of its kernel the firmware says V11.1.0, not V11.2.0"),
     (edit(r"basepri", "primask"), "Of its lock the firmware says primask, not basepri"),
     (edit(r"basepri,none", "basepri,SLOTS=8"), "Of its knobs the firmware says SLOTS=8, not none"),
+    (swap("CAL,CRIT,5,", "CAL,CRIT,6,"), "Record 9 is CAL CRIT 6 where CAL CRIT 5 is due"),
+    (swap("MARK,0", "OP,0,"), "is OP 0 where MARK 0 is due"),
+    (double("STAT"), "is STAT where HEAP is due"),
+    (drop("STAT"), "is HEAP where STAT is due"),
+    (drop("HEAP"), "is END where HEAP is due"),
+    (double("END"), "is END where none is due"),
+    (edit(r"^(OP,7,.*),\d+,(\d+)$", r"\1,99,\2"), "After operation 7 the record has 99 live blocks"),
+    (edit(r"^(OP,7,.*),\d+$", r"\1,12344"), "changed the bytes in use by -11952, which does not follow"),
+    (edit(r"^OP,(\d+),F,", r"OP,\1,N,"), "is recorded as N, but the allocation of its block"),
     (edit(r"^PLAN,mem_frag", "PLAN,mem_flag"), "the scenario mem_flag in its image, not mem_frag"),
     (edit(r"^(PLAN,\w+),81", r"\1,82"), "the number of operations 82 in its image, not 81"),
     (edit(r"^(PLAN,.*),1,5003,", r"\1,4,5003,"), "the stimulus burst in its image, not periodic"),
