@@ -21,7 +21,7 @@ from capture.run_folder.records import (
     PlanRecord,
     StatRecord,
 )
-from capture.verdict import account, claims, instruments
+from capture.verdict import account, claims, counts, instruments
 
 
 def unreadable_lines(evidence: Evidence) -> Iterator[str]:
@@ -212,6 +212,7 @@ RULES = (
     nothing_preempted,
     sweep_is_not_whole,
     interrupts_differ,
+    *counts.RULES,
     heap_broken,
     tools_said_something_unexpected,
 )

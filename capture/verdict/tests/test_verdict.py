@@ -163,6 +163,21 @@ def without_an_answer(run: SyntheticRun) -> None:
     run.toggles = [t for t in run.toggles if not (t[1] == BIT["ISR"] and answer <= t[0] <= answer + 60)]
 
 
+def without_a_waking(run: SyntheticRun) -> None:
+    start = run.stimuli[20][1] + 300
+    run.toggles = [t for t in run.toggles if not (t[1] == BIT["TASK"] and start <= t[0] <= start + 150)]
+
+
+def with_an_answer_to_nothing(run: SyntheticRun) -> None:
+    run.pulse("ISR", run.stimuli[20][1] + 1000, 60)
+
+
+def with_a_longer_operation(run: SyntheticRun) -> None:
+    start = run.truths[4].start
+    run.toggles.remove((start, BIT["OP"]))
+    run.toggles.append((start - 3, BIT["OP"]))
+
+
 MAKING_TRUNCATED = [
     (drop("OP,30,"), "Gaps in the numbers"),
     (cut_records_after("STAT"), "without END"),
@@ -229,6 +244,12 @@ MAKING_INCONCLUSIVE = [
     (edit(r"^(OP,7,.*),\d+,(\d+)$", r"\1,99,\2"), "After operation 7 the record has 99 live blocks"),
     (edit(r"^(OP,7,.*),\d+$", r"\1,12344"), "changed the bytes in use by -11952, which does not follow"),
     (edit(r"^OP,(\d+),F,", r"OP,\1,N,"), "is recorded as N, but the allocation of its block"),
+    (edit(r"^(STAT,\d+),\d+", r"\1,7"), "counted 7 wakings of the task, TASK shows 627 pulses"),
+    (without_a_waking, "counted 627 wakings of the task, TASK shows 626 pulses"),
+    (with_an_answer_to_nothing, "counted 627 interrupts, ISR shows 628 pulses"),
+    (edit(r"^(STAT,.*),(\d)\d*$", r"\1,\g<2>"), "preempted operations, the wire shows"),
+    (edit(r"^(OP,7,\w+,\d+,\d+),\d+", r"\1,12345"), "OP and DWT disagree on 1 operations"),
+    (with_a_longer_operation, "OP and DWT disagree on 1 operations, at worst by 3.00 cycles"),
     (edit(r"^PLAN,mem_frag", "PLAN,mem_flag"), "the scenario mem_flag in its image, not mem_frag"),
     (edit(r"^(PLAN,\w+),81", r"\1,82"), "the number of operations 82 in its image, not 81"),
     (edit(r"^(PLAN,.*),1,5003,", r"\1,4,5003,"), "the stimulus burst in its image, not periodic"),
