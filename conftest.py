@@ -1,4 +1,4 @@
-"""How tests run: property tests with the same examples on every machine, and several processes at a time."""
+"""How tests run: property tests with equal examples everywhere, and several processes at a time."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ ROOT = Path(__file__).parent
 
 
 class OneProcessForAFixture(LoadScopeScheduling):
-    """With `pytest -n 2`: the tests of a file stay together if the file makes something once for all of
-    them; else they are dealt out one by one. What a fixture of the whole session makes is made in each
-    process, so it must cost little.
+    """How `pytest -n 2` deals the tests out to its processes.
+
+    If a file makes something once for all of its tests, they stay together. All other tests go out
+    one by one. Each process makes the fixtures of the whole session itself, so these must cost
+    little.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -35,15 +37,15 @@ def _makes_something_once(file: str) -> bool:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:
-    """How xdist deals out tests (its own --dist loadgroup does not know the node ids of pytest 9.2)."""
+    """Gives xdist our way. (Its own --dist loadgroup does not know the node ids of pytest 9.2.)"""
     return OneProcessForAFixture(config, log)
 
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """Ctrl-C is heard by this process and by those that it starts, as if all came from a terminal.
+    """This process and those that it starts hear Ctrl-C, as if they came from a terminal.
 
-    A shell without job control has what it starts with `&` ignore SIGINT, and children inherit that.
+    A shell without job control makes what it starts with `&` ignore SIGINT. Children inherit that.
     """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield

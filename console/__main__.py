@@ -1,4 +1,4 @@
-"""`python -m console` is `./lab` without its look at what is installed."""
+"""`python -m console` is `./lab`, but does not check what is installed."""
 
 from console.command_line import program
 

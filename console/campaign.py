@@ -1,4 +1,7 @@
-"""A campaign: several scenarios on several allocators, one run after another, with progress on stderr."""
+"""A campaign: several scenarios on several allocators, one run after another.
+
+Progress goes to stderr.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,11 @@ from simulator import build as simulator
 def run(
     scenarios: Sequence[str], allocators: Sequence[str], runs_folder: Path, options: Options | None = None
 ) -> list[conductor.RunResult]:
-    """Runs every scenario on every allocator; `all` is every one that can run them. All is built first: a
-    wrong name costs no run.
+    """Runs every scenario on every allocator, and returns the results in order.
 
-    Ctrl-C ends the run under way and with it the campaign: what is returned ends with that run.
+    The allocator `all` is every one that can run all of the scenarios. Everything is built before
+    the first run, so that a wrong name costs no run. Ctrl-C ends the run under way and the
+    campaign: that run is then the last in the list. Raises TailscopeError.
     """
     options = options or Options()
     plans = [_plan(name, options) for name in scenarios]
@@ -38,13 +42,8 @@ def run(
         simulator.build()
         for sentence in left_out:
             status.console.print(escape(sentence))
-        images = {
-            calls: [
-                _build(name, art, locking, options.knobs, calls, status)
-                for name, locking, art in product(names, options.lockings, options.art_states)
-            ]
-            for calls in dict.fromkeys(plan.calls_kernel for plan in plans)
-        }
+        kernel_calls = dict.fromkeys(plan.calls_kernel for plan in plans)
+        images = {calls: _images(names, calls, options, status) for calls in kernel_calls}
         results: list[conductor.RunResult] = []
         for plan, image in [(one, image) for one in plans for image in images[one.calls_kernel]]:
             results.append(_run_one(plan, image, runs_folder, options, status))
@@ -55,7 +54,7 @@ def run(
 
 
 def _tell(status: Status, step: str) -> None:
-    """Shows what is going on: in place on a terminal, as a line anywhere else."""
+    """Shows the step under way: in place on a terminal, as a line of its own elsewhere."""
     status.update(escape(step))
     if not status.console.is_terminal:
         status.console.print(escape(step))
@@ -66,7 +65,17 @@ def _plan(name: str, options: Options) -> Plan:
     return scenario.compile()
 
 
-def _build(
+def _images(
+    allocators: Sequence[str], kernel_calls: bool, options: Options, status: Status
+) -> list[firmware.FirmwareImage]:
+    """Of each allocator, one for each lock and each state of the flash accelerator that was asked for."""
+    return [
+        _image(name, art, locking, options.knobs, kernel_calls, status)
+        for name, locking, art in product(allocators, options.lockings, options.art_states)
+    ]
+
+
+def _image(
     allocator: str,
     art: bool,
     locking: str | None,
@@ -103,7 +112,10 @@ def _run_one(
 
 
 def _explain(result: conductor.RunResult, title: str, status: Status) -> None:
-    """Replays the worst critical section, about as long as the run takes; why it cannot is said, no more."""
+    """Explains the worst critical section. It takes about as long as the run.
+
+    If that fails, it says why, and the campaign goes on.
+    """
     _tell(status, f"{title}: explaining the worst critical section")
     try:
         explanation.explain(result.folder)

@@ -1,4 +1,4 @@
-"""Every check of the project: what it runs, what must have passed before, and in which rooms it looks."""
+"""Every check of the project: what it runs, what must pass before it, and which rooms it is for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PYTHON = (sys.executable, "-m")
 _SIMULATOR = Path("simulator")
 _RUST_HEAP = HEAP / "rust"
 _CHECKED = ("--locked", "--profile", "differential")
-"""The profile of the differential test: one compilation serves it, clippy and the simulator's own tests."""
+"""The profile of the differential test: one compilation serves that, clippy and the tests."""
 _C_FOLDERS = (
     "firmware",
     "simulator/tests/fixtures",
@@ -31,11 +31,11 @@ _C_FOLDERS = (
 
 @dataclass(frozen=True)
 class Check:
-    """Commands that run one after another and must all exit with 0.
+    """Commands that run one after another, and must all exit with 0.
 
-    `needs` names checks that must have passed before, where they are among those that run. `tool` is a
-    command of tools.tsv that may be missing on a user's machine. `style` is true of what looks at the
-    sources only.
+    `needs` names the checks that must pass before it, if they are among those that run. `tool` is a
+    command of tools.tsv that a user's machine may lack. `style` is true if it only looks at
+    sources.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Check:
 
 
 def of(room: Room) -> list[Check]:
-    """The checks of a room; what others wait for comes first, and then what takes longest."""
+    """The checks of a room. First come those that others wait for, then those that take longest."""
     if room.allocator is not None:
         return [*_contracts(room), *_python_tests(room)]
     return [
@@ -66,7 +66,7 @@ def _named(name: str, room: Room) -> str:
 
 
 def _builds(room: Room) -> Iterator[Check]:
-    """What most tests run on. Where a room does not build it, the first test that wants it does."""
+    """Builds what most tests run on. If a room does not, the first test that needs it does."""
     if room.contains(_SIMULATOR):
         target = ("--target-dir", str(ROOT / _SIMULATOR / "target"))
         command = ("cargo", "build", "--locked", "--release", *target)
@@ -89,7 +89,7 @@ def _python_style(room: Room) -> Iterator[Check]:
 
 
 def _python_tests(room: Room) -> Iterator[Check]:
-    """On as many processes as there are cores; conftest.py deals them out."""
+    """Runs pytest in as many processes as there are cores. conftest.py deals the tests out."""
     if room == WHOLE:
         chosen: Command = ()
     elif room.folder == Path("docs"):
@@ -129,7 +129,10 @@ def _rust(room: Room) -> Iterator[Check]:
 
 
 def _rust_heap_clippy() -> Iterator[Command]:
-    """Once for each allocator, since each is a feature; what they do is tested as every allocator's."""
+    """One command for each allocator, since each is a feature.
+
+    What they do is tested with that of all other allocators.
+    """
     package = tomllib.loads((ROOT / _RUST_HEAP / "Cargo.toml").read_text(encoding="utf-8"))
     builds = ("--target-dir", str(ROOT / "build" / "rust-clippy"))
     for feature in package["features"]:
@@ -138,7 +141,7 @@ def _rust_heap_clippy() -> Iterator[Command]:
 
 
 def _contracts(room: Room) -> Iterator[Check]:
-    """The contract tests of the room's allocators on the host, from configure to ctest."""
+    """The contract tests of the room's allocators, on the host: from cmake to ctest."""
     wanted = catalogue.allocators().values() if room.contains(HEAP) else ()
     for row in wanted:
         if room.allocator in (None, row.id) and not row.target_only and not row.missing_checkout():

@@ -14,27 +14,24 @@ def choose(plans: Sequence[Plan], wanted: Sequence[str]) -> tuple[tuple[str, ...
 
     Raises CaptureError where one that was named cannot run a plan.
     """
-    objections = {
-        name: objected
-        for name in (catalogue.allocators() if list(wanted) == ["all"] else wanted)
-        if (objected := next(filter(None, (_objection(plan, name) for plan in plans)), None))
-    }
-    if list(wanted) != ["all"]:
-        if objections:
-            raise CaptureError(" ".join(objections.values()))
-        return tuple(wanted), ()
-    chosen = tuple(name for name in catalogue.allocators() if name not in objections)
-    return chosen, tuple(f"{name} is left out. {objected}" for name, objected in objections.items())
+    takes_all = list(wanted) == ["all"]
+    names = tuple(catalogue.allocators()) if takes_all else tuple(wanted)
+    objections = {name: objection for name in names if (objection := _objection(plans, name))}
+    if objections and not takes_all:
+        raise CaptureError(" ".join(objections.values()))
+    chosen = tuple(name for name in names if name not in objections)
+    return chosen, tuple(f"{name} is left out. {objection}" for name, objection in objections.items())
 
 
-def _objection(plan: Plan, allocator: str) -> str | None:
-    """Why `allocator` cannot run `plan`, as one sentence; None if it can."""
-    frees = int((plan.operations["kind"] == "F").sum())
+def _objection(plans: Sequence[Plan], allocator: str) -> str | None:
+    """Why `allocator` cannot run all the plans, as one sentence; None if it can, or nobody knows it."""
     row = catalogue.allocators().get(allocator)
     if row is None:
         return None
     if missing := row.missing_checkout():
         return missing
-    if frees == 0 or "frees" in row.promises:
-        return None
-    return f"{allocator} never frees, and {plan.name} frees {frees:,} blocks."
+    for plan in plans:
+        frees = int((plan.operations["kind"] == "F").sum())
+        if frees and "frees" not in row.promises:
+            return f"{allocator} never frees, and {plan.name} frees {frees:,} blocks."
+    return None

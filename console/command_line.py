@@ -1,6 +1,7 @@
-"""invoke's command line, with tasks that take a list of words: `./lab dashboard RUN RUN --output=FILE`.
+"""invoke's command line, and tasks that take a list: `./lab dashboard RUN RUN --output=FILE`.
 
-A task asks for it by naming a parameter both `positional` and `iterable`, which invoke knows one by one only.
+A task gets a list if it declares a parameter both `positional` and `iterable`. invoke itself knows
+each of these, but not both together.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from invoke.program import Program
 
 
 class ListParser(Parser):
-    """invoke's parser; what a task with a list does not know otherwise belongs to its list."""
+    """invoke's parser. Words that a task with a list does not know otherwise go into its list."""
 
     def parse_argv(self, argv: list[str]) -> ParseResult:
         """Splits the command line into tasks with their arguments. Raises ParseError."""
@@ -29,7 +30,7 @@ class ListParser(Parser):
         return result
 
     def _divide(self, context: ParserContext, argv: Sequence[str]) -> tuple[list[str], list[str]]:
-        """The words that are no option and no option's value, and all others."""
+        """The words that are neither an option nor an option's value, and all others."""
         alone = Parser([context], self.initial, ignore_unknown=True)
         words: list[str] = []
         others = list(argv)
@@ -42,13 +43,13 @@ class ListParser(Parser):
 
 
 def _listed(context: ParserContext | None) -> Argument | None:
-    """The task's argument that takes a list of words."""
+    """The task's argument that takes a list of words; None if it has none."""
     arguments = context.positional_args if context else []
     return next((argument for argument in arguments if argument.kind is list), None)
 
 
 class Lab(Program):
-    """invoke as `./lab` calls it."""
+    """invoke's program, with this file's parser."""
 
     def _make_parser(self) -> Parser:
         stock = super()._make_parser()

@@ -1,4 +1,4 @@
-"""What is installed here, in which version, what is missing and how to get it."""
+"""What is installed here and in which version, and what is missing and how to get it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ VERSION_TIMEOUT_S = 10
 
 @dataclass(frozen=True)
 class Finding:
-    """One tool or package. `version` is None when it is missing; `remedy` then says how to get it."""
+    """One tool or package. If it is missing, `version` is None and `remedy` says how to get it.
+
+    `needed` is "always", "test" or "optional".
+    """
 
     name: str
     version: str | None
@@ -28,12 +31,12 @@ class Finding:
 
     @property
     def blocks(self) -> bool:
-        """True if the bench cannot run without it and it is missing."""
+        """Whether it is missing and the bench cannot run without it."""
         return self.version is None and self.needed == "always"
 
 
 def findings() -> tuple[Finding, ...]:
-    """Everything the bench calls, in the order in which a reader would look for it."""
+    """Everything that the bench calls, in the order in which a reader looks for it."""
     return (_python(), _cargo(), *_tools(), *_python_packages())
 
 
@@ -60,7 +63,7 @@ def _tool_version(command: str) -> str | None:
 
 
 def _first_line(command: str) -> str:
-    """First line a tool prints of its own version; "present" when it prints none."""
+    """The first line that the tool prints for --version; "present" if it prints none."""
     try:
         done = subprocess.run(
             [command, "--version"],
@@ -94,7 +97,7 @@ def _package_version(name: str) -> str | None:
 
 
 def as_text() -> str:
-    """One line per finding: name, version or what to do, and what it is for."""
+    """One line for each finding: its name, then its version or what to do."""
     found = findings()
     width = max(len(finding.name) for finding in found)
     return "\n".join(f"{finding.name:<{width}}  {_state(finding)}" for finding in found)

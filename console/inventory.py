@@ -10,7 +10,10 @@ from scenarios import catalogue
 
 
 def inventory() -> dict[str, list[dict[str, Any]]]:
-    """Scenarios with their parameters, allocators, and boards with analyzer and samplerate; JSON-ready."""
+    """All scenarios with their parameters, allocators, and boards with their analyzers.
+
+    The values can be written as JSON. Samplerates are in Hz.
+    """
     return {
         "scenarios": [_scenario(name) for name in catalogue.names()],
         "allocators": [_allocator(row) for row in heaps.allocators().values()],
@@ -19,7 +22,7 @@ def inventory() -> dict[str, list[dict[str, Any]]]:
 
 
 def as_text() -> str:
-    """The inventory for reading, one entry a line under a heading each."""
+    """The inventory as text: one line for each entry, under a heading for each kind."""
     found = inventory()
     scenarios = [f"  {entry['name']}  {_parameters(entry['parameters'])}" for entry in found["scenarios"]]
     allocators = _columns([_allocator_words(entry) for entry in found["allocators"]])
@@ -66,7 +69,7 @@ def _allocator_words(entry: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _columns(rows: list[tuple[str, ...]]) -> list[str]:
-    """One line for each row, the columns as wide as their widest word."""
+    """One line for each row. Each column is as wide as its widest word."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 

@@ -1,4 +1,4 @@
-"""What a user may choose on the command line beyond scenario and allocator."""
+"""What a user may choose on the command line beside scenario and allocator."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ SAMPLERATE_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
 class OptionError(TailscopeError):
-    """An option that cannot be understood; the message says what it may be."""
+    """An option that cannot be understood. The message says what it may be."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What was chosen, in the order in which the task takes it. None leaves the choice to bench.toml or to
-    the scenario. `knobs` are numbers of the heap's build; `duration_s` is that of the capture;
-    `art_states` are the states of the flash accelerator (prefetch and caches) to run with; `records` says
-    what carries the records, one of scenarios.operations.RECORDS; `lockings` are the locks of the heap
-    (None: the allocator's default).
+    """What the user chose, in the order of the task `scenario`.
+
+    None leaves the choice to bench.toml or to the scenario. `knobs` are numbers of the heap's
+    build. `duration_s` is that of the capture. `art_states` are the states of the flash accelerator
+    (prefetch and caches) to run with. `records` says what carries the records, one of
+    scenarios.operations.RECORDS. `lockings` are the locks of the heap; None is the allocator's
+    default.
     """
 
     parameters: dict[str, str | int] = field(default_factory=dict)
@@ -52,9 +54,9 @@ def parse(
     records: str = "uart",
     locking: str = "",
 ) -> Options:
-    """Options from the words of a command line, by the names that the task `scenario` has for them.
+    """The options in the words of a command line. The names are those of the task `scenario`.
 
-    An empty word means "not given". Raises OptionError.
+    An empty word means that the option was not given. Raises OptionError.
     """
     return Options(
         parameters=dict(_assignment("parameter", word, "depth=64") for word in parameter),

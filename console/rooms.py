@@ -15,7 +15,7 @@ _NO_ROOMS = {"build", "runs"}
 
 
 class RoomError(TailscopeError):
-    """There is no such room; the message says which there are."""
+    """There is no such room. The message says which there are."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class Room:
         return f"{self.folder.name}/{self.allocator}" if self.allocator else str(self.folder)
 
     def contains(self, folder: Path) -> bool:
-        """True for what lies within the room."""
+        """Whether `folder` lies within the room."""
         return folder.is_relative_to(self.folder)
 
     def touches(self, folder: Path) -> bool:
-        """True for what lies within the room, and for a whole that the room is a part of."""
+        """Whether `folder` lies within the room, or the room within it."""
         return self.contains(folder) or self.folder.is_relative_to(folder)
 
     def files(self, *patterns: str) -> list[Path]:
-        """The files in it that have such names, absolute."""
+        """The files of the room whose names match a pattern: absolute paths, sorted."""
         return sorted(path for pattern in patterns for path in (ROOT / self.folder).rglob(pattern))
 
 
@@ -45,7 +45,7 @@ WHOLE = Room(Path())
 
 
 def of(word: str) -> Room:
-    """The room of this name: `capture`, `capture/verdict`, `heap` for firmware/heap, or `heap/tlsf`.
+    """The room of this name: `capture`, `capture/verdict`, `heap` (firmware/heap) or `heap/tlsf`.
 
     Raises RoomError.
     """
@@ -56,7 +56,7 @@ def of(word: str) -> Room:
 
 
 def names() -> list[str]:
-    """The rooms on the ground floor, sorted."""
+    """The names of the folders at the top of the repository that are rooms, sorted."""
     return sorted(
         folder.name
         for folder in ROOT.iterdir()

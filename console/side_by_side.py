@@ -20,7 +20,7 @@ State = Literal["passed", "failed", "skipped"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a check ended, all that it printed, and how long it took, in seconds."""
+    """How a check ended, all that it printed, and how many seconds it took."""
 
     check: Check
     state: State
@@ -31,10 +31,11 @@ class Outcome:
 def run(
     checks: Sequence[Check], tell: Callable[[list[str]], None] = lambda _: None, slots: int | None = None
 ) -> Iterator[Outcome]:
-    """Yields the outcome of each check as it ends. All run, even when one fails, but for those that need it.
+    """Yields the outcome of each check as it ends.
 
-    Of the checks that could begin, the first of the list does. `tell` hears the names of those under way
-    whenever others begin; `slots` is how many run at a time.
+    If a check fails, those that need it fail without running; all others run. Of the checks that
+    could begin, the first in the list does. `tell` gets the names of those under way each time that
+    this changes. `slots` is how many run at a time; None is as many as there are cores.
     """
     slots = slots or os.cpu_count() or 1
     waiting = list(checks)

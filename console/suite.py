@@ -1,4 +1,4 @@
-"""`./lab test`: the checks of the rooms asked for, and what is said of them."""
+"""`./lab test`: runs the checks of the rooms asked for, and says how they ended."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from console.side_by_side import Outcome
 from firmware import catalogue
 
 STYLE = "style"
-"""Beside the names of rooms: only what looks at the sources and runs nothing."""
+"""A word beside the names of rooms: only the checks that look at sources and run nothing."""
 
 
 def run(words: Sequence[str]) -> int:
-    """Runs the checks of the rooms with these names, of all without any; returns how many failed.
+    """Runs the checks of the rooms with these names, or of all if there are none.
 
-    The output of a check is printed as it ends, in one piece; failures are named last. Raises RoomError.
+    Returns how many failed. Prints the output of each check in one piece as it ends, and the names
+    of those that failed at the end. Raises RoomError.
     """
     outcomes = []
     with Console(stderr=True, highlight=False).status("") as status:
@@ -34,7 +35,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def chosen(words: Iterable[str]) -> list[Check]:
-    """The checks of the rooms with these names, each once. Raises RoomError."""
+    """The checks of the rooms with these names, each of them once. Raises RoomError."""
     wanted = list(words)
     asked = [rooms.of(word) for word in wanted if word != STYLE] or [rooms.WHOLE]
     found: dict[str, Check] = {}
@@ -57,7 +58,7 @@ def _left_out() -> list[str]:
 
 
 def _skipped(outcomes: Sequence[Outcome]) -> list[str]:
-    """One sentence for each tool that is not installed here."""
+    """One sentence for each tool that is not installed here, with the checks that lack it."""
     names = {
         tool: [outcome.check.name for outcome in outcomes if outcome.check.tool == tool.command]
         for tool in tools.tools()

@@ -12,8 +12,10 @@ _FILE = Path(__file__).resolve().parent.parent / "tools.tsv"
 
 @dataclass(frozen=True)
 class Tool:
-    """One line of tools.tsv. `command` is a name on the PATH, or the path of a file that must exist;
-    `needed` is "always", "test" or "optional".
+    """One line of tools.tsv.
+
+    `command` is a name on the PATH, or the path of a file that must exist. `needed` is "always",
+    "test" or "optional".
     """
 
     command: str
@@ -30,5 +32,5 @@ def tools() -> tuple[Tool, ...]:
 
 
 def is_installed(command: str) -> bool:
-    """True if the command is on the PATH, or the file exists."""
+    """Whether the command is on the PATH, or the file exists."""
     return Path(command).exists() if command.startswith("/") else shutil.which(command) is not None

@@ -55,11 +55,11 @@ class FirmwareImage:
 
     elf: Path
     sha256: str
-    """Digest of the file, lower-case hexadecimal: the same for the same sources, wherever they lie."""
+    """Digest of the file, lower-case hexadecimal; it depends on the sources, not on their folder."""
     allocator: str
     configuration: Configuration
     looks: tuple[int, ...] = ()
-    """Addresses whose executions are the probes, of an allocator that does not count them itself."""
+    """Addresses whose executions are the probes, where the allocator does not count them itself."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ _MADE: dict[tuple[str, ...], FirmwareImage] = {}
 
 
 def allocators() -> tuple[str, ...]:
-    """Names of the allocators that can be linked here, sorted: not those whose checkout is missing."""
+    """Names of the allocators that can be linked here, sorted; a missing checkout leaves one out."""
     return tuple(name for name, row in catalogue.allocators().items() if row.missing_checkout() is None)
 
 
@@ -156,7 +156,7 @@ def _looks(row: catalogue.Allocator, elf: Path) -> tuple[int, ...]:
 
 
 def _checkout(variable: str) -> str:
-    """The user's own checkout that `variable` of the environment names, absolute; empty if it names none."""
+    """The absolute path of the user's checkout that an environment variable names, or an empty one."""
     chosen = os.environ.get(variable, "")
     return str(Path(chosen).resolve()) if chosen else ""
 
@@ -181,7 +181,7 @@ def _configure_command(folder: Path, chosen: _Build) -> list[str]:
 
 
 def _was_configured_elsewhere(folder: Path) -> bool:
-    """True after the checkout was moved or copied with what was built: CMake refuses such a folder."""
+    """True if the checkout was moved or copied with its builds: CMake refuses such a folder."""
     cache = folder / "CMakeCache.txt"
     return cache.exists() and f"CMAKE_CACHEFILE_DIR:INTERNAL={folder}\n" not in cache.read_text()
 

@@ -1,92 +1,106 @@
-"""The allocators that can be linked, as heap/catalogue.toml describes them.
-
-Only the standard library is used, because CMake runs this too:
-`python -m firmware.catalogue promises tlsf` prints what the allocator promises, words separated by spaces.
-"""
+"""The allocators that can be linked, as heap/catalogue.toml describes them."""
 
 from __future__ import annotations
 
 import os
-import sys
-import tomllib
-from dataclasses import dataclass
+import re
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, get_args
 
+from pydantic import Field, NonNegativeInt, PositiveInt, Strict, field_validator, model_validator
+
+from capture.files.documents import Table, open_toml
 from capture.files.errors import TailscopeError
+from capture.files.faults import WrongValueError
+from firmware.promises import CATALOGUE, Promise
+from firmware.promises import PROMISES as PROMISES
 
 Kind = Literal["index", "allocator", "third-party"]
 Locking = Literal["basepri", "primask", "scheduler"]
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
 LOCKINGS: tuple[Locking, ...] = get_args(Locking)
-PROMISES = (
-    "frees",
-    "checks_frees",
-    "merges",
-    "reallocates",
-    "aligns",
-    "counts_free",
-    "knows_largest",
-    "counts_probes",
-    "checks_heap",
-    "tells_usable",
-    "reuses_holes",
-    "exact_overhead",
-    "shrinks",
-)
-"""What an allocator may promise; heap/catalogue.toml says what each means."""
 
-_FILE = Path(__file__).resolve().parent / "heap" / "catalogue.toml"
-_TEXTS = ("allocate", "free", "licence", "origin")
-_KEYS = {"kind", "locking", "knobs", "promises", "target_only", "checkout", "search", *_TEXTS}
+_Text = Annotated[str, Field(min_length=1)]
+_FromList = Strict(False)
+"""TOML has lists only; what they hold is as strict as the rest."""
 
 
 class CatalogueError(TailscopeError):
-    """The catalogue cannot be used; the message says which row and why."""
+    """The catalogue cannot be used; the message says where and why, in one sentence."""
 
 
-@dataclass(frozen=True)
-class SearchPlace:
-    """A look of the search at a block, in code that does not count its probes itself (search_places.py).
+class SearchPlace(Table):
+    """Where a search looks at a block, in code that does not count its probes (search_places.py).
 
-    In `function`, the machine code of each line of `file` that has `statement` (there are `times` of them),
-    or of each of `lines` where the source is not at hand, has one `instruction`, a regular expression; or as
-    many as there are `alternatives`, of which a look executes one.
+    `file` has `times` lines with `statement`; where the source is not at hand, `lines` name them
+    instead. In the machine code of `function` each of these lines has one `instruction`, a regular
+    expression. With `alternatives` it has so many of them, and a look executes one.
     """
 
-    function: str
-    file: str
-    instruction: str
+    function: _Text
+    file: _Text
+    instruction: _Text
     statement: str = ""
-    times: int = 1
-    alternatives: int = 1
-    lines: tuple[int, ...] = ()
+    times: PositiveInt = 1
+    alternatives: PositiveInt = 1
+    lines: Annotated[tuple[PositiveInt, ...], _FromList] = ()
+
+    @field_validator("instruction")
+    @classmethod
+    def _compiles(cls, found: str) -> str:
+        try:
+            re.compile(found)
+        except re.error as error:
+            raise WrongValueError(f"is no regular expression: {error}") from None
+        return found
+
+    @model_validator(mode="after")
+    def _names_lines_one_way(self) -> SearchPlace:
+        if bool(self.statement) == bool(self.lines):
+            raise WrongValueError("must have either a statement or lines")
+        return self
 
 
-@dataclass(frozen=True)
-class Allocator:
-    """One row. `lockings` are those it works under, the default first; `allocate` and `free` are the worst
-    case in the size n of the region; `knobs` maps each number of its build to the default.
-    """
+class _Row(Table):
+    """A table of the catalogue."""
+
+    kind: Kind
+    lockings: Annotated[tuple[Locking, ...], _FromList, Field(alias="locking", min_length=1)] = LOCKINGS
+    """What it works under, the default first."""
+    allocate: _Text
+    """The worst case of an allocation, in the size n of the region."""
+    free: _Text
+    """The worst case of a free."""
+    licence: _Text
+    origin: _Text
+    knobs: dict[str, NonNegativeInt] = Field(default_factory=dict)
+    """Each number of its build with its default."""
+    promises: Annotated[frozenset[Promise], _FromList]
+    target_only: bool = False
+    """There is no host build of it."""
+    checkout: _Text | None = None
+    """Environment variable that names the checkout it is compiled from; None: it needs none."""
+    search: Annotated[tuple[SearchPlace, ...] | None, _FromList] = None
+    """Where its search can be counted from outside; empty: it has no search loop; None: unknown."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _promises_all_if_an_index(cls, table: Any) -> Any:
+        if not isinstance(table, dict) or table.get("kind") != "index":
+            return table
+        if "promises" in table:
+            raise WrongValueError(
+                "belong to the block layer, which keeps all of them", "promises", remedy="drop them"
+            )
+        return {**table, "promises": PROMISES}
+
+
+class Allocator(_Row):
+    """One row, by its id."""
 
     id: str
-    kind: Kind
-    lockings: tuple[Locking, ...]
-    allocate: str
-    free: str
-    licence: str
-    origin: str
-    knobs: MappingProxyType[str, int]
-    promises: frozenset[str]
-    target_only: bool
-    """There is no host build of it."""
-    checkout: str | None
-    """The environment variable that names the user's checkout it is compiled from; None: it needs none."""
-    search: tuple[SearchPlace, ...] | None
-    """Where its search can be counted from outside; empty: it has no search loop; None: nobody knows."""
 
     def missing_checkout(self) -> str | None:
         """Why it cannot be built here, as one sentence that says what to do; None if it can."""
@@ -101,94 +115,13 @@ class Allocator:
 @cache
 def allocators() -> MappingProxyType[str, Allocator]:
     """Every row by id, sorted. Raises CatalogueError."""
-    return read(_FILE)
+    return read(CATALOGUE)
 
 
 def read(path: Path) -> MappingProxyType[str, Allocator]:
     """The rows of a catalogue by id, sorted. Raises CatalogueError."""
-    try:
-        tables = tomllib.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise CatalogueError(f"{path} cannot be read: {error}.") from None
-    return MappingProxyType({name: _row(name, tables[name]) for name in sorted(tables)})
-
-
-def _row(name: str, table: object) -> Allocator:
-    if not isinstance(table, dict):
-        raise CatalogueError(f"{_FILE.name}: {name} is no table.")
-    unknown = sorted(table.keys() - _KEYS)
-    if unknown:
-        raise CatalogueError(f"{_FILE.name}: [{name}] has the unknown key {unknown[0]!r}.")
-    kind = _one_of(name, "kind", table.get("kind"), KINDS)
-    texts = {key: _text(name, key, table.get(key)) for key in _TEXTS}
-    return Allocator(
-        id=name,
-        kind=cast("Kind", kind),
-        lockings=cast(
-            "tuple[Locking, ...]", _words(name, "locking", table.get("locking", LOCKINGS), LOCKINGS)
-        ),
-        knobs=_knobs(name, table.get("knobs", {})),
-        promises=frozenset(
-            PROMISES if kind == "index" else _words(name, "promises", table.get("promises"), PROMISES)
-        ),
-        search=_search(name, table.get("search")),
-        checkout=_text(name, "checkout", table["checkout"]) if "checkout" in table else None,
-        target_only=_flag(name, "target_only", table.get("target_only", False)),
-        **texts,
+    document = open_toml(path, CatalogueError)
+    rows = {name: document.check(_Row, name) for name in sorted(document.values)}
+    return MappingProxyType(
+        {name: Allocator.model_construct(id=name, **dict(row)) for name, row in rows.items()}
     )
-
-
-def _one_of(name: str, key: str, found: object, known: tuple[str, ...]) -> str:
-    if not isinstance(found, str) or found not in known:
-        raise CatalogueError(f"{_FILE.name}: [{name}] {key} is {found!r}: say one of {', '.join(known)}.")
-    return found
-
-
-def _words(name: str, key: str, found: object, known: tuple[str, ...]) -> tuple[str, ...]:
-    if not isinstance(found, list | tuple):
-        raise CatalogueError(f"{_FILE.name}: [{name}] {key} must be a list of {', '.join(known)}.")
-    return tuple(_one_of(name, key, word, known) for word in found)
-
-
-def _text(name: str, key: str, found: object) -> str:
-    if not isinstance(found, str) or not found:
-        raise CatalogueError(f"{_FILE.name}: [{name}] must say {key}.")
-    return found
-
-
-def _flag(name: str, key: str, found: object) -> bool:
-    if not isinstance(found, bool):
-        raise CatalogueError(f"{_FILE.name}: [{name}] {key} must be true or false.")
-    return found
-
-
-def _search(name: str, found: object) -> tuple[SearchPlace, ...] | None:
-    if found is None:
-        return None
-    if not isinstance(found, list) or not all(isinstance(place, dict) for place in found):
-        raise CatalogueError(f"{_FILE.name}: [{name}] search must be a list of tables.")
-    return tuple(_place(name, place) for place in found)
-
-
-def _place(name: str, found: dict[str, Any]) -> SearchPlace:
-    try:
-        place = SearchPlace(**{**found, "lines": tuple(found.get("lines", ()))})
-    except TypeError:
-        raise CatalogueError(
-            f"{_FILE.name}: [{name}] search has {', '.join(found)}: see SearchPlace."
-        ) from None
-    if bool(place.statement) == bool(place.lines):
-        raise CatalogueError(f"{_FILE.name}: [{name}] search must say a statement or lines.")
-    return place
-
-
-def _knobs(name: str, found: Any) -> MappingProxyType[str, int]:
-    if not isinstance(found, dict) or not all(type(value) is int and value >= 0 for value in found.values()):
-        raise CatalogueError(f"{_FILE.name}: [{name}] knobs must map names to whole numbers.")
-    return MappingProxyType(dict(found))
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 3 or sys.argv[1] != "promises" or sys.argv[2] not in allocators():
-        sys.exit("Usage: python -m firmware.catalogue promises ALLOCATOR, an id of heap/catalogue.toml.")
-    print(*(promise for promise in PROMISES if promise in allocators()[sys.argv[2]].promises))

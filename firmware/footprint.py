@@ -1,7 +1,7 @@
-"""What an allocator costs in flash, static RAM and bytes beside its blocks, read from linked images.
+"""What an allocator costs in flash, static RAM and bytes beside its blocks, from linked images.
 
-`heap/footprint.c` is the root of an image with nothing but the allocator in it: reset, allocate, free and
-what the linker finds they need, the C library's functions included.
+`heap/footprint.c` is the root of an image that holds the allocator and nothing else: reset,
+allocate, free and what they need, the C library's functions included.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Where in a built image a search looks at a block: for allocators that do not count their probes themselves.
+"""Where in a built image a search looks at a block, for allocators that do not count their probes.
 
-The catalogue names a statement of the pinned source, or lines of code that came compiled, and what the look
-is in machine code: a load. The image's line table says which instructions belong to a line. Each line must
-have exactly one such instruction, or one on each of the ways that the catalogue counts, so that their
-executions are the looks; anything else is refused, since a compiler that arranges the loop otherwise would
-make the counts something else.
+The catalogue names a statement of the pinned source, or the lines of code that came compiled, and
+the instruction by which the search looks: a load. The image's line table says which instructions
+belong to a line. Each line must have exactly one such instruction, or as many as the catalogue says
+there are ways. Then their executions are the looks. Anything else is refused: a compiler that
+arranged the loop otherwise would make the counts mean something else.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _INSTRUCTION = re.compile(r"^ *(?P<address>[0-9a-f]+):\t(?P<text>.*)$")
 
 
 class SearchError(TailscopeError):
-    """A place is not in the image as the catalogue says; the message says which, and what was found."""
+    """A place is not in the image as the catalogue says. The message says what was found."""
 
 
 def find(elf: Path, places: Sequence[SearchPlace]) -> tuple[int, ...]:
@@ -73,7 +73,7 @@ def _source(build: Path, name: str) -> Path:
     commands = json.loads((build / "compile_commands.json").read_text())
     files = [Path(entry["file"]) for entry in commands]
     found = [file for file in files if _is(name, str(file)) and not file.is_relative_to(_OURS)]
-    # What cargo compiles is in no list of CMake's: it lies where cargo keeps the crates it has verified.
+    # CMake does not list what cargo compiles: it lies where cargo keeps the crates it has verified.
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
     found = found or sorted(cargo.glob(f"registry/src/*/{name}"))[:1]
     if len(found) != 1:

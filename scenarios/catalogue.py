@@ -15,7 +15,7 @@ _NOTHING: Mapping[str, str | int] = MappingProxyType({})
 
 
 def names() -> tuple[str, ...]:
-    """Names of the scenarios in this folder, sorted: each is that of its file."""
+    """The names of the scenarios in this folder, sorted. Each is the name of its file."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
@@ -25,10 +25,11 @@ def load(
     seed: int | None = None,
     stimulus: str | None = None,
 ) -> Scenario:
-    """The scenario called `name`, or that of the TOML file at the path `name` (it ends in .toml).
+    """The scenario called `name`. A `name` that ends in .toml is the path of the scenario's file.
 
-    `overrides` replaces parameters by name, `seed` the parameter of that name; for `stimulus` see
-    stimulus.override. Raises ScenarioError with one sentence, with the near miss and what there is.
+    `overrides` replaces parameters by name, `seed` the parameter of that name. stimulus.override
+    says what `stimulus` may be. Raises ScenarioError with one sentence. Of an unknown name it tells
+    what there is, and a near miss.
     """
     return _find(name).changed(overrides, seed, stimulus)
 

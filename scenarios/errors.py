@@ -1,4 +1,4 @@
-"""What can be wrong with a scenario or an image, each as one sentence for the person at the bench."""
+"""Errors of scenarios and images, each with one sentence for the person at the bench."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ class ImageError(TailscopeError):
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> ScenarioError:
-    """The refusal of a name that is not among `known`: with the near miss, if there is one, and the list."""
+    """The refusal of a name that is not among `known`, with the list of these and any near miss.
+
+    `what` is what the name should name, such as "scenario".
+    """
     choices = sorted(known)
     listed = f"choose from {', '.join(choices)}" if choices else "there are none"
     return ScenarioError(f"There is no {what} {quoted(given)}; {listed}.{near_miss(given, choices)}")

@@ -1,7 +1,7 @@
-"""Heap operations and the image that carries them to the firmware: docs/SPEC.md, section 3.
+"""Operations and the image that carries them to the firmware: docs/SPEC.md, section 3.
 
-An `Image` is well-formed by construction, whether a generator made it or `decode` read it from a stranger:
-every field fits its place, no live slot is allocated into, and only live slots are freed.
+An `Image` is always well-formed, whether a generator made it or `decode` read it from anywhere.
+Every field fits its place. No allocation goes into a live slot, and only live slots are freed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeAlias
 from scenarios.errors import ImageError, ScenarioError, quoted
 from scenarios.stimulus import MODES, Stimulus
 
-# Where the firmware looks for the image, and so where every loader puts it: the last 256 KiB of the flash.
+# Where the firmware looks for the image and every loader puts it: the last 256 KiB of the flash.
 IMAGE_ADDRESS = 0x0804_0000
 
 MAGIC = 0x504F5354
@@ -24,7 +24,7 @@ MAX_SLOTS = 2048
 MAX_ENTRIES = 21_840
 MAX_NAME_BYTES = 31
 
-# What may carry the records, in the order of their numbers in the header.
+# What may carry the records. The place in this list is the number in the header.
 RECORDS = ("uart", "rtt")
 
 _HEADER = struct.Struct("<IHHIIIIIBBH32s")
@@ -35,7 +35,7 @@ _U32 = 0xFFFF_FFFF
 _U16 = 0xFFFF
 MIN_STIMULUS_OFFSET = 32
 
-# What an operation other than the heap's calls, in the order of their numbers in the image.
+# What an operation may call instead of the heap. The place in this list is the number in the image.
 CALLS = (
     "empty",
     "queue_send",
@@ -49,14 +49,15 @@ CALLS = (
     "heap_stats",
 )
 KERNEL_CALLS = CALLS[1:]
-"""Those that a firmware must be built for."""
+"""The calls that the firmware must be built for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """Allocate `size` bytes into slot `id`; `align_log2` 0 means the allocator's own alignment.
+    """Allocate `size` bytes into slot `id`, aligned to 2 to the power of `align_log2`.
 
-    `stimulus_offset`, here and below: ticks from its arming to a swept stimulus; 0 is none.
+    0 is the allocator's own alignment. `stimulus_offset`, here and below, is the ticks from the
+    arming of a swept stimulus to the stimulus; 0 is no stimulus.
     """
 
     id: int
@@ -77,7 +78,7 @@ class Free:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Call `name`, one of CALLS, between the markers of an operation; the heap is not asked."""
+    """Call `name`, one of CALLS, between the markers of an operation. The heap is not called."""
 
     name: str
     measured: bool = True
@@ -86,7 +87,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What follows belongs to label number `label`."""
+    """The operations that follow belong to label number `label`."""
 
     label: int
 
@@ -96,7 +97,7 @@ Operation: TypeAlias = Allocate | Free | Call | Mark
 
 @dataclass(frozen=True)
 class Image:
-    """What one run executes. Raises ImageError, naming the entry, where docs/SPEC.md does not allow it."""
+    """What one run executes. Raises ImageError, with the entry, for what docs/SPEC.md forbids."""
 
     name: str
     stimulus: Stimulus
@@ -119,12 +120,12 @@ class Image:
 
     @property
     def slot_count(self) -> int:
-        """Greatest slot used + 1; 0 where no operation uses a slot."""
+        """The greatest slot in use + 1; 0 if no operation uses a slot."""
         return max((o.id for o in self.operations if isinstance(o, Allocate | Free)), default=-1) + 1
 
 
 def encode(image: Image) -> bytes:
-    """The image as the firmware reads it at IMAGE_ADDRESS: header, then 12 bytes per entry."""
+    """The image as the firmware reads it at IMAGE_ADDRESS: a header, then 12 bytes per entry."""
     body = b"".join(_ENTRY.pack(*_fields(operation)) for operation in image.operations)
     header = _HEADER.pack(
         MAGIC,
@@ -154,7 +155,7 @@ def body_crc32(data: bytes) -> int:
 
 
 def decode(data: bytes) -> Image:
-    """Reads an encoded image. Raises ImageError with one sentence for anything `encode` would not write."""
+    """Reads an encoded image. Raises ImageError for anything that `encode` would not write."""
     if len(data) < _HEADER.size:
         raise ImageError(f"The image ends after {len(data)} bytes; its header alone has {_HEADER.size}.")
     magic, version, header_bytes, entries, crc32, slots, period, control, mode, records, parameter, name = (

@@ -1,4 +1,4 @@
-"""Parameters of a generator: whole numbers within declared limits, from TOML or from the command line."""
+"""Parameters of a generator: whole numbers within limits, from TOML or from the command line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def whole(low: int, high: int) -> int:
 
 @cache
 def model(generator: type[_Dataclass]) -> type[Table]:
-    """What the table [parameters] of a scenario by `generator` may hold: all of its fields, within limits."""
+    """What [parameters] must hold in a scenario's file: all of `generator`'s fields, in limits."""
     declared: dict[str, Any] = {f.name: _within(**f.metadata) for f in fields(generator)}
     return create_model(generator.__name__, __base__=Table, **declared)
 
@@ -37,10 +37,11 @@ def model(generator: type[_Dataclass]) -> type[Table]:
 def bind(
     generator: type[Parameters], defaults: Mapping[str, object], overrides: Mapping[str, object]
 ) -> Parameters:
-    """The generator with every field set: from `overrides`, numbers or their text, else from `defaults`.
+    """The generator with every field set from `overrides`, or else from `defaults`.
 
-    Raises ScenarioError for a name it does not have, a value that is no whole number or outside its limits,
-    and a parameter that neither gives.
+    `overrides` holds numbers or their text. Raises ScenarioError for a name that the generator does
+    not have, for a value that is no whole number or is outside its limits, and for a parameter that
+    neither gives.
     """
     declared = [f.name for f in fields(generator)]
     for name in overrides:
@@ -63,7 +64,7 @@ def _within(low: int, high: int) -> object:
 
 
 def _number(value: object) -> object:
-    """The number that a text gives, also 0x1234abcd and 1_200; what gives none stays as it is."""
+    """The number of a text, such as 0x1234abcd or 1_200; anything else stays as it is."""
     try:
         return int(value, 0) if isinstance(value, str) else value
     except ValueError:

@@ -1,4 +1,4 @@
-"""The compiler: from a generator's steps to the image for the firmware and the table for the host."""
+"""The compiler: it turns a generator's steps into the firmware's image and the host's table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from scenarios.operations import (
 )
 from scenarios.stimulus import SWEEP_LEAD_TICKS, Stimulus
 
-# The fraction of the golden ratio, times 2^32: the firmware's phases use it too (docs/SPEC.md, section 2).
+# The fraction of the golden ratio, times 2^32. The firmware's phases use it too (docs/SPEC.md,
+# section 2).
 GOLDEN_RATIO = 0x9E3779B9
 
 OPERATIONS_SCHEMA = {
@@ -43,13 +44,18 @@ OPERATIONS_SCHEMA = {
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a run needs to know of its scenario; equal inputs give equal bytes.
+    """All that a run needs to know of its scenario. Equal inputs give equal bytes.
 
-    `image` is docs/SPEC.md section 3 and `image_crc32` its body_crc32, which the firmware repeats.
-    `operations` has one row per operation, marks left out: seq UInt32; kind String, `A`, `F` or `K`;
-    id UInt32; size UInt32 in bytes, for a free that of its allocation, for a call its number; offset
-    UInt32, of a swept stimulus in ticks, 0 without one; measured Boolean; label String, trial UInt32
-    (from 1) and depth UInt32, null where there is none.
+    `image` is that of docs/SPEC.md, section 3. `image_crc32` is its body_crc32, which the firmware
+    repeats. `operations` has one row for each operation; marks are left out:
+
+    - seq UInt32;
+    - kind String: `A` for an allocation, `F` for a free, `K` for a call;
+    - id UInt32: the slot;
+    - size UInt32: bytes; of a free those of its allocation; of a call its number;
+    - offset UInt32: ticks of a swept stimulus, 0 without one;
+    - measured Boolean;
+    - label String, trial UInt32 (from 1) and depth UInt32: null where there is none.
     """
 
     name: str
@@ -70,18 +76,21 @@ class Plan:
 
     @property
     def ramp(self) -> bool:
-        """Whether what is measured changes by design from one depth to the next."""
+        """Whether measured operations have several depths, so that their cost changes by design."""
         return self.operations.filter("measured")["depth"].n_unique() > 1
 
     def recorded_by(self, records: str) -> Plan:
-        """The same plan with its records carried by `records`: uart or rtt."""
+        """The same plan, with its records carried by `records`: uart or rtt."""
         return replace(self, image=with_records(self.image, records), records=records)
 
 
 def compile_steps(
     name: str, parameters: dict[str, int], stimulus: Stimulus, generated: Iterable[Step]
 ) -> Plan:
-    """Raises ScenarioError where the steps outgrow an image, ImageError where they are not well-formed."""
+    """The plan of the steps `generated`.
+
+    Raises ScenarioError if they outgrow an image, ImageError if they are not well-formed.
+    """
     steps = tuple(islice(generated, MAX_ENTRIES + 1))
     labels = tuple(dict.fromkeys(step.label for step in steps if step.label is not None))
     steps = tuple(_with_offsets(steps, stimulus))
@@ -104,9 +113,10 @@ def compile_steps(
 
 
 def _with_offsets(steps: Iterable[Step], stimulus: Stimulus) -> Iterator[Step]:
-    """Under a sweep, every measured operation with an offset: the generator's, unless a span is asked for; in
-    that, multiples of the golden ratio, which divide it evenly after any number of operations. Otherwise no
-    operation with one.
+    """Gives every measured operation of a sweep its offset. Without a sweep, no operation has one.
+
+    The offsets are the generator's, unless the stimulus asks for a span. Then they are multiples of
+    the golden ratio within it: these divide it evenly after any number of operations.
     """
     span, number = stimulus.period_ticks, 0
     for step in steps:
@@ -136,7 +146,7 @@ def _entries(steps: Sequence[Step], labels: Sequence[str]) -> Iterator[Operation
 
 
 def table(steps: Iterable[Step]) -> pl.DataFrame:
-    """The operations of well-formed steps, as Plan has them."""
+    """The table `operations` of a Plan. The steps must be well-formed."""
     sizes: dict[int, int] = {}
     rows = []
     for seq, step in enumerate(steps):

@@ -1,4 +1,4 @@
-"""A scenario, and what becomes of it where the person at the bench wants something otherwise."""
+"""A scenario, and how the person at the bench changes it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scenarios.stimulus import Stimulus, override
 
 @dataclass(frozen=True)
 class Scenario:
-    """A generator with all its parameters set, and the stimulus it runs under."""
+    """A generator with all its parameters set, and the stimulus that disturbs it."""
 
     name: str
     description: str
@@ -28,7 +28,7 @@ class Scenario:
     def changed(
         self, overrides: Mapping[str, str | int], seed: int | None = None, stimulus: str | None = None
     ) -> Scenario:
-        """The same scenario with other parameters, seed or stimulus; ScenarioError says what cannot be."""
+        """The same scenario with other parameters, seed or stimulus. Raises ScenarioError."""
         wanted: dict[str, object] = dict(overrides)
         if seed is not None:
             if "seed" not in self.parameters:
@@ -45,5 +45,5 @@ class Scenario:
         )
 
     def compile(self) -> Plan:
-        """Image and table of operations; see plan.compile_steps for what it refuses."""
+        """The image and the table of operations. plan.compile_steps says what it refuses."""
         return compile_steps(self.name, self.parameters, self.stimulus, self.generator.steps())

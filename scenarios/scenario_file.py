@@ -18,7 +18,7 @@ from scenarios.stimulus import MODES, NO_STIMULUS, PARAMETERS, Stimulus, playabl
 
 
 def _headed(name: str) -> BeforeValidator:
-    """An annotation: where no table stands, say how one is written."""
+    """An annotation for a table: if something else stands there, it says how to write a table."""
 
     def check(value: object) -> object:
         if not isinstance(value, dict):
@@ -29,7 +29,7 @@ def _headed(name: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-# The name stands in records (ASCII, fields parted by commas) and in the names of run folders.
+# The name stands in records, which are ASCII with commas between fields, and in run folders' names.
 Name = Annotated[
     str,
     StringConstraints(strip_whitespace=True, pattern=rf"^[A-Za-z0-9_-]{{1,{MAX_NAME_BYTES}}}$"),
@@ -39,7 +39,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
 class StimulusTable(Table):
-    """[stimulus]: periods in timer ticks, 84 MHz; the seed belongs to random, the spacing to burst."""
+    """[stimulus]: periods in timer ticks, 84 MHz. Only random has a seed, only burst a spacing."""
 
     mode: Annotated[str, among(MODES)] = NO_STIMULUS.mode
     period_ticks: int = 0
@@ -59,13 +59,16 @@ class StimulusTable(Table):
         return self
 
     def stimulus(self) -> Stimulus:
-        """Raises ScenarioError where the numbers contradict each other or leave the bench no time to run."""
+        """The stimulus that the table describes.
+
+        Raises ScenarioError if its numbers contradict each other or leave the bench no time to run.
+        """
         parameter = getattr(self, PARAMETERS[self.mode]) if self.mode in PARAMETERS else 0
         return playable(Stimulus(self.mode, self.period_ticks, self.control_period_ticks, parameter))
 
 
 class ScenarioTable(Table):
-    """The whole file. What [parameters] may hold is the generator's to say (parameters.model)."""
+    """The whole file. The generator says what [parameters] may hold (parameters.model)."""
 
     name: Name
     description: Text
@@ -75,7 +78,7 @@ class ScenarioTable(Table):
 
 
 def read(path: Path) -> Scenario:
-    """Reads a scenario's TOML file. Raises ScenarioError with one sentence that names file, line and key."""
+    """Reads a scenario's TOML file. Raises ScenarioError, which names file, line and key."""
     document = open_toml(path, ScenarioError)
     found = document.check(ScenarioTable)
     generator = GENERATORS[found.generator]

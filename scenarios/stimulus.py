@@ -1,4 +1,4 @@
-"""The interrupts that a run is disturbed by: TIM2's stimulus and TIM5's never-masked control."""
+"""The interrupts that disturb a run: TIM2's stimulus, and TIM5's control, which nothing masks."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ from dataclasses import dataclass
 
 from scenarios.errors import ScenarioError, quoted
 
-# The rate of the core, and of the timers' ticks, that the firmware sets. What a run really had is in its BOOT
-# record: take that where there is a run.
+# The clock of the core and the timers, as the firmware sets it. A run's BOOT record has its real
+# clock: use that if there is a run.
 NOMINAL_CORE_HZ = 84_000_000
 
-# An interrupt of the control class keeps the processor for less than this.
+# A control interrupt keeps the processor for fewer cycles than this.
 CONTROL_CYCLES = 150
 
-# In the order of their numbers in the image's header.
+# The place in this list is the number in the image's header.
 MODES = ("none", "periodic", "sweep", "random", "burst")
 PARAMETERS = {"random": "seed", "burst": "spacing_ticks"}
-"""What the one further number of a mode is."""
+"""The modes with one more number, and what that number is."""
 
 DEFAULT_SEED = 1
 DEFAULT_SPACING_TICKS = 700
-"""Longer than a bare answer, shorter than one with its task switches: both ends of a pair meet the other."""
+"""Longer than a bare answer, shorter than one with its task switches: the two answers meet."""
 
 _U32, _U16 = 0xFFFF_FFFF, 0xFFFF
 
-# Both interrupts and the two context switches of the woken task take several hundred cycles; a period
-# below this leaves the bench task nothing, and the run would never end; the firmware refuses it too.
+# Both interrupts and the two context switches of the woken task take several hundred cycles. A
+# period below this leaves the bench task no time, and the run would never end. The firmware refuses
+# it too.
 MIN_PERIOD_TICKS = {"period": 2000, "control period": 500}
-# Random intervals are half a period at least.
+# A random interval is at least half a period.
 MIN_RANDOM_PERIOD_TICKS = 2 * MIN_PERIOD_TICKS["period"]
 MIN_SPACING_TICKS = 16
 
-# From the arming of a swept stimulus, right before SYNC, to the operation: offsets count from here.
+# Ticks from the arming of a swept stimulus, right before SYNC, to the operation.
 SWEEP_LEAD_TICKS = 40
 SWEEP_SPAN_MAX_TICKS = _U16 - SWEEP_LEAD_TICKS
 
@@ -41,12 +42,14 @@ _OVERRIDE = re.compile(r"([a-z]+)(?::(\d{1,10})(?:,(\d{1,10}))?(?:,(\d{1,10}))?)
 
 @dataclass(frozen=True)
 class Stimulus:
-    """Mode and periods in timer ticks of NOMINAL_CORE_HZ; control_period_ticks 0 is no control.
+    """A mode and its numbers. Ticks are those of NOMINAL_CORE_HZ.
 
-    `period_ticks` is the period of periodic and burst, the mean interval of random, and of sweep what the
-    offsets are spread over, 0 where the scenario sets them itself; `parameter` is the seed of random, the
-    spacing of burst's two edges in ticks. Mode none has no periods.
-    Raises ScenarioError where mode and numbers contradict each other or do not fit the timers.
+    `period_ticks` is the period of periodic and burst, and the mean interval of random. Of sweep it
+    is the span of the offsets, or 0 if the scenario sets the offsets itself. A
+    `control_period_ticks` of 0 is no control. `parameter` is the seed of random, and the ticks
+    between the two edges of burst. Mode none has no periods.
+
+    Raises ScenarioError if mode and numbers contradict each other or do not fit the timers.
     """
 
     mode: str
@@ -91,13 +94,13 @@ class Stimulus:
 
     @property
     def shortest_ticks(self) -> int:
-        """The least average distance of stimuli over several of them; 0 where operations ask for each."""
+        """The least mean distance of several stimuli; 0 if operations ask for each of them."""
         return {"random": self.period_ticks // 2, "burst": self.period_ticks // 2}.get(
             self.mode, 0 if self.mode == "sweep" else self.period_ticks
         )
 
     def __str__(self) -> str:
-        """As `override` reads it."""
+        """The text that `override` reads."""
         if self.mode == "none":
             return "none"
         further = f",{self.parameter}" if self.mode in PARAMETERS else ""
@@ -110,9 +113,12 @@ NO_STIMULUS = Stimulus("none", 0, 0)
 def override(own: Stimulus, asked: str) -> Stimulus:
     """What `asked` makes of a scenario's `own` stimulus.
 
-    `none`; `MODE`, with the scenario's own periods; `MODE:PERIOD[,CONTROL[,NUMBER]]` in ticks, where a
-    CONTROL left out stays the scenario's and 0 switches the control off, and NUMBER is the seed of random or
-    the spacing of burst. Raises ScenarioError for anything else.
+    - `none`: no stimulus.
+    - `MODE`: another mode with the scenario's own periods.
+    - `MODE:PERIOD[,CONTROL[,NUMBER]]`: periods in ticks. A CONTROL left out stays the scenario's; 0
+      switches the control off. NUMBER is the seed of random or the spacing of burst.
+
+    Raises ScenarioError for anything else.
     """
     match = _OVERRIDE.fullmatch(asked)
     if match is None or match[1] not in MODES or (match[4] and match[1] not in PARAMETERS):
@@ -147,7 +153,7 @@ def _default(mode: str) -> int:
 
 
 def playable(stimulus: Stimulus) -> Stimulus:
-    """The same stimulus. Raises ScenarioError where its periods leave the bench no time to run."""
+    """The same stimulus. Raises ScenarioError if its periods leave the bench no time to run."""
     for name, ticks in (("period", stimulus.period_ticks), ("control period", stimulus.control_period_ticks)):
         if 0 < ticks < MIN_PERIOD_TICKS[name] and not (stimulus.mode == "sweep" and name == "period"):
             raise ScenarioError(

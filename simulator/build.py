@@ -20,19 +20,19 @@ TAIL_LINES = 20
 
 
 class SimulatorError(TailscopeError):
-    """The virtual Nucleo cannot do what it was asked; the message says why and what to do."""
+    """The virtual Nucleo cannot do what it was asked. The message says why and what to do."""
 
 
 class BuildError(SimulatorError):
-    """It cannot be built."""
+    """The virtual Nucleo cannot be built."""
 
 
 @cache
 def build() -> Path:
-    """Builds the program where it is out of date, once in this process, and returns its path.
+    """Builds the program if it is out of date, and returns its path. Raises BuildError.
 
-    Raises BuildError. cargo takes a while even where it has nothing to do. Of several processes at once,
-    one builds and the others wait: cargo sees to that itself.
+    It does so once in each process: cargo takes a while even if it has nothing to do. If several
+    processes build at once, cargo lets one build and the others wait.
     """
     _check_cargo()
     command = ["cargo", "build", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
@@ -46,7 +46,7 @@ def build() -> Path:
 
 
 def version(program: Path) -> str:
-    """What the built `program` says of itself; "unknown" where it says nothing."""
+    """The version that the built `program` tells; "unknown" if it tells none."""
     done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False, timeout=10)
     return done.stdout.strip().removeprefix("virtual-nucleo ") or "unknown"
 

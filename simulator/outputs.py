@@ -1,4 +1,4 @@
-"""The files that the virtual Nucleo writes (docs/SPEC.md, section 7), read."""
+"""Reads the files that the virtual Nucleo writes (docs/SPEC.md, section 7)."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ _WINDOW = ("window", "start_cycle", "end_cycle")
 
 @dataclass(frozen=True)
 class Stats:
-    """What a run amounted to; `host_seconds` and `mips` differ from run to run, the rest does not.
+    """How much a run executed, and how fast.
 
-    `instructions` are all that the program went through. `skipped_instructions` of them belong to waiting
-    loops whose effect was repeated without executing them.
+    `instructions` are all that the program went through. Of these, `skipped_instructions` belong to
+    waiting loops, whose effect was repeated without executing them. `host_seconds` and `mips`
+    differ from run to run; the rest does not.
     """
 
     instructions: int
@@ -50,8 +51,8 @@ class Stats:
 class State:
     """The machine at the beginning of `cycle`, which is exactly `seconds` after reset.
 
-    `core_hz` is the core's clock then, `channels` the level of channel n in bit n. Registers are by name;
-    `sram` is the whole memory from `sram_address` on.
+    `core_hz` is the core's clock at that time. Bit n of `channels` is the level of channel n.
+    `registers` are by name. `sram` is the whole memory from `sram_address` on.
     """
 
     cycle: int
@@ -63,7 +64,7 @@ class State:
     sram: bytes
 
     def word(self, address: int) -> int | None:
-        """The 32-bit word at `address`, if it lies in SRAM."""
+        """The 32-bit word at `address`; None if it does not lie in SRAM."""
         offset = address - self.sram_address
         if not 0 <= offset <= len(self.sram) - 4:
             return None
@@ -77,9 +78,10 @@ def read_stats(path: Path) -> Stats:
 
 
 def read_edges(path: Path) -> pl.DataFrame:
-    """Reads `edges.csv`: a row per edge of a channel, in order; other pins are left out.
+    """Reads `edges.csv`: one row for each edge of a channel, in order. Other pins are left out.
 
-    Columns: `cycle` Int64, core cycles since reset; `channel` String, of CHANNELS; `level` Boolean.
+    Columns: `cycle` Int64, core cycles since reset; `channel` String, one of CHANNELS; `level`
+    Boolean.
     """
     channel_of = {pin: channel for channel, pin in PINS.items()}
     return (
@@ -94,9 +96,10 @@ def read_edges(path: Path) -> pl.DataFrame:
 
 
 def words(edges: pl.DataFrame, before: int = 0) -> Iterator[tuple[int, int]]:
-    """(cycle, word) after each edge of read_edges(): bit n of a word is channel n, as in a capture.
+    """(cycle, word) after each edge of read_edges(). Bit n of a word is channel n, as in a capture.
 
-    `before` is the word that the first edge changes. Edges of one cycle give a word each; the last holds.
+    `before` is the word that the first edge changes. Several edges in one cycle give a word each;
+    the last one holds.
     """
     word = before
     for cycle, channel, level in edges.iter_rows():
@@ -106,10 +109,11 @@ def words(edges: pl.DataFrame, before: int = 0) -> Iterator[tuple[int, int]]:
 
 
 def read_windows(table: bytes) -> pl.DataFrame:
-    """Reads `windows.csv`, which may be still in the making: a line without its end is left out.
+    """Reads `windows.csv`: one row for each pulse of the channel.
 
-    A row per pulse. Columns, all Int64: `window`, `start_cycle`, `end_cycle`, and one for each count, by its
-    name. Raises SimulatorError where it is no such table.
+    Columns, all Int64: `window`, `start_cycle`, `end_cycle`, and one for each count, by its name.
+    The program may still be writing the file: a line without its end is left out. Raises
+    SimulatorError if it is no such table.
     """
     whole = table[: table.rfind(b"\n") + 1]
     try:
@@ -122,7 +126,7 @@ def read_windows(table: bytes) -> pl.DataFrame:
 
 
 def read_state(path: Path) -> State:
-    """Reads a file of --save-state."""
+    """Reads a file that --save-state wrote."""
     found = json.loads(path.read_text(encoding="utf-8"))
     return State(
         cycle=found["cycle"],
@@ -136,5 +140,5 @@ def read_state(path: Path) -> State:
 
 
 def read_trace(path: Path) -> list[dict[str, Any]]:
-    """Reads the JSON lines of --trace, one object per step of the core."""
+    """Reads the JSON lines that --trace wrote: one object for each step of the core."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

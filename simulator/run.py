@@ -26,18 +26,18 @@ from simulator.outputs import (
 )
 
 Instant = str | int
-"""A time since reset, as "100ms", "2s" or "900ns"; or a number of core cycles."""
+"""A time since reset, such as "100ms", "2s" or "900ns"; or a number of core cycles."""
 
-# Exit status where the firmware did what is not modelled, and where a condition of stop_on was met.
+# The exit status if the firmware did what is not modelled, and if a condition of stop_on was met.
 _STOPPED, _MET = 3, 4
 
-# What a run reads and writes in its folder.
+# The files that a run reads and writes in its folder.
 _IMAGE, _START, _SAVED = "operations.bin", "start.snapshot", "saved.snapshot"
 _UART, _STATS, _EDGES, _WINDOWS, _TRACE = "uart.log", "stats.json", "edges.csv", "windows.csv", "trace.jsonl"
 
 
 class StoppedError(SimulatorError):
-    """The firmware did what is not modelled; `uart` holds what it had sent until then."""
+    """The firmware did what is not modelled. `uart` holds what it had sent by then."""
 
     def __init__(self, message: str, uart: bytes) -> None:
         super().__init__(message)
@@ -46,18 +46,18 @@ class StoppedError(SimulatorError):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A whole machine at an instant; only the build that saved it goes on from it."""
+    """A whole machine at an instant. Only the build that saved it can go on from it."""
 
     content: bytes
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run left behind; what was not asked for is empty or None.
+    """What a run left behind. What was not asked for is empty or None.
 
     `uart` is what USART2 sent. `edges` and `windows` have the columns of outputs.read_edges() and
-    read_windows(). `trace` has one object per step of the core (docs/SPEC.md, section 7). `states` are
-    in the order of the instants asked for.
+    outputs.read_windows(). `trace` has one object for each step of the core (docs/SPEC.md, section
+    7). `states` are in the order of the instants asked for.
     """
 
     uart: bytes
@@ -75,7 +75,7 @@ class Run:
 
     @property
     def core_hz(self) -> int:
-        """The core's clock, as the BOOT record tells it. Raises SimulatorError without one."""
+        """The core's clock in Hz, from the BOOT record. Raises SimulatorError if there is none."""
         boot = self.records.first(records.Boot)
         if boot is None:
             raise SimulatorError("The firmware sent no BOOT record: its clock is not known; build it again.")
@@ -98,13 +98,18 @@ def run(
 ) -> Run:
     """Runs a firmware's ELF file from reset, or goes on from a snapshot, up to `until`.
 
-    `image` lies at IMAGE_ADDRESS; `timing` is nucleo or ideal. `counts` are places in the code by name
-    ("*" is every instruction): how often each is executed is read at the edges of the channel
-    `count_window`. `stop_on` are conditions, one of which must end the run before `until`. The last
-    `trace_last` steps of the core are kept. The simulator is built where it must be.
+    - `image` lies at IMAGE_ADDRESS.
+    - `timing` is nucleo or ideal.
+    - `edges` asks for the edges.
+    - `counts` are places in the code, by name; "*" is every instruction. The windows say how often
+      each was executed in each pulse of the channel `count_window`.
+    - `stop_on` are conditions (docs/SPEC.md, section 7). One must end the run before `until`.
+    - `trace_last` is how many of the last steps of the core the trace keeps.
+    - `states_at` and `snapshot_at` ask for states and a snapshot at these instants.
 
-    Raises StoppedError where the firmware did what is not modelled; BuildError; SimulatorError where the
-    program refuses, is killed, or reaches `until` with no condition of `stop_on` met.
+    The simulator is built first if it is out of date. Raises BuildError; StoppedError if the
+    firmware did what is not modelled; SimulatorError if the program refuses, is killed, or reaches
+    `until` without meeting a condition of `stop_on`.
     """
     with tempfile.TemporaryDirectory(prefix="tailscope-run-") as name:
         folder = Path(name)
@@ -134,7 +139,7 @@ def image_argument(path: Path) -> str:
 
 
 def count_arguments(counts: Mapping[str, str], window: str, table: Path) -> list[str]:
-    """The options that count executions between the edges of channel `window`, into `table`."""
+    """The options that count executions in each pulse of the channel `window`, into `table`."""
     if not counts:
         return []
     return [
@@ -144,7 +149,7 @@ def count_arguments(counts: Mapping[str, str], window: str, table: Path) -> list
 
 
 def _board(folder: Path, start: Path | Snapshot, image: bytes | None, timing: str) -> list[str]:
-    """The arguments that say what is on the board when the run begins."""
+    """The arguments that say what is on the board as the run begins."""
     if isinstance(start, Snapshot):
         (folder / _START).write_bytes(start.content)
         return ["--from-snapshot", _START]
@@ -164,7 +169,7 @@ def _state(number: int) -> str:
 
 
 def _simulate(folder: Path, command: Sequence[str | Path], stop_on: Sequence[str]) -> None:
-    """Runs the program in `folder`. Raises unless it ended as asked."""
+    """Runs the program in `folder`. Raises SimulatorError unless it ended as asked."""
     done = subprocess.run(
         command,
         cwd=folder,

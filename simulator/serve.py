@@ -21,15 +21,17 @@ CLOSING_TIMEOUT_S = 5.0
 
 
 class Served:
-    """A board that simulates from reset once a capture starts. A context manager.
+    """A board that simulates from reset as soon as a capture starts. A context manager.
 
-    Entering it starts the process and waits until it listens. Then `analyzer` and `probe` are HOST:PORT
-    (`probe` is empty without one), and `uart` is what pySerial opens. Leaving it ends the process, which
-    also exits when its standard input closes: even a bench that is killed leaves none behind.
+    Entering it starts the process and waits until it listens. Then `analyzer` and `probe` are
+    HOST:PORT (`probe` is empty if none was asked for), and `uart` is what pySerial opens. Leaving
+    it ends the process. The process also exits when its standard input closes, so that even a bench
+    that is killed leaves none behind.
 
-    `image` lies at IMAGE_ADDRESS. `uart` is pty or tcp. `start` is get, to wait for the capture, or now.
-    `counts` and `count_window` are those of run.run(). `program` stands in for the one that is built.
-    Entering raises BuildError, and SimulatorError where the process does not listen.
+    `image` lies at IMAGE_ADDRESS. `uart` is pty or tcp. `probe` asks for a debug probe. `start` is
+    get, which waits for the capture, or now. `counts` and `count_window` are those of run.run().
+    `program` stands in for the one that is built. Entering raises BuildError, and SimulatorError if
+    the process does not listen.
     """
 
     analyzer: str
@@ -77,13 +79,13 @@ class Served:
         return self.process.poll()
 
     def words(self) -> str:
-        """What it has said so far, on one line: nothing when all is well."""
+        """What it has said on stderr so far, on one line; nothing if all is well."""
         self._stderr.flush()
         self._stderr.seek(0)
         return " ".join(self._stderr.read().split())
 
     def windows(self) -> bytes:
-        """The counts so far (outputs.read_windows); a row is there before its record is."""
+        """The counts so far (outputs.read_windows). A row is there before its record is."""
         return self._table.read_bytes()
 
     @property
@@ -98,7 +100,7 @@ class Served:
             command += ["--image", image_argument(file)]
         command += count_arguments(*self._counted, self._table)
         try:
-            # A session of its own: Ctrl-C at the terminal is the bench's to handle first.
+            # A session of its own, so that Ctrl-C at the terminal reaches the bench alone.
             return subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -122,7 +124,7 @@ class Served:
             ) from None
 
     def _first_line(self) -> str:
-        """Reads in a thread, so that a program that says nothing cannot hold the bench."""
+        """Reads in a thread, so that a program that says nothing cannot block the bench."""
         assert self.process.stdout
         stdout = self.process.stdout
         lines: queue.Queue[str] = queue.Queue()
@@ -135,7 +137,7 @@ class Served:
             ) from None
 
     def _end(self) -> None:
-        """Asks the process to end by closing its input, then makes it."""
+        """Closes the input of the process, which asks it to end. If it does not end, kills it."""
         assert self.process.stdin and self.process.stdout
         self.process.stdin.close()
         try:

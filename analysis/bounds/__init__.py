@@ -1,1 +1,1 @@
-"""Upper bounds of the critical section from the machine code of a built image, beside what was observed."""
+"""Upper bounds of the critical sections, from the machine code of a built image."""

@@ -1,8 +1,8 @@
-"""What an instruction can cost at the most: the timing model's rules (docs/TIMING.md), each at its worst.
+"""The most that an instruction can cost: the timing model's rules (docs/TIMING.md) at their worst.
 
-Every line of the flash is a miss, every register comes too late for its address, every load stands behind a
-store; no cache, no pairing, no folding helps. So the bound holds with the flash accelerator on and off. Time
-that interrupts take is not in it.
+Every flash line is a miss. Every address waits for its register. Every load waits for a store.
+Nothing is saved by caches, by loads in a row or by folded IT instructions. So the bound holds with
+the flash accelerator on and off. It does not include the time of interrupts.
 """
 
 from __future__ import annotations
@@ -10,21 +10,22 @@ from __future__ import annotations
 from analysis.bounds.graph import Instruction
 
 WAIT_STATES = 2
-"""Of the flash at 84 MHz (RM0368 §3.4.1)."""
+"""Wait states of the flash at 84 MHz (RM0368 §3.4.1)."""
 
 LINE_BYTES = 16
 _READ_CYCLES = 1 + WAIT_STATES
-# The next line, and its first word in a buffer that ran empty.
+# Reading the next line, and passing on its first word when the prefetch buffer is empty.
 _NEXT_LINE_CYCLES = _READ_CYCLES + 1
-# Another line, behind a read that has begun for nothing (RM0368 §3.4.2).
+# Reading a line elsewhere, after a read under way that nobody needs any more (RM0368 §3.4.2).
 _OTHER_LINE_CYCLES = 2 * _READ_CYCLES
-# One more to a 32-bit instruction that straddles words (compendium.i-0.nl, "Branch timing").
+# A branch to a 32-bit instruction that straddles two words (compendium.i-0.nl, "Branch timing").
 _STRADDLE_CYCLES = 1
-# A register that the instruction before brings, in the address; a load behind a store (ARM DDI 0439, 3.3.3).
+# An address that needs the result of the instruction before; a load after a store
+# (ARM DDI 0439, 3.3.3).
 _ADDRESS_CYCLES = 1
 _BEHIND_STORE_CYCLES = 1
 
-# ARM DDI 0439, tables 3-1 and 7-1; division without early termination.
+# ARM DDI 0439, tables 3-1 and 7-1. A division is taken to find no early end.
 _TABLE = {
     "processing": 1,
     "accumulate": 3,
@@ -39,14 +40,15 @@ _TABLE = {
     "special": 3,
 }
 
-# Cycles that a taken branch adds, by how late it is decided: B and BL when decoded, CBZ and BX when executed,
-# a load of the PC after its data, TBB after its addition (docs/TIMING.md, "branches").
+# Cycles that a taken branch adds. The later it is decided, the more: B and BL are decided when
+# decoded, CBZ and BX when executed, a load of the PC with its data, TBB after its addition
+# (docs/TIMING.md, "branches").
 _TAKEN = {"branch": 1, "late_branch": 2, "table_branch": 4, "multiple": 4, "load": 4}
 _LATEST_CYCLES = max(_TAKEN.values())
 
 
 def own_cycles(instruction: Instruction, reads_flash: bool) -> int:
-    """The instruction itself; `reads_flash` where a load may go to constants in the flash."""
+    """Cycles of the instruction itself. `reads_flash`: a load may read constants in the flash."""
     cycles = _TABLE[instruction.kind] + instruction.registers
     loads = instruction.kind in ("load", "multiple", "table_branch")
     if loads and (reads_flash or instruction.literal is not None or instruction.kind == "table_branch"):
@@ -55,24 +57,24 @@ def own_cycles(instruction: Instruction, reads_flash: bool) -> int:
 
 
 def next_cycles(before: Instruction, after: Instruction) -> int:
-    """Going on to the instruction behind: a line of the flash where that is not the same."""
+    """Cycles of going on to `after`, right behind `before`: for each flash line that it enters."""
     last = before.address + before.size - 1
     lines = (after.address + after.size - 1) // LINE_BYTES - last // LINE_BYTES
     return lines * _NEXT_LINE_CYCLES
 
 
 def taken_cycles(before: Instruction, target: Instruction) -> int:
-    """Branching to `target`."""
+    """Cycles that the taken branch `before` adds on its way to `target`."""
     return _TAKEN.get(before.kind, _LATEST_CYCLES) + _arrival_cycles(target)
 
 
 def return_cycles(target: Instruction) -> int:
-    """Coming back to `target`, whatever returns there."""
+    """Cycles that a return to `target` adds, whichever instruction returns."""
     return _LATEST_CYCLES + _arrival_cycles(target)
 
 
 def _arrival_cycles(target: Instruction) -> int:
-    """Until an instruction that nobody expected can execute: its line, or two where it lies in both."""
+    """Cycles until a branch target can execute: of one flash line, or of two if it lies in both."""
     last = target.address + target.size - 1
     second = last // LINE_BYTES - target.address // LINE_BYTES
     straddles = target.size == 4 and target.address % 4 != 0

@@ -1,7 +1,7 @@
-"""Why there is no bound."""
+"""The error that says why there is no bound."""
 
 from capture.files.errors import TailscopeError
 
 
 class NoBoundError(TailscopeError):
-    """The machine code has no bound that can be shown; the message is a sentence that says where and why."""
+    """The machine code has no bound that can be shown. The message says where and why."""

@@ -1,4 +1,4 @@
-"""What is known of the loops in each allocator's critical section (loops.toml)."""
+"""Bounds of the loops in each allocator's critical section, as loops.toml states them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNLIMITED = "unlimited"
 _FREE_BLOCKS = "free_blocks"
 _TERM = rf"(?:\d{{1,9}}|{_FREE_BLOCKS}|[A-Z][A-Z0-9_]*)"
 
-# firmware/heap/block_layer.h: a header, and the smallest payload that any index needs.
+# firmware/heap/block_layer.h: the header, and the smallest payload that any index needs.
 _SMALLEST_BLOCK_BYTES = 16 + 8
 
 Sum = Annotated[
@@ -33,12 +33,15 @@ Stated = dict[str, dict[str, Sum]]
 
 
 class _LoopsTable(RootModel[Stated]):
-    """The whole file: for each allocator, the sum that each function's loops are bounded by."""
+    """The whole file: a table for each allocator, with the bound of each function's loops."""
 
 
 @dataclass
 class Loops:
-    """The loops of one image. `region_decided` becomes true once a bound rested on the region's size."""
+    """The loops of one image, `region_bytes` of heap in size.
+
+    `region_decided` becomes true as soon as a bound depends on the size of the region.
+    """
 
     allocator: str
     region_bytes: int
@@ -48,11 +51,17 @@ class Loops:
 
     @property
     def free_blocks(self) -> int:
-        """Of n blocks that fill the region every other one can be free, and one more."""
+        """The most free blocks that fit: of the blocks that fill the region, every other one.
+
+        Two free neighbours would be one block.
+        """
         return (self.region_bytes // _SMALLEST_BLOCK_BYTES + 1) // 2
 
     def passes(self, function: str) -> int:
-        """How often the head of a loop in `function` is passed. Raises NoBoundError where nobody knows."""
+        """How often the head of any loop in `function` is passed at most.
+
+        Raises NoBoundError if loops.toml does not state it, or names a knob that the image lacks.
+        """
         document, tables = _read(self.file)
         stated = tables.get(self.allocator, {})
         if function not in stated:
@@ -69,7 +78,7 @@ class Loops:
         return total
 
     def _value(self, term: str) -> int | None:
-        """None for a knob that the image does not have."""
+        """The value of one term of a sum; None for a knob that the image does not have."""
         if term == _FREE_BLOCKS:
             self.region_decided = True
             return self.free_blocks

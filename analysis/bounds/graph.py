@@ -1,6 +1,6 @@
-"""The control flow of one function, an instruction a node, as the machine code has it.
+"""The control flow of one function, read from its machine code. Each instruction is a node.
 
-Code is followed from the function's entry, so that constants between functions are never taken for code.
+Decoding follows the flow from the function's entry. So it never takes constants for code.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from analysis.bounds.errors import NoBoundError
 from analysis.explain.program import Program
 
 _LONGEST_RUN_BYTES = 4096
-# So far before a branch by a table its index is compared.
+# A branch by a table has its index compared within so many bytes before it.
 _COMPARISON_BYTES = 16
 
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction: `kind` names the row of the cost table, `registers` how many a multiple transfers."""
+    """One instruction. `kind` names its row of the cost table (costs.py).
+
+    `registers` is how many registers a multiple load or store transfers, and 0 for all others.
+    """
 
     address: int
     size: int
@@ -30,29 +33,29 @@ class Instruction:
     kind: str
     registers: int = 0
     literal: int | None = None
-    """Where a load relative to the PC reads."""
+    """The address that a load relative to the PC reads."""
     call: int | None = None
-    """Entry of the function that it calls, or to which it branches for good."""
+    """The entry of the function that it calls, or that it branches to without coming back."""
     conditional: bool = False
-    """It stands in an IT block."""
+    """Whether it stands in an IT block."""
 
 
 @dataclass
 class Graph:
-    """`after` maps an instruction to those that may follow it, True where it was a branch that was taken.
+    """The flow of the function `name`: its instructions by address.
 
-    What is in `ends` may leave the function.
+    `after` maps an address to the addresses that may follow, each with True if a taken branch leads
+    there. The instructions in `ends` may leave the function.
     """
 
     name: str
-    entry: int
     instructions: dict[int, Instruction] = field(default_factory=dict)
     after: dict[int, list[tuple[int, bool]]] = field(default_factory=dict)
     ends: set[int] = field(default_factory=set)
 
 
 class Disassembler:
-    """Graphs of the functions of one program. Raises NoBoundError where the flow cannot be followed."""
+    """Graphs of the functions of one program. Raises NoBoundError if it cannot follow the flow."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -71,7 +74,7 @@ class Disassembler:
         function = self._program.function_at(entry)
         if function is None:
             raise NoBoundError(f"No function is known at {entry:#010x}, which is called.")
-        graph = Graph(function.name, entry)
+        graph = Graph(function.name)
         inside = range(function.address, function.address + function.size)
         waiting = [entry]
         while waiting:
@@ -81,7 +84,7 @@ class Disassembler:
         return graph
 
     def _run(self, graph: Graph, start: int, inside: range) -> Iterator[int]:
-        """Adds what follows `start` up to a branch, and yields where that leads."""
+        """Adds the instructions from `start` up to a branch, and yields where that leads."""
         code = self._program.code(start, min(inside.stop - start, _LONGEST_RUN_BYTES))
         ruled = 0
         for found in self._decoder.disasm(code, start):
@@ -111,7 +114,7 @@ class Disassembler:
                     return
 
     def _flow(self, found: capstone.CsInsn, inside: range) -> tuple[list[int], bool, int | None]:
-        """Targets inside the function, whether it may leave it, and the function that it enters."""
+        """Targets inside the function; whether it may leave the function; the function it calls."""
         if found.id in (arm.ARM_INS_BL,):
             return [], False, int(found.operands[0].imm)
         if found.id == arm.ARM_INS_BLX:
@@ -132,7 +135,7 @@ class Disassembler:
                 return [], True, None
             raise NoBoundError(f"{self._program.place(found.address)} branches through a register.")
         if found.id == arm.ARM_INS_UDF:
-            # Raises a fault: no path on from here.
+            # It raises a fault. A branch to itself stands for it: no path leads on from here.
             return [found.address], False, None
         written = {found.reg_name(register) for register in found.regs_access()[1]}
         if "pc" in written:
@@ -146,7 +149,7 @@ class Disassembler:
         return [], False, None
 
     def _table(self, found: capstone.CsInsn) -> list[int]:
-        """Targets of TBB and TBH, whose number the comparison before it tells."""
+        """The targets of TBB or TBH. The comparison before it tells how many there are."""
         index = found.reg_name(found.operands[0].mem.index)
         before = range(found.address - _COMPARISON_BYTES, found.address, 2)
         recent = [self._decoded[at] for at in before if at in self._decoded]
@@ -197,7 +200,7 @@ _KINDS = (
 
 
 def _kind(found: capstone.CsInsn) -> tuple[str, int]:
-    """The row of the cost table, and how many registers a multiple moves."""
+    """The row of the cost table, and how many registers a multiple load or store transfers."""
     kind = next((kind for pattern, kind in _KINDS if re.match(pattern, found.mnemonic)), "processing")
     if kind != "multiple":
         return kind, 0

@@ -1,4 +1,4 @@
-"""The bounds of a built image: of the critical sections of its allocations and frees."""
+"""The bounds of a built image: one for the critical section of each of the heap's functions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def bounds_of_run(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:
 
 
 def bounds_of(elf: Path, allocator: str, locking: str, knobs: Mapping[str, int]) -> dict[str, SectionBound]:
-    """The bound of each of FACADES. What cannot be bounded says why; nothing is raised."""
+    """The bound of each of FACADES. Where there is none it says why; nothing is raised."""
     if locking == "scheduler":
         return {name: _none(_SCHEDULER) for name in FACADES}
     try:

@@ -1,7 +1,8 @@
 """The longest path through a graph whose loops have bounds.
 
-Nodes and edges have costs. A loop is entered at one node, its head, which is passed at most as often as its
-bound says, each time that the loop is entered. So is every loop inside it, on each lap.
+Nodes and edges have costs. A loop is entered at one node only, its head. Each time the loop is
+entered, a path passes the head at most as often as the loop's bound says. The same holds for the
+loops inside it, on each lap.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from analysis.bounds.errors import NoBoundError
 
 Successors = Mapping[int, Sequence[tuple[int, int]]]
-"""Of each node: (node, cost of the edge)."""
+"""For each node the nodes that may follow, each with the cost of the edge to it."""
 
 
 def longest(
@@ -21,10 +22,10 @@ def longest(
     cost: Mapping[int, int],
     passes: Callable[[int], int],
 ) -> int | None:
-    """The cost of the longest path from `entry` to one of `exits`, both included; None where there is none.
+    """The cost of the longest path from `entry` to one of `exits`, the costs of both included.
 
-    `passes` gives how often the head of a loop is passed at most; it raises NoBoundError for one that nobody
-    has bounded. Paths that reach no exit do not count.
+    None if no path leads to an exit: paths that reach none do not count. `passes` says how often
+    the head of a loop is passed at most. It raises NoBoundError for a loop without a known bound.
     """
     wanted = set(exits)
     alive = _reaching(wanted, successors)
@@ -36,6 +37,7 @@ def longest(
 
 
 def _reaching(wanted: set[int], successors: Successors) -> set[int]:
+    """The nodes from which a path leads to one of `wanted`, and those themselves."""
     before: dict[int, list[int]] = {}
     for u, following in successors.items():
         for v, _ in following:
@@ -52,7 +54,7 @@ def _reaching(wanted: set[int], successors: Successors) -> set[int]:
 def _distances(
     entry: int, successors: Successors, cost: Mapping[int, int], passes: Callable[[int], int]
 ) -> dict[int, int]:
-    """The longest way from `entry` to each node that can be reached, both ends included."""
+    """The longest way from `entry` to each node that it reaches, both ends included."""
     far: dict[int, int] = {entry: cost[entry]}
     for component in _components(entry, successors):
         heads = [node for node in component if node in far]
@@ -79,7 +81,10 @@ def _through_loop(
     cost: Mapping[int, int],
     passes: Callable[[int], int],
 ) -> dict[int, int]:
-    """The longest way to each node of a loop: all laps but the last, and from the head to the node."""
+    """The longest way to each node of a loop.
+
+    It is the way to the head, all laps but the last, and the way from the head to the node.
+    """
     once = {u: [(v, w) for v, w in successors.get(u, ()) if v in inner and v != head] for u in inner}
     within = _distances(head, once, cost, passes)
     lap = max(
@@ -90,7 +95,10 @@ def _through_loop(
 
 
 def _components(entry: int, successors: Successors) -> list[list[int]]:
-    """Strongly connected components that `entry` reaches, each before those it leads to (Tarjan, 1972)."""
+    """The strongly connected components that `entry` reaches (Tarjan, 1972).
+
+    Each comes before those that it leads to.
+    """
     index: dict[int, int] = {}
     low: dict[int, int] = {}
     on_stack: set[int] = set()

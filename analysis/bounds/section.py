@@ -1,4 +1,4 @@
-"""The bound of one critical section: the longest way from the begin marker to the end marker."""
+"""The bound of a critical section: the longest way from the begin marker to the end marker."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from analysis.explain.program import Program
 BEGIN, END = "heap_port_critical_begin", "heap_port_critical_end"
 
 Passes = Callable[[str], int]
-"""From a function's name to how often the head of any of its loops is passed at most."""
+"""Takes a function's name, and gives how often the head of any of its loops is passed at most."""
 
 FLASH = range(0x0800_0000, 0x0808_0000)
 
 
 @dataclass(frozen=True)
 class Bound:
-    """At the most so many instructions, and so many cycles; each the longest path of its own."""
+    """The most instructions and the most cycles. The two longest paths need not be the same."""
 
     instructions: int
     cycles: int
 
 
 class Sections:
-    """Bounds of the sections of one image."""
+    """Bounds of the critical sections of one image."""
 
     def __init__(self, program: Program, passes: Passes) -> None:
         self._program = program
@@ -38,11 +38,11 @@ class Sections:
         self._under_way: list[int] = []
 
     def bound(self, facade: str) -> Bound:
-        """Of the section in the facade's function `facade`. Raises NoBoundError with a sentence."""
+        """The bound of the critical section in `facade`. Raises NoBoundError."""
         return Bound(self._section(facade, in_cycles=False), self._section(facade, in_cycles=True))
 
     def _section(self, facade: str, in_cycles: bool) -> int:
-        """The markers are counted whole, though the section is only from the one's store to the other's."""
+        """Both markers count whole, though the section is only from one's store to the other's."""
         function = self._program.function(facade)
         begin, end = self._program.function(BEGIN), self._program.function(END)
         if function is None or begin is None or end is None:
@@ -59,7 +59,7 @@ class Sections:
         return entered + found
 
     def _function(self, entry: int, in_cycles: bool) -> int | None:
-        """The longest way from the entry of a function to its return; None where it never returns."""
+        """The longest way from the entry of a function to its return; None if it never returns."""
         key = (entry, in_cycles)
         if key not in self._functions:
             if entry in self._under_way:
@@ -71,12 +71,13 @@ class Sections:
         return self._functions[key]
 
     def _way(self, graph: Graph, start: int, ends: set[int], in_cycles: bool) -> int | None:
+        """The longest way from `start` to one of `ends`; None if there is none."""
         reads_flash = self._reads_flash(graph)
         priced = {
             address: self._cost_of(graph, code, in_cycles, reads_flash)
             for address, code in graph.instructions.items()
         }
-        # A call that never returns is the end of a path that leads nowhere.
+        # A path ends at a call that never returns, and leads nowhere.
         dead = {address for address, price in priced.items() if price is None}
         successors = {
             address: [
@@ -91,10 +92,10 @@ class Sections:
         return longest(start, ends - dead, successors, cost, lambda _: self._passes(graph.name))
 
     def _cost_of(self, graph: Graph, code: Instruction, in_cycles: bool, reads_flash: bool) -> int | None:
-        """One instruction with all that it calls; None where that never returns."""
+        """The cost of one instruction and all that it calls; None if that never returns."""
         own = costs.own_cycles(code, reads_flash) if in_cycles else 1
         if code.call is None:
-            # A return, counted where it is: only the last instruction of a path may be one.
+            # A return counts here too: only the last instruction of a path can be one.
             return own
         called = self._function(code.call, in_cycles)
         if called is None:
@@ -102,7 +103,7 @@ class Sections:
         return own + called + (self._transfer_cycles(graph, code) if in_cycles else 0)
 
     def _transfer_cycles(self, graph: Graph, code: Instruction) -> int:
-        """Going to the function that `code` calls and, unless for good, coming back behind the call."""
+        """Cycles to the function that `code` calls and, if that comes back, behind the call."""
         assert code.call is not None
         entry = self._disassembler.graph(code.call).instructions[code.call]
         there = costs.taken_cycles(code, entry)
@@ -110,13 +111,13 @@ class Sections:
         return there if code.address in graph.ends else there + max(map(costs.return_cycles, back), default=0)
 
     def _reads_flash(self, graph: Graph) -> bool:
-        """Whether the function has an address of constants in the flash: any of its loads may go there."""
+        """Whether the function has an address of constants in the flash: any load may go there."""
         for code in graph.instructions.values():
             if code.text.startswith(("adr", "movt")):
                 return True
             if code.literal is not None:
                 word = int.from_bytes(self._program.code(code.literal, 4), "little")
-                # Odd ones are functions.
+                # Odd addresses are those of functions.
                 if word in FLASH and word % 2 == 0:
                     return True
         return False

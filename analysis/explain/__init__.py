@@ -1,1 +1,1 @@
-"""Explains the worst sample of a run: what the virtual board did at that instant, replayed and checked."""
+"""Explains the worst sample of a run: replays what the virtual board did then, and checks it."""

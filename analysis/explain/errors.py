@@ -4,4 +4,4 @@ from capture.files.errors import TailscopeError
 
 
 class ExplainError(TailscopeError):
-    """The worst sample cannot be explained; the message is one sentence that says why and what to do."""
+    """The worst sample cannot be explained. The message says in one sentence why and what to do."""

@@ -1,4 +1,4 @@
-"""What was executed during the worst sample: each instruction with its cycles, and totals by function."""
+"""What ran during the worst sample: each instruction with its cycles, and totals by function."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from capture.run_folder.explanation import Total
 
 @dataclass(frozen=True)
 class Step:
-    """An instruction that began at `cycle` and took `cycles`, what stalled it included."""
+    """An instruction that began at `cycle` and took `cycles`, its stalls included."""
 
     cycle: int
     cycles: int
@@ -25,10 +25,10 @@ class Step:
 
 
 def steps(program: Program, trace: Iterable[dict[str, Any]], start: int, end: int) -> list[Step]:
-    """What was executed from cycle `start` to before `end`; of what was under way at `start`, the rest.
+    """What was executed from cycle `start` to before cycle `end`.
 
-    The cycles between two instructions belong to the first; entering and leaving exceptions is a step of its
-    own.
+    Of the instruction under way at `start` only the rest counts. The cycles between two
+    instructions belong to the first. Entering or leaving an exception is a step of its own.
     """
     entries = [entry for entry in trace if entry["cycle"] < end]
     first = max((n for n, entry in enumerate(entries) if entry["cycle"] <= start), default=0)
@@ -51,12 +51,12 @@ def _steps(program: Program, entries: list[dict[str, Any]], start: int, end: int
 
 
 def by_function(executed: Iterable[Step]) -> list[Total]:
-    """The functions, the dearest first; executions count instructions."""
+    """Totals by function, the dearest first. Executions count instructions."""
     return _totals((step.function, "", step.cycles) for step in executed)
 
 
 def by_instruction(executed: Iterable[Step], most: int = 12) -> list[Total]:
-    """The dearest instructions, by where they are."""
+    """Totals of the `most` dearest instructions, the dearest first."""
     return _totals((f"{s.place}: {s.text}", s.source, s.cycles) for s in executed)[:most]
 
 

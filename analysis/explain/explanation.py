@@ -1,4 +1,4 @@
-"""Explains the worst sample of a run and keeps what was found in the run folder (docs/SPEC.md, section 8)."""
+"""Explains the worst sample of a run, and keeps it in the run folder (docs/SPEC.md, section 8)."""
 
 from __future__ import annotations
 
@@ -46,10 +46,11 @@ _BY_RTT = (
 
 
 def explain(folder: Path, quantity: str = "critical") -> Explanation:
-    """Explains the worst sample of `quantity` (worst.QUANTITIES) of the run in `folder`.
+    """Explains the worst sample of `quantity` (one of worst.QUANTITIES) of the run in `folder`.
 
-    Writes explain/<quantity>.json, .sr and, of a virtual run, -instructions.csv into the folder, and returns
-    the content of the first. Raises TailscopeError with one sentence, also where the replay is not the run.
+    Writes explain/<quantity>.json and explain/<quantity>.sr into the folder, and returns what the
+    first of them says. A virtual run gets explain/<quantity>-instructions.csv too. Raises
+    TailscopeError with one sentence; also if the replay differs from the run.
     """
     manifest = read_manifest(folder / names.MANIFEST)
     edges = read_parquet(folder / names.EDGES)
@@ -82,14 +83,14 @@ def _image(folder: Path) -> bytes:
 
 
 def _unknown(manifest: Manifest) -> list[str]:
-    """Why the run cannot be replayed; empty where it can."""
+    """Why the run cannot be replayed; empty if it can."""
     if "virtual_nucleo" not in manifest.tools:
         return [_REAL_BOARD]
     return [_BY_RTT] if manifest.records == "rtt" else []
 
 
 def _elf(manifest: Manifest) -> Path:
-    """The firmware of the run, built again."""
+    """The firmware of the run, built again. Raises ExplainError if it comes out otherwise."""
     knobs = {name: int(value) for name, value in manifest.turned_knobs.items() if value.isdecimal()}
     image = firmware.build(
         manifest.allocator, manifest.accelerated, manifest.locking, knobs, manifest.firmware.kernel_calls
@@ -104,7 +105,7 @@ def _elf(manifest: Manifest) -> Path:
 
 
 def _told(manifest: Manifest, worst: Worst, edges: EdgeList) -> dict[str, Any]:
-    """What the wire and the records tell, on any board: the fields of Told."""
+    """What wire and records tell of the run, on any board: the fields of Told."""
     return {
         "schema": 1,
         "quantity": worst.quantity,
@@ -163,13 +164,13 @@ def _heap(
     if catalogue.allocators()[manifest.allocator].kind == "index":
         return heap_map.block_layer_map(program, replayed.heap, region_bytes)
     begun = operations.filter(pl.col("start_sample") < worst.heap_at)
-    # The worst operation itself has begun, but not yet done anything, where its own section is explained.
+    # An operation whose own section is explained has begun, but has not changed the heap yet.
     done = begun.filter(pl.col("seq") != (-1 if worst.maximum.seq is None else worst.maximum.seq))
     return heap_map.live_map(program, replayed.heap, region_bytes, _live(folder, done))
 
 
 def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
-    """Sizes by slot of what is live after the operations `done`, the first ones of the image."""
+    """The blocks live after the operations `done`, the image's first: sizes in bytes by slot."""
     try:
         image = decode(_image(folder))
     except ImageError as error:

@@ -18,7 +18,7 @@ _SLOT_BYTES = 8
 
 
 def block_layer_map(program: Program, state: State, region_bytes: int) -> HeapMap:
-    """By the headers of our block layer, from the first block to the last or to a damaged one."""
+    """Reads the block layer's headers, from the first block to the last or to a damaged one."""
     base = program.data_address("heap_region") or 0
     pieces = list(_blocks(state, base, region_bytes))
     told = sum(piece.bytes for piece in pieces)
@@ -44,7 +44,7 @@ def _blocks(state: State, base: int, region_bytes: int) -> Iterator[Piece]:
 
 
 def live_map(program: Program, state: State, region_bytes: int, live: Mapping[int, int]) -> HeapMap:
-    """By the bench's own table of live blocks: `live` maps slots to the sizes that were asked for."""
+    """Reads the bench's own table of live blocks. `live` maps slots to the sizes asked for."""
     base = program.data_address("heap_region") or 0
     table = program.data_address("slots")
     note = (

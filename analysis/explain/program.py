@@ -1,6 +1,6 @@
-"""The firmware's ELF file as names: functions, data and source lines of addresses.
+"""What the firmware's ELF file says of addresses: their functions, data, code and source lines.
 
-DWARF is read with pyelftools; code is turned to text with capstone.
+pyelftools reads the file and its DWARF; capstone disassembles the code.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from analysis.explain.errors import ExplainError
 
 @dataclass(frozen=True)
 class Function:
-    """Code from `address` on, `size` bytes; the address without the Thumb bit."""
+    """`size` bytes of code from `address` on, which is without the Thumb bit."""
 
     name: str
     address: int
@@ -30,7 +30,7 @@ class Function:
 
 
 class Program:
-    """A built firmware. Raises ExplainError where the file is no ELF file with symbols."""
+    """A built firmware. Raises ExplainError if the file is no ELF file with symbols."""
 
     def __init__(self, elf: Path) -> None:
         try:
@@ -48,17 +48,12 @@ class Program:
         self._decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
 
     @property
-    def functions(self) -> list[Function]:
-        """By address."""
-        return self._functions
-
-    @property
     def dwarf(self) -> Any:
         """pyelftools' view of the debug information."""
         return self._dwarf
 
     def function_at(self, address: int) -> Function | None:
-        """The function that holds the code at `address`."""
+        """The function that holds the code at `address`; None if there is none."""
         index = bisect.bisect_right(self._starts, address) - 1
         if index < 0:
             return None
@@ -66,19 +61,19 @@ class Program:
         return function if address < function.address + max(function.size, 1) else None
 
     def function(self, name: str) -> Function | None:
-        """The function called `name`."""
+        """The function called `name`; None if there is none."""
         return next((function for function in self._functions if function.name == name), None)
 
     def data_address(self, name: str) -> int | None:
-        """Where a variable lies."""
+        """The address of a variable; None if there is none of that name."""
         return self._data[name][0] if name in self._data else None
 
     def data_size(self, name: str) -> int:
-        """Bytes of a variable; 0 where there is none of that name."""
+        """The bytes of a variable; 0 if there is none of that name."""
         return self._data[name][1] if name in self._data else 0
 
     def place(self, address: int) -> str:
-        """`function+0x1c`, or the address itself where no function is known."""
+        """`function+0x1c`, or the address itself if no function is known there."""
         function = self.function_at(address)
         if function is None:
             return f"{address:#010x}"
@@ -86,12 +81,12 @@ class Program:
         return f"{function.name}+{offset:#x}" if offset else function.name
 
     def source_line(self, address: int) -> str:
-        """`file.c:12` as the line table has it; empty where it has nothing."""
+        """`file.c:12`, from the line table; empty if that has nothing. Raises ExplainError."""
         index = bisect.bisect_right(self._line_starts, address) - 1
         return self._lines[index][1] if index >= 0 else ""
 
     def code(self, address: int, size: int) -> bytes:
-        """Bytes of the image at `address`; empty where it has none."""
+        """`size` bytes of the image from `address` on; empty if the image does not hold them."""
         for segment in self._file.iter_segments():
             header = segment.header
             offset = address - int(header.p_vaddr)
@@ -101,7 +96,7 @@ class Program:
         return b""
 
     def instruction_text(self, address: int, opcode: int, wide: bool) -> str:
-        """The instruction as an assembler would have it."""
+        """The instruction in assembly language."""
         halves = (opcode >> 16, opcode & 0xFFFF) if wide else (opcode,)
         code = b"".join(half.to_bytes(2, "little") for half in halves)
         for _, _, mnemonic, operands in self._decoder.disasm_lite(code, address, 1):
@@ -114,7 +109,7 @@ class Program:
 
     @cached_property
     def _lines(self) -> list[tuple[int, str]]:
-        """(address, file:line) of each change, by address; the end of a sequence has an empty line."""
+        """(address, file:line) at each change of line, by address; "" at the end of a sequence."""
         rows: list[tuple[int, str]] = []
         if not self._file.has_dwarf_info():
             return rows
@@ -137,7 +132,7 @@ def _kind(entry: Any) -> str:
 
 
 def _functions(symbols: list[tuple[str, Any]]) -> list[Function]:
-    """One for each address; of several names the first by the alphabet."""
+    """One function for each address, in order. Of several names the alphabet's first counts."""
     found: dict[int, Function] = {}
     for name, entry in sorted(symbols, key=lambda pair: pair[0], reverse=True):
         if _kind(entry) == "STT_FUNC" and entry.st_shndx != "SHN_UNDEF":

@@ -1,4 +1,4 @@
-"""The virtual board once more, up to the worst sample, held against what the capture shows."""
+"""Runs the virtual board again up to the worst sample, and compares it with the capture."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Rows = list[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Clock:
-    """Cycles and samples around the worst sample, exactly: `cycle` begins `seconds` after reset."""
+    """Turns cycles to samples and back, exactly. `cycle` begins `seconds` after reset."""
 
     cycle: int
     seconds: Fraction
@@ -44,7 +44,11 @@ class Clock:
 
 @dataclass(frozen=True)
 class Replay:
-    """What the virtual board did again. `trace` has a step of the core each, from `Worst.first` on."""
+    """What the virtual board did the second time.
+
+    `heap` and `moment` are its states at the worst sample's `heap_at` and `moment`. `trace` has one
+    entry for each step of the core, from its `first` on.
+    """
 
     clock: Clock
     heap: State
@@ -55,7 +59,7 @@ class Replay:
 def replay(elf: Path, image: bytes, edges: EdgeList, worst: Worst) -> Replay:
     """Replays the run of `elf` and `image` to the end of the worst sample's window.
 
-    Raises ExplainError where the board does not do what `edges` show there, to the sample.
+    Raises ExplainError if its edges in that window differ from `edges` by a sample or more.
     """
     begin = f"{worst.first * 1_000_000_000 // edges.samplerate_hz}ns"
     try:
@@ -78,7 +82,7 @@ def replay(elf: Path, image: bytes, edges: EdgeList, worst: Worst) -> Replay:
 
 
 def window(edges: EdgeList, first: int, last: int) -> Rows:
-    """(sample, word) of the capture from `first` to before `last`; the first row is at `first`."""
+    """(sample, word) at each change from `first` to before `last`; the first row is at `first`."""
     at = int(np.searchsorted(edges.sample, first, side="right")) - 1
     end = int(np.searchsorted(edges.sample, last, side="left"))
     rows = [(int(edges.sample[row]), int(edges.word[row])) for row in range(at, end)]
@@ -97,7 +101,7 @@ def _check(edges: EdgeList, clock: Clock, replayed: Rows, last: int) -> None:
 
 
 def _rows(edges: pl.DataFrame, clock: Clock, before: int, last: int) -> Rows:
-    """The edges as an analyzer shows them: of several within a sample the last level."""
+    """The edges as an analyzer shows them: of several within a sample only the last level."""
     levels = {clock.sample(clock.cycle): before}
     levels |= {clock.sample(cycle): word for cycle, word in words(edges, before)}
     rows: Rows = []

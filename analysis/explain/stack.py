@@ -1,4 +1,4 @@
-"""The call stack at an instant, from registers, memory and the firmware's call frame information."""
+"""The call stack at an instant, from registers, memory and the call frame information of DWARF."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from simulator.outputs import State
 
 _SP, _LR, _PC = 13, 14, 15
 _MOST_FRAMES = 64
-# ARMv7-M Architecture Reference Manual, B1.5.8: EXC_RETURN, and B1.5.6: the frame that an exception stacks.
+# ARMv7-M Architecture Reference Manual: EXC_RETURN (B1.5.8), and the frame that an exception stacks
+# (B1.5.6).
 _EXC_RETURN = 0xFFFF_FF00
 _BASIC_FRAME_BYTES, _EXTENDED_FRAME_BYTES = 0x20, 0x68
 _STACKED = {0: 0x00, 1: 0x04, 2: 0x08, 3: 0x0C, 12: 0x10, _LR: 0x14, _PC: 0x18}
@@ -21,7 +22,7 @@ Registers = dict[int, int]
 
 
 def unwind(program: Program, state: State) -> list[Frame]:
-    """The calls under way, the innermost first; it ends where the task or the start-up code begins."""
+    """The calls under way, innermost first, out to where the task or the start-up code begins."""
     registers: Registers | None = {n: state.registers[f"r{n}"] for n in range(13)}
     assert registers is not None
     registers |= {_SP: state.registers["sp"], _LR: state.registers["lr"], _PC: state.registers["pc"]}
@@ -29,7 +30,7 @@ def unwind(program: Program, state: State) -> list[Frame]:
     frames: list[Frame] = []
     while registers is not None and len(frames) < _MOST_FRAMES:
         address = registers[_PC] & ~1
-        # A call may be the last instruction of its function: what is looked up is the call, not what follows.
+        # A call may be the last instruction of its function: so look up the call, not what follows.
         looked_up = address if exact else address - 1
         if program.function_at(looked_up) is None or (not exact and _begins(program, address)):
             break
@@ -42,16 +43,19 @@ def unwind(program: Program, state: State) -> list[Frame]:
 
 
 def _begins(program: Program, address: int) -> bool:
-    """A return to the beginning of a function is none: the kernel starts a task as if called from there."""
+    """Whether `address` begins a function. No call returns there.
+
+    The kernel starts a task as if it had been called from such an address.
+    """
     function = program.function_at(address)
     return function is not None and function.address == address
 
 
 def _caller(program: Program, state: State, registers: Registers, address: int) -> Registers | None:
-    """The registers after the return from the function at `address`; None where that cannot be told."""
+    """The registers after the return from the function at `address`; None if nothing tells them."""
     found = _rules(program, address)
     if found is None:
-        # Assembly without frame information here is a leaf that uses no stack: it returns to LR.
+        # Our assembly has no frame information. It is all leaves without a stack that return to LR.
         return {**registers, _PC: registers[_LR]} if registers[_PC] != registers[_LR] else None
     rules, return_register = found
     cfa = rules["cfa"]
@@ -69,7 +73,7 @@ def _caller(program: Program, state: State, registers: Registers, address: int) 
 
 
 def _rules(program: Program, address: int) -> tuple[dict[Any, Any], int] | None:
-    """The row of the frame table that holds at `address`, and the register of the return address."""
+    """The frame table's row for `address`, and the register of the return address; None without."""
     entry = _entry(program, address)
     if entry is None:
         return None
@@ -90,7 +94,7 @@ def _entry(program: Program, address: int) -> CFIEntry | None:
 
 
 def _interrupted(state: State, registers: Registers) -> Registers | None:
-    """What an exception interrupted, from the frame that it stacked."""
+    """The registers that an exception interrupted, from the frame that it stacked; None without."""
     returning = registers[_PC]
     base = state.registers["psp"] if returning & 4 else registers[_SP]
     words = {number: state.word(base + offset) for number, offset in _STACKED.items()}

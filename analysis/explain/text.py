@@ -1,4 +1,4 @@
-"""An explanation for the terminal."""
+"""An explanation as text for the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_INSTRUCTIONS = 8
 
 
 def as_text(found: Explanation) -> str:
-    """The explanation in a screen of plain text."""
+    """The explanation as a screenful of lines."""
     lines = [_title(found), *_operation(found.maximum)]
     if isinstance(found, Unreplayed):
         return "\n".join([*lines, *found.unknown])

@@ -15,16 +15,17 @@ from capture.run_folder.manifest import Maximum
 QUANTITIES = {"critical": "critical_ns", "free": "free_critical_ns", "latency": "interrupt_latency_ns"}
 """What can be explained, and the statistic of run.json whose maximum it is."""
 
-# What is shown before and after the sample itself.
+# The waveform shows so much before and after the sample itself.
 MARGIN_S = 4e-6
 
 
 @dataclass(frozen=True)
 class Worst:
-    """The worst sample of `quantity`, in samples of the capture.
+    """Where the worst value of `quantity` lies, in samples of the capture.
 
-    From `start` to `end` it lasts: from the rise to the fall of CRIT, or from the stimulus to its answer. The
-    stack is looked at at `moment`, the heap at `heap_at`. The waveform is kept from `first` to before `last`.
+    It lasts from `start` to `end`: from the rise to the fall of CRIT, or from the stimulus to its
+    answer. The stack is read at `moment`, the heap at `heap_at`. The waveform is kept from `first`
+    to before `last`.
     """
 
     quantity: str
@@ -39,14 +40,14 @@ class Worst:
 
     @property
     def key(self) -> str:
-        """The dashboard's name of it: the operation's number, or @ and the sample of a stimulus outside."""
+        """Its name in the dashboard: the operation's number, or @ and the stimulus's sample."""
         return f"@{self.start}" if self.maximum.seq is None else str(self.maximum.seq)
 
 
 def find(
     quantity: str, maxima: Mapping[str, Maximum | None], operations: pl.DataFrame, edges: EdgeList
 ) -> Worst:
-    """The worst sample of a run with these `maxima` (run.json). Raises ExplainError where there is none."""
+    """The worst sample of a run with these `maxima` (of run.json). Raises ExplainError."""
     if quantity not in QUANTITIES:
         raise ExplainError(f"There is no quantity {quantity!r}: choose {', '.join(QUANTITIES)}.")
     maximum = maxima.get(QUANTITIES[quantity])
@@ -61,7 +62,10 @@ def find(
 
 
 def _section(maximum: Maximum, operations: pl.DataFrame, edges: EdgeList) -> tuple[int, int, int, int]:
-    """The longest CRIT pulse of the operation, its middle, and the heap as the section finds it."""
+    """Start, end, moment and heap_at: the longest CRIT pulse, its middle, and its start again.
+
+    So the heap is as the section found it.
+    """
     row = operations.filter(pl.col("seq") == maximum.seq).row(0, named=True)
     crit = edges.transitions("CRIT")
     rises = crit.sample[crit.level]
@@ -77,7 +81,10 @@ def _section(maximum: Maximum, operations: pl.DataFrame, edges: EdgeList) -> tup
 
 
 def _latency(maximum: Maximum, _operations: pl.DataFrame, edges: EdgeList) -> tuple[int, int, int, int]:
-    """From the stimulus to its answer; the heap as the interrupted operation found it."""
+    """Start, end, moment and heap_at: the stimulus, its answer, and the stimulus again.
+
+    The heap is as the interrupted operation found it.
+    """
     if maximum.sample is None:
         raise ExplainError("The worst interrupt has no stimulus in run.json: decode the run again.")
     start = maximum.sample

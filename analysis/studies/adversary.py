@@ -1,8 +1,8 @@
-"""A search for the operations that make an allocator's critical section longest, by instructions.
+"""A search for the operations that make an allocator's critical sections longest, in instructions.
 
-It cannot know the allocator. It draws lists of operations from recipes (how large, how many live,
-how often freed), runs them on the virtual board, and breeds from the recipes that found the longest
-sections. Seeded: the same seed, the same search.
+It knows nothing of the allocator. It draws lists of operations from recipes (which sizes, how many
+live blocks, how often one is freed) and runs them on the virtual board. From the recipe with the
+longest sections it breeds others. The same seed gives the same search.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LARGEST_BYTES = 8192
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a list of operations is drawn from."""
+    """A list of operations is drawn from this: sizes in bytes, `slots` blocks live at most."""
 
     seed: int
     operations: int
@@ -29,7 +29,7 @@ class Recipe:
     sizes: tuple[int, ...]
 
     def draw(self) -> bytes:
-        """The operation image."""
+        """The operation image (docs/SPEC.md, section 3)."""
         source = random.Random(self.seed)
         live: list[int] = []
         free = list(range(self.slots))
@@ -52,7 +52,10 @@ class Recipe:
 
 
 def first_recipe(source: random.Random, operations: int) -> Recipe:
-    """Drawn over all that may matter: few sizes meet again, those near powers of two split."""
+    """A recipe drawn over all that may matter.
+
+    With few sizes, a freed block is asked for again. With sizes near powers of two, blocks split.
+    """
     near = [2 ** source.randrange(3, 13) + 8 * source.randrange(-2, 3) for _ in range(4)]
     anywhere = [int(2 ** source.uniform(0, 13)) for _ in range(4)]
     sizes = tuple(
@@ -78,7 +81,11 @@ class Longest:
 
 
 def search(allocator: str, runs: int, operations: int, seed: int = 1) -> Longest:
-    """Half of the runs explore, half breed from the best so far."""
+    """The longest sections that `runs` runs of `operations` operations each found.
+
+    The first half of the runs draws new recipes. The second half breeds from the best so far.
+    Raises what critical_sections.measure() raises.
+    """
     source = random.Random(seed)
     longest, best, best_score = Longest(), first_recipe(source, operations), 0
     for number in range(runs):

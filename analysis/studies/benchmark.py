@@ -1,6 +1,7 @@
 """How fast the virtual Nucleo is, beside Unicorn with a hook on every instruction.
 
-Each repeat runs all three side by side, since the speed of a shared host changes from one second to the next.
+Each repeat runs all three one right after the other: the speed of a shared host changes by the
+second.
 """
 
 from __future__ import annotations
@@ -29,16 +30,17 @@ SOURCE = Path(__file__).with_name("unicorn_baseline.c")
 
 
 class BenchmarkError(TailscopeError):
-    """The speed cannot be measured; the message says why and what to do."""
+    """The speed cannot be measured. The message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Speed:
-    """One run of the virtual Nucleo: millions of guest instructions per second of the host.
+    """The speed of one run of the virtual Nucleo.
 
-    `mips` counts all that the program went through, `executed_mips` not those of waiting loops whose effect
-    was repeated without executing them. `realtime_ratio`: seconds of the board, idle ones included, per
-    second of the host.
+    `mips` and `executed_mips` are millions of guest instructions per second of the host. `mips`
+    counts all that the program went through. `executed_mips` leaves out those of waiting loops
+    whose effect was repeated without executing them. `realtime_ratio` is seconds of the board, idle
+    ones included, per second of the host.
     """
 
     mips: float
@@ -47,7 +49,7 @@ class Speed:
 
 
 def measure(repeats: int = REPEATS) -> dict[str, float | int | str]:
-    """Medians of `repeats` side-by-side runs.
+    """Medians over `repeats` repeats, by name, and what was run.
 
     Raises BenchmarkError, SimulatorError, and the build errors of firmware and simulator.
     """

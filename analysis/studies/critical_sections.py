@@ -14,9 +14,10 @@ _RUN_FOR = "60s"
 
 @dataclass(frozen=True)
 class CriticalSection:
-    """Of one operation, its instructions counted from outside.
+    """The critical section of one operation.
 
-    `kind` as in the OP record: A allocated, O out of memory, F freed, E refused.
+    `kind` is as in the OP record: A allocated, O out of memory, F freed, E refused. The firmware
+    counts `cycles`, the simulator counts `instructions`.
     """
 
     kind: str
@@ -25,10 +26,10 @@ class CriticalSection:
 
 
 def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSection]:
-    """Runs an operation image (docs/SPEC.md, section 3); one result for each operation.
+    """Runs an operation image (docs/SPEC.md, section 3): one result for each heap operation.
 
-    Nothing may be freed in it that was not allocated. Raises BuildError, SimulatorError, and ValueError
-    where the run does not come to its end.
+    The image must free nothing that was not allocated. Raises BuildError, SimulatorError, and
+    ValueError if the run does not come to its end.
     """
     done = simulator.run(
         firmware.build(allocator, art=art).elf,
@@ -39,7 +40,7 @@ def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSect
     )
     if done.records.first(EndRecord) is None:
         raise ValueError(f"The run on {allocator} does not end within {_RUN_FOR}.")
-    # An operation without a heap call has no critical section.
+    # Operations of kind N call no heap function: they have no critical section.
     called = [record for record in done.records.all(OperationRecord) if record.kind != "N"]
     instructions = done.windows["instructions"][PULSES_BEFORE:]
     return [
@@ -49,6 +50,6 @@ def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSect
 
 
 def worst(sections: list[CriticalSection], kind: str) -> CriticalSection:
-    """The one of most cycles; refused allocations count as allocations."""
+    """The section of this kind with the most cycles; A includes allocations out of memory."""
     kinds = "AO" if kind == "A" else kind
     return max((one for one in sections if one.kind in kinds), key=lambda one: one.cycles)

@@ -1,9 +1,9 @@
-"""What the instruments themselves cost: the same operations on builds without some of them.
+"""What the instruments themselves cost: the same operations on builds with and without them.
 
-A build without pins has no window to count in. So each build runs the same image twice, until its operations
-begin and until they have ended: the difference is theirs alone. These builds are without records, since
-waiting for the serial line would swallow whatever else differs. What records do to an operation they follow
-is read off the pulses of OP.
+A build without pins has no window to count in. So each build runs the same image twice: once until
+the operations begin, once until they have ended. The difference is theirs alone. These builds send
+no records: the wait for the serial line would hide every other difference. What a record does to
+the operation after it shows in the width of that operation's pulse on OP.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ BEGIN, END = "interpret", "stimulus_stop"
 
 @dataclass(frozen=True)
 class Cost:
-    """What an allocation and its free take on one build, the interpreter around them included."""
+    """What an allocation and its free cost on one build, with the interpreter around them.
+
+    `without` names the instruments that the build lacks.
+    """
 
     allocator: str
     without: tuple[str, ...]
@@ -39,7 +42,7 @@ class Cost:
 
 
 def measure(allocator: str) -> list[Cost]:
-    """One row per variant, the whole instrumentation first."""
+    """One row for each of VARIANTS. Raises BuildError and SimulatorError."""
     return [_cost(allocator, without) for without in VARIANTS]
 
 
@@ -51,9 +54,9 @@ def _cost(allocator: str, without: tuple[str, ...]) -> Cost:
 
 
 def _until(elf: Path, place: str, counts: Mapping[str, str] | None = None) -> simulator.Run:
-    """Runs the operations up to `place` in the code, with `counts` between the edges of OP.
+    """Runs the operations up to `place` in the code, and counts `counts` between the edges of OP.
 
-    Raises SimulatorError where it is not reached.
+    Raises SimulatorError if the run never reaches it.
     """
     image = encode(Image("perturbation", NO_STIMULUS, OPERATIONS))
     return simulator.run(
@@ -62,7 +65,7 @@ def _until(elf: Path, place: str, counts: Mapping[str, str] | None = None) -> si
 
 
 def width(allocator: str, records: bool) -> float:
-    """Core cycles of a pulse of OP, the mean over all operations, with their records or without."""
+    """The mean width of an operation's pulse on OP, in core cycles, with records or without."""
     elf = firmware.build(allocator, without=() if records else ("records",)).elf
     pulses = _until(elf, END, {"instructions": "*"}).windows
     of_operations = pulses[PULSES_BEFORE : PULSES_BEFORE + len(OPERATIONS)]

@@ -1,10 +1,12 @@
 /*
- * How fast Unicorn runs the firmware with a hook on every instruction, which is what a cycle model needs of it.
+ * How fast Unicorn runs the firmware with a hook on every instruction, which is what a cycle model
+ * needs of it.
  *
  * usage: unicorn_baseline FLASH.bin INSTRUCTIONS
  *
- * The start of the firmware (memory, clocks, pins, UART, up to the scheduler's SVC, which Unicorn cannot take) runs again and
- * again until INSTRUCTIONS have been executed. Peripherals are memory whose status bits are always ready.
+ * The start of the firmware (memory, clocks, pins, UART, up to the scheduler's SVC, which Unicorn
+ * cannot take) runs again and again until INSTRUCTIONS have been executed. Peripherals are memory
+ * whose status bits are always ready.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -27,15 +29,23 @@ static void count(uc_engine *uc, uint64_t address, uint32_t size, void *data) {
 }
 
 /* HSERDY and PLLRDY; SWS follows SW; TXE and TC (RM0368, 6.3.1, 6.3.3, 19.6.1). */
-static void ready(uc_engine *uc, uc_mem_type type, uint64_t address, int size, int64_t value, void *data) {
+static void ready(uc_engine *uc, uc_mem_type type, uint64_t address, int size, int64_t value,
+                  void *data) {
     (void)type, (void)size, (void)value, (void)data;
     uint32_t word = 0;
     uc_mem_read(uc, address & ~3ull, &word, sizeof word);
     switch (address & ~3ull) {
-    case RCC_CR: word |= 1u << 17 | 1u << 25 | 1u << 1; break;
-    case RCC_CFGR: word = (word & ~0xCu) | (word & 3u) << 2; break;
-    case USART2_SR: word |= 0xC0u; break;
-    default: return;
+    case RCC_CR:
+        word |= 1u << 17 | 1u << 25 | 1u << 1;
+        break;
+    case RCC_CFGR:
+        word = (word & ~0xCu) | (word & 3u) << 2;
+        break;
+    case USART2_SR:
+        word |= 0xC0u;
+        break;
+    default:
+        return;
     }
     uc_mem_write(uc, address & ~3ull, &word, sizeof word);
 }
@@ -60,9 +70,11 @@ static uc_engine *board(void) {
     check(uc_mem_map_ptr(uc, FLASH, FLASH_BYTES, UC_PROT_READ | UC_PROT_EXEC, flash), "flash");
     check(uc_mem_map(uc, SRAM, SRAM_BYTES, UC_PROT_ALL), "SRAM");
     check(uc_mem_map(uc, 0x40000000, 0x80000, UC_PROT_READ | UC_PROT_WRITE), "peripherals");
-    check(uc_mem_map(uc, 0xE0000000, 0x100000, UC_PROT_READ | UC_PROT_WRITE), "private peripherals");
+    check(uc_mem_map(uc, 0xE0000000, 0x100000, UC_PROT_READ | UC_PROT_WRITE),
+          "private peripherals");
     check(uc_hook_add(uc, &hook, UC_HOOK_CODE, count, NULL, 1, 0), "the hook");
-    check(uc_hook_add(uc, &hook, UC_HOOK_MEM_READ, ready, NULL, 0x40000000, 0x4007FFFF), "the status bits");
+    check(uc_hook_add(uc, &hook, UC_HOOK_MEM_READ, ready, NULL, 0x40000000, 0x4007FFFF),
+          "the status bits");
     check(uc_hook_add(uc, &hook, UC_HOOK_INTR, stop, NULL, 1, 0), "SVC");
     return uc;
 }
@@ -95,7 +107,8 @@ int main(int argc, char **argv) {
             return 1;
         }
     }
-    printf("%llu %.9f %llu\n", (unsigned long long)executed, seconds() - began, (unsigned long long)shortest);
+    printf("%llu %.9f %llu\n", (unsigned long long)executed, seconds() - began,
+           (unsigned long long)shortest);
     uc_close(uc);
     return 0;
 }

@@ -1,7 +1,8 @@
-"""Worst critical sections of the TLSFs side by side: `python -m analysis.studies.worst_cases`.
+"""The worst critical sections of the TLSFs side by side.
 
-It prints the table of docs/TLSF.md. Same compiler options (`-O2`), facade, region, scenarios and timing; no
-interrupts, so what is seen is the allocator's.
+`python -m analysis.studies.worst_cases` prints the table of docs/TLSF.md. All have the same
+compiler options (`-O2`), facade, region, scenarios and timing. There are no interrupts, so every
+cycle is the allocator's own.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _QUIET = Stimulus("none", 0, 0)
 
 
 def worst_cycles(allocator: str, art: bool) -> tuple[int, int]:
-    """Of an allocation and of a free, over both scenarios."""
+    """The most cycles of an allocation's and of a free's critical section, over both scenarios."""
     images = [replace(catalogue.load(name), stimulus=_QUIET).compile().image for name in SCENARIOS]
     sections = [section for image in images for section in measure(allocator, image, art)]
     allocation, free = (worst(sections, kind).cycles for kind in KINDS)

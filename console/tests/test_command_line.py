@@ -1,4 +1,4 @@
-"""Tasks that take a list of words, beside options in any order."""
+"""Tasks that take a list of words, with options in any order."""
 
 from __future__ import annotations
 

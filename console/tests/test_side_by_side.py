@@ -1,4 +1,4 @@
-"""Checks side by side: in what order, with what outcome, and what is said of them."""
+"""Checks side by side: their order, how they end, and what the suite prints of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def outcomes(checks: Sequence[Check], slots: int = 2) -> dict[str, Outcome]:
 
 
 def test_two_checks_run_at_the_same_time(tmp_path: Path) -> None:
-    """Each waits for the other's file."""
+    """Each program waits for the other's file."""
     meet = (
         "import pathlib, sys, time\n"
         "pathlib.Path({own!r}).touch()\n"
@@ -71,7 +71,7 @@ def test_a_command_that_does_not_exist_fails_its_check() -> None:
 
 
 def test_what_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """The output of each check in one piece, then what was skipped and what failed, last the counts."""
+    """The output of each check in one piece, what was skipped, what failed, and the counts."""
     checks = [
         python("bad", "import sys; print('out'); sys.stdout.flush(); sys.exit('err')"),
         python("good", "print('fine')"),

@@ -67,7 +67,7 @@ def by_phase(one: Series) -> pl.DataFrame:
 
 
 def _with_phase(one: Series, table: pl.DataFrame) -> pl.DataFrame:
-    sample_ns = 1e9 / one.run.manifest.samplerate_hz
+    sample_ns = one.run.manifest.resolution_ns
     return table.with_columns(phase_ns=((pl.col("sample") - pl.col("start_sample")) * sample_ns).round(1))
 
 

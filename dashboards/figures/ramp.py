@@ -103,7 +103,10 @@ def _bound(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter | None:
 
 
 def _best(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatter:
-    """The minimum of the trials, which some report. Thin, off by default."""
+    """The least of the trials at each depth, as the article author's example program prints it.
+
+    Thin and off by default: it hides what a deadline must survive.
+    """
     thin = {"color": one.style.colour, "width": 1, "dash": "dot"}
     switch = {"legendgroup": "minimum", "showlegend": legend, "visible": "legendonly"}
     return _per_depth(one, table, row, "min").update({"name": "minimum of trials", "line": thin} | switch)

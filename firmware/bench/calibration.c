@@ -10,7 +10,7 @@
 #include "board/reference_sections.h"
 #include "heap/port.h"
 
-/* The first of the repeats fetches the section from flash, as a section that runs once in a while does. */
+/* The first repeat fetches the section from flash, like code that runs only now and then. */
 enum { SPACING_CYCLES = 200, COST_REPEATS = 16 };
 
 typedef uint32_t (*marker)(void);
@@ -23,7 +23,7 @@ typedef struct {
     uint32_t least, most;
 } range;
 
-/* Nothing may widen a pulse, whatever the heap's lock leaves through. */
+/* No interrupt may widen a pulse, not even one that the heap's lock does not mask. */
 static section empty_section(marker begin, marker end) {
     const uint32_t previous = interrupts_mask();
     const uint32_t first = begin();

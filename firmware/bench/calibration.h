@@ -1,4 +1,4 @@
-/** What the bench's own instruments cost, found out at both ends of a run. */
+/** What the bench's own instruments cost, measured at both ends of a run. */
 #ifndef TAILSCOPE_BENCH_CALIBRATION_H
 #define TAILSCOPE_BENCH_CALIBRATION_H
 
@@ -7,8 +7,8 @@
 enum { CALIBRATION_PULSES = 16 };
 
 /**
- * Sends the calibration pulses (docs/SPEC.md, section 2) and their records, numbered from `first_index`, then the
- * costs of the counter and of a pin, and the tick.
+ * Sends the calibration pulses (docs/SPEC.md, section 2) and their records, numbered from
+ * `first_index`. Then records what the counter and a pin cost, and the tick.
  */
 void calibrate(uint32_t first_index);
 

@@ -7,7 +7,7 @@
 #include "board/operation_marker.h"
 #include "heap/port.h"
 
-/* What every operation of the heap consists of but the allocator's work. */
+/* All that a heap operation does except for the allocator's work. */
 static uint32_t empty(void) {
     const uint32_t mask = heap_port_lock();
     const uint32_t begin_cycles = heap_port_critical_begin();
@@ -16,7 +16,7 @@ static uint32_t empty(void) {
     return end_cycles - begin_cycles;
 }
 
-/* The kernel's own; none in a build without them. */
+/* The function that makes the call; NULL for a kernel call in a build without them. */
 static uint32_t (*body(call_number number))(void) {
 #ifdef TAILSCOPE_KERNEL_CALLS
     return number == CALL_EMPTY ? empty : kernel_call(number);

@@ -1,4 +1,7 @@
-/** Operations that are not the heap's, between the same markers (docs/SPEC.md, section 3, kind 4). */
+/**
+ * Operations that are no heap operations, between the same markers (docs/SPEC.md, section 3, kind
+ * 4).
+ */
 #ifndef TAILSCOPE_BENCH_CALLS_H
 #define TAILSCOPE_BENCH_CALLS_H
 

@@ -7,15 +7,16 @@
 #include "board/pins.h"
 #include "board/reference_sections.h"
 
-/* A pulse is twelve samples wide at 24 MS/s. The spacing is odd and no multiple of 7: at 24 MS/s, 2/7 of the core
- * clock, the pulses meet the analyzer's clock at every phase. */
+/* A pulse is twelve samples wide at 24 MS/s, which is 2/7 of the core clock. The spacing is odd and
+ * no multiple of 7, so the pulses meet the analyzer's clock at every phase. */
 enum { PULSES = 8, WIDTH_CYCLES = 42, SPACING_CYCLES = 401 };
 
 static const uint32_t port_a_pins =
     1u << CRIT_PIN | 1u << OP_PIN | 1u << STIM_PIN | 1u << ISR_PIN | 1u << CTRL_PIN;
 static const uint32_t port_b_pins = 1u << TASK_PIN | 1u << CISR_PIN;
 
-/* One store cannot reach both ports. Their order alternates, so that the cycles between the two cancel. */
+/* One store cannot reach both ports. Their order alternates, so that the cycles between the two
+ * cancel. */
 static void drive(bool a_first, uint32_t shift) {
     volatile uint32_t *const port_a = &GPIO_BSRR(GPIOA);
     volatile uint32_t *const port_b = &GPIO_BSRR(GPIOB);

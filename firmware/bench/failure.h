@@ -1,4 +1,4 @@
-/** A run that cannot go on says why, and stops. */
+/** Where a run cannot go on, it says why and stops. */
 #ifndef TAILSCOPE_BENCH_FAILURE_H
 #define TAILSCOPE_BENCH_FAILURE_H
 

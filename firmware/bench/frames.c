@@ -9,15 +9,15 @@
 
 enum { FRAME_EDGES = 64, START_PERIOD_TICKS = 840, END_PERIOD_TICKS = 1260, QUIET_CYCLES = 4200 };
 
-/* Counts edges with interrupts masked: one missed flag would be one edge too many. An even number leaves
- * the timer's output low, as the pin's own register is, so that SYNC changes hands without a glitch. */
+/* Counts edges with interrupts masked, because a flag missed would be an edge too many. An even
+ * number leaves the timer's output low, like the pin's own register. So SYNC changes hands without
+ * a glitch. */
 static void send_frame(uint32_t period_ticks) {
     compare_output_prepare(&frame_output, period_ticks);
     const uint32_t previous = interrupts_mask();
     compare_output_run(&frame_output);
     for (int edge = 0; edge < FRAME_EDGES; edge++) {
-        while (!compare_output_matched(&frame_output)) {
-        }
+        while (!compare_output_matched(&frame_output)) {}
         compare_output_clear(&frame_output);
     }
     compare_output_stop(&frame_output);

@@ -7,15 +7,16 @@
 #define IMAGE_MAGIC 0x504F5354u /* "TSOP" */
 enum { IMAGE_VERSION = 1, FLAG_MEASURED = 1, ALIGN_LOG2_MAX = 31 };
 
-/* An answer to the stimulus, two task switches included, takes some 1,000 cycles, and half as many again with the
- * flash accelerator off; an answer to the control takes 70. What is shorter leaves the bench no time between two
- * answers, and the run would never end. */
+/* An answer to the stimulus, with its two task switches, takes some 1,000 cycles, and 1,500 with
+ * the flash accelerator off. An answer to the control takes 70. A shorter period would leave the
+ * bench no time between two answers, and the run would never end. */
 enum { STIMULUS_PERIOD_MIN_TICKS = 2000, CONTROL_PERIOD_MIN_TICKS = 500 };
 
-/* Random intervals are half a period at least; edges of a burst are apart by more than the timer needs. */
+/* A random interval is at least half a period. The edges of a burst are further apart than the
+ * timer needs. */
 enum { RANDOM_PERIOD_MIN_TICKS = 2 * STIMULUS_PERIOD_MIN_TICKS, BURST_SPACING_MIN_TICKS = 16 };
 
-/* Between the arming of a swept stimulus and the operation lies the toggle of SYNC. */
+/* SYNC is toggled after a swept stimulus is armed and before the operation begins. */
 enum { SWEEP_OFFSET_MIN_TICKS = 32 };
 
 _Static_assert(sizeof(image_header) == 64, "docs/SPEC.md, section 3: header");
@@ -46,7 +47,8 @@ static bool stimulus_is_bad(const image_header *header) {
     case STIMULUS_RANDOM:
         return period_ticks < RANDOM_PERIOD_MIN_TICKS;
     case STIMULUS_BURST:
-        return parameter < BURST_SPACING_MIN_TICKS || period_ticks < STIMULUS_PERIOD_MIN_TICKS + parameter;
+        return parameter < BURST_SPACING_MIN_TICKS ||
+               period_ticks < STIMULUS_PERIOD_MIN_TICKS + parameter;
     default:
         return parameter != 0u;
     }
@@ -65,7 +67,7 @@ static uint32_t name_bytes(const image_header *header) {
     return bytes;
 }
 
-/* The name becomes a field of a record: what would end the field or the line cannot stand in it. */
+/* The name becomes a field of a record, so it cannot hold what would end the field or the line. */
 static bool name_fits_a_record(const image_header *header) {
     const uint32_t bytes = name_bytes(header);
     for (uint32_t index = 0; index < bytes; index++) {

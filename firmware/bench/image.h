@@ -1,6 +1,6 @@
 /**
- * The operation image (docs/SPEC.md, section 3): what the host compiled, and the checks before it is
- * believed.
+ * The operation image that the host compiled (docs/SPEC.md, section 3), and the checks before it is
+ * used.
  */
 #ifndef TAILSCOPE_BENCH_IMAGE_H
 #define TAILSCOPE_BENCH_IMAGE_H
@@ -77,10 +77,10 @@ typedef struct {
 /** The image in the last 256 KiB of flash, not yet checked. */
 const image *image_in_flash(void);
 
-/** Whether `candidate`, not yet checked, asks for its records through RTT; what is no image does not. */
+/** True if `candidate`, not yet checked, is an image that asks for its records through RTT. */
 bool image_asks_for_rtt(const image *candidate);
 
-/** The first fault of `candidate`, of which `capacity_bytes` bytes may be read. */
+/** The first fault of `candidate`; at most `capacity_bytes` bytes of it are read. */
 image_fault image_check(const image *candidate, uint32_t capacity_bytes);
 
 /** Bytes that the flash reserves for an image. */

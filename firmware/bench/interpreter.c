@@ -11,7 +11,7 @@
 #include "board/pins.h"
 #include "heap/allocator.h"
 
-/* A slot keeps its address after a free, so that a scenario can free twice and see it refused. */
+/* A slot keeps its address after a free, so that a scenario can free it again and be refused. */
 typedef struct {
     void *payload; /* NULL: never allocated, or the allocation failed */
     uint32_t size;
@@ -26,7 +26,8 @@ typedef struct {
     heap_witness witness;
 } outcome;
 
-static outcome allocation_outcome(const image_entry *entry, void *payload, uint32_t operation_cycles) {
+static outcome allocation_outcome(const image_entry *entry, void *payload,
+                                  uint32_t operation_cycles) {
     const uint32_t size = entry->argument;
     slots[entry->id] = (slot){payload, size};
     if (payload != NULL) {
@@ -66,7 +67,7 @@ static outcome free_block(const image_entry *entry) {
     return (outcome){witness.status == HEAP_OK ? 'F' : 'E', freed.size, end - begin, witness};
 }
 
-/* The allocation failed: the window keeps its OP pulse, but there is nothing to measure. */
+/* The allocation failed: there is nothing to free, but the operation keeps its OP pulse. */
 static outcome free_nothing(const image_entry *entry) {
     (void)operation_begin();
     (void)operation_end();

@@ -1,4 +1,7 @@
-/** Runs the operations of an image against the heap, one record each (docs/SPEC.md, sections 2 and 4). */
+/**
+ * Runs the operations of an image against the heap, one record each (docs/SPEC.md, sections 2 and
+ * 4).
+ */
 #ifndef TAILSCOPE_BENCH_INTERPRETER_H
 #define TAILSCOPE_BENCH_INTERPRETER_H
 

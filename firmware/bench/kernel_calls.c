@@ -28,11 +28,10 @@ static void never_due(TimerHandle_t unused) {
 /* At the idle task's priority: it never runs while the bench does. */
 static void idle_about(void *unused) {
     (void)unused;
-    for (;;) {
-    }
+    for (;;) {}
 }
 
-/* Outside of every mark, and once. */
+/* Once, and outside of all marks. */
 static void prepare(void) {
     if (queue == NULL) {
         queue = xQueueCreateStatic(QUEUE_LENGTH, sizeof(uint32_t), queue_items, &queue_control);
@@ -72,7 +71,8 @@ static uint32_t notify_take(void) {
 
 static uint32_t task_create(void) {
     kernel_marks_begin();
-    task = xTaskCreateStatic(idle_about, "idler", STACK_WORDS, NULL, tskIDLE_PRIORITY, task_stack, &task_control);
+    task = xTaskCreateStatic(idle_about, "idler", STACK_WORDS, NULL, tskIDLE_PRIORITY, task_stack,
+                             &task_control);
     return marked_if(task != NULL ? pdTRUE : pdFALSE);
 }
 
@@ -93,8 +93,8 @@ static uint32_t timer_stop(void) {
     return marked_if(xTimerStop(timer, 0));
 }
 
-/* The heap's lock is no critical section of the kernel's: marked around the call, which is under the lock but for a
- * few instructions. */
+/* The heap's lock is no critical section of the kernel. So the call itself is marked: all but a few
+ * of its instructions run under the lock. */
 static uint32_t heap_stats(void) {
     HeapStats_t stats;
     const uint32_t begin_cycles = heap_port_critical_begin();
@@ -103,9 +103,11 @@ static uint32_t heap_stats(void) {
 }
 
 static uint32_t (*const bodies[CALLS])(void) = {
-    [CALL_QUEUE_SEND] = queue_send,   [CALL_QUEUE_RECEIVE] = queue_receive, [CALL_NOTIFY_GIVE] = notify_give,
-    [CALL_NOTIFY_TAKE] = notify_take, [CALL_TASK_CREATE] = task_create,     [CALL_TASK_DELETE] = task_delete,
-    [CALL_TIMER_START] = timer_start, [CALL_TIMER_STOP] = timer_stop,       [CALL_HEAP_STATS] = heap_stats,
+    [CALL_QUEUE_SEND] = queue_send,   [CALL_QUEUE_RECEIVE] = queue_receive,
+    [CALL_NOTIFY_GIVE] = notify_give, [CALL_NOTIFY_TAKE] = notify_take,
+    [CALL_TASK_CREATE] = task_create, [CALL_TASK_DELETE] = task_delete,
+    [CALL_TIMER_START] = timer_start, [CALL_TIMER_STOP] = timer_stop,
+    [CALL_HEAP_STATS] = heap_stats,
 };
 
 uint32_t (*kernel_call(call_number number))(void) {

@@ -1,7 +1,7 @@
 /**
- * CRIT inside the kernel's critical sections, without a change to its sources: the linker leads vPortEnterCritical
- * and vPortExitCritical through here (--wrap). Masks that the port sets inline, in PendSV, in SysTick's handler
- * and in functions for interrupts, are not seen.
+ * Raises CRIT inside the kernel's critical sections without a change to its sources: the linker
+ * leads vPortEnterCritical and vPortExitCritical through here (--wrap). The port also sets masks
+ * inline, in PendSV, in SysTick's handler and in functions for interrupts; these are not seen.
  */
 #ifndef TAILSCOPE_BENCH_KERNEL_MARKS_H
 #define TAILSCOPE_BENCH_KERNEL_MARKS_H

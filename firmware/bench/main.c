@@ -93,7 +93,7 @@ static void record_answers(void) {
     record_end();
 }
 
-/* The heap's own walk against the bench's account of what it was asked to do. */
+/* Compares the heap's own walk with the bench's account of the operations. */
 static bool heap_is_sound(const heap_statistics *heap) {
     const heap_account account = account_read();
     return heap_check() && heap->live_blocks == account.live_blocks &&
@@ -140,8 +140,8 @@ int main(void) {
         fail("clock", clock_core_hz()); /* the serial line has its rate on the HSI too */
     }
     stimulus_create_task();
-    (void)xTaskCreateStatic(run_bench, "bench", STACK_WORDS, NULL, TASK_PRIORITY_BENCH, bench_task_stack,
-                            &bench_task_control);
+    (void)xTaskCreateStatic(run_bench, "bench", STACK_WORDS, NULL, TASK_PRIORITY_BENCH,
+                            bench_task_stack, &bench_task_control);
     vTaskStartScheduler();
     fail("scheduler", 0);
 }

@@ -8,7 +8,7 @@
 #include "board/cycle_counter.h"
 #include "board/nvic.h"
 
-/* 1 ms: long enough that a few cycles of bus arbitration between the two reads do not count. */
+/* 1 ms: so long that a few cycles of bus arbitration between the two reads do not matter. */
 enum { INTERVAL_TICKS = 84000, TOLERANCE_CYCLES = 16 };
 
 typedef struct {
@@ -31,7 +31,7 @@ static void start_ticks(void) {
     TIM_CR1(TIM5) = TIM_CR1_CEN;
 }
 
-/* Bounded: a poll takes more than one tick, so a timer that runs gets there in fewer polls. */
+/* The loop is bounded. A poll takes more than one tick, so a running timer needs fewer polls. */
 static void wait_interval(uint32_t from_ticks) {
     for (uint32_t poll = 0; poll < INTERVAL_TICKS; poll++) {
         if (TIM_CNT(TIM5) - from_ticks >= INTERVAL_TICKS) {

@@ -1,7 +1,7 @@
 /**
- * Records (docs/SPEC.md, section 4): one line each, sent as it is made, so that no buffer limits it and the
- * serial line is quiet when record_end() returns. Through RTT a line may still lie in the ring then: the debugger
- * fetches it without the core.
+ * Records (docs/SPEC.md, section 4), one line each. A line is sent as it is made: no buffer limits
+ * it, and the serial line is quiet when record_end() returns. With RTT the line may still lie in
+ * the ring then, and the debugger fetches it without the core.
  */
 #ifndef TAILSCOPE_BENCH_RECORDER_H
 #define TAILSCOPE_BENCH_RECORDER_H

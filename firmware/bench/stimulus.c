@@ -10,10 +10,11 @@
 
 enum { STACK_WORDS = 128 };
 
-/* Half a microsecond of work per wake: an analyzer at 24 MS/s samples the pulse on TASK twelve times. */
+/* Half a microsecond of work per wake: an analyzer at 24 MS/s samples the pulse on TASK twelve
+ * times. */
 enum { WORK_CYCLES = 42 };
 
-/* A seed has 16 bits: no seed makes this 0, where the generator would stay. */
+/* A seed has 16 bits, so no seed makes the generator's state 0, where it would stay. */
 enum { RANDOM_ORIGIN = 0x5DEECE66 };
 
 static TaskHandle_t woken_task;
@@ -24,7 +25,7 @@ static stimulus_mode mode;
 static uint32_t period; /* of the stimulus, in ticks; 0 without one */
 static uint32_t random_state;
 
-/* The pins are raised by interrupt_entry.S, which branches here. */
+/* interrupt_entry.S raises the pin, then branches here. */
 void stimulus_interrupt(void);
 void control_interrupt(void);
 
@@ -47,8 +48,8 @@ void control_interrupt(void) {
     pin_write(CISR_PORT, CISR_PIN, false);
 }
 
-/* xorshift32 (Marsaglia, Xorshift RNGs, 2003: shifts 13, 17, 5), scaled to an interval from half a period to less
- * than one and a half. */
+/* xorshift32 (Marsaglia, Xorshift RNGs, 2003: shifts 13, 17, 5), scaled to an interval from half a
+ * period to less than one and a half. */
 static uint32_t draw_interval(void) {
     random_state ^= random_state << 13;
     random_state ^= random_state >> 17;
@@ -110,8 +111,9 @@ void stimulus_start(const image_header *header) {
     }
 }
 
-/* Multiples of the golden ratio, modulo 1, divide an interval as evenly as can be after every number of steps
- * (Knuth, The Art of Computer Programming 3, section 6.4, theorem S). Here 1 is 2^32. */
+/* Multiples of the golden ratio, modulo 1, divide an interval as evenly as possible, however many
+ * there are (Knuth, The Art of Computer Programming 3, section 6.4, theorem S). Here 2^32 stands
+ * for 1. */
 static uint32_t swept_phase(uint32_t seq) {
     const uint32_t golden_ratio = 0x9E3779B9u;
     return (uint32_t)((uint64_t)(seq * golden_ratio) * period >> 32);
@@ -121,10 +123,9 @@ bool stimulus_task_is_running(void) {
     return xTaskGetCurrentTaskHandle() == woken_task;
 }
 
-/* The last edge comes long before the record of its operation ends, unless records are very fast. */
+/* Usually the last edge came long before its operation's record was sent, and there is no wait. */
 static void arm(uint32_t offset_ticks) {
-    while (compare_output_is_running(&stimulus_output)) {
-    }
+    while (compare_output_is_running(&stimulus_output)) {}
     if (offset_ticks != 0u) {
         compare_output_once(&stimulus_output, offset_ticks);
     }
@@ -138,10 +139,9 @@ void stimulus_prepare(uint32_t seq, uint32_t offset_ticks) {
     }
 }
 
-/* A swept edge that is still to come would have no answer in the run. */
+/* Waits for a swept edge that is still to come: its answer belongs to the run. */
 void stimulus_stop(void) {
-    while (mode == STIMULUS_SWEEP && compare_output_is_running(&stimulus_output)) {
-    }
+    while (mode == STIMULUS_SWEEP && compare_output_is_running(&stimulus_output)) {}
     compare_output_stop(&stimulus_output);
     compare_output_stop(&control_output);
 }

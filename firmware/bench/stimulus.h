@@ -1,6 +1,7 @@
 /**
- * The stimulus and its answers. TIM2 asks the interrupt that the heap can delay, which wakes a task; TIM5
- * asks the control interrupt, which nothing masks.
+ * The stimulus and its answers. TIM2 raises the interrupt that the heap can delay, which wakes a
+ * task. TIM5 raises the control interrupt, which the kernel and the heap's default lock do not
+ * mask.
  */
 #ifndef TAILSCOPE_BENCH_STIMULUS_H
 #define TAILSCOPE_BENCH_STIMULUS_H
@@ -21,18 +22,21 @@ typedef struct {
 /** Creates the task that the interrupt wakes. Before the scheduler starts. */
 void stimulus_create_task(void);
 
-/** Starts the timers in the mode and with the periods of `header`; a period of 0 leaves that timer out. */
+/**
+ * Starts the timers in the mode and with the periods of `header`; a period of 0 leaves that timer
+ * out.
+ */
 void stimulus_start(const image_header *header);
 
 /**
- * Makes the stimulus ready for operation `seq`, which must follow at once. Periodic and burst: returns when they have
- * reached the operation's own phase; the phases of consecutive operations sweep the period evenly. Sweep: waits until
- * the last edge has come, then asks for one `offset_ticks` from now, or for none if that is 0. Random, and without
- * a stimulus: returns at once.
+ * Makes the stimulus ready for operation `seq`, which must follow at once. Periodic and burst:
+ * waits for the operation's own phase; the phases of consecutive operations sweep the period
+ * evenly. Sweep: waits until the last edge has come, then asks for one `offset_ticks` from now, or
+ * for none if that is 0. Random, and without a stimulus: returns at once.
  */
 void stimulus_prepare(uint32_t seq, uint32_t offset_ticks);
 
-/** Whether it is the woken task that calls. */
+/** True if the caller is the woken task. */
 bool stimulus_task_is_running(void);
 
 /** No further edge: STIM and CTRL keep their levels. */

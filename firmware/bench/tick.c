@@ -20,7 +20,7 @@ static instant read_both(void) {
     return now;
 }
 
-/* The longest time for which a loop of reads stood still, less an undisturbed turn of it. */
+/* The longest pause in a loop of reads, less what an undisturbed turn takes. */
 static uint32_t handler_cycles(uint32_t period_cycles) {
     const uint32_t start = cycle_counter_read();
     uint32_t longest = 0;

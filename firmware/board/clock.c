@@ -5,15 +5,15 @@
 /* RM0368, section 6.2: the HSI, and the HSE as the Nucleo feeds it (UM1724, "OSC clock supply"). */
 enum { HSI_HZ = 16000000, HSE_HZ = 8000000 };
 
-/* 8 MHz / 4 = 2 MHz (least jitter), x 168 = 336 MHz, / 4 = 84 MHz; Q keeps the unused 48 MHz domain in
- * range (6.3.2). */
+/* 8 MHz / 4 = 2 MHz (least jitter), x 168 = 336 MHz, / 4 = 84 MHz; Q keeps the unused 48 MHz domain
+ * in range (6.3.2). */
 enum { PLL_M = 4, PLL_N = 168, PLL_P = 4, PLL_Q = 7 };
 
 /* 84 MHz at 2.7 V to 3.6 V: RM0368, section 3.4.1. */
 enum { FLASH_WAIT_STATES = 2 };
 
-/* The ST-Link's clock is there before the reset ends, and the PLL locks within 0.3 ms (DS10086): this is
- * tens of ms. */
+/* The ST-Link's clock is there before the reset ends, and the PLL locks within 0.3 ms (DS10086):
+ * this is tens of ms. */
 enum { READY_POLLS = 200000 };
 
 #ifdef TAILSCOPE_ART_OFF
@@ -31,7 +31,7 @@ static bool wait_for(volatile uint32_t *target, uint32_t mask, uint32_t value) {
     return false;
 }
 
-/* Scale 2 is what 84 MHz needs (RM0368, section 5.4.1); it may be chosen only while the PLL is off. */
+/* 84 MHz needs scale 2 (RM0368, section 5.4.1), which may be chosen only while the PLL is off. */
 static void choose_voltage_scale(void) {
     RCC_APB1ENR |= RCC_APB1ENR_PWR;
     (void)RCC_APB1ENR;
@@ -45,13 +45,13 @@ static bool start_oscillators(void) {
         return false;
     }
     RCC_PLLCFGR = (uint32_t)PLL_Q << RCC_PLLCFGR_Q_Pos | RCC_PLLCFGR_SRC_HSE |
-                  (uint32_t)(PLL_P / 2 - 1) << RCC_PLLCFGR_P_Pos | (uint32_t)PLL_N << RCC_PLLCFGR_N_Pos |
-                  (uint32_t)PLL_M << RCC_PLLCFGR_M_Pos;
+                  (uint32_t)(PLL_P / 2 - 1) << RCC_PLLCFGR_P_Pos |
+                  (uint32_t)PLL_N << RCC_PLLCFGR_N_Pos | (uint32_t)PLL_M << RCC_PLLCFGR_M_Pos;
     RCC_CR |= RCC_CR_PLLON;
     return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
 }
 
-/* The wait states come before the speed that needs them, and are read back (RM0368, section 3.4.1). */
+/* The wait states are set, and read back, before the clock is made faster (RM0368, 3.4.1). */
 static bool start_flash(void) {
     FLASH_ACR = FLASH_WAIT_STATES | FLASH_ACCELERATOR;
     return wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_Msk, FLASH_WAIT_STATES);

@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Moves the core from the HSI to the PLL. False, and still on the HSI, if HSE or PLL never become ready. */
+/**
+ * Moves the core from the HSI to the PLL. False, and still on the HSI, if HSE or PLL never become
+ * ready.
+ */
 bool clock_start(void);
 
 /** Core clock in Hz, read back from the registers. */

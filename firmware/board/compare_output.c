@@ -14,7 +14,8 @@ static uint32_t event_bit(const compare_output *output) {
     return 1u << output->channel;
 }
 
-/* OCxM of channels 1 and 2: bits 4-6 and 12-14 of CCMR1 (RM0368, section 13.4.7); all else there stays 0. */
+/* OCxM of channels 1 and 2: bits 4-6 and 12-14 of CCMR1 (RM0368, section 13.4.7); all else there
+ * stays 0. */
 static void set_mode(const compare_output *output, uint32_t mode) {
     TIM_CCMR1(output->timer) = mode << (4u + 8u * (output->channel - 1u));
 }
@@ -39,16 +40,18 @@ void compare_output_prepare(const compare_output *output, uint32_t period_ticks)
     pin_to_peripheral(output->port, output->pin, output->alternate);
 }
 
-/* PWM mode 2: low below the compare value, high from it to the counter's return to 0 (RM0368, section 13.3.9). */
-void compare_output_prepare_pairs(const compare_output *output, uint32_t period_ticks, uint32_t spacing_ticks) {
+/* PWM mode 2: low below the compare value, high from it to the counter's return to 0 (RM0368,
+ * section 13.3.9). */
+void compare_output_prepare_pairs(const compare_output *output, uint32_t period_ticks,
+                                  uint32_t spacing_ticks) {
     compare_output_prepare(output, period_ticks);
     TIM_CCR(output->timer, output->channel) = period_ticks - spacing_ticks;
     set_mode(output, TIM_OCM_PWM2);
     TIM_DIER(output->timer) = TIM_DIER_UIE;
 }
 
-/* ARR is preloaded: what is written to it holds from the counter's next return to 0. The match is at 1, so that a
- * counter that has not begun does not match. */
+/* ARR is preloaded: a new value holds from the counter's next return to 0 on. The match is at 1, so
+ * that a counter that has not begun does not match. */
 void compare_output_prepare_intervals(const compare_output *output, uint32_t first_ticks) {
     compare_output_prepare(output, first_ticks);
     TIM_CCR(output->timer, output->channel) = 1;
@@ -83,14 +86,14 @@ void compare_output_run(const compare_output *output) {
     TIM_CR1(output->timer) |= TIM_CR1_CEN;
 }
 
-/* The match of the output is at the counter's last value, so that an edge and the counter's return to 0 are one tick
- * apart. Channel 4 of the timers that are used drives no pin, and notes its match even while an interrupt is served. */
+/* The output matches at the counter's last value, so an edge and the counter's return to 0 are one
+ * tick apart. Channel 4 of these timers drives no pin, and notes its match even while an interrupt
+ * is served. */
 void compare_output_await_phase(const compare_output *output, uint32_t phase_ticks) {
     const uint32_t timer = output->timer;
     TIM_CCR(timer, PHASE_CHANNEL) = phase_ticks;
     TIM_SR(timer) = ~(1u << PHASE_CHANNEL);
-    while ((TIM_SR(timer) & 1u << PHASE_CHANNEL) == 0u) {
-    }
+    while ((TIM_SR(timer) & 1u << PHASE_CHANNEL) == 0u) {}
 }
 
 void compare_output_stop(const compare_output *output) {
@@ -101,8 +104,9 @@ bool compare_output_matched(const compare_output *output) {
     return (TIM_SR(output->timer) & event_bit(output)) != 0u;
 }
 
-/* Of a pair of edges one is an update and not a match. The read returns after the write has reached the timer: without it a short handler ends with its line
- * still high, and runs twice. */
+/* Of a pair of edges one is an update, not a match. The read at the end returns only after the
+ * write has reached the timer. Without it a short handler would end with its line still high, and
+ * run twice. */
 void compare_output_clear(const compare_output *output) {
     TIM_SR(output->timer) = ~(event_bit(output) | TIM_SR_UIF);
     (void)TIM_SR(output->timer);

@@ -1,6 +1,7 @@
 /**
- * A timer's compare channel that moves its pin in hardware: the edge needs no instruction, so nothing that the
- * firmware does can move it. Edges come at a fixed period, in pairs, at intervals set one ahead, or once.
+ * A timer's compare channel that moves its pin in hardware. An edge needs no instruction, so
+ * nothing that the firmware does can delay it. Edges come at a fixed period, in pairs, at intervals
+ * that are set one ahead, or once.
  */
 #ifndef TAILSCOPE_BOARD_COMPARE_OUTPUT_H
 #define TAILSCOPE_BOARD_COMPARE_OUTPUT_H
@@ -9,8 +10,8 @@
 #include <stdint.h>
 
 typedef struct {
-    uint32_t timer;     /**< base address */
-    uint32_t channel;   /**< 1 or 2 */
+    uint32_t timer;   /**< base address */
+    uint32_t channel; /**< 1 or 2 */
     uint32_t port, pin;
     uint32_t alternate; /**< alternate function that connects the pin */
 } compare_output;
@@ -23,24 +24,30 @@ extern const compare_output frame_output;    /**< TIM3_CH1 on SYNC */
 void timers_start(void);
 
 /**
- * Stopped, output low and on its pin, counter at 0: the first edge will come `period_ticks` after
- * compare_output_run().
+ * Stops the timer, with its output low and on its pin and its counter at 0. The first edge comes
+ * `period_ticks` after compare_output_run().
  */
 void compare_output_prepare(const compare_output *output, uint32_t period_ticks);
 
 /**
- * The same, but the pin has two edges in each period: it rises `spacing_ticks` before the period's end and falls
- * at it.
+ * The same, but with two edges in each period: the pin rises `spacing_ticks` before the period's
+ * end and falls at the end.
  */
-void compare_output_prepare_pairs(const compare_output *output, uint32_t period_ticks, uint32_t spacing_ticks);
+void compare_output_prepare_pairs(const compare_output *output, uint32_t period_ticks,
+                                  uint32_t spacing_ticks);
 
-/** The same with one edge, one tick after each period begins; compare_output_set_next() sets the period after. */
+/**
+ * The same, but with one edge, a tick after each period begins. compare_output_set_next() sets the
+ * period after the one under way.
+ */
 void compare_output_prepare_intervals(const compare_output *output, uint32_t first_ticks);
 
-/** The interval after the one under way. The timer takes it over by itself; left alone, it repeats the last. */
+/**
+ * Sets the interval after the one under way. Without a call the timer repeats the last interval.
+ */
 void compare_output_set_next(const compare_output *output, uint32_t ticks);
 
-/** Stopped and on its pin, output low; waits for compare_output_once(). */
+/** Stops the timer, with its output low and on its pin, until compare_output_once(). */
 void compare_output_prepare_once(const compare_output *output);
 
 /** One edge, `ticks` after this call begins to count; then the timer stops by itself. */

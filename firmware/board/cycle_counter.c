@@ -8,6 +8,5 @@ void cycle_counter_start(void) {
 
 void cycle_counter_wait(uint32_t cycles) {
     const uint32_t start = cycle_counter_read();
-    while (cycle_counter_read() - start < cycles) {
-    }
+    while (cycle_counter_read() - start < cycles) {}
 }

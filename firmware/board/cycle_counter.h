@@ -1,4 +1,7 @@
-/** DWT's cycle counter, armed by the firmware itself: a debugger that disconnects may have stopped it. */
+/**
+ * DWT's cycle counter. The firmware arms it itself, because a debugger may have stopped it when it
+ * disconnected.
+ */
 #ifndef TAILSCOPE_BOARD_CYCLE_COUNTER_H
 #define TAILSCOPE_BOARD_CYCLE_COUNTER_H
 

@@ -5,8 +5,8 @@
 /* RM0368, section 10.1.3: the last interrupt is number 84. */
 enum { NVIC_WORDS = 3 };
 
-/* WFI returns at once while anything is pending, masked by PRIMASK or not (PM0214, section 2.5.1): so
- * nothing may pend. */
+/* WFI returns at once while an interrupt is pending, even if PRIMASK masks it (PM0214, section
+ * 2.5.1). So none may be pending. */
 void halt(void) {
     (void)interrupts_mask();
     SYSTICK_CTRL = 0;

@@ -1,6 +1,6 @@
 /*
- * The interrupts' first instructions raise their pin, before anything is saved; r0-r3 are stacked by the core
- * already. The handler in C follows by a tail call: lr still holds EXC_RETURN.
+ * The first instructions of an interrupt raise its pin, before anything is saved: the core has
+ * stacked r0-r3 already. The handler in C follows by a tail call, so lr still holds EXC_RETURN.
  */
 #include "board/marker_function.inc"
 #include "board/pins.h"

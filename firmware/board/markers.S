@@ -1,9 +1,9 @@
 /*
- * Markers: a pin write and a CYCCNT read as one pair. The pair is indivisible (PRIMASK holds off even the
- * control interrupt) and lies within one 16-byte flash line, so nothing can fall between the two but the same
- * few cycles at every call: the wire's pulse and the counter's difference differ by a constant, which
- * calibration measures. Only r0-r3 and r12 are used, PRIMASK is restored, and CYCCNT is returned in r0
- * (AAPCS).
+ * Markers: a pin write and a CYCCNT read as one pair. The pair is indivisible (PRIMASK holds off
+ * even the control interrupt) and lies within one 16-byte flash line, so nothing can fall between
+ * the two but the same few cycles at every call: the wire's pulse and the counter's difference
+ * differ by a constant, which calibration measures. Only r0-r3 and r12 are used, PRIMASK is
+ * restored, and CYCCNT is returned in r0 (AAPCS).
  */
 #include "board/marker_function.inc"
 #include "board/pins.h"

@@ -1,4 +1,6 @@
-/** Markers of one whole heap operation on OP, made like the heap's own (heap/port.h): see markers.S. */
+/**
+ * Markers of one whole heap operation on OP, made like the heap's own (heap/port.h): see markers.S.
+ */
 #ifndef TAILSCOPE_BOARD_OPERATION_MARKER_H
 #define TAILSCOPE_BOARD_OPERATION_MARKER_H
 

@@ -17,7 +17,8 @@ void pin_to_peripheral(uint32_t port, uint32_t pin, uint32_t alternate) {
     write_field(&GPIO_MODER(port), pin, 2, MODE_ALTERNATE);
 }
 
-/* Low before it drives. PB4 comes out of reset as NJTRST with its pull-up on (RM0368, section 8.3.1). */
+/* A pin is low before it drives. After a reset PB4 is NJTRST, with its pull-up on (RM0368, section
+ * 8.3.1). */
 static void start_low(uint32_t port, uint32_t pin) {
     pin_write(port, pin, false);
     write_field(&GPIO_PUPDR(port), pin, 2, PULL_NONE);

@@ -32,13 +32,13 @@
 /** All eight pins become outputs and low. */
 void pins_start(void);
 
-/** Hands `pin` to the peripheral behind `alternate` (datasheet DS10086, table 9). */
+/** Gives `pin` to the peripheral behind `alternate` (datasheet DS10086, table 9). */
 void pin_to_peripheral(uint32_t port, uint32_t pin, uint32_t alternate);
 
 /** Takes `pin` back: an output at the level last written to it. */
 void pin_to_output(uint32_t port, uint32_t pin);
 
-/** One store, so that it needs no lock. */
+/** Writes a level with one store, so it needs no lock. */
 static inline void pin_write(uint32_t port, uint32_t pin, bool high) {
     GPIO_BSRR(port) = 1u << (high ? pin : pin + 16u);
 }

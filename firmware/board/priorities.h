@@ -1,6 +1,7 @@
 /**
- * Interrupt priorities as the NVIC's registers hold them: the upper four bits count, smaller is more urgent
- * (PM0214, section 4.3.7). BASEPRI at PRIORITY_MASKED_FROM masks that value and everything less urgent.
+ * Interrupt priorities as the NVIC's registers hold them: only the upper four bits count, and
+ * smaller is more urgent (PM0214, section 4.3.7). BASEPRI at PRIORITY_MASKED_FROM masks that
+ * priority and all less urgent ones.
  */
 #ifndef TAILSCOPE_BOARD_PRIORITIES_H
 #define TAILSCOPE_BOARD_PRIORITIES_H

@@ -5,31 +5,29 @@
     .syntax unified
     .thumb
 
+    /* CYCCNT's address in r2; the second flash line begins behind this. */
+    .macro counter_section name
+    marker_function \name
+    movw    r2, #:lower16:DWT_CYCCNT_ADDRESS
+    movt    r2, #:upper16:DWT_CYCCNT_ADDRESS
+    mrs     r12, primask
+    cpsid   i
+    nop
+    .endm
+
     .macro section_end name
     msr     primask, r12
     bx      lr
     .size   \name, . - \name
     .endm
 
-    marker_function counter_read_cycles
-    movw    r2, #:lower16:DWT_CYCCNT_ADDRESS
-    movt    r2, #:upper16:DWT_CYCCNT_ADDRESS
-    mrs     r12, primask
-    cpsid   i
-    nop
-    /* the second flash line begins here */
+    counter_section counter_read_cycles
     ldr     r0, [r2]
     ldr     r1, [r2]
     subs    r0, r1, r0
     section_end counter_read_cycles
 
-    marker_function pin_raise_cycles
-    movw    r2, #:lower16:DWT_CYCCNT_ADDRESS
-    movt    r2, #:upper16:DWT_CYCCNT_ADDRESS
-    mrs     r12, primask
-    cpsid   i
-    nop
-    /* the second flash line begins here */
+    counter_section pin_raise_cycles
     ldr     r3, [r2]
     movw    r0, #:lower16:(ISR_PORT + GPIO_BSRR_OFFSET)
     movt    r0, #:upper16:(ISR_PORT + GPIO_BSRR_OFFSET)

@@ -4,7 +4,8 @@
 
 enum { RING_BYTES = 1024, MODE_BLOCK_IF_FULL = 2 };
 
-/* SEGGER's user manual of the J-Link (UM08001), chapter on RTT: control block and buffer descriptor. */
+/* SEGGER's user manual of the J-Link (UM08001), chapter on RTT: control block and buffer
+ * descriptor. */
 typedef struct {
     const char *name;
     volatile char *ring;
@@ -30,7 +31,7 @@ static void finish_stores(void) {
     __asm volatile("dmb" ::: "memory");
 }
 
-/* The id comes last: who sees it sees the rest. */
+/* The id is written last: whoever sees it finds the rest complete. */
 void rtt_start(void) {
     static const char id[] = "SEGGER RTT";
     _SEGGER_RTT.up = (buffer){"records", ring, RING_BYTES, 0, 0, MODE_BLOCK_IF_FULL};
@@ -42,13 +43,12 @@ void rtt_start(void) {
     }
 }
 
-/* One byte stays free, since equal offsets mean an empty ring. */
+/* One byte stays free, because equal offsets mean an empty ring. */
 void rtt_send(char byte) {
     buffer *up = &_SEGGER_RTT.up;
     const uint32_t at = up->write_offset;
     const uint32_t next = (at + 1u) % RING_BYTES;
-    while (next == up->read_offset) {
-    }
+    while (next == up->read_offset) {}
     ring[at] = byte;
     finish_stores();
     up->write_offset = next;

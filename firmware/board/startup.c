@@ -22,9 +22,12 @@ typedef union {
     void (*handler)(void);
 } vector;
 
-/* PM0214, section 2.3.4, and RM0368, section 10.1.3: 16 system vectors, then the interrupts up to the last
- * one used. Whatever is not meant to happen ends in the fault report. */
+/* PM0214, section 2.3.4, and RM0368, section 10.1.3: 16 system vectors, then the interrupts up to
+ * the last one used. An exception that should not happen ends in the fault report. */
 enum { SYSTEM_VECTORS = 16, VECTORS = SYSTEM_VECTORS + IRQ_TIM5 + 1 };
+
+/* The formatter would take away the space before the dots of a range. */
+/* clang-format off */
 __attribute__((section(".vectors"), used)) static const vector vector_table[VECTORS] = {
     [0] = {.stack = stack_top},
     [1] = {.handler = Reset_Handler},
@@ -38,6 +41,7 @@ __attribute__((section(".vectors"), used)) static const vector vector_table[VECT
     [SYSTEM_VECTORS + IRQ_TIM2 + 1 ... SYSTEM_VECTORS + IRQ_TIM5 - 1] = {.handler = Fault_Handler},
     [SYSTEM_VECTORS + IRQ_TIM5] = {.handler = TIM5_IRQHandler},
 };
+/* clang-format on */
 
 static void load_data(void) {
     const uint32_t *source = data_load;
@@ -52,13 +56,15 @@ static void load_data(void) {
 void Reset_Handler(void) {
     SCB_VTOR = (uint32_t)(uintptr_t)vector_table;
     SCB_CPACR |= SCB_CPACR_FPU;
-    __asm volatile("dsb\n\tisb"); /* PM0214, section 4.6.6: before the first floating-point instruction */
+    /* Before the first floating-point instruction (PM0214, section 4.6.6). */
+    __asm volatile("dsb\n\tisb");
     load_data();
     (void)main();
     __builtin_trap(); /* main() does not return */
 }
 
-/* Passes the frame that the core stacked: bit 2 of EXC_RETURN says on which stack (PM0214, section 2.3.7). */
+/* Passes the frame that the core stacked. Bit 2 of EXC_RETURN says on which stack (PM0214,
+ * 2.3.7). */
 void Fault_Handler(void) {
     __asm volatile("tst   lr, #4\n\t"
                    "ite   eq\n\t"

@@ -1,7 +1,7 @@
 /**
- * The registers of the STM32F401RE that the firmware uses, and no others. "RM" is ST's RM0368, "PM" is ST's
- * PM0214 (Cortex-M4), "ARM" is the ARMv7-M Architecture Reference Manual. Base addresses (RM 2.3) are usable
- * in assembly.
+ * The registers of the STM32F401RE that the firmware uses, and no others. "RM" is ST's RM0368, "PM"
+ * is ST's PM0214 (Cortex-M4), "ARM" is the ARMv7-M Architecture Reference Manual. Base addresses
+ * (RM 2.3) are usable in assembly.
  */
 #ifndef TAILSCOPE_BOARD_STM32F401_H
 #define TAILSCOPE_BOARD_STM32F401_H
@@ -16,7 +16,7 @@
 #define RCC 0x40023800
 #define FLASH 0x40023C00
 
-#define GPIO_BSRR_OFFSET 0x18      /* RM 8.4.7: bits 0-15 set, bits 16-31 reset */
+#define GPIO_BSRR_OFFSET 0x18         /* RM 8.4.7: bits 0-15 set, bits 16-31 reset */
 #define DWT_CYCCNT_ADDRESS 0xE0001004 /* ARM C1.8.8 */
 
 #ifndef __ASSEMBLER__
@@ -78,20 +78,20 @@
 #define TIM_CR1_CEN (1u << 0)
 #define TIM_CR1_OPM (1u << 3)
 #define TIM_CR1_ARPE (1u << 7)
-#define TIM_DIER(timer) REGISTER((timer) + 0x0C)  /* 13.4.4 */
+#define TIM_DIER(timer) REGISTER((timer) + 0x0C) /* 13.4.4 */
 #define TIM_DIER_UIE (1u << 0)
-#define TIM_SR(timer) REGISTER((timer) + 0x10)    /* 13.4.5 */
+#define TIM_SR(timer) REGISTER((timer) + 0x10) /* 13.4.5 */
 #define TIM_SR_UIF (1u << 0)
-#define TIM_EGR(timer) REGISTER((timer) + 0x14)   /* 13.4.6 */
+#define TIM_EGR(timer) REGISTER((timer) + 0x14) /* 13.4.6 */
 #define TIM_EGR_UG (1u << 0)
 #define TIM_CCMR1(timer) REGISTER((timer) + 0x18) /* 13.4.7 */
 #define TIM_OCM_TOGGLE 3u
 #define TIM_OCM_FORCE_INACTIVE 4u
 #define TIM_OCM_PWM2 7u
-#define TIM_CCER(timer) REGISTER((timer) + 0x20) /* 13.4.9 */
-#define TIM_CNT(timer) REGISTER((timer) + 0x24)  /* 13.4.10 */
-#define TIM_PSC(timer) REGISTER((timer) + 0x28)  /* 13.4.11 */
-#define TIM_ARR(timer) REGISTER((timer) + 0x2C)  /* 13.4.12 */
+#define TIM_CCER(timer) REGISTER((timer) + 0x20)                         /* 13.4.9 */
+#define TIM_CNT(timer) REGISTER((timer) + 0x24)                          /* 13.4.10 */
+#define TIM_PSC(timer) REGISTER((timer) + 0x28)                          /* 13.4.11 */
+#define TIM_ARR(timer) REGISTER((timer) + 0x2C)                          /* 13.4.12 */
 #define TIM_CCR(timer, channel) REGISTER((timer) + 0x30 + 4 * (channel)) /* 13.4.13, 13.4.14 */
 
 /* Universal synchronous asynchronous receiver transmitter, RM 19.6 */
@@ -109,9 +109,9 @@
 #define IRQ_TIM5 50u
 
 /* Nested vectored interrupt controller, PM 4.3 */
-#define NVIC_ISER(word) REGISTER(0xE000E100 + 4 * (word))                                /* 4.3.2 */
-#define NVIC_ICER(word) REGISTER(0xE000E180 + 4 * (word))                                /* 4.3.3 */
-#define NVIC_IPR(irq) (*(volatile uint8_t *)(uintptr_t)(0xE000E400 + (irq)))             /* 4.3.7 */
+#define NVIC_ISER(word) REGISTER(0xE000E100 + 4 * (word))                    /* 4.3.2 */
+#define NVIC_ICER(word) REGISTER(0xE000E180 + 4 * (word))                    /* 4.3.3 */
+#define NVIC_IPR(irq) (*(volatile uint8_t *)(uintptr_t)(0xE000E400 + (irq))) /* 4.3.7 */
 
 /* System control block and SysTick, PM 4.4 to 4.6 */
 #define SCB_ICSR REGISTER(0xE000ED04) /* 4.4.3 */

@@ -1,4 +1,5 @@
-# Sources from crates: cargo fetches and verifies what a package's Cargo.lock pins. Nothing of them is built by cargo.
+# Sources from crates: cargo fetches and verifies what a package's Cargo.lock pins, and builds
+# nothing of it.
 
 # Runs cargo in `package`; sets <result>, <result>_complaint and <result>_status.
 function(tailscope_cargo result package)
@@ -15,7 +16,7 @@ function(tailscope_cargo result package)
     set(${result}_complaint "${complaint}" PARENT_SCOPE)
 endfunction()
 
-# The machine that cargo runs on: of what other machines would need, nothing is fetched.
+# The machine that cargo runs on: what only other machines need is not fetched.
 function(tailscope_cargo_host result package)
     tailscope_cargo(version "${package}" -vV)
     if(NOT version MATCHES "host: ([^\n]+)")
@@ -42,7 +43,8 @@ function(tailscope_crate_metadata result package)
     set(${result} "${metadata}" PARENT_SCOPE)
 endfunction()
 
-# tailscope_crate_folder(<result> <package> <crate>): the folder of a crate that <package>/Cargo.lock pins.
+# tailscope_crate_folder(<result> <package> <crate>): the folder of a crate that
+# <package>/Cargo.lock pins.
 function(tailscope_crate_folder result package crate)
     tailscope_crate_metadata(metadata "${package}")
     string(JSON packages GET "${metadata}" packages)

@@ -1,5 +1,5 @@
-# The same sources give the same bytes from any folder: no absolute path reaches the ELF, not even through debug
-# information.
+# The same sources give the same bytes from any folder: no absolute path reaches the ELF, not even
+# through debug information.
 function(tailscope_hide_folder folder name)
     add_compile_options("-ffile-prefix-map=${folder}=${name}")
 endfunction()

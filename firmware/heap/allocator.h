@@ -1,6 +1,7 @@
 /**
- * Contract of a whole allocator. Exactly one is linked: the block layer with an index, or a file of allocators/. The facade holds the lock around each call, so
- * an allocator is single-threaded code over one region.
+ * Contract of a whole allocator. Exactly one is linked: the block layer with an index, or a file of
+ * allocators/. The facade holds the lock around each call, so an allocator is single-threaded code
+ * over one region.
  */
 #ifndef TAILSCOPE_HEAP_ALLOCATOR_H
 #define TAILSCOPE_HEAP_ALLOCATOR_H
@@ -23,7 +24,7 @@ typedef struct {
 
 /** What an allocator takes for itself of the region; constants of its format. */
 typedef struct {
-    uint32_t heap;           /**< once, whatever is live: what no block can use of a region of TAILSCOPE_HEAP_BYTES */
+    uint32_t heap;           /**< once: what no block can use of TAILSCOPE_HEAP_BYTES */
     uint32_t block;          /**< beside the payload of each live block: header, boundary tags */
     uint32_t smallest_block; /**< all that a request for one byte takes, payload and header */
 } allocator_overhead_bytes;
@@ -49,17 +50,21 @@ allocator_result allocator_allocate(size_t size);
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment);
 
 /**
- * Makes the live block at `payload` (not NULL) hold `size` bytes, where it lies or elsewhere with its content. Unless
- * the status is HEAP_OK it is what and where it was; HEAP_UNSUPPORTED if the allocator has no such operation.
+ * Makes the live block at `payload` (not NULL) hold `size` bytes, where it lies or elsewhere with
+ * its content. Unless the status is HEAP_OK the block is left as it was. HEAP_UNSUPPORTED if the
+ * allocator has no such operation.
  */
 allocator_result allocator_reallocate(void *payload, size_t size);
 
-/** Frees; an allocator that promises `checks_frees` refuses what is no live block and leaves the heap intact. */
+/**
+ * Frees the block at `payload`. An allocator that promises `checks_frees` refuses a pointer to no
+ * live block, and leaves the heap intact.
+ */
 heap_status allocator_free(void *payload);
 
 /**
- * Bytes of payload the live block at `payload` can hold. Called without the lock, for any pointer that
- * a caller may pass to free: 0 where it can tell that no live block starts there.
+ * How many bytes the live block at `payload` can hold. Called without the lock, and for any pointer
+ * that a caller may pass to free: 0 where the allocator can tell that no live block starts there.
  */
 size_t allocator_usable_size(const void *payload);
 
@@ -69,13 +74,16 @@ size_t allocator_free_bytes(void);
 /** Largest payload that one allocation could get now; not for timed code. */
 size_t allocator_largest_free_block(void);
 
-/** Counts what is free by walking; on a damaged heap, as far as the headers lead. What cannot be known is 0. */
+/**
+ * Counts what is free by a walk, on a damaged heap as far as the headers lead. What cannot be known
+ * is 0.
+ */
 allocator_free_space allocator_read_free(void);
 
-/** What the last allocate or free looked at while searching. */
+/** What the search of the last operation looked at. */
 uint32_t allocator_probes(void);
 
-/** Every invariant holds that the allocator can check; one without a checker says true. */
+/** True if every invariant holds that the allocator can check; without a checker, always true. */
 bool allocator_check(void);
 
 const char *allocator_name(void);

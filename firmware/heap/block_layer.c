@@ -1,6 +1,7 @@
 /**
- * The block layer: an allocator (allocator.h) that owns headers, splitting, coalescing and the checking of
- * frees, and leaves to an index (index.h) where free blocks are filed. Two free blocks are never neighbours.
+ * The block layer: an allocator (allocator.h) that owns headers, splitting, coalescing and the
+ * checking of frees. It leaves to an index (index.h) where free blocks are filed. Two free blocks
+ * are never neighbours.
  */
 #include "block_layer.h"
 
@@ -8,11 +9,12 @@
 
 #include "allocator.h"
 #include "index.h"
+#include "request.h"
 
 static struct {
     heap_block *first;
-    uint8_t *end;    /* the first byte behind the region */
-    uint32_t bytes;  /* of the region */
+    uint8_t *end;   /* the first byte behind the region */
+    uint32_t bytes; /* of the region */
     uint32_t free_bytes;
     uint32_t probes;
 } layer;
@@ -79,7 +81,9 @@ static void split_rest(heap_block *block, uint32_t size) {
     }
 }
 
-/** Gives back what lies before `payload`, an address inside `block`; returns the block of `payload`. */
+/**
+ * Gives back what lies before `payload`, an address inside `block`; returns the block of `payload`.
+ */
 static heap_block *split_front(heap_block *block, uintptr_t payload) {
     const uint32_t front = (uint32_t)(payload - (uintptr_t)block_payload(block));
     if (front == 0) {
@@ -108,7 +112,7 @@ static heap_block *coalesce(heap_block *block) {
 /* Allocation */
 
 void allocator_init(void *region, size_t bytes) {
-    /* Zeroed, so that no header of the heap before this one is taken for a block of this one. */
+    /* Zeroed, so that no header of an earlier heap is taken for a block of this one. */
     memset(region, 0, bytes);
     layer.first = region;
     layer.bytes = (uint32_t)bytes;
@@ -119,10 +123,6 @@ void allocator_init(void *region, size_t bytes) {
     give_to_index(place_header(region, (uint32_t)bytes - BLOCK_HEADER_BYTES, NULL));
 }
 
-static allocator_result refuse(heap_status status) {
-    return (allocator_result){.payload = NULL, .status = status};
-}
-
 /** The payload of a request: a block must be able to hold what its index needs once it is freed. */
 static uint32_t round_up(size_t size) {
     const uint32_t rounded = ((uint32_t)size + BLOCK_ALIGNMENT - 1u) & ~(BLOCK_ALIGNMENT - 1u);
@@ -130,36 +130,35 @@ static uint32_t round_up(size_t size) {
     return can_be_too_small && rounded < BLOCK_SMALLEST_PAYLOAD ? BLOCK_SMALLEST_PAYLOAD : rounded;
 }
 
-static heap_block *search(uint32_t size) {
-    heap_block *const block = heap_index_find(size);
-    layer.probes = heap_index_probes();
+/** A free block of at least `size` bytes, taken out of the index, or NULL. */
+static heap_block *take(uint32_t size) {
+    heap_block *const block = heap_index_find(size, &layer.probes);
+    if (block != NULL) {
+        take_from_index(block);
+    }
     return block;
 }
 
 static allocator_result hand_out(heap_block *block, uint32_t size) {
     block->status = BLOCK_LIVE;
     split_rest(block, size);
-    return (allocator_result){.payload = block_payload(block), .usable_bytes = block->size, .status = HEAP_OK};
+    return request_served(block_payload(block), block->size);
 }
 
 allocator_result allocator_allocate(size_t size) {
     layer.probes = 0;
-    if (size == 0) {
-        return refuse(HEAP_ZERO_SIZE);
-    }
-    if (size > layer.bytes) {
-        return refuse(HEAP_OUT_OF_MEMORY);
+    const heap_status status = request_judge(size, layer.bytes);
+    if (status != HEAP_OK) {
+        return request_refused(status);
     }
     const uint32_t rounded = round_up(size);
-    heap_block *const block = search(rounded);
-    if (block == NULL) {
-        return refuse(HEAP_OUT_OF_MEMORY);
-    }
-    take_from_index(block);
-    return hand_out(block, rounded);
+    heap_block *const found = take(rounded);
+    return found != NULL ? hand_out(found, rounded) : request_refused(HEAP_OUT_OF_MEMORY);
 }
 
-/** The first aligned payload in `block` before which nothing lies, or enough for a block of its own. */
+/**
+ * The first aligned payload in `block` before which nothing lies, or enough for a block of its own.
+ */
 static uintptr_t aligned_payload(const heap_block *block, uintptr_t alignment) {
     const uintptr_t payload = (uintptr_t)block_payload(block);
     if ((payload & (alignment - 1u)) == 0) {
@@ -171,26 +170,18 @@ static uintptr_t aligned_payload(const heap_block *block, uintptr_t alignment) {
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     layer.probes = 0;
-    if (size == 0) {
-        return refuse(HEAP_ZERO_SIZE);
+    const heap_status status = request_judge_aligned(size, alignment, layer.bytes);
+    if (status != HEAP_OK || alignment <= BLOCK_ALIGNMENT) {
+        return status == HEAP_OK ? allocator_allocate(size) : request_refused(status);
     }
-    if (alignment == 0 || (alignment & (alignment - 1u)) != 0 || alignment > layer.bytes) {
-        return refuse(HEAP_BAD_ALIGNMENT);
-    }
-    if (alignment <= BLOCK_ALIGNMENT) {
-        return allocator_allocate(size);
-    }
-    if (size > layer.bytes) {
-        return refuse(HEAP_OUT_OF_MEMORY);
-    }
-    /* In the worst case a block of its own and all but 8 bytes of an alignment lie before the payload. */
+    /* At worst a whole block and all but 8 bytes of an alignment lie before the payload. */
     const uint32_t rounded = round_up(size);
-    const uint32_t front = BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD + (uint32_t)alignment - BLOCK_ALIGNMENT;
-    heap_block *const found = search(rounded + front);
+    const uint32_t front =
+        BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD + (uint32_t)alignment - BLOCK_ALIGNMENT;
+    heap_block *const found = take(rounded + front);
     if (found == NULL) {
-        return refuse(HEAP_OUT_OF_MEMORY);
+        return request_refused(HEAP_OUT_OF_MEMORY);
     }
-    take_from_index(found);
     return hand_out(split_front(found, aligned_payload(found, alignment)), rounded);
 }
 
@@ -203,19 +194,21 @@ bool block_address_is_possible(const void *address) {
 }
 
 /**
- * True if a header lies at `block` (any address) and makes sense by itself; an odd size shows in the block behind.
- * Inline: each free checks three headers with interrupts masked, and the calls alone took 50 cycles.
+ * True if a header lies at `block` (any address) and makes sense by itself. A wrong size shows in
+ * the block behind. Inline: each free checks three headers with interrupts masked, and the calls
+ * alone took 50 cycles.
  */
 static inline bool header_is_sound(const heap_block *block) {
     if (!block_address_is_possible(block)) {
         return false;
     }
     const uint32_t room = (uint32_t)(layer.end - (uint8_t *)block_payload(block));
-    return block->magic == BLOCK_MAGIC && (block->status == BLOCK_LIVE || block->status == BLOCK_FREE) &&
+    return block->magic == BLOCK_MAGIC &&
+           (block->status == BLOCK_LIVE || block->status == BLOCK_FREE) &&
            block->size >= BLOCK_SMALLEST_PAYLOAD && block->size <= room;
 }
 
-/** True if the header of `block` (sound) and those before and behind it agree on where they lie. */
+/** True if the sound header of `block` and those of its neighbours agree on where they lie. */
 static bool neighbours_agree(const heap_block *block) {
     const heap_block *const after = block_after(block);
     if (after != NULL && !(header_is_sound(after) && after->prev == block)) {
@@ -285,10 +278,13 @@ static allocator_result trim(heap_block *block, uint32_t size) {
     if (block->size - size >= BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD) {
         give_to_index(coalesce(cut(block, size)));
     }
-    return (allocator_result){.payload = block_payload(block), .usable_bytes = block->size, .status = HEAP_OK};
+    return request_served(block_payload(block), block->size);
 }
 
-/** True if `block` holds `size` bytes, after it took in a free block behind it if that was needed and enough. */
+/**
+ * True if `block` holds `size` bytes, after it took in a free block behind it if that was needed
+ * and enough.
+ */
 static bool fits_in_place(heap_block *block, uint32_t size) {
     if (block->size >= size) {
         return true;
@@ -304,11 +300,10 @@ static bool fits_in_place(heap_block *block, uint32_t size) {
 }
 
 static allocator_result move(heap_block *block, uint32_t size) {
-    heap_block *const found = search(size);
+    heap_block *const found = take(size);
     if (found == NULL) {
-        return refuse(HEAP_OUT_OF_MEMORY);
+        return request_refused(HEAP_OUT_OF_MEMORY);
     }
-    take_from_index(found);
     const allocator_result moved = hand_out(found, size);
     memcpy(moved.payload, block_payload(block), block->size);
     give_to_index(coalesce(block));
@@ -317,15 +312,10 @@ static allocator_result move(heap_block *block, uint32_t size) {
 
 allocator_result allocator_reallocate(void *payload, size_t size) {
     layer.probes = 0;
-    const heap_status status = judge_free(payload);
+    const heap_status freeable = judge_free(payload);
+    const heap_status status = freeable == HEAP_OK ? request_judge(size, layer.bytes) : freeable;
     if (status != HEAP_OK) {
-        return refuse(status);
-    }
-    if (size == 0) {
-        return refuse(HEAP_ZERO_SIZE);
-    }
-    if (size > layer.bytes) {
-        return refuse(HEAP_OUT_OF_MEMORY);
+        return request_refused(status);
     }
     const uint32_t rounded = round_up(size);
     heap_block *const block = header_of(payload);
@@ -342,7 +332,8 @@ const allocator_overhead_bytes allocator_overhead = {
 
 size_t allocator_usable_size(const void *payload) {
     const heap_block *const block = header_of(payload);
-    const bool live = block_address_is_possible(block) && block->magic == BLOCK_MAGIC && block->status == BLOCK_LIVE;
+    const bool live = block_address_is_possible(block) && block->magic == BLOCK_MAGIC &&
+                      block->status == BLOCK_LIVE;
     return live ? block->size : 0;
 }
 
@@ -350,13 +341,17 @@ size_t allocator_free_bytes(void) {
     return layer.free_bytes;
 }
 
-/** An index may round a request up, so the largest block is not the answer: ask the index, halving the interval. */
+/**
+ * An index may round a request up, so the size of the largest block is not the answer. The index is
+ * asked instead, and the interval halved each time.
+ */
 size_t allocator_largest_free_block(void) {
+    uint32_t probes;
     uint32_t fits = 0;
     uint32_t fails = layer.bytes / BLOCK_ALIGNMENT;
     while (fails - fits > 1u) {
         const uint32_t middle = fits + (fails - fits) / 2u;
-        if (heap_index_find(round_up(middle * BLOCK_ALIGNMENT)) != NULL) {
+        if (heap_index_find(round_up(middle * BLOCK_ALIGNMENT), &probes) != NULL) {
             fits = middle;
         } else {
             fails = middle;
@@ -367,7 +362,8 @@ size_t allocator_largest_free_block(void) {
 
 allocator_free_space allocator_read_free(void) {
     allocator_free_space space = {0};
-    for (const heap_block *block = layer.first; header_is_sound(block); block = block_after(block)) {
+    for (const heap_block *block = layer.first; header_is_sound(block);
+         block = block_after(block)) {
         if (block->status == BLOCK_FREE) {
             free_space_add(&space, block->size);
         }

@@ -1,6 +1,6 @@
 /**
- * The block layer's format: what lies in the region. The region is tiled by blocks without gaps; each is
- * a header of 16 bytes and a payload of `size` bytes. The indexes see free blocks only through this.
+ * The block layer's format. Blocks tile the region without gaps. Each is a header of 16 bytes and a
+ * payload of `size` bytes. The indexes see free blocks only through this file.
  */
 #ifndef TAILSCOPE_HEAP_BLOCK_LAYER_H
 #define TAILSCOPE_HEAP_BLOCK_LAYER_H
@@ -11,17 +11,18 @@
 /** Payloads, and so headers, lie on multiples of this; sizes are multiples of it. */
 #define BLOCK_ALIGNMENT 8u
 
-/** A free payload must hold what its index files it with: two links of a list, or a node of a tree. */
+/** The payload of a free block must hold its index's two links or node of a tree. */
 #define BLOCK_SMALLEST_PAYLOAD ((uint32_t)TAILSCOPE_SMALLEST_PAYLOAD)
-_Static_assert(BLOCK_SMALLEST_PAYLOAD >= BLOCK_ALIGNMENT && BLOCK_SMALLEST_PAYLOAD % BLOCK_ALIGNMENT == 0,
+_Static_assert(BLOCK_SMALLEST_PAYLOAD >= BLOCK_ALIGNMENT &&
+                   BLOCK_SMALLEST_PAYLOAD % BLOCK_ALIGNMENT == 0,
                "the smallest payload (CMakeLists.txt) must be a multiple of 8");
 
-/* A header that was merged into its neighbour keeps its own mark, so that a second free of it is told
- * from a free of something that never was a block. */
+/* A header that was merged into its neighbour keeps a mark of its own. So a second free of it is
+ * told from a free of something that never was a block. */
 #define BLOCK_MAGIC 0x4B4C4254u        /* "TBLK" */
 #define BLOCK_MAGIC_MERGED 0x47524D54u /* "TMRG" */
 
-/* Whole words rather than 0 and 1: a header that was overwritten is then recognised. */
+/* Whole words instead of 0 and 1, so that an overwritten header is recognised. */
 #define BLOCK_FREE 0x45455246u /* "FREE" */
 #define BLOCK_LIVE 0x4556494Cu /* "LIVE" */
 
@@ -42,7 +43,9 @@ static inline void *block_payload(const heap_block *block) {
     return (uint8_t *)(uintptr_t)block + BLOCK_HEADER_BYTES;
 }
 
-/** True if a header could lie at `address`: inside the region and aligned. Nothing is read there. */
+/**
+ * True if a header could lie at `address`: inside the region and aligned. Nothing is read there.
+ */
 bool block_address_is_possible(const void *address);
 
 #endif

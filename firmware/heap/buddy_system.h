@@ -1,22 +1,25 @@
 /**
- * A buddy system (Knowlton 1965; Knuth, "The Art of Computer Programming", volume 1, section 2.5, algorithms R and S) as
- * a template: binary_buddy.c and ublox_buddy.c define three numbers and include it once.
+ * A buddy system (Knowlton 1965; Knuth, "The Art of Computer Programming", volume 1, section 2.5,
+ * algorithms R and S) as a template: binary_buddy.c and ublox_buddy.c define three numbers and
+ * include it once.
  *
  *   BUDDY_UNIT_BYTES    the smallest block, header included
  *   BUDDY_LEVELS        how often it can be doubled, and once for itself
  *   BUDDY_HEADER_BYTES  4, or 8 where blocks shall begin at multiples of 8
  *
- * A block of level k has 2^k units and begins at a multiple of 2^k units from the base. Halved it becomes two blocks of
- * level k − 1, each the other's buddy: their numbers, counted in units, differ in bit k − 1 alone. A free block merges
- * with its buddy only, so that a block never begins in the middle of another of its level, and a header tells a
- * neighbour without a link to it. Each level has a LIFO list of free blocks.
+ * A block of level k has 2^k units and begins at a multiple of 2^k units from the base. Its halves
+ * are two blocks of level k − 1, each the other's buddy: their numbers, counted in units, differ in
+ * bit k − 1 alone. A free block merges with its buddy only. So a block never begins in the middle
+ * of another of its level, and the neighbour is found without a link. Each level has a LIFO list of
+ * free blocks.
  *
- * Complexity: a request looks at no more lists and halves no more blocks than there are levels; a free merges as often.
+ * Complexity: a request looks at no more lists and halves no more blocks than there are levels; a
+ * free merges as often.
  *
  * Probes: each list looked at, from that of the request's level upward, counts one.
  *
- * Alignment: a block's payload is 8-aligned and no more. For more the block is made so large that an aligned payload
- * lies somewhere in it, and a word before that payload leads back to the header.
+ * Alignment: a block's payload is 8-aligned, no more. For more, a larger block is taken, in which
+ * an aligned payload lies further in; the word before that payload leads back to the header.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -29,15 +32,15 @@ _Static_assert(BUDDY_UNIT_BYTES % 8u == 0 && BUDDY_UNIT_BYTES >= BUDDY_HEADER_BY
                "a free unit must hold a header and two links");
 _Static_assert(sizeof(void *) == 4, "for 32-bit machines; on a PC compile with -m32");
 
-/* The header: one word, what it marks in the upper half. A mark that was merged away stays recognisable, so that a
- * second free of it is told from a free of something that never was a block. */
+/* The header is one word, with a mark in its upper half. A mark that was merged away stays
+ * recognisable. So a second free of it is told from a free of something that never was a block. */
 enum { MARK_LIVE = 0x4C56, MARK_FREE = 0x4652, MARK_MERGED = 0x4D47, MARK_ALIGNED = 0x414C };
 
 #define PAYLOAD_LIMIT ((BUDDY_UNIT_BYTES << (BUDDY_LEVELS - 1u)) - BUDDY_HEADER_BYTES)
 #define BASE_OFFSET (8u - BUDDY_HEADER_BYTES) /* so that payloads are 8-aligned */
 
 typedef struct {
-    uint16_t value; /* the level; behind MARK_ALIGNED the distance to the block's own payload, in 8 bytes */
+    uint16_t value; /* the level; with MARK_ALIGNED how far back the payload is, in 8 bytes */
     uint16_t mark;
 } buddy_header;
 
@@ -75,7 +78,7 @@ static void *payload_of(const buddy_block *block) {
     return (uint8_t *)(uintptr_t)block + BUDDY_HEADER_BYTES;
 }
 
-/** Of a payload as of an aligned one: the word that lies right before it, or one word further ahead. */
+/** The header of a payload, or the mark of an aligned one: BUDDY_HEADER_BYTES before it. */
 static buddy_block *header_before(const void *payload) {
     return (buddy_block *)((uintptr_t)payload - BUDDY_HEADER_BYTES);
 }
@@ -160,7 +163,7 @@ static void merge_and_file(buddy_block *block, uint32_t level) {
 
 /** Tiles the region with the largest blocks that begin where they may. */
 void allocator_init(void *region, size_t bytes) {
-    memset(region, 0, bytes); /* no header of a heap before this one is taken for one of this */
+    memset(region, 0, bytes); /* no header of an earlier heap is taken for one of this */
     heap.base = (uint8_t *)region + BASE_OFFSET;
     heap.units = (uint32_t)(bytes - BASE_OFFSET) / BUDDY_UNIT_BYTES;
     heap.free_bytes = 0;
@@ -209,7 +212,7 @@ allocator_result allocator_allocate(size_t size) {
     if (block == NULL) {
         return request_refused(HEAP_OUT_OF_MEMORY);
     }
-    return (allocator_result){.payload = payload_of(block), .usable_bytes = payload_bytes(level), .status = HEAP_OK};
+    return request_served(payload_of(block), payload_bytes(level));
 }
 
 /** Moves an allocation's payload up to a multiple of `alignment`; the word before it leads back. */
@@ -300,16 +303,20 @@ heap_status allocator_free(void *payload) {
 
 /* Reallocation */
 
-/** Within the block's level, or down from it; an aligned payload stays where it is and keeps the block. */
-static allocator_result resize(void *payload, buddy_block *block, uint32_t size, uint32_t usable_bytes) {
+/**
+ * Makes a live block smaller, if it can be halved. An aligned payload stays where it is and keeps
+ * its block.
+ */
+static allocator_result resize(void *payload, buddy_block *block, uint32_t size,
+                               uint32_t usable_bytes) {
     const uint32_t level = block->header.value;
     if (payload != payload_of(block)) {
-        return (allocator_result){.payload = payload, .usable_bytes = usable_bytes, .status = HEAP_OK};
+        return request_served(payload, usable_bytes);
     }
     const uint32_t wanted = level_for(size);
     halve(block, level, wanted);
     mark(block, MARK_LIVE, wanted);
-    return (allocator_result){.payload = payload, .usable_bytes = payload_bytes(wanted), .status = HEAP_OK};
+    return request_served(payload, payload_bytes(wanted));
 }
 
 allocator_result allocator_reallocate(void *payload, size_t size) {
@@ -346,7 +353,8 @@ size_t allocator_usable_size(const void *payload) {
         return 0;
     }
     const buddy_block *const block = block_of(payload);
-    return payload_bytes(block->header.value) - (size_t)((const uint8_t *)payload - (uint8_t *)payload_of(block));
+    return payload_bytes(block->header.value) -
+           (size_t)((const uint8_t *)payload - (uint8_t *)payload_of(block));
 }
 
 size_t allocator_free_bytes(void) {
@@ -365,7 +373,8 @@ size_t allocator_largest_free_block(void) {
 allocator_free_space allocator_read_free(void) {
     allocator_free_space space = {.bytes = heap.free_bytes};
     for (uint32_t level = BUDDY_LEVELS; level > 0; level--) {
-        for (const buddy_block *block = heap.lists[level - 1u]; block != NULL; block = links_of(block)->next) {
+        for (const buddy_block *block = heap.lists[level - 1u]; block != NULL;
+             block = links_of(block)->next) {
             space.blocks++;
             space.smallest_block = payload_bytes(level - 1u);
         }
@@ -380,7 +389,8 @@ uint32_t allocator_probes(void) {
 /** Walks the list of `level`, adding its length to `*filed`; false if a link leads astray. */
 static bool list_check(uint32_t level, uint32_t *filed) {
     const buddy_block *previous = NULL;
-    for (const buddy_block *block = heap.lists[level]; block != NULL; block = links_of(block)->next) {
+    for (const buddy_block *block = heap.lists[level]; block != NULL;
+         block = links_of(block)->next) {
         const bool sound = is_possible(block) && is_free_at(block, level) && is_sound(block) &&
                            links_of(block)->previous == previous && *filed < heap.units;
         if (!sound) {

@@ -1,14 +1,15 @@
-# The words with which an allocator's <id>.cmake says how it is built. CMakeLists.txt includes that file.
+# The words with which an allocator's <id>.cmake says how it is built. CMakeLists.txt includes that
+# file.
 
-# tailscope_smallest_payload(<bytes>): what an index keeps in the payload of a free block. 8 if nothing is said: two
-# links.
+# tailscope_smallest_payload(<bytes>): what an index keeps in the payload of a free block. Without
+# it 8: two links.
 macro(tailscope_smallest_payload bytes)
     set(smallest_payload ${bytes})
 endmacro()
 tailscope_smallest_payload(8)
 
-# tailscope_knob(<NAME> <default> <meaning>): a whole number that may be chosen at configuration, -DTAILSCOPE_<NAME>=;
-# the code sees the macro TAILSCOPE_<NAME>, and the BOOT record says it.
+# tailscope_knob(<NAME> <default> <meaning>): a whole number that can be chosen with
+# -DTAILSCOPE_<NAME>=. The code sees the macro TAILSCOPE_<NAME>, and the BOOT record says it.
 macro(tailscope_knob name default meaning)
     set(TAILSCOPE_${name} ${default} CACHE STRING "${TAILSCOPE_ALLOCATOR}: ${meaning}")
     if(NOT TAILSCOPE_${name} MATCHES "^(0|[1-9][0-9]*)$")
@@ -18,7 +19,8 @@ macro(tailscope_knob name default meaning)
     list(APPEND knob_words ${name}=${TAILSCOPE_${name}})
 endmacro()
 
-# tailscope_locking(<kind>...): the only locks this allocator works under, the first being the default; without this, all.
+# tailscope_locking(<kind>...): the only locks that this allocator works under, the default first.
+# Without it, all.
 macro(tailscope_locking default)
     set(TAILSCOPE_LOCKING ${default} CACHE STRING "How the heap holds others off")
     set(lockings ${default} ${ARGN})
@@ -27,9 +29,9 @@ macro(tailscope_locking default)
     endif()
 endmacro()
 
-# tailscope_foreign(SOURCES <file>... [INCLUDES <folder>...] [DEFINITIONS <macro>...] [OPTIONS <flag>...])
-# Sources of others, compiled as they are: with their own warnings (none of ours), in a library behind the adapter. The
-# adapter sees the same include folders and macros.
+# tailscope_foreign(SOURCES <file>... [INCLUDES <folder>...] [DEFINITIONS <macro>...] [OPTIONS
+# <flag>...]): sources of others, compiled as they are, without our warnings, into a library behind
+# the adapter. The adapter sees the same include folders and macros.
 function(tailscope_foreign)
     cmake_parse_arguments(PARSE_ARGV 0 foreign "" "" "SOURCES;INCLUDES;DEFINITIONS;OPTIONS")
     add_library(tailscope_foreign STATIC ${foreign_SOURCES})
@@ -39,14 +41,15 @@ function(tailscope_foreign)
     target_link_libraries(tailscope_heap PRIVATE tailscope_foreign)
 endfunction()
 
-# tailscope_hide_sources(<folder> <name>): in what is compiled the folder, of sources of others, is called by the name.
+# tailscope_hide_sources(<folder> <name>): what is compiled calls the folder, of sources of others,
+# by the name.
 function(tailscope_hide_sources folder name)
     add_compile_options("-ffile-prefix-map=${folder}=${name}")
     target_compile_options(tailscope_heap PRIVATE "-ffile-prefix-map=${folder}=${name}")
 endfunction()
 
-# tailscope_pinned(<result> <crate>): the folder of a crate that package/Cargo.lock pins, for tailscope_foreign(), hidden
-# behind the crate's name.
+# tailscope_pinned(<result> <crate>): the folder of a crate that package/Cargo.lock pins, for
+# tailscope_foreign(). What is compiled calls it by the crate's name.
 function(tailscope_pinned result crate)
     include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../cmake/crates.cmake")
     tailscope_crate_folder(folder "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package" ${crate})
@@ -54,8 +57,8 @@ function(tailscope_pinned result crate)
     set(${result} "${folder}" PARENT_SCOPE)
 endfunction()
 
-# What the words above came to. The knobs are for the allocator's sources, and for the host tests, which read a
-# property of the target.
+# Writes what the words above came to. The allocator's sources see the knobs, and so do the host
+# tests, which read a property of the target.
 function(tailscope_write_definitions)
     list(JOIN knob_words "/" knobs)
     target_compile_definitions(

@@ -1,7 +1,7 @@
 /**
- * The facade (heap.h). Each operation has one critical section, and its markers stand right inside the lock: what
- * they measure is how long others are held off, the book-keeping that must be consistent included. That
- * takes the same few steps for every allocator.
+ * The facade (heap.h). Each operation has one critical section, and its markers stand right inside
+ * the lock: they measure how long others are held off. The book-keeping lies inside too, because it
+ * must be consistent. It takes the same few steps for every allocator.
  */
 #include "heap.h"
 
@@ -10,9 +10,11 @@
 
 _Static_assert(TAILSCOPE_HEAP_BYTES % 8 == 0, "TAILSCOPE_HEAP_BYTES must be a multiple of 8");
 _Static_assert(TAILSCOPE_HEAP_BYTES >= 64, "TAILSCOPE_HEAP_BYTES must be at least 64");
-_Static_assert(sizeof TAILSCOPE_KNOBS <= 52, "the knobs must leave room for the rest of the BOOT record");
+_Static_assert(sizeof TAILSCOPE_KNOBS <= 52,
+               "the knobs must leave room for the rest of the BOOT record");
 
-/* Named, for allocators that are linked with their region. Aligned to 16 so that none loses by where it lies. */
+/* Has a name, for allocators that are linked with their region. Aligned to 16 so that no allocator
+ * loses bytes by where the region lies. */
 extern uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
 _Alignas(16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
 

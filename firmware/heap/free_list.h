@@ -15,7 +15,8 @@ typedef struct {
     heap_block *previous; /**< NULL for the head */
 } free_links;
 
-_Static_assert(sizeof(free_links) <= BLOCK_SMALLEST_PAYLOAD, "the links must fit the smallest payload");
+_Static_assert(sizeof(free_links) <= BLOCK_SMALLEST_PAYLOAD,
+               "the links must fit the smallest payload");
 
 static inline free_links *free_list_links(const heap_block *block) {
     return block_payload(block);
@@ -42,21 +43,28 @@ static inline void free_list_unlink(heap_block **head, heap_block *block) {
     }
 }
 
-/** The first block from the head on that holds `size` bytes, or NULL; adds the blocks looked at to `*looked_at`. */
-static inline heap_block *free_list_first_fit(heap_block *head, uint32_t size, uint32_t *looked_at) {
+/**
+ * The first block from the head on that holds `size` bytes, or NULL. `*looked_at` is set to how
+ * many blocks the walk looked at.
+ */
+static inline heap_block *free_list_first_fit(heap_block *head, uint32_t size,
+                                              uint32_t *looked_at) {
+    uint32_t count = 0;
     heap_block *found = head;
     for (; found != NULL; found = free_list_links(found)->next) {
-        (*looked_at)++;
+        count++;
         if (found->size >= size) {
             break;
         }
     }
+    *looked_at = count;
     return found;
 }
 
 /**
- * Walks the list and adds its length to `*filed`. False if a link or a block is unsound or a size is outside
- * smallest…largest. A ring ends the walk: where it closes, a block's `previous` is not where the walk came from.
+ * Walks the list and adds its length to `*filed`. False if a link or a block is unsound or a size
+ * is outside smallest…largest. A ring ends the walk: where it closes, a block's `previous` is not
+ * where the walk came from.
  */
 bool free_list_check(const heap_block *head, uint32_t smallest, uint32_t largest, uint32_t *filed);
 

@@ -1,6 +1,6 @@
 /**
- * FreeRTOS's heap functions (portable.h) on the facade: what heap_4.c is in other projects. The kernel's
- * trace hooks and the malloc-failed hook are called as heap_4.c calls them, after the lock was released.
+ * FreeRTOS's heap functions (portable.h) on the facade, in place of heap_4.c. They call the
+ * kernel's trace hooks and the malloc-failed hook as heap_4.c does, after the lock is released.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /**
- * The facade: the heap as FreeRTOS and the bench see it. It owns locking, markers, statistics and the
- * witness of the last operation, and stands above exactly one allocator (allocator.h).
+ * The facade: the heap as FreeRTOS and the bench see it. It owns locking, markers, statistics and
+ * the witness of the last operation, and stands above exactly one allocator (allocator.h).
  * pvPortMalloc() and vPortFree() are thin calls of heap_allocate() and heap_free().
  */
 #ifndef TAILSCOPE_HEAP_H
@@ -30,7 +30,7 @@ typedef struct {
     uint32_t critical_cycles; /**< CYCCNT between the markers, core cycles */
     uint32_t probes;          /**< what the allocator's search looked at */
     size_t live_blocks;       /**< after the operation */
-    size_t bytes_in_use;      /**< payload bytes as the allocator rounds them, after the operation */
+    size_t bytes_in_use; /**< payload bytes as the allocator rounds them, after the operation */
 } heap_witness;
 
 /** Statistics of the region; sizes are payload bytes as the allocator rounds them. */
@@ -46,14 +46,14 @@ typedef struct {
 } heap_statistics;
 
 /**
- * (Re)initialises the allocator over its whole region: one free block. Not concurrent with anything.
- * Before the first reset every allocation is out of memory and every free is refused.
+ * (Re)initialises the allocator over its whole region: one free block. Not concurrent with
+ * anything. Before the first reset every allocation is out of memory and every free is refused.
  */
 void heap_reset(void);
 
 /**
- * A payload of at least `size` bytes, 8-byte aligned, or NULL: heap_last_operation() says why. Every call has
- * exactly one critical section, a refused one too.
+ * A payload of at least `size` bytes, 8-byte aligned, or NULL: heap_last_operation() says why.
+ * Every call has exactly one critical section, a refused one too.
  */
 void *heap_allocate(size_t size);
 
@@ -61,21 +61,22 @@ void *heap_allocate(size_t size);
 void *heap_allocate_aligned(size_t size, size_t alignment);
 
 /**
- * Makes a live payload hold `size` bytes, there or at another place, with its content as far as both sizes reach, and
- * returns it. NULL: the block is still what and where it was, and heap_last_operation() says why, HEAP_UNSUPPORTED
- * where the allocator has no reallocation of its own, or none for a payload that was aligned above 8. A `payload` of NULL is an allocation. One critical section.
+ * Makes a live payload hold `size` bytes, there or elsewhere, with its content as far as both sizes
+ * reach, and returns it. NULL: the block is as it was, and heap_last_operation() says why.
+ * HEAP_UNSUPPORTED: the allocator has no reallocation of its own, or none for a payload that was
+ * aligned above 8. A `payload` of NULL is an allocation. One critical section.
  */
 void *heap_reallocate(void *payload, size_t size);
 
 /**
- * Frees a live payload. Anything else is refused and said, except by allocators that do not promise to check
- * (catalogue.toml). Exactly one critical section, as heap_allocate().
+ * Frees a live payload. Anything else is refused, and the status says why, except by allocators
+ * that do not promise to check (catalogue.toml). Exactly one critical section, as heap_allocate().
  */
 heap_status heap_free(void *payload);
 
 /**
- * The witness of the most recent heap_allocate*(), heap_reallocate() or heap_free(), in constant time. Read it with the caller's own
- * exclusion.
+ * What was witnessed of the last heap_allocate*(), heap_reallocate() or heap_free(), in constant
+ * time. The caller sees to it that no other operation comes between.
  */
 heap_witness heap_last_operation(void);
 
@@ -85,10 +86,10 @@ heap_statistics heap_read_statistics(void);
 /** Sum of free payload bytes, in constant time. */
 size_t heap_free_bytes(void);
 
-/** The least that was free since the reset, in constant time. */
+/** The least that was ever free since the reset, in constant time. */
 size_t heap_minimum_ever_free_bytes(void);
 
-/** Forgets the minimum so far: from now it is what is free now. */
+/** Begins the minimum anew, with what is free now. */
 void heap_reset_minimum_ever_free(void);
 
 /** True if every header, link and index invariant holds. Walks the region. */
@@ -97,7 +98,10 @@ bool heap_check(void);
 /** Name of the allocator compiled in, e.g. "tlsf". */
 const char *heap_allocator_name(void);
 
-/** The allocator's knobs as they were built, e.g. "TLSF_OCTAVES=14/TLSF_SLOTS=16"; "none" if it has none. */
+/**
+ * The allocator's knobs as they were built, e.g. "TLSF_OCTAVES=14/TLSF_SLOTS=16"; "none" if it has
+ * none.
+ */
 const char *heap_knobs(void);
 
 /** What holds others off while the heap works: the port's lock, e.g. "basepri". */

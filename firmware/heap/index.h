@@ -1,7 +1,7 @@
 /**
  * Contract of a free-block index: where free blocks are filed and how one is found. Exactly one is
- * linked, chosen by TAILSCOPE_ALLOCATOR from heap/indexes. The block layer is its only caller. How long each function
- * takes at most, the index says in its first comment.
+ * linked, chosen by TAILSCOPE_ALLOCATOR from heap/indexes. The block layer is its only caller. How
+ * long each function takes at most, the index says in its first comment.
  */
 #ifndef TAILSCOPE_HEAP_INDEX_H
 #define TAILSCOPE_HEAP_INDEX_H
@@ -18,17 +18,15 @@ void heap_index_insert(heap_block *block);
 void heap_index_remove(heap_block *block);
 
 /**
- * A filed block of at least `size` bytes (a multiple of 8, at least BLOCK_SMALLEST_PAYLOAD), or NULL. It stays filed.
- * A request for fewer bytes never fails where a larger one succeeds.
+ * A filed block of at least `size` bytes (a multiple of 8, at least BLOCK_SMALLEST_PAYLOAD), or
+ * NULL. It stays filed. A request for fewer bytes never fails where a larger one succeeds.
+ * `*probes` is set to what the search looked at, in vain or not; each index says what it counts.
  */
-heap_block *heap_index_find(uint32_t size);
-
-/** What the last heap_index_find() looked at; each index says what it counts. */
-uint32_t heap_index_probes(void);
+heap_block *heap_index_find(uint32_t size, uint32_t *probes);
 
 /**
- * True if exactly `free_blocks` blocks are filed, each is free and where its size belongs, and every link
- * and bitmap agrees. Safe on a damaged index.
+ * True if exactly `free_blocks` blocks are filed, each is free and where its size belongs, and
+ * every link and bitmap agrees. Safe on a damaged index.
  */
 bool heap_index_check(uint32_t free_blocks);
 

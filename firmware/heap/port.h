@@ -1,6 +1,7 @@
 /**
- * What the heap needs from the place it runs in: a lock and the markers around the critical section.
- * The board implements it on the core's masks or the scheduler, GPIO and DWT (board/locking, board/markers.S); the host tests with a stub.
+ * What the heap needs from the place it runs in: a lock and the markers around the critical
+ * section. The board implements it on the core's masks or the scheduler, GPIO and DWT
+ * (board/locking, board/markers.S); the host tests with a stub.
  */
 #ifndef TAILSCOPE_HEAP_PORT_H
 #define TAILSCOPE_HEAP_PORT_H
@@ -17,12 +18,14 @@ void heap_port_unlock(uint32_t previous);
 const char *heap_port_locking(void);
 
 /**
- * Begin marker: raises CRIT and reads CYCCNT as one indivisible pair.
- * Returns CYCCNT, in core cycles.
+ * Begin marker: raises CRIT and reads CYCCNT as one indivisible pair. Returns CYCCNT, in core
+ * cycles.
  */
 uint32_t heap_port_critical_begin(void);
 
-/** End marker: reads CYCCNT and lowers CRIT as one indivisible pair. Returns CYCCNT, in core cycles. */
+/**
+ * End marker: reads CYCCNT and lowers CRIT as one indivisible pair. Returns CYCCNT, in core cycles.
+ */
 uint32_t heap_port_critical_end(void);
 
 #endif

@@ -9,7 +9,8 @@ bool power_bins_check(const power_bins *bins, uint32_t free_blocks) {
         const heap_block *const head = bins->lists[bin];
         const uint32_t smallest = 1u << (bin + POWER_BINS_OFFSET);
         const bool mapped = (bins->map >> bin & 1u) != 0;
-        if (mapped != (head != NULL) || !free_list_check(head, smallest, 2u * smallest - 1u, &filed)) {
+        if (mapped != (head != NULL) ||
+            !free_list_check(head, smallest, 2u * smallest - 1u, &filed)) {
             return false;
         }
     }

@@ -1,6 +1,6 @@
 /**
- * Bins of free blocks, one for each power of two: bin b is a LIFO list of the sizes 8·2^b … 16·2^b − 1, and a
- * bitmap says which bins hold blocks. Half Fit and its variant file their blocks in them.
+ * Bins of free blocks, one for each power of two. Bin b is a LIFO list of the sizes from 8·2^b to
+ * 16·2^b − 1, and a bitmap says which bins hold blocks. Half Fit and its variant use them.
  */
 #ifndef TAILSCOPE_HEAP_POWER_BINS_H
 #define TAILSCOPE_HEAP_POWER_BINS_H
@@ -43,7 +43,10 @@ static inline void power_bins_remove(power_bins *bins, heap_block *block) {
     }
 }
 
-/** The newest block of the first bin from `bin` on that holds one, or NULL; `bin` may lie behind the last. */
+/**
+ * The newest block of the first bin from `bin` on that holds one, or NULL; `bin` may lie behind the
+ * last.
+ */
 static inline heap_block *power_bins_first_from(const power_bins *bins, uint32_t bin) {
     const uint32_t candidates = bins->map >> bin << bin;
     return candidates == 0 ? NULL : bins->lists[__builtin_ctz(candidates)];

@@ -1,13 +1,13 @@
 /**
- * How an allocator answers: requests are judged here before it looks for memory, so that all refuse the same ones, those
- * of others included.
+ * How an allocator answers. Requests are judged here before it looks for memory, so that all
+ * allocators refuse the same ones, those of others included.
  */
 #ifndef TAILSCOPE_HEAP_REQUEST_H
 #define TAILSCOPE_HEAP_REQUEST_H
 
 #include "allocator.h"
 
-/** HEAP_OK if the allocator is to be asked; a heap before its reset has `region_bytes` 0. */
+/** HEAP_OK if the allocator shall be asked. A heap before its reset has `region_bytes` 0. */
 static inline heap_status request_judge(size_t size, size_t region_bytes) {
     if (size == 0) {
         return HEAP_ZERO_SIZE;
@@ -16,8 +16,10 @@ static inline heap_status request_judge(size_t size, size_t region_bytes) {
 }
 
 /** As request_judge(), for an aligned request. */
-static inline heap_status request_judge_aligned(size_t size, size_t alignment, size_t region_bytes) {
-    if (size != 0 && (alignment == 0 || (alignment & (alignment - 1u)) != 0 || alignment > region_bytes)) {
+static inline heap_status request_judge_aligned(size_t size, size_t alignment,
+                                                size_t region_bytes) {
+    const bool power_of_two = alignment != 0 && (alignment & (alignment - 1u)) == 0;
+    if (size != 0 && (!power_of_two || alignment > region_bytes)) {
         return HEAP_BAD_ALIGNMENT;
     }
     return request_judge(size, region_bytes);
@@ -27,12 +29,14 @@ static inline allocator_result request_refused(heap_status status) {
     return (allocator_result){.payload = NULL, .status = status};
 }
 
+static inline allocator_result request_served(void *payload, size_t usable_bytes) {
+    return (allocator_result){.payload = payload, .usable_bytes = usable_bytes, .status = HEAP_OK};
+}
+
 /** What the allocator gave; NULL is out of memory. */
 static inline allocator_result request_answer(void *payload, size_t usable_bytes) {
-    if (payload == NULL) {
-        return request_refused(HEAP_OUT_OF_MEMORY);
-    }
-    return (allocator_result){.payload = payload, .usable_bytes = usable_bytes, .status = HEAP_OK};
+    return payload == NULL ? request_refused(HEAP_OUT_OF_MEMORY)
+                           : request_served(payload, usable_bytes);
 }
 
 #endif

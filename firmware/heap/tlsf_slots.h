@@ -1,7 +1,7 @@
 /**
- * The two levels of TLSF: which slot a size belongs to, and from which slot on every block holds a request. Sizes are
- * multiples of 8. Octave 0 is linear, one slot for each size; each octave above has TAILSCOPE_TLSF_SLOTS slots of equal
- * width.
+ * The two levels of TLSF: which slot a size belongs to, and from which slot on every block holds a
+ * request. Sizes are multiples of 8. Octave 0 is linear, one slot for each size; each octave above
+ * has TAILSCOPE_TLSF_SLOTS slots of equal width.
  */
 #ifndef TAILSCOPE_HEAP_TLSF_SLOTS_H
 #define TAILSCOPE_HEAP_TLSF_SLOTS_H
@@ -12,7 +12,8 @@
 #define SLOTS ((uint32_t)TAILSCOPE_TLSF_SLOTS)
 #define SLOT_BITS ((uint32_t)__builtin_ctz(SLOTS))
 #define LINEAR_SLOT_BITS 3u
-#define LINEAR_BITS (SLOT_BITS + LINEAR_SLOT_BITS) /* octave 0 is linear: with 16 slots, sizes below 2^7 */
+/* Octave 0 is linear: with 16 slots, sizes below 2^7. */
+#define LINEAR_BITS (SLOT_BITS + LINEAR_SLOT_BITS)
 #define LINEAR_LIMIT (1u << LINEAR_BITS)
 #define SIZE_LIMIT_BITS (LINEAR_BITS + OCTAVES - 1u)
 
@@ -37,8 +38,8 @@ static inline uint32_t lowest_bit(uint32_t word) {
 }
 
 /**
- * The top bit of a size, or that of the first size above octave 0: as wide as the slots of octave 1 are those of octave 0,
- * so one formula serves all octaves without a branch.
+ * The top bit of a size, or for octave 0 that of the first size above it: the slots of octave 0 are
+ * as wide as those of octave 1. So one formula serves all octaves without a branch.
  */
 static inline uint32_t octave_bit(uint32_t size) {
     return top_bit(size | LINEAR_LIMIT);
@@ -53,14 +54,17 @@ static inline position position_of(uint32_t size) {
     };
 }
 
-/** The first slot of which every block holds `size`: that of the size rounded up to a slot's width. */
+/**
+ * The first slot of which every block holds `size`: that of the size rounded up to a slot's width.
+ */
 static inline position position_that_fits(uint32_t size) {
     return position_of(size + (1u << (octave_bit(size) - SLOT_BITS)) - 1u);
 }
 
 /** Smallest size that belongs to the slot; that of the slot behind it is the bound above. */
 static inline uint32_t smallest_size(uint32_t octave, uint32_t slot) {
-    return octave == 0 ? slot << LINEAR_SLOT_BITS : (SLOTS + slot) << (octave + LINEAR_SLOT_BITS - 1u);
+    return octave == 0 ? slot << LINEAR_SLOT_BITS
+                       : (SLOTS + slot) << (octave + LINEAR_SLOT_BITS - 1u);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /**
- * The kernel as the bench needs it: two static tasks, direct-to-task notifications, no kernel allocation.
- * Options: FreeRTOS kernel V11,
+ * The kernel as the bench needs it: two static tasks, direct-to-task notifications, no kernel
+ * allocation. Options: FreeRTOS kernel V11,
  * https://www.freertos.org/Documentation/02-Kernel/03-Supported-devices/02-Customization
  */
 #ifndef FREERTOS_CONFIG_H
@@ -52,11 +52,11 @@
 #define configCHECK_FOR_STACK_OVERFLOW 2
 
 void kernel_assertion_failed(void) __attribute__((noreturn));
-#define configASSERT(condition)         \
-    do {                                \
-        if (!(condition)) {             \
-            kernel_assertion_failed();  \
-        }                               \
+#define configASSERT(condition) \
+    do { \
+        if (!(condition)) { \
+            kernel_assertion_failed(); \
+        } \
     } while (0)
 
 #endif

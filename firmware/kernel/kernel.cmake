@@ -1,5 +1,6 @@
-# The FreeRTOS kernel: a user's own checkout through FREERTOS_KERNEL_PATH (CMake variable or environment), else
-# the one inside the crate that package/Cargo.lock pins. Defines the library `freertos_kernel`.
+# The FreeRTOS kernel: a user's own checkout through FREERTOS_KERNEL_PATH (CMake variable or
+# environment), or else the one inside the crate that package/Cargo.lock pins. Defines the library
+# `freertos_kernel`.
 
 include("${CMAKE_CURRENT_LIST_DIR}/../cmake/crates.cmake")
 
@@ -31,7 +32,8 @@ tailscope_hide_folder("${kernel}" FreeRTOS-Kernel)
 
 add_library(freertos_kernel OBJECT "${kernel}/tasks.c" "${kernel}/list.c" "${kernel}/${kernel_port}/port.c")
 
-# The calls of bench/kernel_calls.c need more of the kernel; all other builds are without, and no slower for it.
+# The calls of bench/kernel_calls.c need more of the kernel. All other builds are without it, and no
+# slower.
 if(TAILSCOPE_KERNEL_CALLS)
     target_sources(freertos_kernel PRIVATE "${kernel}/queue.c" "${kernel}/timers.c")
 endif()

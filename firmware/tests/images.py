@@ -1,4 +1,4 @@
-"""Operation images for tests, packed straight from docs/SPEC.md, section 3: independent of `scenarios`."""
+"""Operation images for tests, packed as docs/SPEC.md, section 3, says, without `scenarios`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bench's logic that needs no board, compiled for the host: the image check and the recorder."""
+"""The bench's logic that needs no board, compiled for the host: image check and recorder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ImageFault(ctypes.Structure):
 def bench(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     library = tmp_path_factory.mktemp("bench") / "bench.so"
     sources = ["bench/crc.c", "bench/image.c", "bench/recorder.c", "tests/host.c"]
-    # Debian's Python exports zlib's crc32, which would take the place of the firmware's without -Bsymbolic.
+    # Debian's Python exports zlib's crc32. Without -Bsymbolic it would replace the firmware's.
     flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-Wl,-Bsymbolic", "-I."]
     subprocess.run(["gcc", *flags, *sources, "-o", library], cwd=FIRMWARE, check=True)
     loaded = ctypes.CDLL(str(library))

@@ -1,4 +1,4 @@
-"""The build: what it makes, that it is the same from any folder, and what it says when it cannot."""
+"""The build: what it makes, that any folder gives the same, and what it says when it fails."""
 
 from __future__ import annotations
 
@@ -92,8 +92,9 @@ def test_impossible_choice_is_said(choice: dict[str, Any], says: str) -> None:
 def test_what_suspends_the_scheduler_itself_is_never_put_under_a_mask(tmp_path: Path) -> None:
     with pytest.raises(firmware.BuildError, match=r"^heap_4 does not work under 'basepri' locking"):
         firmware.build("heap_4", locking="basepri")
+    command = ["cmake", "-S", str(FIRMWARE), "-B", str(tmp_path), "-G", "Ninja"]
     chosen = ["-DTAILSCOPE_ALLOCATOR=heap_4", "-DTAILSCOPE_LOCKING=basepri"]
-    done = subprocess.run(["cmake", "-S", FIRMWARE, "-B", tmp_path, *chosen], capture_output=True, text=True)
+    done = subprocess.run([*command, *chosen], capture_output=True, text=True)
     assert "heap_4 does not work under TAILSCOPE_LOCKING=basepri" in " ".join(done.stderr.split())
 
 
@@ -130,7 +131,7 @@ def test_interrupt_raises_its_pin_first(image: firmware.FirmwareImage, entry: st
 
 @pytest.mark.parametrize("allocator", ["tlsf", "rlsf", "umm_malloc"])
 def test_same_bytes_from_another_folder(allocator: str, tmp_path: Path) -> None:
-    """One of ours, one that cargo builds, one that it fetches; both builds share the compiled core."""
+    """One of ours, one that cargo builds, one that it fetches; the builds share the compiled core."""
     image = firmware.build(allocator)
     copy = tmp_path / "elsewhere" / "firmware"
     shutil.copytree(FIRMWARE, copy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -18,18 +19,56 @@ PUBLISHED = [name for name in firmware.allocators() if catalogue.allocators()[na
 """What is compiled from a user's own checkout depends on its version."""
 
 
+PAGE = ROOT / "docs" / "FOOTPRINT.md"
+
+
 def rows() -> list[str]:
     """The rows of the published table."""
-    lines = (ROOT / "docs" / "FOOTPRINT.md").read_text().splitlines()
+    lines = PAGE.read_text().splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("| allocator | flash |"))
     return [line for line in lines[start + 2 :] if line.startswith("| ")][: len(PUBLISHED)]
 
 
-def test_ram_of_tlsf_is_its_lists_bitmaps_and_the_block_layer() -> None:
-    lists = 14 * 16 * POINTER
-    bitmaps = WORD + 14 * WORD
-    layer = 5 * WORD
-    assert footprint.measure("tlsf").static_ram == lists + bitmaps + WORD + layer == 956 + 24
+BLOCK_LAYER = 5 * WORD
+BACKENDS = {"seglist": 32, "tlsf": 956}
+"""RAM of both backends, as "A Heap Without a Tail" has them."""
+
+
+def test_ram_of_the_articles_two_is_theirs_to_the_byte() -> None:
+    lists, bitmaps = 14 * 16 * POINTER, WORD + 14 * WORD
+    assert {"seglist": 8 * POINTER, "tlsf": lists + bitmaps} == BACKENDS
+    for name, backend in BACKENDS.items():
+        assert footprint.measure(name).static_ram == backend + BLOCK_LAYER
+
+
+def beside(what: str) -> list[str]:
+    """The cells of ours, seglist and tlsf and the difference, in the row `what` beside the article's."""
+    (row,) = [line for line in PAGE.read_text().splitlines() if line.startswith(f"| {what} |")]
+    return row.strip("| ").split(" | ")[-3:]
+
+
+def test_the_page_has_what_the_articles_two_take_here() -> None:
+    images = [footprint.section_bytes(firmware.build(name).elf) for name in BACKENDS]
+    alone = [footprint.measure(name) for name in BACKENDS]
+    measured = {
+        "RAM of the backend": [one.static_ram - BLOCK_LAYER for one in alone],
+        "static RAM of the image (.bss)": [sections[".bss"] for sections in images],
+        "flash of the image (.text)": [sections[".text"] for sections in images],
+        "flash of the allocator": [one.flash for one in alone],
+    }
+    for what, (seglist, tlsf) in measured.items():
+        assert beside(what) == [f"{seglist:,}", f"{tlsf:,}", f"{tlsf - seglist:+,}"]
+
+
+@pytest.mark.parametrize(
+    ("allocator", "once"),
+    [("half_fit_cstm", 17 * POINTER + WORD), ("half_tree", 16 * 2 * POINTER + 2 * WORD)],
+)
+def test_the_page_has_what_those_of_the_thesis_take_once(allocator: str, once: int) -> None:
+    alignment = footprint.measure(allocator).static_ram - BLOCK_LAYER - once
+    assert 0 <= alignment <= WORD
+    name = {"half_fit_cstm": "Half Fit CSTM", "half_tree": "Half Tree"}[allocator]
+    assert re.search(rf"^\| {name} \| \d+ \| {once} \| ", PAGE.read_text(), re.MULTILINE)
 
 
 def test_ram_of_the_crate_tlsf_is_what_its_page_says() -> None:
@@ -56,7 +95,8 @@ def test_flash_holds_the_functions_and_nothing_of_the_bench() -> None:
         ["arm-none-eabi-nm", "-S", elf], capture_output=True, text=True, check=True
     ).stdout
     sizes = [int(words[1], 16) for words in map(str.split, listing.splitlines()) if words[-2] in "Tt"]
-    assert sum(sizes) <= found.flash <= sum(sizes) + 3 * len(sizes)  # each begins on a multiple of 4
+    # Each begins on a multiple of 4.
+    assert sum(sizes) <= found.flash <= sum(sizes) + 3 * len(sizes)
     assert not {"heap_allocate", "interpret", "xTaskIncrementTick"} & set(listing.split())
 
 

@@ -1,4 +1,4 @@
-"""The firmware as built, on the virtual Nucleo: its pins and records against docs/SPEC.md, edge by edge."""
+"""The firmware on the virtual Nucleo: its pins and records against docs/SPEC.md, edge by edge."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def test_calibration_pulses_are_apart_and_in_order(stimulated: Run) -> None:
 
 
 def test_costs_are_those_of_the_instructions(stimulated: Run) -> None:
-    """A read that follows a read takes a cycle; four instructions, each of a cycle, raise the pin."""
+    """A read after a read takes a cycle; four instructions of a cycle each raise the pin."""
     costs = stimulated.log.all(CostRecord)
     assert [cost.instrument for cost in costs] == ["READ", "PIN"] * 2
     for cost in costs:

@@ -1,10 +1,9 @@
-"""Where a search looks, found in a built image, and what is said when it is not there as described."""
+"""Where a search looks in a built image, and what is said if that is not as described."""
 
 from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import replace
 
 import pytest
 
@@ -59,7 +58,7 @@ def test_a_place_that_is_not_as_described_is_refused(
     image: firmware.FirmwareImage, place: SearchPlace, changed: dict[str, object], says: str
 ) -> None:
     with pytest.raises(search_places.SearchError, match=re.escape(says)):
-        search_places.find(image.elf, [replace(place, **changed)])  # type: ignore[arg-type]
+        search_places.find(image.elf, [place.model_copy(update=changed)])
 
 
 def test_every_row_says_who_counts() -> None:

@@ -66,9 +66,9 @@ def test_swept_edges_are_as_far_apart_as_asked(run: Runner) -> None:
     done = run(image(*asked, mode=2, stimulus_period=0, control_period=0))
     begins = [rise for rise, _ in done.within("OP")[16:]]
     phases = [stimulus - begin for (stimulus, _), begin in zip(done.stimuli("STIM"), begins, strict=True)]
-    # The first find the caches cold; one that begins after its edge is late by the answer.
-    steady = [after - before for before, after in pairwise(phases[4:])]
-    assert steady.count(10) >= len(steady) - 2
+    # The first find the caches cold; then a cached line more or less moves the operation's begin.
+    moved = [phase - asked for phase, asked in zip(phases[4:], SWEEP[4:], strict=True)]
+    assert max(moved) - min(moved) <= 4
     assert phases[4] < 50 < 250 < phases[-1]
 
 

@@ -1,4 +1,4 @@
-"""Every generator by the name that a scenario's TOML file calls it."""
+"""Every generator, by its name in the TOML file of a scenario."""
 
 from __future__ import annotations
 

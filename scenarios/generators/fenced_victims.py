@@ -1,4 +1,4 @@
-"""Free blocks that cannot coalesce and are all too small: the heap that several scenarios set up."""
+"""Free blocks that are all too small and cannot coalesce: several scenarios set up such a heap."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _MAX_DEPTH = (MAX_SLOTS - 1) // 2  # a victim and a spacer each, and one slot fo
 
 @dataclass(frozen=True)
 class FencedVictims(Generator):
-    """`depth` victims to be freed, each fenced by a spacer that stays, and a request larger than a victim.
+    """`depth` victims to be freed, and a request that is larger than a victim.
 
-    Victim i is slot 2i, its spacer slot 2i + 1.
+    A spacer that stays stands behind each victim, so that freed victims do not coalesce. Victim i
+    has slot 2i, its spacer slot 2i + 1.
     """
 
     depth: int = whole(1, _MAX_DEPTH)
@@ -38,12 +39,12 @@ class FencedVictims(Generator):
         return 2 * self.depth
 
     def allocate_pairs(self) -> Iterator[Step]:
-        """All victims and spacers, unmeasured, as `setup`."""
+        """Allocates all victims and spacers, unmeasured, in the phase `setup`."""
         for pair in range(self.depth):
             yield Step(Allocate(2 * pair, self.victim_bytes, measured=False), "setup")
             yield Step(Allocate(2 * pair + 1, self.spacer_bytes, measured=False), "setup")
 
     def free_victims(self, victims: range, label: str, depth: int | None = None) -> Iterator[Step]:
-        """These victims, by number from 0, unmeasured."""
+        """Frees these victims, counted from 0, unmeasured."""
         for victim in victims:
             yield Step(Free(2 * victim, measured=False), label, depth=depth)

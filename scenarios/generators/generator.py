@@ -1,4 +1,4 @@
-"""What a generator is: a frozen dataclass of parameters that can list its steps."""
+"""What a generator is: a frozen dataclass of parameters that lists the steps of a scenario."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ MAX_BLOCK_BYTES = 65_536  # of one request
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One operation and where it stands: its phase, its trial and its depth, where there are any."""
+    """One operation and its place in the scenario.
+
+    `label` names its phase, `trial` counts from 1, `depth` counts free blocks. None where there is
+    none.
+    """
 
     operation: Allocate | Free | Call
     label: str | None = None
@@ -23,11 +27,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Generator(ABC):
-    """Fields are the scenario's parameters (see parameters.whole); equal fields give equal steps.
+    """Its fields are the scenario's parameters (parameters.whole). Equal fields give equal steps.
 
-    A subclass checks what several parameters must obey together in `__post_init__`, with ScenarioError.
+    If several parameters must fit together, the subclass checks that in `__post_init__`, and raises
+    ScenarioError.
     """
 
     @abstractmethod
     def steps(self) -> Iterator[Step]:
-        """The operations in order. May be longer than an image holds: the compiler stops reading then."""
+        """The operations in order. They may outgrow an image: the compiler then stops reading."""

@@ -1,4 +1,4 @@
-"""The kernel's own critical sections beside the heap's, each met by a stimulus at every phase."""
+"""The critical sections of the kernel beside those of the heap, with a stimulus at each phase."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from scenarios.stimulus import SWEEP_LEAD_TICKS, SWEEP_SPAN_MAX_TICKS
 
 @dataclass(frozen=True)
 class KernelMasking(FencedVictims):
-    """`rounds` times each call of the kernel, an allocation and its free, behind `depth` free blocks that are
-    all too small for it. In round r the stimulus comes r / rounds of `span_cycles` into each.
+    """Each round makes an allocation, its free and every call of the kernel.
+
+    The heap has `depth` free blocks that are all too small for the allocation. In round r of
+    `rounds` the stimulus comes (r - 1) / rounds of `span_cycles` into each operation.
     """
 
     rounds: int = whole(1, 1500)
@@ -28,7 +30,7 @@ class KernelMasking(FencedVictims):
             yield from self._round(trial)
 
     def _round(self, trial: int) -> Iterator[Step]:
-        """In an order in which each call finds what it needs: a queue with an item, a task to delete."""
+        """The order gives each call what it needs: an item in the queue, a task to delete."""
         offset = SWEEP_LEAD_TICKS + (trial - 1) * self.span_cycles // self.rounds
         yield Step(Allocate(self.request_slot, self.request_bytes, stimulus_offset=offset), "allocate", trial)
         yield Step(Free(self.request_slot, stimulus_offset=offset), "free", trial)

@@ -1,4 +1,4 @@
-"""One stimulus per request, each a little later within it: latency against phase, for a few depths."""
+"""One stimulus in each request, a little later from one to the next: latency against phase."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from scenarios.parameters import whole
 from scenarios.stimulus import SWEEP_LEAD_TICKS, SWEEP_SPAN_MAX_TICKS
 
 EMPTY = "empty"
-# An empty section is over long before; an odd number, so that the next round finds other cache lines.
+# Longer than an empty section. An odd number, so that the next round finds other cache lines.
 EMPTY_CYCLES = 255
 EMPTY_ROUNDS = 2
 
 
 @dataclass(frozen=True)
 class LatencySweep(FencedVictims):
-    """The heap of mem_frag at `depths` depths, evenly apart up to `depth`. At each the same request is
-    allocated and freed again and again, with the stimulus at another offset each time: every cycle of the
-    first `fine_cycles`, in which the mask is raised, then every `step_cycles` up to `base_cycles` and
-    `cycles_per_block` for each block of the depth. Before the depths the same is done to an empty section.
+    """Sweeps the stimulus over the same request, on the heap of mem_frag at several depths.
+
+    There are `depths` depths, evenly apart up to `depth`. At each the request is allocated and
+    freed again and again, with the stimulus at another offset each time. The offsets take every
+    cycle of the first `fine_cycles`, in which the mask is raised. From there they go in steps of
+    `step_cycles`, up to `base_cycles` plus `cycles_per_block` for each block of the depth. Before
+    the depths, an empty section is swept too, at every cycle.
 
     Only the swept operations are measured. Trials count the offsets.
     """
@@ -54,7 +57,7 @@ class LatencySweep(FencedVictims):
             yield from self._sweep(depth)
 
     def _sweep_empty(self) -> Iterator[Step]:
-        """Each after a request, so that it finds the flash's caches as a request finds them."""
+        """Each empty section follows a request, and so finds the caches as a request finds them."""
         for trial in range(1, EMPTY_ROUNDS * EMPTY_CYCLES + 1):
             offset = SWEEP_LEAD_TICKS + (trial - 1) % EMPTY_CYCLES
             yield Step(Allocate(self.request_slot, self.request_bytes, measured=False), EMPTY, trial)
@@ -69,7 +72,7 @@ class LatencySweep(FencedVictims):
             yield Step(Free(self.request_slot, measured=False), label, trial, depth)
 
     def _offsets(self, depth: int) -> Iterator[int]:
-        """Ticks from arming."""
+        """Ticks from the arming of the stimulus."""
         span = self._span(depth)
         fine = min(self.fine_cycles, span)
         for phase in (*range(fine), *range(fine, span, self.step_cycles)):

@@ -1,4 +1,4 @@
-"""A ramp of free blocks that are all too small, and the request that a first fit must walk past them for."""
+"""A ramp of free blocks that are all too small: a first fit walks past all of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scenarios.parameters import whole
 
 @dataclass(frozen=True)
 class MemFrag(FencedVictims):
-    """Frees one victim per depth and measures `trials` requests after each, and only these."""
+    """Frees one more victim at each depth, then measures `trials` requests and nothing else."""
 
     trials: int = whole(1, 1000)
 

@@ -14,9 +14,10 @@ from scenarios.parameters import whole
 
 @dataclass(frozen=True)
 class MemStress(Generator):
-    """Allocates with `allocate_percent`, always when nothing is live and never when all slots are.
+    """Allocates with a chance of `allocate_percent`, and else frees any live block.
 
-    What is neither small nor medium is large.
+    It always allocates when nothing is live, and never when all slots are. A size that is neither
+    small nor medium is large.
     """
 
     seed: int = whole(1, 0xFFFF_FFFF)
@@ -60,7 +61,7 @@ class MemStress(Generator):
                 yield Step(Free(slots[live]))
 
     def _allocates(self, random: Xorshift32, live: int) -> bool:
-        """Draws only where there is a choice: the sequence of numbers is part of the workload."""
+        """Draws a number only if there is a choice: the numbers' order is part of the workload."""
         if live == 0:
             return True
         if live == self.slots:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Xorshift32:
-    """Period 2³² − 1. `seed` is the first state, 1 to 2³² − 1: zero would stay zero."""
+    """Its period is 2³² − 1. `seed` is the first state, 1 to 2³² − 1: zero would stay zero."""
 
     def __init__(self, seed: int) -> None:
         if not 0 < seed < 1 << 32:

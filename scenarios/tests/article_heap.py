@@ -1,7 +1,8 @@
-"""A model of the heap whose probe counts on real hardware are known, to hold the scenarios against.
+"""A model of the heap whose probe counts on real hardware are known. The scenarios are tried on it.
 
-16-byte header, 8-byte alignment, smallest payload 8, split when the rest holds a header and a smallest
-payload, LIFO lists, coalescing forward then backward. It counts what an index looks at and nothing else.
+The header has 16 bytes, the smallest payload 8, and payloads are aligned to 8. A block is split if
+the rest holds a header and a smallest payload. Lists are LIFO. A freed block coalesces forward,
+then backward. The model counts what an index looks at and nothing else.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ SMALLEST_BYTES = 8
 
 @dataclass(eq=False)
 class Block:
-    """One block of the region and its physical neighbours."""
+    """One block of the region, `size` bytes of payload, with its physical neighbours."""
 
     size: int
     free: bool = False
@@ -24,7 +25,7 @@ class Block:
 
 
 class Index(ABC):
-    """Free blocks by list; the last inserted comes first."""
+    """Lists of free blocks. The last inserted comes first."""
 
     def __init__(self) -> None:
         self.lists: dict[tuple[int, ...], list[Block]] = {}
@@ -35,7 +36,7 @@ class Index(ABC):
 
     @abstractmethod
     def find(self, size: int) -> tuple[Block | None, int]:
-        """A block for a request of `size`, and the probes it took."""
+        """A block for a request of `size` bytes, and the probes that the search took."""
 
     def insert(self, block: Block) -> None:
         self.lists.setdefault(self.place(block.size), []).insert(0, block)
@@ -48,7 +49,7 @@ class Index(ABC):
 
 
 class Seglist(Index):
-    """Eight classes; first fit within the request's, then the head of the next that is not empty."""
+    """Eight classes: first fit in the request's class, then the first block of a higher class."""
 
     def place(self, size: int) -> tuple[int, ...]:
         return (sum(size > bound for bound in (8, 16, 32, 64, 128, 256, 512)),)
@@ -68,7 +69,7 @@ class Seglist(Index):
 
 
 class Tlsf(Index):
-    """Octaves of 16 linear slots, below 128 bytes one row of 16 eight-byte slots."""
+    """Octaves of 16 linear slots. Below 128 bytes there is one row of 16 slots of eight bytes."""
 
     def place(self, size: int) -> tuple[int, ...]:
         if size < 128:
@@ -86,14 +87,14 @@ class Tlsf(Index):
 
 
 class ArticleHeap:
-    """The block layer over one index."""
+    """The block layer above one index."""
 
     def __init__(self, index: Index, region_bytes: int) -> None:
         self.index = index
         index.insert(Block(region_bytes - HEADER_BYTES, free=True))
 
     def allocate(self, size: int) -> tuple[Block | None, int]:
-        """The block, or None where none is large enough, and the probes."""
+        """The block, or None if none is large enough, and the probes."""
         size = max(SMALLEST_BYTES, (size + 7) // 8 * 8)
         block, probes = self.index.find(size)
         if block is not None:

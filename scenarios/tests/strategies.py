@@ -24,7 +24,7 @@ STIMULI |= st.builds(
 
 @st.composite
 def operation_lists(draw: st.DrawFn) -> tuple[Operation, ...]:
-    """Marks, allocations into empty slots and frees of live ones, in any order those rules allow."""
+    """Marks, calls, allocations into empty slots and frees of live ones, in any allowed order."""
     slots = draw(st.lists(st.integers(0, 2047), min_size=1, max_size=6, unique=True))
     live: list[int] = []
     operations: list[Operation] = []

@@ -235,7 +235,7 @@ def test_a_seed_given_twice_is_refused() -> None:
     ],
 )
 def test_a_faulty_file_gets_a_sentence(tmp_path: Path, old: str, new: str, sentence: str) -> None:
-    """A * at the end of the sentence stands for words that another case tells in full."""
+    """A * at the end of a sentence stands for words that another case has in full."""
     assert old in OWN
     with pytest.raises(ScenarioError) as refusal:
         catalogue.load(own(tmp_path, OWN.replace(old, new, 1)))

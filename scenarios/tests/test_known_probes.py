@@ -1,7 +1,7 @@
-"""The compiled scenarios must give the probe counts that were measured on a real F401 with both indexes.
+"""The compiled scenarios must give the probe counts that a real F401 gave with both indexes.
 
-The counts are the article's; the heap they came from is remodelled in article_heap. A wrong size, a free of
-the wrong block or a phase out of order changes them.
+The counts are the article's. article_heap is a model of the heap that they came from. A wrong size,
+a free of the wrong block or a phase out of order changes them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import pytest
 from scenarios import catalogue
 from scenarios.tests.article_heap import ArticleHeap, Block, Index, Seglist, Tlsf
 
-REGIONS_BYTES = (48 * 1024, 64 * 1024, 88 * 1024)  # the counts hold in all of them
+REGIONS_BYTES = (48 * 1024, 64 * 1024, 88 * 1024)  # the model gives these counts in all of them
 
 
 def probes_by_operation(operations: pl.DataFrame, index: Index, region_bytes: int) -> list[int | None]:
-    """Probes of each allocation, null for a free; fails where an allocation finds no memory."""
+    """The probes of each allocation, None for a free. Fails if an allocation finds no memory."""
     heap = ArticleHeap(index, region_bytes)
     live: dict[int, Block] = {}
     probes: list[int | None] = []

@@ -1,4 +1,4 @@
-"""The sweep's offsets: every cycle where the mask is raised, then steps; and the heap of mem_frag."""
+"""The offsets of a sweep, every cycle while the mask is raised and then in steps, and its heap."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def test_any_scenario_can_be_swept_and_only_its_measured_operations_are() -> Non
     swept = table.filter("measured")["offset"].cast(pl.Int64) - 40
     assert table.filter(~pl.col("measured"))["offset"].sum() == 0
     assert len(swept) == 48 and swept.min() >= 0 and swept.max() < 1000  # type: ignore[operator]
-    # The gaps of golden phases have at most three lengths, the greatest below the sum of the others.
+    # The gaps between golden phases have at most three lengths. The greatest is below the sum of
+    # the others.
     gaps = swept.sort().diff().drop_nulls()
     assert gaps.max() < 3 * 1000 / 48  # type: ignore[operator]
 

@@ -90,7 +90,7 @@ def test_at_depth_d_exactly_d_victims_are_free(depth: int, trials: int, victim: 
             continue
         if row["measured"]:
             assert row["size"] == victim + more
-            assert len(live) == 2 * depth - row["depth"]  # all spacers, and the victims not yet freed
+            assert len(live) == 2 * depth - row["depth"]  # all spacers, and the victims still live
         live[row["id"]] = row["size"]
         peak = max(peak, len(live))
     assert peak <= 2 * depth + 1

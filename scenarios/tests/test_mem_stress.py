@@ -32,7 +32,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def in_the_reference_s_words(operations: pl.DataFrame) -> list[str]:
-    """Kind, size and ordinal of the allocation concerned, per operation."""
+    """A line for each operation: its kind, its size and the ordinal of its allocation."""
     ordinals: dict[int, int] = {}
     lines, allocations = [], 0
     for kind, slot, size in operations.select("kind", "id", "size").iter_rows():

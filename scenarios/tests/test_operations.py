@@ -15,7 +15,7 @@ from scenarios.operations import Allocate, Free, Image, Mark, Operation, body_cr
 from scenarios.stimulus import NO_STIMULUS, Stimulus
 from scenarios.tests.strategies import IMAGES
 
-# Written down by hand from the two tables of SPEC.md: four entries, then the header around them.
+# Written by hand from the two tables of SPEC.md: four entries, then the header for them.
 BODY = bytes.fromhex(
     "03 00 0000 02010000 0000 00 00"  # mark, label 0x102
     "01 01 0700 78000000 0000 00 00"  # allocate, measured, slot 7, 120 bytes
@@ -26,7 +26,7 @@ HEADER = (
     b"TSOP"
     + bytes.fromhex("0100 4000 04000000")
     + zlib.crc32(BODY).to_bytes(4, "little")
-    + bytes.fromhex("08000000 8B130000 EF1E0000 01 000000")  # 8 slots, 5,003 and 7,919 ticks, periodic
+    + bytes.fromhex("08000000 8B130000 EF1E0000 01 000000")  # 8 slots, periodic 5,003 and 7,919
     + b"by_hand".ljust(32, b"\0")
 )
 IMAGE = Image(

@@ -1,4 +1,4 @@
-"""The compiler's own rules, on steps that no generator of ours would make."""
+"""The compiler's own rules, on steps that none of our generators makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stimulus may be, and what the command line may make of it."""
+"""What a stimulus may be, and how the command line may change it."""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 
 #include "work.h"
 
-static void nothing(void) {}
+static void nothing(void) {
+}
 
 int main(void) {
     for (unsigned index = 0; index < WORKS; index++) {

@@ -1,5 +1,6 @@
-/* Hard-float tasks under FreeRTOS while timers interrupt them as often as the words at 0x08040000 say (cycles between
- * interrupts, 0 = none): first TIM5, above the kernel and without floating point, then TIM2, which uses it. */
+/* Hard-float tasks under FreeRTOS while timers interrupt them as often as the words at 0x08040000
+ * say (cycles between interrupts, 0 = none): first TIM5, above the kernel and without floating
+ * point, then TIM2, which uses it. */
 #include <FreeRTOS.h>
 #include <task.h>
 
@@ -28,7 +29,8 @@ void TIM5_IRQHandler(void) {
     integer_interrupts++;
 }
 
-/* Overwrites floating-point registers that the tasks need, after a look at whether their state was only reserved. */
+/* Overwrites floating-point registers that the tasks need, after a look at whether their state was
+ * only reserved. */
 void TIM2_IRQHandler(void) {
     TIM_SR(TIM2) = 0;
     float_interrupts++;
@@ -77,7 +79,9 @@ static void report(void) {
     print("end\n");
 }
 
-static void yield(void) { taskYIELD(); }
+static void yield(void) {
+    taskYIELD();
+}
 
 static void run(void *parameter) {
     unsigned index = (unsigned)(uintptr_t)parameter;
@@ -98,14 +102,12 @@ static void run(void *parameter) {
 void fault(const uint32_t *frame) __attribute__((noreturn));
 void fault(const uint32_t *frame) {
     print_number("fault at ", frame[6]);
-    for (;;) {
-    }
+    for (;;) {}
 }
 
 void kernel_assertion_failed(void) {
     print("assertion\n");
-    for (;;) {
-    }
+    for (;;) {}
 }
 
 void vApplicationStackOverflowHook(TaskHandle_t task, char *name) {
@@ -122,7 +124,8 @@ int main(void) {
     RCC_APB1ENR |= RCC_APB1ENR_TIM2 | RCC_APB1ENR_TIM5;
     uart_start();
     for (unsigned index = 0; index < WORKS; index++) {
-        (void)xTaskCreateStatic(run, "work", STACK_WORDS, (void *)(uintptr_t)index, PRIORITY, stacks[index], &blocks[index]);
+        (void)xTaskCreateStatic(run, "work", STACK_WORDS, (void *)(uintptr_t)index, PRIORITY,
+                                stacks[index], &blocks[index]);
     }
     vTaskStartScheduler();
     kernel_assertion_failed();

@@ -1,5 +1,6 @@
-/* A Lorenz system by Euler steps, with a division, a square root and a fused operation in each: a register lost in
- * any step changes all that follow. Sixteen values are kept alive across a step, so that S16-S31 are in use too. */
+/* A Lorenz system by Euler steps, with a division, a square root and a fused operation in each: a
+ * register lost in any step changes all that follow. Sixteen values are kept alive across a step,
+ * so that S16-S31 are in use too. */
 #include "work.h"
 
 #include <math.h>

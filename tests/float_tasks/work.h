@@ -6,7 +6,10 @@
 
 enum { WORKS = 4, WORK_STEPS = 500, STEPS_PER_YIELD = 16 };
 
-/** Computes work `index`, calling `yield` between its steps now and then; returns a digest of every step's bits. */
+/**
+ * Computes work `index`, calling `yield` between its steps now and then; returns a digest of every
+ * step's bits.
+ */
 uint32_t work(unsigned index, void (*yield)(void));
 
 #endif

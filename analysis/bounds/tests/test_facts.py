@@ -1,4 +1,4 @@
-"""What loops.toml says of an allocator's loops, and what is said of a slip in it."""
+"""What loops.toml says of an allocator's loops, and the sentence for each slip in it."""
 
 from __future__ import annotations
 

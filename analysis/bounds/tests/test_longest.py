@@ -1,4 +1,4 @@
-"""The longest path against every path tried one by one."""
+"""The longest path, against all paths tried one by one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Edges = dict[int, list[tuple[int, int]]]
 def by_trying(
     entry: int, exits: set[int], edges: Edges, cost: dict[int, int], most: dict[int, int]
 ) -> int | None:
-    """Walks on from `entry` as long as no node is met more often than `most` allows."""
+    """Tries every walk from `entry` that meets no node more often than `most` allows."""
     best: int | None = None
     walks = [(entry, cost[entry], {entry: 1})]
     while walks:
@@ -45,7 +45,7 @@ def test_without_loops(seed: int) -> None:
 @pytest.mark.parametrize("passes", [1, 2, 5])
 @pytest.mark.parametrize("seed", range(20))
 def test_a_loop_with_branches_inside_and_a_way_out_of_its_middle(seed: int, passes: int) -> None:
-    """1 is the head; 2 or 3, then 4, then back; out from 1 or from 4."""
+    """1 is the head. A lap goes over 2 or 3 to 4 and back. The ways out are at 1 and at 4."""
     random = Random(seed)
     shape = {0: [1], 1: [2, 3, 5], 2: [4], 3: [4], 4: [1, 5], 5: []}
     edges = {u: [(v, random.randrange(9)) for v in following] for u, following in shape.items()}
@@ -55,7 +55,7 @@ def test_a_loop_with_branches_inside_and_a_way_out_of_its_middle(seed: int, pass
 
 
 def test_a_loop_in_a_loop() -> None:
-    """0, then three laps of 1 with four laps of 2 in each; every node costs 1 and edges nothing."""
+    """First 0, then three laps of 1, each with four laps of 2. A node costs 1, an edge nothing."""
     edges: Edges = {0: [(1, 0)], 1: [(2, 0)], 2: [(2, 0), (3, 0)], 3: [(1, 0), (4, 0)], 4: []}
     cost = dict.fromkeys(edges, 1)
     laps = {1: 3, 2: 4}

@@ -1,4 +1,4 @@
-"""Bounds of code whose longest path is known, and of real images against what they do."""
+"""Bounds of code whose longest path is known, and of real images beside what their runs took."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.bounds.image import bounds_of
+from analysis.bounds.image import bounds_of, bounds_of_run
 from analysis.bounds.section import Sections
 from analysis.explain import explanation
 from analysis.explain.program import Program
@@ -79,10 +79,10 @@ def test_the_longer_arm_counts_and_the_panic_does_not(tmp_path: Path) -> None:
     """,
     )
     found = Sections(program, lambda _: 1).bound("heap_allocate")
-    # The call of the begin marker and its return; cbz, cmp, beq, three nops; the call of helper, and it,
-    # bxeq, nop, bx; the call of the end marker and its return.
+    # The call of the begin marker and its return; cbz, cmp, beq and three nops; the call of helper;
+    # it, bxeq, nop and bx; the call of the end marker and its return.
     assert found.instructions == 2 + 6 + 1 + 4 + 2
-    # Each takes a cycle at least, and each of the seven branches on the way two more at least.
+    # Each takes at least one cycle. Each of the seven branches on the way takes at least two more.
     assert found.cycles >= found.instructions + 7 * 2
 
 
@@ -157,7 +157,8 @@ def test_the_scheduler_lock_has_no_bound() -> None:
     assert "Interrupts are served" in str(bounds_of(elf, "tlsf", "scheduler", {})["free"].why_not)
 
 
-# With the accelerator off, where the bound is nearest; in constant time, and walking the whole region.
+# With the accelerator off the bound is nearest to the truth. TLSF takes constant time, the
+# segregated list may walk the whole region.
 @pytest.mark.parametrize(
     ("name", "art"), [("tlsf", True), ("tlsf", False), ("seglist", False), ("ublox_buddy", False)]
 )
@@ -165,7 +166,7 @@ def test_the_scheduler_lock_has_no_bound() -> None:
 def test_no_section_is_longer_than_its_bound(name: str, art: bool, scenario: str, tmp_path: Path) -> None:
     parameters = {"depth": 64} if scenario == "mem_frag" else {}
     plan = scenarios.load(scenario, parameters).compile()
-    result = conductor.run(plan, firmware.build(name, art), runs_folder=tmp_path)
+    result = conductor.run(plan, firmware.build(name, art), runs_folder=tmp_path, bounds=bounds_of_run)
     manifest = json.loads((result.folder / "run.json").read_text())
     assert result.verdict == "complete"
     for section in ("allocate", "free"):
@@ -174,7 +175,7 @@ def test_no_section_is_longer_than_its_bound(name: str, art: bool, scenario: str
         assert bound["ratio"] == pytest.approx(bound["cycles"] / bound["observed_cycles"])
     assert manifest["bounds"]["allocate"]["region_decided"] == (name == "seglist")
     if name == "tlsf":
-        # Executed as counted by the replay: the sections that no interrupt hit are the ones bounded.
+        # The replay counts what was executed. The bound holds for sections that no interrupt hit.
         executed = explanation.explain(result.folder)
         assert isinstance(executed, Replayed)
         if "control_interrupt" not in {total.name for total in executed.functions}:

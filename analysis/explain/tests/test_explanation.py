@@ -1,4 +1,4 @@
-"""Explanations of real runs, against what is known of them otherwise."""
+"""Explanations of real runs, against what is known of these runs from elsewhere."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def measure(
 
 @pytest.fixture(scope="module")
 def deepest(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """mem_frag on the segregated list, whose worst allocation is one of the deepest: a control interrupt in
-    it is worth the walk of some blocks.
+    """mem_frag on the segregated list. Its worst allocation is one of the deepest, but not always
+    the deepest: a control interrupt costs as much as the walk of a few blocks.
     """
     return measure(tmp_path_factory.mktemp("runs"), "seglist", depth=DEPTH).folder
 
@@ -52,7 +52,7 @@ def explained(deepest: Path) -> Replayed:
 
 
 def replayed_of(folder: Path, quantity: str) -> Replayed:
-    """Explains, and is what the file says, too."""
+    """The explanation, which must also be what its file says."""
     found = explanation.explain(folder, quantity)
     assert isinstance(found, Replayed)
     assert read(folder / "explain" / f"{quantity}.json") == found
@@ -84,7 +84,7 @@ def test_the_walk_is_executed_once_for_each_free_block_of_the_class(explained: R
 
 
 def test_the_heap_map_is_what_the_scenario_left(explained: Replayed) -> None:
-    """256 pairs of 72 and 8 bytes, each with a header; the first victims free; the rest behind."""
+    """256 pairs of 72 and 8 bytes, all with headers. The first victims are free; so is the rest."""
     pieces, depth = explained.heap.pieces, explained.maximum.depth or 0
     spacer = (8 + HEADER_BYTES, "live")
     freed = [(72 + HEADER_BYTES, "free"), spacer] * depth
@@ -96,9 +96,10 @@ def test_the_heap_map_is_what_the_scenario_left(explained: Replayed) -> None:
 
 
 def shadow_stack(trace: list[dict[str, Any]], until: int) -> list[int]:
-    """Return addresses of the calls made since the trace began and not returned from, the innermost first.
+    """Return addresses of the calls since the trace began that have not returned, innermost first.
 
-    From the executed instructions alone: a call leaves the address behind itself in LR, where it returns to.
+    It looks at the executed instructions only. A call leaves in LR the address behind itself, and
+    the function later returns there.
     """
     stack: list[int] = []
     previous: dict[str, Any] | None = None
@@ -132,7 +133,7 @@ def test_the_stack_is_that_of_the_calls_that_were_executed(deepest: Path) -> Non
     assert [frame.address for frame in frames[1 : 1 + len(returns)]] == returns
     functions = [frame.place.split("+")[0] for frame in frames]
     assert functions[0] == "heap_index_find"
-    # main.c makes it a task, which nothing has called.
+    # main.c makes it a task, so nothing has called it.
     assert functions[-1] == "run_bench"
 
 
@@ -154,7 +155,7 @@ def test_the_worst_wait_ends_with_its_answer(deepest: Path) -> None:
     found = replayed_of(deepest, "latency")
     rows = instructions(deepest, "latency")
     assert sum(int(row["cycles"]) for row in rows) == found.end_sample - found.start_sample
-    # The handler was entered once, before the pin rose; most of the wait was somebody's critical section.
+    # The handler was entered once, before the pin rose. Most of the wait was a critical section.
     assert rows[-1]["place"].split("+")[0] != "heap_index_find"
     assert found.functions[0].name == "heap_index_find"
 
@@ -211,11 +212,13 @@ def test_an_unknown_quantity_and_a_folder_that_is_no_run(copy: Path, tmp_path: P
 
 
 def test_samples_that_are_not_cycles(tmp_path: Path) -> None:
-    """At 24 MS/s, on an allocator of others: windows equal to the sample, and live blocks known."""
+    """At 24 MS/s replay and capture agree to the sample. The allocator has no block layer of ours,
+    but its live blocks are known all the same.
+    """
     folder = measure(tmp_path, "o1heap", 24_000_000, depth=16).folder
     found = replayed_of(folder, "critical")
     live = [piece.bytes for piece in found.heap.pieces if piece.what == "live"]
-    # The worst allocation is one more live block than before it.
+    # The worst allocation makes one more live block than there were before it.
     assert len(live) + 1 == found.maximum.live
     assert set(live) <= {72, 8}
     assert sum(piece.bytes for piece in found.heap.pieces) == 65_536

@@ -1,4 +1,4 @@
-/* The heap's lock as a mask of the interrupts that may use the kernel: the kernel's own, in BASEPRI. */
+/* The heap's lock masks the interrupts that may use the kernel, in BASEPRI, as the kernel does. */
 #include "heap/port.h"
 
 #include "FreeRTOS.h"

@@ -1,6 +1,6 @@
 /*
- * The heap's lock as a mask of every interrupt whose priority can be configured, in PRIMASK: the control interrupt waits
- * too (PM0214, section 2.1.3).
+ * The heap's lock masks every interrupt whose priority can be configured, in PRIMASK. So the
+ * control interrupt waits too (PM0214, section 2.1.3).
  */
 #include "heap/port.h"
 

@@ -1,6 +1,6 @@
 /*
- * The heap's lock as heap_4.c has it: no task switch until the end, and every interrupt is served. So no interrupt may
- * use the heap, and what waits is the task that an interrupt wakes.
+ * The heap's lock holds off task switches, as in FreeRTOS's heap_4.c, and every interrupt is
+ * served. So no interrupt may use the heap, and the task that an interrupt wakes is what waits.
  */
 #include "heap/port.h"
 

@@ -1,7 +1,8 @@
 /**
- * allocator.h on an allocator of others that cannot tell how much is free: requests are judged before it sees them, and what
- * it hands out is counted. An adapter includes this once, defines the functions declared here, and in allocator_init() sets
- * `counted`; the rest of allocator.h is its own.
+ * allocator.h on an allocator of others that cannot tell how much is free. Requests are judged
+ * before it sees them, and what it hands out is counted. An adapter includes this once, defines the
+ * functions declared here, and sets `counted` in allocator_init(). It defines the rest of
+ * allocator.h itself.
  */
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
 #define TAILSCOPE_HEAP_ALLOCATORS_COUNTED_ADAPTER_H
@@ -19,10 +20,10 @@ static void *shipped_allocate(size_t size);
 /** As shipped_allocate(), at a multiple of `alignment`, a power of two. */
 static void *shipped_allocate_aligned(size_t size, size_t alignment);
 
-/** False if this live payload is one that the allocator's reallocation does not know. */
+/** False if the allocator's own reallocation cannot take this live payload. */
 static bool shipped_can_reallocate(const void *payload);
 
-/** The live payload, here or elsewhere, or NULL: then it stays as it was. */
+/** The payload resized, here or elsewhere; or NULL, and it stays as it was. */
 static void *shipped_reallocate(void *payload, size_t size);
 
 static void shipped_free(void *payload);
@@ -43,7 +44,8 @@ allocator_result allocator_allocate(size_t size) {
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     const heap_status status = request_judge_aligned(size, alignment, counted.region_bytes);
-    return status == HEAP_OK ? counted_answer(shipped_allocate_aligned(size, alignment)) : request_refused(status);
+    return status == HEAP_OK ? counted_answer(shipped_allocate_aligned(size, alignment))
+                             : request_refused(status);
 }
 
 allocator_result allocator_reallocate(void *payload, size_t size) {
@@ -74,7 +76,7 @@ size_t allocator_free_bytes(void) {
     return counted.free_bytes;
 }
 
-/** It counts none itself: they are counted from outside, if it searches at all (README, Probes). */
+/** It counts none itself. If it searches at all, they are counted from outside (README, Probes). */
 uint32_t allocator_probes(void) {
     return 0;
 }

@@ -1,14 +1,16 @@
 /**
- * dlmalloc 2.8.6 as shipped (D. Lea, CC0, within crate libffi-sys 4.2.2): lists for small sizes, bitwise tries for large
- * ones, a designated victim, and what was never used on top. One space over the region, nothing from the system.
+ * dlmalloc 2.8.6 as shipped (D. Lea, CC0, within crate libffi-sys 4.2.2): lists for small sizes,
+ * bitwise tries for large ones, a designated victim, and a top that was never used. It has one
+ * space over the region, and takes nothing from the system.
  *
- * It aligns to 8, more by its mspace_memalign(). What of the space is free is counted here in constant time, the rest read
- * off the chunks (lea/chunks.h). A damaged heap that it notices ends in a trap.
+ * It aligns to 8, and to more by its mspace_memalign(). Free bytes are counted here, in constant
+ * time; the rest is read off the chunks (lea/chunks.h). If it finds its heap damaged, it ends in a
+ * trap.
  */
 #include "allocators/counted_adapter.h"
 #include "allocators/lea/chunks.h"
 
-/* Of its malloc-2.8.6.h, which the crate does not have. */
+/* From its malloc-2.8.6.h, which the crate does not have. */
 typedef void *mspace;
 struct mallinfo_2_8_6 {
     size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
@@ -91,7 +93,8 @@ allocator_free_space allocator_read_free(void) {
 /** Of the top, 8 bytes always remain. */
 size_t allocator_largest_free_block(void) {
     const size_t largest = look_around().largest;
-    const size_t from_top = top_bytes() > LEA_SMALLEST_CHUNK + 8u ? top_bytes() - 8u - LEA_HEADER_BYTES : 0;
+    const size_t from_top =
+        top_bytes() > LEA_SMALLEST_CHUNK + 8u ? top_bytes() - 8u - LEA_HEADER_BYTES : 0;
     return from_top > largest ? from_top : largest;
 }
 

@@ -1,9 +1,10 @@
 /**
- * heap_1 of FreeRTOS as shipped: hands out what comes next and never frees. Its locking is heap_4's.
- * FreeRTOS-Kernel V11.2.0, portable/MemMang/heap_1.c, MIT licence.
+ * heap_1 of FreeRTOS as shipped: hands out what comes next and never frees. Its locking is
+ * heap_4's. FreeRTOS-Kernel V11.2.0, portable/MemMang/heap_1.c, MIT licence.
  *
- * Every free is refused (HEAP_UNSUPPORTED), so scenarios that free cannot run on it. There are no headers: what a live
- * block can hold is not known afterwards. It aligns to 8; for more, the payload begins further in.
+ * Every free is refused (HEAP_UNSUPPORTED), so scenarios that free cannot run on it. There are no
+ * headers, so nobody knows later what a live block can hold. It aligns to 8; for more, the payload
+ * begins further in.
  */
 #include "allocators/freertos/shipped.h"
 #include "request.h"
@@ -21,7 +22,8 @@ void allocator_init(void *region, size_t bytes) {
 
 allocator_result allocator_allocate(size_t size) {
     const heap_status status = request_judge(size, region_bytes);
-    return status == HEAP_OK ? request_answer(pvPortMalloc(size), (size + 7u) & ~(size_t)7u) : request_refused(status);
+    return status == HEAP_OK ? request_answer(pvPortMalloc(size), (size + 7u) & ~(size_t)7u)
+                             : request_refused(status);
 }
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
@@ -60,7 +62,8 @@ size_t allocator_largest_free_block(void) {
 
 allocator_free_space allocator_read_free(void) {
     const size_t bytes = allocator_free_bytes();
-    return (allocator_free_space){.bytes = bytes, .blocks = bytes == 0 ? 0 : 1, .smallest_block = bytes};
+    return (allocator_free_space){
+        .bytes = bytes, .blocks = bytes == 0 ? 0 : 1, .smallest_block = bytes};
 }
 
 uint32_t allocator_probes(void) {

@@ -5,7 +5,7 @@
 #include "allocator.h"
 #include "allocators/freertos/shipped.h"
 
-/* Of portable.h. */
+/* From portable.h. */
 typedef struct {
     uint8_t *start;
     size_t bytes;
@@ -14,7 +14,8 @@ typedef struct {
 void vPortDefineHeapRegions(const shipped_region *regions);
 
 void shipped_start(void *region, size_t bytes) {
-    const shipped_region regions[] = {{.start = region, .bytes = bytes}, {.start = NULL, .bytes = 0}};
+    const shipped_region regions[] = {{.start = region, .bytes = bytes},
+                                      {.start = NULL, .bytes = 0}};
     vPortDefineHeapRegions(regions);
 }
 

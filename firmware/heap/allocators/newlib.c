@@ -1,16 +1,18 @@
 /**
- * newlib's malloc as shipped: D. Lea's 2.6.5, lists by size, best fit among large ones, and a top that grows by sbrk.
- * Compiled by Debian (libnewlib-arm-none-eabi 3.3.0, libc.a; licence: public domain), so it runs on the target only.
+ * newlib's malloc as shipped: D. Lea's 2.6.5, lists by size, best fit among large ones, and a top
+ * that grows by sbrk. Compiled by Debian (libnewlib-arm-none-eabi 3.3.0, libc.a; licence: public
+ * domain), so it runs on the target only.
  *
- * It aligns to 8, more by its _memalign_r(). From the second request on it takes pages of 4,096 bytes from sbrk: at the
- * region's end what is no whole page stays unused. What it cannot tell is counted beside it, or read off its chunks.
+ * It aligns to 8, and to more by its _memalign_r(). From the second request on it takes pages of
+ * 4,096 bytes from sbrk, so at the region's end a part of a page stays unused. What it cannot tell
+ * is counted beside it, or read off its chunks.
  */
 #include "allocator.h"
 #include "allocators/lea/chunks.h"
 #include "allocators/newlib/sbrk.h"
 
-/* Its static state, external though not in a header (mallocr.c): two links for each of 128 lists behind two words, the
- * first list's first link being the top; and where sbrk began. */
+/* Its state, which has external names but no header (mallocr.c): two words, then two links for each
+ * of 128 lists, of which the first list's first link is the top; and where sbrk began. */
 extern void *__malloc_av_[258];
 extern char *__malloc_sbrk_base;
 extern int __malloc_current_mallinfo[10];
@@ -44,7 +46,8 @@ static bool has_begun(void) {
 }
 
 static lea_survey look_around(void) {
-    return has_begun() ? lea_look_around((const void *)__malloc_sbrk_base, top()) : (lea_survey){.sound = true};
+    return has_begun() ? lea_look_around((const void *)__malloc_sbrk_base, top())
+                       : (lea_survey){.sound = true};
 }
 
 /** The top and what sbrk can still give count as one block. */
@@ -57,7 +60,7 @@ allocator_free_space allocator_read_free(void) {
     return found.free;
 }
 
-/** A chunk that leaves 16 bytes of `bytes`. */
+/** The payload of a chunk that leaves 16 of `bytes` bytes. */
 static size_t payload_within(size_t bytes) {
     return bytes >= 2u * LEA_SMALLEST_CHUNK ? bytes - LEA_SMALLEST_CHUNK - LEA_HEADER_BYTES : 0;
 }
@@ -66,14 +69,18 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-/** From a free chunk, from the top, or from what sbrk gives, without the top that was there: so it asks. */
+/**
+ * A request is served from a free chunk, from the top, or from what sbrk gives, which it asks for
+ * without counting on the top.
+ */
 size_t allocator_largest_free_block(void) {
     const size_t rest = newlib_sbrk_rest_bytes();
     if (!has_begun()) {
         return payload_within(rest);
     }
     const size_t from_top = payload_within(lea_chunk_bytes(top()));
-    return larger(look_around().largest, larger(from_top, payload_within(rest - rest % PAGE_BYTES)));
+    return larger(look_around().largest,
+                  larger(from_top, payload_within(rest - rest % PAGE_BYTES)));
 }
 
 bool allocator_check(void) {

@@ -1,14 +1,15 @@
 /**
- * newlib's malloc in its nano variant as shipped: one list of free chunks in order of address, first fit; neighbours are
- * merged; what fits nowhere comes from sbrk. Compiled by Debian (libnewlib-arm-none-eabi 3.3.0, libc_nano.a; licence:
- * BSD), so it runs on the target only.
+ * newlib's malloc in its nano variant as shipped: one list of free chunks in order of address,
+ * first fit. Neighbours are merged, and what fits nowhere comes from sbrk. Compiled by Debian
+ * (libnewlib-arm-none-eabi 3.3.0, libc_nano.a; licence: BSD), so it runs on the target only.
  *
- * It aligns to 8, more by its _memalign_r(). What it cannot tell is counted beside it, or read off its list.
+ * It aligns to 8, and to more by its _memalign_r(). What it cannot tell is counted beside it, or
+ * read off its list.
  */
 #include "allocator.h"
 #include "allocators/newlib/sbrk.h"
 
-/* A chunk, as nano-mallocr.c has it; its size is header and padding included. */
+/* A chunk, as in nano-mallocr.c. Its size includes header and padding. */
 typedef struct chunk {
     long size;
     struct chunk *next;
@@ -17,7 +18,8 @@ typedef struct chunk {
 extern chunk *__malloc_free_list;
 extern char *__malloc_sbrk_start;
 
-#define OVERHEAD_BYTES 8u /* its size, and 4 that move the payload to a multiple of 8, or else lie behind it */
+/* Its size, and 4 bytes that move the payload to a multiple of 8, or else lie behind it. */
+#define OVERHEAD_BYTES 8u
 
 const allocator_overhead_bytes allocator_overhead = {.heap = 0, .block = 4, .smallest_block = 12};
 
@@ -57,7 +59,8 @@ size_t allocator_largest_free_block(void) {
 /** The list is in order of address, and no chunk reaches into the next. */
 bool allocator_check(void) {
     for (const chunk *at = __malloc_free_list; at != NULL; at = at->next) {
-        const bool ends_before_next = at->next == NULL || (uintptr_t)at + (size_t)at->size < (uintptr_t)at->next;
+        const bool ends_before_next =
+            at->next == NULL || (uintptr_t)at + (size_t)at->size < (uintptr_t)at->next;
         if (at->size <= 0 || !ends_before_next) {
             return false;
         }

@@ -1,10 +1,12 @@
 /**
- * O1Heap 2.x as shipped (P. Kirienko, MIT licence, crate o1heap 0.0.2): a list for each power of two, as Half-Fit, and
- * every block is a power of two too. Built without its assertions, as its README has release builds.
+ * O1Heap 2.x as shipped (P. Kirienko, MIT licence, crate o1heap 0.0.2): a list for each power of
+ * two, as Half-Fit, and every block is a power of two too. Built without its assertions, as its
+ * README tells for release builds.
  *
- * It aligns to 16; more comes from shifted.h: the word before a live payload ends with the byte `used`, 1, a mark with 0.
- * It tells its free bytes, of which a header of 16 goes to each block. The largest free block and the number of free ones
- * are read off the headers, whose layout is private (o1heap.c, FragmentHeader).
+ * It aligns to 16; more comes from shifted.h. The word before a live payload ends with the byte
+ * `used`, which is 1; a mark ends with 0. It tells its free bytes, of which each block takes 16 for
+ * its header. The largest free block and the number of free ones are read off the headers, whose
+ * layout is private (o1heap.c, FragmentHeader).
  */
 #include "o1heap.h"
 
@@ -27,7 +29,8 @@ static O1HeapInstance *heap;
 static size_t region_bytes;
 
 /* Its instance (32 lists, a mask, diagnostics) lies in the region. */
-const allocator_overhead_bytes allocator_overhead = {.heap = 160, .block = HEADER_BYTES, .smallest_block = 32};
+const allocator_overhead_bytes allocator_overhead = {
+    .heap = 160, .block = HEADER_BYTES, .smallest_block = 32};
 
 void allocator_init(void *region, size_t bytes) {
     const size_t misfit = (uintptr_t)region % O1HEAP_ALIGNMENT;
@@ -50,7 +53,8 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     if (status != HEAP_OK) {
         return request_refused(status);
     }
-    return answer(shifted_up(o1heapAllocate(heap, size + shifted_extra_bytes(alignment)), alignment, mark));
+    return answer(
+        shifted_up(o1heapAllocate(heap, size + shifted_extra_bytes(alignment)), alignment, mark));
 }
 
 allocator_result allocator_reallocate(void *payload, size_t size) {
@@ -84,9 +88,10 @@ size_t allocator_free_bytes(void) {
     return diagnostics.capacity - diagnostics.allocated;
 }
 
-/* The first fragment lies behind the instance: the least arena is the instance and one fragment. */
+/* The first fragment lies behind the instance: the two make the smallest arena. */
 static const fragment *first_fragment(void) {
-    return heap == NULL ? NULL : (const void *)((uintptr_t)heap + o1heapMinArenaSize - SMALLEST_FRAGMENT);
+    return heap == NULL ? NULL
+                        : (const void *)((uintptr_t)heap + o1heapMinArenaSize - SMALLEST_FRAGMENT);
 }
 
 allocator_free_space allocator_read_free(void) {
@@ -116,7 +121,7 @@ uint32_t allocator_probes(void) {
     return 0; /* no search loop: a bitmap */
 }
 
-/** Its own check of its figures; it does not walk. */
+/** It checks its own figures, and does not walk. */
 bool allocator_check(void) {
     return heap == NULL || o1heapDoInvariantsHold(heap);
 }

@@ -1,6 +1,6 @@
 /**
- * The crate `rlsf` 0.2.3 (yvt, MIT or Apache-2.0) as shipped: TLSF in units of 16 bytes. ../rust/src/rlsf.rs says
- * with which parameters, ../rust/adapter.c is the rest of allocator.h.
+ * The crate `rlsf` 0.2.3 (yvt, MIT or Apache-2.0) as shipped: TLSF in units of 16 bytes.
+ * ../rust/src/rlsf.rs says with which parameters, ../rust/adapter.c is the rest of allocator.h.
  */
 #include "allocator.h"
 

@@ -1,7 +1,8 @@
 /**
- * Aligned payloads from an allocator that aligns to 8 or 16 only: it is asked for more, and what is handed out begins
- * further in. The word before such a payload is a mark that leads back. Each adapter says how a mark differs from what
- * the allocator itself leaves in the word before a live payload: (word & mask) == tag holds for marks alone.
+ * Aligned payloads from an allocator that aligns to 8 or 16 only. It is asked for more bytes, and
+ * the payload that is handed out begins further in. The word before such a payload is a mark that
+ * leads back. Each adapter says how a mark differs from what the allocator itself leaves in the
+ * word before a live payload: (word & mask) == tag holds for marks alone.
  */
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_SHIFTED_H
 #define TAILSCOPE_HEAP_ALLOCATORS_SHIFTED_H
@@ -9,13 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The tag lies in the lower half of the word, but for the upper half's highest bit. */
+/** The tag lies in the lower half of the word and may have the highest bit. */
 typedef struct {
     uint32_t mask;
     uint32_t tag;
 } shifted_mark;
 
-/** What to ask for beyond the size: payloads are multiples of 8 in any case. */
+/** What to ask for beyond the size. Payloads are multiples of 8 in any case. */
 static inline size_t shifted_extra_bytes(size_t alignment) {
     return alignment > 8u ? alignment - 8u : 0u;
 }
@@ -36,13 +37,15 @@ static inline void *shifted_up(void *payload, size_t alignment, shifted_mark mar
     return shifted;
 }
 
-/** Bytes from the allocator's own payload to `payload`, which is live; 0 if it is the allocator's own. */
+/**
+ * Bytes from the allocator's own payload to the live `payload`; 0 if that is the allocator's own.
+ */
 static inline uint32_t shifted_offset(const void *payload, shifted_mark mark) {
     const uint32_t word = *(const uint32_t *)((uintptr_t)payload - sizeof(uint32_t));
     return (word & mark.mask) == mark.tag ? (word >> 16) * 8u : 0u;
 }
 
-/** What the allocator itself knows the live block at `payload` by. */
+/** The allocator's own payload of the live block at `payload`. */
 static inline void *shifted_origin(void *payload, shifted_mark mark) {
     return (void *)((uintptr_t)payload - shifted_offset(payload, mark));
 }

@@ -1,11 +1,12 @@
 /**
- * Zephyr's sys_heap as it lies in a user's checkout (Apache-2.0): a circular list for each power of two of units of 8
- * bytes, of which the request's own is searched for at most three chunks before a larger one is split.
+ * Zephyr's sys_heap as it lies in a user's checkout (Apache-2.0). Sizes count in units of 8 bytes,
+ * and each power of two has a circular list. In the request's own list the search looks at no more
+ * than three chunks before it splits a larger one.
  *
- * Its payloads lie 4 bytes behind a unit in a heap of this size. What asks it for alignment 8, as Zephyr's own malloc()
- * does, gets what begins at the next unit, so a chunk has 8 bytes beside the payload.
- * It can tell its free bytes at a price that Zephyr does not pay by default: they are counted here. What is read by
- * walking is read with the functions of its private heap.h.
+ * In a heap of this size its payloads lie 4 bytes behind a unit. With alignment 8, which Zephyr's
+ * own malloc() asks for, a payload begins at the next unit, so a chunk has 8 bytes beside its
+ * payload. It can tell its free bytes only with an option that Zephyr has off by default, so they
+ * are counted here. The rest is read by a walk, with the functions of its private heap.h.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 #include "allocators/counted_adapter.h"
 
-/* Its own, which needs what is above. */
+/* Its own header, which needs those above. */
 #include "lib/heap/heap.h"
 
 #define ALIGNMENT 8u
@@ -22,8 +23,10 @@
 
 static struct sys_heap heap;
 
-/* In 64 KiB: heads of 13 lists and four words before them, rounded up to units, and the mark at the end. */
-const allocator_overhead_bytes allocator_overhead = {.heap = 80, .block = HEADER_BYTES, .smallest_block = 2u * CHUNK_UNIT};
+/* In 64 KiB: heads of 13 lists and four words before them, rounded up to units, and the mark at the
+ * end. */
+const allocator_overhead_bytes allocator_overhead = {
+    .heap = 80, .block = HEADER_BYTES, .smallest_block = 2u * CHUNK_UNIT};
 
 void allocator_init(void *region, size_t bytes) {
     sys_heap_init(&heap, region, bytes);
@@ -66,7 +69,8 @@ allocator_free_space allocator_read_free(void) {
     if (counted.region_bytes == 0) {
         return space;
     }
-    for (chunkid_t at = right_chunk(heap.heap, 0); at < heap.heap->end_chunk; at = right_chunk(heap.heap, at)) {
+    for (chunkid_t at = right_chunk(heap.heap, 0); at < heap.heap->end_chunk;
+         at = right_chunk(heap.heap, at)) {
         const size_t bytes = payload_bytes(at);
         if (!chunk_used(heap.heap, at) && bytes != 0) {
             free_space_add(&space, bytes);
@@ -75,7 +79,7 @@ allocator_free_space allocator_read_free(void) {
     return space;
 }
 
-/** The largest that a search looks at in the last list that has any: behind that it does not look. */
+/** The largest of the chunks that a search looks at in the last list that has any. */
 size_t allocator_largest_free_block(void) {
     if (counted.region_bytes == 0 || heap.heap->avail_buckets == 0) {
         return 0;
@@ -90,7 +94,7 @@ size_t allocator_largest_free_block(void) {
     return largest;
 }
 
-/** Its own checker is a part of it that Zephyr builds only for debugging. */
+/** Zephyr builds its own checker for debugging only. */
 bool allocator_check(void) {
     return true;
 }

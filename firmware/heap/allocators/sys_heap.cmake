@@ -1,5 +1,5 @@
-# Compiled from a user's own checkout. zephyr/ holds what stands in for the rest of Zephyr; a header that is not there is
-# the checkout's. All options are at Zephyr's defaults; three looks are its own default too.
+# Compiled from a user's own checkout. zephyr/ stands in for the rest of Zephyr; other headers are
+# the checkout's. All options are at Zephyr's defaults, the three looks included.
 set(ZEPHYR_PATH "$ENV{ZEPHYR_PATH}" CACHE PATH "Zephyr checkout")
 if(NOT ZEPHYR_PATH)
     message(FATAL_ERROR "sys_heap is compiled from a checkout of your own (Zephyr, lib/heap/heap.c): set ZEPHYR_PATH to its folder.")

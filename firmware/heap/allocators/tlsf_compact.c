@@ -1,7 +1,8 @@
 /**
- * TLSF with a header of one word, the layout that M. Conte's implementation made popular. A live block is its size and
- * its payload. Only a free block says where it begins to the one behind it, in its own last word, which is payload while
- * the block is live; a bit in the size of the block behind says whether that word is there.
+ * TLSF with a header of one word, the layout that M. Conte's implementation made popular. A live
+ * block is its size and its payload. Only a free block tells the block behind it where it begins:
+ * in its own last word, which is payload while the block is live. A bit in the size of the block
+ * behind says whether that word is there.
  *
  *      live                                      free
  *     +------------+------------------------+   +------------+------+----------+-----+-------+
@@ -9,12 +10,13 @@
  *     +------------+------------------------+   +------------+------+----------+-----+-------+
  *                   8-aligned
  *
- * Sizes are whole blocks, header included, and multiples of 8, at least 16. The search is that of indexes/tlsf.c; what
- * differs is the format below it: 12 bytes less for each block, and no magic word. So a free is refused only where it is
- * NULL, misaligned, outside the region, or its header says that the block is free; a pointer into a payload is not told
- * from a block.
+ * Sizes are those of whole blocks, header included. They are multiples of 8, at least 16. The
+ * search is that of indexes/tlsf.c, on another format: 12 bytes less for each block, and no magic
+ * word. So a free is refused only if the pointer is NULL, misaligned or outside the region, or if
+ * the header says that the block is free. A pointer into a payload is not told from a block.
  *
- * Bound: each operation is two look-ups in bitmaps, at most three blocks taken out or filed, and no loop.
+ * Bound: each operation is two look-ups in bitmaps, at most three blocks taken out or filed, and no
+ * loop.
  *
  * Probes: 1 if the request's own octave has a block, 2 if the search had to climb to a higher one.
  */
@@ -26,13 +28,15 @@
 #include "tlsf_slots.h"
 
 #define HEADER_BYTES 4u
-#define BLOCKS_BYTES (TAILSCOPE_HEAP_BYTES - 2u * HEADER_BYTES) /* from the first block's header to the sentinel's */
-#define SMALLEST_BYTES 16u /* header, two links, begin */
-#define BIT_FREE 1u        /* this block is free */
-#define BIT_PREVIOUS_FREE 2u /* the block before this one is free: its begin lies right before this header */
+/* From the first block's header to the sentinel's. */
+#define BLOCKS_BYTES (TAILSCOPE_HEAP_BYTES - 2u * HEADER_BYTES)
+#define SMALLEST_BYTES 16u   /* header, two links, begin */
+#define BIT_FREE 1u          /* this block is free */
+#define BIT_PREVIOUS_FREE 2u /* so is the one before: its begin lies right before this header */
 #define BITS (BIT_FREE | BIT_PREVIOUS_FREE)
 
-/* The compiler lays the longest path straight: a jump costs the flash a line, and the longest path is the bound. */
+/* Tells the compiler to lay the longest path straight. A jump costs the flash a line, and the
+ * longest path is the bound. */
 #define LONGEST(condition) __builtin_expect(condition, 1)
 
 _Static_assert(sizeof(void *) == 4, "for 32-bit machines; on a PC compile with -m32");
@@ -86,7 +90,10 @@ static block **begin_before(const block *of) {
 
 /* Free blocks */
 
-/** Makes `of` a free block of `size` bytes, tells the block behind it, and files it. No neighbour is free. */
+/**
+ * Makes `of` a free block of `size` bytes, tells the block behind it, and files it. No neighbour is
+ * free.
+ */
 static inline __attribute__((always_inline)) void file(block *of, uint32_t size) {
     of->size_and_bits = size | BIT_FREE;
     block *const after = behind(of);
@@ -135,7 +142,10 @@ static inline __attribute__((always_inline)) void take_out(block *of) {
     }
 }
 
-/** Where the first list lies of which every block has `size` bytes and which is not empty; false if there is none. */
+/**
+ * Finds the first list that is not empty and in which every block has `size` bytes; false if there
+ * is none.
+ */
 static inline bool find(uint32_t size, position *found) {
     *found = position_that_fits(size);
     heap.probes = 1;
@@ -156,10 +166,11 @@ static inline bool find(uint32_t size, position *found) {
     return true;
 }
 
-/** Frees `of`, merged with the block behind it and the one before it where they are free. */
+/** Frees `of`, merged with the blocks behind and before it if they are free. */
 static inline __attribute__((always_inline)) void merge_and_file(block *of) {
     uint32_t size = size_of(of);
-    uint32_t gained_bytes = size - HEADER_BYTES; /* and a header for each block that this makes one with another */
+    uint32_t gained_bytes =
+        size - HEADER_BYTES; /* and a header for each block that this makes one with another */
     block *const after = behind(of);
     if (LONGEST(is_free(after))) {
         take_out(after);
@@ -190,8 +201,7 @@ void allocator_init(void *region, size_t bytes) {
 }
 
 static allocator_result hand_out(const block *of) {
-    return (allocator_result){
-        .payload = payload_of(of), .usable_bytes = size_of(of) - HEADER_BYTES, .status = HEAP_OK};
+    return request_served(payload_of(of), size_of(of) - HEADER_BYTES);
 }
 
 /** What a request takes of the region. */
@@ -200,7 +210,10 @@ static uint32_t block_size(size_t size) {
     return rounded < SMALLEST_BYTES ? SMALLEST_BYTES : rounded;
 }
 
-/** Makes `of`, `has` bytes in no list, a live block of `size`, and frees the rest if it is enough for a block. */
+/**
+ * Makes `of`, `has` bytes in no list, a live block of `size`, and frees the rest if it is enough
+ * for a block.
+ */
 static allocator_result make_live(block *of, uint32_t has, uint32_t size) {
     const uint32_t before = of->size_and_bits & BIT_PREVIOUS_FREE;
     const bool split = has - size >= SMALLEST_BYTES;
@@ -214,7 +227,7 @@ static allocator_result make_live(block *of, uint32_t has, uint32_t size) {
     return hand_out(of);
 }
 
-/** NULL if nothing that large is free; otherwise out of its list. */
+/** A free block of at least `size` bytes, out of its list; or NULL. */
 static inline block *take(uint32_t size) {
     position at;
     if (!find(size, &at)) {
@@ -228,7 +241,7 @@ static inline block *take(uint32_t size) {
 
 allocator_result allocator_allocate(size_t size) {
     heap.probes = 0;
-    /* What request_judge() says, in the form of which the compiler makes the shorter longest path. */
+    /* As request_judge() says, but written so that the compiler makes the longest path shorter. */
     if (size == 0) {
         return request_refused(HEAP_ZERO_SIZE);
     }
@@ -236,13 +249,18 @@ allocator_result allocator_allocate(size_t size) {
         return request_refused(HEAP_OUT_OF_MEMORY);
     }
     block *const found = take(block_size(size));
-    return found != NULL ? make_live(found, size_of(found), block_size(size)) : request_refused(HEAP_OUT_OF_MEMORY);
+    return found != NULL ? make_live(found, size_of(found), block_size(size))
+                         : request_refused(HEAP_OUT_OF_MEMORY);
 }
 
-/** The first aligned payload in `of` before which nothing lies, or enough for a block of its own. */
+/**
+ * The first aligned payload in `of` before which nothing lies, or enough for a block of its own.
+ */
 static uintptr_t aligned_payload(const block *of, uintptr_t alignment) {
     const uintptr_t own = (uintptr_t)payload_of(of);
-    return (own & (alignment - 1u)) == 0 ? own : (own + SMALLEST_BYTES + alignment - 1u) & ~(alignment - 1u);
+    return (own & (alignment - 1u)) == 0
+               ? own
+               : (own + SMALLEST_BYTES + alignment - 1u) & ~(alignment - 1u);
 }
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
@@ -304,7 +322,8 @@ static allocator_result move(block *of, size_t size) {
 allocator_result allocator_reallocate(void *payload, size_t size) {
     heap.probes = 0;
     const heap_status freeable = judge_free(payload);
-    const heap_status status = freeable == HEAP_OK ? request_judge(size, TAILSCOPE_HEAP_BYTES) : freeable;
+    const heap_status status =
+        freeable == HEAP_OK ? request_judge(size, TAILSCOPE_HEAP_BYTES) : freeable;
     if (status != HEAP_OK) {
         return request_refused(status);
     }
@@ -337,7 +356,10 @@ size_t allocator_free_bytes(void) {
     return heap.free_bytes;
 }
 
-/** The search rounds a request up, so the largest block is not the answer: ask it, halving the interval. */
+/**
+ * The search rounds a request up, so the size of the largest block is not the answer. It is asked
+ * instead, and the interval halved each time.
+ */
 size_t allocator_largest_free_block(void) {
     const uint32_t probes = heap.probes;
     position at;
@@ -375,12 +397,16 @@ uint32_t allocator_probes(void) {
 
 /* Checking */
 
-/** True if a block of a sound size lies at `of`, any address, and its bits agree with `follows_free`. */
+/**
+ * True if a block of a sound size lies at `of` (any address) and its bits agree with
+ * `follows_free`.
+ */
 static bool header_is_sound(const block *of, bool follows_free) {
     const uintptr_t offset = (uintptr_t)of - (uintptr_t)heap.first;
     const uintptr_t room = (uintptr_t)(heap.end - heap.first) - offset;
-    return offset % 8u == 0 && offset < (uintptr_t)(heap.end - heap.first) && size_of(of) % 8u == 0 &&
-           size_of(of) >= SMALLEST_BYTES && size_of(of) <= room && previous_is_free(of) == follows_free;
+    return offset % 8u == 0 && offset < (uintptr_t)(heap.end - heap.first) &&
+           size_of(of) % 8u == 0 && size_of(of) >= SMALLEST_BYTES && size_of(of) <= room &&
+           previous_is_free(of) == follows_free;
 }
 
 /** Walks one list, adding its length to `*filed`; false if a block in it does not belong there. */
@@ -391,7 +417,8 @@ static bool list_check(uint32_t octave, uint32_t slot, uint32_t *filed) {
             return false;
         }
         const position at = position_of(size_of(of));
-        if (at.octave != octave || at.slot != slot || ++*filed > TAILSCOPE_HEAP_BYTES / SMALLEST_BYTES) {
+        if (at.octave != octave || at.slot != slot ||
+            ++*filed > TAILSCOPE_HEAP_BYTES / SMALLEST_BYTES) {
             return false;
         }
         previous = of;
@@ -434,7 +461,8 @@ bool allocator_check(void) {
     }
     const block *const sentinel = (const block *)(void *)heap.end;
     const uint32_t bits = previous_free != NULL ? BIT_PREVIOUS_FREE : 0;
-    return sentinel->size_and_bits == bits && (previous_free == NULL || *begin_before(sentinel) == previous_free) &&
+    return sentinel->size_and_bits == bits &&
+           (previous_free == NULL || *begin_before(sentinel) == previous_free) &&
            free_bytes == heap.free_bytes && lists_check(free_blocks);
 }
 

@@ -1,12 +1,14 @@
 /**
- * M. Conte's TLSF 3.1 as shipped within LVGL (lv_tlsf.c, BSD licence, crate lvgl-sys 0.6.2): two levels of lists, 32 to
- * an octave, found by bitmaps. Built with an LV_ASSERT that does nothing, as NDEBUG does to the original's assertions.
+ * M. Conte's TLSF 3.1 as shipped within LVGL (lv_tlsf.c, BSD licence, crate lvgl-sys 0.6.2): two
+ * levels of lists, 32 to an octave, found by bitmaps. Built with an LV_ASSERT that does nothing, as
+ * NDEBUG does to the original's assertions.
  *
- * It aligns to 4. A payload lies 4 bytes behind a multiple of 8 plus a block's size, so with every request rounded to
- * 8 n + 4 bytes, and the pool to begin and end accordingly, all payloads are multiples of 8; lv_tlsf_memalign(), which
- * serves larger alignments, would search for 24 bytes more and cut twice. The price: from 256 bytes on such a size lies on
- * no slot's edge, so a search for it rounds up past the very block that was just freed.
- * It cannot tell its free bytes without walking: they are counted here.
+ * It aligns to 4, and a block's header has 4 bytes. So every request is rounded up to 8 n + 4
+ * bytes, and the pool begins and ends accordingly; then all payloads are multiples of 8. The other
+ * way, lv_tlsf_memalign(), would search for 24 bytes more and cut twice; it serves larger
+ * alignments. The price: from 256 bytes on such a size lies on no slot's edge, so a search for it
+ * rounds up past the very block that was just freed. It cannot tell its free bytes without a walk,
+ * so they are counted here.
  */
 #include "lv_tlsf.h"
 
@@ -16,7 +18,8 @@ static lv_tlsf_t control;
 static lv_pool_t pool;
 
 /* The lists for 64 KiB (1,340 bytes) and the pool's end mark; a block's header is its size. */
-const allocator_overhead_bytes allocator_overhead = {.heap = 1344, .block = 4, .smallest_block = 16};
+const allocator_overhead_bytes allocator_overhead = {
+    .heap = 1344, .block = 4, .smallest_block = 16};
 
 /** Payloads are 12, 20, 28 ... bytes. */
 static size_t round_up(size_t size) {
@@ -64,7 +67,8 @@ static void *shipped_allocate(size_t size) {
 }
 
 static void *shipped_allocate_aligned(size_t size, size_t alignment) {
-    return alignment <= 8u ? shipped_allocate(size) : lv_tlsf_memalign(control, alignment, round_up(size));
+    return alignment <= 8u ? shipped_allocate(size)
+                           : lv_tlsf_memalign(control, alignment, round_up(size));
 }
 
 static bool shipped_can_reallocate(const void *payload) {
@@ -88,7 +92,10 @@ allocator_free_space allocator_read_free(void) {
     return look_around().free;
 }
 
-/** A search begins at the slot whose least size holds the request; above 128 bytes, 32 slots are an octave. */
+/**
+ * A search begins at the slot whose least size holds the request. Above 128 bytes an octave has 32
+ * slots.
+ */
 size_t allocator_largest_free_block(void) {
     const size_t largest = look_around().largest;
     if (largest < 128u) {
@@ -101,7 +108,8 @@ size_t allocator_largest_free_block(void) {
 
 /** Its own checks, of the lists and of the pool. */
 bool allocator_check(void) {
-    return counted.region_bytes == 0 || (lv_tlsf_check(control) == 0 && lv_tlsf_check_pool(pool) == 0);
+    return counted.region_bytes == 0 ||
+           (lv_tlsf_check(control) == 0 && lv_tlsf_check_pool(pool) == 0);
 }
 
 const char *allocator_name(void) {

@@ -1,10 +1,11 @@
 /**
- * umm_malloc as shipped (R. Hempel, MIT licence, crate umm-malloc-sys 0.3.2): units of 8 bytes, 16-bit links, one list
- * of free blocks that is searched to its end for the smallest that fits.
+ * umm_malloc as shipped (R. Hempel, MIT licence, crate umm-malloc-sys 0.3.2): units of 8 bytes,
+ * 16-bit links, one list of free blocks that is searched to its end for the smallest that fits.
  *
- * It aligns to 4: a payload lies 4 bytes behind a unit. The heap is given to it from 4 bytes in, so payloads are
- * multiples of 8. More comes from shifted.h: a live block's header has bit 15 clear. What it cannot tell without walking,
- * its free bytes, is counted here; the rest is read off the headers, whose layout is private (umm_malloc.c, umm_block).
+ * It aligns to 4: a payload lies 4 bytes behind a unit. Its heap begins 4 bytes into the region, so
+ * payloads are multiples of 8. More comes from shifted.h: a live block's header has bit 15 clear.
+ * It cannot tell its free bytes without a walk, so they are counted here. The rest is read off the
+ * headers, whose layout is private (umm_malloc.c, umm_block).
  */
 #include "allocators/counted_adapter.h"
 #include "allocators/shifted.h"
@@ -17,7 +18,7 @@
 #define HEADER_BYTES 4u
 #define FREE 0x8000u
 
-/** A unit that begins a block; the numbers are of units. */
+/** A unit that begins a block. Links are numbers of units. */
 typedef struct {
     uint16_t next, prev;
     uint16_t next_free, prev_free;
@@ -29,7 +30,8 @@ static const shifted_mark mark = {.mask = FREE, .tag = FREE};
 static const unit *units;
 
 /* The first and the last unit, and the 8 bytes around the shift by 4. */
-const allocator_overhead_bytes allocator_overhead = {.heap = 24, .block = HEADER_BYTES, .smallest_block = UNIT_BYTES};
+const allocator_overhead_bytes allocator_overhead = {
+    .heap = 24, .block = HEADER_BYTES, .smallest_block = UNIT_BYTES};
 
 void allocator_init(void *region, size_t bytes) {
     uint8_t *const start = (uint8_t *)region + HEADER_BYTES;
@@ -74,7 +76,8 @@ static size_t shipped_usable_bytes(const void *payload) {
 /** The list of blocks begins behind the first unit and ends at one whose next is 0. */
 allocator_free_space allocator_read_free(void) {
     allocator_free_space space = {0};
-    for (size_t at = counted.region_bytes == 0 ? 0 : units[0].next; at != 0 && units[at].next != 0; at = units[at].next & ~FREE) {
+    for (size_t at = counted.region_bytes == 0 ? 0 : units[0].next; at != 0 && units[at].next != 0;
+         at = units[at].next & ~FREE) {
         const size_t payload = payload_of(at);
         if ((units[at].next & FREE) != 0) {
             free_space_add(&space, payload);
@@ -85,7 +88,8 @@ allocator_free_space allocator_read_free(void) {
 
 size_t allocator_largest_free_block(void) {
     size_t largest = 0;
-    for (size_t at = counted.region_bytes == 0 ? 0 : units[0].next_free; at != 0; at = units[at].next_free) {
+    for (size_t at = counted.region_bytes == 0 ? 0 : units[0].next_free; at != 0;
+         at = units[at].next_free) {
         largest = payload_of(at) > largest ? payload_of(at) : largest;
     }
     return largest;
@@ -96,7 +100,7 @@ bool allocator_check(void) {
     return counted.region_bytes == 0 || umm_integrity_check();
 }
 
-/* Its umm_init(), which nobody calls, reads these. */
+/* Its umm_init() reads these, and nobody calls it. */
 void *UMM_MALLOC_CFG_HEAP_ADDR;
 uint32_t UMM_MALLOC_CFG_HEAP_SIZE;
 

@@ -1,4 +1,5 @@
-# Its own configuration is the crate's: best fit. printf is said in words of the adapter: there is no standard output.
+# Its configuration is the crate's: best fit. The adapter replaces printf, because there is no
+# standard output.
 tailscope_pinned(crate umm-malloc-sys)
 tailscope_foreign(
     SOURCES "${crate}/umm_malloc/src/umm_malloc.c"

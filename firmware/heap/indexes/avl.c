@@ -1,11 +1,13 @@
 /**
- * Best fit by an AVL tree (Adelson-Velsky and Landis, 1962; Knuth, "The Art of Computer Programming", volume 3,
- * section 6.2.3) ordered by size. Its nodes live in the payloads of the free blocks. A place in the tree is the head
- * of a LIFO list of blocks of one size; the head is the node.
+ * Best fit by an AVL tree (Adelson-Velsky and Landis, 1962; Knuth, "The Art of Computer
+ * Programming", volume 3, section 6.2.3) ordered by size. Its nodes live in the payloads of the
+ * free blocks. A place in the tree is the head of a LIFO list of blocks of one size; the head is
+ * the node.
  *
- * Complexity: a tree of k sizes is lower than 1.45·log2(k + 2), and k different sizes need more than 4·k² bytes, so
- * a region of 64 KiB has at most 128 sizes and 9 levels. Searching, filing and removing each walk one path from the
- * root; filing and removing turn at most two nodes on each level of it.
+ * Complexity: a tree of k sizes is lower than 1.45·log2(k + 2), and k different sizes need more
+ * than 4·k² bytes, so a region of 64 KiB has at most 128 sizes and 9 levels. Searching, filing and
+ * removing each walk one path from the root; filing and removing turn at most two nodes on each
+ * level of it.
  *
  * Probes: one for each node looked at.
  */
@@ -33,7 +35,6 @@ typedef struct {
 } path;
 
 static heap_block *root;
-static uint32_t probes;
 
 static node *node_of(const heap_block *block) {
     return block_payload(block);
@@ -43,7 +44,7 @@ static uint32_t height_of(const heap_block *block) {
     return block == NULL ? 0 : node_of(block)->height;
 }
 
-/** Gives `heir` the place of `gone` in the tree, as far as the subtrees below go. */
+/** Gives `heir` the subtrees and the height of `gone`. */
 static void inherit(heap_block *heir, const heap_block *gone) {
     node_of(heir)->left = node_of(gone)->left;
     node_of(heir)->right = node_of(gone)->right;
@@ -76,7 +77,10 @@ static heap_block *turn_left(heap_block *top) {
     return pivot;
 }
 
-/** The subtree of `top`, whose subtrees are balanced and differ by at most two levels, balanced and measured. */
+/**
+ * Balances and measures the subtree of `top`, and returns its new top. The two subtrees below are
+ * balanced, and their heights differ by at most two.
+ */
 static heap_block *balanced(heap_block *top) {
     node *const at = node_of(top);
     const uint32_t left = height_of(at->left);
@@ -114,7 +118,7 @@ static heap_block **step(path *way, heap_block **place) {
     return place;
 }
 
-/** Walks to the place where `size` is filed, or to the empty one where it is to be. */
+/** Walks to the place where `size` is filed, or to the empty place where it belongs. */
 static heap_block **walk_to(path *way, uint32_t size) {
     heap_block **place = step(way, &root);
     while (*place != NULL && (*place)->size != size) {
@@ -126,7 +130,6 @@ static heap_block **walk_to(path *way, uint32_t size) {
 
 void heap_index_reset(void) {
     root = NULL;
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -142,7 +145,7 @@ void heap_index_insert(heap_block *block) {
     balance(&way);
 }
 
-/** Takes the node `gone` with two subtrees out of the tree: the next larger one takes its place. */
+/** Takes out the node `gone`, which has two subtrees: the next larger node takes its place. */
 static void replace_by_next(path *way, heap_block **place, heap_block *gone) {
     const uint32_t below = way->length;
     heap_block **next = step(way, &node_of(gone)->right);
@@ -179,7 +182,7 @@ void heap_index_remove(heap_block *block) {
 
 /* Searching */
 
-heap_block *heap_index_find(uint32_t size) {
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     uint32_t looked_at = 0;
     heap_block *best = NULL;
     heap_block *block = root;
@@ -192,18 +195,18 @@ heap_block *heap_index_find(uint32_t size) {
             block = node_of(block)->right;
         }
     }
-    probes = looked_at;
+    *probes = looked_at;
     return best;
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
 }
 
 /* Checking */
 
-/** Sizes lie between the bounds, both excluded. A node is lower than its parent, so a ring ends the walk. */
-static bool subtree_check(const heap_block *block, uint32_t above, uint32_t below, uint32_t levels, uint32_t *filed) {
+/**
+ * Sizes lie between the bounds, both excluded. A node is lower than its parent, so a ring ends the
+ * walk.
+ */
+static bool subtree_check(const heap_block *block, uint32_t above, uint32_t below, uint32_t levels,
+                          uint32_t *filed) {
     if (block == NULL) {
         return true;
     }
@@ -211,19 +214,22 @@ static bool subtree_check(const heap_block *block, uint32_t above, uint32_t belo
         return false;
     }
     const node *const at = node_of(block);
-    if (at->height == 0 || at->height > levels || !free_list_check(block, block->size, block->size, filed) ||
+    if (at->height == 0 || at->height > levels ||
+        !free_list_check(block, block->size, block->size, filed) ||
         !subtree_check(at->left, above, block->size, at->height - 1u, filed) ||
         !subtree_check(at->right, block->size, below, at->height - 1u, filed)) {
         return false;
     }
     const uint32_t left = height_of(at->left);
     const uint32_t right = height_of(at->right);
-    return left <= right + 1u && right <= left + 1u && at->height == 1u + (left > right ? left : right);
+    return left <= right + 1u && right <= left + 1u &&
+           at->height == 1u + (left > right ? left : right);
 }
 
 bool heap_index_check(uint32_t free_blocks) {
     uint32_t filed = 0;
-    return subtree_check(root, BLOCK_SMALLEST_PAYLOAD - 1u, UINT32_MAX, LEVELS, &filed) && filed == free_blocks;
+    return subtree_check(root, BLOCK_SMALLEST_PAYLOAD - 1u, UINT32_MAX, LEVELS, &filed) &&
+           filed == free_blocks;
 }
 
 const char *heap_index_name(void) {

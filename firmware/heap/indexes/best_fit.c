@@ -1,9 +1,11 @@
 /**
- * Best fit: one LIFO list of all free blocks, and the smallest that is large enough is taken; of equal ones the
- * newest. A block of exactly the requested size ends the search, since none is better. Filing takes constant time.
+ * Best fit: one LIFO list of all free blocks. The smallest that is large enough is taken; of equal
+ * ones the newest. A block of exactly the requested size ends the search, since none is better.
+ * Filing takes constant time.
  *
- * Complexity: a search takes as many steps as there are free blocks, unless one fits exactly: in a region of n bytes
- * up to n / 48, a free and a live block of 8 bytes and their headers.
+ * Complexity: a search takes as many steps as there are free blocks, unless one fits exactly. In a
+ * region of n bytes these are up to n / 48: a step costs a free and a live block of 8 bytes each,
+ * and their headers.
  *
  * Probes: one for each block looked at.
  */
@@ -11,11 +13,9 @@
 #include "index.h"
 
 static heap_block *list;
-static uint32_t probes;
 
 void heap_index_reset(void) {
     list = NULL;
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -26,7 +26,7 @@ void heap_index_remove(heap_block *block) {
     free_list_unlink(&list, block);
 }
 
-heap_block *heap_index_find(uint32_t size) {
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     uint32_t looked_at = 0;
     heap_block *best = NULL;
     for (heap_block *block = list; block != NULL; block = free_list_links(block)->next) {
@@ -38,17 +38,14 @@ heap_block *heap_index_find(uint32_t size) {
             }
         }
     }
-    probes = looked_at;
+    *probes = looked_at;
     return best;
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
 }
 
 bool heap_index_check(uint32_t free_blocks) {
     uint32_t filed = 0;
-    return free_list_check(list, BLOCK_SMALLEST_PAYLOAD, UINT32_MAX, &filed) && filed == free_blocks;
+    return free_list_check(list, BLOCK_SMALLEST_PAYLOAD, UINT32_MAX, &filed) &&
+           filed == free_blocks;
 }
 
 const char *heap_index_name(void) {

@@ -1,9 +1,9 @@
 /**
- * First fit: one LIFO list of all free blocks, and the first that is large enough is taken (Knuth, "The Art of
- * Computer Programming", volume 1, section 2.5). Filing takes constant time.
+ * First fit: one LIFO list of all free blocks. The first that is large enough is taken (Knuth, "The
+ * Art of Computer Programming", volume 1, section 2.5). Filing takes constant time.
  *
- * Complexity: a search takes as many steps as there are free blocks, which only the region's size bounds: in n
- * bytes n / 48, a free and a live block of 8 bytes and their headers.
+ * Complexity: a search takes as many steps as there are free blocks. In a region of n bytes these
+ * are up to n / 48: a step costs a free and a live block of 8 bytes each, and their headers.
  *
  * Probes: one for each block looked at.
  */
@@ -11,11 +11,9 @@
 #include "index.h"
 
 static heap_block *list;
-static uint32_t probes;
 
 void heap_index_reset(void) {
     list = NULL;
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -26,20 +24,14 @@ void heap_index_remove(heap_block *block) {
     free_list_unlink(&list, block);
 }
 
-heap_block *heap_index_find(uint32_t size) {
-    uint32_t looked_at = 0;
-    heap_block *const found = free_list_first_fit(list, size, &looked_at);
-    probes = looked_at;
-    return found;
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
+    return free_list_first_fit(list, size, probes);
 }
 
 bool heap_index_check(uint32_t free_blocks) {
     uint32_t filed = 0;
-    return free_list_check(list, BLOCK_SMALLEST_PAYLOAD, UINT32_MAX, &filed) && filed == free_blocks;
+    return free_list_check(list, BLOCK_SMALLEST_PAYLOAD, UINT32_MAX, &filed) &&
+           filed == free_blocks;
 }
 
 const char *heap_index_name(void) {

@@ -1,23 +1,23 @@
 /**
- * Address-ordered first fit: one list of all free blocks in the order in which they lie, and the first that is large
- * enough is taken. The region fills from its beginning, and large blocks survive at its end.
+ * Address-ordered first fit: one list of all free blocks in the order in which they lie. The first
+ * that is large enough is taken. The region fills from its beginning, and large blocks survive at
+ * its end.
  *
- * Complexity: the order has its price on the other side: to file a block, which each free and each split does, the
- * list is walked to the block's place. Searching and filing both take as many steps as there are free blocks, in a
- * region of n bytes up to n / 48, a free and a live block of 8 bytes and their headers.
+ * Complexity: the price of the order is that filing walks too, to the block's place, at each free
+ * and each split. Searching and filing both take as many steps as there are free blocks. In a
+ * region of n bytes these are up to n / 48: a step costs a free and a live block of 8 bytes each,
+ * and their headers.
  *
- * Probes: one for each block looked at by the search. The walk that files is not counted; it shows in the length of
- * the critical section, that of frees above all.
+ * Probes: one for each block that the search looks at. The walk that files is not counted. It shows
+ * in the length of the critical section, above all of frees.
  */
 #include "free_list.h"
 #include "index.h"
 
 static heap_block *list;
-static uint32_t probes;
 
 void heap_index_reset(void) {
     list = NULL;
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -42,20 +42,14 @@ void heap_index_remove(heap_block *block) {
     free_list_unlink(&list, block);
 }
 
-heap_block *heap_index_find(uint32_t size) {
-    uint32_t looked_at = 0;
-    heap_block *const found = free_list_first_fit(list, size, &looked_at);
-    probes = looked_at;
-    return found;
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
+    return free_list_first_fit(list, size, probes);
 }
 
 bool heap_index_check(uint32_t free_blocks) {
     uint32_t filed = 0;
-    if (!free_list_check(list, BLOCK_SMALLEST_PAYLOAD, UINT32_MAX, &filed) || filed != free_blocks) {
+    if (!free_list_check(list, BLOCK_SMALLEST_PAYLOAD, UINT32_MAX, &filed) ||
+        filed != free_blocks) {
         return false;
     }
     for (const heap_block *block = list; block != NULL; block = free_list_links(block)->next) {

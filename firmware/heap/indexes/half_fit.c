@@ -1,11 +1,11 @@
 /**
- * Half Fit (T. Ogasawara, "An algorithm with constant execution time for dynamic storage allocation", RTCSA 1995):
- * one bin for each power of two. The request is rounded up to a power of two before the search, so that every block
- * of the bin fits; the newest block of the first bin that holds one is taken. It keeps its size otherwise: what is
- * above the request (not above the power of two) is split off.
+ * Half Fit (T. Ogasawara, "An algorithm with constant execution time for dynamic storage
+ * allocation", RTCSA 1995): one bin for each power of two. The request is rounded up to a power of
+ * two for the search, so that every block of the bin fits. The newest block of the first bin that
+ * holds one is taken. What it has above the request (not above the power of two) is split off.
  *
- * The price is incomplete memory use: a block of 120 bytes lies in the bin of 64 and is never found by a request for
- * 65 or more. Up to half of a block's size may be out of a request's reach.
+ * The price is incomplete memory use: a block of 120 bytes lies in the bin of 64 and is never found
+ * by a request for 65 or more. Up to half of a block's size may be out of a request's reach.
  *
  * Complexity: every operation is a constant number of steps.
  *
@@ -15,11 +15,9 @@
 #include "power_bins.h"
 
 static power_bins bins;
-static uint32_t probes;
 
 void heap_index_reset(void) {
     power_bins_reset(&bins);
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -30,13 +28,9 @@ void heap_index_remove(heap_block *block) {
     power_bins_remove(&bins, block);
 }
 
-heap_block *heap_index_find(uint32_t size) {
-    probes = 1;
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
+    *probes = 1;
     return power_bins_first_from(&bins, power_bin_that_fits(size));
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
 }
 
 bool heap_index_check(uint32_t free_blocks) {

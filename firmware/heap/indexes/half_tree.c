@@ -1,29 +1,32 @@
 /**
- * Half Tree, from its description in the thesis that introduced it (sections 3.4 and 4.5, appendix A): the bins of
- * Half Fit, each a bitwise trie, and one block beside them, the designated victim.
+ * Half Tree, from its description in the thesis that introduced it (sections 3.4 and 4.5, appendix
+ * A): the bins of Half Fit, each a bitwise trie, and one block beside them, the designated victim.
  *
- * Trie. The bits of a size below its top bit lead down from the bin, 0 left and 1 right. A block lies at the first
- * place on its way that was empty when it came, so a node's size shares the bits that led to it and no more. A place
- * is the head of a LIFO list of blocks of one size; the head is the node. A node that goes is replaced by the
- * leftmost leaf below it.
+ * Trie. The bits of a size below its top bit lead down from the bin, 0 to the left and 1 to the
+ * right. A block lies at the first place on its way that was empty when it came. So all sizes below
+ * a place share the bits that led there, and nothing more is known of them. A place is the head of
+ * a LIFO list of blocks of one size; the head is the node. When a node goes, the leftmost leaf
+ * below takes its place.
  *
- * Designated victim. A free block just split off or freed, kept out of the bins so that it is used next. A block
- * becomes it if it is smaller than TAILSCOPE_LARGE_VICTIM_BYTES and there is none, or the present one is smaller than
- * TAILSCOPE_SMALL_VICTIM_BYTES, which is then filed in its bin.
+ * Designated victim. A block that was just split off or freed is kept out of the bins, to be used
+ * next. A block becomes the victim if it is smaller than TAILSCOPE_LARGE_VICTIM_BYTES and either
+ * there is no victim or the present one is smaller than TAILSCOPE_SMALL_VICTIM_BYTES. The present
+ * one is then filed in its bin.
  *
- * Search. The victim, if it is large enough; then the own bin, right before left; then the first bin above, left
- * before right. Every block that fits is found.
+ * Search. The victim, if it is large enough; then the own bin, right before left; then the first
+ * bin above, left before right. Every block that fits is found.
  *
- * Where the appendix and the text differ, this follows the text: a victim that is too small does not end the search,
- * and a rest that cannot be the victim is filed. The text's limit for large victims holds for freed blocks too, for
- * which the appendix has none: otherwise the rest of the region would soon be the victim. Equal blocks come back last
- * in first out, where the text has them oldest first. Removing walks from the bin, as there, so a node needs no parent.
+ * Where the appendix and the text differ, this follows the text: a victim that is too small does
+ * not end the search, and a rest that cannot be the victim is filed. The text's limit for large
+ * victims holds for freed blocks too; the appendix has none for them, and the rest of the region
+ * would soon be the victim. Unlike the text, equal blocks come back last in, first out. As there,
+ * removing walks from the bin, so a node needs no link to its parent.
  *
- * Complexity: a way has at most one place for each bit of a size: 13 in a region of 64 KiB. Searching, filing and
- * removing each walk one way, removing once more to the leaf.
+ * Complexity: a way has at most one place for each bit of a size, 13 in a region of 64 KiB.
+ * Searching, filing and removing each walk one way; removing goes on to the leaf.
  *
- * Probes: one for the victim if there is one, one for each node looked at in the own bin, one for the look at the
- * bitmap if it came to that.
+ * Probes: one for the victim if there is one, one for each node looked at in the own bin, one for
+ * the look at the bitmap if it came to that.
  */
 #include "free_list.h"
 #include "index.h"
@@ -37,18 +40,18 @@ typedef struct {
 } node;
 
 _Static_assert(sizeof(node) <= BLOCK_SMALLEST_PAYLOAD, "a node must fit the smallest payload");
-_Static_assert(BLOCK_SMALLEST_PAYLOAD >= 1u << OFFSET, "the first bin must hold the smallest payload");
+_Static_assert(BLOCK_SMALLEST_PAYLOAD >= 1u << OFFSET,
+               "the first bin must hold the smallest payload");
 _Static_assert(TAILSCOPE_HEAP_BYTES <= 1u << (BINS + OFFSET),
                "16 bins file blocks below 1 MiB: make TAILSCOPE_HEAP_BYTES smaller");
-_Static_assert(TAILSCOPE_SMALL_VICTIM_BYTES >= 1u && TAILSCOPE_SMALL_VICTIM_BYTES <= TAILSCOPE_LARGE_VICTIM_BYTES,
-               "TAILSCOPE_SMALL_VICTIM_BYTES must be at least 1 and not above TAILSCOPE_LARGE_VICTIM_BYTES");
+_Static_assert(
+    TAILSCOPE_SMALL_VICTIM_BYTES >= 1u &&
+        TAILSCOPE_SMALL_VICTIM_BYTES <= TAILSCOPE_LARGE_VICTIM_BYTES,
+    "TAILSCOPE_SMALL_VICTIM_BYTES must be at least 1 and not above TAILSCOPE_LARGE_VICTIM_BYTES");
 
-static struct {
-    heap_block *child[2];
-} bins[BINS];
+static struct { heap_block *child[2]; } bins[BINS];
 static uint32_t bin_map; /* bit b: bin b holds a block */
 static heap_block *victim;
-static uint32_t probes;
 
 static node *node_of(const heap_block *block) {
     return block_payload(block);
@@ -69,7 +72,7 @@ static uint32_t directions(uint32_t size) {
 
 /* Filing */
 
-/** The place where `size` is filed, or the empty one where it is to be. */
+/** The place where `size` is filed, or the empty place where it belongs. */
 static heap_block **place_of(uint32_t size) {
     uint32_t bits = directions(size);
     heap_block **place = &bins[bin_of(size)].child[bits >> 31];
@@ -100,7 +103,8 @@ static void file(heap_block *block) {
 /** The place of the leftmost leaf below `block`, or NULL if it is a leaf itself. */
 static heap_block **leftmost_leaf(heap_block *block) {
     heap_block **leaf = NULL;
-    for (node *at = node_of(block); at->child[0] != NULL || at->child[1] != NULL; at = node_of(*leaf)) {
+    for (node *at = node_of(block); at->child[0] != NULL || at->child[1] != NULL;
+         at = node_of(*leaf)) {
         leaf = &at->child[at->child[0] != NULL ? 0 : 1];
     }
     return leaf;
@@ -139,7 +143,6 @@ void heap_index_reset(void) {
     }
     bin_map = 0;
     victim = NULL;
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -165,10 +168,10 @@ void heap_index_remove(heap_block *block) {
 /* Searching */
 
 /**
- * Follows the bits of `size`. Where its bit is 0, all that lies right is larger; where it is 1, all that lies left
- * is smaller.
+ * Follows the bits of `size`. Where a bit is 0, all that lies to the right is larger. Where it is
+ * 1, all that lies to the left is smaller.
  */
-static heap_block *search_own_bin(uint32_t size) {
+static heap_block *search_own_bin(uint32_t size, uint32_t *looked_at) {
     uint32_t bits = directions(size);
     heap_block *const *child = bins[bin_of(size)].child;
     for (;;) {
@@ -177,7 +180,7 @@ static heap_block *search_own_bin(uint32_t size) {
         if (block == NULL) {
             return NULL;
         }
-        probes++;
+        (*looked_at)++;
         if (block->size >= size) {
             return block;
         }
@@ -187,7 +190,6 @@ static heap_block *search_own_bin(uint32_t size) {
 }
 
 static heap_block *first_above(uint32_t bin) {
-    probes++;
     const uint32_t candidates = bin_map & (UINT32_MAX << (bin + 1u));
     if (candidates == 0) {
         return NULL;
@@ -196,26 +198,27 @@ static heap_block *first_above(uint32_t bin) {
     return child[0] != NULL ? child[0] : child[1];
 }
 
-heap_block *heap_index_find(uint32_t size) {
-    probes = 0;
-    if (victim != NULL) {
-        probes = 1;
-        if (victim->size >= size) {
-            return victim;
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
+    uint32_t looked_at = victim != NULL ? 1 : 0;
+    heap_block *found = victim;
+    if (victim == NULL || victim->size < size) {
+        const uint32_t own = bin_of(size);
+        found = own < BINS ? search_own_bin(size, &looked_at) : NULL;
+        if (found == NULL) {
+            looked_at++;
+            found = first_above(own);
         }
     }
-    const uint32_t own = bin_of(size);
-    heap_block *const found = own < BINS ? search_own_bin(size) : NULL;
-    return found != NULL ? found : first_above(own);
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
+    *probes = looked_at;
+    return found;
 }
 
 /* Checking */
 
-/** The subtree holds sizes from `low` on, fewer than `width` bytes above it. Each level halves the width. */
+/**
+ * True if the subtree holds only sizes from `low` to `low` + `width` − 1. Each level halves the
+ * width.
+ */
 static bool subtree_check(const heap_block *block, uint32_t low, uint32_t width, uint32_t *filed) {
     if (block == NULL) {
         return true;
@@ -234,7 +237,8 @@ static bool bin_check(uint32_t bin, uint32_t *filed) {
     heap_block *const *const child = bins[bin].child;
     const uint32_t low = 1u << (bin + OFFSET);
     const bool mapped = (bin_map >> bin & 1u) != 0;
-    return mapped == (child[0] != NULL || child[1] != NULL) && subtree_check(child[0], low, low / 2u, filed) &&
+    return mapped == (child[0] != NULL || child[1] != NULL) &&
+           subtree_check(child[0], low, low / 2u, filed) &&
            subtree_check(child[1], low + low / 2u, low / 2u, filed);
 }
 
@@ -243,8 +247,9 @@ static bool victim_check(uint32_t *filed) {
         return true;
     }
     *filed += 1;
-    return block_address_is_possible(victim) && victim->magic == BLOCK_MAGIC && victim->status == BLOCK_FREE &&
-           victim->size >= BLOCK_SMALLEST_PAYLOAD && victim->size < TAILSCOPE_LARGE_VICTIM_BYTES;
+    return block_address_is_possible(victim) && victim->magic == BLOCK_MAGIC &&
+           victim->status == BLOCK_FREE && victim->size >= BLOCK_SMALLEST_PAYLOAD &&
+           victim->size < TAILSCOPE_LARGE_VICTIM_BYTES;
 }
 
 bool heap_index_check(uint32_t free_blocks) {

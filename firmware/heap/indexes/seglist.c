@@ -1,10 +1,12 @@
 /**
- * Segregated lists: one LIFO list per size class, eight classes with upper bounds 8, 16, 32 … 512 bytes and
- * a catch-all. A class spans a range, so the head of the request's own class need not fit: the search walks
- * that list to the first block that does (first fit). Every block of a higher class fits: there the head is
- * taken. Worst case: as many steps as the class has free blocks, which only the region's size bounds.
+ * Segregated lists: one LIFO list per size class, seven classes with upper bounds 8, 16, 32 … 512
+ * bytes and a catch-all. A class spans a range, so the head of the request's own class need not
+ * fit: the search walks that list to the first block that does (first fit). Every block of a higher
+ * class fits: there the head is taken. Worst case: as many steps as the class has free blocks,
+ * which only the region's size bounds.
  *
- * Probes: one for each block looked at in the request's own class, one for each higher class looked into.
+ * Probes: one for each block looked at in the request's own class, one for each higher class looked
+ * into.
  */
 #include "free_list.h"
 #include "index.h"
@@ -13,19 +15,17 @@
 #define CATCH_ALL (CLASSES - 1u)
 
 static heap_block *lists[CLASSES];
-static uint32_t probes;
 
-/** Class c < 7 holds sizes above 4·2^c up to 8·2^c: c is the position of the top bit of (size − 1) / 4. */
+/** Class c < 7 holds sizes above 4·2^c up to 8·2^c: c is the top bit of (size − 1) / 4. */
 static uint32_t class_of(uint32_t size) {
-    const uint32_t class = 31u - (uint32_t)__builtin_clz((size - 1u) >> 2);
-    return class < CATCH_ALL ? class : CATCH_ALL;
+    const uint32_t size_class = 31u - (uint32_t)__builtin_clz((size - 1u) >> 2);
+    return size_class < CATCH_ALL ? size_class : CATCH_ALL;
 }
 
 void heap_index_reset(void) {
-    for (uint32_t class = 0; class < CLASSES; class++) {
-        lists[class] = NULL;
+    for (uint32_t size_class = 0; size_class < CLASSES; size_class++) {
+        lists[size_class] = NULL;
     }
-    probes = 0;
 }
 
 void heap_index_insert(heap_block *block) {
@@ -36,28 +36,25 @@ void heap_index_remove(heap_block *block) {
     free_list_unlink(&lists[class_of(block->size)], block);
 }
 
-heap_block *heap_index_find(uint32_t size) {
+heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     const uint32_t own = class_of(size);
-    uint32_t looked_at = 0;
+    uint32_t looked_at;
     heap_block *found = free_list_first_fit(lists[own], size, &looked_at);
-    for (uint32_t class = own + 1u; found == NULL && class < CLASSES; class++) {
+    for (uint32_t size_class = own + 1u; found == NULL && size_class < CLASSES; size_class++) {
         looked_at++;
-        found = lists[class];
+        found = lists[size_class];
     }
-    probes = looked_at;
+    *probes = looked_at;
     return found;
-}
-
-uint32_t heap_index_probes(void) {
-    return probes;
 }
 
 bool heap_index_check(uint32_t free_blocks) {
     uint32_t filed = 0;
-    for (uint32_t class = 0; class < CLASSES; class++) {
-        const uint32_t smallest = class == 0 ? BLOCK_SMALLEST_PAYLOAD : (4u << class) + 1u;
-        const uint32_t largest = class == CATCH_ALL ? UINT32_MAX : 8u << class;
-        if (!free_list_check(lists[class], smallest, largest, &filed)) {
+    for (uint32_t size_class = 0; size_class < CLASSES; size_class++) {
+        const uint32_t smallest =
+            size_class == 0 ? BLOCK_SMALLEST_PAYLOAD : (4u << size_class) + 1u;
+        const uint32_t largest = size_class == CATCH_ALL ? UINT32_MAX : 8u << size_class;
+        if (!free_list_check(lists[size_class], smallest, largest, &filed)) {
             return false;
         }
     }

@@ -1,6 +1,7 @@
 /**
- * allocator.h on a Rust allocator (rust_heap.h). What the crate cannot tell is kept here: the sum of what is live. The
- * name and the overhead, which depend on the crate, are in ../allocators/<id>.c.
+ * allocator.h on a Rust allocator (rust_heap.h). What the crate cannot tell is kept here: the sum
+ * of what is live. The name and the overhead, which depend on the crate, are in
+ * ../allocators/<id>.c.
  */
 #include "rust_heap.h"
 
@@ -23,7 +24,7 @@ void allocator_init(void *region, size_t bytes) {
     heap.live_bytes = allocator_overhead.heap;
 }
 
-/** What the crate gave, once the account has it. */
+/** Enters what the crate gave in the account. */
 static allocator_result answer(rust_heap_block found) {
     if (found.payload != NULL) {
         heap.live_bytes += with_overhead(found.usable_bytes);
@@ -33,7 +34,8 @@ static allocator_result answer(rust_heap_block found) {
 
 allocator_result allocator_allocate(size_t size) {
     const heap_status status = request_judge(size, heap.bytes);
-    return status == HEAP_OK ? answer(rust_heap_allocate(size, NATURAL_ALIGNMENT)) : request_refused(status);
+    return status == HEAP_OK ? answer(rust_heap_allocate(size, NATURAL_ALIGNMENT))
+                             : request_refused(status);
 }
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
@@ -45,7 +47,8 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
 }
 
 allocator_result allocator_reallocate(void *payload, size_t size) {
-    const heap_status status = rust_heap_reallocates() ? request_judge(size, heap.bytes) : HEAP_UNSUPPORTED;
+    const heap_status status =
+        rust_heap_reallocates() ? request_judge(size, heap.bytes) : HEAP_UNSUPPORTED;
     if (status != HEAP_OK) {
         return request_refused(status);
     }
@@ -73,7 +76,10 @@ size_t allocator_free_bytes(void) {
     return heap.bytes - heap.live_bytes;
 }
 
-/** By trial: a block that is taken and freed at once leaves all as it was, the order of the lists included. */
+/**
+ * By trial. A block that is taken and freed at once leaves everything as it was, even the order of
+ * the lists.
+ */
 static bool is_served(size_t size) {
     const rust_heap_block found = rust_heap_allocate(size, NATURAL_ALIGNMENT);
     if (found.payload == NULL) {

@@ -1,15 +1,17 @@
-# tailscope_rust_heap(<feature>): links the Rust allocator that the feature of this package chooses, and its adapter.
+# tailscope_rust_heap(<feature>): links the Rust allocator that the feature of this package chooses,
+# and its adapter.
 #
-# Debian has no core library for the target, so cargo builds it from the compiler's own source, which Debian packages
-# (rustc-web and rust-web-src, of one version). That asks of a released compiler what only a nightly one allows:
-# RUSTC_BOOTSTRAP=1 makes it allow it. What was built of core is shared by all builds, in TAILSCOPE_RUST_BUILDS.
+# Debian has no core library for the target, so cargo builds it from the compiler's own source,
+# which Debian packages (rustc-web and rust-web-src, of one version). A released compiler allows
+# that only with RUSTC_BOOTSTRAP=1. All builds share what was built of core, in
+# TAILSCOPE_RUST_BUILDS.
 set(rust_package "${CMAKE_CURRENT_LIST_DIR}")
 cmake_path(SET rust_builds NORMALIZE "${rust_package}/../../../build/rust")
 set(TAILSCOPE_RUST_BUILDS "${rust_builds}" CACHE PATH "Where cargo builds the Rust allocators and the core library")
 set(rust_library libtailscope_rust_allocators.a)
 
-# A rustc with its source: Debian's if it is there, so that machines agree, else the first on the PATH. Sets
-# rust_compiler and rust_source.
+# Finds a rustc with its source: Debian's if it is there, so that machines agree, else the first on
+# the PATH. Sets rust_compiler and rust_source.
 function(tailscope_find_rust)
     find_program(TAILSCOPE_CARGO cargo)
     find_program(TAILSCOPE_RUSTC rustc PATHS /usr/bin NO_DEFAULT_PATH)
@@ -26,7 +28,8 @@ function(tailscope_find_rust)
     set(rust_source "${source}" PARENT_SCOPE)
 endfunction()
 
-# Sets rust_target and rust_flags for the machine that is compiled for; the flags match those of our C.
+# Sets rust_target and rust_flags for the machine that is compiled for; the flags match those of our
+# C.
 function(tailscope_choose_rust_target)
     if(CMAKE_SYSTEM_PROCESSOR STREQUAL "cortex-m4")
         set(target thumbv7em-none-eabihf)
@@ -39,7 +42,8 @@ function(tailscope_choose_rust_target)
     set(rust_flags ${flags} PARENT_SCOPE)
 endfunction()
 
-# Sets rust_environment: no absolute path reaches the library, so the same sources give the same bytes from any folder.
+# Sets rust_environment: no absolute path reaches the library, so the same sources give the same
+# bytes from any folder.
 function(tailscope_hide_rust_folders)
     set(cargo_home "$ENV{CARGO_HOME}")
     if(NOT cargo_home)
@@ -92,6 +96,7 @@ function(tailscope_rust_heap feature)
     target_sources(tailscope_heap PRIVATE "${rust_package}/adapter.c")
     add_dependencies(tailscope_heap tailscope_rust)
     target_link_libraries(tailscope_heap PRIVATE "${folder}/${rust_library}")
-    # Rust's objects say that the stack is not executable, GCC's for the target say nothing; there is nothing to warn of.
+    # Rust's objects say that the stack is not executable, GCC's for the target say nothing. No
+    # warning is needed.
     target_link_options(tailscope_heap INTERFACE -Wl,--no-warn-execstack)
 endfunction()

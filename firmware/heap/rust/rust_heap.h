@@ -1,6 +1,6 @@
 /**
- * The C side of this package: one Rust allocator, chosen by a feature of Cargo.toml, over one region. None of these is
- * called twice at a time.
+ * The C side of this package: one Rust allocator over one region. A feature of Cargo.toml chooses
+ * it. No two of these functions run at once.
  */
 #ifndef TAILSCOPE_HEAP_RUST_HEAP_H
 #define TAILSCOPE_HEAP_RUST_HEAP_H
@@ -21,7 +21,9 @@ void rust_heap_init(void *region, size_t bytes);
 /** `size` is not 0; `alignment` is a power of two of at least 8. */
 rust_heap_block rust_heap_allocate(size_t size, size_t alignment);
 
-/** A live payload made to hold `size` bytes, not 0, here or elsewhere; no payload if it stays as it was. */
+/**
+ * Makes a live payload hold `size` bytes, not 0, here or elsewhere. No payload: it stays as it was.
+ */
 rust_heap_block rust_heap_reallocate(void *payload, size_t size);
 
 /** True if the crate has a reallocation of its own. */

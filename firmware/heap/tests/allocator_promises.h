@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /**
- * True if it promises `what`, a word of heap/catalogue.toml, or "block_layer" for an index. Otherwise says on stdout,
- * once for each word, that this is left out.
+ * True if it promises `what`, a word of heap/catalogue.toml, or "block_layer" for an index.
+ * Otherwise says on stdout, once for each word, that this is left out.
  */
 bool allocator_promises(const char *what);
 

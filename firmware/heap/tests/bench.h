@@ -8,7 +8,8 @@
 #include "block_layer.h"
 #include "heap.h"
 
-/* The published format (heap/README.md), not the code's constants: a change of layout must fail here. */
+/* The published format (heap/README.md), not the code's constants: a change of layout must fail
+ * here. */
 enum { HEADER_BYTES = 16, ALIGNMENT = 8 };
 
 /** Bytes from payload `a` to payload `b`. */
@@ -35,11 +36,15 @@ static inline uint32_t next_random(uint32_t *state) {
     return *state;
 }
 
-/** True if the heap is what it is after a reset: sound, one free block over the whole region, nothing live. */
+/**
+ * True if the heap is what it is after a reset: sound, one free block over the whole region,
+ * nothing live.
+ */
 static inline bool heap_is_pristine(void) {
     const heap_statistics now = heap_read_statistics();
-    return heap_check() && now.free_blocks == 1 && now.free_bytes == heap_region_bytes() - HEADER_BYTES &&
-           now.live_blocks == 0 && now.bytes_in_use == 0;
+    return heap_check() && now.free_blocks == 1 &&
+           now.free_bytes == heap_region_bytes() - HEADER_BYTES && now.live_blocks == 0 &&
+           now.bytes_in_use == 0;
 }
 
 #endif

@@ -1,7 +1,8 @@
-"""Checks `replay`: two published workloads, generated here from their description, and images it must refuse.
+"""Checks `replay` on two published workloads, and on images that it must refuse.
 
-The expected integers are those of A. Vishwakarma, "A Heap Without a Tail" (VaiOS on a Nucleo-F401RE); the
-heap under test computes none of them. Usage: check_replay.py REPLAY ALLOCATOR
+The workloads are generated here from their description. The expected integers are those of
+A. Vishwakarma, "A Heap Without a Tail" (VaiOS on a Nucleo-F401RE); the heap under test computes none
+of them. Usage: check_replay.py REPLAY ALLOCATOR
 """
 
 from __future__ import annotations
@@ -148,7 +149,8 @@ FRAG_PROBES: dict[str, Callable[[int, int], int]] = {
     "seglist": lambda depth, _: depth + 3,  # as published
     "tlsf": lambda _, __: 2,  # as published
     "tlsf_compact": lambda _, __: 2,  # the same search: victims and the rest lie in other octaves
-    "first_fit": lambda _, trial: 2 if trial == 0 else 1,  # the rest was filed last, but for the victim
+    # The rest of the region was filed last, but at the first trial the victim was.
+    "first_fit": lambda _, trial: 2 if trial == 0 else 1,
     "best_fit": lambda depth, _: depth + 1,  # all victims and the rest
     "first_fit_ordered": lambda depth, _: depth + 1,  # the victims lie before the rest
     "avl": lambda _, __: 2,  # the node of 72 bytes and the rest
@@ -156,8 +158,8 @@ FRAG_PROBES: dict[str, Callable[[int, int], int]] = {
     "half_fit_cstm": lambda depth, _: depth + 1,  # all victims and the bitmap
     # A victim's block holds 120 bytes too: both are 128 with the header.
     "binary_buddy": lambda _, __: 1,
-    # 256 pairs take 768 of 1,365 units; what is left of the last block halved is tiled by 64, 16, 4 and 1
-    # units, and the block of 4 units, 192 bytes, is of the request's own level.
+    # 256 pairs take 768 of 1,365 units. Of the last block that was halved, blocks of 64, 16, 4 and 1
+    # units are left, and that of 4 units, 192 bytes, is of the request's own level.
     "ublox_buddy": lambda _, __: 1,
     "half_tree": lambda _, __: 2,  # the newest victim, which is the designated one, and the bitmap
 }
@@ -202,7 +204,7 @@ IMAGES = {
 
 
 def check_bad_images(program: str) -> None:
-    """Each damaged image costs one sentence and exit status 2 (1 for operations in an impossible order)."""
+    """A damaged image costs one sentence and exit status 2; 1 if its operations cannot be."""
     for name, (image, status, sentence) in IMAGES.items():
         done = run(program, image)
         expect(f"image {name}: exit status", done.returncode, status)

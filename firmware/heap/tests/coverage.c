@@ -1,6 +1,7 @@
 /*
- * Coverage as AFL keeps it (M. Zalewski, technical details of afl-fuzz): a map of edges, each the pair of two places that
- * follow one another, with counts in powers of two. Not instrumented itself.
+ * Coverage as AFL keeps it (M. Zalewski, technical details of afl-fuzz): a map of edges, each a
+ * pair of places that follow one another, with counts in powers of two. This file is not
+ * instrumented itself.
  */
 #include <string.h>
 
@@ -13,8 +14,9 @@ static uint8_t seen[EDGES];  /* bit b: some input took the edge 2^b times or mor
 static uintptr_t previous;
 
 void __sanitizer_cov_trace_pc(void) {
-    /* By the distance from here: where the program is loaded must not matter. */
-    const uintptr_t distance = (uintptr_t)__builtin_return_address(0) - (uintptr_t)&__sanitizer_cov_trace_pc;
+    /* By the distance from here, so that it does not matter where the program is loaded. */
+    const uintptr_t distance =
+        (uintptr_t)__builtin_return_address(0) - (uintptr_t)&__sanitizer_cov_trace_pc;
     const uintptr_t place = distance * 0x9E3779B1u >> 7;
     const uintptr_t edge = (place ^ previous) % EDGES;
     previous = place >> 1;

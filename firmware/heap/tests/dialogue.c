@@ -1,13 +1,15 @@
 /**
- * A heap to talk to: reads operations from stdin, a line each, and answers each with a line, so that a model in another
- * language can be held against it.
+ * A heap to talk to: reads operations from stdin, a line each, and answers each with a line, so
+ * that a model in another language can be held against it.
  *
- *     <slot> <size> <align_log2>   a size of 0 frees the slot; otherwise it is allocated, or reallocated if it is live
- *     .                            answers a dot and begins again with a heap that was reset
+ *     <slot> <size> <align_log2>   a size of 0 frees the slot; otherwise it is allocated, or
+ *                                  reallocated if it is live
+ *     .                            answers a dot, resets the heap and begins again
  *
- * Answer: what was done (A, R, F, or - for the free of an empty slot), status, address, usable bytes, and after it the
- * largest free block (0 where the allocator does not promise to know it), live blocks, bytes in use, the number of live
- * blocks whose content is damaged, and 1 if heap_check() holds. Every live block is filled with a pattern of its slot.
+ * Answer: what was done (A, R, F, or - for the free of an empty slot), status, address, usable
+ * bytes; then, after it, the largest free block (0 where the allocator does not promise to know
+ * it), live blocks, bytes in use, the number of live blocks whose content is damaged, and 1 if
+ * heap_check() holds. Every live block is filled with a pattern of its slot.
  */
 #include <stdio.h>
 #include <string.h>
@@ -52,8 +54,8 @@ static unsigned count_damaged(void) {
 }
 
 static unsigned allocate(size_t number, size_t size, unsigned align_log2) {
-    uint8_t *const payload =
-        align_log2 == 0 ? heap_allocate(size) : heap_allocate_aligned(size, (size_t)1 << align_log2);
+    uint8_t *const payload = align_log2 == 0 ? heap_allocate(size)
+                                             : heap_allocate_aligned(size, (size_t)1 << align_log2);
     if (payload != NULL) {
         slots[number] = (slot){payload, size};
         fill(number);
@@ -85,10 +87,10 @@ static unsigned release(size_t number) {
 static void answer(char done, size_t number, unsigned damaged) {
     const heap_witness witness = heap_last_operation();
     const uint8_t *const payload = slots[number].payload;
-    printf("%c %d %zu %zu %zu %zu %zu %u %d\n", done, (int)witness.status, (size_t)(uintptr_t)payload,
-           payload != NULL ? allocator_usable_size(payload) : 0,
-           knows_largest ? heap_read_statistics().largest_free_block : 0, witness.live_blocks, witness.bytes_in_use,
-           damaged + count_damaged(), heap_check());
+    printf("%c %d %zu %zu %zu %zu %zu %u %d\n", done, (int)witness.status,
+           (size_t)(uintptr_t)payload, payload != NULL ? allocator_usable_size(payload) : 0,
+           knows_largest ? heap_read_statistics().largest_free_block : 0, witness.live_blocks,
+           witness.bytes_in_use, damaged + count_damaged(), heap_check());
 }
 
 static void operate(size_t number, size_t size, unsigned align_log2) {
@@ -119,7 +121,8 @@ int main(void) {
             begin();
             puts(".");
             fflush(stdout);
-        } else if (sscanf(line, "%zu %zu %u", &number, &size, &align_log2) == 3 && number < SLOTS && align_log2 < 32) {
+        } else if (sscanf(line, "%zu %zu %u", &number, &size, &align_log2) == 3 && number < SLOTS &&
+                   align_log2 < 32) {
             operate(number, size, align_log2);
         } else {
             fprintf(stderr, "dialogue: say SLOT SIZE ALIGN_LOG2, or a dot.\n");

@@ -1,4 +1,4 @@
-/** What joins the fuzzer's parts: the entry, and the coverage that the instrumented heap reports. */
+/** What joins the fuzzer's parts: the entry, and the coverage of the instrumented heap. */
 #ifndef TAILSCOPE_HEAP_TESTS_FUZZ_H
 #define TAILSCOPE_HEAP_TESTS_FUZZ_H
 
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /** Forgets which edges the present input took. */
 void coverage_begin_input(void);
 
-/** Edges, with how often each was taken as a power of two, that no input before this one took. */
+/** Edges that no earlier input took; how often one is taken counts in powers of two. */
 unsigned coverage_end_input(void);
 
 /** Edges that any input took. */

@@ -1,6 +1,7 @@
 /**
- * A coverage-guided fuzzer in a page, for where there is no libFuzzer: inputs that take a new edge are kept and mutated
- * further. Seeded, and bounded by a number of inputs, so that every run is the same.
+ * A coverage-guided fuzzer in a page, for machines without libFuzzer. Inputs that take a new edge
+ * are kept and mutated further. It is seeded and bounded by a number of inputs, so that every run
+ * is the same.
  *
  *     fuzz_operations <inputs> [<seed>]
  */
@@ -70,7 +71,8 @@ int main(int argc, char **argv) {
     const unsigned long inputs = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
     uint32_t random = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 0) : 1;
     if (inputs == 0 || random == 0) {
-        fprintf(stderr, "fuzz_operations: say how many inputs, and a seed other than 0 if you like.\n");
+        fprintf(stderr,
+                "fuzz_operations: say how many inputs, and a seed other than 0 if you like.\n");
         return 2;
     }
     corpus[0] = (input){.size = 4};

@@ -1,8 +1,9 @@
 /**
- * Operation lists out of arbitrary bytes, against the shadow. The entry is libFuzzer's, so that it can drive this too
- * (clang -fsanitize=fuzzer); fuzz_driver.c does it with what gcc offers.
+ * Operation lists out of arbitrary bytes, against the shadow. The entry is libFuzzer's, so that it
+ * can drive this too (clang -fsanitize=fuzzer); fuzz_driver.c does it with what gcc offers.
  *
- * Four bytes are an operation: slot, kind, and a size of 16 bits of which the kind says how many count.
+ * Four bytes are an operation: slot, kind, and a size of 16 bits. The kind says how many of the
+ * bits count.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ void harness_check(bool holds, const char *what, const char *file, int line) {
     }
 }
 
-void harness_check_equal(uintmax_t found, uintmax_t wanted, const char *what, const char *file, int line) {
+void harness_check_equal(uintmax_t found, uintmax_t wanted, const char *what, const char *file,
+                         int line) {
     if (found != wanted) {
         fprintf(stderr, "%s:%d: %s is %ju, not %ju\n", file, line, what, found, wanted);
         abort();
@@ -40,7 +42,8 @@ static void operate(const uint8_t *operation) {
     const size_t live = shadow_live();
     if (live == 0 || (kind < 4 && live < LIVE_LIMIT)) {
         const bool aligned = kind == 3 && allocator_promises("aligns");
-        (void)shadow_allocate(size_of(operation), aligned ? (size_t)16 << operation[0] % 9 : ALIGNMENT, operation[0]);
+        (void)shadow_allocate(size_of(operation),
+                              aligned ? (size_t)16 << operation[0] % 9 : ALIGNMENT, operation[0]);
     } else if (kind == 4 && allocator_promises("reallocates")) {
         (void)shadow_reallocate(operation[0] % live, size_of(operation));
     } else if (allocator_promises("frees")) {

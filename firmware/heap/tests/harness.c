@@ -14,7 +14,8 @@ void harness_check(bool holds, const char *what, const char *file, int line) {
     }
 }
 
-void harness_check_equal(uintmax_t found, uintmax_t wanted, const char *what, const char *file, int line) {
+void harness_check_equal(uintmax_t found, uintmax_t wanted, const char *what, const char *file,
+                         int line) {
     checks++;
     if (found != wanted) {
         failures++;

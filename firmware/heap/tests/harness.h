@@ -13,7 +13,8 @@
     harness_check_equal((uintmax_t)(found), (uintmax_t)(wanted), #found, __FILE__, __LINE__)
 
 void harness_check(bool holds, const char *what, const char *file, int line);
-void harness_check_equal(uintmax_t found, uintmax_t wanted, const char *what, const char *file, int line);
+void harness_check_equal(uintmax_t found, uintmax_t wanted, const char *what, const char *file,
+                         int line);
 
 /* The suites; harness.c runs the one that is named on the command line. */
 void test_requests(void);

@@ -1,6 +1,7 @@
-"""What a heap is free to do, worked out without its code: from the addresses it gave, and from its policy.
+"""What a heap may do, worked out without its code: from the addresses it gave, and its policy.
 
-A model is told each operation's outcome and complains, by AssertionError, where the policy says another one.
+A model is told the outcome of each operation, and raises AssertionError where the policy says
+another one.
 """
 
 from __future__ import annotations
@@ -45,10 +46,11 @@ class NoModel:
 class Gaps:
     """A heap that tiles its region with headers and payloads and merges free neighbours at once.
 
-    What is free then follows from what is live: the gaps. `first_payload` is where the first payload of a
-    fresh heap lies, `header` the bytes of a header, `tail` what is lost at the region's ends, `smallest` the
-    least payload. `finds` says which gaps are sure to be found: all that are large enough, or those that
-    the request fits when rounded up to a sixteenth of a power of two ("sixteenths") or to a power ("powers").
+    What is free then follows from what is live: the gaps. `first_payload` is where the first payload
+    of a fresh heap lies, `header` the bytes of a header, `tail` what is lost at the region's ends,
+    `smallest` the least payload. `finds` says which gaps are sure to be found: "all" that are large
+    enough, or those that the request fits when it is rounded up to a sixteenth of a power of two
+    ("sixteenths") or to a power ("powers").
     """
 
     first_payload: int
@@ -95,12 +97,12 @@ class Gaps:
 
     @property
     def _filed_beyond(self) -> int:
-        """With a header of one word a payload is no multiple of 8; blocks are filed by their whole size."""
+        """With a header of one word, payloads are no multiples of 8: whole sizes are filed."""
         return self.header % ALIGNMENT
 
 
 def _rounded_up(size: int, policy: str) -> int:
-    """Half Fit asks for the next power of two, TLSF for the next of 16 steps between two of them."""
+    """Half Fit asks for the next power of two, TLSF for the next of 16 steps between two powers."""
     power = 1 << (size.bit_length() - 1)
     step = power if policy == "powers" else max(power // 16, ALIGNMENT)
     return -(-size // step) * step
@@ -110,8 +112,8 @@ def _rounded_up(size: int, policy: str) -> int:
 class Buddies:
     """Knuth's algorithms R and S with last-in-first-out lists, address by address.
 
-    Counts in units from the first block. Only for runs without extra alignment and reallocation, since it
-    predicts each address from all that came before.
+    It counts in units from the first block, and predicts each address from all that came before. So
+    it is only for runs without extra alignment and reallocation.
     """
 
     unit: int

@@ -40,7 +40,8 @@ static const char *header_complaint(const uint8_t *header) {
         return "the image's version is not 1: compile the scenario again.";
     }
     if (u32_at(header + 8) > ENTRIES_LIMIT || u32_at(header + 16) > OPERATION_SLOTS_LIMIT) {
-        return "the image has more entries or slots than the format allows: compile the scenario again.";
+        return "the image has more entries or slots than the format allows: compile the scenario "
+               "again.";
     }
     if (header[29] > RECORDS_TRANSPORT_MAX || (header[30] | header[31]) != 0) {
         return "a reserved field of the image's header is not 0: compile the scenario again.";
@@ -52,7 +53,8 @@ static bool entry_is_valid(const uint8_t *entry, uint32_t slot_count) {
     const uint8_t kind = entry[0];
     const bool known = kind >= OPERATION_ALLOCATE && kind <= OPERATION_MARK;
     const bool reserved_clear = (entry[1] & ~MEASURED) == 0 && entry[11] == 0;
-    return known && reserved_clear && entry[10] < 32 && (kind == OPERATION_MARK || u16_at(entry + 2) < slot_count);
+    return known && reserved_clear && entry[10] < 32 &&
+           (kind == OPERATION_MARK || u16_at(entry + 2) < slot_count);
 }
 
 static image_operation operation_of(const uint8_t *entry) {
@@ -64,12 +66,15 @@ static image_operation operation_of(const uint8_t *entry) {
     };
 }
 
-static operation_image parse_body(const uint8_t *body, uint32_t count, uint32_t slot_count, const char **complaint) {
-    operation_image image = {.operations = calloc(count + 1u, sizeof(image_operation)), .count = count};
+static operation_image parse_body(const uint8_t *body, uint32_t count, uint32_t slot_count,
+                                  const char **complaint) {
+    operation_image image = {.operations = calloc(count + 1u, sizeof(image_operation)),
+                             .count = count};
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *const entry = body + i * ENTRY_BYTES;
         if (!entry_is_valid(entry, slot_count)) {
-            *complaint = "an entry of the image has an unknown kind, a slot out of range or a reserved bit set.";
+            *complaint = "an entry of the image has an unknown kind, a slot out of range or a "
+                         "reserved bit set.";
             free(image.operations);
             return (operation_image){0};
         }

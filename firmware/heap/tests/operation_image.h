@@ -20,7 +20,9 @@ typedef struct {
     uint32_t count;
 } operation_image;
 
-/** Reads and validates the image. On bad input `*complaint` is one sentence and the image is empty. */
+/**
+ * Reads and validates the image. On bad input `*complaint` is one sentence and the image is empty.
+ */
 operation_image operation_image_read(const char *path, const char **complaint);
 
 #endif

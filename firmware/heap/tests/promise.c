@@ -21,7 +21,8 @@ static const promise promises[] = {
      false,
      {120, 280},
      {128, 272}},
-    /* The second is the designated victim; the bit of 32 leads the first, in the bin of 64, left or right. */
+    /* The second is the designated victim. The first lies in the bin of 64, and the bit of 32 leads
+     * it left or right. */
     {"half_tree", FINDS_WHAT_FITS, 16, false, true, {88, 280}, {96, 272}},
 };
 
@@ -40,7 +41,10 @@ size_t promised_payload(size_t size) {
     return rounded < promised()->smallest_payload ? promised()->smallest_payload : rounded;
 }
 
-/** A slot is at most 1/TAILSCOPE_TLSF_SLOTS of its sizes wide, so what is a slot smaller than the block is found. */
+/**
+ * A slot is at most 1/TAILSCOPE_TLSF_SLOTS of its sizes wide. So a request that is a slot smaller
+ * than the block finds it.
+ */
 static size_t largest_by_slots(size_t largest) {
     return largest / (TAILSCOPE_TLSF_SLOTS + 1) * TAILSCOPE_TLSF_SLOTS;
 }

@@ -1,6 +1,6 @@
 /**
- * What each index promises, as heap/README.md publishes it: the tests hold the heap to this and take nothing from the
- * code under test. An index that is not in promise.c fails every suite.
+ * What each index promises, as heap/README.md publishes it: the tests hold the heap to this and
+ * take nothing from the code under test. An index that is not in promise.c fails every suite.
  */
 #ifndef TAILSCOPE_HEAP_TESTS_PROMISE_H
 #define TAILSCOPE_HEAP_TESTS_PROMISE_H
@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A knob is defined where the index under test has it; the others need a value to be compiled. */
+/* A knob is defined only where the index under test has it; elsewhere a value is needed to
+ * compile. */
 #ifndef TAILSCOPE_TLSF_SLOTS
 #define TAILSCOPE_TLSF_SLOTS 16u
 #endif
@@ -24,7 +25,10 @@ typedef enum {
     FINDS_UP_TO_THRESHOLD, /**< those too, and the first few of the request's own bin */
 } promise_finds;
 
-/** Two sizes of free blocks: if 8 bytes go over from the second to the first (or back), one is misplaced. */
+/**
+ * Two sizes of free blocks. If 8 bytes go from the second to the first, or back, one of the two is
+ * misplaced.
+ */
 typedef struct {
     size_t first, second;
 } promise_sizes;
@@ -33,10 +37,11 @@ typedef struct {
     const char *name;
     promise_finds finds;
     size_t smallest_payload;
-    bool by_address;          /**< equal blocks are given in order of address, otherwise last in first out */
-    bool tree;                /**< links are followed by two subtrees */
-    promise_sizes grows;      /**< misplaced when 8 bytes go to the first; 0, 0 if sizes are not filed apart */
-    promise_sizes shrinks;    /**< misplaced when 8 bytes go to the second */
+    bool by_address; /**< equal blocks are given in order of address, otherwise last in first out */
+    bool tree;       /**< links are followed by two subtrees */
+    promise_sizes
+        grows; /**< misplaced when 8 bytes go to the first; 0, 0 if sizes are not filed apart */
+    promise_sizes shrinks; /**< misplaced when 8 bytes go to the second */
 } promise;
 
 /** The promise of the index under test. */

@@ -1,5 +1,6 @@
 /**
- * Runs an operation image on the host with the heap that the firmware links, and prints for each operation
+ * Runs an operation image on the host with the heap that the firmware links, and prints for each
+ * operation
  *
  *     seq,kind,size,probes,live,bytes_in_use
  *
@@ -25,8 +26,9 @@ typedef struct {
 
 static replay_outcome allocate(replay_slot *slot, const image_operation *operation) {
     const uint32_t size = operation->argument;
-    slot->payload = operation->align_log2 == 0 ? heap_allocate(size)
-                                               : heap_allocate_aligned(size, (size_t)1 << operation->align_log2);
+    slot->payload = operation->align_log2 == 0
+                        ? heap_allocate(size)
+                        : heap_allocate_aligned(size, (size_t)1 << operation->align_log2);
     slot->state = slot->payload != NULL ? SLOT_LIVE : SLOT_FAILED;
     slot->size = size;
     return (replay_outcome){slot->payload != NULL ? 'A' : 'O', size, heap_last_operation().probes};
@@ -39,10 +41,13 @@ static replay_outcome release(replay_slot *slot) {
         return (replay_outcome){'N', slot->size, 0};
     }
     const heap_status status = heap_free(slot->payload);
-    return (replay_outcome){status == HEAP_OK ? 'F' : 'E', slot->size, heap_last_operation().probes};
+    return (replay_outcome){status == HEAP_OK ? 'F' : 'E', slot->size,
+                            heap_last_operation().probes};
 }
 
-/** False where a live slot is allocated into or an empty one freed: no scenario compiles to that. */
+/**
+ * False where a live slot is allocated into or an empty one freed: no scenario compiles to that.
+ */
 static bool fits(const replay_slot *slot, const image_operation *operation) {
     return (operation->kind == OPERATION_ALLOCATE) == (slot->state == SLOT_EMPTY);
 }
@@ -58,14 +63,16 @@ static bool replay(operation_image image) {
         }
         replay_slot *const slot = &slots[operation->slot];
         if (!fits(slot, operation)) {
-            fprintf(stderr, "replay: operation %u allocates into a live slot or frees an empty one.\n", seq);
+            fprintf(stderr,
+                    "replay: operation %u allocates into a live slot or frees an empty one.\n",
+                    seq);
             return false;
         }
         const bool allocates = operation->kind == OPERATION_ALLOCATE;
         const replay_outcome outcome = allocates ? allocate(slot, operation) : release(slot);
         const heap_witness witness = heap_last_operation();
-        printf("%u,%c,%u,%u,%zu,%zu\n", seq++, outcome.kind, outcome.size, outcome.probes, witness.live_blocks,
-               witness.bytes_in_use);
+        printf("%u,%c,%u,%u,%zu,%zu\n", seq++, outcome.kind, outcome.size, outcome.probes,
+               witness.live_blocks, witness.bytes_in_use);
     }
     if (!heap_check()) {
         fprintf(stderr, "replay: the heap's invariants do not hold at the end.\n");

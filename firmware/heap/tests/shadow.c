@@ -73,7 +73,8 @@ bool shadow_reallocate(size_t chosen, size_t size) {
     CHECK_EQUAL((uintptr_t)payload % ALIGNMENT, 0);
     CHECK(allocator_usable_size(payload) >= size);
     memset(payload, block->fill, size);
-    *block = (shadow_block){payload, size, block->fill, block->aligned && payload == block->payload};
+    *block =
+        (shadow_block){payload, size, block->fill, block->aligned && payload == block->payload};
     return true;
 }
 
@@ -94,7 +95,8 @@ void shadow_check(void) {
     CHECK(sound);
     if (live > 0) {
         const shadow_block *const last = &blocks[live - 1];
-        CHECK((size_t)distance(blocks[0].payload, last->payload) + last->size <= heap_region_bytes());
+        CHECK((size_t)distance(blocks[0].payload, last->payload) + last->size <=
+              heap_region_bytes());
     }
 }
 

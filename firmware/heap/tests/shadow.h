@@ -1,6 +1,6 @@
 /**
- * A shadow of the heap: which blocks are live, what was asked for and what was written into each. It knows nothing
- * of the allocator's format.
+ * A shadow of the heap: which blocks are live, what was asked for and what was written into each.
+ * It knows nothing of the allocator's format.
  */
 #ifndef TAILSCOPE_HEAP_TESTS_SHADOW_H
 #define TAILSCOPE_HEAP_TESTS_SHADOW_H
@@ -13,7 +13,7 @@
 #ifndef TAILSCOPE_SHADOW_LIMIT
 #define TAILSCOPE_SHADOW_LIMIT 8192
 #endif
-/** How long a churn is that looks at every block after every operation. */
+/** Operations of a churn that looks at every block after every operation. */
 #ifndef TAILSCOPE_CHURN_OPERATIONS
 #define TAILSCOPE_CHURN_OPERATIONS 4000
 #endif
@@ -27,16 +27,25 @@ size_t shadow_live(void);
 /** Allocates and fills; false if there was no memory. Asserts alignment, usable size and status. */
 bool shadow_allocate(size_t size, size_t alignment, uint8_t fill);
 
-/** Asserts that block `chosen` still holds what was written, and frees it. The last block takes its place. */
+/**
+ * Asserts that block `chosen` still holds what was written, and frees it. The last block takes its
+ * place.
+ */
 void shadow_free(size_t chosen);
 
 /** Frees all in an order drawn from `seed`. */
 void shadow_free_all(uint32_t seed);
 
-/** Reallocates and fills what is new; false if there was no memory. Asserts that the content came along. */
+/**
+ * Reallocates, and fills what is new; false if there was no memory. Asserts that the content came
+ * along.
+ */
 bool shadow_reallocate(size_t chosen, size_t size);
 
-/** Asserts that no two live blocks overlap, that all lie in one region, and that each holds what was written. */
+/**
+ * Asserts that no two live blocks overlap, that all lie in one region, and that each holds what was
+ * written.
+ */
 void shadow_check(void);
 
 /** Sum of what the allocator says the live blocks can hold. */

@@ -3,11 +3,12 @@
 # The suites that go through heap.h alone, and so are for every allocator.
 set(common_suites requests contents recovery account reallocation markers)
 
-# What the allocator promises is in the catalogue; what it does not promise is left out, by name, where it comes up.
+# Reads from the catalogue what the allocator promises. What it does not promise is left out, by
+# name, where it comes up.
 function(tailscope_promises result)
     set(heap "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/..")
     execute_process(
-        COMMAND "${Python3_EXECUTABLE}" -B -m firmware.catalogue promises ${TAILSCOPE_ALLOCATOR}
+        COMMAND "${Python3_EXECUTABLE}" -B -m firmware.promises ${TAILSCOPE_ALLOCATOR}
         WORKING_DIRECTORY "${heap}/../.."
         OUTPUT_VARIABLE promises OUTPUT_STRIP_TRAILING_WHITESPACE
         ERROR_VARIABLE complaint RESULT_VARIABLE status

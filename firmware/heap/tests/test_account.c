@@ -1,4 +1,5 @@
-/* The figures against the shadow's sums, and the overhead that the allocator declares against what a full heap holds. */
+/* The figures against the shadow's sums, and the overhead that the allocator declares against what
+ * a full heap holds. */
 #include "allocator.h"
 #include "allocator_promises.h"
 #include "bench.h"
@@ -15,7 +16,8 @@ static void agrees(size_t allocations, size_t frees) {
     CHECK_EQUAL(now.bytes_in_use, heap_last_operation().bytes_in_use);
     if (allocator_promises("counts_free")) {
         CHECK_EQUAL(now.free_bytes, heap_free_bytes());
-        CHECK(now.bytes_in_use + now.live_blocks * allocator_overhead.block + now.free_bytes <= heap_region_bytes());
+        CHECK(now.bytes_in_use + now.live_blocks * allocator_overhead.block + now.free_bytes <=
+              heap_region_bytes());
         CHECK(now.minimum_ever_free_bytes <= now.free_bytes);
         CHECK(now.largest_free_block <= now.free_bytes);
         CHECK_EQUAL(now.free_blocks == 0, now.free_bytes == 0);
@@ -44,7 +46,7 @@ static void figures_follow_every_operation(void) {
     }
 }
 
-/** So many blocks of one byte as the declared overhead leaves room for, and not one more. */
+/** As many blocks of one byte as the declared overhead leaves room for, and not one more. */
 static void the_overhead_is_as_declared(void) {
     shadow_reset();
     size_t n = 0;

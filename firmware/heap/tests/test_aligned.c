@@ -1,4 +1,5 @@
-/* Aligned allocations: aligned, disjoint, freed like any other, and what lies before them is not lost. */
+/* Aligned allocations: aligned, disjoint, freed like any other, and what lies before them is not
+ * lost. */
 #include <string.h>
 
 #include "bench.h"
@@ -7,7 +8,9 @@
 
 enum { BLOCKS = 12 };
 
-/** Blocks of every alignment at once, behind a first block that shifts them all by `shift` bytes. */
+/**
+ * Blocks of every alignment at once, behind a first block that shifts them all by `shift` bytes.
+ */
 static void every_alignment(size_t shift) {
     uint8_t *aligned[BLOCKS];
     size_t size[BLOCKS];
@@ -35,7 +38,8 @@ static void what_lies_before_stays_free(void) {
     heap_reset();
     uint8_t *const first = heap_allocate(8);
     uint8_t *const aligned = heap_allocate_aligned(8, 1024);
-    const size_t front = (size_t)distance(first, aligned) - promised_payload(8) - HEADER_BYTES - HEADER_BYTES;
+    const size_t front =
+        (size_t)distance(first, aligned) - promised_payload(8) - HEADER_BYTES - HEADER_BYTES;
     CHECK_EQUAL(heap_read_statistics().free_blocks, 2);
     CHECK_EQUAL(heap_read_statistics().smallest_free_block, front);
     const heap_block *const before = header_before(aligned)->prev;
@@ -45,11 +49,14 @@ static void what_lies_before_stays_free(void) {
     CHECK(heap_check());
 }
 
-/** The worst case of the search must still find room: the request is so large that nothing else fits beside it. */
+/**
+ * Even the worst case of the search must find room. The request is so large that nothing fits
+ * beside it.
+ */
 static void a_large_request_with_a_large_alignment(void) {
     heap_reset();
     const size_t alignment = 4096;
-    /* A block of its own may lie before the payload. */
+    /* Another block may lie before the payload. */
     const size_t sure = promised_largest(65520) - alignment - HEADER_BYTES - promised_payload(8);
     const size_t size = sure < 50000 ? sure : 50000;
     void *const got = heap_allocate_aligned(size, alignment);

@@ -21,7 +21,10 @@ static void blocks_lie_one_behind_the_other(void) {
     CHECK(header_before(c)->prev == header_before(b));
 }
 
-/** Frees a block of `hole` bytes between live ones, takes `request` bytes out of it, counts free blocks. */
+/**
+ * Frees a block of `hole` bytes between live ones, takes `request` bytes out of it, and counts the
+ * free blocks.
+ */
 static size_t free_blocks_after_reuse(size_t hole, size_t request, size_t bytes_in_use) {
     heap_reset();
     void *const victim = heap_allocate(hole);
@@ -42,11 +45,15 @@ static void a_rest_is_split_off_only_if_it_can_be_a_block(void) {
     CHECK_EQUAL(free_blocks_after_reuse(64, 48, 64), 1); /* rest 16: a header, but no payload */
     CHECK_EQUAL(free_blocks_after_reuse(64, leaves_a_block + 8, 64), 1);
     CHECK_EQUAL(free_blocks_after_reuse(64, leaves_a_block, leaves_a_block), 2);
-    CHECK_EQUAL(free_blocks_after_reuse(64, leaves_a_block - 7, leaves_a_block), 2); /* rounded up */
+    CHECK_EQUAL(free_blocks_after_reuse(64, leaves_a_block - 7, leaves_a_block),
+                2); /* rounded up */
     CHECK_EQUAL(free_blocks_after_reuse(64, 8, promised_payload(8)), 2);
 }
 
-/** Three neighbours of 32 bytes and a fence, freed in the given order; `expected[i]` free blocks after free i. */
+/**
+ * Frees three neighbours of 32 bytes, before a fence, in the given order. After free i there must
+ * be `expected[i]` free blocks.
+ */
 static void coalesces(const int order[3], const size_t expected[3]) {
     void *block[3];
     heap_reset();
@@ -80,7 +87,9 @@ static void the_last_block_merges_with_the_rest_of_the_region(void) {
     CHECK(heap_is_pristine());
 }
 
-/** Last in first out, or in order of address. All of 64 bytes, which Half Fit too finds again. */
+/**
+ * Last in, first out, or in order of address. All have 64 bytes, so that Half Fit finds them too.
+ */
 static void equal_blocks_come_back_in_the_promised_order(void) {
     void *block[4];
     heap_reset();

@@ -1,4 +1,5 @@
-/* Buddy systems: how large a block a request gets, which neighbours merge, in which order blocks come back. */
+/* Buddy systems: how large a block a request gets, which neighbours merge, in which order blocks
+ * come back. */
 #include <string.h>
 
 #include "bench.h"
@@ -6,13 +7,13 @@
 
 enum { REQUESTS = 7 };
 
-/** Worked out by hand from the published format: the unit, the header, and powers of two between. */
+/** Worked out by hand from the published format: the unit, the header, and powers of two. */
 typedef struct {
     const char *name;
     unsigned levels;
-    size_t largest;            /**< request */
+    size_t largest; /**< request */
     size_t request[REQUESTS];
-    size_t block[REQUESTS];    /**< its block, header included */
+    size_t block[REQUESTS]; /**< its block, header included */
 } scheme;
 
 static const scheme schemes[] = {
@@ -34,7 +35,10 @@ static size_t free_blocks(void) {
     return heap_read_statistics().free_blocks;
 }
 
-/** A reset, and the blocks used up that tile the rest of a region which no largest block fits: only such are left. */
+/**
+ * Resets the heap and uses up the smaller blocks, which tile the rest of a region that the largest
+ * do not fill. Only largest ones are left.
+ */
 static void begin(void) {
     heap_reset();
     heap_statistics now = heap_read_statistics();
@@ -44,7 +48,7 @@ static void begin(void) {
     }
 }
 
-/** The first half is handed out and the second is next: so two requests lie one block apart. */
+/** The first half is handed out, the second is next. So two requests lie one block apart. */
 static void requests_get_the_next_size(void) {
     const scheme *const expected = scheme_under_test();
     for (size_t i = 0; i < REQUESTS; i++) {
@@ -94,7 +98,10 @@ static void last_in_first_out(void) {
     CHECK(heap_allocate(20) == block[4]);
 }
 
-/** Probes count lists: all of them if only the largest block is left, one if the request's own list has a block. */
+/**
+ * Probes count lists: all of them if only the largest block is left, one if the request's own list
+ * has a block.
+ */
 static void each_list_counts(void) {
     begin();
     void *const first = heap_allocate(1);

@@ -1,12 +1,13 @@
-/* The invariant checker, against damage planted one word at a time: it must see each, and nothing else. */
+/* The invariant checker, against damage planted one word at a time: it must see each, and nothing
+ * else. */
 #include "bench.h"
 #include "harness.h"
 #include "index.h"
 #include "promise.h"
 
 /*
- * 0 live, 1 free, 2 live, 3 free, 4 live: blocks 1 and 3 are on one free list, one behind the other. A larger one was
- * freed before them, so that neither is a designated victim.
+ * 0 live, 1 free, 2 live, 3 free, 4 live: blocks 1 and 3 are on one free list, one behind the
+ * other. A larger one was freed before them, so that neither is a designated victim.
  */
 static void *block[5];
 
@@ -53,7 +54,10 @@ static void damaged_headers(void) {
     }
 }
 
-/** Headers that are sound one by one, and a heap that is not: neighbours both free, a free block not filed. */
+/**
+ * Each header is sound by itself, and the heap is not: two free neighbours, or a free block that is
+ * not filed.
+ */
 static void damaged_status(void) {
     is_seen(&header_before(block[2])->status, BLOCK_FREE);
     is_seen(&header_before(block[0])->status, BLOCK_FREE);
@@ -68,18 +72,21 @@ static void damaged_links(void) {
     CHECK_EQUAL(head[0], address_of(header_before(tail)));
     CHECK_EQUAL(head[1], 0);
     CHECK_EQUAL(tail[1], address_of(header_before(head)));
-    is_seen(&head[0], 0);                                /* a block is lost */
-    is_seen(&head[0], address_of(head) - HEADER_BYTES);  /* a ring */
-    is_seen(&tail[0], address_of(head) - HEADER_BYTES);  /* a longer ring */
+    is_seen(&head[0], 0);                                   /* a block is lost */
+    is_seen(&head[0], address_of(head) - HEADER_BYTES);     /* a ring */
+    is_seen(&tail[0], address_of(head) - HEADER_BYTES);     /* a longer ring */
     is_seen(&tail[0], address_of(block[2]) - HEADER_BYTES); /* a live block is filed */
-    is_seen(&tail[0], 4);                                /* leads out of the region */
+    is_seen(&tail[0], 4);                                   /* leads out of the region */
     is_seen(&tail[0], 0xFFFFFFF8u);
     is_seen(&tail[0], address_of(tail) + 4);
     is_seen(&tail[1], 0);
     is_seen(&head[1], address_of(tail) - HEADER_BYTES);
 }
 
-/** In a tree the links of the node, which is the head, are followed by its two subtrees: here it has none. */
+/**
+ * In a tree the links of the head, which is the node, are followed by its two subtrees. Here it has
+ * none.
+ */
 static void damaged_subtrees(void) {
     uint32_t *const head = block[3];
     for (int side = 2; side <= 3; side++) {
@@ -111,13 +118,16 @@ static void an_order_that_is_wrong(void) {
     CHECK(!heap_check());
 }
 
-/* From here on every header is sound and the damage is in how headers and index agree. */
+/* From here on every header is sound. The damage is that headers and index disagree. */
 
 static heap_block *behind(heap_block *header) {
     return (heap_block *)(void *)((uint8_t *)header + HEADER_BYTES + header->size);
 }
 
-/** Lets `left` have `bytes` of the live block behind it, or give it as many (negative), headers kept in order. */
+/**
+ * Moves `bytes` from the live block behind `left` to `left`, or back if negative, and keeps the
+ * headers in order.
+ */
 static void move_boundary(heap_block *left, int bytes) {
     const heap_block right = *behind(left);
     left->size += (uint32_t)bytes;
@@ -140,7 +150,10 @@ static void build_two(size_t first_size, size_t second_size) {
     CHECK(heap_check());
 }
 
-/** The first block outgrows or falls below its list's sizes; the second keeps the sum and stays within its own. */
+/**
+ * The first block leaves the range of its list's sizes. The second keeps the sum, and stays within
+ * its own range.
+ */
 static void a_size_that_its_list_does_not_hold(void) {
     build_two(promised()->grows.first, promised()->grows.second);
     move_boundary(header_before(block[0]), 8);
@@ -167,7 +180,10 @@ static void a_live_block_in_the_place_of_a_free_one(void) {
     CHECK(!heap_check());
 }
 
-/** 136 bytes become 48 and 72 with a header between; the second block makes up for that header's 16 bytes. */
+/**
+ * 136 bytes become 48 and 72, with a header between. The second block makes up for that header's 16
+ * bytes.
+ */
 static void free_neighbours_that_were_not_merged(void) {
     build_two(136, 256);
     heap_block *const first = header_before(block[0]);

@@ -1,6 +1,6 @@
 /*
- * Seeded churn against a shadow that knows, for each live block, where it is and which bytes it holds. What is free
- * follows from the gaps between live blocks, without asking the heap.
+ * Seeded churn against a shadow that knows, for each live block, where it is and which bytes it
+ * holds. What is free follows from the gaps between live blocks, without asking the heap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,8 @@ static void verdict_is_right(const void *payload, size_t size, size_t largest_ga
 
 static void allocate(uint32_t *random) {
     const size_t size = draw_size(random);
-    const size_t alignment = next_random(random) % 8 == 0 ? (size_t)16 << next_random(random) % 6 : ALIGNMENT;
+    const size_t alignment =
+        next_random(random) % 8 == 0 ? (size_t)16 << next_random(random) % 6 : ALIGNMENT;
     const gaps free_before = read_gaps();
     uint8_t *const payload = heap_allocate_aligned(size, alignment);
     if (alignment == ALIGNMENT) {
@@ -108,7 +109,8 @@ static void figures_agree(void) {
     CHECK_EQUAL(now.free_bytes, found.bytes);
     CHECK(now.largest_free_block <= found.largest);
     CHECK_EQUAL(now.live_blocks, live_count);
-    CHECK_EQUAL(now.bytes_in_use + now.free_bytes + HEADER_BYTES * (now.live_blocks + now.free_blocks),
+    CHECK_EQUAL(now.bytes_in_use + now.free_bytes +
+                    HEADER_BYTES * (now.live_blocks + now.free_blocks),
                 heap_region_bytes());
     CHECK(heap_check());
 }

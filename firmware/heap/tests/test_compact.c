@@ -1,4 +1,5 @@
-/* TLSF's compact layout: where blocks lie, what a free one says of itself, and that the checker sees damage to it. */
+/* The layout of tlsf_compact: where blocks lie, what a free one says of itself, and that the
+ * checker sees damage. */
 #include <string.h>
 
 #include "bench.h"
@@ -25,7 +26,10 @@ static void a_header_is_one_word(void) {
     }
 }
 
-/** Bit 0: free. Bit 1: the block before is free, and its last word, before this header, says where it begins. */
+/**
+ * Bit 0: free. Bit 1: the block before is free, and its last word, right before this header, says
+ * where it begins.
+ */
 static void only_a_free_block_is_known_from_behind(void) {
     heap_reset();
     uint8_t *const first = heap_allocate(100);
@@ -75,7 +79,8 @@ static void damage_is_seen(void) {
     uint8_t *const freed = heap_allocate(100);
     uint8_t *const last = heap_allocate(100);
     heap_free(freed);
-    uint8_t *const words[] = {live - HEADER, freed - HEADER, freed, freed + 4, last - 2 * HEADER, last - HEADER};
+    uint8_t *const words[] = {live - HEADER, freed - HEADER,    freed,
+                              freed + 4,     last - 2 * HEADER, last - HEADER};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         for (int bit = 0; bit < 32; bit++) {
             const uint32_t sound = word_at(words[i]);

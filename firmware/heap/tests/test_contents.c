@@ -1,4 +1,5 @@
-/* Seeded churn: what is live keeps its bytes, its place and its alignment, whatever happens around it. */
+/* Seeded churn: what is live keeps its bytes, its place and its alignment, whatever happens around
+ * it. */
 #include "allocator_promises.h"
 #include "bench.h"
 #include "harness.h"
@@ -13,8 +14,9 @@ static size_t draw_size(uint32_t *random) {
 }
 
 /**
- * What the statistics call the largest free block is served, and no byte more: checked without changing the heap. Asked
- * again in between, since a search in vain may decide where the next one begins.
+ * What the statistics call the largest free block is served, and no byte more. The check leaves the
+ * heap as it was. The statistics are read again in between, since a search in vain may decide where
+ * the next one begins.
  */
 static void the_largest_is_served(void) {
     CHECK(heap_allocate(heap_read_statistics().largest_free_block + 1) == NULL);
@@ -29,7 +31,8 @@ static void the_largest_is_served(void) {
 static void allocate(uint32_t *random, bool aligns, bool knows_largest) {
     const size_t size = draw_size(random);
     const bool aligned = aligns && next_random(random) % 8 == 0;
-    const size_t alignment = aligned ? (size_t)16 << next_random(random) % 9 : ALIGNMENT; /* 16 … 4096 */
+    const size_t alignment =
+        aligned ? (size_t)16 << next_random(random) % 9 : ALIGNMENT; /* 16 … 4096 */
     const size_t largest = knows_largest ? heap_read_statistics().largest_free_block : 0;
     const bool served = shadow_allocate(size, alignment, (uint8_t)next_random(random));
     if (knows_largest && !aligned) {
@@ -40,7 +43,8 @@ static void allocate(uint32_t *random, bool aligns, bool knows_largest) {
 static void churn(uint32_t seed, bool aligns, bool knows_largest) {
     shadow_reset();
     for (unsigned i = 0; i < OPERATIONS; i++) {
-        const bool grow = shadow_live() == 0 || (shadow_live() < LIVE_LIMIT && next_random(&seed) % 100 < 54);
+        const bool grow =
+            shadow_live() == 0 || (shadow_live() < LIVE_LIMIT && next_random(&seed) % 100 < 54);
         if (grow) {
             allocate(&seed, aligns, knows_largest);
         } else {

@@ -65,7 +65,8 @@ void test_exhaustion(void) {
     everything_comes_back(72, 65536 / 88, 2); /* 744 */
     /* The last block is one of exactly 112 bytes, which Half Fit files with 64. */
     everything_comes_back(112, 65536 / 128 - (promised()->finds == FINDS_POWERS), 3);
-    everything_comes_back(1024, 65536 / 1040, 4); /* 63: found by all, 1024 bounds a slot and a bin */
+    everything_comes_back(1024, 65536 / 1040,
+                          4); /* 63: found by all, 1024 bounds a slot and a bin */
     one_block_freed_is_one_block_got();
     the_largest_free_block_is_what_can_be_got();
 }

@@ -1,4 +1,5 @@
-/* Which free blocks a search finds: what the index promises, and where memory use is incomplete, that too. */
+/* Which free blocks a search finds: those that the index promises, and no others where memory use
+ * is incomplete. */
 #include "bench.h"
 #include "harness.h"
 #include "promise.h"
@@ -10,8 +11,7 @@ static void *block[CROWD];
 /** Takes all that is left, so that what is freed afterwards is all there is. */
 static void exhaust(void) {
     for (size_t size = 4096; size >= 8; size /= 2) {
-        while (heap_allocate(size) != NULL) {
-        }
+        while (heap_allocate(size) != NULL) {}
     }
     CHECK_EQUAL(heap_free_bytes(), 0);
 }
@@ -32,7 +32,10 @@ static size_t largest_served(size_t size) {
     return request;
 }
 
-/** The lower bound of a slot of TLSF, from its definition: an octave from 8·SLOTS bytes on has SLOTS of them. */
+/**
+ * The lower bound of a slot of TLSF, from its definition: from 8·SLOTS bytes on an octave has SLOTS
+ * of them.
+ */
 static size_t slot_begin(size_t size) {
     size_t octave = 8 * TAILSCOPE_TLSF_SLOTS;
     if (size < octave) {
@@ -98,8 +101,9 @@ static void a_block_behind_others(void) {
     const promise_finds finds = promised()->finds;
     const unsigned threshold = TAILSCOPE_SEARCH_THRESHOLD;
     for (unsigned smaller = 0; smaller <= CROWD; smaller++) {
-        const bool wanted = finds == FINDS_UP_TO_THRESHOLD ? smaller < threshold
-                                                           : finds == FINDS_WHAT_FITS || wanted_of(120) == 120;
+        const bool wanted = finds == FINDS_UP_TO_THRESHOLD
+                                ? smaller < threshold
+                                : finds == FINDS_WHAT_FITS || wanted_of(120) == 120;
         CHECK_EQUAL(found_behind(smaller), wanted);
     }
 }

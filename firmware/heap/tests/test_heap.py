@@ -1,4 +1,4 @@
-"""Builds the host tests of every allocator with sanitizers, and runs them; the suite runs the plain ones."""
+"""Builds the host tests of every allocator with sanitizers, and runs them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from firmware.heap.tests.probe_table import table
 VARIANTS = [
     *(("half_fit_cstm", (f"SEARCH_THRESHOLD={blocks}",), "replay") for blocks in (10, 50, 100)),
     *(("tlsf", (f"TLSF_SLOTS={slots}",), "replay") for slots in (8, 32)),
-    ("half_tree", ("SMALL_VICTIM_BYTES=2800", "LARGE_VICTIM_BYTES=2800"), "replay|checker"),  # any is small
-    ("half_tree", ("SMALL_VICTIM_BYTES=1", "LARGE_VICTIM_BYTES=1"), "replay|probes"),  # there is never one
+    ("half_tree", ("SMALL_VICTIM_BYTES=2800", "LARGE_VICTIM_BYTES=2800"), "replay|checker"),
+    ("half_tree", ("SMALL_VICTIM_BYTES=1", "LARGE_VICTIM_BYTES=1"), "replay|probes"),
 ]
-"""Indexes with their knobs turned, and the suites that hold for the index as it is."""
+"""Indexes with their knobs turned, and the suites that hold with the defaults only.
+
+In the first half_tree every victim counts as small, in the second there is never a victim.
+"""
 
 
 @pytest.mark.parametrize("allocator", ON_THE_HOST)

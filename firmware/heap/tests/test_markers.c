@@ -1,4 +1,5 @@
-/* Every operation, refused ones too, is one lock, one marker pair, and one witness of what lies between. */
+/* Every operation, refused ones too, is one lock, one marker pair, and one witness of what lies
+ * between. */
 #include "allocator_promises.h"
 #include "bench.h"
 #include "harness.h"
@@ -33,7 +34,7 @@ static void release(void *payload, heap_status wanted) {
     was_one_critical_section();
 }
 
-/** Figures are no operations: a lock, no marker, no change of the witness. */
+/** Reading figures is no operation: it has a lock, but no marker, and leaves the witness alone. */
 static void reading_leaves_no_mark(void) {
     const heap_witness was = heap_last_operation();
     begin();

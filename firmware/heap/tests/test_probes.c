@@ -5,13 +5,16 @@
 #include "harness.h"
 #include "promise.h"
 
-/** What this index must count; the rules are in its first comment and, worked out here by hand, hold for few blocks. */
+/**
+ * What an index must count on few blocks, worked out by hand from the rules in its first comment.
+ */
 typedef struct {
     const char *name;
-    unsigned smallest_class[7]; /**< on an empty heap: requests of 8, 16, 32, 64, 128, 256, 512 bytes */
-    unsigned half;              /**< on an empty heap: 40,000 bytes */
-    unsigned in_class[4];       /**< within_a_class() */
-    unsigned in_vain;           /**< a_search_in_vain_counts() */
+    unsigned
+        smallest_class[7]; /**< on an empty heap: requests of 8, 16, 32, 64, 128, 256, 512 bytes */
+    unsigned half;         /**< on an empty heap: 40,000 bytes */
+    unsigned in_class[4];  /**< within_a_class() */
+    unsigned in_vain;      /**< a_search_in_vain_counts() */
     size_t worst_free, worst_request;
     unsigned worst, worst_each; /**< the_worst_case(): so many, and so many for each free block */
 } counts;
@@ -46,7 +49,7 @@ static unsigned probes_of(size_t size) {
     return probes;
 }
 
-/** One free block, in the highest class: seglist looks into every class above the request's own. */
+/** One free block, in the highest class. seglist looks into every class above the request's own. */
 static void on_an_empty_heap(void) {
     heap_reset();
     static const size_t sizes[7] = {8, 16, 32, 64, 128, 256, 512};
@@ -69,7 +72,8 @@ static void within_a_class(void) {
     for (size_t i = 3; i > 0; i--) {
         heap_free(block[i - 1]); /* 88 first: the walk meets 72, 80, 88 */
     }
-    /* What is got and freed is the newest again; seglist has 80, 72, 88 before the third. */
+    /* A block that is got and freed is the newest again. Before the third seglist has 80, 72,
+     * 88. */
     static const size_t sizes[4] = {72, 80, 73, 88};
     for (size_t i = 0; i < 4; i++) {
         CHECK_EQUAL(probes_of(sizes[i]), counted()->in_class[i]);
@@ -106,8 +110,8 @@ static unsigned walked(unsigned blocks) {
 }
 
 /**
- * The longest search of the lists (README.md): the region tiled by free blocks and live ones of the smallest
- * payload, all the free ones in the class of a larger request, and nothing above it.
+ * The longest search of the lists (README.md). Free blocks and live ones of the smallest payload
+ * tile the region. All free ones are of the class of a larger request, and none is above.
  */
 static void the_worst_case(void) {
     static void *victim[65536 / (2 * HEADER_BYTES + 8 + 8)];
@@ -118,24 +122,29 @@ static void the_worst_case(void) {
         victim[i] = heap_allocate(counted()->worst_free);
         CHECK(heap_allocate(8) != NULL);
     }
-    while (heap_allocate(8) != NULL) {
-    }
+    while (heap_allocate(8) != NULL) {}
     CHECK_EQUAL(heap_free_bytes(), 0);
     for (unsigned i = 0; i < pairs; i++) {
         CHECK_EQUAL(heap_free(victim[i]), HEAP_OK);
     }
     CHECK(heap_allocate(counted()->worst_request) == NULL);
     CHECK_EQUAL(heap_last_operation().status, HEAP_OUT_OF_MEMORY);
-    CHECK_EQUAL(heap_last_operation().probes, counted()->worst + counted()->worst_each * walked(pairs));
+    CHECK_EQUAL(heap_last_operation().probes,
+                counted()->worst + counted()->worst_each * walked(pairs));
 }
 
-/** Free blocks of as many sizes as the region holds, filed in ascending order: trees must not become lists. */
+/**
+ * Free blocks of as many sizes as the region holds, filed in ascending order. Trees must not become
+ * lists.
+ */
 static void trees_stay_low(void) {
     static void *victim[128];
-    const unsigned bound = strcmp(heap_allocator_name(), "avl") == 0 ? 9 : 15; /* 13 places, victim, bitmap */
+    const unsigned bound =
+        strcmp(heap_allocator_name(), "avl") == 0 ? 9 : 15; /* 13 places, victim, bitmap */
     unsigned n = 0;
     heap_reset();
-    for (size_t size = 24; (victim[n] = heap_allocate(size)) != NULL && heap_allocate(8) != NULL; size += 8) {
+    for (size_t size = 24; (victim[n] = heap_allocate(size)) != NULL && heap_allocate(8) != NULL;
+         size += 8) {
         n++;
     }
     CHECK(n > 90);

@@ -1,7 +1,7 @@
 """Properties of every allocator that builds on the host, against models that know none of its code.
 
-The heap runs in `dialogue`, a 32-bit program at the end of a pipe; hypothesis chooses the operations and
-shortens those that show a fault.
+The heap runs in `dialogue`, a 32-bit program at the end of a pipe. Hypothesis chooses the operations,
+and shortens lists that show a fault.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def heap(allocator: catalogue.Allocator) -> Iterator[Dialogue]:
 
 
 BOUNDARIES = (8, 16, 24, 40, 72, 112, 120, 128, 136, 512, 1000, 1016, 1024, 1032, 4096)
-"""Around where size classes begin and end, and so that a request meets a hole of nearly its size."""
+"""Sizes where classes begin and end, so that a request meets a hole of nearly its size."""
 SIZES = st.one_of(
     st.integers(1, 64),
     st.integers(1, 600),
@@ -106,7 +106,9 @@ LIMITS = settings(
 
 
 def possible(operations: Sequence[Operation], promises: frozenset[str]) -> list[Operation]:
-    """Without what the allocator does not promise: alignments, reallocations (freed and allocated), frees."""
+    """`operations` less what the allocator does not promise: alignments, reallocations (which become
+    a free and an allocation), frees.
+    """
     kept: list[Operation] = []
     perhaps_live: set[int] = set()
     for slot, size, align_log2 in operations:

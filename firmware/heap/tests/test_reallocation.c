@@ -1,4 +1,5 @@
-/* Reallocation: the content comes along, a failure changes nothing, and where there is none it is said. */
+/* Reallocation: the content comes along, a failure changes nothing, and an allocator without it
+ * says so. */
 #include "allocator_promises.h"
 #include "bench.h"
 #include "harness.h"

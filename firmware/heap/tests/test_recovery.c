@@ -6,8 +6,7 @@
 
 static size_t fill(size_t size) {
     const size_t before = shadow_live();
-    while (shadow_allocate(size, ALIGNMENT, (uint8_t)(7 * shadow_live()))) {
-    }
+    while (shadow_allocate(size, ALIGNMENT, (uint8_t)(7 * shadow_live()))) {}
     return shadow_live() - before;
 }
 
@@ -56,7 +55,10 @@ static void one_block_freed_is_one_block_got(void) {
     shadow_check();
 }
 
-/** Every second block is freed, and nothing else is free: as many of that size must be served from the holes. */
+/**
+ * Frees every second block, with nothing else free. As many of that size must be served from the
+ * holes.
+ */
 static void holes_are_used_again(size_t size, size_t spacer, bool merges) {
     enum { PAIRS = 40 };
     shadow_reset();
@@ -68,7 +70,8 @@ static void holes_are_used_again(size_t size, size_t spacer, bool merges) {
     }
     fill(spacer);
     for (size_t pair = PAIRS; pair > 0; pair--) {
-        shadow_free(2 * (pair - 1)); /* the last block takes its place, which is not looked at again */
+        shadow_free(2 *
+                    (pair - 1)); /* the last block takes its place, which is not looked at again */
     }
     CHECK(!allocator_promises("reuses_holes") || fill(size) >= PAIRS);
     shadow_check();

@@ -1,4 +1,5 @@
-/* Requests and frees that must be refused: each says why, and the heap is byte for byte what it was. */
+/* Requests and frees that must be refused: each says why, and the heap is byte for byte what it
+ * was. */
 #include <stdint.h>
 #include <string.h>
 
@@ -97,7 +98,8 @@ static void double_frees(void) {
     void *block[5];
     build(block);
     free_is_refused(block[1], HEAP_DOUBLE_FREE);
-    CHECK_EQUAL(heap_free(block[2]), HEAP_OK); /* merges 1, 2 and 3: 2 and 3 are no blocks any more */
+    CHECK_EQUAL(heap_free(block[2]),
+                HEAP_OK); /* merges 1, 2 and 3: 2 and 3 are no blocks any more */
     free_is_refused(block[1], HEAP_DOUBLE_FREE);
     free_is_refused(block[2], HEAP_DOUBLE_FREE);
     free_is_refused(block[3], HEAP_DOUBLE_FREE);
@@ -135,7 +137,8 @@ static void corrupt_headers(void) {
     corruption_is_noticed(block, &own->status, 1, HEAP_CORRUPT);
     corruption_is_noticed(block, (uint32_t *)(void *)&own->prev, 0, HEAP_CORRUPT);
     corruption_is_noticed(block, (uint32_t *)(void *)&own->prev, 8, HEAP_CORRUPT);
-    corruption_is_noticed(block, (uint32_t *)(void *)&own->prev, (uint32_t)(uintptr_t)own, HEAP_CORRUPT);
+    corruption_is_noticed(block, (uint32_t *)(void *)&own->prev, (uint32_t)(uintptr_t)own,
+                          HEAP_CORRUPT);
     corruption_is_noticed(block, &behind->magic, 0xA5A5A5A5u, HEAP_CORRUPT);
     corruption_is_noticed(block, &behind->size, 0xFFFFFFF8u, HEAP_CORRUPT);
     corruption_is_noticed(block, &behind->status, 0, HEAP_CORRUPT);

@@ -1,4 +1,5 @@
-/* Requests that nobody can serve: each is refused with its reason, and nothing that is live changes. */
+/* Requests that nobody can serve: each is refused with its reason, and nothing that is live
+ * changes. */
 #include <stdint.h>
 
 #include "allocator_promises.h"

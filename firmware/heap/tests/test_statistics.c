@@ -14,7 +14,8 @@ static void after_a_reset(void) {
 }
 
 static void through_three_allocations(void) {
-    const size_t small = promised_payload(10) + promised_payload(8); /* 16 + 8, or twice the smallest payload */
+    const size_t small =
+        promised_payload(10) + promised_payload(8); /* 16 + 8, or twice the smallest payload */
     void *const a = heap_allocate(10);
     void *const b = heap_allocate(100); /* gets 104 */
     void *const c = heap_allocate(8);

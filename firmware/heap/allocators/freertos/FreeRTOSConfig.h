@@ -1,4 +1,5 @@
-/* The kernel's configuration as its heaps see it: the kernel itself is built without dynamic allocation. */
+/* The kernel's configuration as its heaps see it: the kernel itself is built without dynamic
+ * allocation. */
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_FREERTOS_CONFIG_H
 #define TAILSCOPE_HEAP_ALLOCATORS_FREERTOS_CONFIG_H
 

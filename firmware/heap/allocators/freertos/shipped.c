@@ -1,10 +1,11 @@
 /**
- * allocator.h on a heap of FreeRTOS that frees: heap_2, heap_4, heap_5. All three tile the region with blocks that begin
- * with a link and a size; the highest bit of the size is set while the block is live (11.2.0, MemMang/heap_*.c).
+ * allocator.h on the heaps of FreeRTOS that free: heap_2, heap_4, heap_5. All three tile the region
+ * with blocks that begin with a link and a size. The highest bit of the size is set while the block
+ * is live (11.2.0, MemMang/heap_*.c).
  *
- * What they cannot tell is read off the blocks: the payload of a live one, and, outside of timed code, what is free.
- * They align to 8; more comes from shifted.h, whose marks lack the live bit that a live block's size has. Their free
- * bytes include the headers of free blocks.
+ * What they cannot tell is read off the blocks: the payload of a live one, and, outside of timed
+ * code, what is free. They align to 8; more comes from shifted.h, whose marks have the live bit
+ * clear. Their free bytes include the headers of free blocks.
  */
 #include "allocators/freertos/shipped.h"
 
@@ -18,11 +19,13 @@ typedef struct {
 
 #define HEADER_BYTES 8u
 #define LIVE 0x80000000u
-_Static_assert(sizeof(shipped_block) == HEADER_BYTES, "FreeRTOS's heaps are measured on 32-bit machines");
+_Static_assert(sizeof(shipped_block) == HEADER_BYTES,
+               "FreeRTOS's heaps are measured on 32-bit machines");
 
 static const shifted_mark mark = {.mask = LIVE, .tag = 0};
 
-const allocator_overhead_bytes allocator_overhead = {.heap = 8, .block = HEADER_BYTES, .smallest_block = 16};
+const allocator_overhead_bytes allocator_overhead = {
+    .heap = 8, .block = HEADER_BYTES, .smallest_block = 16};
 
 static struct {
     const uint8_t *first;
@@ -85,7 +88,8 @@ static const shipped_block *block_at(size_t offset) {
 /** The offset behind the block at `offset`, or 0 where no block can lie. */
 static size_t behind(size_t offset) {
     const size_t size = block_at(offset)->size & ~LIVE;
-    const bool sound = size >= 2u * HEADER_BYTES && size % 8u == 0 && size <= region.bytes - HEADER_BYTES - offset;
+    const bool sound =
+        size >= 2u * HEADER_BYTES && size % 8u == 0 && size <= region.bytes - HEADER_BYTES - offset;
     return sound ? offset + size : 0;
 }
 
@@ -127,7 +131,8 @@ bool allocator_check(void) {
         free_bytes += is_free(at) ? next - at : 0;
         at = next;
     }
-    return region.bytes == 0 || (at + HEADER_BYTES == region.bytes && free_bytes == xPortGetFreeHeapSize());
+    return region.bytes == 0 ||
+           (at + HEADER_BYTES == region.bytes && free_bytes == xPortGetFreeHeapSize());
 }
 
 size_t allocator_free_bytes(void) {

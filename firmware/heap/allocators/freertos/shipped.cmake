@@ -1,7 +1,9 @@
-# tailscope_shipped_heap(<file>): a heap of the FreeRTOS kernel, from the same sources as the kernel.
+# tailscope_shipped_heap(<file>): a heap of the FreeRTOS kernel, from the same sources as the
+# kernel.
 include("${CMAKE_CURRENT_LIST_DIR}/../../../cmake/crates.cmake")
 
-# Its functions keep their kernel's names for others, and its array is the facade's region.
+# Renames its functions, because the facade has the kernel's names; its array is the facade's
+# region.
 function(tailscope_shipped_heap_names result)
     foreach(name IN ITEMS pvPortMalloc vPortFree pvPortCalloc xPortGetFreeHeapSize xPortGetMinimumEverFreeHeapSize
                           xPortResetHeapMinimumEverFreeHeapSize vPortInitialiseBlocks vPortGetHeapStats

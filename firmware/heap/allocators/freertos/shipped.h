@@ -1,13 +1,13 @@
 /**
- * What FreeRTOS's heaps have in common, for their adapters. Their functions are renamed by macros (shipped.cmake), since
- * pvPortMalloc() and the rest belong to whoever the facade serves.
+ * What FreeRTOS's heaps have in common, for their adapters. Macros rename their functions
+ * (shipped.cmake), because pvPortMalloc() and the rest are the facade's here.
  */
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_FREERTOS_SHIPPED_H
 #define TAILSCOPE_HEAP_ALLOCATORS_FREERTOS_SHIPPED_H
 
 #include <stddef.h>
 
-/* Of portable.h; the header itself would bring the kernel into the host tests. */
+/* From portable.h, which itself would bring the kernel into the host tests. */
 void *pvPortMalloc(size_t wanted_bytes);
 void vPortFree(void *payload);
 size_t xPortGetFreeHeapSize(void);

@@ -1,14 +1,15 @@
 /**
- * The chunks of Doug Lea's allocators (newlib's 2.6.5 and dlmalloc 2.8.6), read from outside: they tile the heap, and each
- * begins with a word that is its predecessor's while that is live, and its size, whose lowest bit says that the
- * predecessor is live.
+ * The chunks of Doug Lea's allocators (newlib's 2.6.5 and dlmalloc 2.8.6), read from outside. They
+ * tile the heap. Each begins with a word that belongs to the chunk before it while that one is
+ * live, and with its size, whose lowest bit says that the chunk before it is live.
  */
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_LEA_CHUNKS_H
 #define TAILSCOPE_HEAP_ALLOCATORS_LEA_CHUNKS_H
 
 #include "allocator.h"
 
-#define LEA_HEADER_BYTES 4u /* beside a payload: the size; the word before it serves as payload of the predecessor */
+/* Beside a payload lies its size only: the word before that serves the chunk before as payload. */
+#define LEA_HEADER_BYTES 4u
 #define LEA_SMALLEST_CHUNK 16u
 
 typedef struct {
@@ -16,7 +17,7 @@ typedef struct {
     uint32_t head;
 } lea_chunk;
 
-/** What lies in the chunks from `first` to `end`, the last chunk, which itself is not looked at. */
+/** What lies in the chunks from `first` to the last, `end`, which itself is not looked at. */
 typedef struct {
     allocator_free_space free; /**< of the chunks that are free */
     size_t largest;            /**< payload of the largest, 0 if none is free */

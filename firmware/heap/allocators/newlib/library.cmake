@@ -1,4 +1,5 @@
-# tailscope_newlib(<library> <member>...): members of an archive of newlib, by name linked before the C library itself.
+# tailscope_newlib(<library> <member>...): members of an archive of newlib, by name linked before
+# the C library itself.
 function(tailscope_newlib library)
     if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL cortex-m4)
         message(FATAL_ERROR "${TAILSCOPE_ALLOCATOR} is compiled code for the target: there is no host build of it.")

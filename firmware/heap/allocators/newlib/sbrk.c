@@ -1,4 +1,6 @@
-/** sbrk over the facade's region, and allocator.h as far as both of newlib's allocators answer it alike. */
+/**
+ * sbrk over the facade's region, and the part of allocator.h that is the same for both of newlib's.
+ */
 #include "allocators/newlib/sbrk.h"
 
 #include "allocators/counted_adapter.h"
@@ -7,10 +9,10 @@ struct _reent newlib_reent;
 
 static struct {
     uint8_t *start, *end; /* of the region */
-    uint8_t *at;          /* what lies behind was not asked for */
+    uint8_t *at;          /* what lies behind is not given yet */
 } memory;
 
-/* The hooks, by which a port of newlib would lock: here the facade does. */
+/* The hooks by which a port of newlib locks. Here the facade does that. */
 
 void __malloc_lock(struct _reent *reent) {
     (void)reent;

@@ -1,11 +1,14 @@
-/** What newlib's allocators stand on: memory that grows by sbrk over the region, and locks, which are empty under ours. */
+/**
+ * What newlib's allocators stand on: memory that grows by sbrk over the region, and locks that do
+ * nothing, since the facade locks.
+ */
 #ifndef TAILSCOPE_HEAP_ALLOCATORS_NEWLIB_SBRK_H
 #define TAILSCOPE_HEAP_ALLOCATORS_NEWLIB_SBRK_H
 
 #include <reent.h>
 #include <stddef.h>
 
-/* newlib's allocators take it for the error number only. */
+/* newlib's allocators use it for the error number only. */
 extern struct _reent newlib_reent;
 
 void *_malloc_r(struct _reent *reent, size_t bytes);
@@ -14,7 +17,7 @@ void *_realloc_r(struct _reent *reent, void *payload, size_t bytes);
 void *_memalign_r(struct _reent *reent, size_t alignment, size_t bytes);
 size_t _malloc_usable_size_r(struct _reent *reent, void *payload);
 
-/** Bytes of the region that were not asked for yet. */
+/** Bytes of the region that sbrk has not given yet. */
 size_t newlib_sbrk_rest_bytes(void);
 
 /** Makes the allocator itself what it is at start-up. */

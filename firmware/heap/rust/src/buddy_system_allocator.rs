@@ -1,5 +1,6 @@
-//! The crate `buddy_system_allocator`: powers of two up to 64 KiB. Buddies are told by their addresses, so a region that
-//! does not begin on a multiple of its size is several blocks from the start.
+//! The crate `buddy_system_allocator`: powers of two up to 64 KiB. A block's address tells its
+//! buddy, so a region that does not begin on a multiple of its size is several blocks from the
+//! start.
 
 use crate::kept_layout::{KeptLayouts, ToldLayouts};
 use buddy_system_allocator::Heap;

@@ -1,4 +1,5 @@
-//! The functions of `rust_heap.h`. The C facade holds the lock around each call, so nothing here is called twice at a time.
+//! The functions of `rust_heap.h`. The C facade holds the lock around each call, so no two run at
+//! once.
 
 use crate::chosen::Chosen;
 use crate::shipped::{FreeSpace, Payload, Shipped};

@@ -1,5 +1,5 @@
-//! Some crates want to be told on freeing what was asked for, which C's `free` does not know: each block keeps its layout in
-//! the eight bytes before the payload.
+//! Some crates must be told at a free what was asked for, which C's `free` does not know. So each
+//! block keeps its layout in the eight bytes before the payload.
 
 use crate::shipped::{Payload, Shipped};
 use core::alloc::Layout;
@@ -67,12 +67,13 @@ const KEPT_BYTES: usize = size_of::<Kept>();
 const UNIT_BYTES: usize = 8;
 const _: () = assert!(KEPT_BYTES == UNIT_BYTES);
 
-/// What lies before the payload: a multiple of its alignment, and at least the kept layout.
+/// Bytes before the payload: a multiple of its alignment, and enough for the kept layout.
 fn front(alignment: usize) -> usize {
     alignment.max(KEPT_BYTES)
 }
 
-/// The layout to ask the crate for, so that the kept layout and `size` bytes at a multiple of `alignment` fit.
+/// The layout to ask the crate for, so that the kept layout and `size` bytes at a multiple of
+/// `alignment` fit.
 fn around(size: usize, alignment: usize) -> Option<Layout> {
     let rounded = size.checked_next_multiple_of(UNIT_BYTES)?;
     Layout::from_size_align(rounded.checked_add(front(alignment))?, alignment).ok()

@@ -1,6 +1,6 @@
 #![no_std]
-//! Allocators of the Rust world as their crates ship them, behind the C interface of `rust_heap.h`. A feature chooses
-//! one; the others are not compiled.
+//! Allocators of the Rust world as their crates ship them, behind the C interface of `rust_heap.h`.
+//! A feature chooses one; the others are not compiled.
 
 #[cfg(not(any(
     feature = "tlsf",

@@ -1,4 +1,5 @@
-//! The crate `rlsf` with 16 second-level lists, as TLSF's authors and the other TLSFs here, and first levels for 128 KiB.
+//! The crate `rlsf` with 16 second-level lists, as TLSF's authors and the other TLSFs here, and
+//! first levels for 128 KiB.
 
 use crate::shipped::{FreeSpace, Payload, Shipped};
 use core::alloc::Layout;
@@ -15,8 +16,9 @@ pub struct Chosen {
     pool: Option<NonNull<[u8]>>,
 }
 
-/// The alignment `payload` was asked for, as far as the crate distinguishes it: blocks begin on multiples of the granularity
-/// and their headers are half as long, so only a payload of at least that alignment lies on such a multiple.
+/// The alignment that `payload` was asked with, as far as the crate tells it apart. Blocks begin on
+/// multiples of the granularity and their headers are half as long. So a payload lies on such a
+/// multiple only if it was asked with at least that alignment.
 fn alignment_of(payload: NonNull<u8>) -> usize {
     if payload.as_ptr() as usize & (GRANULARITY - 1) == 0 {
         GRANULARITY

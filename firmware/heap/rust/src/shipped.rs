@@ -42,13 +42,14 @@ pub trait Shipped {
     /// The region is nobody else's from now on.
     unsafe fn init(&mut self, region: NonNull<u8>, bytes: usize);
 
-    /// A payload of at least `size` bytes, not 0, at a multiple of `alignment`, a power of two of at least 8.
+    /// A payload of at least `size` bytes, not 0, at a multiple of `alignment`, a power of two of
+    /// at least 8.
     fn allocate(&mut self, size: usize, alignment: usize) -> Option<Payload>;
 
     /// The crate has a reallocation of its own.
     const REALLOCATES: bool = false;
 
-    /// Makes `payload` hold `size` bytes, not 0, here or elsewhere; none, and it stays as it was, if that cannot be.
+    /// Makes `payload` hold `size` bytes, not 0, here or elsewhere. `None`: it stays as it was.
     ///
     /// # Safety
     /// `payload` is live.

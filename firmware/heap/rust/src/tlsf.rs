@@ -1,8 +1,9 @@
 //! The crate `tlsf` with all eleven first levels, the most it offers: blocks of up to 62 KiB.
 //!
-//! Its headers have four bytes and its payloads lie on multiples of four. Requests are made an odd number of words long:
-//! with its header each block is then a multiple of eight, and since the pool's first payload is aligned, so is every one. Asking for
-//! the alignment (`memalign`) would search for 12 bytes more and cut a fragment off the front of every other block.
+//! Its headers have four bytes and its payloads lie on multiples of four. Every request is made an
+//! odd number of words long. With its header each block is then a multiple of eight, and since the
+//! pool's first payload is aligned, so is every other. Asking for the alignment (`memalign`) would
+//! search for 12 bytes more and cut a fragment off the front of every other block.
 
 use crate::shipped::{FreeSpace, Payload, Shipped};
 use core::alloc::Layout;
@@ -50,7 +51,8 @@ impl Shipped for Chosen {
         self.0.free(payload.cast());
     }
 
-    /// The crate tells a block's size only by walking all of them; it lies in the header's first half, above two flags.
+    /// The crate tells a block's size only by a walk of all. It lies in the header's first half,
+    /// above two flags.
     unsafe fn usable_bytes(payload: NonNull<u8>) -> usize {
         usize::from(payload.cast::<u16>().sub(2).read() & !3)
     }

@@ -1,4 +1,5 @@
-/* What FreeRTOS's heaps take from FreeRTOS.h and its port, for a PC: as on the Cortex-M4, without the kernel. */
+/* What FreeRTOS's heaps take from FreeRTOS.h and its port, for a PC: as on the Cortex-M4, without
+ * the kernel. */
 #ifndef TAILSCOPE_HEAP_TESTS_FREERTOS_H
 #define TAILSCOPE_HEAP_TESTS_FREERTOS_H
 

@@ -1,4 +1,5 @@
-/* The serial line as standard output, without stdio's streams: those would live in the heap under test. */
+/* The serial line as standard output, without stdio's streams, which would live in the heap under
+ * test. */
 #include "console.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* Reset, and nothing else: no interrupt is used, and what faults ends the tests before they are through. */
+/* Reset, and nothing else. No interrupt is used, and a fault ends the tests before they are
+ * through. */
 #include <stdint.h>
 
 #include "board/pins.h"
@@ -44,6 +45,7 @@ typedef union {
 
 /* PM0214, section 2.3.4: the stack, reset, and the faults. */
 __attribute__((section(".vectors"), used)) static const vector vectors[] = {
-    {.stack = stack_top}, {.handler = Reset_Handler}, {.handler = fault}, {.handler = fault},
-    {.handler = fault},   {.handler = fault}, {.handler = fault},
+    [0] = {.stack = stack_top},
+    [1] = {.handler = Reset_Handler},
+    [2 ... 6] = {.handler = fault},
 };

@@ -1,4 +1,6 @@
-/** What sys_heap takes of Zephyr's kernel.h: assertions, off as they are unless CONFIG_ASSERT is chosen. */
+/**
+ * What sys_heap takes of Zephyr's kernel.h: assertions, which are off unless CONFIG_ASSERT is on.
+ */
 #ifndef TAILSCOPE_STANDS_IN_FOR_ZEPHYR_KERNEL_H
 #define TAILSCOPE_STANDS_IN_FOR_ZEPHYR_KERNEL_H
 

@@ -1,2 +1,4 @@
-/** What sys_heap takes of Zephyr's mem_stats.h: a name in the prototype of statistics that are off. */
+/**
+ * What sys_heap takes of Zephyr's mem_stats.h: a name in the prototype of statistics that are off.
+ */
 struct sys_memory_stats;

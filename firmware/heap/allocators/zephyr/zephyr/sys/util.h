@@ -1,4 +1,7 @@
-/** What sys_heap takes of Zephyr's util.h. No option of Zephyr is on, so what depends on one is not there. */
+/**
+ * What sys_heap takes of Zephyr's util.h. All of Zephyr's options are off, and what depends on one
+ * is left out.
+ */
 #ifndef TAILSCOPE_STANDS_IN_FOR_ZEPHYR_SYS_UTIL_H
 #define TAILSCOPE_STANDS_IN_FOR_ZEPHYR_SYS_UTIL_H
 
