@@ -16,12 +16,13 @@ from capture.desk.board import Board
 from capture.desk.open_board import open_board
 from capture.joining.evidence import decode
 from capture.run_folder.folder import RunFolder
-from capture.run_folder.manifest import SectionBound
+from capture.run_folder.manifest import AskedFirmware, SectionBound
 from capture.run_folder.records import Boot
 from capture.store import RunResult, store_findings, store_observation
 from capture.summary.summary import Setting
 from firmware.build import FirmwareImage
 from scenarios.plan import Plan
+from scenarios.stimulus import NOMINAL_CORE_HZ
 
 BoundsOf = Callable[[FirmwareImage, Boot], Mapping[str, SectionBound]]
 
@@ -68,11 +69,30 @@ def run(
     store_observation(folder, plan, observation.edges, observation.serial_bytes, observation.counts)
     progress("judging")
     evidence = decode(
-        plan, observation.report, observation.edges, observation.serial_bytes, observation.counts
+        plan,
+        observation.report,
+        observation.edges,
+        observation.serial_bytes,
+        observation.counts,
+        asked_of(image),
     )
     boot = evidence.log.first(Boot)
     setting = replace(setting, bounds=bounds(image, boot) if boot else {})
     return store_findings(folder, evidence, setting)
+
+
+def asked_of(image: FirmwareImage) -> AskedFirmware:
+    """What the firmware must say of itself."""
+    built = image.configuration
+    return AskedFirmware(
+        allocator=image.allocator,
+        heap_bytes=built.heap_bytes,
+        core_hz=NOMINAL_CORE_HZ,
+        kernel=built.kernel,
+        flash_acr=f"{built.flash_acr:08X}",
+        locking=built.locking,
+        knobs=dict(built.knobs),
+    )
 
 
 def _setting(board: Board, resource: BoardResource, image: FirmwareImage) -> Setting:

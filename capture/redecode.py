@@ -15,7 +15,7 @@ from capture.plan_file import decode_image, read_plan
 from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList, read_parquet
 from capture.run_folder.folder import RunFolder, RunName
-from capture.run_folder.manifest import Origin, ToolReport, read_origin
+from capture.run_folder.manifest import AskedFirmware, Origin, ToolReport, read_origin
 from capture.run_folder.session_file import read_sr
 from capture.store import RunResult, store_findings
 from capture.summary.summary import Setting
@@ -39,8 +39,11 @@ def _read_run(folder: Path) -> tuple[Evidence, Setting]:
     plan = _plan(folder, origin)
     counts = _read_bytes(folder / names.COUNTS) if (folder / names.COUNTS).exists() else None
     report = origin.tool_report if origin else _report_of_interrupted(edges.total_samples)
-    evidence = decode(plan, report, edges, _read_bytes(folder / names.SERIAL_LOG), counts)
-    return evidence, _setting(folder, origin)
+    setting = _setting(folder, origin)
+    # An older run tells no more of what was asked for than the allocator.
+    asked = origin.asked if origin and origin.asked else AskedFirmware(allocator=setting.allocator)
+    evidence = decode(plan, report, edges, _read_bytes(folder / names.SERIAL_LOG), counts, asked)
+    return evidence, setting
 
 
 def _read_bytes(path: Path) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -33,6 +34,21 @@ class BuildError(TailscopeError):
     """The firmware could not be built; the message says why and what to do."""
 
 
+# board/clock.c: two wait states, as 84 MHz need; prefetch and both caches.
+_FLASH_ACR = {True: 0x702, False: 0x002}
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What an image was built to be, and must say of itself in its first record."""
+
+    heap_bytes: int
+    kernel: str
+    flash_acr: int
+    locking: str
+    knobs: Mapping[str, int]
+
+
 @dataclass(frozen=True)
 class FirmwareImage:
     """A built ELF file."""
@@ -41,6 +57,7 @@ class FirmwareImage:
     sha256: str
     """Digest of the file, lower-case hexadecimal; it depends on the sources, not on their folder."""
     allocator: str
+    configuration: Configuration
     looks: tuple[int, ...] = ()
     """Addresses whose executions are the probes, where the allocator does not count them itself."""
 
@@ -106,16 +123,29 @@ def build(
     image = _MADE.get(tuple(configure))
     if image is None or not image.elf.exists():
         with taking_turns(chosen.folder):
-            image = _MADE[tuple(configure)] = _made(row, chosen.folder, configure)
+            image = _MADE[tuple(configure)] = _made(row, chosen, configure)
     return image
 
 
-def _made(row: catalogue.Allocator, folder: Path, configure: list[str]) -> FirmwareImage:
+def _made(row: catalogue.Allocator, chosen: _Build, configure: list[str]) -> FirmwareImage:
     _run("configure", row.id, configure)
-    _run("compile", row.id, ["cmake", "--build", str(folder)])
-    elf = folder / "tailscope.elf"
+    _run("compile", row.id, ["cmake", "--build", str(chosen.folder)])
+    elf = chosen.folder / "tailscope.elf"
     digest = hashlib.sha256(elf.read_bytes()).hexdigest()
-    return FirmwareImage(elf, digest, row.id, _looks(row, elf))
+    return FirmwareImage(elf, digest, row.id, _configuration(chosen), _looks(row, elf))
+
+
+def _configuration(chosen: _Build) -> Configuration:
+    """What was asked for, and what CMake made of the rest."""
+    cache = (chosen.folder / "CMakeCache.txt").read_text(encoding="utf-8")
+    entries = dict(re.findall(r"^(\w+):\w+=(.*)$", cache, re.MULTILINE))
+    return Configuration(
+        heap_bytes=int(entries["TAILSCOPE_HEAP_BYTES"]),
+        kernel=entries["TAILSCOPE_KERNEL_VERSION"],
+        flash_acr=_FLASH_ACR[chosen.art],
+        locking=chosen.locking,
+        knobs=dict(chosen.knobs),
+    )
 
 
 def _looks(row: catalogue.Allocator, elf: Path) -> tuple[int, ...]:

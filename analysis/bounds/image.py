@@ -25,10 +25,10 @@ _SCHEDULER = (
 )
 
 
-def bounds_of_run(image: FirmwareImage, boot: Boot) -> dict[str, SectionBound]:
-    """The bounds of an image. `boot` is what its firmware says of its lock and its knobs."""
-    knobs = {name: int(value) for name, value in boot.knob_values.items() if value.isdecimal()}
-    return bounds_of(image.elf, image.allocator, boot.locking, knobs)
+def bounds_of_run(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:
+    """The bounds of an image. What the firmware says of itself may be damaged and is not looked at."""
+    built = image.configuration
+    return bounds_of(image.elf, image.allocator, built.locking, built.knobs)
 
 
 def bounds_of(elf: Path, allocator: str, locking: str, knobs: Mapping[str, int]) -> dict[str, SectionBound]:

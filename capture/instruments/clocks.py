@@ -20,6 +20,8 @@ from capture.run_folder.edges import MARKED_CHANNELS
 from capture.run_folder.records import CalibrationRecord
 
 COUNTER_CYCLES = 1 << 32
+# Clocks of crystals differ by parts in 10,000. Counters that differ by more count something else.
+RATIO_TOLERANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class CounterFit:
 def fit_counter(wire: Wire, records: Iterable[CalibrationRecord]) -> CounterFit | None:
     """Fits samples to CYCCNT over the rising edges of all empty sections.
 
-    None unless all sections of the start, and all their records, are there.
+    None unless all sections of the start, and all their records, are there, and the counter goes as
+    fast as the wire says, to RATIO_TOLERANCE.
     """
     all_records = list(records)
     opening = _anchors(wire.opening, all_records, 0)
@@ -60,7 +63,11 @@ def fit_counter(wire: Wire, records: Iterable[CalibrationRecord]) -> CounterFit 
     # Differences first: they are exact in a float64.
     since_sample, since_cycles = sample - sample[0], cycles - cycles[0]
     mean_sample, mean_cycles = since_sample.mean(), since_cycles.mean()
+    if not since_cycles.any():
+        return None
     samples_per_cycle = fit_slope(since_cycles - mean_cycles, since_sample - mean_sample)
+    if abs(samples_per_cycle.value / wire.samples_per_cycle - 1) > RATIO_TOLERANCE:
+        return None
     return CounterFit(
         origin_sample=int(sample[0]),
         origin_cycles=float(cycles[0] + mean_cycles - mean_sample / samples_per_cycle.value),

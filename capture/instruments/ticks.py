@@ -21,6 +21,8 @@ HOLDING_CHANNELS = ("CRIT", "ISR", "CISR")
 # From the falling edge to when another handler may begin: the rest of the handler, or of the mask,
 # and an exception's entry, for each of the pins that may hold it up in turn.
 RELEASE_CYCLES = 60
+# More than an hour of them. No run is as long, whatever its capture claims.
+TICKS_MAX = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,9 @@ class Ticks:
 
 def find_ticks(edges: EdgeList, tick: TickRecord | None, counter: CounterFit | None) -> Ticks | None:
     """The ticks of the capture; None where records or calibration do not tell them."""
-    if tick is None or counter is None or not tick.period_cycles or not edges.total_samples:
+    if tick is None or counter is None or not edges.total_samples:
+        return None
+    if edges.total_samples / counter.samples_per_cycle / tick.period_cycles > TICKS_MAX:
         return None
     due = _due(edges, tick, counter)
     if not len(due):

@@ -23,6 +23,12 @@ NEIGHBOURS = (16, 64, 256)
 # nothing where they do not.
 APART_SAMPLES, TOGETHER_SAMPLES = 1.25, 0.5
 
+# How far the timer may be from its own clock, which the frames tell: a wrong period is off by more.
+RATE_TOLERANCE = 0.001
+
+# How many ways through the draws are followed where none fits: more would take the square of the edges.
+WAYS_MAX = 64
+
 _WORD = 0xFFFF_FFFF
 # firmware/bench/stimulus.c: where the random intervals begin.
 _RANDOM_ORIGIN = 0x5DEE_CE66
@@ -50,7 +56,7 @@ def steps(wire: Wire, stimulus: Stimulus) -> Iterator[Step]:
         edges = edges[edges >= wire.first_sample]
         due = _intervals(channel, edges, stimulus, wire.samples_per_cycle)
         if due is not None and len(edges) > 1:
-            found = _first_step(edges, due)
+            found = _first_step(edges, due, wire.samples_per_cycle)
             if found is not None:
                 yield Step(channel, *found)
 
@@ -82,13 +88,19 @@ def _drawn(seen_ticks: npt.NDArray[np.float64], stimulus: Stimulus, slack_ticks:
         ways = {at: before for before in sorted(reached) for at in (before, before + 1) if at >= 0}
         fitting = {at: before for at, before in ways.items() if abs(ticks - draws[at]) <= slack_ticks}
         # Where nothing fits there is a fault; what comes after it is told by the nearest.
-        came_from.append(fitting or ways)
+        came_from.append(fitting or _nearest(ways, ticks, draws))
         reached = set(came_from[-1])
     numbers, at = [], min(reached, default=-1)
     for ways in reversed(came_from):
         numbers.append(at)
         at = ways[at]
     return np.array([draws[number] for number in reversed(numbers)], dtype=np.int64)
+
+
+def _nearest(ways: dict[int, int], ticks: float, draws: list[int]) -> dict[int, int]:
+    """The WAYS_MAX of `ways` whose draws are nearest to what was seen."""
+    near = sorted(ways, key=lambda at: abs(ticks - draws[at]))[:WAYS_MAX]
+    return {at: ways[at] for at in sorted(near)}
 
 
 def random_intervals(stimulus: Stimulus) -> Iterator[int]:
@@ -101,14 +113,18 @@ def random_intervals(stimulus: Stimulus) -> Iterator[int]:
         yield stimulus.period_ticks // 2 + (state * stimulus.period_ticks >> 32)
 
 
-def _first_step(edges: Samples, due: Ticks) -> tuple[int, float] | None:
+def _first_step(edges: Samples, due: Ticks, samples_per_tick: float) -> tuple[int, float] | None:
     """The sample of the first edge off the line through its neighbours, and how far they lie apart.
+
+    Of a line that rises otherwise than the clocks do it is the first edge, and how far off the last is.
 
     An edge is seen at the first sample after it, so edges on one line lie less than a sample apart.
     Analyzers that run exactly at a multiple of the core's clock see them at no distance at all.
     """
     line = np.concatenate(([0], np.cumsum(due))).astype(np.float64)
     slope, intercept = np.polyfit(line - line.mean(), edges, 1)
+    if abs(slope / samples_per_tick - 1) > RATE_TOLERANCE:
+        return int(edges[0]), float(abs(edges[-1] - edges[0] - line[-1] * samples_per_tick))
     off = edges - (intercept + slope * (line - line.mean()))
     spread = {size: _spread(off, size) for size in NEIGHBOURS}
     narrowest = spread[NEIGHBOURS[0]]

@@ -9,7 +9,7 @@ from capture.joining.join import Join, join
 from capture.reading.probes import Probes, read_probes
 from capture.reading.wire import Wire, read_wire
 from capture.run_folder.edges import EdgeList
-from capture.run_folder.manifest import ToolReport
+from capture.run_folder.manifest import AskedFirmware, ToolReport
 from capture.run_folder.records import Boot, RecordLog, parse
 from scenarios.plan import Plan
 
@@ -25,6 +25,8 @@ class Evidence:
     wire: Wire
     joined: Join
     probes: Probes
+    asked: AskedFirmware | None = None
+    """What the firmware was built to be; None where nobody knows."""
 
     @property
     def instruments(self) -> Instruments:
@@ -45,15 +47,20 @@ class Evidence:
 
 
 def decode(
-    plan: Plan, tools: ToolReport, edges: EdgeList, serial_bytes: bytes, counts: bytes | None = None
+    plan: Plan,
+    tools: ToolReport,
+    edges: EdgeList,
+    serial_bytes: bytes,
+    counts: bytes | None = None,
+    asked: AskedFirmware | None = None,
 ) -> Evidence:
     """Decodes and joins what a run left behind. Of a broken run, as much as can be joined.
 
-    `counts` is the table of what the virtual board counted, if it did. Raises CaptureError where
-    that table is damaged.
+    `counts` is the table of what the virtual board counted, if it did. `asked` is what the firmware
+    was built to be, if that is known. Raises CaptureError where the table is damaged.
     """
     log = parse(serial_bytes)
     boot = log.first(Boot)
     wire = read_wire(edges, boot.core_hz if boot else None)
     probes = read_probes(log, counts)
-    return Evidence(plan, tools, edges, log, wire, join(wire, log, plan, probes), probes)
+    return Evidence(plan, tools, edges, log, wire, join(wire, log, plan, probes), probes, asked)

@@ -118,7 +118,8 @@ def _curve(
 ) -> dict[str, Any]:
     of_label = pl.col("label").eq_missing(pl.lit(label, dtype=pl.String))
     matched, undisturbed = matched.filter(of_label), undisturbed.filter(of_label)
-    ordered = undisturbed.sort("isr_latency_ns", descending=True, maintain_order=True)
+    answered = undisturbed.drop_nulls("isr_latency_ns")
+    ordered = answered.sort("isr_latency_ns", descending=True, maintain_order=True)
     worst = ordered.row(0, named=True) if ordered.height else {}
     entry_ns = _entry_ns(lead_ns, undisturbed["tail_ns"])
     return {

@@ -16,6 +16,7 @@ from simulator.outputs import read_windows
 
 PULSES_BEFORE = COMMON_PULSES + SECTIONS_PER_END
 """How many pulses OP shows before the first operation (docs/SPEC.md, section 2)."""
+LOOKS_MAX = (1 << 32) - 1
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,11 @@ def _windows_of_operations(counts: bytes) -> dict[int, Window]:
         pulses = read_windows(counts).rows()
     except SimulatorError as error:
         raise CaptureError(f"{COUNTS} cannot be used: {error} Remove it to go on without probes.") from None
-    return {
+    windows = {
         number - PULSES_BEFORE: Window(sum(looks), end - start)
         for number, start, end, *looks in pulses
         if number >= PULSES_BEFORE
     }
+    if not all(0 <= window.looks <= LOOKS_MAX for window in windows.values()):
+        raise CaptureError(f"{COUNTS} counts what nobody can have; remove it to go on without probes.")
+    return windows

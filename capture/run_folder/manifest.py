@@ -29,7 +29,8 @@ ACCELERATOR_BITS = 0x700
 
 Verdict = Literal["complete", "truncated", "inconclusive"]
 ProbesSource = Literal["records", "counted by the virtual board", "no search loop", "not counted"]
-Count = Annotated[int, Field(ge=0)]
+# What a count may be: more is no count, and too much for a float.
+Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 
 # JSON has lists where these have tuples. The lists become tuples, and their parts stay strict.
 Ends = Annotated[tuple[Number, Number], Field(strict=False)]
@@ -69,6 +70,22 @@ class Firmware(Table):
     flash_acr: str | None
     free_blocks_at_start: Count | None
     kernel_calls: bool
+
+
+class AskedFirmware(Table):
+    """What the firmware was built to be; null where nobody knows, as of an older run.
+
+    `flash_acr` is the register, with wait states, prefetch and caches. `knobs` are all of the
+    allocator's.
+    """
+
+    allocator: str
+    heap_bytes: Count | None = None
+    core_hz: Count | None = None
+    kernel: str | None = None
+    flash_acr: str | None = None
+    locking: str | None = None
+    knobs: dict[str, int] | None = None
 
 
 class Counts(Table):
@@ -322,6 +339,7 @@ class Manifest(Table):
     seed: int | None
     stimulus: Stimulus
     firmware: Firmware
+    asked: AskedFirmware | None = None
     records: str
     locking: str | None
     knobs: dict[str, str]
@@ -429,6 +447,7 @@ class Origin(BaseModel):
     tools: dict[str, str]
     tool_report: ToolReport
     bounds: dict[str, SectionBound] = {}
+    asked: AskedFirmware | None = None
 
     @model_validator(mode="before")
     @classmethod

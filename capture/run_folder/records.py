@@ -16,6 +16,16 @@ FORMAT_VERSION = 3
 LINE_LIMIT_BYTES = 128
 CRC_INITIAL = 0xFFFF
 
+# What the firmware can send: its numbers have 32 bits, SysTick counts down 24 (ARMv7-M, B3.3). No core
+# of its kind is slower or faster than these, and no kernel ticks faster.
+_U32_MAX = (1 << 32) - 1
+_SYSTICK_MAX = 1 << 24
+_CORE_HZ = (1_000_000, 1_000_000_000)
+_TICK_PERIOD_MIN_CYCLES = 1000
+# At both ends of a run (docs/SPEC.md, section 4).
+_CALIBRATION_INDEX_MAX = 31
+_STIMULUS_MODE_MAX = 4
+
 # What became of an operation: allocated, out of memory, freed, nothing to free, free refused,
 # called.
 OPERATION_KINDS = ("A", "O", "F", "N", "E", "K")
@@ -85,6 +95,10 @@ class CostRecord:
     least_cycles: int
     most_cycles: int
 
+    def __post_init__(self) -> None:
+        if self.least_cycles > self.most_cycles:
+            raise ValueError(f"at least {self.least_cycles} cycles and at most {self.most_cycles}")
+
 
 @dataclass(frozen=True, slots=True)
 class TickRecord:
@@ -98,6 +112,10 @@ class TickRecord:
     countdown_cycles: int
     period_cycles: int
     handler_cycles: int
+
+    def __post_init__(self) -> None:
+        if max(self.countdown_cycles, self.handler_cycles) >= self.period_cycles:
+            raise ValueError(f"a countdown or a handler as long as the period of {self.period_cycles} cycles")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +196,19 @@ def _decimal(text: str) -> int:
     return int(text)
 
 
+def _from_to(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        number = _decimal(text)
+        if not least <= number <= most:
+            raise ValueError(f"{text} is not from {least} to {most}")
+        return number
+
+    return read
+
+
+_u32 = _from_to(0, _U32_MAX)
+
+
 def _version(text: str) -> int:
     version = _decimal(text)
     if version != FORMAT_VERSION:
@@ -212,19 +243,19 @@ _LOCKING = _one_of("basepri", "primask", "scheduler")
 _LAYOUTS: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], ...]]] = {
     "BOOT": (
         Boot,
-        (_version, _text, _decimal, _decimal, _hexadecimal, _text, _decimal, _decimal, _LOCKING, _text),
+        (_version, _text, _u32, _from_to(*_CORE_HZ), _hexadecimal, _text, _u32, _u32, _LOCKING, _text),
     ),
-    "PROOF": (Proof, (_decimal, _decimal)),
-    "PLAN": (PlanRecord, (_text, _decimal, _hexadecimal, _decimal, _decimal, _decimal)),
-    "CAL": (CalibrationRecord, (_one_of("CRIT", "OP"), *(_decimal,) * 3)),
-    "COST": (CostRecord, (_one_of("READ", "PIN"), _decimal, _decimal)),
-    "TICK": (TickRecord, (_decimal,) * 4),
-    "MARK": (MarkRecord, (_decimal,)),
-    "OP": (OperationRecord, (_decimal, _one_of(*OPERATION_KINDS), *(_decimal,) * 6)),
-    "STAT": (StatRecord, (_decimal,) * 4),
-    "HEAP": (HeapRecord, (_decimal,) * 4),
-    "END": (EndRecord, (_decimal,)),
-    "FAIL": (FailRecord, (_text, _decimal)),
+    "PROOF": (Proof, (_u32, _u32)),
+    "PLAN": (PlanRecord, (_text, _u32, _hexadecimal, _from_to(0, _STIMULUS_MODE_MAX), _u32, _u32)),
+    "CAL": (CalibrationRecord, (_one_of("CRIT", "OP"), _from_to(0, _CALIBRATION_INDEX_MAX), _u32, _u32)),
+    "COST": (CostRecord, (_one_of("READ", "PIN"), _u32, _u32)),
+    "TICK": (TickRecord, (_u32, _u32, _from_to(_TICK_PERIOD_MIN_CYCLES, _SYSTICK_MAX), _u32)),
+    "MARK": (MarkRecord, (_u32,)),
+    "OP": (OperationRecord, (_u32, _one_of(*OPERATION_KINDS), *(_u32,) * 6)),
+    "STAT": (StatRecord, (_u32,) * 4),
+    "HEAP": (HeapRecord, (_u32, _u32, _u32, _from_to(0, 1))),
+    "END": (EndRecord, (_u32,)),
+    "FAIL": (FailRecord, (_text, _u32)),
 }
 
 

@@ -78,6 +78,7 @@ def _where_it_ran(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "samplerate_hz": evidence.edges.samplerate_hz,
         "total_samples": evidence.edges.total_samples,
         "firmware": _firmware(evidence, setting),
+        "asked": evidence.asked.model_dump(mode="json") if evidence.asked else None,
         **_build_choices(evidence),
         "tools": dict(setting.tools),
         "tool_report": evidence.tools.model_dump(mode="json"),

@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from capture.joining.evidence import Evidence, decode
-from capture.run_folder.manifest import ToolReport
-from capture.tests.synthetic import CORE_HZ, SyntheticRun
+from capture.run_folder.manifest import AskedFirmware, ToolReport
+from capture.tests.synthetic import CORE_HZ, HEAP_BYTES, SyntheticRun
+
+ASKED = AskedFirmware(
+    allocator="tlsf",
+    heap_bytes=HEAP_BYTES,
+    core_hz=CORE_HZ,
+    kernel="V11.2.0",
+    flash_acr="00000702",
+    locking="basepri",
+    knobs={},
+)
+"""What the BOOT record of a SyntheticRun tells."""
 
 
 def evidence_of(
@@ -25,4 +36,5 @@ def evidence_of(
     """
     edges = run.edges(samplerate_hz, ppm)
     tools = ToolReport(asked_samples=edges.total_samples).model_copy(update=report or {})
-    return decode(run.plan, tools, edges, run.uart() if serial_bytes is None else serial_bytes, counts)
+    log = run.uart() if serial_bytes is None else serial_bytes
+    return decode(run.plan, tools, edges, log, counts, ASKED)

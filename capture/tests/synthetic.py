@@ -13,7 +13,10 @@ import numpy as np
 
 from capture.run_folder.edges import CHANNELS, EdgeList
 from scenarios import catalogue
-from scenarios.plan import Plan
+from scenarios.generators.generator import Step
+from scenarios.operations import Allocate, Call, Free
+from scenarios.plan import Plan, compile_steps
+from scenarios.stimulus import MODES, SWEEP_LEAD_TICKS, Stimulus
 
 CORE_HZ = 84_000_000
 HEAP_BYTES = 65_536
@@ -30,6 +33,25 @@ BIT = {name: bit for bit, name in enumerate(CHANNELS)}
 def small_plan(**overrides: int) -> Plan:
     """mem_frag with few pairs: setup, frees and trials in some dozens of operations."""
     return catalogue.load("mem_frag", overrides or {"depth": 9}).compile()
+
+
+def small_plan_under(stimulus: str, depth: int = 9) -> Plan:
+    """The same under another stimulus, in the words of the command line."""
+    return catalogue.load("mem_frag", {"depth": depth}, stimulus=stimulus).compile()
+
+
+def small_sweep() -> Plan:
+    """As latency_sweep, in some dozens of operations: an empty section and a request, each swept."""
+    offsets = range(SWEEP_LEAD_TICKS, SWEEP_LEAD_TICKS + 560, 40)
+    empty = [
+        Step(Call("empty", stimulus_offset=offset), "empty", trial) for trial, offset in enumerate(offsets, 1)
+    ]
+    deep = [
+        Step(operation, "depth 1", trial, 1)
+        for trial, offset in enumerate(offsets, 1)
+        for operation in (Allocate(0, 120, stimulus_offset=offset), Free(0, measured=False))
+    ]
+    return compile_steps("swept", {}, Stimulus("sweep", 0, CONTROL_PERIOD), [*empty, *deep])
 
 
 def record(body: str) -> bytes:
@@ -84,10 +106,10 @@ class SyntheticRun:
         stimulus = self.plan.stimulus
         count = self.plan.operations.height
         self.lines += [
-            f"BOOT,3,synthetic,{HEAP_BYTES},{CORE_HZ},00000702,V11.2.0,1,65520,basepri,none",
+            f"BOOT,3,tlsf,{HEAP_BYTES},{CORE_HZ},00000702,V11.2.0,1,65520,basepri,none",
             "PROOF,84010,84002",
-            f"PLAN,{self.plan.name},{count},{self.plan.image_crc32:08X},1,{stimulus.period_ticks},"
-            f"{stimulus.control_period_ticks}",
+            f"PLAN,{self.plan.name},{count},{self.plan.image_crc32:08X},"
+            f"{MODES.index(stimulus.mode)},{stimulus.period_ticks},{stimulus.control_period_ticks}",
         ]
 
     def _frame(self, start: int, spacing: int) -> int:
@@ -129,7 +151,8 @@ class SyntheticRun:
         return (cycle + COUNTER_AHEAD) % (1 << 32)
 
     def _operate(self, cycle: int) -> tuple[int, int]:
-        begin, live, label = cycle, 0, None
+        begin, live, in_use, label = cycle, 0, 0, None
+        longest = 300 if self.plan.stimulus.mode == "sweep" else 4000
         labels = self.plan.operations["label"].drop_nulls().unique(maintain_order=True).to_list()
         for seq, kind, size, planned_label in self.plan.operations.select(
             "seq", "kind", "size", "label"
@@ -137,16 +160,19 @@ class SyntheticRun:
             if planned_label != label:
                 label = planned_label
                 self.lines.append(f"MARK,{labels.index(label)}")
-            critical, around = int(self._random.integers(200, 4000)), int(self._random.integers(40, 900))
+            critical, around = (
+                int(self._random.integers(200, longest)),
+                int(self._random.integers(40, longest // 4)),
+            )
             self.toggles.append((cycle, BIT["SYNC"]))
             truth = Truth(seq, cycle + 6, critical + 2 * around, cycle + 6 + around, critical)
             self.pulse("OP", truth.start, truth.operation_cycles + OPERATION_COST)
             self.pulse("CRIT", truth.critical_start, critical + CRITICAL_COST)
             self.truths.append(truth)
-            live += 1 if kind == "A" else -1
+            change = {"A": 1, "F": -1, "K": 0}[kind]
+            live, in_use = live + change, in_use + change * ((size + 7) // 8 * 8)
             self.lines.append(
-                f"OP,{seq},{kind},{size},{critical},{truth.operation_cycles},"
-                f"{critical % 97},{live},{live * 64}"
+                f"OP,{seq},{kind},{size},{critical},{truth.operation_cycles},{critical % 97},{live},{in_use}"
             )
             cycle += truth.operation_cycles + int(self._random.integers(30_000, 40_000))
         if self.plan.operations.height % 2:
@@ -161,7 +187,9 @@ class SyntheticRun:
         return cycle
 
     def _interrupt(self, begin: int, end: int) -> None:
-        for stimulus in range(begin, end - 10_000, STIMULUS_PERIOD):
+        if self.plan.stimulus.mode == "none":
+            return
+        for stimulus in self._stimuli(begin, end):
             answer = self._critical_end(stimulus) + 17
             self.toggles.append((stimulus, BIT["STIM"]))
             self.pulse("ISR", answer, 60)
@@ -172,9 +200,16 @@ class SyntheticRun:
             self.pulse("CISR", stimulus + 15, 40)
             self.controls.append((stimulus, stimulus + 15))
 
+    def _stimuli(self, begin: int, end: int) -> list[int]:
+        """The cycles of the edges on STIM: each period, or in a sweep where its operation asks."""
+        if self.plan.stimulus.mode != "sweep":
+            return list(range(begin, end - 10_000, STIMULUS_PERIOD))
+        offsets = self.plan.operations["offset"]
+        return [t.start - SWEEP_LEAD_TICKS + offsets[t.seq] for t in self.truths if offsets[t.seq]]
+
     def _finish(self) -> None:
         preempted = sum(
-            any(t.start <= answer < t.start + t.operation_cycles for t in self.truths)
+            any(t.start <= answer < t.start + t.operation_cycles + OPERATION_COST for t in self.truths)
             for _, answer in self.stimuli
         )
         self.lines += [

@@ -12,7 +12,7 @@ from capture.joining.evidence import decode
 from capture.redecode import redecode
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.folder import RunFolder
-from capture.run_folder.manifest import ToolReport
+from capture.run_folder.manifest import AskedFirmware, ToolReport
 from capture.store import RunResult, store_findings, store_observation
 from capture.summary.summary import Setting
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, record, small_plan
@@ -24,13 +24,15 @@ from scenarios.stimulus import Stimulus
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"})
+ASKED = AskedFirmware(allocator="tlsf")
 
 
 def store(run: SyntheticRun, runs: Path, **report: Any) -> RunResult:
     edges = run.edges()
     folder = RunFolder.create(runs, TIME, run.plan.name, "tlsf", "nucleo")
     store_observation(folder, run.plan, edges, run.uart())
-    evidence = decode(run.plan, ToolReport(asked_samples=edges.total_samples, **report), edges, run.uart())
+    tools = ToolReport(asked_samples=edges.total_samples, **report)
+    evidence = decode(run.plan, tools, edges, run.uart(), asked=ASKED)
     return store_findings(folder, evidence, SETTING)
 
 
@@ -73,6 +75,19 @@ def test_lock_and_knobs_are_those_that_the_firmware_told(run: SyntheticRun, tmp_
     assert told["locking"] == "scheduler"
     assert told["knobs"] == {"TLSF_OCTAVES": "14", "TLSF_SLOTS": "8"}
     assert told["turned_knobs"] == {"TLSF_SLOTS": "8"}
+
+
+def test_a_firmware_of_another_allocator_is_found_out(run: SyntheticRun, tmp_path: Path) -> None:
+    """Of an older run, too, whose run.json says no more of what was asked for."""
+    stored = store(run, tmp_path)
+    old = json.loads((stored.folder / "run.json").read_text())
+    del old["asked"]
+    (stored.folder / "run.json").write_text(json.dumps(old | {"allocator": "seglist"}))
+    found = redecode(stored.folder)
+    assert found.verdict == "inconclusive"
+    assert found.reasons == (
+        "Of its allocator the firmware says tlsf, not seglist; build and load it again.",
+    )
 
 
 def test_without_run_json_it_is_an_interrupted_run(run: SyntheticRun, tmp_path: Path) -> None:
@@ -217,6 +232,7 @@ def test_an_empty_capture_is_stored_too(run: SyntheticRun, tmp_path: Path) -> No
     nothing = EdgeList(np.empty(0, np.int64), np.empty(0, np.uint8), CORE_HZ, 0)
     folder = RunFolder.create(tmp_path, TIME, run.plan.name, "tlsf", "nucleo")
     store_observation(folder, run.plan, nothing, b"")
-    stored = store_findings(folder, decode(run.plan, ToolReport(asked_samples=1000), nothing, b""), SETTING)
+    evidence = decode(run.plan, ToolReport(asked_samples=1000), nothing, b"", asked=ASKED)
+    stored = store_findings(folder, evidence, SETTING)
     assert stored.verdict == "truncated"
     assert redecode(folder.path) == stored

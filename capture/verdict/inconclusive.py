@@ -21,7 +21,7 @@ from capture.run_folder.records import (
     PlanRecord,
     StatRecord,
 )
-from capture.verdict import instruments
+from capture.verdict import account, claims, counts, instruments
 
 
 def unreadable_lines(evidence: Evidence) -> Iterator[str]:
@@ -201,8 +201,10 @@ RULES = (
     restarted,
     unreadable_lines,
     another_image_ran,
+    *claims.RULES,
     windows_and_records_differ,
     records_differ_from_plan,
+    *account.RULES,
     window_without_one_pulse,
     *instruments.RULES,
     critical_section_unseen,
@@ -210,6 +212,7 @@ RULES = (
     nothing_preempted,
     sweep_is_not_whole,
     interrupts_differ,
+    *counts.RULES,
     heap_broken,
     tools_said_something_unexpected,
 )

@@ -71,7 +71,12 @@ def _ends(wire: Wire) -> tuple[tuple[str, Samples | None, Calibration], ...]:
 
 def counter_and_frames_disagree(evidence: Evidence) -> Iterator[str]:
     """A timer and DWT tell the same ratio of the clocks, each compared with the analyzer."""
-    clock, counter = evidence.wire.clock, evidence.joined.counter
+    clock, counter, joined = evidence.wire.clock, evidence.joined.counter, evidence.joined
+    if clock and joined.critical_cost and joined.operation_cost and counter is None:
+        yield (
+            "CYCCNT in the calibration records does not go with the pulses on the wire; "
+            "check the serial line and run again."
+        )
     if clock is None or counter is None:
         return
     apart, allowed = abs(clock.ratio - counter.ratio), clock.ratio_uncertainty + counter.ratio_uncertainty

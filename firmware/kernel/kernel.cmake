@@ -18,6 +18,7 @@ function(tailscope_check_kernel kernel)
         message(FATAL_ERROR "The kernel's task.h says '${line}': Tailscope is written for V11.")
     endif()
     message(STATUS "FreeRTOS kernel ${CMAKE_MATCH_1}")
+    set(TAILSCOPE_KERNEL_VERSION "${CMAKE_MATCH_1}" CACHE INTERNAL "What the firmware must say of its kernel")
 endfunction()
 
 if(FREERTOS_KERNEL_PATH)

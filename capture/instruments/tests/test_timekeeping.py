@@ -94,3 +94,17 @@ def test_the_random_intervals_are_the_firmwares() -> None:
         state ^= state >> 17
         state = (state ^ (state << 5)) & 0xFFFFFFFF
         assert next(draws) == 5003 // 2 + ((state * 5003) >> 32)
+
+
+def test_noise_on_a_random_stimulus_is_told_in_time_that_grows_with_its_edges() -> None:
+    """No draw fits: all ways through them would be the square of the edges, some hundred million."""
+    sample = np.arange(0, 40_000 * 100, 100)
+    word = (np.arange(len(sample)) % 2 << BIT["STIM"]).astype(np.uint8)
+    noise = EdgeList(sample, word, CORE_HZ, int(sample[-1]) + 1)
+    assert [step.channel for step in steps(wire_of(noise), Stimulus("random", 5003, 0, 7919))] == ["STIM"]
+
+
+@pytest.mark.parametrize("period", [5002 * 2, 5053, 4953])
+def test_a_timer_of_another_period_is_not_the_plans(period: int) -> None:
+    other = Stimulus("periodic", period, STIMULUS.control_period_ticks)
+    assert [step.channel for step in steps(wire_of(RUN.edges()), other)] == ["STIM"]

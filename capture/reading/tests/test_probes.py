@@ -53,7 +53,10 @@ def test_a_line_that_was_being_written_is_not_read() -> None:
     assert read_probes(parse(boot("heap_4")), whole + b"25,20,3").windows == {0: Window(2, 10)}
 
 
-@pytest.mark.parametrize("damaged", [b"", b"window\n", HEAD + b"24,0\n", HEAD + b"24,0,x,1,1\n", b"\xff\n"])
+@pytest.mark.parametrize(
+    "damaged",
+    [b"", b"window\n", HEAD + b"24,0\n", HEAD + b"24,0,x,1,1\n", HEAD + b"24,0,9,-1,0\n", b"\xff\n"],
+)
 def test_a_damaged_table_is_named(damaged: bytes) -> None:
     with pytest.raises(CaptureError, match=r"counts\.csv"):
         read_probes(parse(boot("heap_4")), damaged)

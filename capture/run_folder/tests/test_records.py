@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from capture.run_folder import records
 from capture.tests.synthetic import record
 
+BOOT = "BOOT,3,a,1,84000000,00000000,k,1,1,basepri,none"
+
 
 def test_crc_has_the_published_check_value() -> None:
     assert records.crc16(b"123456789") == 0x29B1
@@ -70,15 +72,24 @@ def test_every_type_is_read() -> None:
         (record("PLAN,a,1,0x1234_5,1,1,1")[:-1], "hexadecimal"),
         (b"noise", "form"),
         (b"", "form"),
-        (record("BOOT,2,a,1,1,00000000,k,1,1,basepri,none")[:-1], "format version 2"),
-        (record("BOOT,3,a,1,1,00000000,k,1,1")[:-1], "8 fields instead of 10"),
-        (record("BOOT,3,a,1,1,00000000,k,1,1,mutex,none")[:-1], "none of"),
+        (record("BOOT,2,a,1,84000000,00000000,k,1,1,basepri,none")[:-1], "format version 2"),
+        (record("BOOT,3,a,1,84000000,00000000,k,1,1")[:-1], "8 fields instead of 10"),
+        (record("BOOT,3,a,1,84000000,00000000,k,1,1,mutex,none")[:-1], "none of"),
+        (record("BOOT,3,a,1,0,00000000,k,1,1,basepri,none")[:-1], "0 is not from 1000000"),
+        (record("OP,0,A,1,2,3,4,5,4294967296")[:-1], "4294967296 is not from 0 to 4294967295"),
+        (record("CAL,CRIT,0,7,9223372036854775808")[:-1], "is not from 0 to 4294967295"),
+        (record("CAL,OP,32,7,1")[:-1], "32 is not from 0 to 31"),
+        (record("PLAN,a,1,0BADF00D,5,1,1")[:-1], "5 is not from 0 to 4"),
+        (record("HEAP,1,1,1,2")[:-1], "2 is not from 0 to 1"),
+        (record("COST,PIN,9,8")[:-1], "at least 9 cycles and at most 8"),
+        (record("TICK,1,1,999,1")[:-1], "999 is not from 1000"),
+        (record("TICK,1,84000,84000,1")[:-1], "as long as the period"),
         (record("FAIL," + "x" * 130 + ",1")[:-1], "128"),
         (b"@\xff\xfe*%04X" % binascii.crc_hqx(b"\xff\xfe", 0xFFFF), "codec"),
     ],
 )
 def test_a_damaged_line_is_kept_with_its_reason(line: bytes, why: str) -> None:
-    log = records.parse(record("BOOT,3,a,1,1,00000000,k,1,1,basepri,none") + line + b"\n" + record("END,0"))
+    log = records.parse(record(BOOT) + line + b"\n" + record("END,0"))
     (damaged,) = log.damaged
     assert (damaged.number, damaged.line) == (2, line)
     assert why in damaged.why
@@ -92,9 +103,7 @@ def test_the_cut_last_line_is_kept() -> None:
 
 
 def test_what_came_before_the_boot_belongs_to_no_run() -> None:
-    log = records.parse(
-        b"\xff\xf0junk\n" + record("OP,3,A,1,1,1,1,1,1") + record("BOOT,3,a,1,1,00000000,k,1,1,basepri,none")
-    )
+    log = records.parse(b"\xff\xf0junk\n" + record("OP,3,A,1,1,1,1,1,1") + record(BOOT))
     assert len(log.preamble) == 2
     assert not log.damaged
     assert not log.all(records.OperationRecord)

@@ -37,7 +37,7 @@ def test_a_stimulus_without_an_answer(run: SyntheticRun) -> None:
 
 
 def test_probes_that_nobody_counted(run: SyntheticRun) -> None:
-    run.lines[0] = run.lines[0].replace("synthetic", "heap_4")
+    run.lines[0] = run.lines[0].replace("tlsf", "heap_4")
     (sentence,) = warnings(evidence_of(run))
     assert sentence.startswith("Nobody counted probes")
 

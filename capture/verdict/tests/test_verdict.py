@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from capture.tests.evidence import evidence_of
-from capture.tests.synthetic import BIT, SyntheticRun, record, small_plan
+from capture.tests.synthetic import BIT, SyntheticRun, record, small_plan, small_plan_under, small_sweep
 from capture.verdict.verdict import judge
 
 Fault = Callable[[SyntheticRun], None]
@@ -36,6 +35,26 @@ def drop(prefix: str) -> Fault:
 def cut_records_after(prefix: str) -> Fault:
     def fault(run: SyntheticRun) -> None:
         del run.lines[next(i for i, line in enumerate(run.lines) if line.startswith(prefix)) :]
+
+    return fault
+
+
+def swap(one: str, other: str) -> Fault:
+    """Two records come in each other's place."""
+
+    def fault(run: SyntheticRun) -> None:
+        first, second = (
+            next(i for i, line in enumerate(run.lines) if line.startswith(prefix)) for prefix in (one, other)
+        )
+        run.lines[first], run.lines[second] = run.lines[second], run.lines[first]
+
+    return fault
+
+
+def double(prefix: str) -> Fault:
+    def fault(run: SyntheticRun) -> None:
+        index = next(i for i, line in enumerate(run.lines) if line.startswith(prefix))
+        run.lines.insert(index, run.lines[index])
 
     return fault
 
@@ -144,6 +163,21 @@ def without_an_answer(run: SyntheticRun) -> None:
     run.toggles = [t for t in run.toggles if not (t[1] == BIT["ISR"] and answer <= t[0] <= answer + 60)]
 
 
+def without_a_waking(run: SyntheticRun) -> None:
+    start = run.stimuli[20][1] + 300
+    run.toggles = [t for t in run.toggles if not (t[1] == BIT["TASK"] and start <= t[0] <= start + 150)]
+
+
+def with_an_answer_to_nothing(run: SyntheticRun) -> None:
+    run.pulse("ISR", run.stimuli[20][1] + 1000, 60)
+
+
+def with_a_longer_operation(run: SyntheticRun) -> None:
+    start = run.truths[4].start
+    run.toggles.remove((start, BIT["OP"]))
+    run.toggles.append((start - 3, BIT["OP"]))
+
+
 MAKING_TRUNCATED = [
     (drop("OP,30,"), "Gaps in the numbers"),
     (cut_records_after("STAT"), "without END"),
@@ -191,6 +225,36 @@ MAKING_INCONCLUSIVE = [
     (without_an_answer, "ISR answers"),
     (edit(r"^(STAT,\d+,\d+),\d+", r"\1,7"), "CISR answers"),
     (edit(r"^(HEAP,.*),1$", r"\1,0"), "invariants"),
+    (edit(r"^BOOT,3,tlsf", "BOOT,3,seglist"), "Of its allocator the firmware says seglist, not tlsf"),
+    (edit(r"^(BOOT,3,tlsf),65536", r"\1,65544"), "Of its heap in bytes the firmware says 65544, not 65536"),
+    (
+        edit(r"84000000,00000702", "84000000,00000602"),
+        "FLASH_ACR the firmware says 00000602, not 00000702",
+    ),
+    (edit(r"84000000,", "84000001,"), "Of its clock in Hz the firmware says 84000001, not 84000000"),
+    (edit(r"V11\.2\.0", "V11.1.0"), "Of its kernel the firmware says V11.1.0, not V11.2.0"),
+    (edit(r"basepri", "primask"), "Of its lock the firmware says primask, not basepri"),
+    (edit(r"basepri,none", "basepri,SLOTS=8"), "Of its knobs the firmware says SLOTS=8, not none"),
+    (swap("CAL,CRIT,5,", "CAL,CRIT,6,"), "Record 9 is CAL CRIT 6 where CAL CRIT 5 is due"),
+    (swap("MARK,0", "OP,0,"), "is OP 0 where MARK 0 is due"),
+    (double("STAT"), "is STAT where HEAP is due"),
+    (drop("STAT"), "is HEAP where STAT is due"),
+    (drop("HEAP"), "is END where HEAP is due"),
+    (double("END"), "is END where none is due"),
+    (edit(r"^(OP,7,.*),\d+,(\d+)$", r"\1,99,\2"), "After operation 7 the record has 99 live blocks"),
+    (edit(r"^(OP,7,.*),\d+$", r"\1,12344"), "changed the bytes in use by -11952, which does not follow"),
+    (edit(r"^OP,(\d+),F,", r"OP,\1,N,"), "is recorded as N, but the allocation of its block"),
+    (edit(r"^(STAT,\d+),\d+", r"\1,7"), "counted 7 wakings of the task, TASK shows 627 pulses"),
+    (without_a_waking, "counted 627 wakings of the task, TASK shows 626 pulses"),
+    (with_an_answer_to_nothing, "counted 627 interrupts, ISR shows 628 pulses"),
+    (edit(r"^(STAT,.*),(\d)\d*$", r"\1,\g<2>"), "preempted operations, the wire shows"),
+    (edit(r"^(OP,7,\w+,\d+,\d+),\d+", r"\1,12345"), "OP and DWT disagree on 1 operations"),
+    (with_a_longer_operation, "OP and DWT disagree on 1 operations, at worst by 3.00 cycles"),
+    (edit(r"^PLAN,mem_frag", "PLAN,mem_flag"), "the scenario mem_flag in its image, not mem_frag"),
+    (edit(r"^(PLAN,\w+),81", r"\1,82"), "the number of operations 82 in its image, not 81"),
+    (edit(r"^(PLAN,.*),1,5003,", r"\1,4,5003,"), "the stimulus burst in its image, not periodic"),
+    (edit(r"^(PLAN,.*),5003,", r"\1,5013,"), "the stimulus period in ticks 5013 in its image, not 5003"),
+    (edit(r"^(PLAN,.*),7919", r"\1,0"), "the control period in ticks 0 in its image, not 7919"),
 ]
 
 
@@ -228,12 +292,11 @@ def test_the_tools_have_their_say(report: dict[str, object], verdict: str) -> No
 
 
 def test_without_a_stimulus_nothing_need_be_preempted() -> None:
-    run = SyntheticRun(small_plan())
-    edit(r"^(STAT,.*),\d+$", r"\1,0")(run)
-    run.plan = replace(
-        run.plan, stimulus=replace(run.plan.stimulus, mode="none", period_ticks=0, control_period_ticks=0)
-    )
-    assert judge(evidence_of(run))[0] == "complete"
+    assert judge(evidence_of(SyntheticRun(small_plan_under("none"))))[0] == "complete"
+
+
+def test_a_sweep_may_be_believed() -> None:
+    assert judge(evidence_of(SyntheticRun(small_sweep()))) == ("complete", ())
 
 
 def test_every_reason_is_one_sentence() -> None:

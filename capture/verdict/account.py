@@ -1,0 +1,189 @@
+"""The rules on what the records tell one after another: their order, and the account of the heap.
+
+Both follow from the plan and from what became of each operation, so nothing here is believed that
+can be computed. They belong to the rules of capture/verdict/inconclusive.py and are made like them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import NamedTuple
+
+from capture.joining.evidence import Evidence
+from capture.reading.wire import SECTIONS_PER_END
+from capture.run_folder.edges import MARKED_CHANNELS
+from capture.run_folder.records import (
+    Boot,
+    CalibrationRecord,
+    CostRecord,
+    EndRecord,
+    FailRecord,
+    HeapRecord,
+    MarkRecord,
+    OperationRecord,
+    PlanRecord,
+    Proof,
+    Record,
+    StatRecord,
+    TickRecord,
+)
+from firmware.catalogue import allocators
+from scenarios.operations import Mark, decode
+from scenarios.plan import Plan
+
+_NAMES: dict[type[Record], str] = {
+    Boot: "BOOT",
+    Proof: "PROOF",
+    PlanRecord: "PLAN",
+    TickRecord: "TICK",
+    StatRecord: "STAT",
+    HeapRecord: "HEAP",
+    EndRecord: "END",
+    FailRecord: "FAIL",
+}
+# Allocated, freed: what an operation does to the number of live blocks. Any other changes nothing.
+_LIVE_CHANGE = {"A": 1, "F": -1}
+
+
+def records_out_of_order(evidence: Evidence) -> Iterator[str]:
+    """The plan says which record comes when. Silent where damaged or missing ones have rules of their own."""
+    log = evidence.log
+    if log.first(EndRecord) is None or log.first(FailRecord) or log.damaged or log.sequence_gaps:
+        return
+    found = [_name(record) for record in log.records]
+    for number, (due, came) in enumerate(zip_longest(_due(evidence.plan), found), 1):
+        if due != came:
+            yield (
+                f"Record {number} is {came or 'missing'} where {due or 'none'} is due; "
+                "check the serial line and run again."
+            )
+            return
+
+
+def _name(record: Record) -> str:
+    """A record's type, with what tells it from others of its type."""
+    if isinstance(record, CalibrationRecord):
+        return f"CAL {record.channel} {record.index}"
+    if isinstance(record, CostRecord):
+        return f"COST {record.instrument}"
+    if isinstance(record, MarkRecord):
+        return f"MARK {record.label}"
+    if isinstance(record, OperationRecord):
+        return f"OP {record.seq}"
+    return _NAMES[type(record)]
+
+
+def _due(plan: Plan) -> Iterator[str]:
+    """The names of a whole run's records, in the order of docs/SPEC.md, section 4."""
+    yield from ("BOOT", "PROOF", "PLAN")
+    yield from _calibration_due(0)
+    seq = 0
+    for operation in decode(plan.image).operations:
+        if isinstance(operation, Mark):
+            yield f"MARK {operation.label}"
+        else:
+            yield f"OP {seq}"
+            seq += 1
+    yield from _calibration_due(SECTIONS_PER_END)
+    yield from ("STAT", "HEAP", "END")
+
+
+def _calibration_due(first: int) -> Iterator[str]:
+    for channel in MARKED_CHANNELS:
+        yield from (f"CAL {channel} {index}" for index in range(first, first + SECTIONS_PER_END))
+    yield from ("COST READ", "COST PIN", "TICK")
+
+
+class _Step(NamedTuple):
+    """An operation's record, the slot of its block, and the record of the allocation that filled it.
+
+    The account of the heap before it is `live` blocks and `in_use` bytes.
+    """
+
+    record: OperationRecord
+    live: int
+    in_use: int
+    filled: _Step | None
+
+    @property
+    def grown_bytes(self) -> int:
+        """By how much the bytes in use grew; negative where they shrank."""
+        return self.record.bytes_in_use - self.in_use
+
+
+def _steps(evidence: Evidence) -> Iterator[_Step]:
+    """The operations as far as records and plan go together, in order."""
+    filled: dict[int, _Step] = {}
+    live = in_use = 0
+    planned = evidence.plan.operations.select("kind", "id").rows()
+    for number, record in enumerate(evidence.log.all(OperationRecord)):
+        if number >= len(planned) or record.seq != number:
+            return
+        kind, slot = planned[number]
+        step = _Step(record, live, in_use, filled.get(slot) if kind == "F" else None)
+        yield step
+        if kind == "A":
+            filled[slot] = step
+        live, in_use = record.live, record.bytes_in_use
+
+
+def live_blocks_do_not_follow(evidence: Evidence) -> Iterator[str]:
+    """An allocation adds a block, a free takes one, and nothing else does either."""
+    for step in _steps(evidence):
+        due = step.live + _LIVE_CHANGE.get(step.record.kind, 0)
+        if step.record.live != due:
+            yield (
+                f"After operation {step.record.seq} the record has {step.record.live} live blocks, and {due} "
+                "follow from what was done; check the serial line and run again."
+            )
+            return
+
+
+def bytes_in_use_do_not_follow(evidence: Evidence) -> Iterator[str]:
+    """A block takes at least what was asked for, and its free gives back what it took.
+
+    How many bytes it takes the allocator decides. One that does not know tells nothing here.
+    """
+    boot = evidence.log.first(Boot)
+    row = allocators().get(boot.allocator) if boot else None
+    if row is None or "tells_usable" not in row.promises:
+        return
+    for step in _steps(evidence):
+        if not _bytes_follow(step):
+            yield (
+                f"Operation {step.record.seq} changed the bytes in use by {step.grown_bytes}, which does not "
+                f"follow from what was done ({step.record.kind} of {step.record.size} bytes); "
+                "check the serial line and run again."
+            )
+            return
+
+
+def _bytes_follow(step: _Step) -> bool:
+    if step.record.kind == "A":
+        return step.grown_bytes >= step.record.size
+    if step.record.kind == "F" and step.filled is not None:
+        return step.grown_bytes == -step.filled.grown_bytes
+    return step.grown_bytes == 0
+
+
+def free_does_not_follow(evidence: Evidence) -> Iterator[str]:
+    """There is nothing to free exactly where the allocation had failed."""
+    for step in _steps(evidence):
+        if step.filled is None:
+            continue
+        freed, allocated = step.record, step.filled.record
+        if (allocated.kind == "O") != (freed.kind == "N"):
+            yield (
+                f"Operation {freed.seq} is recorded as {freed.kind}, but the allocation of its block, "
+                f"operation {allocated.seq}, as {allocated.kind}; check the serial line and run again."
+            )
+            return
+
+
+RULES = (
+    records_out_of_order,
+    live_blocks_do_not_follow,
+    bytes_in_use_do_not_follow,
+    free_does_not_follow,
+)

@@ -1,0 +1,59 @@
+"""The rules on what the firmware says of itself and of its plan: it must be what was asked for.
+
+They belong to the rules of capture/verdict/inconclusive.py and are made like them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from capture.joining.evidence import Evidence
+from capture.run_folder.records import Boot, PlanRecord
+from scenarios.stimulus import MODES
+
+
+def another_firmware_ran(evidence: Evidence) -> Iterator[str]:
+    """BOOT must tell of the firmware that was built: another would have other numbers."""
+    boot, asked = evidence.log.first(Boot), evidence.asked
+    if boot is None or asked is None:
+        return
+    knobs = None if asked.knobs is None else {name: str(value) for name, value in asked.knobs.items()}
+    claims = (
+        ("its allocator", boot.allocator, asked.allocator),
+        ("its heap in bytes", boot.heap_bytes, asked.heap_bytes),
+        ("its clock in Hz", boot.core_hz, asked.core_hz),
+        ("its kernel", boot.kernel, asked.kernel),
+        ("FLASH_ACR", f"{boot.flash_acr:08X}", asked.flash_acr),
+        ("its lock", boot.locking, asked.locking),
+        ("its knobs", _listed(boot.knob_values), None if knobs is None else _listed(knobs)),
+    )
+    for what, told, due in claims:
+        if due is not None and told != due:
+            yield f"Of {what} the firmware says {told}, not {due}; build and load it again."
+
+
+def _listed(knobs: dict[str, str]) -> str:
+    return "/".join(f"{name}={knobs[name]}" for name in sorted(knobs)) or "none"
+
+
+def another_plan_ran(evidence: Evidence) -> Iterator[str]:
+    """PLAN must tell of the image that was loaded. The CRC, with a rule of its own, leaves out the header.
+
+    What further number a stimulus has (seed, spacing) no record tells: the timers' line does.
+    """
+    found, plan = evidence.log.first(PlanRecord), evidence.plan
+    if found is None:
+        return
+    claims = (
+        ("scenario", found.scenario, plan.name),
+        ("number of operations", found.operations, plan.operations.height),
+        ("stimulus", MODES[found.stimulus_mode], plan.stimulus.mode),
+        ("stimulus period in ticks", found.stimulus_period_ticks, plan.stimulus.period_ticks),
+        ("control period in ticks", found.control_period_ticks, plan.stimulus.control_period_ticks),
+    )
+    for what, told, due in claims:
+        if told != due:
+            yield f"The firmware found the {what} {told} in its image, not {due}; load the image again."
+
+
+RULES = (another_firmware_ran, another_plan_ran)
