@@ -46,7 +46,7 @@ def mutate_lines(lines: list[str], draw: random.Random) -> None:
         case 2:
             lines[at], lines[other] = lines[other], lines[at]
         case 3:
-            lines[at] = lines[at][: draw.randrange(len(lines[at]))]
+            lines[at] = lines[at][: draw.randrange(len(lines[at]) + 1)]
         case 4:
             del lines[at:]
         case 5:
@@ -54,7 +54,7 @@ def mutate_lines(lines: list[str], draw: random.Random) -> None:
             fields[draw.randrange(len(fields))] = str(draw.choice(NUMBERS))
             lines[at] = ",".join(fields)
         case _:
-            where = draw.randrange(len(lines[at]))
+            where = draw.randrange(len(lines[at]) + 1)
             lines[at] = lines[at][:where] + draw.choice("0123456789AFNOEK") + lines[at][where + 1 :]
     if not lines:
         lines.append("END,0")
