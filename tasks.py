@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_format
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +14,11 @@ from invoke.context import Context
 from invoke.exceptions import Exit
 from invoke.tasks import task
 
+from capture.processes import signals
+
 if TYPE_CHECKING:
     from capture.conductor import RunResult
+    from console.options import Options
 
 ROOT = Path(__file__).resolve().parent
 RUNS = ROOT / "runs"
@@ -27,10 +30,7 @@ DEMO_ALLOCATORS = ("seglist", "tlsf")
 @task
 def demo(_context: Context) -> None:
     """Run mem_stress and mem_frag on seglist and TLSF, and write the dashboard."""
-    from console import campaign
-
-    with one_sentence():
-        _present(campaign.run(DEMO_SCENARIOS, DEMO_ALLOCATORS, RUNS))
+    _conduct(DEMO_SCENARIOS, DEMO_ALLOCATORS, lambda: None)
 
 
 @task(
@@ -67,10 +67,11 @@ def scenario(
     locking: str = "",
 ) -> None:
     """Run one scenario, judge it, and write the dashboard of its runs."""
-    from console import campaign, options
 
-    with one_sentence():
-        chosen = options.parse(
+    def chosen() -> Options:
+        from console import options
+
+        return options.parse(
             parameter=parameter,
             knob=knob,
             board=board,
@@ -82,7 +83,8 @@ def scenario(
             records=records,
             locking=locking,
         )
-        _present(campaign.run((name,), allocator.split(","), RUNS, chosen))
+
+    _conduct((name,), allocator.split(","), chosen)
 
 
 @task(
@@ -273,8 +275,25 @@ def one_sentence() -> Iterator[None]:
         yield
     except TailscopeError as error:
         raise Exit(str(error), code=1) from None
-    except KeyboardInterrupt:
-        raise Exit("Stopped by Ctrl-C; what was recorded is kept in runs/.", code=130) from None
+    except signals.Stopped as stopped:
+        raise Exit(str(stopped), code=stopped.exit_status) from None
+
+
+def _conduct(
+    scenarios: Sequence[str], allocators: Sequence[str], options: Callable[[], Options | None]
+) -> None:
+    """Runs scenarios and shows what came of them; a signal ends that in an orderly way, at any moment."""
+    results: list[RunResult] = []
+    with one_sentence():
+        try:
+            with signals.orderly():
+                from console import campaign
+
+                results += campaign.run(scenarios, allocators, RUNS, options())
+                _present(results)
+        except signals.Stopped as stopped:
+            kept = f"what was recorded is kept in {results[-1].folder}" if results else "no run was recorded"
+            raise signals.Stopped(stopped.number, kept) from None
 
 
 def _present(results: Sequence[RunResult]) -> None:

@@ -15,10 +15,11 @@ from capture.desk.bench import BoardResource, read_bench
 from capture.desk.board import Board
 from capture.desk.open_board import open_board
 from capture.joining.evidence import decode
-from capture.run_folder.folder import RunFolder
+from capture.processes import signals
+from capture.run_folder.folder import RunName, check_writable
 from capture.run_folder.manifest import AskedFirmware, SectionBound
 from capture.run_folder.records import Boot
-from capture.store import RunResult, store_findings, store_observation
+from capture.store import RunResult, keep_observation, store_findings, store_session
 from capture.summary.summary import Setting
 from firmware.build import FirmwareImage
 from scenarios.plan import Plan
@@ -47,8 +48,11 @@ def run(
     told in a few words what is going on. `bounds` tells the most that the image's critical sections
     can take.
 
-    Raises TailscopeError where nothing could be observed, WriteError where the folder cannot be
-    written. A run that is broken raises nothing: its verdict says so.
+    Raises TailscopeError where nothing could be observed, or nothing can be written to
+    `runs_folder`; and WriteError where writing fails later, which says where the data is kept.
+    A run that is broken raises nothing: its verdict says so. A signal ends the capture; what came
+    is stored and judged before signals.Stopped is raised, by the outermost signals.orderly().
+    Where nothing is captured yet, it is raised at once.
     """
     plan = plan.recorded_by(records)
     resource = read_bench().board(board_name)
@@ -60,25 +64,28 @@ def run(
         duration_s=longest_s(plan) if duration_s is None else duration_s,
         records=records,
     )
-    began = datetime.now(UTC)
-    with open_board(resource, records, image.looks) as board:
-        observation = observe(board, order, progress)
-        setting = _setting(board, resource, image)
-    progress("writing")
-    folder = RunFolder.create(runs_folder, began, plan.name, image.allocator, resource.name)
-    store_observation(folder, plan, observation.edges, observation.serial_bytes, observation.counts)
-    progress("judging")
-    evidence = decode(
-        plan,
-        observation.report,
-        observation.edges,
-        observation.serial_bytes,
-        observation.counts,
-        asked_of(image),
-    )
-    boot = evidence.log.first(Boot)
-    setting = replace(setting, bounds=bounds(image, boot) if boot else {})
-    return store_findings(folder, evidence, setting)
+    name = RunName(plan.name, image.allocator, resource.name)
+    with signals.orderly():
+        check_writable(runs_folder)
+        began = datetime.now(UTC)
+        with open_board(resource, records, image.looks) as board:
+            setting = _setting(board, resource, image)
+            observation = observe(board, order, progress)
+        progress("writing")
+        folder = keep_observation(runs_folder, name, began, plan, observation)
+        setting = replace(setting, notes=store_session(folder, observation.edges))
+        progress("judging")
+        evidence = decode(
+            plan,
+            observation.report,
+            observation.edges,
+            observation.serial_bytes,
+            observation.counts,
+            asked_of(image),
+        )
+        boot = evidence.log.first(Boot)
+        setting = replace(setting, bounds=bounds(image, boot) if boot else {})
+        return store_findings(folder, evidence, setting)
 
 
 def asked_of(image: FirmwareImage) -> AskedFirmware:

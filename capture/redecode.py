@@ -1,12 +1,14 @@
 """Decodes a stored run again, from what was observed and kept in its folder.
 
 run.json adds what only the bench knew: how many samples were asked for, what the tools said, which
-firmware it was. The folder of an interrupted run has no run.json. Then this is unknown, and the
-verdict says so.
+firmware it was. The folder of a run that was killed while it was stored has no run.json. Then this
+is unknown, and the verdict says so: it cannot be complete, since the tools may have said that they
+lost something, and it is truncated only where something is seen to be missing.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from capture.files.errors import CaptureError
@@ -17,7 +19,7 @@ from capture.run_folder.edges import EdgeList, read_parquet
 from capture.run_folder.folder import RunFolder, RunName
 from capture.run_folder.manifest import AskedFirmware, Origin, ToolReport, read_origin
 from capture.run_folder.session_file import read_sr
-from capture.store import RunResult, store_findings
+from capture.store import RunResult, store_findings, store_session
 from capture.summary.summary import Setting
 from scenarios import catalogue
 from scenarios.errors import ScenarioError
@@ -30,7 +32,10 @@ def redecode(folder: Path) -> RunResult:
     What was observed stays as it is. Raises TailscopeError where a file is missing or damaged.
     """
     evidence, setting = _read_run(folder)
-    return store_findings(RunFolder(folder), evidence, setting)
+    run_folder = RunFolder(folder)
+    if not (folder / names.SESSION).exists():
+        setting = replace(setting, notes=store_session(run_folder, evidence.edges))
+    return store_findings(run_folder, evidence, setting)
 
 
 def _read_run(folder: Path) -> tuple[Evidence, Setting]:
@@ -38,7 +43,7 @@ def _read_run(folder: Path) -> tuple[Evidence, Setting]:
     edges = _edges(folder)
     plan = _plan(folder, origin)
     counts = _read_bytes(folder / names.COUNTS) if (folder / names.COUNTS).exists() else None
-    report = origin.tool_report if origin else _report_of_interrupted(edges.total_samples)
+    report = origin.tool_report if origin else _unknown_report(edges.total_samples)
     setting = _setting(folder, origin)
     # An older run tells no more of what was asked for than the allocator.
     asked = origin.asked if origin and origin.asked else AskedFirmware(allocator=setting.allocator)
@@ -67,9 +72,12 @@ def _edges(folder: Path) -> EdgeList:
         raise
 
 
-def _report_of_interrupted(total_samples: int) -> ToolReport:
-    sentence = "The run was interrupted before its end; what is known of it is incomplete."
-    return ToolReport(asked_samples=total_samples, losses=(sentence,))
+def _unknown_report(total_samples: int) -> ToolReport:
+    sentence = (
+        "The bench was killed before it wrote run.json: what the tools said of the capture, and which "
+        "firmware it was, is not known; run again."
+    )
+    return ToolReport(asked_samples=total_samples, oddities=(sentence,))
 
 
 def _setting(folder: Path, origin: Origin | None) -> Setting:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import polars as pl
 
+from capture.acquisition.observe import Observation
+from capture.files.errors import TailscopeError
+from capture.files.whole import WriteError
 from capture.joining.evidence import Evidence
 from capture.plan_file import write_plan
 from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList
-from capture.run_folder.folder import RunFolder
+from capture.run_folder.folder import RunFolder, RunName
 from capture.run_folder.manifest import Manifest, Verdict
 from capture.run_folder.session_file import write_sr
 from capture.run_folder.tables import write_table
@@ -22,31 +28,59 @@ from scenarios.plan import Plan
 
 @dataclass(frozen=True)
 class RunResult:
-    """A finished run: its folder, its verdict, and a sentence for each reason.
-
-    `interrupted` is by Ctrl-C.
-    """
+    """A finished run: its folder, its verdict, and a sentence for each reason."""
 
     folder: Path
     verdict: Verdict
     reasons: tuple[str, ...]
-    interrupted: bool = False
+
+
+def keep_observation(runs: Path, name: RunName, began: datetime, plan: Plan, seen: Observation) -> RunFolder:
+    """Writes what was observed into a new folder in `runs`, or, where that fails, anywhere.
+
+    Raises WriteError, which says where the data is, if it is not in `runs`.
+    """
+    folder = None
+    try:
+        folder = RunFolder.create(runs, began, *name)
+        store_observation(folder, plan, seen.edges, seen.serial_bytes, seen.counts)
+        return folder
+    except TailscopeError as error:
+        try:
+            elsewhere = RunFolder.create(Path(tempfile.mkdtemp(prefix="tailscope-kept-")), began, *name)
+            store_observation(elsewhere, plan, seen.edges, seen.serial_bytes, seen.counts)
+        except (TailscopeError, OSError):
+            raise error from None
+        if folder is not None:
+            shutil.rmtree(folder.path, ignore_errors=True)
+        words = (
+            f"{error} What was captured is kept in {elsewhere.path}: move it to {runs} and ./lab redecode it."
+        )
+        raise WriteError(words) from None
 
 
 def store_observation(
     folder: RunFolder, plan: Plan, edges: EdgeList, serial_bytes: bytes, counts: bytes | None = None
 ) -> None:
-    """Writes what cannot be had again: records, edges, image, plan, and the virtual board's counts.
+    """Writes what cannot be had again: image, plan, records, the virtual board's counts, edges.
 
-    Also writes the session for PulseView. Raises WriteError.
+    The largest comes last. Raises WriteError.
     """
-    folder.write_bytes(names.SERIAL_LOG, serial_bytes)
-    folder.write(names.EDGES, edges.write_parquet)
     folder.write_bytes(names.IMAGE, plan.image)
     folder.write(names.PLAN, lambda path: write_plan(path, plan))
+    folder.write_bytes(names.SERIAL_LOG, serial_bytes)
     if counts is not None:
         folder.write_bytes(names.COUNTS, counts)
-    folder.write(names.SESSION, lambda path: write_sr(path, edges))
+    folder.write(names.EDGES, edges.write_parquet)
+
+
+def store_session(folder: RunFolder, edges: EdgeList) -> tuple[str, ...]:
+    """Writes the copy for PulseView. Where that fails, nothing is lost: returns a sentence for run.json."""
+    try:
+        folder.write(names.SESSION, lambda path: write_sr(path, edges))
+    except WriteError as error:
+        return (f"There is no copy of the capture for PulseView: {error} Decode the run again to have one.",)
+    return ()
 
 
 def store_findings(folder: RunFolder, evidence: Evidence, setting: Setting) -> RunResult:
@@ -63,4 +97,4 @@ def _writer(table: pl.DataFrame) -> Callable[[Path], None]:
 
 
 def _result(folder: RunFolder, manifest: Manifest) -> RunResult:
-    return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons), manifest.tool_report.interrupted)
+    return RunResult(folder.path, manifest.verdict, tuple(manifest.reasons))

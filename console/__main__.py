@@ -1,5 +1,44 @@
 """`python -m console` is `./lab`, but does not check what is installed."""
 
-from console.command_line import program
+from __future__ import annotations
 
-program.run()
+import os
+import sys
+
+from capture.processes import signals
+
+
+def main() -> int:
+    """Runs the command; returns its exit status. Whenever a signal comes, it gets its sentence."""
+    try:
+        try:
+            signals.listen()
+            _run()
+        finally:
+            signals.leave()
+    except signals.Stopped as stopped:
+        print(stopped, file=sys.stderr)
+        return stopped.exit_status
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+def _run() -> None:
+    from console.command_line import program  # takes a while, and a signal may come before
+
+    program.run()
+
+
+def _leave(status: int) -> None:
+    """Ends the process at once: what Python does at its end takes long enough for another signal."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        status = status or 1
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    _leave(main())

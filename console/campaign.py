@@ -6,6 +6,7 @@ Progress goes to stderr.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from analysis.bounds.image import bounds_of_run
 from analysis.explain import explanation
 from capture import conductor
 from capture.files.errors import TailscopeError
+from capture.processes import signals
 from console import choose_allocators
 from console.options import Options
 from firmware import build as firmware
@@ -31,8 +33,9 @@ def run(
     """Runs every scenario on every allocator, and returns the results in order.
 
     The allocator `all` is every one that can run all of the scenarios. Everything is built before
-    the first run, so that a wrong name costs no run. Ctrl-C ends the run under way and the
-    campaign: that run is then the last in the list. Raises TailscopeError.
+    the first run, so that a wrong name costs no run. To be called within signals.orderly(): a
+    signal ends the run under way and the campaign, and that run is then the last in the list.
+    Raises TailscopeError, and signals.Stopped if the signal came before there was a run.
     """
     options = options or Options()
     plans = [_plan(name, options) for name in scenarios]
@@ -46,22 +49,29 @@ def run(
         images = {calls: _images(names, calls, options, status) for calls in kernel_calls}
         results: list[conductor.RunResult] = []
         for plan, image in [(one, image) for one in plans for image in images[one.calls_kernel]]:
-            results.append(_run_one(plan, image, runs_folder, options, status))
-            if results[-1].interrupted:
+            try:
+                results.append(_run_one(plan, image, runs_folder, options, status))
+                signals.check()
+                _explain(results[-1], f"{plan.name} on {image.allocator}", status)
+                signals.check()
+            except signals.Stopped:
+                if not results:
+                    raise
                 break
-            _explain(results[-1], f"{plan.name} on {image.allocator}", status)
         return results
 
 
 def _tell(status: Status, step: str) -> None:
     """Shows the step under way: in place on a terminal, as a line of its own elsewhere."""
-    status.update(escape(step))
-    if not status.console.is_terminal:
-        status.console.print(escape(step))
+    with suppress(OSError):  # a terminal that hung up ends no run
+        status.update(escape(step))
+        if not status.console.is_terminal:
+            status.console.print(escape(step))
 
 
 def _plan(name: str, options: Options) -> Plan:
     scenario = catalogue.load(name, options.parameters, seed=options.seed, stimulus=options.stimulus)
+    signals.check()
     return scenario.compile()
 
 

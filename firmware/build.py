@@ -13,6 +13,7 @@ from pathlib import Path
 
 from capture.files.errors import TailscopeError
 from capture.files.turns import taking_turns
+from capture.processes import children
 from firmware import catalogue, search_places
 
 _FIRMWARE = Path(__file__).resolve().parent
@@ -26,6 +27,8 @@ _PACKAGES = {
 """Tools by name, and the Debian packages that bring them."""
 
 _TAIL_LINES = 20
+# From nothing an allocator takes some seconds, those of Rust a minute.
+_WITHIN_S = 3600.0
 
 INSTRUMENTS = ("pins", "dwt", "records")
 
@@ -218,7 +221,10 @@ def _check_tools() -> None:
 
 
 def _run(step: str, allocator: str, command: list[str]) -> None:
-    finished = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    try:
+        finished = children.run(command, within_s=_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        raise BuildError(f"The firmware with {allocator} did not {step} within {_WITHIN_S:g} s.") from None
     if finished.returncode != 0:
-        tail = finished.stdout.decode(errors="replace").splitlines()[-_TAIL_LINES:]
+        tail = (finished.stdout + finished.stderr).splitlines()[-_TAIL_LINES:]
         raise BuildError("\n".join([f"The firmware with {allocator} did not {step}; the tool said:", *tail]))

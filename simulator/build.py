@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from capture.files.errors import TailscopeError
+from capture.processes import children
 
 FOLDER = Path(__file__).resolve().parent
 BINARY = FOLDER / "target" / "release" / "virtual-nucleo"
@@ -17,6 +18,9 @@ BINARY = FOLDER / "target" / "release" / "virtual-nucleo"
 MINIMUM_CARGO = (1, 85)
 REMEDY = "install a newer one, on Debian apt-get install cargo-web rustc-web"
 TAIL_LINES = 20
+# From nothing it takes a minute or two.
+BUILD_WITHIN_S = 3600.0
+VERSION_WITHIN_S = 10.0
 
 
 class SimulatorError(TailscopeError):
@@ -36,9 +40,12 @@ def build() -> Path:
     """
     _check_cargo()
     command = ["cargo", "build", "--release", "--locked", "--target-dir", str(FOLDER / "target")]
-    done = subprocess.run(
-        command, cwd=FOLDER, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
+    try:
+        done = children.run(command, within_s=BUILD_WITHIN_S, folder=FOLDER)
+    except subprocess.TimeoutExpired:
+        raise BuildError(
+            f"The virtual Nucleo was not built within {BUILD_WITHIN_S:g} s; does another cargo hold its lock?"
+        ) from None
     if done.returncode:
         tail = "\n".join(done.stderr.splitlines()[-TAIL_LINES:])
         raise BuildError(f"The virtual Nucleo does not build; cargo says:\n{tail}")
@@ -47,14 +54,20 @@ def build() -> Path:
 
 def version(program: Path) -> str:
     """The version that the built `program` tells; "unknown" if it tells none."""
-    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False, timeout=10)
+    try:
+        done = children.run([program, "--version"], within_s=VERSION_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        return "unknown"
     return done.stdout.strip().removeprefix("virtual-nucleo ") or "unknown"
 
 
 def _check_cargo() -> None:
     if shutil.which("cargo") is None:
         raise BuildError(f"cargo is missing, which builds the virtual Nucleo; {REMEDY}.")
-    done = subprocess.run(["cargo", "--version"], capture_output=True, text=True, check=False)
+    try:
+        done = children.run(["cargo", "--version"], within_s=VERSION_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        raise BuildError(f"cargo --version says nothing within {VERSION_WITHIN_S:g} s; {REMEDY}.") from None
     match = re.match(r"cargo (\d+)\.(\d+)", done.stdout)
     if match is None:
         raise BuildError(

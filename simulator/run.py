@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from capture.processes import children, signals
 from capture.run_folder import records
 from scenarios.operations import IMAGE_ADDRESS
 from simulator.build import SimulatorError, build
@@ -30,6 +31,9 @@ Instant = str | int
 
 # The exit status if the firmware did what is not modelled, and if a condition of stop_on was met.
 _STOPPED, _MET = 3, 4
+
+MOST_S = 3600.0
+"""Longer than this no run of the bench takes, however slow the host."""
 
 # The files that a run reads and writes in its folder.
 _IMAGE, _START, _SAVED = "operations.bin", "start.snapshot", "saved.snapshot"
@@ -111,7 +115,7 @@ def run(
     firmware did what is not modelled; SimulatorError if the program refuses, is killed, or reaches
     `until` without meeting a condition of `stop_on`.
     """
-    with tempfile.TemporaryDirectory(prefix="tailscope-run-") as name:
+    with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-run-") as name:
         folder = Path(name)
         command: list[str | Path] = [build(), "run", *_board(folder, start, image, timing)]
         command += ["--until", _instant(until), "--uart-log", _UART, "--stats", _STATS]
@@ -170,15 +174,12 @@ def _state(number: int) -> str:
 
 def _simulate(folder: Path, command: Sequence[str | Path], stop_on: Sequence[str]) -> None:
     """Runs the program in `folder`. Raises SimulatorError unless it ended as asked."""
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    try:
+        done = children.run(command, within_s=MOST_S, folder=folder)
+    except subprocess.TimeoutExpired:
+        raise SimulatorError(
+            f"The virtual Nucleo did not end within {MOST_S:g} s and was ended; run a shorter scenario."
+        ) from None
     words = " ".join(done.stderr.split()).removeprefix("virtual-nucleo: ") or "it does not say why"
     if done.returncode == _STOPPED:
         log = folder / _UART

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
-import queue
+import os
+import select
 import subprocess
 import tempfile
-import threading
+import time
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from capture.processes import children, signals
 from simulator.build import SimulatorError, build
 from simulator.run import count_arguments, image_argument
 
 LISTENING_TIMEOUT_S = 20.0
 CLOSING_TIMEOUT_S = 5.0
+_LINE_MOST_BYTES = 64 << 10
 
 
 class Served:
@@ -61,11 +64,14 @@ class Served:
 
     def __enter__(self) -> Self:
         with ExitStack() as opened:
-            self._folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="tailscope-served-")))
-            self._stderr = opened.enter_context(tempfile.TemporaryFile("w+", errors="replace"))
-            self.process = self._started()
-            opened.callback(self._end)
-            self._listen()
+            with signals.orderly():
+                self._folder = Path(
+                    opened.enter_context(tempfile.TemporaryDirectory(prefix="tailscope-served-"))
+                )
+                self._stderr = opened.enter_context(tempfile.TemporaryFile("w+", errors="replace"))
+                self.process = self._started()
+                opened.callback(self._end)
+                self._listen()
             self._opened = opened.pop_all()
         return self
 
@@ -92,7 +98,7 @@ class Served:
     def _table(self) -> Path:
         return self._folder / "windows.csv"
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _started(self) -> subprocess.Popen[bytes]:
         command: list[str | Path] = [self._program or build(), "serve", self._elf, *self._options]
         if self._image is not None:
             file = self._folder / "operations.bin"
@@ -102,11 +108,10 @@ class Served:
         try:
             # A session of its own, so that Ctrl-C at the terminal reaches the bench alone.
             return subprocess.Popen(
-                command,
+                [*children.DIES_WITH_US, *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
-                text=True,
                 start_new_session=True,
             )
         except OSError as error:
@@ -124,25 +129,33 @@ class Served:
             ) from None
 
     def _first_line(self) -> str:
-        """Reads in a thread, so that a program that says nothing cannot block the bench."""
+        """What it says first, as far as it came before the program ended or said too much."""
         assert self.process.stdout
-        stdout = self.process.stdout
-        lines: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=lambda: lines.put(stdout.readline()), daemon=True).start()
-        try:
-            return lines.get(timeout=LISTENING_TIMEOUT_S)
-        except queue.Empty:
-            raise SimulatorError(
-                f"The virtual Nucleo did not listen within {LISTENING_TIMEOUT_S:g} s; run again."
-            ) from None
+        descriptor = self.process.stdout.fileno()
+        deadline_s = time.monotonic() + LISTENING_TIMEOUT_S
+        said = bytearray()
+        while b"\n" not in said and len(said) < _LINE_MOST_BYTES:
+            signals.check()
+            if time.monotonic() >= deadline_s:
+                raise SimulatorError(
+                    f"The virtual Nucleo did not listen within {LISTENING_TIMEOUT_S:g} s; run again."
+                )
+            if select.select([descriptor], [], [], signals.POLL_S)[0]:
+                piece = os.read(descriptor, _LINE_MOST_BYTES)
+                if not piece:
+                    break
+                said += piece
+        return said.decode(errors="replace")
 
     def _end(self) -> None:
         """Closes the input of the process, which asks it to end. If it does not end, kills it."""
         assert self.process.stdin and self.process.stdout
-        self.process.stdin.close()
+        with suppress(OSError):
+            self.process.stdin.close()
         try:
             self.process.wait(CLOSING_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            self.process.wait()
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(CLOSING_TIMEOUT_S)
         self.process.stdout.close()

@@ -65,6 +65,28 @@ def test_what_cannot_be_done_is_one_sentence(words: tuple[str, ...], sentence: s
     assert done.stdout == ""
 
 
+def test_that_root_is_needed_reaches_the_terminal(tmp_path: Path) -> None:
+    """On a machine where a package is missing, for a user whom sudo would ask for a password."""
+    shutil.copy(ROOT / "lab", tmp_path)
+    (tmp_path / "tools.tsv").write_text("no-such-command\tno-such-package\talways\tnothing\n")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, body in (("id", "echo 1000"), ("sudo", "exit 1"), ("apt-get", "exit 1")):
+        (programs / name).write_text(f"#!/bin/sh\n{body}\n")
+        (programs / name).chmod(0o755)
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [tmp_path / "lab", "list"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": path},
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 1
+    assert "this needs root" in done.stderr
+    assert "start again: sudo apt-get install --no-install-recommends no-such-package" in done.stderr
+
+
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_the_run_and_ends_the_campaign() -> None:
     """As from a terminal: every process of the group gets the signal."""
@@ -82,7 +104,8 @@ def test_ctrl_c_keeps_the_run_and_ends_the_campaign() -> None:
     os.killpg(process.pid, signal.SIGINT)
     words, complaints = process.communicate(timeout=PATIENCE_S)
     folders = [Path(line) for line in words.splitlines() if line.endswith("-virtual")]
-    assert process.returncode == 1 and "Traceback" not in complaints
+    assert process.returncode == 130 and "Traceback" not in complaints
+    assert complaints.count("Stopped by Ctrl-C; what was recorded is kept in ") == 1
     assert len(folders) == 1
     manifest = json.loads((folders[0] / "run.json").read_text(encoding="utf-8"))
     assert manifest["verdict"] == "truncated"

@@ -342,15 +342,20 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from capture import conductor
+from capture.processes import signals
 from firmware import build
 from scenarios import catalogue
 
 plan = catalogue.load("mem_frag", {"depth": 24}).compile()
-result = conductor.run(
-    plan, build.build("tlsf"), runs_folder=Path(sys.argv[1]), duration_s=1200.0,
-    progress=lambda step: print(step, flush=True),
-)
-print(result.verdict, *result.reasons, flush=True)
+try:
+    with signals.orderly():
+        result = conductor.run(
+            plan, build.build("tlsf"), runs_folder=Path(sys.argv[1]), duration_s=1200.0,
+            progress=lambda step: print(step, flush=True),
+        )
+        print(result.verdict, *result.reasons, flush=True)
+except signals.Stopped as stopped:
+    sys.exit(stopped.exit_status)
 """
 
 
@@ -376,8 +381,8 @@ def test_ctrl_c_keeps_what_came(tmp_path: Path, no_orphans: str) -> None:
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 0
-    assert "truncated The run was interrupted from the keyboard" in output
+    assert process.returncode == 130
+    assert "truncated The run was interrupted, by Ctrl-C" in output
     (folder,) = tmp_path.iterdir()
     assert {path.name for path in folder.iterdir()} == FILES
 

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # The lowest room comes first. Rooms in one line do not import each other. A file belongs to the
 # room with the longest name that its own name begins with.
 ORDER: tuple[tuple[str, ...], ...] = (
+    ("capture.processes",),
     ("capture.files",),
     ("analysis.metrology",),
     ("capture.run_folder",),

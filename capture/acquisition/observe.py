@@ -13,9 +13,10 @@ from pathlib import Path
 from capture.acquisition.record_reader import SILENCE_S, RecordReader
 from capture.acquisition.rtt_reader import RttReader
 from capture.acquisition.serial_reader import SerialReader
-from capture.acquisition.sigrok_cli import CaptureRequest, CaptureResult, SigrokCapture
+from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
 from capture.desk.bench import AnalyzerResource
 from capture.desk.board import RESET_WITHIN_S, Board, Connections, Resetter
+from capture.processes import signals
 from capture.run_folder.edges import CHANNELS, EdgeList
 from capture.run_folder.manifest import ToolReport
 
@@ -59,15 +60,17 @@ class Observation:
 
 
 def observe(board: Board, order: Order, progress: Progress) -> Observation:
-    """Loads the board and records it until the capture is over.
+    """Loads the board and records it until the capture is over, or a signal comes.
 
-    Raises TailscopeError where no capture begins.
+    Raises TailscopeError where no capture begins, and signals.Stopped where a signal comes before it
+    does.
     """
     progress("loading the board")
     connections = board.load(order.elf, order.image)
     with _reader(connections, order) as records:
         resetter = board.resetter(records.debugger)
         request = _request(connections, order, resetter)
+        signals.check()
         with SigrokCapture(request) as capture:
             progress("capturing")
             capture.start()
@@ -75,7 +78,8 @@ def observe(board: Board, order: Order, progress: Progress) -> Observation:
                 _wait_until_armed(capture)
                 resetter.reset()
             result = capture.wait(order.silence_s, board.ended)
-            interrupted = result.interrupted or _interrupted_at_the_end(records, result)
+            whole = records.wait(LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S)
+            interrupted = result.interrupted or (not whole and signals.asked() is not None)
     return Observation(
         edges=result.edges,
         serial_bytes=records.data,
@@ -115,14 +119,5 @@ def _wait_until_armed(capture: SigrokCapture) -> None:
     An analyzer that delivers at the end only is given the whole time.
     """
     deadline_s = time.monotonic() + ARMING_S
-    while not capture.got_samples and time.monotonic() < deadline_s:
+    while not capture.got_samples and time.monotonic() < deadline_s and signals.asked() is None:
         time.sleep(ARMING_POLL_S)
-
-
-def _interrupted_at_the_end(records: RecordReader, result: CaptureResult) -> bool:
-    """Waits for the last records; True if Ctrl-C ended that."""
-    try:
-        records.wait(LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S)
-    except KeyboardInterrupt:
-        return True
-    return False

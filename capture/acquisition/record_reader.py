@@ -9,12 +9,16 @@ from types import TracebackType
 from typing import Self
 
 from capture.desk.board import Resetter
+from capture.processes import signals
 
 # Between two looks at a transport that had nothing.
 POLL_S = 0.01
 
 # The firmware speaks after each operation, so a transport that is silent for this long is dead.
 SILENCE_S = 10.0
+
+# A read that a dead transport keeps waiting ends before that.
+CLOSING_WITHIN_S = 15.0
 
 _LAST_RECORDS = (b"@END,", b"@FAIL,")
 
@@ -53,15 +57,27 @@ class RecordReader(ABC):
         """The bytes received so far, unchanged."""
         return bytes(self._data)
 
-    def wait(self, timeout_s: float | None = None) -> bool:
-        """Waits for the end of the run on this transport; False if `timeout_s` passed before."""
-        return self._ended.wait(timeout_s)
+    def wait(self, timeout_s: float) -> bool:
+        """Waits for the end of the run on this transport.
+
+        False if `timeout_s` passed or a signal came before.
+        """
+        deadline_s = time.monotonic() + timeout_s
+        while not self._ended.wait(min(signals.POLL_S, timeout_s)):
+            if signals.asked() is not None or time.monotonic() >= deadline_s:
+                return self._ended.is_set()
+        return True
 
     def close(self) -> None:
-        """Stops reading and lets the transport go."""
+        """Stops reading and lets the transport go, even one whose library does not come back."""
         self._stopping.set()
-        self._thread.join()
-        self._release()
+        self._thread.join(CLOSING_WITHIN_S)
+        if self._thread.is_alive():
+            self.problem = (
+                f"The transport of the records did not close within {CLOSING_WITHIN_S:g} s; run again."
+            )
+        else:
+            self._release()
 
     @abstractmethod
     def _receive(self) -> bytes:

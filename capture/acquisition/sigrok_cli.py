@@ -8,29 +8,31 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import shutil
-import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from io import RawIOBase
 from types import TracebackType
-from typing import IO, cast
+from typing import IO
 
 from capture.files.errors import CaptureError
+from capture.processes import children, signals
 from capture.run_folder.edges import CHANNELS, EdgeList
 from capture.run_folder.extract import EdgeExtractor
 
 TOOL = "sigrok-cli"
 
+_VERSION_WITHIN_S = 30.0
+
 _PIPE_BYTES = 1 << 20
 _STDERR_MOST_BYTES = 64 << 10
 _ODDITIES_MOST = 5
-_GRACE_S = 2.0
 _POLL_S = 0.05
+# A virtual board may take that many times as long as what it simulates.
+_SLOWEST = 100
 # What a board left behind is under way for less than this once it has ended.
 _REST_S = 0.5
 _DEVICE_CHANNEL = re.compile("D([0-7])")
@@ -88,18 +90,13 @@ class CaptureResult:
     """What came of a capture, whole or not.
 
     `problems` are sentences on what was not delivered, `oddities` on what sigrok-cli said or sent
-    unexpectedly. `interrupted`: by Ctrl-C.
+    unexpectedly. `interrupted`: a signal came before the end.
     """
 
     edges: EdgeList
     problems: tuple[str, ...]
     oddities: tuple[str, ...]
     interrupted: bool
-
-
-# sigrok-cli loops for ever on a connection that its server closed: where this program is killed, and
-# the server with it, nothing else would end it.
-_DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
 
 
 class SigrokCapture:
@@ -123,9 +120,11 @@ class SigrokCapture:
 
     def start(self) -> None:
         """Start capturing. Raises CaptureError when there is no sigrok-cli."""
-        # A session of its own keeps Ctrl-C from the tool: its samples are still to be collected.
+        # A session of its own keeps Ctrl-C from the tool: its samples are still to be collected. And it
+        # loops for ever on a connection that its server closed: where this program is killed, and the
+        # server with it, nothing else would end it.
         process = subprocess.Popen(
-            [*_DIES_WITH_US, find_tool(), *self._request.arguments()],
+            [*children.DIES_WITH_US, find_tool(), *self._request.arguments()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -135,7 +134,7 @@ class SigrokCapture:
         )
         assert process.stdout is not None and process.stderr is not None
         self._process = process
-        self._samples = _SampleReader(cast(RawIOBase, process.stdout), self._request)
+        self._samples = _SampleReader(process.stdout, self._request)
         self._stderr = _TextReader(process.stderr)
         self._samples.start()
         self._stderr.start()
@@ -146,16 +145,14 @@ class SigrokCapture:
         return self._samples.got_samples
 
     def wait(self, silence_s: float, source_ended: Callable[[], bool] = lambda: False) -> CaptureResult:
-        """Wait for the end of the capture. Ctrl-C ends it early.
+        """Wait for the end of the capture. A signal ends it early.
 
         A tool that delivers nothing for `silence_s` seconds is ended; much sooner, and without a word of
-        blame, where `source_ended` says that what it listens to will send no more.
+        blame, where `source_ended` says that what it listens to will send no more. One that dawdles is
+        ended, too.
         """
         assert self._process is not None
-        try:
-            self._watch(self._process, silence_s, source_ended)
-        except KeyboardInterrupt:
-            self._interrupted = True
+        self._watch(self._process, silence_s, source_ended)
         self._end()
         return self._result(self._process)
 
@@ -163,7 +160,12 @@ class SigrokCapture:
         self, process: subprocess.Popen[bytes], silence_s: float, source_ended: Callable[[], bool]
     ) -> None:
         seen, heard_s = -1, time.monotonic()
+        most_s = silence_s + _SLOWEST * self._request.samples / self._request.samplerate_hz
+        deadline_s = heard_s + most_s
         while not self._samples.finished.wait(_POLL_S):
+            if signals.asked() is not None:
+                self._interrupted = True
+                return
             ended = source_ended()
             received, now_s = self._samples.received_bytes, time.monotonic()
             if received != seen:
@@ -172,6 +174,9 @@ class SigrokCapture:
                 return
             elif now_s - heard_s >= silence_s:
                 self._faults.append(_silent(silence_s, seen))
+                return
+            if now_s >= deadline_s:
+                self._faults.append(f"{TOOL} was not done within {most_s:g} s and was ended; capture again.")
                 return
         if self._samples.fault is None:
             try:
@@ -185,15 +190,11 @@ class SigrokCapture:
         """End whatever still runs, and collect what is left in the pipes."""
         process = self._process
         assert process is not None
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            # The whole group: whoever else holds the pipe would keep the reader waiting.
-            if process.poll() is None or not self._samples.finished.is_set():
-                self._ended_by_us = True
-                _signal_group(process, number)
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(_GRACE_S)
-        self._samples.join()
-        self._stderr.join()
+        if process.poll() is None or not self._samples.finished.is_set():
+            self._ended_by_us = True
+            children.end(process)  # and its group, which may hold the pipe
+        self._samples.leave()
+        self._stderr.leave()
 
     def _result(self, process: subprocess.Popen[bytes]) -> CaptureResult:
         got = self._samples.got_samples
@@ -213,12 +214,43 @@ class SigrokCapture:
         )
 
 
-class _SampleReader(threading.Thread):
+class _PipeReader(threading.Thread):
+    """Reads a pipe in the background until it closes, or leave() finds nothing more in it."""
+
+    def __init__(self, name: str, pipe: IO[bytes]) -> None:
+        super().__init__(name=name, daemon=True)
+        self._pipe = pipe
+        self._leaving = threading.Event()
+
+    def leave(self) -> None:
+        """Reads what is there and ends: whoever still holds the other end is not waited for."""
+        self._leaving.set()
+        self.join()
+
+    def _pieces(self) -> Iterator[memoryview]:
+        """What comes, in pieces that are good until the next one."""
+        descriptor = self._pipe.fileno()
+        arrivals = select.poll()
+        arrivals.register(descriptor, select.POLLIN)
+        block = bytearray(_PIPE_BYTES)
+        view = memoryview(block)
+        while True:
+            last_look = self._leaving.is_set()
+            if not arrivals.poll(_POLL_S * 1000):
+                if last_look:
+                    return
+                continue
+            count = os.readv(descriptor, [block])
+            if not count:
+                return
+            yield view[:count]
+
+
+class _SampleReader(_PipeReader):
     """Reads samples in big blocks and extracts their edges, up to the number that was asked for."""
 
-    def __init__(self, pipe: RawIOBase, request: CaptureRequest) -> None:
-        super().__init__(name="samples", daemon=True)
-        self._pipe = pipe
+    def __init__(self, pipe: IO[bytes], request: CaptureRequest) -> None:
+        super().__init__("samples", pipe)
         self._asked = request.samples
         self.extractor = EdgeExtractor(request.samplerate_hz, CHANNELS, request.device_bits())
         self.received_bytes = 0
@@ -239,12 +271,10 @@ class _SampleReader(threading.Thread):
             self.finished.set()
 
     def _read(self) -> None:
-        block = bytearray(_PIPE_BYTES)
-        view = memoryview(block)
-        while count := self._pipe.readinto(block):
-            self.received_bytes += count
+        for piece in self._pieces():
+            self.received_bytes += len(piece)
             self._check_surplus()
-            self.extractor.feed(view[: min(count, self._asked - self.got_samples)])
+            self.extractor.feed(piece[: self._asked - self.got_samples])
 
     def _check_surplus(self) -> None:
         """Twice as much is two bytes per sample, which is told of later; more than that has no end."""
@@ -252,18 +282,17 @@ class _SampleReader(threading.Thread):
             raise CaptureError(f"{TOOL} goes on beyond {self._asked} samples and was ended; capture again.")
 
 
-class _TextReader(threading.Thread):
+class _TextReader(_PipeReader):
     """Keeps the first part of what a tool says; reads all of it, so that the tool never blocks."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
-        super().__init__(name="stderr", daemon=True)
-        self._pipe = pipe
+        super().__init__("stderr", pipe)
         self._kept = bytearray()
 
     def run(self) -> None:
         with self._pipe:
-            while data := self._pipe.read(4096):
-                self._kept += data[: _STDERR_MOST_BYTES - len(self._kept)]
+            for piece in self._pieces():
+                self._kept += piece[: _STDERR_MOST_BYTES - len(self._kept)]
 
     def text(self) -> str:
         return self._kept.decode(errors="replace")
@@ -281,9 +310,12 @@ def find_tool() -> str:
 
 def versions() -> dict[str, str]:
     """Versions of `sigrok_cli`, `libsigrok` and `libsigrokdecode`, as sigrok-cli states them."""
-    done = subprocess.run(
-        [find_tool(), "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30
-    )
+    try:
+        done = children.run([find_tool(), "--version"], within_s=_VERSION_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        raise CaptureError(
+            f"{TOOL} --version says nothing within {_VERSION_WITHIN_S:g} s; reinstall it."
+        ) from None
     found = dict(
         re.findall(r"^(?:- )?(sigrok-cli|libsigrok|libsigrokdecode) ([0-9][^\s/]*)", done.stdout, re.M)
     )
@@ -297,11 +329,6 @@ def unexpected_lines(stderr: str) -> list[str]:
     """The lines of sigrok-cli's stderr that are not known to be harmless."""
     lines = (line.strip() for line in stderr.splitlines())
     return [line for line in lines if line and not _HARMLESS.fullmatch(line)]
-
-
-def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
 
 
 def _silent(silence_s: float, received: int) -> str:

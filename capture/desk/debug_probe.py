@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,9 @@ from pyocd.debug.elf.symbols import ELFSymbolProvider
 from pyocd.probe.tcp_client_probe import TCPClientProbe
 
 from capture.files.errors import CaptureError, first_line
+
+SILENCE_S = 10.0
+"""A probe that answers nothing for this long is taken for dead."""
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET_SCRIPT = ROOT / "pyocd_user.py"
@@ -110,18 +114,38 @@ def _probe(address: ProbeAddress) -> Any:
         )
     probe = found[0]
     if isinstance(probe, TCPClientProbe):
-        _end_with_the_connection(probe)
+        probe._socket.read = _Answers(probe._socket.read).read
     return probe
 
 
-def _end_with_the_connection(probe: TCPClientProbe) -> None:
-    """pyOCD's client waits for ever for the rest of a line when the other end is gone."""
-    receive = probe._socket.read
+class _Answers:
+    """pyOCD's client waits for ever for the rest of a line, be the other end gone or silent.
 
-    def received(*arguments: Any) -> bytes:
-        data = bytes(receive(*arguments))
+    Once it was silent, it is dead: closing the session asks it a few things more.
+    """
+
+    def __init__(self, receive: Callable[..., bytes]) -> None:
+        self._receive = receive
+        self._waiting_since_s: float | None = None
+        self._dead = False
+
+    def read(self, *arguments: Any) -> bytes:
+        """What comes. Raises ConnectionError, and TimeoutError, after which pyOCD asks again."""
+        if self._dead:
+            raise ConnectionError("the probe is silent")
+        try:
+            data = bytes(self._receive(*arguments))
+        except TimeoutError:
+            self._bear_with_it(time.monotonic())
+            raise
+        self._waiting_since_s = None
         if not data:
             raise ConnectionError("the probe hung up")
         return data
 
-    probe._socket.read = received
+    def _bear_with_it(self, now_s: float) -> None:
+        if self._waiting_since_s is None:
+            self._waiting_since_s = now_s
+        elif now_s - self._waiting_since_s >= SILENCE_S:
+            self._dead = True
+            raise ConnectionError(f"the probe answered nothing for {SILENCE_S:g} s") from None

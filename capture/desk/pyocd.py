@@ -9,8 +9,9 @@ from pathlib import Path
 
 from capture.desk.debug_probe import TARGET_SCRIPT, ProbeAddress
 from capture.files.errors import CaptureError
+from capture.processes import children
 
-TIMEOUT_S = 120
+TIMEOUT_S = 120.0
 
 # pyOCD's log lines are "0000255 E No target device available [reset_cmd]".
 _LOG_DECORATION = re.compile(r"^\d+ [A-Z] | \[\w+\]$")
@@ -40,16 +41,9 @@ class Pyocd:
         command += ["--script", str(TARGET_SCRIPT), "--target", self._address.target]
         command += ["--uid", self._address.unique_id] if self._address.unique_id else []
         try:
-            done = subprocess.run(
-                [*command, *arguments],
-                capture_output=True,
-                text=True,
-                timeout=TIMEOUT_S,
-                check=False,
-                stdin=subprocess.DEVNULL,
-            )
+            done = children.run([*command, *arguments], within_s=TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            raise CaptureError(f"pyOCD did not finish within {TIMEOUT_S} s; replug the board.") from None
+            raise CaptureError(f"pyOCD did not finish within {TIMEOUT_S:g} s; replug the board.") from None
         if done.returncode:
             why = _LOG_DECORATION.sub("", (done.stderr.strip() or "it does not say why").splitlines()[-1])
             raise CaptureError(

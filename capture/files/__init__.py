@@ -1,1 +1,1 @@
-"""Files from outside and to outside: read guardedly, written whole. Imports no other room."""
+"""Files from outside and to outside: read guardedly, written whole. Imports no room but processes."""

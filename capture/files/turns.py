@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import fcntl
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from capture.files.whole import WriteError, why
+from capture.processes import signals
+
+WAIT_MOST_S = 3600.0
+"""The longest that another's turn is waited for."""
 
 
 @contextmanager
@@ -15,7 +21,8 @@ def taking_turns(folder: Path) -> Iterator[None]:
     """Waits until nobody else builds in `folder`; whoever comes next waits until the block ends.
 
     The turn is an flock(2) on FOLDER.lock beside the folder: it ends with the process, however that
-    ends, and flock(1) can take it too. The file stays. Raises WriteError.
+    ends, and flock(1) can take it too. The file stays. Raises WriteError, and
+    signals.Stopped where a signal comes before the turn does.
     """
     path = lock_of(folder)
     try:
@@ -24,8 +31,23 @@ def taking_turns(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise WriteError(f"{path} cannot be written: {why(error)}.") from None
     with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        _lock(file, path)
         yield
+
+
+def _lock(file: IO[str], path: Path) -> None:
+    """Asks again and again: a wait in flock(2) would have no end, and hear no signal."""
+    deadline_s = time.monotonic() + WAIT_MOST_S
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            pass
+        signals.check()
+        if time.monotonic() >= deadline_s:
+            raise WriteError(f"{path} is locked by another process for {WAIT_MOST_S:g} s; end that first.")
+        time.sleep(signals.POLL_S)
 
 
 def lock_of(folder: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -75,6 +76,17 @@ class RunFolder:
     def write(self, name: str, writer: Callable[[Path], None]) -> None:
         """Has `writer` write file `name`, whole or not at all. Raises WriteError."""
         write_whole(self.path / name, writer)
+
+
+def check_writable(runs: Path) -> None:
+    """Makes `runs` and a folder in it, which is removed again. Raises CaptureError where it cannot."""
+    try:
+        runs.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryDirectory(prefix=".writable-", dir=runs).cleanup()
+    except OSError as error:
+        raise CaptureError(
+            f"No run folder can be created in {runs}: {why(error)}; nothing was captured."
+        ) from None
 
 
 def _first_free(runs: Path, name: str) -> Path:

@@ -36,6 +36,8 @@ class Setting:
     tools: Mapping[str, str] = field(default_factory=dict)
     bounds: Mapping[str, SectionBound] = field(default_factory=dict)
     """Of the critical sections, from the machine code. Empty where nobody asked for them."""
+    notes: tuple[str, ...] = ()
+    """Warnings on what was stored: sentences."""
 
 
 def summarise_run(evidence: Evidence, setting: Setting) -> Manifest:
@@ -100,7 +102,7 @@ def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "bounds": bounds,
         "interrupts": _interrupt_counts(evidence),
         "serial": _serial(evidence),
-        "warnings": [*warnings(evidence), *exceeded_bounds(bounds)],
+        "warnings": [*warnings(evidence), *exceeded_bounds(bounds), *setting.notes],
     }
 
 

@@ -1,4 +1,6 @@
+import errno
 import json
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -7,13 +9,21 @@ import numpy as np
 import polars as pl
 import pytest
 
+from capture.acquisition.observe import Observation
 from capture.files.errors import CaptureError, RunError
+from capture.files.whole import WriteError
 from capture.joining.evidence import decode
 from capture.redecode import redecode
 from capture.run_folder.edges import EdgeList
-from capture.run_folder.folder import RunFolder
+from capture.run_folder.folder import RunFolder, RunName
 from capture.run_folder.manifest import AskedFirmware, ToolReport
-from capture.store import RunResult, store_findings, store_observation
+from capture.store import (
+    RunResult,
+    keep_observation,
+    store_findings,
+    store_observation,
+    store_session,
+)
 from capture.summary.summary import Setting
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, record, small_plan
 from scenarios import catalogue
@@ -31,6 +41,7 @@ def store(run: SyntheticRun, runs: Path, **report: Any) -> RunResult:
     edges = run.edges()
     folder = RunFolder.create(runs, TIME, run.plan.name, "tlsf", "nucleo")
     store_observation(folder, run.plan, edges, run.uart())
+    store_session(folder, edges)
     tools = ToolReport(asked_samples=edges.total_samples, **report)
     evidence = decode(run.plan, tools, edges, run.uart(), asked=ASKED)
     return store_findings(folder, evidence, SETTING)
@@ -90,14 +101,87 @@ def test_a_firmware_of_another_allocator_is_found_out(run: SyntheticRun, tmp_pat
     )
 
 
-def test_without_run_json_it_is_an_interrupted_run(run: SyntheticRun, tmp_path: Path) -> None:
+def test_a_whole_run_whose_run_json_was_never_written_is_in_doubt(run: SyntheticRun, tmp_path: Path) -> None:
+    """Nothing is seen to be missing; but what the tools said is not known, so it is not complete either."""
     stored = store(run, tmp_path)
     (stored.folder / "run.json").unlink()
     result = redecode(stored.folder)
-    assert result.verdict == "truncated"
+    assert result.verdict == "inconclusive"
+    assert len(result.reasons) == 1 and "was killed before it wrote run.json" in result.reasons[0]
+    assert redecode(stored.folder) == result
     found = json.loads((stored.folder / "run.json").read_text())
     assert (found["allocator"], found["board"]) == ("tlsf", "nucleo")
     assert found["counts"]["operations"] == run.plan.operations.height
+
+
+def test_a_killed_run_that_lacks_something_is_truncated(run: SyntheticRun, tmp_path: Path) -> None:
+    stored = store(run, tmp_path)
+    (stored.folder / "run.json").unlink()
+    log = stored.folder / "uart.log"
+    log.write_bytes(log.read_bytes()[:-40])
+    result = redecode(stored.folder)
+    assert result.verdict == "truncated" and "without END" in result.reasons[0]
+
+
+def test_a_missing_copy_for_pulseview_is_made(run: SyntheticRun, tmp_path: Path) -> None:
+    stored = store(run, tmp_path)
+    before = contents(stored.folder)
+    (stored.folder / "capture.sr").unlink()
+    assert redecode(stored.folder) == stored
+    assert contents(stored.folder) == before
+
+
+def test_a_copy_for_pulseview_that_cannot_be_written_is_a_warning(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = store(run, tmp_path)
+    (stored.folder / "capture.sr").unlink()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("capture.store.write_sr", full)
+    assert redecode(stored.folder) == stored
+    (warning,) = json.loads((stored.folder / "run.json").read_text())["warnings"]
+    assert "no copy of the capture for PulseView" in warning and "the disk is full" in warning
+
+
+def observation_of(run: SyntheticRun) -> Observation:
+    edges = run.edges()
+    return Observation(edges, run.uart(), ToolReport(asked_samples=edges.total_samples))
+
+
+def test_what_cannot_be_written_to_runs_is_kept_elsewhere(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk fills up between the check before the capture and the writing after it."""
+    write, runs = EdgeList.write_parquet, tmp_path / "runs"
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+
+    def full_in_runs(edges: EdgeList, path: Path) -> None:
+        if path.is_relative_to(runs):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(edges, path)
+
+    monkeypatch.setattr(EdgeList, "write_parquet", full_in_runs)
+    with pytest.raises(WriteError, match=r"the disk is full.* What was captured is kept in ") as refused:
+        keep_observation(runs, RunName("mem_frag", "tlsf", "nucleo"), TIME, run.plan, observation_of(run))
+    (kept,) = (tmp_path / "tmp").glob("tailscope-kept-*/*")
+    assert str(kept) in str(refused.value)
+    assert list(runs.iterdir()) == [], "no half of a run is left"
+    assert redecode(kept).verdict == "inconclusive"
+
+
+def test_where_nothing_can_be_written_the_first_reason_is_told(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    (tmp_path / "runs").touch()
+    with pytest.raises(CaptureError, match=r"No run folder can be created in .*/runs"):
+        keep_observation(
+            tmp_path / "runs", RunName("s", "tlsf", "nucleo"), TIME, run.plan, observation_of(run)
+        )
 
 
 def own_scenario() -> Plan:

@@ -25,9 +25,9 @@ def a_tool_failed(evidence: Evidence) -> Iterator[str]:
 
 
 def stopped_by_the_user(evidence: Evidence) -> Iterator[str]:
-    """By Ctrl-C. What came until then is kept."""
+    """By Ctrl-C, SIGTERM or SIGHUP. What came until then is kept."""
     if evidence.tools.interrupted:
-        yield "The run was interrupted from the keyboard; run it again to its end."
+        yield "The run was interrupted, by Ctrl-C or another signal; run it again to its end."
 
 
 def no_start_frame(evidence: Evidence) -> Iterator[str]:

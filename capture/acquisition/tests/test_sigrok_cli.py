@@ -18,6 +18,7 @@ from capture.acquisition.sigrok_cli import (
 )
 from capture.acquisition.tests.beaglelogic import beaglelogic
 from capture.files.errors import CaptureError
+from capture.processes import signals
 from capture.run_folder.edges import CHANNELS
 from capture.run_folder.extract import EdgeExtractor
 
@@ -198,7 +199,7 @@ def test_a_flood_on_stderr_neither_blocks_nor_fills_the_memory(fake_tool: Path) 
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path) -> None:
     install(fake_tool, "send(bytes(5)); time.sleep(600)")
-    with SigrokCapture(asking(10)) as running:
+    with pytest.raises(signals.Stopped), signals.orderly(), SigrokCapture(asking(10)) as running:
         running.start()
         while running.got_samples < 5:
             pass

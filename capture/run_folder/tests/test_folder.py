@@ -8,7 +8,7 @@ import pytest
 
 from capture.files.errors import CaptureError
 from capture.files.whole import WriteError
-from capture.run_folder.folder import RunFolder
+from capture.run_folder.folder import RunFolder, check_writable
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 
@@ -21,6 +21,14 @@ def test_names_are_time_scenario_allocator_board_and_a_number_when_taken(tmp_pat
     names = [create(tmp_path / "runs").path.name for _ in range(3)]
     first = "20260203T040506Z-mem_frag-tlsf-virtual"
     assert names == [first, f"{first}-2", f"{first}-3"]
+
+
+def test_a_folder_of_runs_is_tried_before_anything_is_captured(tmp_path: Path) -> None:
+    check_writable(tmp_path / "new" / "runs")
+    assert list((tmp_path / "new" / "runs").iterdir()) == []
+    (tmp_path / "file").touch()
+    with pytest.raises(CaptureError, match=r"created in .*file: .*; nothing was captured"):
+        check_writable(tmp_path / "file")
 
 
 def test_a_file_is_whole_or_absent(tmp_path: Path) -> None:

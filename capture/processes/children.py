@@ -1,0 +1,91 @@
+"""Programs that are run to their end, or ended: none is waited for without a bound, none is left behind.
+
+Each has a session of its own, so that Ctrl-C at the terminal does not reach it: who started it ends
+it. And the kernel kills it if this program is killed.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from capture.processes import signals
+
+DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+"""What stands before a command so that it is killed when the thread that started it is gone."""
+
+GRACE_S = 2.0
+"""How long a process may take to end when it is asked to, before it is killed."""
+
+
+def run(
+    command: Sequence[str | Path], *, within_s: float, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs `command` in `folder`, without input, and returns its exit status and what it said.
+
+    It is ended with all that it started where it takes longer than `within_s`, or a signal comes.
+    A process that it left behind and that still holds its output is not waited for.
+
+    Raises subprocess.TimeoutExpired, signals.Stopped, and OSError where it does not start.
+    """
+    with signals.orderly():
+        signals.check()
+        with _memory("stdout") as stdout, _memory("stderr") as stderr:
+            process = subprocess.Popen(
+                [*DIES_WITH_US, *command],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+            ended = False
+            try:
+                ended = _wait(process, within_s)
+            finally:
+                if not ended:
+                    end(process)
+            signals.check()
+            if not ended:
+                raise subprocess.TimeoutExpired(process.args, within_s)
+            return subprocess.CompletedProcess(process.args, process.returncode, _text(stdout), _text(stderr))
+
+
+def end(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
+    """Ends a process that has a session of its own, and all of its group, within twice GRACE_S."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_S)
+
+
+def _wait(process: subprocess.Popen[bytes], within_s: float) -> bool:
+    """Waits for the end of `process`; False where `within_s` passed or a signal came before."""
+    deadline_s = time.monotonic() + within_s
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        while not select.select([descriptor], [], [], signals.POLL_S)[0]:
+            if signals.asked() is not None or time.monotonic() >= deadline_s:
+                return False
+    finally:
+        os.close(descriptor)
+    process.wait()
+    return True
+
+
+def _memory(name: str) -> IO[bytes]:
+    return os.fdopen(os.memfd_create(name), "w+b")
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return str(file.read().decode(errors="replace"))

@@ -1,0 +1,170 @@
+"""A signal at any moment of a command: what was recorded is kept, one sentence, its status, nothing left.
+
+The moments are random and seeded. TAILSCOPE_SIGNALS=100 tries a hundred of them, and says what came.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running, wait_until
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNS = ROOT / "runs"
+TRIES = int(os.environ.get("TAILSCOPE_SIGNALS", "12"))
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+NAMES = {signal.SIGINT: "(Ctrl-C|SIGINT)", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP"}
+WHOLE = {
+    *("run.json", "edges.parquet", "capture.sr", "operations.parquet", "plan.parquet"),
+    *("interrupts.parquet", "operations.bin", "uart.log"),
+}
+pytestmark = pytest.mark.usefixtures("interruptible")
+
+
+@dataclass
+class Bench:
+    """`./lab scenario` in a process group of its own, with a temporary folder and a scenario of its own."""
+
+    folder: Path
+    mark: str
+
+    @property
+    def temporary(self) -> Path:
+        return self.folder / "tmp"
+
+    @property
+    def runs(self) -> list[Path]:
+        """The folders of its runs."""
+        return sorted(RUNS.glob(f"*{self.mark}*"))
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        self.temporary.mkdir(exist_ok=True)
+        scenario = self.folder / f"{self.mark}.toml"
+        text = (ROOT / "scenarios" / "mem_frag.toml").read_text(encoding="utf-8")
+        scenario.write_text(text.replace("mem_frag", self.mark, 1), encoding="utf-8")
+        return subprocess.Popen(
+            [ROOT / "lab", "scenario", str(scenario), "--allocator", "tlsf", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, MARKER: self.mark, "TMPDIR": str(self.temporary)},
+        )
+
+    def left(self) -> list[str]:
+        """Processes and temporary files that outlive the command."""
+        return [*processes_of(self.mark), *(path.name for path in self.temporary.iterdir())]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path, f"signals_{uuid.uuid4().hex[:12]}")
+    yield bench
+    for folder in bench.runs:
+        shutil.rmtree(folder)
+
+
+def faults(
+    bench: Bench, number: signal.Signals, status: int, complaints: str, before: set[Path]
+) -> list[str]:
+    """What is not as it should be after a command that `number` stopped."""
+    found = []
+    if status != 128 + number:
+        found.append(f"status {status}")
+    sentences = re.findall(r"[Ss]topped by \S+", complaints)
+    if len(sentences) != 1 or not re.search(f"[Ss]topped by {NAMES[number]}", complaints):
+        found.append(f"{len(sentences)} sentences: {complaints[-300:]}")
+    if "Traceback" in complaints or "Exception" in complaints:
+        found.append(complaints)
+    new = [folder for folder in bench.runs if folder not in before]
+    for folder in new:
+        lacking = WHOLE - {path.name for path in folder.iterdir()}
+        if lacking:
+            found.append(f"lacking {lacking}")
+        elif json.loads((folder / "run.json").read_text())["verdict"] not in ("truncated", "complete"):
+            found.append("verdict")
+        if f"kept in {folder}." not in complaints.replace("\n", ""):
+            found.append("the sentence does not name the folder")
+    if len(new) > 1 or (not new and "is kept" in complaints):
+        found.append(f"{len(new)} folders")
+    if left := bench.left():
+        found.append(f"left: {left}")
+    return found
+
+
+def test_a_signal_at_a_random_moment(bench: Bench) -> None:
+    words = ("--parameter", "depth=8")
+    began_s = time.monotonic()
+    whole = bench.start(*words)
+    _, complaints = whole.communicate(timeout=PATIENCE_S)
+    assert whole.returncode == 0, complaints
+    lasts_s = time.monotonic() - began_s
+    draw = random.Random(1)
+    outcomes: Counter[str] = Counter()
+    wrong = []
+    for _ in range(TRIES):
+        number = draw.choice(SIGNALS)
+        at_s, again_s = draw.uniform(0.02, lasts_s), draw.choice((None, draw.uniform(0, 0.05)))
+        before = set(bench.runs)
+        process = bench.start(*words)
+        time.sleep(at_s)
+        if process.poll() is not None:
+            outcomes["came after the end"] += 1
+            process.communicate()
+            continue
+        os.killpg(process.pid, number)
+        if again_s is not None:
+            time.sleep(again_s)
+            if process.poll() is None:
+                os.killpg(process.pid, number)
+        _, complaints = process.communicate(timeout=PATIENCE_S)
+        outcomes["a run is kept" if set(bench.runs) - before else "no run was recorded"] += 1
+        found = faults(bench, number, process.returncode, complaints, before)
+        if found:
+            wrong.append((number.name, round(at_s, 3), again_s, found))
+    print(f"{TRIES} signals over {lasts_s:.2f} s: {dict(outcomes)}, wrong: {len(wrong)}")
+    assert not wrong, wrong
+
+
+def test_two_signals_to_a_bench_with_frozen_tools(bench: Bench) -> None:
+    """Neither virtual-nucleo nor sigrok-cli can end by itself."""
+    process = bench.start("--parameter", "trials=40")
+    assert wait_until(lambda: sigrok_is_running(bench.mark))
+    time.sleep(0.5)  # samples have begun to arrive
+    for tool in ("virtual-nucleo", "sigrok-cli"):
+        os.kill(pid_of(tool, bench.mark), signal.SIGSTOP)
+    os.killpg(process.pid, signal.SIGINT)
+    time.sleep(0.03)
+    os.killpg(process.pid, signal.SIGINT)
+    _, complaints = process.communicate(timeout=PATIENCE_S)
+    assert faults(bench, signal.SIGINT, process.returncode, complaints, set()) == []
+    assert complaints.count("Stopping already") == 1
+    (folder,) = bench.runs
+    assert json.loads((folder / "run.json").read_text())["verdict"] == "truncated"
+
+
+def pid_of(tool: str, mark: str) -> int:
+    """The process of `tool` that carries `mark`."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            marked = f"{MARKER}={mark}".encode() in (folder / "environ").read_bytes()
+            if marked and tool in (folder / "cmdline").read_bytes().split(b"\0")[0].decode():
+                return int(folder.name)
+        except OSError:
+            continue
+    raise AssertionError(f"{tool} does not run")
