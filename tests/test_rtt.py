@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import subprocess
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 from capture import conductor
 from capture.acquisition.record_reader import SILENCE_S
 from capture.acquisition.rtt_reader import RttReader
+from capture.desk import debug_probe
 from capture.desk.debug_probe import ProbeAddress
 from capture.desk.virtual_board import TARGET
 from capture.files.errors import CaptureError
@@ -120,6 +123,34 @@ def test_a_probe_that_goes_away_gets_its_sentence() -> None:
         assert reader.wait(60)
         assert reader.problem is not None
         assert reader.problem.startswith("Reading the records by RTT broke after 0 bytes")
+
+
+def test_a_board_that_stops_answering_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pyOCD by itself would wait for its answer for ever."""
+    monkeypatch.setattr(debug_probe, "SILENCE_S", 0.5)
+    plan = catalogue.load("mem_frag").compile().recorded_by("rtt")
+    with running(plan) as board:
+        with reader_of(board) as reader:
+            reader.debugger.reset()
+            while len(reader.data) < 1000:
+                assert not reader.wait(0.01)
+            board.process.send_signal(signal.SIGSTOP)
+            assert reader.wait(20)
+            assert reader.problem is not None
+            assert "answered nothing for 0.5 s" in reader.problem, reader.problem
+            began_s = time.monotonic()
+        assert time.monotonic() - began_s < 5
+        board.process.kill()
+
+
+def test_a_board_that_is_frozen_before_the_run_cannot_be_attached_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(debug_probe, "SILENCE_S", 0.5)
+    plan = catalogue.load("mem_frag", {"depth": 8}).compile().recorded_by("rtt")
+    with running(plan) as board:
+        board.process.send_signal(signal.SIGSTOP)
+        with pytest.raises(CaptureError, match=r"cannot attach to the board: .*answered nothing for 0\.5 s"):
+            reader_of(board)
+        board.process.kill()
 
 
 def test_a_firmware_that_does_not_speak_is_silent() -> None:

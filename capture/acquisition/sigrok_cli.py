@@ -28,11 +28,14 @@ TOOL = "sigrok-cli"
 _VERSION_WITHIN_S = 30.0
 
 _PIPE_BYTES = 1 << 20
+# A run has some 10**5 edges. With more than this an input floats, and judging so many takes long.
+_MOST_EDGES = 1 << 22
 _STDERR_MOST_BYTES = 64 << 10
 _ODDITIES_MOST = 5
 _POLL_S = 0.05
-# A virtual board may take that many times as long as what it simulates.
-_SLOWEST = 100
+# An analyzer is given this to begin, and this many times as long as what it captures, which a virtual
+# board may need to simulate it.
+_BEGIN_S, _SLOWEST = 60.0, 100
 # What a board left behind is under way for less than this once it has ended.
 _REST_S = 0.5
 _DEVICE_CHANNEL = re.compile("D([0-7])")
@@ -160,7 +163,7 @@ class SigrokCapture:
         self, process: subprocess.Popen[bytes], silence_s: float, source_ended: Callable[[], bool]
     ) -> None:
         seen, heard_s = -1, time.monotonic()
-        most_s = silence_s + _SLOWEST * self._request.samples / self._request.samplerate_hz
+        most_s = _BEGIN_S + _SLOWEST * self._request.samples / self._request.samplerate_hz
         deadline_s = heard_s + most_s
         while not self._samples.finished.wait(_POLL_S):
             if signals.asked() is not None:
@@ -176,7 +179,9 @@ class SigrokCapture:
                 self._faults.append(_silent(silence_s, seen))
                 return
             if now_s >= deadline_s:
-                self._faults.append(f"{TOOL} was not done within {most_s:g} s and was ended; capture again.")
+                self._faults.append(
+                    f"{TOOL} was not done in {most_s:.1f} s and was ended; capture again."
+                )
                 return
         if self._samples.fault is None:
             try:
@@ -252,7 +257,9 @@ class _SampleReader(_PipeReader):
     def __init__(self, pipe: IO[bytes], request: CaptureRequest) -> None:
         super().__init__("samples", pipe)
         self._asked = request.samples
-        self.extractor = EdgeExtractor(request.samplerate_hz, CHANNELS, request.device_bits())
+        self.extractor = EdgeExtractor(
+            request.samplerate_hz, CHANNELS, request.device_bits(), most_edges=_MOST_EDGES
+        )
         self.received_bytes = 0
         self.fault: str | None = None
         self.finished = threading.Event()

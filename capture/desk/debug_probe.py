@@ -127,12 +127,12 @@ class _Answers:
     def __init__(self, receive: Callable[..., bytes]) -> None:
         self._receive = receive
         self._waiting_since_s: float | None = None
-        self._dead = False
+        self._silent = ""
 
     def read(self, *arguments: Any) -> bytes:
         """What comes. Raises ConnectionError, and TimeoutError, after which pyOCD asks again."""
-        if self._dead:
-            raise ConnectionError("the probe is silent")
+        if self._silent:
+            raise ConnectionError(self._silent)
         try:
             data = bytes(self._receive(*arguments))
         except TimeoutError:
@@ -147,5 +147,5 @@ class _Answers:
         if self._waiting_since_s is None:
             self._waiting_since_s = now_s
         elif now_s - self._waiting_since_s >= SILENCE_S:
-            self._dead = True
-            raise ConnectionError(f"the probe answered nothing for {SILENCE_S:g} s") from None
+            self._silent = f"the probe answered nothing for {SILENCE_S:g} s"
+            raise ConnectionError(self._silent) from None

@@ -3,7 +3,7 @@ import signal
 import stat
 import sys
 import threading
-from functools import partial
+import time
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,6 @@ from capture.acquisition.tests.beaglelogic import beaglelogic
 from capture.files.errors import CaptureError
 from capture.processes import signals
 from capture.run_folder.edges import CHANNELS
-from capture.run_folder.extract import EdgeExtractor
 
 MANY_S = 60.0  # never reached: what is waited for in these tests comes
 SILENCE_S = 0.3
@@ -180,6 +179,37 @@ def test_a_child_that_holds_the_pipe_does_not_hold_us(fake_tool: Path) -> None:
     assert result.edges.total_samples == 5
 
 
+def test_who_holds_the_pipe_in_a_session_of_its_own_does_not_hold_us(fake_tool: Path) -> None:
+    """Ending the group does not reach it."""
+    install(
+        fake_tool,
+        "send(bytes(5))\nif os.fork() == 0:\n    os.setsid(); time.sleep(8); os._exit(0)\ntime.sleep(600)",
+    )
+    began_s = time.monotonic()
+    result = capture(asking(10), SILENCE_S)
+    assert result.edges.total_samples == 5
+    assert "sent nothing for 0.3 s" in result.problems[0]
+    assert time.monotonic() - began_s < 7
+
+
+def test_a_tool_that_dawdles_is_ended(fake_tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It never falls silent, and would take a day."""
+    monkeypatch.setattr("capture.acquisition.sigrok_cli._BEGIN_S", STALL_S)
+    install(fake_tool, "while True: send(b'0'); time.sleep(0.02)")
+    result = capture(CaptureRequest("demo", None, 84_000_000, 5000), STALL_S)
+    assert "was not done in 2.0 s" in result.problems[0]
+    assert result.edges.total_samples > 0
+
+
+def test_a_tool_that_does_not_tell_its_version_is_not_waited_for(
+    fake_tool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("capture.acquisition.sigrok_cli._VERSION_WITHIN_S", 0.2)
+    install(fake_tool, "time.sleep(600)")
+    with pytest.raises(CaptureError, match=r"says nothing within 0\.2 s"):
+        versions()
+
+
 def test_words_on_stderr_are_kept_apart_from_losses(fake_tool: Path) -> None:
     install(fake_tool, "send(bytes(10)); sys.stderr.write('sr: fx2lafw: USB hiccup\\n')")
     result = capture(asking(10))
@@ -226,9 +256,7 @@ def test_leaving_the_block_leaves_no_process(fake_tool: Path, tmp_path: Path) ->
 
 
 def test_a_floating_input_ends_the_capture(fake_tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "capture.acquisition.sigrok_cli.EdgeExtractor", partial(EdgeExtractor, most_edges=100)
-    )
+    monkeypatch.setattr("capture.acquisition.sigrok_cli._MOST_EDGES", 100)
     install(fake_tool, "while True: send(b'\\0\\1' * 30000)")
     result = capture(asking(10_000_000))
     assert "floating" in result.problems[0]
