@@ -16,7 +16,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -41,6 +41,7 @@ class Bench:
 
     folder: Path
     mark: str
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
     def temporary(self) -> Path:
@@ -56,7 +57,7 @@ class Bench:
         scenario = self.folder / f"{self.mark}.toml"
         text = (ROOT / "scenarios" / "mem_frag.toml").read_text(encoding="utf-8")
         scenario.write_text(text.replace("mem_frag", self.mark, 1), encoding="utf-8")
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [ROOT / "lab", "scenario", str(scenario), "--allocator", "tlsf", *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -65,6 +66,8 @@ class Bench:
             start_new_session=True,
             env={**os.environ, MARKER: self.mark, "TMPDIR": str(self.temporary)},
         )
+        self.started.append(process)
+        return process
 
     def left(self) -> list[str]:
         """Processes and temporary files that outlive the command."""
@@ -75,6 +78,10 @@ class Bench:
 def bench(tmp_path: Path) -> Iterator[Bench]:
     bench = Bench(tmp_path, f"signals_{uuid.uuid4().hex[:12]}")
     yield bench
+    for process in bench.started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
     for folder in bench.runs:
         shutil.rmtree(folder)
 

@@ -179,9 +179,7 @@ class SigrokCapture:
                 self._faults.append(_silent(silence_s, seen))
                 return
             if now_s >= deadline_s:
-                self._faults.append(
-                    f"{TOOL} was not done in {most_s:.1f} s and was ended; capture again."
-                )
+                self._faults.append(f"{TOOL} was not done in {most_s:.1f} s and was ended; capture again.")
                 return
         if self._samples.fault is None:
             try:
