@@ -116,11 +116,12 @@ def faults(
 
 def test_a_signal_at_a_random_moment(bench: Bench) -> None:
     words = ("--parameter", "depth=8")
-    began_s = time.monotonic()
-    whole = bench.start(*words)
-    _, complaints = whole.communicate(timeout=PATIENCE_S)
-    assert whole.returncode == 0, complaints
-    lasts_s = time.monotonic() - began_s
+    for _ in range(2):  # the first may have to build
+        began_s = time.monotonic()
+        whole = bench.start(*words)
+        _, complaints = whole.communicate(timeout=PATIENCE_S)
+        assert whole.returncode == 0, complaints
+        lasts_s = time.monotonic() - began_s
     draw = random.Random(1)
     outcomes: Counter[str] = Counter()
     wrong = []
