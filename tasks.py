@@ -169,6 +169,38 @@ def explain(_context: Context, run: str, quantity: str = "critical", json: bool 
     print(json_format.dumps(found.document(), indent=2) if json else text.as_text(found))
 
 
+@task(
+    positional=["run"],
+    iterable=["run"],
+    help={
+        "run": "complete run folders; without any, small runs are made on the virtual board",
+        "n": "how many faults to plant",
+        "seed": "what they are drawn from",
+        "replay": "KIND:NUMBER of a fault of this seed and these runs: plant only it, and tell all of it",
+        "jobs": "how many processes share the work",
+        "json": "print JSON",
+    },
+)
+def faults(
+    _context: Context,
+    run: list[str],
+    n: int = 1000,
+    seed: int = 1,
+    replay: str = "",
+    jobs: int = 1,
+    json: bool = False,
+) -> None:
+    """Plant single faults in healthy runs, and count what the verdict lets pass."""
+    from analysis.faults import commands, text
+
+    folders = [Path(folder) for folder in run]
+    with one_sentence():
+        found = commands.replay(folders, replay, seed) if replay else commands.run(folders, n, seed, jobs)
+    print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
+    if not found.sound:
+        raise Exit(code=1)
+
+
 @task(name="list", help={"json": "print JSON"})
 def inventory(_context: Context, json: bool = False) -> None:
     """Show scenarios, allocators (kind, locking, complexity, licence, origin) and boards."""

@@ -8,7 +8,7 @@ lost something, and it is truncated only where something is seen to be missing.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from capture.files.errors import CaptureError
@@ -26,29 +26,56 @@ from scenarios.errors import ScenarioError
 from scenarios.plan import Plan
 
 
+@dataclass(frozen=True)
+class Stored:
+    """A stored run: what was observed of it, and what only the bench knew.
+
+    `serial_bytes` are those of the records. `counts` is the table of what the virtual board
+    counted, if it did. `asked` is the firmware that was asked for.
+    """
+
+    plan: Plan
+    report: ToolReport
+    edges: EdgeList
+    serial_bytes: bytes
+    counts: bytes | None
+    asked: AskedFirmware
+    setting: Setting
+
+    def decode(self) -> Evidence:
+        """Decodes and joins the run. Raises CaptureError where `counts` is damaged."""
+        return decode(self.plan, self.report, self.edges, self.serial_bytes, self.counts, self.asked)
+
+
 def redecode(folder: Path) -> RunResult:
     """Decodes, joins and judges the run in `folder` again, and replaces what was found in it.
 
     What was observed stays as it is. Raises TailscopeError where a file is missing or damaged.
     """
-    evidence, setting = _read_run(folder)
+    stored = read_stored(folder)
+    setting, evidence = stored.setting, stored.decode()
     run_folder = RunFolder(folder)
     if not (folder / names.SESSION).exists():
         setting = replace(setting, notes=store_session(run_folder, evidence.edges))
     return store_findings(run_folder, evidence, setting)
 
 
-def _read_run(folder: Path) -> tuple[Evidence, Setting]:
+def read_stored(folder: Path) -> Stored:
+    """Reads the run in `folder`. Raises TailscopeError where a file is missing or damaged."""
     origin = read_origin(folder / names.MANIFEST) if (folder / names.MANIFEST).exists() else None
     edges = _edges(folder)
-    plan = _plan(folder, origin)
-    counts = _read_bytes(folder / names.COUNTS) if (folder / names.COUNTS).exists() else None
-    report = origin.tool_report if origin else _unknown_report(edges.total_samples)
     setting = _setting(folder, origin)
     # An older run tells no more of what was asked for than the allocator.
     asked = origin.asked if origin and origin.asked else AskedFirmware(allocator=setting.allocator)
-    evidence = decode(plan, report, edges, _read_bytes(folder / names.SERIAL_LOG), counts, asked)
-    return evidence, setting
+    return Stored(
+        plan=_plan(folder, origin),
+        report=origin.tool_report if origin else _unknown_report(edges.total_samples),
+        edges=edges,
+        serial_bytes=_read_bytes(folder / names.SERIAL_LOG),
+        counts=_read_bytes(folder / names.COUNTS) if (folder / names.COUNTS).exists() else None,
+        asked=asked,
+        setting=setting,
+    )
 
 
 def _read_bytes(path: Path) -> bytes:

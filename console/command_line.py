@@ -6,6 +6,7 @@ each of these, but not both together.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from invoke.parser.argument import Argument
@@ -13,12 +14,15 @@ from invoke.parser.context import ParserContext
 from invoke.parser.parser import Parser, ParseResult
 from invoke.program import Program
 
+_ONE_LETTER = re.compile(r"--([a-z])(?:=(.*))?")
+
 
 class ListParser(Parser):
     """invoke's parser. Words that a task with a list does not know otherwise go into its list."""
 
     def parse_argv(self, argv: list[str]) -> ParseResult:
         """Splits the command line into tasks with their arguments. Raises ParseError."""
+        argv = [word for given in argv for word in _as_invoke_has_it(given)]
         context = self.contexts.get(argv[0]) if argv else None
         listed = _listed(context)
         if context is None or listed is None:
@@ -40,6 +44,12 @@ class ListParser(Parser):
             words.append(unparsed[0])
             others = [*others[: len(others) - len(unparsed)], *unparsed[1:]]
         return words, others
+
+
+def _as_invoke_has_it(word: str) -> list[str]:
+    """A long option of one letter as the short one: invoke knows `-n 5`, and not `--n 5` or `--n=5`."""
+    match = _ONE_LETTER.fullmatch(word)
+    return [word] if match is None else [part for part in (f"-{match[1]}", match[2]) if part is not None]
 
 
 def _listed(context: ParserContext | None) -> Argument | None:

@@ -32,7 +32,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("dashboards.waveforms",),
     ("dashboards.tables", "dashboards.figures"),
     ("dashboards.page",),
-    ("analysis", "analysis.studies", "decoders", "dashboards"),
+    ("analysis", "analysis.studies", "analysis.faults", "decoders", "dashboards"),
     ("console",),
     ("tasks",),
 )

@@ -1,0 +1,1 @@
+"""Plants single faults in healthy runs and counts which of them the verdict lets pass."""

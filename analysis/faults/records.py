@@ -1,0 +1,127 @@
+"""Faults of the records: lines that are lost, doubled, cut or swapped, and fields that are wrong.
+
+Each kind is a function of the bytes of a healthy log and a generator of random numbers. It returns
+the log with the fault in it, and a few words on what was done. A field is altered under a checksum
+that is right: no line shows such a fault, so only what the records say together can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
+from functools import partial
+
+import numpy as np
+
+from capture.run_folder.edges import MARKED_CHANNELS
+from capture.run_folder.records import OPERATION_KINDS, encode, parse_line
+from firmware.catalogue import LOCKINGS, allocators
+
+Planted = tuple[bytes, str]
+Kind = Callable[[bytes, np.random.Generator], Planted]
+
+# Of fields that are one of a few words.
+_WORDS: dict[tuple[str, str], Sequence[str]] = {
+    ("BOOT", "allocator"): tuple(allocators()),
+    ("BOOT", "locking"): LOCKINGS,
+    ("CAL", "channel"): MARKED_CHANNELS,
+    ("COST", "instrument"): ("READ", "PIN"),
+    ("OP", "kind"): OPERATION_KINDS,
+}
+_HEXADECIMAL = (("BOOT", "flash_acr"), ("PLAN", "body_crc32"))
+_DIGITS, _HEX_DIGITS, _LETTERS = "0123456789", "0123456789ABCDEF", "abcdefghijklmnopqrstuvwxyz"
+
+
+def kinds(log: bytes) -> Iterator[tuple[str, Kind]]:
+    """The kinds that can be planted in this log, by name: the fields are those of its records."""
+    yield "lost_record", lost_record
+    yield "doubled_record", doubled_record
+    yield "cut_record", cut_record
+    yield "swapped_records", swapped_records
+    yield "swapped_calibration", swapped_calibration
+    firsts = {_name(line): line for line in reversed(log.split(b"\n")) if line.startswith(b"@")}
+    for record, line in sorted(firsts.items()):
+        for index, field in enumerate(fields(parse_line(line))):
+            alter = partial(altered_field, record=record, field=field.name, index=index)
+            yield f"altered.{record}.{field.name}", alter
+
+
+def lost_record(log: bytes, random: np.random.Generator) -> Planted:
+    """A line that never comes."""
+    lines, at = _drawn(log, random)
+    return b"\n".join(lines[:at] + lines[at + 1 :]), f"{_called(lines, at)} is lost"
+
+
+def doubled_record(log: bytes, random: np.random.Generator) -> Planted:
+    """A line that comes twice."""
+    lines, at = _drawn(log, random)
+    return b"\n".join(lines[: at + 1] + lines[at:]), f"{_called(lines, at)} comes twice"
+
+
+def cut_record(log: bytes, random: np.random.Generator) -> Planted:
+    """A line whose end is lost, its newline or not."""
+    lines, at = _drawn(log, random)
+    kept = int(random.integers(len(lines[at])))
+    newline = b"\n" if random.integers(2) else b""
+    before, after = b"".join(line + b"\n" for line in lines[:at]), b"\n".join(lines[at + 1 :])
+    return before + lines[at][:kept] + newline + after, f"of {_called(lines, at)} only {kept} bytes come"
+
+
+def swapped_records(log: bytes, random: np.random.Generator) -> Planted:
+    """A line that comes after its successor."""
+    lines, at = _drawn(log, random)
+    # The last piece of the log, after its last newline, is no line.
+    at = min(at, len(lines) - 3)
+    return _swapped(lines, at, at + 1)
+
+
+def swapped_calibration(log: bytes, random: np.random.Generator) -> Planted:
+    """Two calibration records in each other's place."""
+    lines = log.split(b"\n")
+    numbers = [at for at, line in enumerate(lines) if _name(line) == "CAL"]
+    one, other = sorted(random.choice(numbers, 2, replace=False).tolist())
+    return _swapped(lines, one, other)
+
+
+def altered_field(log: bytes, random: np.random.Generator, record: str, field: str, index: int) -> Planted:
+    """A field with one digit altered, or one letter, or another word: the checksum is right."""
+    lines = log.split(b"\n")
+    at = int(random.choice([at for at, line in enumerate(lines) if _name(line) == record]))
+    name, *values = lines[at][1:].rpartition(b"*")[0].decode("ascii").split(",")
+    before = values[index]
+    values[index] = _altered(record, field, before, random)
+    lines[at] = encode(",".join([name, *values])).rstrip(b"\n")
+    return b"\n".join(lines), f"{record}'s {field} in line {at + 1} is {values[index]} instead of {before}"
+
+
+def _altered(record: str, field: str, text: str, random: np.random.Generator) -> str:
+    if words := _WORDS.get((record, field)):
+        return str(random.choice([word for word in words if word != text]))
+    alphabet = _HEX_DIGITS if (record, field) in _HEXADECIMAL else _DIGITS
+    alphabet = alphabet if set(text) & set(alphabet) else _LETTERS
+    place = int(random.choice([at for at, letter in enumerate(text) if letter in alphabet]))
+    other = str(random.choice([letter for letter in alphabet if letter != text[place]]))
+    return text[:place] + other + text[place + 1 :]
+
+
+def _drawn(log: bytes, random: np.random.Generator) -> tuple[list[bytes], int]:
+    """The lines of the log, and the number of one: each kind of record is drawn as often as the next."""
+    lines = log.split(b"\n")
+    names = sorted({_name(line) for line in lines if line.startswith(b"@")})
+    name = str(random.choice(names))
+    return lines, int(random.choice([at for at, line in enumerate(lines) if _name(line) == name]))
+
+
+def _swapped(lines: list[bytes], one: int, other: int) -> Planted:
+    words = f"{_called(lines, one)} and {_called(lines, other)} change places"
+    lines[one], lines[other] = lines[other], lines[one]
+    return b"\n".join(lines), words
+
+
+def _called(lines: Sequence[bytes], at: int) -> str:
+    return f"line {at + 1} ({lines[at][:24].decode('ascii', 'replace')}…)"
+
+
+def _name(line: bytes) -> str:
+    """The record's name; empty for a line that is none."""
+    return line[1:].split(b",", 1)[0].decode("ascii", "replace") if line.startswith(b"@") else ""

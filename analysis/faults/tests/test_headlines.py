@@ -1,0 +1,84 @@
+"""Which changes of run.json count: those beyond the budget that it states."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from analysis.faults.headlines import changes
+from analysis.faults.planting import Healthy
+from capture.run_folder.manifest import Manifest
+
+
+def edited(run: Healthy, path: str, value: Any) -> Manifest:
+    """The run.json with one value replaced."""
+    content = json.loads(json.dumps(run.manifest.as_json()))
+    *way, last = path.split(".")
+    place = content
+    for name in way:
+        place = place[name]
+    assert last in place
+    place[last] = value
+    return Manifest.of(content)
+
+
+def changed(run: Healthy, path: str, value: Any) -> list[str]:
+    return [change.headline for change in changes(run.manifest, edited(run, path, value))]
+
+
+def test_a_run_does_not_differ_from_itself(run: Healthy) -> None:
+    assert changes(run.manifest, run.manifest) == ()
+
+
+@pytest.mark.parametrize("name", ["median", "max"])
+@pytest.mark.parametrize(("part", "beyond"), [(0.9, False), (1.1, True), (-0.9, False), (-1.1, True)])
+def test_a_statistic_may_move_within_its_budget(run: Healthy, name: str, part: float, beyond: bool) -> None:
+    key = "interrupt_latency_ns"
+    value, total = getattr(run.manifest.statistics[key], name), run.manifest.error_budget[key].total.ns
+    assert total is not None
+    path = f"{key}.{name}"
+    assert changed(run, path, value + part * total) == ([path] if beyond else [])
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("dwt_cycles.max", 1),
+        ("probes.median", 1_000),
+        ("task_latency_ns.n", 3),
+        ("control_latency_ns.max", None),
+        ("counts.frees", 1),
+        ("interrupts.task_wakes", 1),
+        ("firmware.heap_bytes", 1),
+        ("firmware.kernel", None),
+        ("locking", "scheduler"),
+        ("tick.handler_cycles", 1),
+    ],
+)
+def test_what_is_counted_or_told_may_not_change_at_all(run: Healthy, path: str, value: Any) -> None:
+    assert changed(run, path, value) == [path]
+
+
+def test_a_baseline_that_is_gone_is_a_change(run: Healthy) -> None:
+    assert changed(run, "baselines.dwt_cycles", None) == ["dwt_cycles.baseline"]
+
+
+def test_the_operation_of_a_maximum_is_a_headline(run: Healthy) -> None:
+    assert changed(run, "maxima.critical_ns.live", 40) == ["critical_ns.max of live"]
+
+
+def test_another_operation_may_be_the_first_of_equal_maxima(run: Healthy) -> None:
+    assert changed(run, "maxima.critical_ns.seq", 1) == []
+
+
+def test_what_is_no_headline_does_not_count(run: Healthy) -> None:
+    assert changed(run, "serial.bytes", 1) == []
+
+
+def test_the_budget_is_that_which_the_reader_is_told(run: Healthy) -> None:
+    after = edited(run, "error_budget.interrupt_latency_ns.total", {"ns": 1e9, "cycles": 1e9})
+    content = after.as_json()
+    content["interrupt_latency_ns"]["max"] += 1e6
+    assert changes(run.manifest, Manifest.of(content)) == ()

@@ -1,0 +1,83 @@
+"""What is planted in the records, read by eyes of its own: only their specification is used."""
+
+from __future__ import annotations
+
+import binascii
+from collections import Counter
+
+import pytest
+
+from analysis.faults.planting import Fault, Healthy
+
+NUMBERS = range(12)
+
+
+def planted(run: Healthy, kind: str, number: int) -> list[bytes]:
+    return Fault(kind, number).plant(run, seed=5)[0].serial_bytes.split(b"\n")
+
+
+def lines(run: Healthy) -> list[bytes]:
+    return run.stored.serial_bytes.split(b"\n")
+
+
+def is_sound(line: bytes) -> bool:
+    body, _, digits = line[1:].rpartition(b"*")
+    return line[:1] == b"@" and digits == b"%04X" % binascii.crc_hqx(body, 0xFFFF)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_lost_record_is_one_line_less(run: Healthy, number: int) -> None:
+    gone = Counter(lines(run)) - Counter(planted(run, "lost_record", number))
+    assert gone.total() == 1
+    assert len(planted(run, "lost_record", number)) == len(lines(run)) - 1
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_doubled_record_follows_itself(run: Healthy, number: int) -> None:
+    found = planted(run, "doubled_record", number)
+    twice = [at for at in range(1, len(found)) if found[at] == found[at - 1]]
+    assert len(twice) == 1
+    assert found[: twice[0]] + found[twice[0] + 1 :] == lines(run)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_cut_record_loses_its_end_only(run: Healthy, number: int) -> None:
+    before, after = b"\n".join(lines(run)), b"\n".join(planted(run, "cut_record", number))
+    kept = next(at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other)
+    lost = len(before) - len(after)
+    assert 1 <= lost <= 128
+    assert before[kept + lost :] == after[kept:]
+
+
+@pytest.mark.parametrize("kind", ["swapped_records", "swapped_calibration"])
+@pytest.mark.parametrize("number", NUMBERS)
+def test_two_records_change_places(run: Healthy, kind: str, number: int) -> None:
+    before, after = lines(run), planted(run, kind, number)
+    one, other = [at for at in range(len(before)) if before[at] != after[at]]
+    assert (before[one], before[other]) == (after[other], after[one])
+    if kind == "swapped_records":
+        assert other == one + 1
+    else:
+        assert before[one].startswith(b"@CAL,") and before[other].startswith(b"@CAL,")
+
+
+def test_every_field_of_every_record_is_altered_alone_under_a_right_checksum(run: Healthy) -> None:
+    told = {line[1:].split(b",")[0].decode(): line.count(b",") for line in lines(run) if line}
+    kinds = [kind for kind in run.kinds if kind.startswith("altered.")]
+    assert Counter(kind.split(".")[1] for kind in kinds) == told
+    for kind in kinds:
+        before, after = lines(run), planted(run, kind, 0)
+        (at,) = [at for at in range(len(before)) if before[at] != after[at]]
+        assert is_sound(after[at])
+        one, other = (line.rpartition(b"*")[0].split(b",") for line in (before[at], after[at]))
+        assert one[0].decode() == f"@{kind.split('.')[1]}"
+        assert sum(a != b for a, b in zip(one, other, strict=True)) == 1
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_of_a_number_one_digit_is_altered(run: Healthy, number: int) -> None:
+    before, after = lines(run), planted(run, "altered.OP.critical_cycles", number)
+    (at,) = [at for at in range(len(before)) if before[at] != after[at]]
+    one, other = (line.split(b",")[4] for line in (before[at], after[at]))
+    assert other.isdigit()
+    assert sum(a != b for a, b in zip(one, other, strict=True)) == 1

@@ -1,0 +1,133 @@
+"""What is planted in a capture, held against the same done to every single sample."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.faults import wire
+from analysis.faults.planting import Fault, Healthy
+from capture.run_folder.edges import CHANNELS, EdgeList
+
+TOTAL = 60
+Dense = npt.NDArray[np.uint8]
+
+
+def dense(edges: EdgeList) -> Dense:
+    """The word of every sample: uint8[total]."""
+    return np.repeat(edges.word, np.diff(np.append(edges.sample, edges.total_samples)))
+
+
+def sparse(words: Dense) -> EdgeList:
+    """The edge list of the words of every sample."""
+    rows = [0, *(at for at in range(1, len(words)) if words[at] != words[at - 1])]
+    return EdgeList(np.array(rows), words[rows], 1_000, len(words))
+
+
+CAPTURES = st.lists(st.sampled_from([0, 1, 2, 3]), min_size=TOTAL, max_size=TOTAL).map(
+    lambda words: np.array(words, dtype=np.uint8)
+)
+
+
+@given(CAPTURES, st.integers(0, TOTAL - 1), st.integers(1, TOTAL))
+def test_an_inserted_sample_is_repeated_and_the_last_are_lost(words: Dense, at: int, count: int) -> None:
+    expected = np.insert(words, at, [words[at]] * count)[:TOTAL]
+    assert wire.insert_samples(sparse(words), at, count) == sparse(expected)
+
+
+@given(CAPTURES, st.data())
+def test_deleted_samples_are_gone_and_the_last_is_repeated(words: Dense, data: Any) -> None:
+    at = data.draw(st.integers(0, TOTAL - 2))
+    count = data.draw(st.integers(1, TOTAL - 1 - at))
+    rest = np.delete(words, slice(at, at + count))
+    expected = np.append(rest, [rest[-1]] * count).astype(np.uint8)
+    assert wire.delete_samples(sparse(words), at, count) == sparse(expected)
+
+
+@given(CAPTURES, st.integers(0, 3), st.integers(0, TOTAL), st.integers(0, TOTAL))
+def test_flipped_samples_are_inverted(words: Dense, bits: int, one: int, other: int) -> None:
+    begin, end = sorted((one, other))
+    expected = words.copy()
+    expected[begin:end] ^= bits
+    assert wire.flip(sparse(words), bits, begin, end) == sparse(expected)
+
+
+def planted(run: Healthy, kind: str, number: int) -> EdgeList:
+    return Fault(kind, number).plant(run, seed=3)[0].edges
+
+
+def edges_of(edges: EdgeList, channel: str) -> list[int]:
+    found: list[int] = edges.transitions(channel).sample.tolist()
+    return found
+
+
+def others_alike(before: EdgeList, after: EdgeList, channel: str) -> bool:
+    return all(edges_of(before, name) == edges_of(after, name) for name in CHANNELS if name != channel)
+
+
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_one_edge_is_shifted_and_keeps_its_place_in_the_order(
+    run: Healthy, channel: str, number: int
+) -> None:
+    before, after = run.stored.edges, planted(run, f"shifted_edge.{channel}", number)
+    told, found = edges_of(before, channel), edges_of(after, channel)
+    moved = [abs(one - other) for one, other in zip(told, found, strict=True) if one != other]
+    assert len(moved) == 1
+    assert 1 <= moved[0] <= wire.MOVED_SAMPLES
+    assert others_alike(before, after, channel)
+
+
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_a_lost_pulse_takes_two_edges_in_sequence(run: Healthy, channel: str, number: int) -> None:
+    before, after = run.stored.edges, planted(run, f"lost_pulse.{channel}", number)
+    told, found = edges_of(before, channel), edges_of(after, channel)
+    gone = [index for index, edge in enumerate(told) if edge not in set(found)]
+    assert len(gone) == 2
+    assert gone[1] == gone[0] + 1
+    assert set(found) < set(told)
+    assert others_alike(before, after, channel)
+
+
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_an_extra_pulse_adds_two_edges_in_sequence(run: Healthy, channel: str, number: int) -> None:
+    before, after = run.stored.edges, planted(run, f"extra_pulse.{channel}", number)
+    told, found = edges_of(before, channel), edges_of(after, channel)
+    new = [index for index, edge in enumerate(found) if edge not in set(told)]
+    assert len(new) == 2
+    assert new[1] == new[0] + 1
+    assert set(told) < set(found)
+    assert others_alike(before, after, channel)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_few_samples_are_flipped(run: Healthy, number: int) -> None:
+    before, after = dense(run.stored.edges), dense(planted(run, "flipped_samples", number))
+    wrong = np.flatnonzero(before != after)
+    assert 1 <= len(wrong) <= wire.FLIPPED_SAMPLES
+    assert np.ptp(wrong) == len(wrong) - 1
+    assert set(before[wrong] ^ after[wrong]) <= {1 << bit for bit in range(8)}
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_burst_is_short(run: Healthy, number: int) -> None:
+    wrong = np.flatnonzero(dense(run.stored.edges) != dense(planted(run, "noise_burst", number)))
+    assert 1 <= len(wrong) <= wire.BURST_FLIPS
+    assert np.ptp(wrong) < wire.BURST_SAMPLES
+
+
+@pytest.mark.parametrize("kind", ["inserted_samples", "deleted_samples"])
+@pytest.mark.parametrize("number", range(6))
+def test_samples_slip_within_the_run_and_the_total_stays(run: Healthy, kind: str, number: int) -> None:
+    before, after = run.stored.edges, planted(run, kind, number)
+    assert after.total_samples == before.total_samples
+    assert after != before
+    first = np.flatnonzero(dense(before) != dense(after))[0]
+    assert before.sample[1] <= first <= before.sample[-1] + 1
