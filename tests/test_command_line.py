@@ -53,6 +53,8 @@ def test_the_doctor_names_every_tool() -> None:
         (("scenario", "mem_frag", "--board", "nucelo"), "Did you mean nucleo?"),
         (("scenario", "mem_frag", "--parameter", "dept=3"), "depth"),
         (("dashboard", "no/such/run"), "no/such/run"),
+        (("faults", "no/such/run"), "no/such/run"),
+        (("faults", "--n", "0"), "--n 0: give 1 or more"),
         (("dashboard", "one", "two", "--output=build/x.html"), "one"),
         (("dashboard", "--output", "build/x.html", "one"), "one"),
         (("test", "captrue"), "no room 'captrue': choose analysis, capture, console"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
 
 from rich.console import Console
 from rich.table import Table
@@ -12,7 +13,9 @@ from analysis.faults.campaign import FATES, Outcome, Report
 
 WIDTH_COLUMNS = 100
 _BAD = "bold red"
-_CHANGES_SHOWN = 3
+_PASSED = "\ncomplete, with a headline changed by more than its budget:"
+_CRASHED = "\nthe judge failed:"
+_SHOWN_OF_A_KIND, _CHANGES_SHOWN = 2, 3
 
 
 def as_text(found: Report | Outcome) -> str:
@@ -22,8 +25,9 @@ def as_text(found: Report | Outcome) -> str:
     console = Console(width=WIDTH_COLUMNS, highlight=False, soft_wrap=True)
     with console.capture() as captured:
         console.print(_table(found))
-        for line in (*_passed(found), *_crashed(found)):
-            console.print(line)
+        for heading, lines in ((_PASSED, [*_passed(found)]), (_CRASHED, [*_crashed(found)])):
+            for line in [Text(heading, style=_BAD), *lines] if lines else []:
+                console.print(line)
     return captured.get().rstrip()
 
 
@@ -46,23 +50,25 @@ def _row(kind: str, counts: dict[str, int]) -> Iterator[Text]:
 
 
 def _passed(report: Report) -> Iterator[Text]:
-    passed = report.of("undetected_changed")
-    if passed:
-        yield Text("\ncomplete, with a headline changed by more than its budget:", style=_BAD)
-    for outcome in passed:
-        yield Text(f"{outcome.fault}  {outcome.run}: {outcome.planted}")
-        yield from (Text(f"    {change}") for change in outcome.changes[:_CHANGES_SHOWN])
-        if len(outcome.changes) > _CHANGES_SHOWN:
-            yield Text(f"    and {len(outcome.changes) - _CHANGES_SHOWN} more")
+    for outcome in _some_of_each_kind(report.of("undetected_changed")):
+        shown, more = outcome.changes[:_CHANGES_SHOWN], outcome.changes[_CHANGES_SHOWN:]
+        yield from _told(outcome, [*map(str, shown), *([f"and {len(more)} more"] if more else [])])
 
 
 def _crashed(report: Report) -> Iterator[Text]:
-    crashed = report.of("crashed")
-    if crashed:
-        yield Text("\nthe judge failed:", style=_BAD)
-    for outcome in crashed:
-        yield Text(f"{outcome.fault}  {outcome.run}: {outcome.planted}")
-        yield Text(f"    {(outcome.error or '').strip().splitlines()[-1]}")
+    for outcome in _some_of_each_kind(report.of("crashed")):
+        yield from _told(outcome, (outcome.error or "").strip().splitlines()[-1:])
+
+
+def _told(outcome: Outcome, lines: Iterable[str]) -> Iterator[Text]:
+    yield Text(f"{outcome.fault}  {outcome.run}: {outcome.planted}")
+    yield from (Text(f"    {line}") for line in lines)
+
+
+def _some_of_each_kind(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
+    """The first outcomes of each kind: --json has all."""
+    for _, of_kind in groupby(outcomes, key=lambda outcome: outcome.fault.kind):
+        yield from islice(of_kind, _SHOWN_OF_A_KIND)
 
 
 def _in_full(outcome: Outcome) -> str:
