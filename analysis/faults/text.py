@@ -26,8 +26,8 @@ def as_text(found: Report | Outcome) -> str:
     with console.capture() as captured:
         console.print(_table(found))
         for heading, lines in ((_PASSED, [*_passed(found)]), (_CRASHED, [*_crashed(found)])):
-            for line in [Text(heading, style=_BAD), *lines] if lines else []:
-                console.print(line)
+            if lines:
+                console.print(Text(heading, style=_BAD), *lines, sep="\n")
     return captured.get().rstrip()
 
 
