@@ -159,6 +159,18 @@ def test_no_folder_of_this_machine_is_in_the_elf(image: firmware.FirmwareImage) 
     assert str(Path.home()).encode() + b"/" not in content
 
 
+def test_a_process_builds_an_image_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    image = firmware.build("tlsf")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("built again")
+
+    monkeypatch.setattr(firmware, "_run", refuse)
+    assert firmware.build("tlsf") is image
+    with pytest.raises(AssertionError, match="built again"):
+        firmware.build("tlsf", knobs={"TLSF_SLOTS": 4})
+
+
 def test_accelerator_is_a_knob() -> None:
     """FLASH_ACR (RM0368, section 3.8.1): two wait states, with PRFTEN, ICEN and DCEN or without."""
     accelerated = "#" + str(2 | 1 << 8 | 1 << 9 | 1 << 10)
