@@ -234,15 +234,18 @@ def build(_context: Context, allocator: str = "") -> None:
             print(firmware.build(name).elf)
 
 
-@task(positional=["what"], help={"what": "simulator", "json": "print JSON"})
-def bench(_context: Context, what: str, json: bool = False) -> None:
+@task(
+    positional=["what"],
+    help={"what": "simulator", "repeats": "how many times; medians are printed", "json": "print JSON"},
+)
+def bench(_context: Context, what: str, repeats: int = 5, json: bool = False) -> None:
     """Measure a speed, side by side with what it is compared to: `./lab bench simulator`."""
     from analysis.studies import benchmark
 
     if what != "simulator":
         raise Exit(f"There is no benchmark {what!r}: choose simulator.", code=1)
     with one_sentence():
-        found = benchmark.measure()
+        found = benchmark.measure(repeats)
     print(json_format.dumps(found, indent=2) if json else "\n".join(f"{k}: {v}" for k, v in found.items()))
 
 

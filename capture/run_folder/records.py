@@ -307,6 +307,11 @@ def crc16(data: bytes) -> int:
     return binascii.crc_hqx(data, CRC_INITIAL)
 
 
+def encode(body: str) -> bytes:
+    """The line that carries `body`, e.g. "END,1200" as b"@END,1200*XXXX\\n"."""
+    return b"@%b*%04X\n" % (body.encode("ascii"), crc16(body.encode("ascii")))
+
+
 def parse_line(line: bytes) -> Record:
     """Reads one line, without its newline. Raises ValueError, with why, if it is no record."""
     if len(line) + 1 > LINE_LIMIT_BYTES:

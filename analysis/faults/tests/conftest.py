@@ -6,7 +6,7 @@ import pytest
 
 from analysis.faults.planting import Healthy, healthy
 from capture.redecode import Stored
-from capture.run_folder.manifest import ToolReport
+from capture.run_folder.manifest import AskedFirmware, ToolReport
 from capture.summary.summary import Setting
 from capture.tests.synthetic import SyntheticRun, small_plan
 
@@ -21,6 +21,7 @@ def stored(**parameters: int) -> Stored:
         edges=edges,
         serial_bytes=run.uart(),
         counts=None,
+        asked=AskedFirmware(allocator="tlsf"),
         setting=Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32),
     )
 

@@ -1,0 +1,565 @@
+"""The table of the commands in the pages: how each is tried, or where.
+
+`command` is what a page has, in one line, as tests/pages.py reads it. A row stands for that command in every
+page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SMALL = "--parameter depth=8 --parameter trials=1"
+"""mem_frag, small enough to be run often, and large enough for interrupts to fall into its operations."""
+ONE_RUN = f"--allocator tlsf {SMALL}"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A command that is run for real, in a folder that looks like the repository (see Desk).
+
+    `typed` is what is run instead of the page's own words, and `why` what differs and why. `then` is run
+    behind it to look at what it left. `says` is a pattern of what both print. `folder` is where the page has
+    the reader work. `after` is the row that must have been tried before. `tool` may be missing on a user's
+    machine. `of_a_board` is true where the page means a board on the desk, and the virtual one stands in.
+    """
+
+    command: str
+    says: str
+    typed: str = ""
+    why: str = ""
+    then: str = ""
+    status: int = 0
+    folder: str = "."
+    after: str = ""
+    tool: str = ""
+    of_a_board: bool = False
+
+    def __str__(self) -> str:
+        return self.command
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A command that another test or check runs, or that cannot be run here: `why` says which.
+
+    `words` stand in `place`, which does what the command does, or the part of it that can be tried.
+    `of_a_board` is true of what needs a board on the desk.
+    """
+
+    command: str
+    place: str
+    words: str
+    why: str = ""
+    of_a_board: bool = False
+
+    def __str__(self) -> str:
+        return self.command
+
+
+SHARED_RUN = Tried(
+    "./lab scenario mem_frag --allocator tlsf --parameter depth=64",
+    says=r"/runs/\S+-mem_frag-tlsf-virtual\n",
+    typed=f"./lab scenario mem_frag {ONE_RUN}",
+    why="fewer operations",
+)
+"""RUN is the folder of this run wherever a command asks for one."""
+
+LAB = (
+    Tried("./lab", says=r"scenario +Run one scenario", typed="./lab --list", why="`lab` itself adds --list"),
+    Tried("./lab --help scenario", says=r"--allocator=STRING"),
+    Tried(
+        "./lab demo",
+        says=r"dashboard: \S+/build/dashboard\.html\n(\S+/runs/\S+-virtual\n){4}",
+        then="test -s build/dashboard.html",
+    ),
+    Tried("./lab list", says=r"allocators: kind, locking"),
+    Tried("./lab doctor", says=r"sigrok"),
+    SHARED_RUN,
+    Tried(
+        "./lab scenario mem_frag --allocator all",
+        says=r"-mem_frag-first_fit-virtual\n\S+-mem_frag-tlsf-virtual\n",
+        typed=f"./lab scenario mem_frag --allocator first_fit,tlsf {SMALL}",
+        why="two of all allocators, fewer operations; console/tests/test_choose_allocators.py tries `all`",
+    ),
+    Tried(
+        "./lab scenario mem_frag --art on,off",
+        says=r"tlsf, ART off: built",
+        typed=f"./lab scenario mem_frag --art on,off {ONE_RUN}",
+        why="one allocator, fewer operations",
+    ),
+    Tried(
+        "./lab scenario mem_frag --locking basepri,scheduler",
+        says=r"tlsf, scheduler: built",
+        typed=f"./lab scenario mem_frag --locking basepri,scheduler {ONE_RUN}",
+        why="one allocator, fewer operations",
+    ),
+    Tried(
+        "./lab scenario mem_frag --allocator half_fit_cstm --knob SEARCH_THRESHOLD=10",
+        says=r"half_fit_cstm, SEARCH_THRESHOLD=10: built",
+        typed=f"./lab scenario mem_frag --allocator half_fit_cstm --knob SEARCH_THRESHOLD=10 {SMALL}",
+        why="fewer operations",
+    ),
+    Tried(
+        "./lab scenario mem_frag --records rtt",
+        says=r"-mem_frag-tlsf-virtual\n",
+        typed=f"./lab scenario mem_frag --records rtt {ONE_RUN} --duration 2",
+        why="one allocator, fewer operations, and time for a reader that a busy machine makes late",
+    ),
+    Tried(
+        "./lab scenario mem_stress --seed 7 --samplerate 24m --stimulus periodic:5003,7919",
+        says=r"-mem_stress-tlsf-virtual\n",
+        typed="./lab scenario mem_stress --seed 7 --samplerate 24m --stimulus periodic:5003,7919 "
+        "--allocator tlsf --parameter operations=120",
+        why="one allocator, fewer operations",
+    ),
+    Tried(
+        "./lab scenario latency_sweep",
+        says=r"-latency_sweep-tlsf-virtual\n",
+        typed="./lab scenario latency_sweep --allocator tlsf --parameter depth=1 --parameter depths=1 "
+        "--parameter fine_cycles=8 --parameter step_cycles=64",
+        why="one allocator, a short and coarse sweep",
+    ),
+    Tried(
+        "./lab scenario kernel_masking",
+        says=r"-kernel_masking-tlsf-virtual\n",
+        typed="./lab scenario kernel_masking --allocator tlsf --parameter depth=2 --parameter rounds=12",
+        why="one allocator, few rounds",
+    ),
+    Tried(
+        "./lab dashboard RUN",
+        says=r"build/adjusted\.html\n[1-9]",
+        typed="./lab dashboard RUN --subtract-baseline --without-ticks --output=build/adjusted.html",
+        why="with the options that the README names, and into a file of its own",
+        then="grep -c mem_frag build/adjusted.html",
+    ),
+    Tried("./lab extremes RUN", says=r"No estimate\. The scenario is a ramp"),
+    Tried(
+        "./lab histograms RUN",
+        says=r"dwt_cycles\.hgrm",
+        then="test -s build/histograms/$(basename RUN)/dwt_cycles.hgrm",
+    ),
+    Tried("./lab explain RUN", says=r"call stack at cycle [\d,]+\n +\w+"),
+    Tried(
+        "./lab explain RUN [--quantity critical|free|latency]",
+        says=r"latency\.json",
+        typed="./lab explain RUN --quantity latency",
+        why="one of the three; the row above tries `critical`",
+        then="ls RUN/explain",
+    ),
+    Tried("./lab redecode RUN", says=r"^complete$"),
+    Tried(
+        "./lab faults",
+        says=r"^ *mem_stress at 84 MS/s|planted",
+        typed="./lab faults --n 8",
+        why="eight faults, not a thousand",
+    ),
+    Tried(
+        "./lab faults RUN RUN --n 5000 --jobs 2",
+        says=r"planted",
+        typed="./lab faults RUN --n 8 --jobs 2",
+        why="eight faults in one run",
+    ),
+    Tried(
+        "./lab faults --replay shifted_edge.STIM:3",
+        says=r"the edge of STIM at [\d,]+ comes [\d,]+ samples",
+        typed="./lab faults RUN --replay shifted_edge.STIM:3",
+        why="in a run that is there",
+    ),
+    Tried(
+        "./lab faults [RUN…] [--n N] [--seed S] [--replay KIND:NUMBER] [--jobs N] [--json]",
+        says=r"--replay=STRING",
+        typed="./lab --help faults",
+        why="a synopsis: the help must know its options",
+    ),
+    Tried(
+        "./lab bench simulator",
+        says=r"unicorn_hook_ratio: ",
+        typed="./lab bench simulator --repeats 1",
+        why="once, not five times",
+    ),
+    Tried(
+        "./lab differential --cases 1000000",
+        says=r" 0  in all",
+        typed="./lab differential --cases 1000",
+        why="as few cases as there may be",
+    ),
+    Elsewhere("./lab footprint", "firmware/tests/test_footprint.py", '"console", "footprint"'),
+    Elsewhere(
+        "./lab footprint [--json]",
+        "firmware/tests/test_footprint.py",
+        '"console", "footprint"',
+        why="the table is run there; of --json only its name is checked here",
+    ),
+    Elsewhere("./lab perturbation", "tests/test_perturbation.py", '"console", "perturbation"'),
+    Elsewhere("./lab build", "console/checks.py", '(*_PYTHON, "console", "build")'),
+    Elsewhere("./lab test", ".ci/run", "exec ./lab test"),
+    Elsewhere("./lab test style", "console/tests/test_rooms.py", 'names("style")'),
+    Elsewhere("./lab test capture/verdict", "console/tests/test_rooms.py", 'names("capture/verdict")'),
+    Elsewhere("./lab test simulator", "console/tests/test_rooms.py", 'names("simulator")'),
+    Elsewhere("./lab test heap/tlsf", "console/tests/test_rooms.py", 'names("heap/tlsf")'),
+    Elsewhere(
+        "./lab scenario … --knob NAME=VALUE",
+        "tests/documented_commands.py",
+        "--knob SEARCH_THRESHOLD=10",
+        why="the general form of a row above",
+    ),
+    Elsewhere(
+        "ZEPHYR_PATH=~/zephyr ./lab scenario mem_frag --allocator sys_heap",
+        "tests/test_counted_probes.py",
+        "NO_ZEPHYR",
+        why="needs a user's checkout of Zephyr; with one, that test runs the allocator",
+    ),
+)
+
+_LOADING = "def test_the_nucleo_is_loaded_halted_and_started_by_its_reset_pin"
+_NO_BOARD = "needs a board; what is asked of pyOCD is tried with a stand-in for pyOCD"
+BOARD = (
+    Elsewhere(
+        "./lab scenario mem_frag --board nucleo",
+        "capture/desk/tests/test_boards.py",
+        _LOADING,
+        why=_NO_BOARD,
+        of_a_board=True,
+    ),
+    Elsewhere(
+        "./lab scenario … --board nucleo",
+        "capture/desk/tests/test_boards.py",
+        _LOADING,
+        why=_NO_BOARD,
+        of_a_board=True,
+    ),
+    Elsewhere(
+        "./lab scenario mem_stress --board=nucleo",
+        "capture/desk/tests/test_boards.py",
+        _LOADING,
+        why=_NO_BOARD,
+        of_a_board=True,
+    ),
+    Elsewhere(
+        "./lab scenario mem_frag --records rtt --board nucleo",
+        "tests/test_rtt.py",
+        "RttReader(",
+        why="needs a board; the records come by the probe of the virtual one",
+        of_a_board=True,
+    ),
+    Tried(
+        ".venv/bin/pyocd flash --target stm32f401retx build/firmware/tlsf/tailscope.elf",
+        says=r"\[loader\]",
+        typed=".venv/bin/pyocd flash -u remote:127.0.0.1:5555 --target stm32f401retx "
+        "build/firmware/tlsf/tailscope.elf",
+        why="on the virtual board's probe",
+        of_a_board=True,
+    ),
+    Tried(
+        ".venv/bin/pyocd flash --target stm32f401retx --base-address 0x08040000 RUN/operations.bin",
+        says=r"operations\.bin at 0x08040000",
+        typed=".venv/bin/pyocd flash -u remote:127.0.0.1:5555 --target stm32f401retx "
+        "--base-address 0x08040000 RUN/operations.bin",
+        why="on the virtual board's probe",
+        of_a_board=True,
+    ),
+    Tried(
+        ".venv/bin/pyocd reset --target stm32f401retx --method hw",
+        says=r"Performing .* reset",
+        typed=".venv/bin/pyocd reset -v -u remote:127.0.0.1:5555 --target stm32f401retx --method hw",
+        why="on the virtual board's probe, and not in silence",
+        of_a_board=True,
+    ),
+    Tried("pyocd list", says=r"probes|Unique ID", of_a_board=True),
+    Tried("sigrok-cli --scan", says=r"demo - ", of_a_board=True),
+)
+
+DEBUGGING = (
+    Tried(
+        "simulator/target/release/virtual-nucleo serve build/firmware/tlsf/tailscope.elf "
+        "--image RUN/operations.bin@0x08040000 --probe 5555",
+        says=r'"probe":"127\.0\.0\.1:\d+"',
+        typed="simulator/target/release/virtual-nucleo serve build/firmware/tlsf/tailscope.elf "
+        "--image RUN/operations.bin@0x08040000 --probe 0",
+        why="on any free port; it ends at once, since its standard input is closed",
+    ),
+    Tried(
+        "pyocd commander -u remote:127.0.0.1:5555 -t stm32f401retx",
+        says=r"Core 0.*(Running|Halted|Sleeping)",
+        typed="pyocd commander -u remote:127.0.0.1:5555 -t stm32f401retx -c status",
+        why="with one command, since nobody is there to type",
+    ),
+    Tried(
+        "pyocd load -u remote:127.0.0.1:5555 -t stm32f401retx build/firmware/seglist/tailscope.elf",
+        says=r"programmed [1-9]\d* bytes",
+    ),
+    Elsewhere(
+        "pyocd gdbserver -u remote:127.0.0.1:5555 -t stm32f401retx --elf build/firmware/tlsf/tailscope.elf",
+        "tests/test_gdb.py",
+        '"gdbserver"',
+    ),
+    Elsewhere(
+        'gdb-multiarch build/firmware/tlsf/tailscope.elf -ex "target remote :3333" -ex "monitor reset halt"',
+        "tests/test_gdb.py",
+        '"monitor reset halt"',
+    ),
+    Elsewhere(
+        "pyocd rtt",
+        "tests/test_rtt.py",
+        "RTTControlBlock.from_target",
+        why="asks for a terminal; that test calls what the command calls",
+    ),
+)
+
+_ONE_SIGROK = "SIGROKDECODE_DIR=decoders sigrok-cli"
+DECODERS = (
+    Tried(f"{_ONE_SIGROK} -P critical_section --show", says=r"limit_cycles"),
+    Tried(
+        "sigrok-cli -i $RUN -P critical_section:crit=CRIT:op=OP:sync=SYNC "
+        "-A critical_section=longest --protocol-decoder-samplenum",
+        says=r"\d+-\d+ critical_section-1: \d+ cycles",
+    ),
+    Tried(
+        "sigrok-cli -i $RUN -P critical_section:crit=CRIT:limit_cycles=500 -A critical_section=warning",
+        says=r"Longer than 500 cycles",
+    ),
+    Tried(
+        "sigrok-cli -i $RUN -P irq_latency:stim=STIM:isr=ISR:task=TASK:ctrl=CTRL:cisr=CISR:crit=CRIT "
+        "-A irq_latency",
+        says=r"irq_latency-1: .*cycles",
+    ),
+    Tried(
+        "sigrok-cli -i $RUN -P irq_latency:stim=STIM:isr=ISR -B irq_latency=latencies > latencies.bin",
+        says=r"latencies\.bin",
+        then="test -s latencies.bin && ls latencies.bin",
+    ),
+    Tried(
+        ".venv/bin/python -m decoders.pulseview build/tailscope.pvs",
+        says=r"critical_section",
+        then="cat build/tailscope.pvs",
+    ),
+    Elsewhere(
+        "SIGROKDECODE_DIR=decoders pulseview -D -c -s build/tailscope.pvs RUN/capture.sr",
+        "decoders/tests/test_pulseview.py",
+        "def test_each_signal_goes_to_the_channel_of_its_name",
+        why="opens a window; the file that it is given is tested",
+    ),
+)
+
+_RUN_OPTIONS = (
+    "[--image ops.bin@0x08040000] [--until 100ms|cycles:N] [--edges edges.csv] [--uart-log uart.txt] "
+    "[--count name=symbol+0x12] [--stats stats.json] [--timing ideal|nucleo] "
+    "[--count-window OP --windows windows.csv] [--stop-on CONDITION]... [--trace-last N] "
+    "[--trace trace.jsonl] [--save-snapshot FILE@TIME]... [--save-state FILE@TIME]... [--gaps] "
+    "[--itm itm.csv]"
+)
+_SERVE_OPTIONS = (
+    "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
+    "[--count name=symbol+0x12]... [--count-window OP --windows windows.csv]"
+)
+_WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
+SIMULATOR = (
+    Elsewhere("cargo build --release", "console/checks.py", '("cargo", "build", "--locked", "--release"'),
+    Elsewhere("cargo test", "console/checks.py", '("cargo", "test", *_CHECKED)'),
+    Elsewhere("cargo test --test hostile", "console/checks.py", '("cargo", "test", *_CHECKED)'),
+    Elsewhere(
+        "cargo test --release --test core walk_by_place -- --nocapture",
+        "simulator/tests/core/flash_time.rs",
+        "fn walk_by_place()",
+    ),
+    Tried(
+        "target/release/virtual-nucleo run fw.elf --image ops.bin@0x08040000 --until 1s --edges edges.csv "
+        "--uart-log uart.txt",
+        says=r"cycle,pin,level\n@BOOT,",
+        then="head -n 1 edges.csv && head -n 1 uart.txt",
+        folder="simulator",
+    ),
+    Tried(
+        "target/release/virtual-nucleo serve fw.elf --image ops.bin@0x08040000",
+        says=r'"analyzer":"127\.0\.0\.1:\d+"',
+        folder="simulator",
+    ),
+    Tried(
+        "sigrok-cli -d beaglelogic:conn=tcp-raw/127.0.0.1/PORT:logic_channels=8 "
+        "-c samplerate=84m --samples 84000000 -O binary",
+        says=r"^84000$",
+        typed="sigrok-cli -d beaglelogic:conn=tcp-raw/127.0.0.1/PORT:logic_channels=8 "
+        "-c samplerate=84m --samples 84000 -O binary | wc -c",
+        why="a thousandth of the samples, counted",
+    ),
+    Tried("virtual-nucleo run --gaps", says=r"core: the packets that DWT and ITM send"),
+    Tried(
+        "virtual-nucleo run fw.elf --gaps",
+        says=r'"gaps"',
+        typed="virtual-nucleo run fw.elf --gaps --stats stats.json",
+        why="with a file that says there was none",
+        then="cat stats.json",
+    ),
+    Tried(
+        "$run --count walk=heap_index_find+0x2e --count-window OP --windows windows.csv",
+        says=r"^2[0-5]\d$",
+        why="as many steps as there are free blocks: 256 in the end",
+        then=_WORST_COUNT,
+    ),
+    Tried(
+        "$run --count 'instructions=*' --count-window CRIT --windows windows.csv",
+        says=r"^\d{4}$",
+        then=_WORST_COUNT,
+    ),
+    Tried(
+        "$run --stop-on 'pulse:CRIT>2000' --trace-last 64",
+        says=r"PA8 has been high for 200\d cycles",
+        status=4,
+    ),
+    Tried("$run --save-snapshot half.snapshot@1s", says=r"half\.snapshot", then="ls half.snapshot"),
+    Tried(
+        "virtual-nucleo run --from-snapshot half.snapshot --until 2s --edges rest.csv",
+        says=r"^8[34]\d{6},P",
+        why="its first edge comes when a second is over, by the measured clock some 84 million cycles",
+        then="sed -n 2p rest.csv",
+        after="$run --save-snapshot half.snapshot@1s",
+    ),
+    Tried(
+        f"virtual-nucleo run fw.elf {_RUN_OPTIONS}",
+        says=r"Usage: virtual-nucleo run",
+        typed="virtual-nucleo run --help",
+        why="a synopsis: the help must know its options",
+    ),
+    Tried(
+        "virtual-nucleo run --from-snapshot FILE [fw.elf] [the options above but --image, --timing]",
+        says=r"Usage: virtual-nucleo run",
+        typed="virtual-nucleo run --help",
+        why="a synopsis: the help must know its options",
+    ),
+    Tried(
+        f"virtual-nucleo serve fw.elf {_SERVE_OPTIONS}",
+        says=r"Usage: virtual-nucleo serve",
+        typed="virtual-nucleo serve --help",
+        why="a synopsis: the help must know its options",
+    ),
+)
+
+_HOSTILE = "simulator/tests/hostile.rs"
+_NO_NIGHTLY = "needs a nightly compiler and cargo-fuzz; that test drives the same entries by a seeded mutator"
+FUZZING = (
+    Elsewhere("cargo install cargo-fuzz", _HOSTILE, "corpus", why=_NO_NIGHTLY),
+    Elsewhere("mkdir -p /tmp/code", _HOSTILE, "corpus", why=_NO_NIGHTLY),
+    Elsewhere(
+        "cargo +nightly fuzz run code /tmp/code fuzz/corpus/code -- "
+        "-max_total_time=300 -max_len=2048 -timeout=20",
+        _HOSTILE,
+        "corpus",
+        why=_NO_NIGHTLY,
+    ),
+    Elsewhere("cargo +nightly fuzz tmin code FILE", _HOSTILE, "corpus", why=_NO_NIGHTLY),
+)
+
+FIRMWARE = (
+    Tried(
+        "cd firmware && cmake --preset nucleo -DTAILSCOPE_ALLOCATOR=tlsf && cmake --build --preset nucleo",
+        says=r"build/firmware/nucleo/tailscope\.elf",
+        then='ls "$OLDPWD/build/firmware/nucleo/tailscope.elf"',
+    ),
+    Tried(
+        "arm-none-eabi-addr2line -e tailscope.elf",
+        says=r"main\.c:\d+",
+        typed="arm-none-eabi-nm fw.elf | sed -n 's/ T main$//p' | arm-none-eabi-addr2line -e fw.elf",
+        why="with the address of main",
+    ),
+    Elsewhere(
+        "cmake -S firmware/heap/tests -B build/heap-tests/<name> -G Ninja -DTAILSCOPE_ALLOCATOR=<name>",
+        "console/checks.py",
+        '("cmake", "-S", str(HEAP / "tests"), "-B", str(folder), "-G", "Ninja")',
+    ),
+    Elsewhere(
+        "cmake --build build/heap-tests/<name> && ctest --test-dir build/heap-tests/<name>",
+        "console/checks.py",
+        '("ctest", "--test-dir", str(folder)',
+    ),
+    Elsewhere(
+        "build/heap-tests/<name>-sanitized/fuzz_operations 100000 7",
+        "firmware/heap/tests/CMakeLists.txt",
+        "COMMAND fuzz_operations 600",
+        why="fewer inputs there",
+    ),
+    Elsewhere("replay operations.bin", "tests/test_replay.py", "[str(replay), str(image)]"),
+    Elsewhere(
+        ".venv/bin/python -m firmware.heap.tests.probe_table",
+        "firmware/heap/tests/test_heap.py",
+        "probe_table import table",
+        why="needs the host tests of all; that test makes the same table as they come",
+    ),
+)
+
+PYTHON = (
+    Tried(
+        '.venv/bin/python -c " from scenarios import catalogue '
+        "plan = catalogue.load('mem_frag', {'depth': 8}, stimulus='periodic:6007').compile() "
+        'print(plan.operations)"',
+        says=r"┌.*\n.*seq",
+    ),
+    Tried(
+        ".venv/bin/python -m dashboards.tests.picture build/dashboard.html docs/dashboard.png",
+        says=r"docs/dashboard\.png",
+        then="test -s docs/dashboard.png && ls docs/dashboard.png",
+        after="./lab demo",
+        tool="chromium",
+    ),
+    Elsewhere(
+        ".venv/bin/python -m analysis.studies.timing_report",
+        "tests/test_timing_report.py",
+        '"analysis.studies.timing_report"',
+    ),
+    Elsewhere(
+        ".venv/bin/python -m analysis.studies.worst_cases",
+        "tests/test_worst_cases.py",
+        "worst_cycles(allocator, art)",
+        why="takes ten seconds of a core; that test measures each cell of the table",
+    ),
+)
+
+PRE_COMMIT = (
+    Elsewhere(
+        "pre-commit install",
+        ".pre-commit-config.yaml",
+        "entry: ./lab test style",
+        why="is not among the project's tools; what it starts is a row above",
+    ),
+    Elsewhere(
+        "pre-commit run --all-files",
+        ".pre-commit-config.yaml",
+        "entry: ./lab test style",
+        why="is not among the project's tools; what it starts is a row above",
+    ),
+)
+
+ROWS: tuple[Tried | Elsewhere, ...] = (
+    *LAB,
+    *BOARD,
+    *DEBUGGING,
+    *DECODERS,
+    *SIMULATOR,
+    *FUZZING,
+    *FIRMWARE,
+    *PYTHON,
+    *PRE_COMMIT,
+)
+
+SHOWN = {
+    ("analysis/bounds/README.md", 'bounds_of(elf, "tlsf", "basepri", {})'),
+    (
+        "dashboards/README.md",
+        'report.write_report([Path("runs/…"), …], Path("report.html"))    one HTML file that needs no other',
+    ),
+    ("docs/ANALYZERS.md", "fx2lafw:conn=1.12 - Saleae Logic with 8 channels: D0 D1 D2 D3 D4 D5 D6 D7"),
+    ("docs/ANALYZERS.md", "[boards.nucleo.analyzer]"),
+    ("docs/SCENARIOS.md", "[stimulus]"),
+    ("docs/SCENARIOS.md", "@dataclass(frozen=True)"),
+    ("docs/SPEC.md", r"@<TYPE>,<field>,…*<CRC>\n"),
+    ("docs/SPEC.md", "schema, scenario, parameters{}, allocator, board, analyzer,"),
+    ("docs/SPEC.md", '{"analyzer": "127.0.0.1:41001", "uart": "/dev/pts/3" | "socket://127.0.0.1:41002"}'),
+    ("docs/SPEC.md", "schema, quantity"),
+    ("docs/SPEC.md", "seed, runs[]"),
+    ("docs/WIRING.md", "Nucleo-F401RE, USB connector at the top"),
+    (
+        "firmware/heap/README.md",
+        "facade.c          heap.h       lock, markers, statistics, the witness of the last operation",
+    ),
+    ("firmware/heap/README.md", "+-------+------+--------+------+-----------------------------+-------+---"),
+}
+"""Blocks of code without a command, by page and first line: files, pictures, outputs, calls in Python."""
