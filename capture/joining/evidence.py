@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from capture.joining.budget import Budget, Instruments, error_budgets
 from capture.joining.join import Join, join
+from capture.joining.latencies import LatencyWitness, latency_witnesses
 from capture.reading.probes import Probes, read_probes
 from capture.reading.wire import Wire, read_wire
 from capture.run_folder.edges import EdgeList
@@ -39,6 +41,11 @@ class Evidence:
         widest = self.joined.operations["dwt_cycles"].max()
         longest = widest if isinstance(widest, int) else 0
         return self.instruments.agreement_cycles + self.instruments.clock_uncertainty * longest
+
+    @cached_property
+    def latencies(self) -> tuple[LatencyWitness, ...]:
+        """The latencies by wire and timer; none where the records tell of no timer."""
+        return latency_witnesses(self.instruments, self.joined)
 
     @property
     def budgets(self) -> dict[str, Budget]:

@@ -172,6 +172,7 @@ class Maximum(Table):
     task_tick: bool | None = None
     tick_phase_cycles: Number | None = None
     into_operation_samples: int | None = None
+    timer_ns: Number | None = None
 
 
 class Curve(Table):
@@ -288,6 +289,24 @@ class Agreement(Table):
     clock_cycles: Number
 
 
+class LatencyAgreement(Table):
+    """Timer minus wire of one class of latencies, in core cycles for one answer.
+
+    `answers` met the `n` operations that were compared. The offset is what lies between a pin's rise and
+    the read of the counter. The last two are the timer's ends of the answers between operations, the
+    offset still in them; null where there was none.
+    """
+
+    n: Count
+    answers: Count
+    offset_cycles: Number | None
+    offset_uncertainty_cycles: Number | None
+    worst_disagreement_cycles: Number | None
+    allowed_cycles: Number | None
+    between_least_ticks: Count | None
+    between_most_ticks: Count | None
+
+
 class Interrupts(Table):
     """Stimuli and answers as the wire shows them, and as the firmware counted them."""
 
@@ -353,6 +372,7 @@ class Manifest(Table):
     clock: Clock
     tick: Tick | None
     agreement: Agreement
+    timer_agreement: dict[str, LatencyAgreement] | None = None
     intervals: IntervalsOfEach
     maxima: dict[str, Maximum | None]
     sweep: Sweep | None
