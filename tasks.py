@@ -201,6 +201,30 @@ def faults(
         raise Exit(code=1)
 
 
+@task(
+    positional=["file"],
+    iterable=["file"],
+    help={
+        "file": "files to mutate; without any, those that make numbers and verdicts of a capture",
+        "n": "how many mutants to draw",
+        "seed": "what they are drawn from",
+        "jobs": "how many of them are tried at a time",
+        "json": "print JSON",
+    },
+)
+def mutants(
+    _context: Context, file: list[str], n: int = 100, seed: int = 1, jobs: int = 1, json: bool = False
+) -> None:
+    """Change the code that judges in small ways, and tell which changes no test notices."""
+    from analysis.mutants import commands
+
+    with one_sentence():
+        found = commands.run(file, n, seed, jobs)
+    print(json_format.dumps(found.as_json(), indent=2) if json else commands.as_text(found))
+    if not found.sound:
+        raise Exit(code=1)
+
+
 @task(name="list", help={"json": "print JSON"})
 def inventory(_context: Context, json: bool = False) -> None:
     """Show scenarios, allocators (kind, locking, complexity, licence, origin) and boards."""

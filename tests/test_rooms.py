@@ -32,7 +32,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("dashboards.waveforms",),
     ("dashboards.tables", "dashboards.figures"),
     ("dashboards.page",),
-    ("analysis", "analysis.studies", "analysis.faults", "decoders", "dashboards"),
+    ("analysis", "analysis.studies", "analysis.faults", "analysis.mutants", "decoders", "dashboards"),
     ("console",),
     ("tasks",),
 )
