@@ -56,6 +56,11 @@ class Boot:
         return self.version > _WITHOUT_TIMER
 
     @property
+    def whole_log_is_checked(self) -> bool:
+        """Whether END has a checksum of all records."""
+        return self.version > _WITHOUT_TIMER
+
+    @property
     def knob_values(self) -> dict[str, str]:
         """The knobs of the allocator's build, by name. The record has NAME=VALUE/NAME=VALUE."""
         words = (word.partition("=") for word in self.knobs.split("/"))
@@ -266,9 +271,13 @@ class HeapRecord:
 
 @dataclass(frozen=True, slots=True)
 class EndRecord:
-    """Last record of a run that reached its end."""
+    """Last record of a run that reached its end.
+
+    `log_crc32` is the CRC-32 of all that was sent before it; None in a run of format 3.
+    """
 
     operations: int
+    log_crc32: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,13 +372,13 @@ _LAYOUTS: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], 
     "IRQ": (InterruptsRecord, (_u32,) * 7),
     "STAT": (StatRecord, (_u32,) * 10),
     "HEAP": (HeapRecord, (_u32, _u32, _u32, _from_to(0, 1))),
-    "END": (EndRecord, (_u32,)),
+    "END": (EndRecord, (_u32, _hexadecimal)),
     "FAIL": (FailRecord, (_text, _u32)),
 }
 
 
 # Fields of a record in a format before, where it had fewer.
-_FIELDS_BEFORE = {"STAT": 4}
+_FIELDS_BEFORE = {"STAT": 4, "END": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,7 +399,8 @@ class RecordLog:
 
     `damaged` are the lines that are no records. `preamble` holds the lines before the first BOOT,
     which a board said before it was reset: they belong to no run and are no failures. `cut_line` is
-    what came after the last newline.
+    what came after the last newline. `crc32` is of the bytes from the first BOOT to the last line,
+    which is END's in a run that reached its end.
     """
 
     records: tuple[Record, ...] = ()
@@ -398,6 +408,7 @@ class RecordLog:
     preamble: tuple[bytes, ...] = ()
     cut_line: bytes = b""
     byte_count: int = 0
+    crc32: int = 0
 
     def all(self, kind: type[R]) -> tuple[R, ...]:
         """The records of one type, in order."""
@@ -458,4 +469,12 @@ def parse(log: bytes) -> RecordLog:
             records.append(parse_line(line))
         except ValueError as error:
             damaged.append(DamagedLine(number, line, str(error)))
-    return RecordLog(tuple(records), tuple(damaged), tuple(lines[:first]), cut_line, len(log))
+    before_last = b"".join(b"%b\n" % line for line in lines[first:-1])
+    return RecordLog(
+        tuple(records),
+        tuple(damaged),
+        tuple(lines[:first]),
+        cut_line,
+        len(log),
+        binascii.crc32(before_last),
+    )

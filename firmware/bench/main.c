@@ -119,8 +119,10 @@ static void record_heap(void) {
 }
 
 static void record_last(uint32_t operations) {
+    const uint32_t all_before = recorder_checksum();
     record_begin("END");
     record_decimal(operations);
+    record_hex(all_before);
     record_end();
 }
 

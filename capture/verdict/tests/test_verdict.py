@@ -418,6 +418,38 @@ def test_every_reason_is_one_sentence() -> None:
             assert reason.endswith(".") and "\n" not in reason
 
 
+def with_line(run: SyntheticRun, pattern: str, replacement: str) -> bytes:
+    """The run's records with one line that was altered on its way, its own checksum made right."""
+    sent = [line[1:].rpartition("*")[0] for line in run.uart().decode().splitlines()]
+    index = next(i for i, body in enumerate(sent) if re.match(pattern, body))
+    sent[index] = re.sub(pattern, replacement, sent[index])
+    return b"".join(map(record, sent))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replacement"),
+    [
+        (r"(OP,0,.*),\d+(,\d+,\d+)$", r"\1,77\2"),  # probes, which nothing else tells
+        (r"(BOOT,4,.*),\d+,(\d+,basepri,none)$", r"\1,9,\2"),  # free blocks
+        (r"(TICK,.*),\d+$", r"\1,181"),
+        (r"(END,\d+),\w+", r"\1,00000000"),
+        (r"(END,\d+),\w+", r"\1"),
+    ],
+)
+def test_a_line_that_is_altered_under_a_right_checksum_is_found(pattern: str, replacement: str) -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    sent = with_line(run, pattern, replacement)
+    assert sent != run.uart()
+    verdict, reasons = judge(evidence_of(run, serial_bytes=sent))
+    assert verdict == "inconclusive"
+    assert [reason for reason in reasons if "records' checksum" in reason]
+
+
+def test_what_a_board_said_before_its_reset_is_in_no_checksum() -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    assert judge(evidence_of(run, serial_bytes=b"noise\n" + run.uart()))[0] == "complete"
+
+
 def test_bytes_that_are_no_records_do_not_stop_the_judgement() -> None:
     noise = b"\x00\xff" * 500 + record("END,0")
     verdict, _ = judge(evidence_of(SyntheticRun(small_plan(depth=2)), serial_bytes=noise))
