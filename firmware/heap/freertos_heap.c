@@ -10,8 +10,8 @@
 #include "heap.h"
 #include "task.h"
 
-/* The first function of the heap begins a 16-byte flash line. So a change of what is linked before it
- * does not move the heap's code within its lines, and its cycles stay what they were. */
+/* The first function of the heap begins a 16-byte flash line. So a change of what is linked before
+ * it does not move the heap's code within its lines, and its cycles stay what they were. */
 __attribute__((aligned(16))) void *pvPortMalloc(size_t xWantedSize) {
     void *const payload = heap_allocate(xWantedSize);
     traceMALLOC(payload, xWantedSize);
