@@ -48,8 +48,8 @@ void stimulus_start(const image_header *header);
  * Makes the stimulus ready for operation `seq`, which must follow at once. Periodic and burst:
  * waits for the operation's own phase; the phases of consecutive operations sweep the period
  * evenly. Sweep: waits until the last edge has come, then asks for one `offset_ticks` from now, or
- * for none if that is 0. Random, and without a stimulus: returns at once. Forgets the answers to the
- * operation before. OP is low.
+ * for none if that is 0. Random, and without a stimulus: returns at once. Forgets the answers to
+ * the operation before. OP is low.
  */
 void stimulus_prepare(uint32_t seq, uint32_t offset_ticks);
 
