@@ -20,7 +20,7 @@ from typing import IO
 
 from capture.files.errors import CaptureError
 from capture.processes import children, signals
-from capture.run_folder.edges import CHANNELS, EdgeList
+from capture.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeList
 from capture.run_folder.extract import EdgeExtractor
 
 TOOL = "sigrok-cli"
@@ -28,8 +28,6 @@ TOOL = "sigrok-cli"
 _VERSION_WITHIN_S = 30.0
 
 _PIPE_BYTES = 1 << 20
-# A run has some 10**5 edges. With more than this an input floats, and judging so many takes long.
-_MOST_EDGES = 1 << 22
 _STDERR_MOST_BYTES = 64 << 10
 _ODDITIES_MOST = 5
 _POLL_S = 0.05
@@ -61,6 +59,11 @@ class CaptureRequest:
     def __post_init__(self) -> None:
         if self.samples <= 0:
             raise CaptureError(f"{self.samples} samples cannot be captured; ask for at least one.")
+        if self.samples > MOST_SAMPLES:
+            raise CaptureError(
+                f"{self.samples:,} samples are more than the {MOST_SAMPLES:,} that are captured at a time; "
+                "ask for a lower samplerate or a shorter duration."
+            )
         if self.samplerate_hz <= 0:
             raise CaptureError(f"A samplerate of {self.samplerate_hz} Hz is impossible; it must be positive.")
         self.device_bits()
@@ -256,7 +259,7 @@ class _SampleReader(_PipeReader):
         super().__init__("samples", pipe)
         self._asked = request.samples
         self.extractor = EdgeExtractor(
-            request.samplerate_hz, CHANNELS, request.device_bits(), most_edges=_MOST_EDGES
+            request.samplerate_hz, CHANNELS, request.device_bits(), most_edges=MOST_EDGES
         )
         self.received_bytes = 0
         self.fault: str | None = None

@@ -28,6 +28,7 @@ def write_whole(path: Path, writer: Callable[[Path], None]) -> Path:
     temporary = path.with_name(path.name + _TEMPORARY_SUFFIX)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.unlink(missing_ok=True)  # what another left there may be a pipe, or lead elsewhere
         writer(temporary)
         sync(temporary)
         temporary.replace(path)

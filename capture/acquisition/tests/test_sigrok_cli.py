@@ -256,7 +256,7 @@ def test_leaving_the_block_leaves_no_process(fake_tool: Path, tmp_path: Path) ->
 
 
 def test_a_floating_input_ends_the_capture(fake_tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("capture.acquisition.sigrok_cli._MOST_EDGES", 100)
+    monkeypatch.setattr("capture.acquisition.sigrok_cli.MOST_EDGES", 100)
     install(fake_tool, "while True: send(b'\\0\\1' * 30000)")
     result = capture(asking(10_000_000))
     assert "floating" in result.problems[0]
