@@ -12,6 +12,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+NO_FILE = "it is a device or a pipe, not a file"
+
 
 def read_bytes(path: Path, most_bytes: int) -> bytes:
     """What the file at `path` holds. Raises OSError, also where that is more than `most_bytes`."""
@@ -38,7 +40,7 @@ def _check(path: Path, found: os.stat_result, most_bytes: int) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "it is a device or a pipe, not a file", str(path))
+        raise OSError(errno.EINVAL, NO_FILE, str(path))
     if found.st_size > most_bytes:
         raise _too_long(path, most_bytes)
 

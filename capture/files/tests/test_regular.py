@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from capture.files.regular import read_bytes
+from capture.files.whole import WriteError, write_bytes
 
 
 def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
@@ -51,3 +52,17 @@ def test_a_file_whose_length_nobody_tells_is_bounded_too() -> None:
     assert Path("/proc/cpuinfo").stat().st_size == 0
     with pytest.raises(OSError, match="more than 10 bytes"):
         read_bytes(Path("/proc/cpuinfo"), 10)
+
+
+def test_nothing_is_put_in_the_place_of_a_device_or_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(WriteError, match="a device or a pipe"):
+        write_bytes(pipe, b"x")
+    assert pipe.is_fifo()
+
+
+def test_what_lies_where_a_file_is_made_is_not_written_to(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "file.part")  # to open it would wait for ever
+    assert write_bytes(tmp_path / "file", b"x").read_bytes() == b"x"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
