@@ -39,6 +39,8 @@ _REST_S = 0.5
 _DEVICE_CHANNEL = re.compile("D([0-7])")
 # sigrok-cli's own words that do not tell of a fault (its source: session.c).
 _HARMLESS = re.compile(r"(cli: )?The device stores at least [0-9]+ samples with the current settings\.")
+# Its own count, which goes wrong beyond 2**32 samples. Ours decides: where it is short, that is told.
+_COUNTED = re.compile(r"(cli: )?Device only sent [0-9]+ samples\.")
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ class SigrokCapture:
         return CaptureResult(
             edges=self._samples.extractor.finish(),
             problems=tuple(problems),
-            oddities=(*surplus, *_said(self._stderr.text())),
+            oddities=(*surplus, *_said(self._stderr.text(), whole=got == self._request.samples)),
             interrupted=self._interrupted,
         )
 
@@ -333,10 +335,14 @@ def versions() -> dict[str, str]:
     return {name.replace("-", "_"): version for name, version in found.items()}
 
 
-def unexpected_lines(stderr: str) -> list[str]:
-    """The lines of sigrok-cli's stderr that are not known to be harmless."""
+def unexpected_lines(stderr: str, *, whole: bool = False) -> list[str]:
+    """The lines of sigrok-cli's stderr that are not known to be harmless.
+
+    `whole`: every sample that was asked for arrived, so that its words on their number are no fault.
+    """
     lines = (line.strip() for line in stderr.splitlines())
-    return [line for line in lines if line and not _HARMLESS.fullmatch(line)]
+    known = (_HARMLESS, _COUNTED) if whole else (_HARMLESS,)
+    return [line for line in lines if line and not any(words.fullmatch(line) for words in known)]
 
 
 def _silent(silence_s: float, received: int) -> str:
@@ -369,8 +375,8 @@ def _surplus(got: int, received: int) -> list[str]:
     return [f"{TOOL} sent {received} bytes for {got} samples; the rest was cut off.{hint}"]
 
 
-def _said(stderr: str) -> list[str]:
-    lines = unexpected_lines(stderr)
+def _said(stderr: str, *, whole: bool) -> list[str]:
+    lines = unexpected_lines(stderr, whole=whole)
     sentences = [f"{TOOL} said: {line}" for line in lines[:_ODDITIES_MOST]]
     if len(lines) > _ODDITIES_MOST:
         sentences.append(f"{TOOL} said {len(lines) - _ODDITIES_MOST} lines more.")
