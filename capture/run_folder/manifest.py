@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from analysis.metrology.quantiles import Number, Summary
 from capture.files.documents import Table, read_json
 from capture.files.errors import RunError
-from capture.run_folder.edges import NS_PER_S
+from capture.run_folder.edges import MOST_SAMPLERATE_HZ, NS_PER_S
 from capture.run_folder.quantities import KEYS
 
 Schema = Literal[2]
@@ -351,7 +351,7 @@ class Manifest(Table):
     allocator: str
     board: str
     analyzer: str
-    samplerate_hz: Annotated[int, Field(gt=0)]
+    samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
     total_samples: Count
     verdict: Verdict
     reasons: list[str]

@@ -16,6 +16,10 @@ FORMAT_VERSION = 4
 # What came before: its runs have no timer that tells of the latencies.
 _WITHOUT_TIMER = 3
 LINE_LIMIT_BYTES = 128
+MOST_LOG_BYTES = 16 << 20
+"""Five times what a run can say, for what a board said before it."""
+MOST_LINES = 1 << 16
+"""A run has at most 21,840 operations and marks, as many `IRQ`, and some hundred records more."""
 CRC_INITIAL = 0xFFFF
 
 # What the firmware can send: its numbers have 32 bits, SysTick counts down 24 (ARMv7-M, B3.3). No core
@@ -459,22 +463,25 @@ def _read_fields(body: str) -> Record:
 
 
 def parse(log: bytes) -> RecordLog:
-    """Reads a whole log as it came from the serial line. No bytes of `log` can make this fail."""
-    *lines, cut_line = log.split(b"\n")
-    first = next((index for index, line in enumerate(lines) if line.startswith(b"@BOOT,")), 0)
+    """Reads a whole log as it came from the serial line. No bytes of `log` can make this fail.
+
+    Of more lines than MOST_LINES after the first BOOT the rest counts as one damaged line.
+    """
+    begin = 0 if log.startswith(b"@BOOT,") else log.find(b"\n@BOOT,") + 1
+    preamble = tuple(log[:begin].split(b"\n")[:-1])
+    *lines, cut_line = log[begin:].split(b"\n", MOST_LINES)
     records: list[Record] = []
     damaged: list[DamagedLine] = []
-    for number, line in enumerate(lines[first:], first + 1):
+    for number, line in enumerate(lines, len(preamble) + 1):
         try:
             records.append(parse_line(line))
         except ValueError as error:
             damaged.append(DamagedLine(number, line, str(error)))
-    before_last = b"".join(b"%b\n" % line for line in lines[first:-1])
+    if b"\n" in cut_line:
+        number, words = len(preamble) + MOST_LINES + 1, f"more than {MOST_LINES:,} lines"
+        damaged.append(DamagedLine(number, cut_line[:LINE_LIMIT_BYTES], f"{words}, and no run has as many"))
+        cut_line = b""
+    before_last = b"".join(b"%b\n" % line for line in lines[:-1])
     return RecordLog(
-        tuple(records),
-        tuple(damaged),
-        tuple(lines[:first]),
-        cut_line,
-        len(log),
-        binascii.crc32(before_last),
+        tuple(records), tuple(damaged), preamble, cut_line, len(log), binascii.crc32(before_last)
     )

@@ -1,4 +1,6 @@
 import binascii
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -6,6 +8,7 @@ from hypothesis import strategies as st
 
 from capture.run_folder import records
 from capture.tests.synthetic import record
+from scenarios.operations import MAX_ENTRIES
 
 BOOT = "BOOT,4,a,1,84000000,00000000,k,1,1,basepri,none"
 
@@ -143,3 +146,24 @@ def test_gaps_are_counted(numbers: list[int], gaps: int) -> None:
 def test_no_bytes_can_make_it_fail(data: bytes) -> None:
     log = records.parse(data)
     assert len(log.records) + len(log.damaged) + len(log.preamble) == data.count(b"\n")
+
+
+def test_no_more_lines_are_kept_than_a_run_can_have() -> None:
+    lines = record(BOOT) + b"\n" * 300_000 + record("END,0")
+    log = records.parse(lines)
+    assert len(log.damaged) == records.MOST_LINES
+    assert "no run has as many" in log.damaged[-1].why
+    assert log.first(records.EndRecord) is None
+    assert records.MOST_LINES > MAX_ENTRIES + 200
+
+
+def test_the_worst_log_takes_bounded_memory() -> None:
+    """Sixteen million lines once took 2.2 GB; the log itself, read and copied, takes some 50 MB."""
+    code = (
+        "from pathlib import Path; from capture.run_folder import records\n"
+        "log = records.parse(b'@BOOT,' + b'\\n' * records.MOST_LOG_BYTES)\n"
+        "print(Path('/proc/self/status').read_text())"
+    )
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    # getrusage would tell the peak of the process that forked this one, if that is more.
+    assert int(said.partition("VmHWM:")[2].split()[0]) < 500_000  # KiB
