@@ -109,7 +109,8 @@ class Term(Table):
 class ErrorBudget(Table):
     """How wrong a quantity may be: it is true to plus or minus `total`.
 
-    `overhead` is the part of the value that is the bench's own.
+    `overhead` is the part of the value that is the bench's own. `unseen` is the most that one moved
+    edge can change the maximum without a rule noticing; an older run does not tell.
     """
 
     resolution: Term
@@ -117,6 +118,7 @@ class ErrorBudget(Table):
     skew: Term
     total: Term
     overhead: Term
+    unseen: Term = Term(ns=None, cycles=None)
 
 
 class Intervals(Table):
