@@ -375,6 +375,42 @@ def test_the_tools_have_their_say(report: dict[str, object], verdict: str) -> No
     assert judge(evidence_of(SyntheticRun(small_plan(depth=2)), report=report))[0] == verdict
 
 
+@pytest.mark.parametrize("channel", ["STIM", "CTRL"])
+def test_a_timers_edge_off_its_line_is_told_with_its_place(channel: str) -> None:
+    run = SyntheticRun(small_plan())
+    edges = [at for at, (_, bit) in enumerate(run.toggles) if bit == BIT[channel]]
+    at = edges[len(edges) // 2]
+    run.toggles[at] = (run.toggles[at][0] - 200, BIT[channel])
+    verdict, reasons = judge(evidence_of(run))
+    assert verdict == "inconclusive"
+    assert any(f"{channel} leaves its timer's line about sample" in reason for reason in reasons), reasons
+
+
+@pytest.mark.parametrize(("apart", "proven"), [(100, True), (-100, True), (101, False), (-101, False)])
+def test_dwt_is_proven_within_a_hundred_cycles(apart: int, proven: bool) -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    edit(r"^PROOF,.*", f"PROOF,{10_000 + apart},10000")(run)
+    assert (judge(evidence_of(run))[0] == "complete") is proven
+
+
+def test_the_clocks_are_told_with_what_is_allowed_between_them() -> None:
+    """CYCCNT runs 100 ppm fast beside the frames; the fits of so short a run allow some 20 ppm."""
+    run = SyntheticRun(small_plan())
+    sections = [at for at, line in enumerate(run.lines) if line.startswith("CAL,")]
+    first = int(run.lines[sections[0]].split(",")[-1])
+    for at in sections:
+        *rest, cycles = run.lines[at].split(",")
+        since = (int(cycles) - first) % (1 << 32)
+        run.lines[at] = ",".join([*rest, str((first + since + since // 10_000) % (1 << 32))])
+    (told,) = [reason for reason in judge(evidence_of(run))[1] if "times by DWT" in reason]
+    evidence = evidence_of(run)
+    clock, counter = evidence.wire.clock, evidence.joined.counter
+    assert clock and counter
+    allowed_ppm = (clock.ratio_uncertainty + counter.ratio_uncertainty) * 1e6
+    assert f"({allowed_ppm:.1f} ppm apart allowed)" in told
+    assert 0.1 < allowed_ppm < 100
+
+
 def test_without_a_stimulus_nothing_need_be_preempted() -> None:
     assert judge(evidence_of(SyntheticRun(small_plan_under("none"))))[0] == "complete"
 
