@@ -66,6 +66,17 @@ allocator_free_space allocator_read_free(void) {
         .bytes = bytes, .blocks = bytes == 0 ? 0 : 1, .smallest_block = bytes};
 }
 
+/** It has no header, and everything behind the last block is free. */
+allocator_extent allocator_extent_of(const void *payload) {
+    const size_t handed_out = region_bytes - allocator_overhead.heap - allocator_free_bytes();
+    return (allocator_extent){.begin = (uintptr_t)payload,
+                              .end = (uintptr_t)heap_region + handed_out};
+}
+
+size_t allocator_largest_free_extent(void) {
+    return allocator_free_bytes();
+}
+
 uint32_t allocator_probes(void) {
     return 0; /* it does not search */
 }
