@@ -9,6 +9,9 @@
 #include "allocators/freertos/shipped.h"
 #include "request.h"
 
+/* The facade's region, which is its array. Weak, so that an image without the facade stays so. */
+extern uint8_t heap_region[] __attribute__((weak));
+
 static size_t region_bytes;
 
 /* heap_1 keeps 8 bytes for alignment and never hands out the last 8. */

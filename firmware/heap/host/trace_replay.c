@@ -1,10 +1,10 @@
 /**
  * Replays a trace on the allocator that it is linked with, over a region of any size.
  *
- *     trace_replay run OPERATIONS BYTES
+ *     trace_replay run OPERATIONS BYTES OUTPUT
  *
- * writes words of 32 bits: four of the heap (bytes that no block can use, of the region; bytes
- * beside a payload; 1 if the allocator took the region, else 0; 0), then four for each operation:
+ * writes to a file words of 32 bits: four of the heap (bytes that no block can use, of the region;
+ * bytes beside a payload; 1 if the allocator took the region, else 0; 0), then four for each operation:
  * status (heap_status, or 255 where a free has nothing to free), where its block begins and ends,
  * in bytes from the region's beginning, and after an allocation the largest free block, header
  * included.
@@ -137,9 +137,11 @@ static uint32_t operate(const trace_operation *operation) {
 
 /* The two commands */
 
+static FILE *output;
+
 static void put(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     const uint32_t words[] = {a, b, c, d};
-    fwrite(words, sizeof words, 1, stdout);
+    (void)fwrite(words, sizeof words, 1, output);
 }
 
 static void put_operation(const trace_operation *operation) {
@@ -199,10 +201,10 @@ static size_t region_bytes(const char *word) {
 }
 
 int main(int argc, char **argv) {
-    const bool runs = argc == 4 && strcmp(argv[1], "run") == 0;
+    const bool runs = argc == 5 && strcmp(argv[1], "run") == 0;
     const bool searches = argc == 6 && strcmp(argv[1], "serve") == 0;
     if (!runs && !searches) {
-        refuse(2, "say run OPERATIONS BYTES, or serve OPERATIONS FIRST LAST first|all.");
+        refuse(2, "say run OPERATIONS BYTES OUTPUT, or serve OPERATIONS FIRST LAST first|all.");
     }
     trace found;
     const char *const complaint = trace_read(argv[2], &found);
@@ -214,9 +216,13 @@ int main(int argc, char **argv) {
         refuse(2, "there is not enough memory for so many slots.");
     }
     if (runs) {
+        output = fopen(argv[4], "wb");
+        if (output == NULL) {
+            refuse(2, "the output cannot be written.");
+        }
         run(&found, region_bytes(argv[3]));
     } else {
         serve(&found, region_bytes(argv[3]), region_bytes(argv[4]), strcmp(argv[5], "first") == 0);
     }
-    return ferror(stdout) != 0 || fflush(stdout) != 0;
+    return (output != NULL && fclose(output) != 0) || fflush(stdout) != 0;
 }

@@ -6,16 +6,12 @@
 #define TAILSCOPE_HEAP_ALLOCATORS_FREERTOS_SHIPPED_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 /* From portable.h, which itself would bring the kernel into the host tests. */
 void *pvPortMalloc(size_t wanted_bytes);
 void vPortFree(void *payload);
 size_t xPortGetFreeHeapSize(void);
 void vPortHeapResetState(void);
-
-/* The facade's region, which is their array. */
-extern uint8_t heap_region[];
 
 /** Makes the heap what it is at start-up, over the region that it was built with. */
 void shipped_start(void *region, size_t bytes);
