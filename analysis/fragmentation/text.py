@@ -12,7 +12,7 @@ from rich.text import Text
 
 from analysis.fragmentation.study import Row
 
-WIDTH_COLUMNS = 100
+WIDTH_COLUMNS, WIDTH_OF_RANGES_COLUMNS = 100, 132
 
 _COLUMNS: tuple[tuple[str, Callable[[Row], float | None], str], ...] = (
     ("refused", lambda row: row.given.failures, ",.0f"),
@@ -29,7 +29,8 @@ _COLUMNS: tuple[tuple[str, Callable[[Row], float | None], str], ...] = (
 
 def as_text(rows: Sequence[Row]) -> str:
     """The table, what it is of, and what must be known to read it. There is at least one row."""
-    console = Console(width=WIDTH_COLUMNS, highlight=False, soft_wrap=True)
+    width = WIDTH_COLUMNS if len({row.seed for row in rows}) == 1 else WIDTH_OF_RANGES_COLUMNS
+    console = Console(width=width, highlight=False, soft_wrap=True)
     with console.capture() as captured:
         console.print(*_heading(rows), _table(rows), *_notes(rows), sep="\n")
     return captured.get().rstrip()
