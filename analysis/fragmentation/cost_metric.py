@@ -11,6 +11,10 @@ from pathlib import Path
 from firmware import host_heap
 from firmware.host_heap import SMALLEST_BYTES, STEP_BYTES
 
+SEARCHED_TIMES = 8
+"""The search goes no further than so many times the bytes that must fit, or the board's heap if that
+is more. An allocator that merges nothing may need any number of them, and each size is a replay."""
+
 LOOKED_AT_ABOVE = 128
 """Sizes above the first that serves that are tried too, to see whether they all serve."""
 
@@ -20,7 +24,7 @@ _SIZES_AT_ONCE = 256
 
 @dataclass(frozen=True)
 class CostMetric:
-    """`smallest_bytes` is None if no size serves that was tried.
+    """`smallest_bytes` is None if no size was found to serve, up to `looked_up_to_bytes`.
 
     Of the sizes above it, up to `looked_up_to_bytes`, those in `failing_above_bytes` do not serve: there
     serving is not monotonic.
@@ -44,11 +48,12 @@ class Search:
         """Tries every size from 64 bytes on, in steps of 8.
 
         Sizes below `at_least_bytes` are known to fail and left out. Doubled sizes tell up to where the
-        search must go. Where none of them serves, up to the largest region of the allocator, the
-        search is given up. Raises HostHeapError.
+        search must go. Where none of them serves, up to SEARCHED_TIMES `at_least_bytes` and the
+        allocator's largest region, it is given up. Raises HostHeapError.
         """
         first = SMALLEST_BYTES + max(0, at_least_bytes - SMALLEST_BYTES) // STEP_BYTES * STEP_BYTES
-        largest = host_heap.largest_bytes(self.allocator) // STEP_BYTES * STEP_BYTES
+        enough = max(SEARCHED_TIMES * first, host_heap.BOARDS_BYTES)
+        largest = min(enough, host_heap.largest_bytes(self.allocator)) // STEP_BYTES * STEP_BYTES
         bound = next((size for size in _doubled(first, largest) if any(self._serves(size, size))), None)
         if bound is None:
             return CostMetric(None, largest)
