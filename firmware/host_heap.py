@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from capture.files.errors import TailscopeError
 from capture.files.turns import taking_turns
@@ -131,7 +132,9 @@ def static_ram_bytes(program: Path) -> int:
 def _variables(elf: ELFFile) -> Iterator[int]:
     """The size of each variable in .data and .bss."""
     kept = {number for number, section in enumerate(elf.iter_sections()) if section.name in _STATIC_RAM}
-    for symbol in elf.get_section_by_name(".symtab").iter_symbols():
+    symbols = elf.get_section_by_name(".symtab")
+    assert isinstance(symbols, SymbolTableSection)
+    for symbol in symbols.iter_symbols():
         if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_shndx"] in kept:
             yield symbol["st_size"]
 

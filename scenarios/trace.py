@@ -82,7 +82,9 @@ class TraceBuilder:
 
     def _live(self, block: Hashable) -> int:
         if block not in self._slots:
-            raise ScenarioError(f"block {quoted(block)} is not live; it was never allocated, or is freed already")
+            raise ScenarioError(
+                f"block {quoted(block)} is not live; it was never allocated, or is freed already"
+            )
         return self._slots[block]
 
 

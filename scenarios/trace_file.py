@@ -24,7 +24,9 @@ def read(path: Path) -> Trace:
     except OSError as error:
         raise ScenarioError(f"{path} cannot be read: {why(error)}.") from None
     except UnicodeDecodeError:
-        raise ScenarioError(f"{path} is no text in UTF-8; a trace has lines such as a,1,24 and f,1.") from None
+        raise ScenarioError(
+            f"{path} is no text in UTF-8; a trace has lines such as a,1,24 and f,1."
+        ) from None
     return builder.trace(path.name)
 
 

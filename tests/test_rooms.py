@@ -32,7 +32,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("dashboards.waveforms",),
     ("dashboards.tables", "dashboards.figures"),
     ("dashboards.page",),
-    ("analysis", "analysis.studies", "analysis.faults", "decoders", "dashboards"),
+    ("analysis", "analysis.studies", "analysis.faults", "analysis.fragmentation", "decoders", "dashboards"),
     ("console",),
     ("tasks",),
 )

@@ -31,6 +31,14 @@ class Row:
     smallest: Metrics | None
     """In a heap of the Cost Metric's size; None if there is none."""
 
+    @property
+    def fragmentation_there_percent(self) -> float | None:
+        return None if self.smallest is None else self.smallest.fragmentation_percent
+
+    @property
+    def sbbm_there_bytes(self) -> int | None:
+        return None if self.smallest is None else self.smallest.sbbm_bytes
+
     def as_json(self) -> dict[str, Any]:
         """The row as docs/SPEC.md, section 11, has it."""
         return {
@@ -72,14 +80,19 @@ class Study:
 
     def _measured(self, files: Sequence[Path], tell: Callable[[str], None]) -> Iterator[Row]:
         """Rows share the processes; if there are fewer rows than processes, each search is shared."""
-        pairs = [(name, *one) for name in self.allocators for one in zip(self.traces, files, strict=True)]
+        pairs = [
+            (name, trace, file)
+            for name in self.allocators
+            for trace, file in zip(self.traces, files, strict=True)
+        ]
         within = max(1, self.jobs // len(pairs)) if pairs else 1
         with ThreadPoolExecutor(self.jobs) as pool:
-            for row in pool.map(lambda pair: self._measure(*pair, within), pairs):
+            for row in pool.map(lambda pair: self._measure(pair, within), pairs):
                 tell(f"{row.trace} on {row.allocator}")
                 yield row
 
-    def _measure(self, allocator: str, trace: Trace, file: Path, jobs: int) -> Row:
+    def _measure(self, pair: tuple[str, Trace, Path], jobs: int) -> Row:
+        allocator, trace, file = pair
         program = host_heap.build(allocator, self.heap_bytes, self.knobs)
         replay = host_heap.run(program, file, self.heap_bytes)
         search = Search(allocator, self.knobs, file, jobs)

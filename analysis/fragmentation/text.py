@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from statistics import median_low
+from typing import TypeAlias
 
 from rich.console import Console
 from rich.table import Table
@@ -14,14 +15,16 @@ from analysis.fragmentation.study import Row
 
 WIDTH_COLUMNS, WIDTH_OF_RANGES_COLUMNS = 100, 132
 
-_COLUMNS: tuple[tuple[str, Callable[[Row], float | None], str], ...] = (
+_Figure: TypeAlias = Callable[[Row], float | None]
+
+_COLUMNS: tuple[tuple[str, _Figure, str], ...] = (
     ("refused", lambda row: row.given.failures, ",.0f"),
     ("used", lambda row: row.given.used_bytes, ",.0f"),
     ("F %", lambda row: row.given.fragmentation_percent, ".2f"),
     ("SBBM", lambda row: row.given.sbbm_bytes, ",.0f"),
     ("Cost Metric", lambda row: row.cost_metric.smallest_bytes, ",.0f"),
-    ("F % there", lambda row: row.smallest and row.smallest.fragmentation_percent, ".2f"),
-    ("SBBM there", lambda row: row.smallest and row.smallest.sbbm_bytes, ",.0f"),
+    ("F % there", lambda row: row.fragmentation_there_percent, ".2f"),
+    ("SBBM there", lambda row: row.sbbm_there_bytes, ",.0f"),
     ("static RAM", lambda row: row.static_ram_bytes, ",.0f"),
 )
 """Heading, figure, format."""
@@ -44,7 +47,7 @@ def _heading(rows: Sequence[Row]) -> list[str]:
     )
     peak = f"{min(peaks):,}" if min(peaks) == max(peaks) else f"{min(peaks):,}…{max(peaks):,}"
     return [
-        f"{rows[0].trace}: {rows[0].operations:,} operations{told}, live at most {peak} bytes; "
+        f"{rows[0].trace}: operations {rows[0].operations:,}{told}; live at most {peak} bytes; "
         f"a heap of {rows[0].heap_bytes:,} bytes",
         "bytes; of several seeds the median, and below it the range" if len(seeds) > 1 else "bytes",
     ]

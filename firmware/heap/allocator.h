@@ -94,8 +94,8 @@ allocator_free_space allocator_read_free(void);
 
 /**
  * All that the live block at `payload` takes of the region: header, slack, rounding, footer. To be
- * asked right after the allocation, for heap_1 keeps nothing of it. Here and below: only where there
- * is a host build.
+ * asked right after the allocation, for heap_1 keeps nothing of it. Here and below: only where
+ * there is a host build.
  */
 allocator_extent allocator_extent_of(const void *payload);
 

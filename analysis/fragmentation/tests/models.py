@@ -114,9 +114,7 @@ def figures(operations: list[tuple[str, int, int]], heap: BlockLayer) -> Figures
 def cost_metric(operations: list[tuple[str, int, int]], *, best: bool, limit: int) -> int:
     """The first size from 64 bytes on, in steps of 8, that serves."""
     return next(
-        size
-        for size in range(64, limit, 8)
-        if served(operations, BlockLayer(size, best)) is not None
+        size for size in range(64, limit, 8) if served(operations, BlockLayer(size, best)) is not None
     )
 
 

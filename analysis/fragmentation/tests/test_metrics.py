@@ -28,7 +28,9 @@ def made(rows: list[tuple[int, int, int, int]]) -> Replay:
 
 def test_the_figures_are_those_worked_out_by_hand() -> None:
     operations = trace_of([("a", 1, 100), ("a", 2, 60), ("f", 1, 0), ("a", 3, 20), ("f", 2, 0)]).operations
-    replay = made([(0, 0, 120, 880), (0, 120, 200, 800), (0, 0, 120, 0), (0, 200, 240, 760), (0, 120, 200, 0)])
+    replay = made(
+        [(0, 0, 120, 880), (0, 120, 200, 800), (0, 0, 120, 0), (0, 200, 240, 760), (0, 120, 200, 0)]
+    )
     found = metrics(operations, replay)
     # live 100, 160, 60, 80, 20; used 120, 200, 200, 240, 240
     assert (found.peak_live_bytes, found.peak_live_blocks, found.used_bytes) == (160, 2, 240)
@@ -89,7 +91,10 @@ def test_the_cost_metric_is_the_first_size_that_serves_the_model(allocator: str,
 
 def test_serving_is_not_always_monotonic(search: Searched) -> None:
     """Some seed of a small trace shows it, or the sizes above need not be looked at."""
-    found = [search("best_fit", trace_of(random_operations(seed, 300, 300, 20)).operations, 16) for seed in range(4)]
+    found = [
+        search("best_fit", trace_of(random_operations(seed, 300, 300, 20)).operations, 16)
+        for seed in range(4)
+    ]
     assert any(one.failing_above_bytes for one in found)
 
 
@@ -120,7 +125,8 @@ def test_best_fit_and_avl_are_one_policy(replay: Replayed) -> None:
     So every block here is a multiple of 48 bytes, and what is split off is a block for both.
     """
     operations = [
-        (kind, name, size and 48 * (1 + size % 12) - 16) for kind, name, size in random_operations(5, 900, 600, 40)
+        (kind, name, size and 48 * (1 + size % 12) - 16)
+        for kind, name, size in random_operations(5, 900, 600, 40)
     ]
     trace = trace_of(operations).operations
     best, avl = (replay(name, trace, 48 * 1000) for name in ("best_fit", "avl"))

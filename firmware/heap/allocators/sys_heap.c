@@ -100,7 +100,8 @@ allocator_extent allocator_extent_of(const void *payload) {
 
 size_t allocator_largest_free_extent(void) {
     size_t largest = 0;
-    for (chunkid_t at = counted.region_bytes == 0 ? heap.heap->end_chunk : right_chunk(heap.heap, 0);
+    for (chunkid_t at = counted.region_bytes == 0 ? heap.heap->end_chunk
+                                                  : right_chunk(heap.heap, 0);
          at < heap.heap->end_chunk; at = right_chunk(heap.heap, at)) {
         const size_t bytes = chunk_size(heap.heap, at) * CHUNK_UNIT;
         largest = !chunk_used(heap.heap, at) && bytes > largest ? bytes : largest;

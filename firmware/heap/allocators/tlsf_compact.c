@@ -323,8 +323,7 @@ static allocator_result move(block *of, size_t size) {
 allocator_result allocator_reallocate(void *payload, size_t size) {
     heap.probes = 0;
     const heap_status freeable = judge_free(payload);
-    const heap_status status =
-        freeable == HEAP_OK ? request_judge(size, REGION_BYTES) : freeable;
+    const heap_status status = freeable == HEAP_OK ? request_judge(size, REGION_BYTES) : freeable;
     if (status != HEAP_OK) {
         return request_refused(status);
     }
@@ -431,8 +430,7 @@ static bool list_check(uint32_t octave, uint32_t slot, uint32_t *filed) {
             return false;
         }
         const position at = position_of(size_of(of));
-        if (at.octave != octave || at.slot != slot ||
-            ++*filed > REGION_BYTES / SMALLEST_BYTES) {
+        if (at.octave != octave || at.slot != slot || ++*filed > REGION_BYTES / SMALLEST_BYTES) {
             return false;
         }
         previous = of;

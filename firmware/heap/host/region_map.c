@@ -23,8 +23,7 @@ static uint32_t mask(uint32_t word, uint32_t first, uint32_t last) {
 }
 
 bool region_map_enter(allocator_extent block) {
-    const bool inside =
-        block.begin >= map.begin && block.begin < block.end && block.end <= map.end;
+    const bool inside = block.begin >= map.begin && block.begin < block.end && block.end <= map.end;
     if (!inside || (block.begin - map.begin) % GRAIN_BYTES != 0) {
         return false;
     }

@@ -1,6 +1,6 @@
 /**
- * Which bytes of the region belong to live blocks. It proves that blocks lie in the region and never
- * overlap, whatever the allocator says of itself.
+ * Which bytes of the region belong to live blocks. It proves that blocks lie in the region and
+ * never overlap, whatever the allocator says of itself.
  */
 #ifndef TAILSCOPE_HEAP_HOST_REGION_MAP_H
 #define TAILSCOPE_HEAP_HOST_REGION_MAP_H

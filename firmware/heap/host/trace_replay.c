@@ -4,10 +4,10 @@
  *     trace_replay run OPERATIONS BYTES OUTPUT
  *
  * writes to a file words of 32 bits: four of the heap (bytes that no block can use, of the region;
- * bytes beside a payload; 1 if the allocator took the region, else 0; 0), then four for each operation:
- * status (heap_status, or 255 where a free has nothing to free), where its block begins and ends,
- * in bytes from the region's beginning, and after an allocation the largest free block, header
- * included.
+ * bytes beside a payload; 1 if the allocator took the region, else 0; 0), then four for each
+ * operation: status (heap_status, or 255 where a free has nothing to free), where its block begins
+ * and ends, in bytes from the region's beginning, and after an allocation the largest free block,
+ * header included.
  *
  *     trace_replay serve OPERATIONS FIRST LAST first|all
  *

@@ -25,7 +25,7 @@ typedef unsigned long UBaseType_t;
 /* The length of an array must be a constant, which here is what the region may have at most.
  * Wherever else the sources mention it, it is what the region has now. */
 extern size_t heap_region_bytes_now; /* region.h */
-#define configTOTAL_HEAP_SIZE                                                                      \
+#define configTOTAL_HEAP_SIZE \
     __builtin_choose_expr(__COUNTER__ < TAILSCOPE_CONSTANT_MENTIONS, (size_t)TAILSCOPE_HEAP_BYTES, \
                           heap_region_bytes_now)
 #else
