@@ -197,7 +197,7 @@ LAB = (
     ),
     Tried(
         "./lab fragmentation lifetimes_typical --heap 86064 --seeds 32",
-        says=r"3 seeds from 0x1, .* a heap of 86,064 bytes",
+        says=r"3 seeds from 0x1; .* a heap of 86,064 bytes",
         typed="./lab fragmentation lifetimes_typical --heap 86064 --seeds 3 --allocator tlsf "
         "--parameter allocations=100",
         why="fewer seeds and allocations, one allocator",
@@ -205,13 +205,13 @@ LAB = (
     Elsewhere(
         "./lab fragmentation --trace trace.csv --allocator all --json",
         "console/tests/test_fragmentation.py",
-        'lab("--trace", trace(',
+        '"--trace", trace(tmp_path, "a,1,100',
         why="the words are run there, with one allocator and a trace of five operations",
     ),
     Elsewhere(
         "./lab fragmentation --trace FILE",
         "console/tests/test_fragmentation.py",
-        'lab("--trace", trace(',
+        '"--trace", trace(tmp_path, "a,1,100',
     ),
     Elsewhere("./lab fragmentation --json", "console/tests/test_fragmentation.py", '"best_fit", "--json"'),
     Elsewhere("./lab footprint", "firmware/tests/test_footprint.py", '"console", "footprint"'),
