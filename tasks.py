@@ -213,6 +213,7 @@ def faults(
         "parameter": "NAME=VALUE of the scenario; may be repeated",
         "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
         "jobs": "how many processes share the work; all cores when not given",
+        "exhaustive": "search for the smallest heap however long that takes",
         "json": "print JSON",
     },
 )
@@ -226,6 +227,7 @@ def fragmentation(
     heap: str = "",
     seeds: str = "",
     jobs: str = "",
+    exhaustive: bool = False,
     json: bool = False,
 ) -> None:
     """Show how much heap a scenario or a trace needs on each allocator, and what is lost between blocks."""
@@ -242,6 +244,7 @@ def fragmentation(
             parameter=parameter,
             knob=knob,
             jobs=jobs,
+            exhaustive=exhaustive,
         )
     print(json_format.dumps([row.as_json() for row in rows], indent=2) if json else text.as_text(rows))
 

@@ -31,6 +31,7 @@ def run(
     parameter: Sequence[str] = (),
     knob: Sequence[str] = (),
     jobs: str = "",
+    exhaustive: bool = False,
 ) -> list[Row]:
     """The rows that the words of the command line ask for. Raises TailscopeError."""
     chosen = options.parse(parameter=parameter, knob=knob)
@@ -38,7 +39,7 @@ def run(
     processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
     traces = _traces(scenario, trace, options.whole("seeds", seeds) if seeds else 1, chosen.parameters)
     names, left_out = choose(traces, allocator.split(","), heap_bytes)
-    study = Study(traces, names, heap_bytes, chosen.knobs, processes)
+    study = Study(traces, names, heap_bytes, chosen.knobs, processes, exhaustive)
     with Console(stderr=True, highlight=False).status("") as status:
         for sentence in left_out:
             status.console.print(escape(sentence), soft_wrap=True)

@@ -28,6 +28,8 @@ from firmware import catalogue
 LARGEST_BYTES = 8 << 20
 SMALLEST_BYTES = 64
 STEP_BYTES = 8
+OPERATION_BYTES = 16
+"""Of each operation in a file that write() wrote."""
 BOARDS_BYTES = 64 << 10
 
 _STATIC_RAM = (".data", ".bss")

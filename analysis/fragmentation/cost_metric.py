@@ -9,11 +9,14 @@ from itertools import islice
 from pathlib import Path
 
 from firmware import host_heap
-from firmware.host_heap import SMALLEST_BYTES, STEP_BYTES
+from firmware.host_heap import OPERATION_BYTES, SMALLEST_BYTES, STEP_BYTES
 
 SEARCHED_TIMES = 8
 """The search goes no further than so many times the bytes that must fit, or the board's heap if that
 is more. An allocator that merges nothing may need any number of them, and each size is a replay."""
+
+REPLAYED_OPERATIONS_LIMIT = 2_000_000_000
+"""A search that may replay more operations is made only if it is asked for: it takes minutes or hours."""
 
 LOOKED_AT_ABOVE = 128
 """Sizes above the first that serves that are tried too, to see whether they all serve."""
@@ -33,16 +36,22 @@ class CostMetric:
     smallest_bytes: int | None
     looked_up_to_bytes: int
     failing_above_bytes: tuple[int, ...] = ()
+    between_bytes: tuple[int, int] | None = None
+    """Where the search was too long to be made: a size that may be the smallest, and one that serves."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """A trace, written by host_heap.write, on one allocator; `jobs` is how many processes share the work."""
+    """A trace, written by host_heap.write, on one allocator; `jobs` is how many processes share the work.
+
+    With `exhaustive` no search is too long.
+    """
 
     allocator: str
     knobs: Mapping[str, int]
     operations: Path
     jobs: int = 1
+    exhaustive: bool = False
 
     def find(self, at_least_bytes: int) -> CostMetric:
         """Tries every size from 64 bytes on, in steps of 8.
@@ -57,9 +66,15 @@ class Search:
         bound = next((size for size in _doubled(first, largest) if any(self._serves(size, size))), None)
         if bound is None:
             return CostMetric(None, largest)
+        if not self.exhaustive and self._replayed_operations(first, bound) > REPLAYED_OPERATIONS_LIMIT:
+            return CostMetric(None, bound, between_bytes=(first, bound))
         smallest = self._first_serving(first, bound)
         above = min(smallest + LOOKED_AT_ABOVE * STEP_BYTES, largest)
         return CostMetric(smallest, above, self._failing(smallest + STEP_BYTES, above))
+
+    def _replayed_operations(self, first: int, bound: int) -> int:
+        """As many as the search replays at most."""
+        return (bound - first) // STEP_BYTES * (self.operations.stat().st_size // OPERATION_BYTES)
 
     def _first_serving(self, first: int, bound: int) -> int:
         """Parts of the range are tried at the same time, and looked at in order."""

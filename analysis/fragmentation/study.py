@@ -50,6 +50,7 @@ class Row:
             **asdict(self.given),
             "static_ram_bytes": self.static_ram_bytes,
             "cost_metric_bytes": self.cost_metric.smallest_bytes,
+            "cost_metric_between_bytes": self.cost_metric.between_bytes,
             "looked_up_to_bytes": self.cost_metric.looked_up_to_bytes,
             "failing_above_bytes": list(self.cost_metric.failing_above_bytes),
             "at_cost_metric": None if self.smallest is None else asdict(self.smallest),
@@ -58,13 +59,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Study:
-    """What is asked. `jobs` is how many processes share the work; the rows do not depend on it."""
+    """What is asked. `jobs` is how many processes share the work; the rows do not depend on it.
+
+    With `exhaustive` no search for a Cost Metric is too long.
+    """
 
     traces: Sequence[Trace]
     allocators: Sequence[str]
     heap_bytes: int
     knobs: Mapping[str, int] = field(default_factory=dict)
     jobs: int = 1
+    exhaustive: bool = False
 
     def rows(self, tell: Callable[[str], None] = lambda _: None) -> list[Row]:
         """By allocator, then by trace. `tell` hears what is under way. Raises HostHeapError."""
@@ -95,7 +100,7 @@ class Study:
         allocator, trace, file = pair
         program = host_heap.build(allocator, self.heap_bytes, self.knobs)
         replay = host_heap.run(program, file, self.heap_bytes)
-        search = Search(allocator, self.knobs, file, jobs)
+        search = Search(allocator, self.knobs, file, jobs, self.exhaustive)
         found = search.find(least_bytes(trace.operations, replay.block_overhead_bytes))
         return Row(
             allocator,

@@ -89,7 +89,13 @@ def _notes(rows: Sequence[Row]) -> list[str]:
                 f"{row.cost_metric.failing_above_bytes[-1]:,} do not."
             )
         unserved = next((row for row in of_one if row.cost_metric.smallest_bytes is None), None)
-        if unserved:
+        if unserved and unserved.cost_metric.between_bytes:
+            low, high = unserved.cost_metric.between_bytes
+            notes.append(
+                f"{allocator}: the smallest heap has from {low:,} to {high:,} bytes; "
+                "--exhaustive searches for it, and takes long."
+            )
+        elif unserved:
             notes.append(
                 f"{allocator}: no heap that was tried serves all requests, "
                 f"up to {unserved.cost_metric.looked_up_to_bytes:,} bytes."

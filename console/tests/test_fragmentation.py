@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.fragmentation import text
+from analysis.fragmentation import cost_metric, text
 from capture.files.errors import TailscopeError
 from capture.files.tests.sentences import is_sentence
 from console import fragmentation
@@ -21,7 +21,7 @@ KEYS = {
     *("allocator", "heap_bytes", "peak_live_bytes", "used_bytes", "fragmentation_percent", "johnstone"),
     *("sbbm_bytes", "cost_metric_bytes", "failures", "static_ram_bytes", "seed", "trace", "operations"),
     *("peak_live_blocks", "region_overhead_bytes", "block_overhead_bytes", "looked_up_to_bytes"),
-    *("failing_above_bytes", "at_cost_metric"),
+    *("failing_above_bytes", "at_cost_metric", "cost_metric_between_bytes"),
 }
 
 
@@ -89,6 +89,19 @@ def test_what_never_serves_says_so(tmp_path: Path) -> None:
     )
 
 
+def test_a_search_that_would_take_too_long_tells_its_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cost_metric, "REPLAYED_OPERATIONS_LIMIT", 10)
+    file = trace(tmp_path, "".join(f"a,{number},100\n" for number in range(10)))
+    (row,) = fragmentation.run([], trace=file, allocator="first_fit", jobs="1")
+    # Ten payloads of 100 bytes and headers of 16 must fit; twice that serves.
+    assert (row.cost_metric.smallest_bytes, row.cost_metric.between_bytes) == (None, (1160, 2320))
+    assert "first_fit: the smallest heap has from 1,160 to 2,320 bytes; --exhaustive" in text.as_text([row])
+    (row,) = fragmentation.run([], trace=file, allocator="first_fit", jobs="1", exhaustive=True)
+    assert (row.cost_metric.smallest_bytes, row.cost_metric.between_bytes) == (1200, None)
+
+
 def test_rows_do_not_depend_on_how_many_processes_share_the_work() -> None:
     one, three = (
         fragmentation.run(["mem_stress"], allocator="tlsf,ublox_buddy", **{**SMALL, "jobs": jobs})  # type: ignore[arg-type]
@@ -117,6 +130,6 @@ def test_rows_do_not_depend_on_how_many_processes_share_the_work() -> None:
 )
 def test_what_cannot_be_asked_is_a_sentence(scenario: list[str], words: dict[str, str], says: str) -> None:
     with pytest.raises(TailscopeError) as refused:
-        fragmentation.run(scenario, **words)
+        fragmentation.run(scenario, **words)  # type: ignore[arg-type]
     assert says in str(refused.value)
     assert is_sentence(str(refused.value), "*.")
