@@ -206,7 +206,7 @@ def faults(
     iterable=["name", "parameter", "knob"],
     help={
         "name": "a scenario of `./lab list`, or the path of a scenario's TOML",
-        "trace": "a file of operations instead of a scenario (docs/SPEC.md, section 10)",
+        "trace": "a file of operations instead of a scenario (docs/SPEC.md, section 11)",
         "allocator": "one or more allocators, separated by commas, or all",
         "heap": "bytes of the region, a multiple of 8 up to 8 MiB; the board's 65536 when not given",
         "seeds": "how many seeds to replay: the scenario's own, and those after it",
@@ -247,6 +247,30 @@ def fragmentation(
             exhaustive=exhaustive,
         )
     print(json_format.dumps([row.as_json() for row in rows], indent=2) if json else text.as_text(rows))
+
+
+@task(
+    positional=["file"],
+    iterable=["file"],
+    help={
+        "file": "files to mutate; without any, those that make numbers and verdicts of a capture",
+        "n": "how many mutants to draw",
+        "seed": "what they are drawn from",
+        "jobs": "how many of them are tried at a time",
+        "json": "print JSON",
+    },
+)
+def mutants(
+    _context: Context, file: list[str], n: int = 100, seed: int = 1, jobs: int = 1, json: bool = False
+) -> None:
+    """Change the code that judges in small ways, and tell which changes no test notices."""
+    from analysis.mutants import commands
+
+    with one_sentence():
+        found = commands.run(file, n, seed, jobs)
+    print(json_format.dumps(found.as_json(), indent=2) if json else commands.as_text(found))
+    if not found.sound:
+        raise Exit(code=1)
 
 
 @task(name="list", help={"json": "print JSON"})

@@ -15,7 +15,7 @@ from pydantic import Field
 from capture.files.documents import Table
 from capture.files.errors import CaptureError
 from capture.run_folder import folder as names
-from capture.run_folder.tables import PLAN, read_metadata, read_table, write_table
+from capture.run_folder.tables import MOST_OPERATIONS, PLAN, read_metadata, read_table, write_table
 from scenarios.errors import ImageError
 from scenarios.generators.generator import Step
 from scenarios.operations import Image, Mark, body_crc32, decode
@@ -48,7 +48,7 @@ def read_plan(path: Path, image_bytes: bytes) -> Plan:
     """
     image = decode_image(image_bytes)
     metadata = read_metadata(path, _Metadata)
-    known = read_table(path, PLAN)
+    known = read_table(path, PLAN, MOST_OPERATIONS)
     operations = table(_steps(image))
     if not operations.select("seq", "measured").equals(known.select("seq", "measured")):
         raise CaptureError(f"{path} tells of other operations than {names.IMAGE}; restore one of them.")

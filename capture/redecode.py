@@ -16,7 +16,7 @@ from capture.joining.evidence import Evidence, decode
 from capture.plan_file import decode_image, read_plan
 from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList, read_parquet
-from capture.run_folder.folder import RunFolder, RunName
+from capture.run_folder.folder import RunFolder, RunName, read_observed
 from capture.run_folder.manifest import AskedFirmware, Origin, ToolReport, read_origin
 from capture.run_folder.session_file import read_sr
 from capture.store import RunResult, store_findings, store_session
@@ -71,20 +71,11 @@ def read_stored(folder: Path) -> Stored:
         plan=_plan(folder, origin),
         report=origin.tool_report if origin else _unknown_report(edges.total_samples),
         edges=edges,
-        serial_bytes=_read_bytes(folder / names.SERIAL_LOG),
-        counts=_read_bytes(folder / names.COUNTS) if (folder / names.COUNTS).exists() else None,
+        serial_bytes=read_observed(folder, names.SERIAL_LOG),
+        counts=read_observed(folder, names.COUNTS) if (folder / names.COUNTS).exists() else None,
         asked=asked,
         setting=setting,
     )
-
-
-def _read_bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise CaptureError(
-            f"{path} cannot be read ({error.strerror}); without it the run cannot be decoded."
-        ) from None
 
 
 def _edges(folder: Path) -> EdgeList:
@@ -130,7 +121,7 @@ def _plan(folder: Path, origin: Origin | None) -> Plan:
 
     An older run has none. Its scenario is compiled again, and must give the same image.
     """
-    image_bytes = _read_bytes(folder / names.IMAGE)
+    image_bytes = read_observed(folder, names.IMAGE)
     if (folder / names.PLAN).exists():
         return read_plan(folder / names.PLAN, image_bytes)
     image = decode_image(image_bytes)

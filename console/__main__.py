@@ -6,10 +6,23 @@ import os
 import sys
 
 from capture.processes import signals
+from console import streams
 
 
 def main() -> int:
     """Runs the command; returns its exit status. Whenever a signal comes, it gets its sentence."""
+    streams.take_over()
+    try:
+        status = _status()
+        sys.stdout.flush()
+    except streams.OutputError as lost:
+        if lost.exit_status == 1:
+            print(lost, file=sys.stderr)
+        return lost.exit_status
+    return status
+
+
+def _status() -> int:
     try:
         try:
             signals.listen()
@@ -32,11 +45,7 @@ def _run() -> None:
 
 def _leave(status: int) -> None:
     """Ends the process at once: what Python does at its end takes long enough for another signal."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        status = status or 1
+    sys.stderr.flush()
     os._exit(status)
 
 

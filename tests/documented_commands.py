@@ -171,6 +171,24 @@ LAB = (
         typed="./lab --help faults",
         why="a synopsis: the help must know its options",
     ),
+    Elsewhere(
+        "./lab mutants FILE",
+        "analysis/mutants/tests/test_mutants.py",
+        "trial.fates(root",
+        why="runs the tests of seven rooms for each mutant; that test tries the mutants of a small room",
+    ),
+    Elsewhere(
+        "./lab mutants capture/joining/budget.py --n 40 --jobs 2",
+        "analysis/mutants/tests/test_mutants.py",
+        "campaign.run(files",
+        why="the same",
+    ),
+    Tried(
+        "./lab mutants [FILE…] [--n N] [--seed S] [--jobs N] [--json]",
+        says=r"--jobs=INT",
+        typed="./lab --help mutants",
+        why="a synopsis: the help must know its options",
+    ),
     Tried(
         "./lab bench simulator",
         says=r"unicorn_hook_ratio: ",
@@ -593,6 +611,7 @@ SHOWN = {
     ("docs/SPEC.md", "schema, quantity"),
     ("docs/SPEC.md", "seed, runs[]"),
     ("docs/SPEC.md", "allocator, trace, seed, operations"),
+    ("docs/SPEC.md", "seed, mutants, killed, harmless, survived"),
     ("docs/WIRING.md", "Nucleo-F401RE, USB connector at the top"),
     (
         "firmware/heap/README.md",

@@ -18,7 +18,7 @@ from capture import conductor
 from capture.acquisition.record_reader import SILENCE_S
 from capture.acquisition.rtt_reader import RttReader
 from capture.desk import debug_probe
-from capture.desk.debug_probe import ProbeAddress
+from capture.desk.probe_address import ProbeAddress
 from capture.desk.virtual_board import TARGET
 from capture.files.errors import CaptureError
 from capture.redecode import redecode

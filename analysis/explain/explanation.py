@@ -26,7 +26,7 @@ from capture.run_folder.explanation import (
     Unreplayed,
     Window,
 )
-from capture.run_folder.folder import RunFolder
+from capture.run_folder.folder import RunFolder, read_observed
 from capture.run_folder.manifest import Manifest, read_manifest
 from capture.run_folder.session_file import write_sr
 from capture.run_folder.tables import read_operations
@@ -65,7 +65,7 @@ def explain(folder: Path, quantity: str = "critical") -> Explanation:
     else:
         elf = _elf(manifest)
         program = Program(elf)
-        replayed = replay(elf, _image(folder), edges, worst)
+        replayed = replay(elf, read_observed(folder, names.IMAGE), edges, worst)
         executed = _executed(program, replayed, worst)
         heap = _heap(program, replayed, manifest, operations, folder, worst)
         found = Replayed(
@@ -73,13 +73,6 @@ def explain(folder: Path, quantity: str = "critical") -> Explanation:
         )
     _keep(folder, quantity, found, edges, worst, executed)
     return found
-
-
-def _image(folder: Path) -> bytes:
-    try:
-        return (folder / names.IMAGE).read_bytes()
-    except OSError as error:
-        raise ExplainError(f"{names.IMAGE} cannot be read: {error}") from None
 
 
 def _unknown(manifest: Manifest) -> list[str]:
@@ -172,7 +165,7 @@ def _heap(
 def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
     """The blocks live after the operations `done`, the image's first: sizes in bytes by slot."""
     try:
-        image = decode(_image(folder))
+        image = decode(read_observed(folder, names.IMAGE))
     except ImageError as error:
         raise ExplainError(f"{names.IMAGE} cannot be read: {error}") from None
     operations = [operation for operation in image.operations if not isinstance(operation, Mark)]

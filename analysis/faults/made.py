@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
-from itertools import product
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from analysis.faults.planting import Healthy, healthy
@@ -12,30 +12,70 @@ from capture import conductor
 from capture.redecode import read_stored
 from firmware import build as firmware
 from scenarios import catalogue
+from simulator import build as simulator
 
 ALLOCATOR = "seglist"
 BOARD = "virtual"
-# Small ones: a fault costs as much time as the run has edges.
-SCENARIOS: dict[str, dict[str, str | int]] = {
-    "mem_stress": {"operations": 600},
-    "mem_frag": {"depth": 32},
-    "latency_sweep": {"depth": 32, "depths": 2, "fine_cycles": 128},
-}
-SAMPLERATES_HZ = (84_000_000, 24_000_000)
+_AT_LEAST_S = 2.0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A run of `scenario`, small, since a fault costs as much time as the run has edges."""
+
+    scenario: str
+    samplerate_hz: int
+    parameters: Mapping[str, str | int] = field(default_factory=dict)
+    stimulus: str | None = None
+    records: str = "uart"
+
+    def __str__(self) -> str:
+        words = [f"{self.scenario} at {self.samplerate_hz // 1_000_000} MS/s"]
+        words += [f"stimulus {self.stimulus}"] if self.stimulus else []
+        words += ["records by RTT"] if self.records == "rtt" else []
+        return ", ".join(words)
+
+
+_STRESS: Mapping[str, str | int] = {"operations": 600}
+_FRAG: Mapping[str, str | int] = {"depth": 32}
+_SWEEP: Mapping[str, str | int] = {"depth": 32, "depths": 2, "fine_cycles": 128}
+RECIPES = (
+    Recipe("mem_stress", 84_000_000, _STRESS),
+    Recipe("mem_stress", 24_000_000, _STRESS),
+    Recipe("mem_stress", 84_000_000, _STRESS, stimulus="random:7001,7919,11"),
+    Recipe("mem_stress", 24_000_000, _STRESS, stimulus="burst:9001,7919,700"),
+    Recipe("mem_frag", 84_000_000, _FRAG),
+    Recipe("mem_frag", 24_000_000, _FRAG),
+    Recipe("mem_frag", 200_000_000, _FRAG),
+    Recipe("mem_frag", 84_000_000, _FRAG, records="rtt"),
+    Recipe("latency_sweep", 84_000_000, _SWEEP),
+    Recipe("latency_sweep", 24_000_000, _SWEEP),
+    Recipe("kernel_masking", 84_000_000, {"depth": 4, "rounds": 12}),
+)
+"""Every scenario, stimulus and transport, above the core clock, at it and below."""
 
 
 def make(progress: Callable[[str], None] = lambda _: None) -> list[Healthy]:
-    """Runs each of SCENARIOS at each of SAMPLERATES_HZ, records by the serial line.
+    """Makes the run of each recipe, in order.
 
     Raises TailscopeError where a run cannot be made, and FaultError where one is not complete.
     """
-    image = firmware.build(ALLOCATOR)
+    simulator.build()
     runs = []
-    for (scenario, parameters), samplerate_hz in product(SCENARIOS.items(), SAMPLERATES_HZ):
-        name = f"{scenario} at {samplerate_hz // 1_000_000} MS/s"
-        progress(f"making a run: {name}")
-        plan = catalogue.load(scenario, parameters).compile()
+    for recipe in RECIPES:
+        progress(f"making a run: {recipe}")
+        plan = catalogue.load(recipe.scenario, recipe.parameters, stimulus=recipe.stimulus).compile()
+        image = firmware.build(ALLOCATOR, kernel_calls=plan.calls_kernel)
         with tempfile.TemporaryDirectory() as folder:
-            result = conductor.run(plan, image, BOARD, samplerate_hz, Path(folder))
-            runs.append(healthy(name, read_stored(result.folder)))
+            result = conductor.run(
+                plan,
+                image,
+                BOARD,
+                recipe.samplerate_hz,
+                Path(folder),
+                # A debugger reads more slowly than the serial line sends.
+                duration_s=_AT_LEAST_S if recipe.records == "rtt" else None,
+                records=recipe.records,
+            )
+            runs.append(healthy(str(recipe), read_stored(result.folder)))
     return runs

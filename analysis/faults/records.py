@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from capture.run_folder.edges import MARKED_CHANNELS
-from capture.run_folder.records import OPERATION_KINDS, encode, parse_line
+from capture.run_folder.records import COST_INSTRUMENTS, OPERATION_KINDS, encode, parse_line
 from firmware.catalogue import LOCKINGS, allocators
 
 Planted = tuple[bytes, str]
@@ -25,7 +25,7 @@ _WORDS: dict[tuple[str, str], Sequence[str]] = {
     ("BOOT", "allocator"): tuple(allocators()),
     ("BOOT", "locking"): LOCKINGS,
     ("CAL", "channel"): MARKED_CHANNELS,
-    ("COST", "instrument"): ("READ", "PIN"),
+    ("COST", "instrument"): COST_INSTRUMENTS,
     ("OP", "kind"): OPERATION_KINDS,
 }
 _HEXADECIMAL = (("BOOT", "flash_acr"), ("PLAN", "body_crc32"))
@@ -41,7 +41,8 @@ def kinds(log: bytes) -> Iterator[tuple[str, Kind]]:
     yield "swapped_calibration", swapped_calibration
     firsts = {_name(line): line for line in reversed(log.split(b"\n")) if line.startswith(b"@")}
     for record, line in sorted(firsts.items()):
-        for index, field in enumerate(fields(parse_line(line))):
+        told = line.count(b",")
+        for index, field in enumerate(fields(parse_line(line))[:told]):
             alter = partial(altered_field, record=record, field=field.name, index=index)
             yield f"altered.{record}.{field.name}", alter
 

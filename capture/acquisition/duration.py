@@ -19,14 +19,17 @@ BOOT_S = 0.020
 FRAMES_S = 63 * 25e-6 + 50e-6
 # At either end 32 sections, 8 common pulses, and one whole tick of 1 ms; another may pass before it.
 CALIBRATION_S = 2 * (40 * 10e-6 + 2 * 1e-3)
-# Lines before and after the operations: BOOT, PROOF, PLAN, STAT, HEAP, END; and twice 32 CAL, 2 COST
+# Lines before and after the operations: BOOT, PROOF, PLAN, STAT, HEAP, END; and twice 32 CAL, 3 COST
 # and TICK.
-FRAMING_BYTES = 6 * 128 + 2 * (32 * len("@CAL,CRIT,31,9999,4294967295*XXXX\n") + 3 * 64)
+FRAMING_BYTES = 6 * 128 + 2 * (32 * len("@CAL,CRIT,31,9999,4294967295*XXXX\n") + 4 * 64)
 MARK_BYTES = len("@MARK,65535*XXXX\n")
 
 # "@OP,", kind, seven commas, "*XXXX\n" and the fields whose size does not depend on the plan: cycles
 # (twice seven digits), probes (five), live blocks (four), bytes in use (five).
 OPERATION_FIXED_BYTES = 4 + 1 + 7 + 6 + 7 + 7 + 5 + 4 + 5
+# The record of an operation that was met by an interrupt of each kind: "@IRQ,", six commas, "*XXXX\n",
+# and three times a number of answers and their ticks (five digits).
+ANSWERS_FIXED_BYTES = 5 + 6 + 6 + 3 * (1 + 5)
 # A free-list walk took 12 to 25 cycles per block on this core, flash accelerator off included.
 SEARCH_CYCLES_PER_BLOCK = 40
 OPERATION_CYCLES = 5_000
@@ -40,15 +43,31 @@ def longest_s(plan: Plan) -> float:
     """Seconds after reset by which `plan` has run, and the calibration after it."""
     marks = plan.operations["label"].rle_id().n_unique()
     lines_s = (FRAMING_BYTES + marks * MARK_BYTES) / BYTES_PER_S
-    operations_s = _record_bytes(plan.operations) / BYTES_PER_S + _operation_cycles(plan) / NOMINAL_CORE_HZ
+    operations_s = _record_bytes(plan) / BYTES_PER_S + _operation_cycles(plan) / NOMINAL_CORE_HZ
     return (
         MARGIN * (BOOT_S + FRAMES_S + CALIBRATION_S + lines_s + operations_s) / _share_left_by(plan.stimulus)
     )
 
 
-def _record_bytes(operations: pl.DataFrame) -> int:
-    digits = sum(operations[name].cast(pl.String).str.len_bytes().sum() for name in ("seq", "size"))
-    return OPERATION_FIXED_BYTES * operations.height + int(digits)
+def _record_bytes(plan: Plan) -> int:
+    """Bytes of the operations' records.
+
+    A swept operation is met. Where nothing aims few are, and their records fit into what the bound of
+    the search leaves over.
+    """
+    operations = plan.operations
+    met = operations.filter(pl.col("offset") > 0)
+    return (
+        OPERATION_FIXED_BYTES * operations.height
+        + _digits(operations, "seq")
+        + _digits(operations, "size")
+        + ANSWERS_FIXED_BYTES * met.height
+        + _digits(met, "seq")
+    )
+
+
+def _digits(operations: pl.DataFrame, column: str) -> int:
+    return int(operations[column].cast(pl.String).str.len_bytes().sum())
 
 
 def _operation_cycles(plan: Plan) -> int:

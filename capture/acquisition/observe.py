@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capture.acquisition.record_reader import SILENCE_S, RecordReader
-from capture.acquisition.rtt_reader import RttReader
 from capture.acquisition.serial_reader import SerialReader
 from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
 from capture.desk.bench import AnalyzerResource
@@ -97,6 +96,8 @@ def _reader(connections: Connections, order: Order) -> RecordReader:
     if order.records != "rtt":
         return SerialReader(connections.serial_url, order.silence_s)
     assert connections.probe is not None
+    from capture.acquisition.rtt_reader import RttReader  # loads pyOCD, which takes a while
+
     return RttReader(connections.probe, order.elf, order.silence_s)
 
 

@@ -10,6 +10,7 @@ from typing import Self
 
 from capture.desk.board import Resetter
 from capture.processes import signals
+from capture.run_folder.records import MOST_LOG_BYTES
 
 # Between two looks at a transport that had nothing.
 POLL_S = 0.01
@@ -109,7 +110,13 @@ class RecordReader(ABC):
             chunk = self._receive()
             if chunk:
                 heard_s = time.monotonic()
-                self._data += chunk
+                self._data += chunk[: MOST_LOG_BYTES - len(self._data)]
+                if len(self._data) == MOST_LOG_BYTES:
+                    self.problem = (
+                        f"The board said more than {MOST_LOG_BYTES:,} bytes without END, and no run says as "
+                        "much; check the firmware and the baud rate."
+                    )
+                    return
                 if _run_has_ended(self._data):
                     return
             elif time.monotonic() - heard_s >= self._silence_s:

@@ -20,7 +20,7 @@ from typing import IO
 
 from capture.files.errors import CaptureError
 from capture.processes import children, signals
-from capture.run_folder.edges import CHANNELS, EdgeList
+from capture.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeList
 from capture.run_folder.extract import EdgeExtractor
 
 TOOL = "sigrok-cli"
@@ -28,8 +28,6 @@ TOOL = "sigrok-cli"
 _VERSION_WITHIN_S = 30.0
 
 _PIPE_BYTES = 1 << 20
-# A run has some 10**5 edges. With more than this an input floats, and judging so many takes long.
-_MOST_EDGES = 1 << 22
 _STDERR_MOST_BYTES = 64 << 10
 _ODDITIES_MOST = 5
 _POLL_S = 0.05
@@ -41,6 +39,8 @@ _REST_S = 0.5
 _DEVICE_CHANNEL = re.compile("D([0-7])")
 # sigrok-cli's own words that do not tell of a fault (its source: session.c).
 _HARMLESS = re.compile(r"(cli: )?The device stores at least [0-9]+ samples with the current settings\.")
+# Its own count, which goes wrong beyond 2**32 samples. Ours decides: where it is short, that is told.
+_COUNTED = re.compile(r"(cli: )?Device only sent [0-9]+ samples\.")
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,11 @@ class CaptureRequest:
     def __post_init__(self) -> None:
         if self.samples <= 0:
             raise CaptureError(f"{self.samples} samples cannot be captured; ask for at least one.")
+        if self.samples > MOST_SAMPLES:
+            raise CaptureError(
+                f"{self.samples:,} samples are more than the {MOST_SAMPLES:,} that are captured at a time; "
+                "ask for a lower samplerate or a shorter duration."
+            )
         if self.samplerate_hz <= 0:
             raise CaptureError(f"A samplerate of {self.samplerate_hz} Hz is impossible; it must be positive.")
         self.device_bits()
@@ -212,7 +217,7 @@ class SigrokCapture:
         return CaptureResult(
             edges=self._samples.extractor.finish(),
             problems=tuple(problems),
-            oddities=(*surplus, *_said(self._stderr.text())),
+            oddities=(*surplus, *_said(self._stderr.text(), whole=got == self._request.samples)),
             interrupted=self._interrupted,
         )
 
@@ -256,7 +261,7 @@ class _SampleReader(_PipeReader):
         super().__init__("samples", pipe)
         self._asked = request.samples
         self.extractor = EdgeExtractor(
-            request.samplerate_hz, CHANNELS, request.device_bits(), most_edges=_MOST_EDGES
+            request.samplerate_hz, CHANNELS, request.device_bits(), most_edges=MOST_EDGES
         )
         self.received_bytes = 0
         self.fault: str | None = None
@@ -330,10 +335,14 @@ def versions() -> dict[str, str]:
     return {name.replace("-", "_"): version for name, version in found.items()}
 
 
-def unexpected_lines(stderr: str) -> list[str]:
-    """The lines of sigrok-cli's stderr that are not known to be harmless."""
+def unexpected_lines(stderr: str, *, whole: bool = False) -> list[str]:
+    """The lines of sigrok-cli's stderr that are not known to be harmless.
+
+    `whole`: every sample that was asked for arrived, so that its words on their number are no fault.
+    """
     lines = (line.strip() for line in stderr.splitlines())
-    return [line for line in lines if line and not _HARMLESS.fullmatch(line)]
+    known = (_HARMLESS, _COUNTED) if whole else (_HARMLESS,)
+    return [line for line in lines if line and not any(words.fullmatch(line) for words in known)]
 
 
 def _silent(silence_s: float, received: int) -> str:
@@ -366,8 +375,8 @@ def _surplus(got: int, received: int) -> list[str]:
     return [f"{TOOL} sent {received} bytes for {got} samples; the rest was cut off.{hint}"]
 
 
-def _said(stderr: str) -> list[str]:
-    lines = unexpected_lines(stderr)
+def _said(stderr: str, *, whole: bool) -> list[str]:
+    lines = unexpected_lines(stderr, whole=whole)
     sentences = [f"{TOOL} said: {line}" for line in lines[:_ODDITIES_MOST]]
     if len(lines) > _ODDITIES_MOST:
         sentences.append(f"{TOOL} said {len(lines) - _ODDITIES_MOST} lines more.")

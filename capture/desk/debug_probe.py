@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +22,11 @@ from pyocd.debug.elf.elf import ELFBinaryFile
 from pyocd.debug.elf.symbols import ELFSymbolProvider
 from pyocd.probe.tcp_client_probe import TCPClientProbe
 
+from capture.desk.probe_address import TARGET_SCRIPT, ProbeAddress
 from capture.files.errors import CaptureError, first_line
 
 SILENCE_S = 10.0
 """A probe that answers nothing for this long is taken for dead."""
-
-ROOT = Path(__file__).resolve().parents[2]
-TARGET_SCRIPT = ROOT / "pyocd_user.py"
-
-
-@dataclass(frozen=True)
-class ProbeAddress:
-    """A probe by pyOCD's unique id (empty: the only one connected), and the target behind it."""
-
-    unique_id: str
-    target: str
 
 
 class ProbeSession:
@@ -97,7 +86,7 @@ def _options(address: ProbeAddress) -> dict[str, Any]:
         "connect_mode": "attach",
         "resume_on_disconnect": False,  # or it would clear DEMCR
         "target_override": address.target,
-        "project_dir": str(ROOT),
+        "project_dir": str(TARGET_SCRIPT.parent),
         "user_script": str(TARGET_SCRIPT),
         "no_config": True,
     }

@@ -11,7 +11,7 @@ from typing import Self
 
 from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Resetter
-from capture.desk.debug_probe import ProbeAddress
+from capture.desk.probe_address import ProbeAddress
 from capture.desk.pyocd import Pyocd
 from scenarios.operations import IMAGE_ADDRESS
 

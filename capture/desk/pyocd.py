@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from capture.desk.debug_probe import TARGET_SCRIPT, ProbeAddress
+from capture.desk.probe_address import TARGET_SCRIPT, ProbeAddress
 from capture.files.errors import CaptureError
 from capture.processes import children
 

@@ -11,7 +11,7 @@ from typing import Self
 
 from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Counter, Resetter
-from capture.desk.debug_probe import ProbeAddress
+from capture.desk.probe_address import ProbeAddress
 from capture.run_folder.edges import CHANNELS
 from simulator.build import build, version
 from simulator.serve import Served

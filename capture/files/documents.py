@@ -8,6 +8,7 @@ always one sentence; no content of a file ends in another exception.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import re
@@ -23,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from capture.files.errors import TailscopeError, first_line
 from capture.files.faults import WrongValueError, first_fault, sentence, unknown_key
 from capture.files.lines import LineOf, Place, json_line, toml_line
+from capture.files.regular import read_bytes
 
 TOML_BYTES_MAX = 1 << 20
 """Far above what a person writes."""
@@ -203,17 +205,18 @@ class _UnreadableError(Exception):
 
 def _text(path: Path, most_bytes: int) -> str:
     try:
-        with path.open("rb") as file:
-            content = file.read(most_bytes + 1)
+        content = read_bytes(path, most_bytes)
     except FileNotFoundError:
         raise _UnreadableError("the file does not exist", remedy="check the path, or restore it") from None
     except (OSError, ValueError) as error:  # ValueError: a path that no system can have
+        if getattr(error, "errno", None) == errno.EFBIG:
+            raise _UnreadableError(
+                f"the file has more than {most_bytes:,} bytes, the most that is read"
+            ) from None
         reason = getattr(error, "strerror", None) or first_line(error)
         raise _UnreadableError(
             f"the file cannot be read: {reason}", remedy="check the path and its permissions"
         ) from None
-    if len(content) > most_bytes:
-        raise _UnreadableError(f"the file has more than {most_bytes:,} bytes, the most that is read")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

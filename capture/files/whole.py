@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from polars.exceptions import PolarsError
 
 from capture.files.errors import TailscopeError, first_line
+from capture.files.regular import NO_FILE
 
 _TEMPORARY_SUFFIX = ".part"
 
@@ -27,7 +29,9 @@ def write_whole(path: Path, writer: Callable[[Path], None]) -> Path:
     """
     temporary = path.with_name(path.name + _TEMPORARY_SUFFIX)
     try:
+        _check_replaceable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.unlink(missing_ok=True)  # what another left there may be a pipe, or lead elsewhere
         writer(temporary)
         sync(temporary)
         temporary.replace(path)
@@ -38,6 +42,16 @@ def write_whole(path: Path, writer: Callable[[Path], None]) -> Path:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
     return path
+
+
+def _check_replaceable(path: Path) -> None:
+    """Raises OSError where a device or a pipe has that name, such as /dev/null: root could replace it."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, NO_FILE)
 
 
 def write_bytes(path: Path, content: bytes) -> Path:

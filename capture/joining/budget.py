@@ -2,7 +2,8 @@
 
 Resolution, clock and skew may pull either way. They are bounds, not deviations, so they are added.
 Overhead is the part of a value that is the bench's own. It is always there and the same for every
-allocator, so it is stated beside the sum.
+allocator, so it is stated beside the sum. So is what one fault may change unseen
+(capture/joining/unseen.py).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Budget:
     clock_ns: float | None
     skew_ns: float | None
     overhead_ns: float | None
+    unseen_ns: float | None = None
 
     @property
     def total_ns(self) -> float | None:
@@ -45,6 +47,7 @@ class Budget:
             "skew": self.skew_ns,
             "total": self.total_ns,
             "overhead": self.overhead_ns,
+            "unseen": self.unseen_ns,
         }
         return {
             name: {"ns": ns, "cycles": None if ns is None else ns * core_hz / NS_PER_S}

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from capture.joining.budget import Budget, Instruments, error_budgets
 from capture.joining.join import Join, join
+from capture.joining.latencies import LatencyWitness, latency_witnesses
+from capture.joining.unseen import unseen_ns
 from capture.reading.probes import Probes, read_probes
 from capture.reading.wire import Wire, read_wire
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.manifest import AskedFirmware, ToolReport
+from capture.run_folder.quantities import QUANTITIES
 from capture.run_folder.records import Boot, RecordLog, parse
 from scenarios.plan import Plan
 
@@ -40,10 +44,22 @@ class Evidence:
         longest = widest if isinstance(widest, int) else 0
         return self.instruments.agreement_cycles + self.instruments.clock_uncertainty * longest
 
+    @cached_property
+    def latencies(self) -> tuple[LatencyWitness, ...]:
+        """The latencies by wire and timer; none where the records tell of no timer."""
+        return latency_witnesses(self.instruments, self.joined)
+
     @property
     def budgets(self) -> dict[str, Budget]:
         """The error budget of each quantity, by key."""
-        return error_budgets(self.instruments, self.joined.operations, self.joined.interrupts)
+        budgets = error_budgets(self.instruments, self.joined.operations, self.joined.interrupts)
+        return {
+            quantity.key: replace(
+                budgets[quantity.key],
+                unseen_ns=unseen_ns(quantity, self.wire, self.tolerance_cycles, self.latencies),
+            )
+            for quantity in QUANTITIES
+        }
 
 
 def decode(

@@ -22,7 +22,14 @@ from capture.reading.probes import Probes
 from capture.reading.pulses import PulseTrain, Windows
 from capture.reading.wire import Wire
 from capture.run_folder.edges import Levels, Samples
-from capture.run_folder.records import CalibrationRecord, OperationRecord, RecordLog, TickRecord
+from capture.run_folder.records import (
+    Boot,
+    CalibrationRecord,
+    InterruptsRecord,
+    OperationRecord,
+    RecordLog,
+    TickRecord,
+)
 from capture.run_folder.tables import OPERATIONS, PLAN
 from scenarios.plan import Plan
 
@@ -56,7 +63,7 @@ def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes) -> Join:
     counter = fit_counter(wire, calibration)
     ticks = find_ticks(wire.until_end, log.first(TickRecord), counter)
     return Join(
-        operations=_operation_table(wire, windows, records, plan, critical_cost, probes),
+        operations=_operation_table(wire, windows, log, records, plan, critical_cost, probes),
         interrupts=interrupt_table(wire, windows, seq, ticks),
         critical_cost=critical_cost,
         operation_cost=calibrate(wire, calibration, "OP"),
@@ -87,6 +94,7 @@ def _one_whole_pulse(pulses: PulseTrain, windows: Windows) -> Levels:
 def _operation_table(
     wire: Wire,
     windows: Windows,
+    log: RecordLog,
     records: list[OperationRecord],
     plan: Plan,
     cost: MarkerCost | None,
@@ -97,6 +105,7 @@ def _operation_table(
         "probes": pl.Series([probes.of(record.seq, record.probes) for record in records], dtype=pl.UInt32),
         **_columns_of_wire(wire, windows),
         "critical_pulses": pl.Series(wire.critical.counts_in(windows)),
+        **_columns_of_timers(log, [record.seq for record in records]),
         **_columns_of_plan(plan, [record.seq for record in records]),
     }
     frame = pl.DataFrame(columns).with_columns(
@@ -133,6 +142,20 @@ def _columns_of_wire(wire: Wire, windows: Windows) -> dict[str, pl.Series]:
         "start_sample": _where_present(wire.operation, windows, _first_start(wire.operation, windows)),
         "control_hits": pl.Series(_rises_while_high(wire, "CISR", "CRIT", windows)),
         "isr_hits": pl.Series(_rises_while_high(wire, "ISR", "OP", windows)),
+    }
+
+
+def _columns_of_timers(log: RecordLog, seq: list[int]) -> dict[str, pl.Series]:
+    """The answers of each operation by the timers; null where the records tell of no timer."""
+    boot, told = log.first(Boot), {record.seq: record for record in log.all(InterruptsRecord)}
+    none = 0 if boot is not None and boot.timer_tells else None
+    names = [name for name in OPERATIONS if name.startswith("timer_")]
+    return {
+        name: pl.Series(
+            [getattr(told.get(number), name.removeprefix("timer_"), none) for number in seq],
+            dtype=OPERATIONS[name],
+        )
+        for name in names
     }
 
 

@@ -13,6 +13,8 @@ from pydantic import Field
 
 from capture.files.documents import Table
 from capture.files.errors import CaptureError, first_line
+from capture.files.faults import quoted
+from capture.run_folder.pages import PagesError, check_extent
 from capture.run_folder.tables import read_metadata, write_table
 
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
@@ -26,8 +28,14 @@ Schema = Literal[1]
 SCHEMA: Schema = 1
 
 _COLUMNS = pl.Schema({"sample": pl.Int64, "word": pl.UInt8})
-# A small hostile file can state billions of equal rows. 2**28 rows are 2.4 GB, beyond any capture.
-_ROWS_MAX = 1 << 28
+
+MOST_EDGES = 1 << 22
+"""A run has some 10**5. With more than this an input floats, and judging so many takes long."""
+MOST_ROWS = MOST_EDGES + (1 << 18) + 1
+"""The extractor counts once in 2**18 samples, so an edge list may have that many rows more."""
+MOST_SAMPLES = 1 << 36
+"""More than ten minutes at 100 MS/s. A few bytes can state any number, and PulseView's copy has them all."""
+MOST_SAMPLERATE_HZ = 10**11
 
 Samples = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint8]
@@ -152,19 +160,17 @@ def _read_rows(path: Path) -> pl.DataFrame:
         return _checked_rows(path)
     except FileNotFoundError:
         raise CaptureError(f"{path} does not exist; name a run folder that holds edges.parquet.") from None
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    except (OSError, PagesError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise CaptureError(
             f"{path} is not a readable Parquet file ({first_line(error)}); capture again."
         ) from None
 
 
 def _checked_rows(path: Path) -> pl.DataFrame:
+    check_extent(path, MOST_ROWS)
     lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     if lazy.collect_schema() != _COLUMNS:
         raise _unusable(path, "its columns are not sample Int64 and word UInt8.")
-    rows = lazy.select(pl.len()).collect().item()
-    if rows > _ROWS_MAX:
-        raise _unusable(path, f"it states {rows} rows, more than the {_ROWS_MAX} that are accepted.")
     frame = lazy.collect()
     if any(frame.null_count().row(0)):
         raise _unusable(path, "it has nulls among its samples or words.")
@@ -192,9 +198,13 @@ def _frozen(values: npt.NDArray[Any], dtype: type[np.integer[Any]]) -> npt.NDArr
 
 def _check_description(samplerate_hz: int, total_samples: int, channels: tuple[str, ...]) -> None:
     if samplerate_hz <= 0:
-        raise CaptureError(f"A samplerate of {samplerate_hz} Hz is impossible; it must be positive.")
-    if not 0 <= total_samples < 1 << 63:
-        raise CaptureError(f"A total of {total_samples} samples is impossible.")
+        raise CaptureError(f"A samplerate of {quoted(samplerate_hz)} Hz is impossible; it must be positive.")
+    if samplerate_hz > MOST_SAMPLERATE_HZ:
+        raise CaptureError(f"A samplerate of more than {MOST_SAMPLERATE_HZ:,} Hz is impossible.")
+    if not 0 <= total_samples <= MOST_SAMPLES:
+        raise CaptureError(
+            f"A total of {quoted(total_samples)} samples is impossible: 0 to {MOST_SAMPLES:,}."
+        )
     if not 1 <= len(channels) <= 8 or len(set(channels)) != len(channels) or "" in channels:
         raise CaptureError("The channels must be one to eight different names.")
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from capture.files.errors import CaptureError
-from capture.run_folder.edges import CHANNELS, EdgeList, Levels, Samples, Words
-
-# 2**25 edges are 300 MB. A run of the bench has some 10**5. A floating input has more within a
-# second.
-MOST_EDGES = 1 << 25
+from capture.run_folder.edges import CHANNELS, MOST_EDGES, EdgeList, Levels, Samples, Words
 
 # What is compared at a time stays within the second-level cache.
 _BLOCK_SAMPLES = 1 << 18

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from capture.files.errors import CaptureError
+from capture.files.regular import read_bytes
 from capture.files.whole import why, write_bytes, write_whole
 
 MANIFEST = "run.json"
@@ -22,6 +23,9 @@ IMAGE = "operations.bin"
 SERIAL_LOG = "uart.log"
 COUNTS = "counts.csv"
 PLAN = "plan.parquet"
+
+MOST_BYTES = {IMAGE: 256 << 10, SERIAL_LOG: 16 << 20, COUNTS: 16 << 20}
+"""Of the files that are read as they are: as much as is read. An image has no more room in the flash."""
 
 _NAME = re.compile(r"\d{8}T\d{6}Z-(?P<scenario>.+)-(?P<allocator>[^-]+)-(?P<board>[^-]+?)(-\d+)?")
 
@@ -76,6 +80,16 @@ class RunFolder:
     def write(self, name: str, writer: Callable[[Path], None]) -> None:
         """Has `writer` write file `name`, whole or not at all. Raises WriteError."""
         write_whole(self.path / name, writer)
+
+
+def read_observed(folder: Path, name: str) -> bytes:
+    """The bytes of file `name`, one of MOST_BYTES. Raises CaptureError."""
+    try:
+        return read_bytes(folder / name, MOST_BYTES[name])
+    except OSError as error:
+        raise CaptureError(
+            f"{folder / name} cannot be read ({why(error)}); without it the run cannot be decoded."
+        ) from None
 
 
 def check_writable(runs: Path) -> None:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from analysis.metrology.quantiles import Number, Summary
 from capture.files.documents import Table, read_json
 from capture.files.errors import RunError
-from capture.run_folder.edges import NS_PER_S
+from capture.run_folder.edges import MOST_SAMPLERATE_HZ, NS_PER_S
 from capture.run_folder.quantities import KEYS
 
 Schema = Literal[2]
@@ -109,7 +109,8 @@ class Term(Table):
 class ErrorBudget(Table):
     """How wrong a quantity may be: it is true to plus or minus `total`.
 
-    `overhead` is the part of the value that is the bench's own.
+    `overhead` is the part of the value that is the bench's own. `unseen` is the most that one moved
+    edge can change the maximum without a rule noticing; an older run does not tell.
     """
 
     resolution: Term
@@ -117,6 +118,7 @@ class ErrorBudget(Table):
     skew: Term
     total: Term
     overhead: Term
+    unseen: Term = Term(ns=None, cycles=None)
 
 
 class Intervals(Table):
@@ -172,6 +174,7 @@ class Maximum(Table):
     task_tick: bool | None = None
     tick_phase_cycles: Number | None = None
     into_operation_samples: int | None = None
+    timer_ns: Number | None = None
 
 
 class Curve(Table):
@@ -288,6 +291,24 @@ class Agreement(Table):
     clock_cycles: Number
 
 
+class LatencyAgreement(Table):
+    """Timer minus wire of one class of latencies, in core cycles for one answer.
+
+    `answers` met the `n` operations that were compared. The offset is what lies between a pin's rise and
+    the read of the counter. The last two are the timer's ends of the answers between operations, the
+    offset still in them; null where there was none.
+    """
+
+    n: Count
+    answers: Count
+    offset_cycles: Number | None
+    offset_uncertainty_cycles: Number | None
+    worst_disagreement_cycles: Number | None
+    allowed_cycles: Number | None
+    between_least_ticks: Count | None
+    between_most_ticks: Count | None
+
+
 class Interrupts(Table):
     """Stimuli and answers as the wire shows them, and as the firmware counted them."""
 
@@ -332,7 +353,7 @@ class Manifest(Table):
     allocator: str
     board: str
     analyzer: str
-    samplerate_hz: Annotated[int, Field(gt=0)]
+    samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
     total_samples: Count
     verdict: Verdict
     reasons: list[str]
@@ -353,6 +374,7 @@ class Manifest(Table):
     clock: Clock
     tick: Tick | None
     agreement: Agreement
+    timer_agreement: dict[str, LatencyAgreement] | None = None
     intervals: IntervalsOfEach
     maxima: dict[str, Maximum | None]
     sweep: Sweep | None

@@ -12,8 +12,14 @@ from dataclasses import dataclass
 from string import hexdigits
 from typing import TypeVar
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
+# What came before: its runs have no timer that tells of the latencies.
+_WITHOUT_TIMER = 3
 LINE_LIMIT_BYTES = 128
+MOST_LOG_BYTES = 16 << 20
+"""Five times what a run can say, for what a board said before it."""
+MOST_LINES = 1 << 16
+"""A run has at most 21,840 operations and marks, as many `IRQ`, and some hundred records more."""
 CRC_INITIAL = 0xFFFF
 
 # What the firmware can send: its numbers have 32 bits, SysTick counts down 24 (ARMv7-M, B3.3). No core
@@ -30,6 +36,7 @@ _STIMULUS_MODE_MAX = 4
 # called.
 OPERATION_KINDS = ("A", "O", "F", "N", "E", "K")
 ALLOCATION_KINDS = ("A", "O")
+COST_INSTRUMENTS = ("READ", "PIN", "TIMER")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,16 @@ class Boot:
     free_bytes: int
     locking: str
     knobs: str
+
+    @property
+    def timer_tells(self) -> bool:
+        """Whether the records tell of the latencies by the stimulus timers' counters."""
+        return self.version > _WITHOUT_TIMER
+
+    @property
+    def whole_log_is_checked(self) -> bool:
+        """Whether END has a checksum of all records."""
+        return self.version > _WITHOUT_TIMER
 
     @property
     def knob_values(self) -> dict[str, str]:
@@ -88,7 +105,8 @@ class CalibrationRecord:
 class CostRecord:
     """What an instrument costs, as the least and the most of several times.
 
-    `instrument` is READ, a read of CYCCNT, or PIN: the same read with a pin raised before it.
+    `instrument` is READ, a read of CYCCNT; PIN, the same read with a pin raised before it; or
+    TIMER, the same with the store to a pin and the read of a timer's counter before it.
     """
 
     instrument: str
@@ -140,13 +158,109 @@ class OperationRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class LatencySum:
+    """Of the answers that met one operation: how many, and their latencies by the timer, added."""
+
+    number: int
+    ticks: int
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyRange:
+    """The least and the greatest latency by the timer of the answers that met no operation."""
+
+    least_ticks: int
+    most_ticks: int
+
+
+@dataclass(frozen=True, slots=True)
+class InterruptsRecord:
+    """The answers that found OP high in operation `seq`, as the stimulus timers' counters tell of them.
+
+    Ticks are those of the core clock, from the stimulus to a read right after the pin's rise.
+    """
+
+    seq: int
+    isr_entries: int
+    isr_ticks: int
+    task_wakes: int
+    task_ticks: int
+    control_entries: int
+    control_ticks: int
+
+    def __post_init__(self) -> None:
+        sums = (self.isr, self.task, self.control)
+        if not any(sum_.number for sum_ in sums):
+            raise ValueError("no answer at all")
+        if any(sum_.ticks and not sum_.number for sum_ in sums):
+            raise ValueError("ticks of no answer")
+
+    @property
+    def isr(self) -> LatencySum:
+        """Those of the maskable interrupt."""
+        return LatencySum(self.isr_entries, self.isr_ticks)
+
+    @property
+    def task(self) -> LatencySum:
+        """Those of the task that it wakes."""
+        return LatencySum(self.task_wakes, self.task_ticks)
+
+    @property
+    def control(self) -> LatencySum:
+        """Those of the control interrupt."""
+        return LatencySum(self.control_entries, self.control_ticks)
+
+
+@dataclass(frozen=True, slots=True)
 class StatRecord:
-    """Counts of the interrupts, kept by their handlers."""
+    """What the handlers kept of the whole run: their counts, and the latencies that met no operation.
+
+    The latencies are None in a run of format 3. Where there was none the least is 4294967295 and the
+    most 0.
+    """
 
     isr_entries: int
     task_wakes: int
     control_entries: int
     preempted_operations: int
+    isr_least_ticks: int | None = None
+    isr_most_ticks: int | None = None
+    task_least_ticks: int | None = None
+    task_most_ticks: int | None = None
+    control_least_ticks: int | None = None
+    control_most_ticks: int | None = None
+
+    def __post_init__(self) -> None:
+        for least, most in self._ranges:
+            if least is not None and most is not None and least > most and (least, most) != (_U32_MAX, 0):
+                raise ValueError(f"at least {least} ticks and at most {most}")
+
+    @property
+    def _ranges(self) -> tuple[tuple[int | None, int | None], ...]:
+        return (
+            (self.isr_least_ticks, self.isr_most_ticks),
+            (self.task_least_ticks, self.task_most_ticks),
+            (self.control_least_ticks, self.control_most_ticks),
+        )
+
+    @property
+    def isr(self) -> LatencyRange | None:
+        """The maskable interrupt's latencies between operations; None where there was none."""
+        return _range(*self._ranges[0])
+
+    @property
+    def task(self) -> LatencyRange | None:
+        """The same of the task."""
+        return _range(*self._ranges[1])
+
+    @property
+    def control(self) -> LatencyRange | None:
+        """The same of the control interrupt."""
+        return _range(*self._ranges[2])
+
+
+def _range(least: int | None, most: int | None) -> LatencyRange | None:
+    return None if least is None or most is None or least > most else LatencyRange(least, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +275,13 @@ class HeapRecord:
 
 @dataclass(frozen=True, slots=True)
 class EndRecord:
-    """Last record of a run that reached its end."""
+    """Last record of a run that reached its end.
+
+    `log_crc32` is the CRC-32 of all that was sent before it; None in a run of format 3.
+    """
 
     operations: int
+    log_crc32: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +301,7 @@ Record = (
     | TickRecord
     | MarkRecord
     | OperationRecord
+    | InterruptsRecord
     | StatRecord
     | HeapRecord
     | EndRecord
@@ -211,8 +330,10 @@ _u32 = _from_to(0, _U32_MAX)
 
 def _version(text: str) -> int:
     version = _decimal(text)
-    if version != FORMAT_VERSION:
-        raise ValueError(f"format version {version}, and only {FORMAT_VERSION} is known here")
+    if version not in (_WITHOUT_TIMER, FORMAT_VERSION):
+        raise ValueError(
+            f"format version {version}, and only {_WITHOUT_TIMER} and {FORMAT_VERSION} are known here"
+        )
     return version
 
 
@@ -248,15 +369,20 @@ _LAYOUTS: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], 
     "PROOF": (Proof, (_u32, _u32)),
     "PLAN": (PlanRecord, (_text, _u32, _hexadecimal, _from_to(0, _STIMULUS_MODE_MAX), _u32, _u32)),
     "CAL": (CalibrationRecord, (_one_of("CRIT", "OP"), _from_to(0, _CALIBRATION_INDEX_MAX), _u32, _u32)),
-    "COST": (CostRecord, (_one_of("READ", "PIN"), _u32, _u32)),
+    "COST": (CostRecord, (_one_of(*COST_INSTRUMENTS), _u32, _u32)),
     "TICK": (TickRecord, (_u32, _u32, _from_to(_TICK_PERIOD_MIN_CYCLES, _SYSTICK_MAX), _u32)),
     "MARK": (MarkRecord, (_u32,)),
     "OP": (OperationRecord, (_u32, _one_of(*OPERATION_KINDS), *(_u32,) * 6)),
-    "STAT": (StatRecord, (_u32,) * 4),
+    "IRQ": (InterruptsRecord, (_u32,) * 7),
+    "STAT": (StatRecord, (_u32,) * 10),
     "HEAP": (HeapRecord, (_u32, _u32, _u32, _from_to(0, 1))),
-    "END": (EndRecord, (_u32,)),
+    "END": (EndRecord, (_u32, _hexadecimal)),
     "FAIL": (FailRecord, (_text, _u32)),
 }
+
+
+# Fields of a record in a format before, where it had fewer.
+_FIELDS_BEFORE = {"STAT": 4, "END": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +403,8 @@ class RecordLog:
 
     `damaged` are the lines that are no records. `preamble` holds the lines before the first BOOT,
     which a board said before it was reset: they belong to no run and are no failures. `cut_line` is
-    what came after the last newline.
+    what came after the last newline. `crc32` is of the bytes from the first BOOT to the last line,
+    which is END's in a run that reached its end.
     """
 
     records: tuple[Record, ...] = ()
@@ -285,6 +412,7 @@ class RecordLog:
     preamble: tuple[bytes, ...] = ()
     cut_line: bytes = b""
     byte_count: int = 0
+    crc32: int = 0
 
     def all(self, kind: type[R]) -> tuple[R, ...]:
         """The records of one type, in order."""
@@ -329,20 +457,31 @@ def _read_fields(body: str) -> Record:
     if name not in _LAYOUTS:
         raise ValueError(f"unknown record {name!r}")
     make, readers = _LAYOUTS[name]
-    if len(fields) != len(readers):
+    if len(fields) not in (len(readers), _FIELDS_BEFORE.get(name)):
         raise ValueError(f"{name} has {len(fields)} fields instead of {len(readers)}")
-    return make(*(read(text) for read, text in zip(readers, fields, strict=True)))
+    return make(*(read(text) for read, text in zip(readers, fields, strict=False)))
 
 
 def parse(log: bytes) -> RecordLog:
-    """Reads a whole log as it came from the serial line. No bytes of `log` can make this fail."""
-    *lines, cut_line = log.split(b"\n")
-    first = next((index for index, line in enumerate(lines) if line.startswith(b"@BOOT,")), 0)
+    """Reads a whole log as it came from the serial line. No bytes of `log` can make this fail.
+
+    Of more lines than MOST_LINES after the first BOOT the rest counts as one damaged line.
+    """
+    begin = 0 if log.startswith(b"@BOOT,") else log.find(b"\n@BOOT,") + 1
+    preamble = tuple(log[:begin].split(b"\n")[:-1])
+    *lines, cut_line = log[begin:].split(b"\n", MOST_LINES)
     records: list[Record] = []
     damaged: list[DamagedLine] = []
-    for number, line in enumerate(lines[first:], first + 1):
+    for number, line in enumerate(lines, len(preamble) + 1):
         try:
             records.append(parse_line(line))
         except ValueError as error:
             damaged.append(DamagedLine(number, line, str(error)))
-    return RecordLog(tuple(records), tuple(damaged), tuple(lines[:first]), cut_line, len(log))
+    if b"\n" in cut_line:
+        number, words = len(preamble) + MOST_LINES + 1, f"more than {MOST_LINES:,} lines"
+        damaged.append(DamagedLine(number, cut_line[:LINE_LIMIT_BYTES], f"{words}, and no run has as many"))
+        cut_line = b""
+    before_last = b"".join(b"%b\n" % line for line in lines[:-1])
+    return RecordLog(
+        tuple(records), tuple(damaged), preamble, cut_line, len(log), binascii.crc32(before_last)
+    )

@@ -8,24 +8,34 @@ from __future__ import annotations
 
 import configparser
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from capture.files.errors import CaptureError
+from capture.files.regular import open_regular
 from capture.files.whole import write_whole
-from capture.run_folder.edges import EdgeList, Words
+from capture.run_folder.edges import MOST_SAMPLES, EdgeList, Words
 from capture.run_folder.extract import EdgeExtractor
 
 CHUNK_SAMPLES = 16 << 20
-# 2**36 samples are more than ten minutes at 100 MS/s. A zip can state such a size in a few
-# kilobytes.
-MOST_SAMPLES = 1 << 36
+# A session of the most samples, with the most edges, is smaller; and sigrok puts 4 MiB into a chunk.
+_MOST_FILE_BYTES = 256 << 20
+_MOST_MEMBERS = 20_000
+_DIRECTORY_MOST_BYTES = 100 * _MOST_MEMBERS
+
+# The last record of a zip: signature, members, bytes of their list, bytes of a comment. A locator
+# before it leads to larger numbers (PKWARE's APPNOTE.TXT, sections 4.3.15 and 4.3.16).
+_ZIP_END = struct.Struct("<4s6xHI4xH")
+_ZIP_END_SIGNATURE = b"PK\5\6"
+_ZIP64_SIGNATURE = b"PK\6\7"
+_ZIP64_LOCATOR_BYTES = 20
 
 _SECTION = "device 1"
 _CAPTURE_FILE = "logic-1"
@@ -67,8 +77,10 @@ def read_sr(path: Path) -> EdgeList:
     that is missing, damaged, or not such a session.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            return _read(archive)
+        with open_regular(path, _MOST_FILE_BYTES) as file:
+            _check_directory(file)
+            with zipfile.ZipFile(file) as archive:
+                return _read(archive)
     except CaptureError as error:
         raise CaptureError(f"{path} is not a usable session file: {error}") from None
     except FileNotFoundError:
@@ -108,6 +120,23 @@ def _add(archive: zipfile.ZipFile, name: str, data: bytes | memoryview) -> None:
     entry.create_system = 3
     entry.external_attr = 0o644 << 16
     archive.writestr(entry, data, zipfile.ZIP_DEFLATED, compresslevel=1)
+
+
+def _check_directory(file: BinaryIO) -> None:
+    """Raises CaptureError where the zip lists more members than a session has.
+
+    The library reads the whole list first, and goes by the end of the file.
+    """
+    size = file.seek(0, 2)
+    file.seek(-min(size, _ZIP64_LOCATOR_BYTES + _ZIP_END.size), 2)
+    tail = file.read()
+    if len(tail) < _ZIP_END.size:
+        return  # no zip, as the library will say
+    signature, members, directory_bytes, comment_bytes = _ZIP_END.unpack(tail[-_ZIP_END.size :])
+    if signature != _ZIP_END_SIGNATURE or comment_bytes or tail.startswith(_ZIP64_SIGNATURE):
+        raise CaptureError("it does not end as a session of sigrok does.")
+    if members > _MOST_MEMBERS or directory_bytes > _DIRECTORY_MOST_BYTES:
+        raise CaptureError(f"it has more than {_MOST_MEMBERS:,} members.")
 
 
 def _read(archive: zipfile.ZipFile) -> EdgeList:

@@ -15,11 +15,15 @@ from polars.exceptions import PanicException, PolarsError
 
 from capture.files.documents import Model, check
 from capture.files.errors import RunError, TailscopeError, first_line
+from capture.files.regular import open_regular
+from capture.run_folder.pages import MOST_FILE_BYTES, PagesError, check_extent
 from capture.run_folder.records import OPERATION_KINDS
 
-# A table that can be drawn is far smaller. The limit keeps a forged row count from filling the
-# memory before the first column is looked at.
-ROWS_MAX = 50_000_000
+MOST_OPERATIONS = 21_840
+"""As many as an image holds (docs/SPEC.md, section 3)."""
+MOST_STIMULI = 9 << 20
+"""STIM and CTRL may both move in each row of the longest edge list."""
+_MOST_TEXT_BYTES = 256
 
 METADATA_KEY = "tailscope"
 
@@ -40,6 +44,12 @@ OPERATIONS = pl.Schema(
         "disagreement_cycles": pl.Float64,
         "control_hits": pl.UInt32,
         "isr_hits": pl.UInt32,
+        "timer_isr_entries": pl.UInt32,
+        "timer_isr_ticks": pl.UInt32,
+        "timer_task_wakes": pl.UInt32,
+        "timer_task_ticks": pl.UInt32,
+        "timer_control_entries": pl.UInt32,
+        "timer_control_ticks": pl.UInt32,
         "live": pl.UInt32,
         "bytes_in_use": pl.UInt32,
         "label": pl.String,
@@ -86,7 +96,7 @@ def read_operations(path: Path) -> pl.DataFrame:
 
     Raises RunError where it is missing, damaged or not such a table.
     """
-    table = read_table(path, OPERATIONS)
+    table = read_table(path, OPERATIONS, MOST_OPERATIONS)
     _require(path, table["seq"].is_sorted() and table["seq"].is_unique().all(), "seq does not count upwards")
     _require(path, table["kind"].is_in(OPERATION_KINDS).all(), f"kind has values outside {OPERATION_KINDS}")
     return table
@@ -97,34 +107,43 @@ def read_interrupts(path: Path) -> pl.DataFrame:
 
     Raises RunError where it is missing, damaged or not such a table.
     """
-    table = read_table(path, INTERRUPTS)
+    table = read_table(path, INTERRUPTS, MOST_STIMULI)
     _require(path, table["hit"].is_in(HITS).all(), f"hit has values outside {HITS}")
     return table
 
 
-def read_table(path: Path, columns: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.DataFrame:
-    """The `columns` of a Parquet file, each of its type.
+def read_table(
+    path: Path, columns: Mapping[str, pl.DataType | type[pl.DataType]], most_rows: int
+) -> pl.DataFrame:
+    """The `columns` of a Parquet file of at most `most_rows` rows, each of its type.
 
     Raises RunError where the file is missing or damaged, or a column is missing or of another type.
     """
     try:
+        check_extent(path, most_rows)
         frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         schema = frame.collect_schema()
         for name, dtype in columns.items():
             if schema.get(name) != dtype:
                 raise _damaged(path, f"column {name} is {schema.get(name, 'missing')}, not {dtype}")
-        rows = frame.select(pl.len()).collect().item()
-        _require(path, rows <= ROWS_MAX, f"{rows} rows are more than the {ROWS_MAX} that can be read")
-        return frame.select(list(columns)).collect()
+        table = frame.select(list(columns)).collect()
     except FileNotFoundError:
         raise RunError(f"{path}: is missing; restore it or run the scenario again.") from None
-    except (PolarsError, PanicException, OSError) as error:
+    except (PolarsError, PanicException, PagesError, OSError) as error:
         raise _damaged(path, _unreadable(error)) from None
+    longest = table.select(pl.col(pl.String).str.len_bytes().max()).row(0)
+    _require(
+        path,
+        all((length or 0) <= _MOST_TEXT_BYTES for length in longest),
+        f"it has texts of more than {_MOST_TEXT_BYTES} bytes",
+    )
+    return table
 
 
 def read_metadata(path: Path, model: type[Model], error: type[TailscopeError] = RunError) -> Model:
     """The JSON under the metadata key `tailscope`, as `model`. Raises `error`."""
     try:
+        open_regular(path, MOST_FILE_BYTES).close()
         text = pl.read_parquet_metadata(path).get(METADATA_KEY)
         values = None if text is None else json.loads(text)
     except (PolarsError, PanicException, OSError) as fault:

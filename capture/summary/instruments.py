@@ -10,6 +10,7 @@ import polars as pl
 from capture.instruments.skew import skew_between
 from capture.joining.budget import pin_cost_cycles
 from capture.joining.evidence import Evidence
+from capture.joining.latencies import LatencyWitness
 from capture.reading.frames import fit_clock
 from capture.reading.wire import COMMON_CHANNELS, Wire
 from capture.run_folder.edges import Samples
@@ -24,6 +25,7 @@ def instruments(evidence: Evidence) -> dict[str, Any]:
         "clock": _clock(evidence),
         "tick": _tick(evidence),
         "agreement": _agreement(evidence),
+        "timer_agreement": _timer_agreement(evidence),
     }
 
 
@@ -110,4 +112,25 @@ def _agreement(evidence: Evidence) -> dict[str, float | int | None]:
         "tolerance_cycles": evidence.tolerance_cycles,
         "resolution_cycles": evidence.instruments.agreement_cycles,
         "clock_cycles": evidence.tolerance_cycles - evidence.instruments.agreement_cycles,
+    }
+
+
+def _timer_agreement(evidence: Evidence) -> dict[str, Any] | None:
+    """How far wire and timers agree, by quantity; None where the records tell of no timer."""
+    return {one.of.quantity.key: _latency_agreement(one) for one in evidence.latencies} or None
+
+
+def _latency_agreement(witness: LatencyWitness) -> dict[str, float | int | None]:
+    offset, between = witness.offset, witness.between
+    compared = witness.compared.with_columns(pl.col("apart_cycles").abs())
+    worst = compared.row(compared["apart_cycles"].arg_max() or 0, named=True) if compared.height else {}
+    return {
+        "n": compared.height,
+        "answers": int(compared["number"].sum()),
+        "offset_cycles": offset.cycles if offset else None,
+        "offset_uncertainty_cycles": offset.uncertainty_cycles if offset else None,
+        "worst_disagreement_cycles": worst.get("apart_cycles"),
+        "allowed_cycles": worst.get("allowed_cycles"),
+        "between_least_ticks": between.least_ticks if between else None,
+        "between_most_ticks": between.most_ticks if between else None,
     }

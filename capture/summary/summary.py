@@ -168,9 +168,15 @@ def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:
 
 def _maxima(evidence: Evidence) -> dict[str, Any]:
     operations = evidence.joined.operations
-    return by_quantity(
+    maxima = by_quantity(
         operations, evidence.joined.interrupts, lambda quantity, rows: maximum(quantity, rows, operations)
     )
+    for witness in evidence.latencies:
+        if found := maxima[witness.of.quantity.key]:
+            answer = found["sample"] + round(found["value"] / evidence.edges.sample_ns)
+            cycles = witness.cycles_of(answer)
+            found["timer_ns"] = None if cycles is None else evidence.wire.ns_of(cycles)
+    return maxima
 
 
 def _sweep(evidence: Evidence) -> dict[str, Any] | None:

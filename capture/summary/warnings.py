@@ -49,6 +49,16 @@ def nobody_counted_probes(evidence: Evidence) -> Iterator[str]:
         yield "Nobody counted probes: the allocator does not, and only the virtual board can from outside."
 
 
+def no_timer_tells_of_the_latencies(evidence: Evidence) -> Iterator[str]:
+    """The firmware is older than the second witness of the latencies."""
+    boot = evidence.log.first(Boot)
+    if boot and not boot.timer_tells:
+        yield (
+            f"The records have format {boot.version}, where no timer tells of the latencies: the wire alone "
+            "does."
+        )
+
+
 def samples_longer_than_cycles(evidence: Evidence) -> Iterator[str]:
     """The analyzer is slower than the core."""
     edges = evidence.edges
@@ -63,5 +73,6 @@ WARNINGS = (
     heap_grew,
     stimuli_missed,
     nobody_counted_probes,
+    no_timer_tells_of_the_latencies,
     samples_longer_than_cycles,
 )

@@ -6,6 +6,7 @@ Of the code under test only the image compiler is used, and of the records only 
 from __future__ import annotations
 
 import binascii
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -26,6 +27,9 @@ STIMULUS_PERIOD = 5003
 CONTROL_PERIOD = 7919
 TICK_PERIOD, TICK_HANDLER = 84_000, 130
 PORT_GAP = 2
+TASK_LATER = 300
+# From a pin's rise to the read of the timer's counter.
+READ_LATER = 3
 COUNTER_AHEAD = (1 << 32) - 400_000
 BIT = {name: bit for bit, name in enumerate(CHANNELS)}
 
@@ -106,7 +110,7 @@ class SyntheticRun:
         stimulus = self.plan.stimulus
         count = self.plan.operations.height
         self.lines += [
-            f"BOOT,3,tlsf,{HEAP_BYTES},{CORE_HZ},00000702,V11.2.0,1,65520,basepri,none",
+            f"BOOT,4,tlsf,{HEAP_BYTES},{CORE_HZ},00000702,V11.2.0,1,65520,basepri,none",
             "PROOF,84010,84002",
             f"PLAN,{self.plan.name},{count},{self.plan.image_crc32:08X},"
             f"{MODES.index(stimulus.mode)},{stimulus.period_ticks},{stimulus.control_period_ticks}",
@@ -142,6 +146,7 @@ class SyntheticRun:
         self.lines += [
             "COST,READ,1,2",
             "COST,PIN,8,9",
+            "COST,TIMER,11,12",
             f"TICK,{self.counter_at(cycle)},{countdown},{TICK_PERIOD},{TICK_HANDLER}",
         ]
         return cycle
@@ -193,7 +198,7 @@ class SyntheticRun:
             answer = self._critical_end(stimulus) + 17
             self.toggles.append((stimulus, BIT["STIM"]))
             self.pulse("ISR", answer, 60)
-            self.pulse("TASK", answer + 300, 150)
+            self.pulse("TASK", answer + TASK_LATER, 150)
             self.stimuli.append((stimulus, answer))
         for stimulus in range(begin + 13, end - 10_000, CONTROL_PERIOD):
             self.toggles.append((stimulus, BIT["CTRL"]))
@@ -207,13 +212,39 @@ class SyntheticRun:
         offsets = self.plan.operations["offset"]
         return [t.start - SWEEP_LEAD_TICKS + offsets[t.seq] for t in self.truths if offsets[t.seq]]
 
-    def _finish(self) -> None:
-        preempted = sum(
-            any(t.start <= answer < t.start + t.operation_cycles + OPERATION_COST for t in self.truths)
-            for _, answer in self.stimuli
+    def met(self, cycle: int) -> int | None:
+        """The operation that runs at `cycle`."""
+        return next(
+            (t.seq for t in self.truths if 0 <= cycle - t.start < t.operation_cycles + OPERATION_COST), None
         )
+
+    def _tell_latencies(self) -> list[int]:
+        """An IRQ record for each operation that was met; returns the six ranges' ends for STAT."""
+        woken = [(stimulus, answer + TASK_LATER) for stimulus, answer in self.stimuli]
+        sums: dict[int, list[int]] = {}
+        ends: list[int] = []
+        for place, answers in enumerate((self.stimuli, woken, self.controls)):
+            between = []
+            for stimulus, answer in answers:
+                ticks, seq = answer - stimulus + READ_LATER, self.met(answer)
+                if seq is None:
+                    between.append(ticks)
+                else:
+                    met = sums.setdefault(seq, [0] * 6)
+                    met[2 * place] += 1
+                    met[2 * place + 1] += ticks
+            ends += [min(between, default=(1 << 32) - 1), max(between, default=0)]
+        for seq, met in sums.items():
+            at = next(i for i, line in enumerate(self.lines) if line.startswith(f"OP,{seq},"))
+            self.lines.insert(at + 1, ",".join(map(str, ("IRQ", seq, *met))))
+        return ends
+
+    def _finish(self) -> None:
+        preempted = sum(self.met(answer) is not None for _, answer in self.stimuli)
+        ends = self._tell_latencies()
+        counts = (len(self.stimuli), len(self.stimuli), len(self.controls), preempted)
         self.lines += [
-            f"STAT,{len(self.stimuli)},{len(self.stimuli)},{len(self.controls)},{preempted}",
+            ",".join(map(str, ("STAT", *counts, *ends))),
             "HEAP,65520,65520,1,1",
             f"END,{len(self.truths)}",
         ]
@@ -227,8 +258,18 @@ class SyntheticRun:
         ]
 
     def uart(self) -> bytes:
-        """The serial line's bytes."""
-        return b"".join(map(record, self.lines))
+        """The serial line's bytes. What the lines say the firmware says: END's checksum is of them."""
+        sent = b""
+        for line in self.lines:
+            of_all = (
+                f",{binascii.crc32(sent):08X}" if re.fullmatch(r"END,\d+", line) and self._checked else ""
+            )
+            sent += record(f"{line}{of_all}")
+        return sent
+
+    @property
+    def _checked(self) -> bool:
+        return not self.lines[0].startswith("BOOT,3,")
 
     def edges(self, samplerate_hz: int = CORE_HZ, ppm: int = 0) -> EdgeList:
         """What an analyzer sees whose clock runs `ppm` fast; edges are floored to samples."""

@@ -1,5 +1,6 @@
 import errno
 import json
+import os
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 
 from capture.acquisition.observe import Observation
-from capture.files.errors import CaptureError, RunError
+from capture.files.errors import CaptureError, RunError, TailscopeError
 from capture.files.whole import WriteError
 from capture.joining.evidence import decode
 from capture.redecode import redecode
@@ -25,7 +26,7 @@ from capture.store import (
     store_session,
 )
 from capture.summary.summary import Setting
-from capture.tests.synthetic import CORE_HZ, SyntheticRun, record, small_plan
+from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from scenarios import catalogue
 from scenarios.generators.generator import Step
 from scenarios.operations import Allocate, Free
@@ -74,13 +75,13 @@ def test_a_changed_observation_changes_the_verdict(run: SyntheticRun, tmp_path: 
 
 def test_lock_and_knobs_are_those_that_the_firmware_told(run: SyntheticRun, tmp_path: Path) -> None:
     stored = store(run, tmp_path)
-    log = stored.folder / "uart.log"
-    first, rest = log.read_bytes().split(b"\n", 1)
     told = json.loads((stored.folder / "run.json").read_text())
     assert (told["locking"], told["knobs"], told["turned_knobs"]) == ("basepri", {}, {})
-    fields = first.decode("ascii").removeprefix("@").rpartition("*")[0].split(",")
+    other = SyntheticRun(run.plan)
+    fields = other.lines[0].split(",")
     changed = [*fields[:2], "tlsf", *fields[3:-2], "scheduler", "TLSF_OCTAVES=14/TLSF_SLOTS=8"]
-    log.write_bytes(record(",".join(changed)) + rest)
+    other.lines[0] = ",".join(changed)
+    (stored.folder / "uart.log").write_bytes(other.uart())
     assert redecode(stored.folder).verdict == "complete"
     told = json.loads((stored.folder / "run.json").read_text())
     assert told["locking"] == "scheduler"
@@ -320,3 +321,44 @@ def test_an_empty_capture_is_stored_too(run: SyntheticRun, tmp_path: Path) -> No
     stored = store_findings(folder, evidence, SETTING)
     assert stored.verdict == "truncated"
     assert redecode(folder.path) == stored
+
+
+OBSERVED = ("run.json", "uart.log", "operations.bin", "plan.parquet", "edges.parquet", "counts.csv")
+
+
+@pytest.mark.parametrize("name", OBSERVED)
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "sparse"])
+def test_what_is_no_file_or_too_long_is_refused_at_once(
+    run: SyntheticRun, tmp_path: Path, name: str, kind: str
+) -> None:
+    folder = store(run, tmp_path).folder
+    if name == "edges.parquet":  # else the copy for PulseView serves, which is no better here
+        (folder / "capture.sr").unlink()
+        (folder / "capture.sr").symlink_to(folder / name)
+    path = folder / name
+    path.unlink(missing_ok=True)
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "device":
+            path.symlink_to("/dev/zero")
+        case "folder":
+            path.mkdir()
+        case _:
+            path.touch()
+            os.truncate(path, 1 << 40)
+    with pytest.raises(TailscopeError, match=name):
+        redecode(folder)
+
+
+def test_a_capture_longer_than_any_is_not_written_out_for_pulseview(
+    run: SyntheticRun, tmp_path: Path
+) -> None:
+    """A few bytes in edges.parquet can state more samples than any disk holds."""
+    folder = store(run, tmp_path).folder
+    (folder / "capture.sr").unlink()
+    frame, path = pl.read_parquet(folder / "edges.parquet"), folder / "edges.parquet"
+    said = json.loads(pl.read_parquet_metadata(path)["tailscope"]) | {"total_samples": 1 << 62}
+    frame.write_parquet(path, metadata={"tailscope": json.dumps(said)})
+    with pytest.raises(CaptureError, match=r"total of .* samples is impossible"):
+        redecode(folder)

@@ -47,7 +47,7 @@ def preempted_operations_differ(evidence: Evidence) -> Iterator[str]:
     stat, wire = evidence.log.first(StatRecord), evidence.wire
     if stat is None or wire.end_frame is None:
         return
-    least, most = _preempted(wire)
+    least, most = preempted_operations(wire)
     if not least <= stat.preempted_operations <= most:
         yield (
             f"The firmware counted {stat.preempted_operations} preempted operations, the wire shows "
@@ -55,7 +55,7 @@ def preempted_operations_differ(evidence: Evidence) -> Iterator[str]:
         )
 
 
-def _preempted(wire: Wire) -> tuple[int, int]:
+def preempted_operations(wire: Wire) -> tuple[int, int]:
     """How many rises of ISR fell into a pulse of OP: at least, and at most."""
     rises, operation = _rises(wire, "ISR"), wire.until_end.transitions("OP").sample
     within = level_at(wire.until_end, "OP", rises)

@@ -21,7 +21,7 @@ from capture.run_folder.records import (
     PlanRecord,
     StatRecord,
 )
-from capture.verdict import account, claims, counts, instruments
+from capture.verdict import account, claims, counts, instruments, latencies
 
 
 def unreadable_lines(evidence: Evidence) -> Iterator[str]:
@@ -213,6 +213,7 @@ RULES = (
     sweep_is_not_whole,
     interrupts_differ,
     *counts.RULES,
+    *latencies.RULES,
     heap_broken,
     tools_said_something_unexpected,
 )

@@ -13,15 +13,23 @@ from capture.instruments.skew import has_common_pulses
 from capture.joining.evidence import Evidence
 from capture.reading.wire import COMMON_CHANNELS, COMMON_PULSES, SECTIONS_PER_END, Calibration, Wire
 from capture.run_folder.edges import Samples
-from capture.run_folder.records import Boot, CalibrationRecord, CostRecord, EndRecord, Proof, TickRecord
+from capture.run_folder.records import (
+    COST_INSTRUMENTS,
+    Boot,
+    CalibrationRecord,
+    CostRecord,
+    EndRecord,
+    Proof,
+    TickRecord,
+)
 
 # DWT and TIM5 run from the same clock. They are read one after the other, and so differ by the
 # reads.
 PROOF_SLACK_CYCLES = 100
 # Quantisation leaves less than one sample between a frame's edges and the fit through them.
 STEADY_CLOCK_SAMPLES = 1.0
-# At either end: COST of READ and of PIN, and TICK.
-COST_RECORDS, TICK_RECORDS = 4, 2
+# One at either end; and as many of COST, by instrument.
+TICK_RECORDS = 2
 
 
 def not_calibrated(evidence: Evidence) -> Iterator[str]:
@@ -92,11 +100,13 @@ def cost_or_tick_records_missing(evidence: Evidence) -> Iterator[str]:
     """Only the firmware tells what an instrument costs, and when the tick is."""
     if evidence.log.first(EndRecord) is None:
         return
+    boot = evidence.log.first(Boot)
+    instruments = len(COST_INSTRUMENTS) - (boot is not None and not boot.timer_tells)
     costs, ticks = len(evidence.log.all(CostRecord)), len(evidence.log.all(TickRecord))
-    if (costs, ticks) != (COST_RECORDS, TICK_RECORDS):
+    if (costs, ticks) != (2 * instruments, TICK_RECORDS):
         yield (
-            f"{costs} of {COST_RECORDS} COST records and {ticks} of {TICK_RECORDS} TICK records arrived, so "
-            "the error budget or the ticks are not known; check the serial line and run again."
+            f"{costs} of {2 * instruments} COST records and {ticks} of {TICK_RECORDS} TICK records arrived, "
+            "so the error budget or the ticks are not known; check the serial line and run again."
         )
 
 

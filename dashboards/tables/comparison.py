@@ -24,6 +24,10 @@ _BUDGET_WORDS = (
     "part of the value that is the bench's own. In brackets: the percentile's {confidence} bootstrap "
     "interval."
 )
+_TIMER_WORDS = (
+    "By the timer: what the counter of the stimulus's timer told of the same answer, read right after its "
+    "pin rose."
+)
 _BOUND_WORDS = (
     "Bound: the longest path through the section's machine code without interrupts, every instruction at "
     "its worst; and how many times the longest section seen that is."
@@ -116,9 +120,14 @@ def _legend(series: Sequence[Series]) -> list[str]:
         _BUDGET_WORDS.format(confidence=confidence_words(certainties)),
         *([f"{DEPENDENT} {_DEPENDENCE}"] if dependent else []),
         *dict.fromkeys(certainty.refused for certainty in certainties if certainty.refused),
+        *([_TIMER_WORDS] if any(_timed(one) for one in series) else []),
         *([_BOUND_WORDS] if bounded else []),
         *dict.fromkeys(f"{one.name}: {words}" for one in series for words in one.run.adjustments),
     ]
+
+
+def _timed(one: Series) -> bool:
+    return any(maximum and maximum.timer_ns is not None for maximum in one.run.manifest.maxima.values())
 
 
 def _group(quantity: Quantity, series: Sequence[Series]) -> Group:
@@ -161,9 +170,16 @@ def _maximum(quantity: Quantity, one: Series, largest: float) -> Maximum:
     return Maximum(
         value=number(value, quantity.unit),
         address=fragment(one.run.id, key),
-        notes=tuple(note for note in (_budget(quantity, one), _bound(quantity, one)) if note),
+        notes=tuple(note for note in (say(quantity, one) for say in (_budget, _timer, _bound)) if note),
         share_percent=100 * value / largest if largest else 0,
     )
+
+
+def _timer(quantity: Quantity, one: Series) -> str:
+    """`by the timer 9,797.6`: what the second witness told of this very answer."""
+    maximum = one.run.manifest.maxima.get(quantity.key)
+    told = maximum.timer_ns if maximum else None
+    return "" if told is None else f"by the timer {number(told, quantity.unit)}"
 
 
 def _bound(quantity: Quantity, one: Series) -> str:

@@ -147,6 +147,7 @@ class _Timeline:
             "disagreement_cycles": disagreement,
             "control_hits": [0] * rows,
             "isr_hits": [0] * rows,
+            **{name: [0] * rows for name in OPERATIONS if name.startswith("timer_")},
             "live": live,
             "bytes_in_use": live * 80,
             "label": [operation.label for operation in operations],

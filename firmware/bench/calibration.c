@@ -69,5 +69,6 @@ void calibrate(uint32_t first_index) {
     calibrate_pin("OP", first_index, operation_begin, operation_end);
     record_cost("READ", counter_read_cycles);
     record_cost("PIN", pin_raise_cycles);
+    record_cost("TIMER", timer_read_cycles);
     record_tick();
 }

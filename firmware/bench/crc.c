@@ -16,12 +16,17 @@ uint16_t crc16_update(uint16_t crc, uint8_t byte) {
     return (uint16_t)((uint32_t)crc << 8 ^ fed_back << 12 ^ fed_back << 5 ^ fed_back);
 }
 
-uint32_t crc32(const uint8_t *data, size_t bytes) {
-    uint32_t crc = 0xFFFFFFFFu;
-    for (size_t index = 0; index < bytes; index++) {
-        crc ^= data[index];
-        crc = crc >> 4 ^ crc32_of_four_bits[crc & 15u];
-        crc = crc >> 4 ^ crc32_of_four_bits[crc & 15u];
-    }
+uint32_t crc32_update(uint32_t crc, uint8_t byte) {
+    crc = ~crc ^ byte;
+    crc = crc >> 4 ^ crc32_of_four_bits[crc & 15u];
+    crc = crc >> 4 ^ crc32_of_four_bits[crc & 15u];
     return ~crc;
+}
+
+uint32_t crc32(const uint8_t *data, size_t bytes) {
+    uint32_t crc = CRC32_INITIAL;
+    for (size_t index = 0; index < bytes; index++) {
+        crc = crc32_update(crc, data[index]);
+    }
+    return crc;
 }

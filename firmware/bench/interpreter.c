@@ -104,6 +104,27 @@ static void record_operation(uint32_t seq, const outcome *done) {
     record_end();
 }
 
+static void record_sum(latency_sum sum) {
+    record_decimal(sum.number);
+    record_decimal(sum.ticks);
+}
+
+/* Most operations are met by none. */
+static void record_interrupts(uint32_t seq) {
+    const latency_sum isr = stimulus_read_sum(ANSWER_ISR);
+    const latency_sum task = stimulus_read_sum(ANSWER_TASK);
+    const latency_sum control = stimulus_read_sum(ANSWER_CONTROL);
+    if (isr.number + task.number + control.number == 0u) {
+        return;
+    }
+    record_begin("IRQ");
+    record_decimal(seq);
+    record_sum(isr);
+    record_sum(task);
+    record_sum(control);
+    record_end();
+}
+
 static void record_mark(const image_entry *entry) {
     record_begin("MARK");
     record_decimal(entry->argument);
@@ -123,11 +144,13 @@ uint32_t interpret(const image *checked) {
         const outcome done = run(entry);
 #ifdef TAILSCOPE_WITHOUT_RECORDS
         (void)record_operation; /* docs/PERTURBATION.md */
+        (void)record_interrupts;
         (void)done;
-        seq++;
 #else
-        record_operation(seq++, &done);
+        record_operation(seq, &done);
+        record_interrupts(seq);
 #endif
+        seq++;
     }
     return seq;
 }

@@ -23,7 +23,7 @@
 #include "heap/heap.h"
 #include "task.h"
 
-enum { RECORD_FORMAT = 3, STACK_WORDS = 512 };
+enum { RECORD_FORMAT = 4, STACK_WORDS = 512 };
 
 static StaticTask_t bench_task_control;
 static StackType_t bench_task_stack[STACK_WORDS];
@@ -83,6 +83,11 @@ static uint32_t measure(const image *operations) {
     return count;
 }
 
+static void record_range(latency_range latencies) {
+    record_decimal(latencies.least_ticks);
+    record_decimal(latencies.most_ticks);
+}
+
 static void record_answers(void) {
     const stimulus_counts counts = stimulus_read_counts();
     record_begin("STAT");
@@ -90,6 +95,9 @@ static void record_answers(void) {
     record_decimal(counts.wakes);
     record_decimal(counts.controls);
     record_decimal(counts.preempted_operations);
+    record_range(stimulus_read_latencies(ANSWER_ISR));
+    record_range(stimulus_read_latencies(ANSWER_TASK));
+    record_range(stimulus_read_latencies(ANSWER_CONTROL));
     record_end();
 }
 
@@ -111,8 +119,10 @@ static void record_heap(void) {
 }
 
 static void record_last(uint32_t operations) {
+    const uint32_t all_before = recorder_checksum();
     record_begin("END");
     record_decimal(operations);
+    record_hex(all_before);
     record_end();
 }
 

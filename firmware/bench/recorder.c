@@ -20,11 +20,17 @@ static const transport debugger = {rtt_send, leave_in_ring};
 static const transport *chosen = &serial_line;
 
 static uint16_t checksum;
+static uint32_t log_checksum = CRC32_INITIAL;
 static volatile bool line_open; /* read by the fault handler */
+
+static void send_unchecked(char byte) {
+    log_checksum = crc32_update(log_checksum, (uint8_t)byte);
+    chosen->send(byte);
+}
 
 static void send(char byte) {
     checksum = crc16_update(checksum, (uint8_t)byte);
-    chosen->send(byte);
+    send_unchecked(byte);
 }
 
 static void send_text(const char *text) {
@@ -46,7 +52,7 @@ void recorder_use_rtt(void) {
 
 void record_begin(const char *type) {
     line_open = true;
-    chosen->send('@');
+    send_unchecked('@');
     checksum = CRC16_INITIAL;
     send_text(type);
 }
@@ -79,16 +85,20 @@ void record_letter(char letter) {
 
 void record_end(void) {
     const uint16_t sum = checksum;
-    chosen->send('*');
+    send_unchecked('*');
     send_hex(sum, 4);
-    chosen->send('\n');
+    send_unchecked('\n');
     chosen->drain();
     line_open = false;
 }
 
+uint32_t recorder_checksum(void) {
+    return log_checksum;
+}
+
 void record_abandon(void) {
     if (line_open) {
-        chosen->send('\n');
+        send_unchecked('\n');
         line_open = false;
     }
 }

@@ -22,6 +22,9 @@ void record_letter(char letter);
 /** Checksum and line end; on the serial line, waits until the last bit has left. */
 void record_end(void);
 
+/** CRC-32 of every byte that has been sent. */
+uint32_t recorder_checksum(void);
+
 /** Ends a line that was cut short by a failure, so that the next record stands alone. */
 void record_abandon(void);
 

@@ -6,6 +6,7 @@
 #include "board/cycle_counter.h"
 #include "board/nvic.h"
 #include "board/pins.h"
+#include "board/raise_and_read.h"
 #include "task.h"
 
 enum { STACK_WORDS = 128 };
@@ -14,26 +15,61 @@ enum { STACK_WORDS = 128 };
  * times. */
 enum { WORK_CYCLES = 42 };
 
+/* So long after an edge its answers are over, and so long before the next one the timer is stopped:
+ * the shortest control period is 500 ticks. */
+enum { STOP_PHASE_TICKS = 250 };
+
 /* A seed has 16 bits, so no seed makes the generator's state 0, where it would stay. */
 enum { RANDOM_ORIGIN = 0x5DEECE66 };
 
 static TaskHandle_t woken_task;
 static StaticTask_t woken_task_control;
 static StackType_t woken_task_stack[STACK_WORDS];
-static volatile stimulus_counts counts;
+static uint32_t preempted_operations;
+
+/* What a handler needs lies together: one address to load. */
+typedef struct {
+    edge_course course; /* of the timer that gives the stimulus */
+    uint32_t number;    /* of all answers */
+    latency_sum met;    /* of those that met the operation that runs */
+    latency_range between;
+} answer_account;
+
+static volatile answer_account accounts[ANSWERS] = {
+    {.between = {UINT32_MAX, 0}}, {.between = {UINT32_MAX, 0}}, {.between = {UINT32_MAX, 0}}};
+static uint32_t swept_edges; /* asked for so far */
 static stimulus_mode mode;
 static uint32_t period; /* of the stimulus, in ticks; 0 without one */
+static bool control_runs;
 static uint32_t random_state;
 
-/* interrupt_entry.S raises the pin, then branches here. */
-void stimulus_interrupt(void);
-void control_interrupt(void);
+/* interrupt_entry.S raises the pin, reads the timer's counter and branches here. */
+void stimulus_interrupt(uint32_t count);
+void control_interrupt(uint32_t count);
 
-void stimulus_interrupt(void) {
-    compare_output_clear(&stimulus_output);
-    counts.interrupts++;
+/* Returns true if the answer met an operation. */
+static inline bool note(answer by, uint32_t count) {
+    volatile answer_account *const account = &accounts[by];
+    const uint32_t ticks = since_edge(&account->course, count);
+    account->number++;
     if (pin_is_high(OP_PORT, OP_PIN)) {
-        counts.preempted_operations++;
+        account->met.number++;
+        account->met.ticks += ticks;
+        return true;
+    }
+    if (ticks < account->between.least_ticks) {
+        account->between.least_ticks = ticks;
+    }
+    if (ticks > account->between.most_ticks) {
+        account->between.most_ticks = ticks;
+    }
+    return false;
+}
+
+void stimulus_interrupt(uint32_t count) {
+    compare_output_clear(&stimulus_output);
+    if (note(ANSWER_ISR, count)) {
+        preempted_operations++;
     }
     BaseType_t switch_required = pdFALSE;
     vTaskNotifyGiveFromISR(woken_task, &switch_required);
@@ -42,9 +78,9 @@ void stimulus_interrupt(void) {
 }
 
 /* Above configMAX_SYSCALL_INTERRUPT_PRIORITY: the kernel may not be called here. */
-void control_interrupt(void) {
+void control_interrupt(uint32_t count) {
     compare_output_clear(&control_output);
-    counts.controls++;
+    (void)note(ANSWER_CONTROL, count);
     pin_write(CISR_PORT, CISR_PIN, false);
 }
 
@@ -61,8 +97,8 @@ static void answer_stimulus(void *unused) {
     (void)unused;
     for (;;) {
         (void)ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
-        pin_write(TASK_PORT, TASK_PIN, true);
-        counts.wakes++;
+        const uint32_t count = raise_and_read(TASK_PORT, TASK_PIN, stimulus_output.timer);
+        (void)note(ANSWER_TASK, count);
         cycle_counter_wait(WORK_CYCLES);
         pin_write(TASK_PORT, TASK_PIN, false);
         if (mode == STIMULUS_RANDOM) {
@@ -74,6 +110,11 @@ static void answer_stimulus(void *unused) {
 void stimulus_create_task(void) {
     woken_task = xTaskCreateStatic(answer_stimulus, "woken", STACK_WORDS, NULL, TASK_PRIORITY_WOKEN,
                                    woken_task_stack, &woken_task_control);
+}
+
+static void set_stimulus_course(edge_course course) {
+    accounts[ANSWER_ISR].course = course;
+    accounts[ANSWER_TASK].course = course;
 }
 
 static void start_stimulus(const image_header *header) {
@@ -92,6 +133,7 @@ static void start_stimulus(const image_header *header) {
     default:
         compare_output_prepare(&stimulus_output, period);
     }
+    set_stimulus_course(compare_output_course(&stimulus_output));
     compare_output_enable_interrupt(&stimulus_output);
     compare_output_run(&stimulus_output);
 }
@@ -104,8 +146,10 @@ void stimulus_start(const image_header *header) {
     if (period != 0u || mode == STIMULUS_SWEEP) {
         start_stimulus(header);
     }
-    if (header->control_period_ticks != 0u) {
+    control_runs = header->control_period_ticks != 0u;
+    if (control_runs) {
         compare_output_prepare(&control_output, header->control_period_ticks);
+        accounts[ANSWER_CONTROL].course = compare_output_course(&control_output);
         compare_output_enable_interrupt(&control_output);
         compare_output_run(&control_output);
     }
@@ -123,15 +167,30 @@ bool stimulus_task_is_running(void) {
     return xTaskGetCurrentTaskHandle() == woken_task;
 }
 
+/* The edge has come, and the more urgent handler and task have read the counter. */
+static void await_swept_answer(void) {
+    while (accounts[ANSWER_ISR].number != swept_edges) {}
+    compare_output_stop(&stimulus_output);
+}
+
 /* Usually the last edge came long before its operation's record was sent, and there is no wait. */
 static void arm(uint32_t offset_ticks) {
-    while (compare_output_is_running(&stimulus_output)) {}
+    await_swept_answer();
     if (offset_ticks != 0u) {
+        swept_edges++;
+        set_stimulus_course((edge_course){.match_count = offset_ticks});
         compare_output_once(&stimulus_output, offset_ticks);
     }
 }
 
+static void forget_sums(void) {
+    for (answer by = 0; by < ANSWERS; by++) {
+        accounts[by].met = (latency_sum){0, 0};
+    }
+}
+
 void stimulus_prepare(uint32_t seq, uint32_t offset_ticks) {
+    forget_sums();
     if (mode == STIMULUS_SWEEP) {
         arm(offset_ticks);
     } else if (mode != STIMULUS_RANDOM && period != 0u) {
@@ -139,13 +198,37 @@ void stimulus_prepare(uint32_t seq, uint32_t offset_ticks) {
     }
 }
 
-/* Waits for a swept edge that is still to come: its answer belongs to the run. */
+/* A counter that stops between an edge and its answer would tell a latency that was none. */
+static void stop_between_edges(const compare_output *output) {
+    compare_output_await_phase(output, STOP_PHASE_TICKS);
+    compare_output_stop(output);
+}
+
+/* The control goes last. Nothing but the tick can then make its wait longer than its period. */
 void stimulus_stop(void) {
-    while (mode == STIMULUS_SWEEP && compare_output_is_running(&stimulus_output)) {}
-    compare_output_stop(&stimulus_output);
-    compare_output_stop(&control_output);
+    if (mode == STIMULUS_SWEEP) {
+        await_swept_answer();
+    } else if (mode != STIMULUS_NONE && period != 0u) {
+        stop_between_edges(&stimulus_output);
+    }
+    if (control_runs) {
+        stop_between_edges(&control_output);
+    }
+}
+
+latency_sum stimulus_read_sum(answer by) {
+    return accounts[by].met;
+}
+
+latency_range stimulus_read_latencies(answer by) {
+    return accounts[by].between;
 }
 
 stimulus_counts stimulus_read_counts(void) {
-    return counts;
+    return (stimulus_counts){
+        .interrupts = accounts[ANSWER_ISR].number,
+        .wakes = accounts[ANSWER_TASK].number,
+        .controls = accounts[ANSWER_CONTROL].number,
+        .preempted_operations = preempted_operations,
+    };
 }

@@ -66,16 +66,22 @@ void compare_output_prepare_once(const compare_output *output) {
     compare_output_prepare(output, 2);
 }
 
+/* The counter runs on past its one match, so that it tells the time since. It would match again
+ * after 2^32 ticks (51 s). */
 void compare_output_once(const compare_output *output, uint32_t ticks) {
     const uint32_t timer = output->timer;
-    TIM_ARR(timer) = ticks;
+    TIM_CR1(timer) = 0;
+    TIM_ARR(timer) = UINT32_MAX;
     TIM_CCR(timer, output->channel) = ticks;
     TIM_CNT(timer) = 0;
-    TIM_CR1(timer) = TIM_CR1_OPM | TIM_CR1_CEN;
+    TIM_CR1(timer) = TIM_CR1_CEN;
 }
 
-bool compare_output_is_running(const compare_output *output) {
-    return (TIM_CR1(output->timer) & TIM_CR1_CEN) != 0u;
+/* Where the match is at the counter's last value, the counter returns to 0 one tick after the edge.
+ * Of a pair the return is an edge itself. At an interval's begin the edge is still to come. */
+edge_course compare_output_course(const compare_output *output) {
+    const uint32_t match = TIM_CCR(output->timer, output->channel);
+    return (edge_course){match, match == TIM_ARR(output->timer) ? 1u : 0u};
 }
 
 void compare_output_enable_interrupt(const compare_output *output) {

@@ -50,11 +50,26 @@ void compare_output_set_next(const compare_output *output, uint32_t ticks);
 /** Stops the timer, with its output low and on its pin, until compare_output_once(). */
 void compare_output_prepare_once(const compare_output *output);
 
-/** One edge, `ticks` after this call begins to count; then the timer stops by itself. */
+/**
+ * One edge, `ticks` after this call begins to count. The timer counts on; it is to be stopped, or
+ * asked for the next edge, within 2^32 ticks.
+ */
 void compare_output_once(const compare_output *output, uint32_t ticks);
 
-/** True while an edge of compare_output_once() is still to come. */
-bool compare_output_is_running(const compare_output *output);
+/** Where the edges lie in the counter's course. */
+typedef struct {
+    uint32_t match_count;  /**< the counter's value at the edge */
+    uint32_t return_ticks; /**< from the edge before the counter's return to 0, to that return */
+} edge_course;
+
+/** The course that was set last. To be read before a handler needs it: the registers are slow. */
+edge_course compare_output_course(const compare_output *output);
+
+/** The ticks from the last edge to when the counter was `count`. */
+static inline uint32_t since_edge(const volatile edge_course *course, uint32_t count) {
+    const uint32_t match = course->match_count;
+    return count >= match ? count - match : count + course->return_ticks;
+}
 
 /** Lets every edge raise the timer's interrupt too. */
 void compare_output_enable_interrupt(const compare_output *output);

@@ -27,15 +27,35 @@
     subs    r0, r1, r0
     section_end counter_read_cycles
 
+    /* The low byte of the port's address is 0, so the store moves no pin. */
     counter_section pin_raise_cycles
     ldr     r3, [r2]
-    movw    r0, #:lower16:(ISR_PORT + GPIO_BSRR_OFFSET)
-    movt    r0, #:upper16:(ISR_PORT + GPIO_BSRR_OFFSET)
-    mov.w   r1, #0
-    str     r1, [r0]
+    movw    r0, #:lower16:ISR_PORT
+    movt    r0, #:upper16:ISR_PORT
+    strb    r0, [r0, #(GPIO_BSRR_OFFSET + 1)]
     ldr     r0, [r2]
     subs    r0, r0, r3
     section_end pin_raise_cycles
+
+    marker_function timer_read_cycles
+    movw    r2, #:lower16:DWT_CYCCNT_ADDRESS
+    movt    r2, #:upper16:DWT_CYCCNT_ADDRESS
+    movw    r0, #:lower16:ISR_PORT
+    movt    r0, #:upper16:ISR_PORT
+    /* the second flash line begins here */
+    mrs     r12, primask
+    cpsid   i
+    nop
+    nop.w
+    nop.w
+    /* the third flash line begins here, and holds both reads of CYCCNT and what is between them */
+    ldr     r3, [r2]
+    strb    r0, [r0, #(GPIO_BSRR_OFFSET + 1)]
+    mov.w   r1, #TIM2
+    ldr     r1, [r1, #TIM_CNT_OFFSET]
+    ldr     r1, [r2]
+    subs    r0, r1, r3
+    section_end timer_read_cycles
 
     marker_function store_both
     mrs     r12, primask

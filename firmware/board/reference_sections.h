@@ -14,10 +14,16 @@
 uint32_t counter_read_cycles(void);
 
 /**
- * The same, with the four instructions between the reads by which an interrupt raises its pin
+ * The same, with the three instructions between the reads by which an interrupt raises its pin
  * (interrupt_entry.S). What they store to the port moves no pin. Returns the difference, in cycles.
  */
 uint32_t pin_raise_cycles(void);
+
+/**
+ * The same, with the store and the read of a timer's counter behind it, as an interrupt makes them.
+ * Returns the difference, in cycles.
+ */
+uint32_t timer_read_cycles(void);
 
 /**
  * Stores `first_value` to `first_register` and, with the next instruction, `second_value` to

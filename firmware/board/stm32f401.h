@@ -17,6 +17,7 @@
 #define FLASH 0x40023C00
 
 #define GPIO_BSRR_OFFSET 0x18         /* RM 8.4.7: bits 0-15 set, bits 16-31 reset */
+#define TIM_CNT_OFFSET 0x24           /* RM 13.4.10 */
 #define DWT_CYCCNT_ADDRESS 0xE0001004 /* ARM C1.8.8 */
 
 #ifndef __ASSEMBLER__
@@ -76,7 +77,6 @@
 /* General-purpose timers TIM2 to TIM5, RM 13.4 */
 #define TIM_CR1(timer) REGISTER((timer) + 0x00) /* 13.4.1 */
 #define TIM_CR1_CEN (1u << 0)
-#define TIM_CR1_OPM (1u << 3)
 #define TIM_CR1_ARPE (1u << 7)
 #define TIM_DIER(timer) REGISTER((timer) + 0x0C) /* 13.4.4 */
 #define TIM_DIER_UIE (1u << 0)
@@ -89,7 +89,7 @@
 #define TIM_OCM_FORCE_INACTIVE 4u
 #define TIM_OCM_PWM2 7u
 #define TIM_CCER(timer) REGISTER((timer) + 0x20)                         /* 13.4.9 */
-#define TIM_CNT(timer) REGISTER((timer) + 0x24)                          /* 13.4.10 */
+#define TIM_CNT(timer) REGISTER((timer) + TIM_CNT_OFFSET)                /* 13.4.10 */
 #define TIM_PSC(timer) REGISTER((timer) + 0x28)                          /* 13.4.11 */
 #define TIM_ARR(timer) REGISTER((timer) + 0x2C)                          /* 13.4.12 */
 #define TIM_CCR(timer, channel) REGISTER((timer) + 0x30 + 4 * (channel)) /* 13.4.13, 13.4.14 */

@@ -10,7 +10,9 @@
 #include "heap.h"
 #include "task.h"
 
-void *pvPortMalloc(size_t xWantedSize) {
+/* The first function of the heap begins a 16-byte flash line. So a change of what is linked before
+ * it does not move the heap's code within its lines, and its cycles stay what they were. */
+__attribute__((aligned(16))) void *pvPortMalloc(size_t xWantedSize) {
     void *const payload = heap_allocate(xWantedSize);
     traceMALLOC(payload, xWantedSize);
 #if (configUSE_MALLOC_FAILED_HOOK == 1)

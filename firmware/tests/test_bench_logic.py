@@ -226,6 +226,20 @@ def test_record_is_a_line_with_its_checksum(bench: ctypes.CDLL, number: int, nam
     assert drains.value == before + 1
 
 
+def test_the_checksum_of_all_is_zlibs_over_every_byte(bench: ctypes.CDLL, tmp_path: Path) -> None:
+    # A copy of its own: the checksum is of all that was sent since the start.
+    alone = ctypes.CDLL(str(shutil.copy(bench._name, tmp_path / "bench.so")))
+    alone.recorder_checksum.restype = ctypes.c_uint32
+    assert alone.recorder_checksum() == zlib.crc32(b"")
+    sent = b""
+    for number in range(3):
+        alone.record_begin(b"MARK")
+        alone.record_decimal(number)
+        alone.record_end()
+        sent += recorded(alone)
+        assert alone.recorder_checksum() == zlib.crc32(sent)
+
+
 def test_abandoned_line_is_ended_once(bench: ctypes.CDLL) -> None:
     bench.record_begin(b"OP")
     bench.record_decimal(1)

@@ -18,6 +18,8 @@ from capture.run_folder.records import (
     EndRecord,
     FailRecord,
     HeapRecord,
+    InterruptsRecord,
+    LatencySum,
     MarkRecord,
     OperationRecord,
     PlanRecord,
@@ -144,7 +146,7 @@ def stimulated(run: Runner) -> Run:
 def test_records_come_in_order(odd: Run) -> None:
     kinds = [type(record) for record in odd.log.records]
     operations = [MarkRecord, *[OperationRecord] * 5, MarkRecord, *[OperationRecord] * 2]
-    calibration = [*[CalibrationRecord] * 2 * CALIBRATION, CostRecord, CostRecord, TickRecord]
+    calibration = [*[CalibrationRecord] * 2 * CALIBRATION, *[CostRecord] * 3, TickRecord]
     assert kinds == [
         *(Boot, Proof, PlanRecord, *calibration, *operations),
         *(*calibration, StatRecord, HeapRecord, EndRecord),
@@ -239,12 +241,38 @@ def test_calibration_pulses_are_apart_and_in_order(stimulated: Run) -> None:
 
 
 def test_costs_are_those_of_the_instructions(stimulated: Run) -> None:
-    """A read after a read takes a cycle; four instructions of a cycle each raise the pin."""
+    """A read after a read takes a cycle; three instructions of a cycle each raise the pin."""
     costs = stimulated.log.all(CostRecord)
-    assert [cost.instrument for cost in costs] == ["READ", "PIN"] * 2
+    assert [cost.instrument for cost in costs] == ["READ", "PIN", "TIMER"] * 2
     for cost in costs:
         assert 1 <= cost.least_cycles <= cost.most_cycles <= (2 if cost.instrument == "READ" else 12)
-        assert cost.instrument == "READ" or cost.least_cycles >= 5
+        assert cost.instrument == "READ" or cost.least_cycles >= 4
+
+
+def test_the_timer_tells_each_latency_plus_one_distance(stimulated: Run) -> None:
+    """By the edges' own cycles: a sum of k answers is their latencies plus k times the distance."""
+    windows = stimulated.within("OP")[CALIBRATION:]
+    told = {record.seq: record for record in stimulated.log.all(InterruptsRecord)}
+    answers = (("STIM", "ISR", "isr"), ("STIM", "TASK", "task"), ("CTRL", "CISR", "control"))
+    for stimulus, answer, name in answers:
+        asked = [cycle for cycle, _ in stimulated.stimuli(stimulus)]
+        rises = [rise for rise, _ in stimulated.within(answer)]
+        latency = {rise: rise - max(cycle for cycle in asked if cycle < rise) for rise in rises}
+        distances, met = set(), set()
+        for seq, (begin, end) in enumerate(windows):
+            inside = [rise for rise in rises if begin < rise < end]
+            met |= set(inside)
+            found = getattr(told[seq], name) if seq in told else LatencySum(0, 0)
+            assert found.number == len(inside)
+            if inside:
+                distances.add((found.ticks - sum(latency[rise] for rise in inside)) / len(inside))
+        between = getattr(stimulated.one(StatRecord), name)
+        rest = [latency[rise] for rise in rises if rise not in met]
+        distances |= {between.least_ticks - min(rest), between.most_ticks - max(rest)}
+        if name != "isr":
+            assert len(distances) == 1
+        # A control interrupt may come between the pin of ISR and the read.
+        assert 1 <= min(distances) <= 4
 
 
 def test_stimuli_are_periodic_and_all_answered(stimulated: Run) -> None:
@@ -295,7 +323,8 @@ def test_another_lock_holds_off_whom_it_says(
 
 def test_no_stimulus_where_none_is_asked_for(odd: Run) -> None:
     assert not any(odd.within(name) for name in ("STIM", "CTRL", "ISR", "CISR", "TASK"))
-    assert odd.one(StatRecord) == StatRecord(0, 0, 0, 0)
+    none = ((1 << 32) - 1, 0)
+    assert odd.one(StatRecord) == StatRecord(0, 0, 0, 0, *none, *none, *none)
 
 
 def test_bad_image_is_refused_before_anything_moves(run: Runner) -> None:

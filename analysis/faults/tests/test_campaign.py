@@ -32,6 +32,10 @@ def test_nothing_crashes_the_judge(report: Report) -> None:
     assert [outcome.error for outcome in report.of("crashed")] == []
 
 
+def test_nothing_passes_with_a_changed_headline(report: Report) -> None:
+    assert [outcome.as_json() for outcome in report.of("undetected_changed")] == []
+
+
 def test_every_kind_is_planted_as_often(run: Healthy, report: Report) -> None:
     assert {kind: counts["planted"] for kind, counts in report.by_kind.items()} == dict.fromkeys(
         run.kinds, EACH

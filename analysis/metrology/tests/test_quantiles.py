@@ -13,6 +13,10 @@ def test_no_values_give_no_statistics() -> None:
     assert summarise([]) == NOTHING
 
 
+def test_a_baseline_is_taken_off_every_statistic_and_not_off_the_count() -> None:
+    assert Summary(n=5, median=7.0, max=9.0).less(2.0) == Summary(n=5, median=5.0, max=7.0)
+
+
 def test_the_median_of_an_even_count_is_the_lower_of_the_two() -> None:
     assert summarise([4, 1, 3, 2]).median == 2
 

@@ -19,7 +19,7 @@ from capture.acquisition.sigrok_cli import (
 from capture.acquisition.tests.beaglelogic import beaglelogic
 from capture.files.errors import CaptureError
 from capture.processes import signals
-from capture.run_folder.edges import CHANNELS
+from capture.run_folder.edges import CHANNELS, MOST_SAMPLES
 
 MANY_S = 60.0  # never reached: what is waited for in these tests comes
 SILENCE_S = 0.3
@@ -256,7 +256,7 @@ def test_leaving_the_block_leaves_no_process(fake_tool: Path, tmp_path: Path) ->
 
 
 def test_a_floating_input_ends_the_capture(fake_tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("capture.acquisition.sigrok_cli._MOST_EDGES", 100)
+    monkeypatch.setattr("capture.acquisition.sigrok_cli.MOST_EDGES", 100)
     install(fake_tool, "while True: send(b'\\0\\1' * 30000)")
     result = capture(asking(10_000_000))
     assert "floating" in result.problems[0]
@@ -287,4 +287,23 @@ STORES = "The device stores at least 5 samples with the current settings."
 
 def test_only_known_words_count_as_harmless() -> None:
     text = f"cli: {STORES}\n\n{STORES}\ncli: Device only sent 5 samples.\n"
-    assert unexpected_lines(text) == ["cli: Device only sent 5 samples."]
+    assert unexpected_lines(text, whole=False) == ["cli: Device only sent 5 samples."]
+    other = "Device only sent 5 samples. And it smokes."
+    assert unexpected_lines(text + other, whole=True) == [other]
+
+
+def test_our_count_decides_whether_samples_are_missing(fake_tool: Path) -> None:
+    """sigrok-cli counts wrongly beyond 2**32 samples; its words are then no fault."""
+    said = "sys.stderr.write('cli: Device only sent 4 samples.\\n')"
+    install(fake_tool, f"send(bytes(1000)); {said}")
+    result = capture(asking(1000))
+    assert (result.problems, result.oddities) == ((), ())
+    short = capture(asking(1001))
+    assert "1000 of 1001 samples arrived" in short.problems[0]
+    assert short.oddities == ("sigrok-cli said: cli: Device only sent 4 samples.",)
+
+
+def test_more_samples_than_any_capture_has_are_not_asked_for() -> None:
+    assert asking(MOST_SAMPLES)
+    with pytest.raises(CaptureError, match="more than the 68,719,476,736"):
+        asking(MOST_SAMPLES + 1)

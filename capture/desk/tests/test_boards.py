@@ -14,9 +14,10 @@ import pytest
 from capture.desk import debug_probe
 from capture.desk.bench import AnalyzerResource, BoardResource, LoaderResource, read_bench
 from capture.desk.board import Board, Connections
-from capture.desk.debug_probe import ProbeAddress, ProbeSession
+from capture.desk.debug_probe import ProbeSession
 from capture.desk.nucleo_board import NucleoBoard
 from capture.desk.open_board import open_board
+from capture.desk.probe_address import ProbeAddress
 from capture.desk.virtual_board import VirtualBoard
 from capture.files.errors import CaptureError
 from simulator.tests.stand_in import asked, listening

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -47,6 +49,17 @@ def test_a_tick_waits_for_the_mask_and_for_more_urgent_handlers() -> None:
     first = np.array([90_000, 90_000, 103_600, 103_700])
     last = np.array([99_998, 99_999, 103_650, 103_900])
     assert ticks.handler_may_run(first, last).tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize(("ticks", "known"), [(50, True), (51, False)])
+def test_no_more_ticks_are_laid_out_than_a_run_can_have(
+    ticks: int, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("capture.instruments.ticks.TICKS_MAX", 50)
+    samples = 2 * 1000 * ticks  # two samples a cycle, a thousand cycles a tick
+    edges = replace(Waveform(1000).edges(), total_samples=samples)
+    counter = CounterFit(0, 0.0, 2.0, 1.0, 0.0, 0.0)
+    assert (find_ticks(edges, TickRecord(0, 500, 1000, 130), counter) is not None) is known
 
 
 def test_without_a_record_no_tick_is_known() -> None:

@@ -1,11 +1,30 @@
 import polars as pl
 import pytest
 
+from capture.joining.budget import pin_cost_cycles
 from capture.run_folder.quantities import QUANTITIES
+from capture.run_folder.records import CostRecord, RecordLog
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 
 RATES = [(84_000_000, 0), (84_000_000, 80), (24_000_000, 30), (200_000_000, -50)]
+
+
+@pytest.mark.parametrize(
+    ("samplerate_hz", "samples"), [(24_000_000, 2), (83_999_999, 2), (84_000_000, 1), (200_000_000, 1)]
+)
+def test_wire_and_dwt_may_differ_by_one_sample_at_the_core_clock_and_above(
+    samplerate_hz: int, samples: int
+) -> None:
+    """Below it the marker cost is known to a sample only."""
+    instruments = evidence_of(SyntheticRun(small_plan(depth=2)), samplerate_hz).instruments
+    assert instruments.agreement_cycles == pytest.approx(samples * CORE_HZ / samplerate_hz, rel=1e-6)
+
+
+def test_a_pin_costs_the_most_of_its_own_less_the_least_of_a_read() -> None:
+    costs = (CostRecord("PIN", 1, 9), CostRecord("READ", 2, 3), CostRecord("TIMER", 1, 99))
+    assert pin_cost_cycles(RecordLog(costs)) == 9 - 2
+    assert pin_cost_cycles(RecordLog(costs[:1])) is None
 
 
 @pytest.mark.parametrize(("samplerate_hz", "ppm"), RATES)

@@ -19,7 +19,7 @@ def edge_list(rows: list[tuple[int, int]], total: int, samplerate_hz: int = 84_0
 
 @st.composite
 def edge_lists(draw: st.DrawFn) -> EdgeList:
-    gaps = draw(st.lists(st.integers(1, 2**40), max_size=30))
+    gaps = draw(st.lists(st.integers(1, 2**31), max_size=30))
     words = [draw(st.integers(0, 255))]
     for _ in gaps:
         words.append(words[-1] ^ draw(st.integers(1, 255)))

@@ -1,4 +1,6 @@
 import binascii
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -6,8 +8,9 @@ from hypothesis import strategies as st
 
 from capture.run_folder import records
 from capture.tests.synthetic import record
+from scenarios.operations import MAX_ENTRIES
 
-BOOT = "BOOT,3,a,1,84000000,00000000,k,1,1,basepri,none"
+BOOT = "BOOT,4,a,1,84000000,00000000,k,1,1,basepri,none"
 
 
 def test_crc_has_the_published_check_value() -> None:
@@ -16,15 +19,16 @@ def test_crc_has_the_published_check_value() -> None:
 
 def test_every_type_is_read() -> None:
     bodies = [
-        "BOOT,3,tlsf,65536,84000000,00000702,V11.2.0,1,65520,scheduler,TLSF_OCTAVES=14/TLSF_SLOTS=16",
+        "BOOT,4,tlsf,65536,84000000,00000702,V11.2.0,1,65520,scheduler,TLSF_OCTAVES=14/TLSF_SLOTS=16",
         "PROOF,84010,84002",
         "PLAN,mem_frag,2304,0BADF00D,1,5003,7919",
         "CAL,CRIT,0,7,4294967295",
-        "COST,PIN,8,9",
+        "COST,TIMER,10,11",
         "TICK,17,4,84000,132",
         "MARK,12",
         "OP,7,O,120,480,533,9,3,256",
-        "STAT,1,2,3,4",
+        "IRQ,7,1,517,0,0,2,40",
+        "STAT,1,2,3,4,13,131,4294967295,0,13,28",
         "HEAP,65520,65000,2,1",
         "END,1",
         "FAIL,dwt,0",
@@ -32,7 +36,7 @@ def test_every_type_is_read() -> None:
     log = records.parse(b"".join(map(record, bodies)))
     assert log.records == (
         records.Boot(
-            3,
+            4,
             "tlsf",
             65536,
             84_000_000,
@@ -46,11 +50,12 @@ def test_every_type_is_read() -> None:
         records.Proof(84010, 84002),
         records.PlanRecord("mem_frag", 2304, 0x0BADF00D, 1, 5003, 7919),
         records.CalibrationRecord("CRIT", 0, 7, 4294967295),
-        records.CostRecord("PIN", 8, 9),
+        records.CostRecord("TIMER", 10, 11),
         records.TickRecord(17, 4, 84000, 132),
         records.MarkRecord(12),
         records.OperationRecord(7, "O", 120, 480, 533, 9, 3, 256),
-        records.StatRecord(1, 2, 3, 4),
+        records.InterruptsRecord(7, 1, 517, 0, 0, 2, 40),
+        records.StatRecord(1, 2, 3, 4, 13, 131, 4294967295, 0, 13, 28),
         records.HeapRecord(65520, 65000, 2, 1),
         records.EndRecord(1),
         records.FailRecord("dwt", 0),
@@ -73,15 +78,20 @@ def test_every_type_is_read() -> None:
         (b"noise", "form"),
         (b"", "form"),
         (record("BOOT,2,a,1,84000000,00000000,k,1,1,basepri,none")[:-1], "format version 2"),
-        (record("BOOT,3,a,1,84000000,00000000,k,1,1")[:-1], "8 fields instead of 10"),
-        (record("BOOT,3,a,1,84000000,00000000,k,1,1,mutex,none")[:-1], "none of"),
-        (record("BOOT,3,a,1,0,00000000,k,1,1,basepri,none")[:-1], "0 is not from 1000000"),
+        (record("BOOT,4,a,1,84000000,00000000,k,1,1")[:-1], "8 fields instead of 10"),
+        (record("BOOT,4,a,1,84000000,00000000,k,1,1,mutex,none")[:-1], "none of"),
+        (record("BOOT,4,a,1,0,00000000,k,1,1,basepri,none")[:-1], "0 is not from 1000000"),
         (record("OP,0,A,1,2,3,4,5,4294967296")[:-1], "4294967296 is not from 0 to 4294967295"),
         (record("CAL,CRIT,0,7,9223372036854775808")[:-1], "is not from 0 to 4294967295"),
         (record("CAL,OP,32,7,1")[:-1], "32 is not from 0 to 31"),
         (record("PLAN,a,1,0BADF00D,5,1,1")[:-1], "5 is not from 0 to 4"),
         (record("HEAP,1,1,1,2")[:-1], "2 is not from 0 to 1"),
         (record("COST,PIN,9,8")[:-1], "at least 9 cycles and at most 8"),
+        (record("IRQ,7,0,0,0,0,0,0")[:-1], "no answer at all"),
+        (record("IRQ,7,1,20,0,3,0,0")[:-1], "ticks of no answer"),
+        (record("IRQ,7,1,20,1,300,0,4294967296")[:-1], "is not from 0 to 4294967295"),
+        (record("STAT,1,2,3,4,14,13,5,6,5,6")[:-1], "at least 14 ticks and at most 13"),
+        (record("STAT,1,2,3,4,5,6")[:-1], "6 fields instead of 10"),
         (record("TICK,1,1,999,1")[:-1], "999 is not from 1000"),
         (record("TICK,1,84000,84000,1")[:-1], "as long as the period"),
         (record("FAIL," + "x" * 130 + ",1")[:-1], "128"),
@@ -94,6 +104,21 @@ def test_a_damaged_line_is_kept_with_its_reason(line: bytes, why: str) -> None:
     assert (damaged.number, damaged.line) == (2, line)
     assert why in damaged.why
     assert log.first(records.EndRecord) == records.EndRecord(0)
+
+
+def test_an_older_run_is_read_and_has_no_timer() -> None:
+    log = records.parse(record(BOOT.replace("BOOT,4", "BOOT,3")) + record("STAT,1,2,3,4"))
+    boot, stat = log.first(records.Boot), log.first(records.StatRecord)
+    assert boot and not boot.timer_tells
+    assert stat == records.StatRecord(1, 2, 3, 4)
+    assert (stat.isr, stat.task, stat.control) == (None, None, None)
+
+
+def test_a_range_without_answers_is_none() -> None:
+    log = records.parse(record(BOOT) + record("STAT,1,2,3,4,13,131,4294967295,0,13,28"))
+    stat = log.first(records.StatRecord)
+    assert stat and stat.isr == records.LatencyRange(13, 131)
+    assert stat.task is None
 
 
 def test_the_cut_last_line_is_kept() -> None:
@@ -121,3 +146,24 @@ def test_gaps_are_counted(numbers: list[int], gaps: int) -> None:
 def test_no_bytes_can_make_it_fail(data: bytes) -> None:
     log = records.parse(data)
     assert len(log.records) + len(log.damaged) + len(log.preamble) == data.count(b"\n")
+
+
+def test_no_more_lines_are_kept_than_a_run_can_have() -> None:
+    lines = record(BOOT) + b"\n" * 300_000 + record("END,0")
+    log = records.parse(lines)
+    assert len(log.damaged) == records.MOST_LINES
+    assert "no run has as many" in log.damaged[-1].why
+    assert log.first(records.EndRecord) is None
+    assert records.MOST_LINES > MAX_ENTRIES + 200
+
+
+def test_the_worst_log_takes_bounded_memory() -> None:
+    """Sixteen million lines once took 2.2 GB; the log itself, read and copied, takes some 50 MB."""
+    code = (
+        "from pathlib import Path; from capture.run_folder import records\n"
+        "log = records.parse(b'@BOOT,' + b'\\n' * records.MOST_LOG_BYTES)\n"
+        "print(Path('/proc/self/status').read_text())"
+    )
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    # getrusage would tell the peak of the process that forked this one, if that is more.
+    assert int(said.partition("VmHWM:")[2].split()[0]) < 500_000  # KiB

@@ -178,3 +178,16 @@ def test_missing_file_and_unwritable_folder_are_sentences(tmp_path: Path) -> Non
     (tmp_path / "file").write_text("")
     with pytest.raises(WriteError, match="cannot be written"):
         write_sr(tmp_path / "file" / "capture.sr", edges_of(b"\0"))
+
+
+def test_a_list_of_members_without_end_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "list.sr"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(session_file._MOST_MEMBERS + 1):
+            archive.writestr(f"{number}", b"")
+    with pytest.raises(CaptureError, match="more than 20,000 members"):
+        read_sr(path)
+    sound = session(tmp_path / "s.sr", {"logic-1-1": b"\0"}).read_bytes()
+    path.write_bytes(sound[:-22] + b"PK\6\7" + bytes(16) + sound[-22:])
+    with pytest.raises(CaptureError, match="does not end as a session"):
+        read_sr(path)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capture.joining.evidence import decode
-from capture.run_folder.edges import EdgeList
+from capture.run_folder.edges import MOST_SAMPLERATE_HZ, MOST_SAMPLES, EdgeList
 from capture.run_folder.manifest import Manifest, SectionBound, ToolReport
 from capture.summary.summary import Setting, summarise_run
 from capture.tests.evidence import ASKED
@@ -126,14 +126,40 @@ def test_whatever_happened_there_is_a_verdict(
 @pytest.mark.parametrize("name", RUNS)
 @settings(max_examples=EXAMPLES // 3)
 @given(
-    st.dictionaries(st.integers(0, 1 << 62), st.integers(0, 255), max_size=200),
-    st.sampled_from((1, 1000, 24_000_000, CORE_HZ, 1 << 40)),
+    st.dictionaries(st.integers(0, MOST_SAMPLES - 1), st.integers(0, 255), max_size=200),
+    st.sampled_from((1, 1000, 24_000_000, CORE_HZ, MOST_SAMPLERATE_HZ)),
 )
 def test_any_edges_get_a_verdict(name: str, rows: dict[int, int], samplerate_hz: int) -> None:
     run = RUNS[name]()
     rows.setdefault(0, 0)
-    edges = edge_list(rows, (1 << 62) + 1, samplerate_hz)
+    edges = edge_list(rows, MOST_SAMPLES, samplerate_hz)
     assert judged(run, edges, run.uart()).verdict != "complete"
+
+
+U32 = st.one_of(st.integers(0, 40), st.integers(0, (1 << 32) - 1), st.just((1 << 32) - 1))
+SOUND_RECORDS = st.one_of(
+    st.builds("MARK,{}".format, U32),
+    st.builds("CAL,{},{},{},{}".format, st.sampled_from(("CRIT", "OP")), st.integers(0, 31), U32, U32),
+    st.builds("COST,{},0,{}".format, st.sampled_from(("READ", "PIN")), U32),
+    st.builds("TICK,{},{},{},{}".format, U32, st.integers(0, 999), st.just(1000), st.integers(0, 999)),
+    st.builds("OP,{},{},{},{},{},{},{},{}".format, U32, st.sampled_from("AOFNEK"), *[U32] * 6),
+    st.builds("STAT,{},{},{},{}".format, *[U32] * 4),
+    st.builds("HEAP,{},{},{},1".format, *[U32] * 3),
+    st.builds("PROOF,{},{}".format, U32, U32),
+    st.builds("END,{}".format, U32),
+)
+
+
+@settings(max_examples=20)
+@given(st.dictionaries(st.integers(1, 300), SOUND_RECORDS, min_size=1, max_size=40), st.booleans())
+def test_any_records_that_can_be_get_a_verdict(given: dict[int, str], instead: bool) -> None:
+    """Each field is within its range, and the records together make no sense."""
+    run = RUNS["periodic"]()
+    lines = list(run.lines)
+    for at in sorted(given, reverse=True):
+        lines[at : at + instead] = [given[at]]
+    found = judged(run, run.edges(), b"".join(map(record, lines)))
+    assert (found.verdict == "complete") == (not found.reasons)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,16 @@ from itertools import pairwise
 import pytest
 
 from capture.tests.evidence import evidence_of
-from capture.tests.synthetic import BIT, SyntheticRun, record, small_plan, small_plan_under, small_sweep
+from capture.tests.synthetic import (
+    BIT,
+    CORE_HZ,
+    TASK_LATER,
+    SyntheticRun,
+    record,
+    small_plan,
+    small_plan_under,
+    small_sweep,
+)
 from capture.verdict.verdict import judge
 
 Fault = Callable[[SyntheticRun], None]
@@ -178,6 +187,61 @@ def with_a_longer_operation(run: SyntheticRun) -> None:
     run.toggles.append((start - 3, BIT["OP"]))
 
 
+def with_a_moved_answer(channel: str, cycles: int) -> Fault:
+    """An answer that was the only one to meet its operation comes earlier or later on the wire."""
+
+    def fault(run: SyntheticRun) -> None:
+        answers = {
+            "ISR": [answer for _, answer in run.stimuli],
+            "TASK": [answer + TASK_LATER for _, answer in run.stimuli],
+            "CISR": [answer for _, answer in run.controls],
+        }[channel]
+        met = [run.met(one) for one in answers]
+        controls = [answer for _, answer in run.controls]
+        answer = next(
+            one
+            for one, seq in zip(answers, met, strict=True)
+            if seq is not None
+            and met.count(seq) == 1
+            and run.met(one - 30) == run.met(one + 30)
+            and all(one == other or abs(one - other) > 100 for other in controls)
+        )
+        run.toggles.remove((answer, BIT[channel]))
+        run.toggles.append((answer + cycles, BIT[channel]))
+
+    return fault
+
+
+def with_all_answers_late(channel: str, cycles: int) -> Fault:
+    """Every edge of a channel between the frames comes later, as no skew of the analyzer would tell."""
+    return lambda run: run.delay_run({channel: cycles})
+
+
+def with_a_late_answer_between_operations(run: SyntheticRun) -> None:
+    answer = next(one for _, one in run.controls if run.met(one) is None)
+    run.toggles.remove((answer, BIT["CISR"]))
+    run.toggles.append((answer + 30, BIT["CISR"]))
+
+
+def without_the_latencies_of_an_operation(run: SyntheticRun) -> None:
+    run.lines.remove(next(line for line in run.lines if line.startswith("IRQ,")))
+
+
+def with_the_latencies_of_another_operation(run: SyntheticRun) -> None:
+    at = next(i for i, line in enumerate(run.lines) if line.startswith("IRQ,"))
+    _, seq, *rest = run.lines[at].split(",")
+    run.lines[at] = ",".join(["IRQ", str(int(seq) + 1), *rest])
+
+
+def of_format_3(run: SyntheticRun) -> None:
+    """What the firmware sent before it read the timers."""
+    run.lines = [
+        re.sub(r"^BOOT,4", "BOOT,3", re.sub(r"^(STAT(?:,\d+){4}).*", r"\1", line))
+        for line in run.lines
+        if not line.startswith(("IRQ", "COST,TIMER"))
+    ]
+
+
 MAKING_TRUNCATED = [
     (drop("OP,30,"), "Gaps in the numbers"),
     (cut_records_after("STAT"), "without END"),
@@ -207,7 +271,7 @@ MAKING_INCONCLUSIVE = [
     ),
     (with_another_marker_cost_at_the_end, "calibration pulses on CRIT lie up to"),
     (with_a_counter_that_lags, "times by DWT"),
-    (drop("COST,PIN"), "2 of 4 COST records"),
+    (drop("COST,PIN"), "4 of 6 COST records"),
     (drop("TICK"), "0 of 2 TICK records"),
     (with_an_uneven_calibration_pulse, "calibration pulses on CRIT lie up to"),
     (drop("CAL,OP,3"), "15 of their records"),
@@ -221,12 +285,12 @@ MAKING_INCONCLUSIVE = [
     (edit(r"^PROOF,\d+", "PROOF,0"), "not proven"),
     (edit(r"^PROOF,.*", "PROOF,0,0"), "not proven"),
     (drop("PROOF"), "No PROOF"),
-    (edit(r"^(STAT,.*),\d+$", r"\1,0"), "fell into any operation"),
+    (edit(r"^(STAT,\d+,\d+,\d+),\d+", r"\1,0"), "fell into any operation"),
     (without_an_answer, "ISR answers"),
     (edit(r"^(STAT,\d+,\d+),\d+", r"\1,7"), "CISR answers"),
     (edit(r"^(HEAP,.*),1$", r"\1,0"), "invariants"),
-    (edit(r"^BOOT,3,tlsf", "BOOT,3,seglist"), "Of its allocator the firmware says seglist, not tlsf"),
-    (edit(r"^(BOOT,3,tlsf),65536", r"\1,65544"), "Of its heap in bytes the firmware says 65544, not 65536"),
+    (edit(r"^BOOT,4,tlsf", "BOOT,4,seglist"), "Of its allocator the firmware says seglist, not tlsf"),
+    (edit(r"^(BOOT,4,tlsf),65536", r"\1,65544"), "Of its heap in bytes the firmware says 65544, not 65536"),
     (
         edit(r"84000000,00000702", "84000000,00000602"),
         "FLASH_ACR the firmware says 00000602, not 00000702",
@@ -247,9 +311,29 @@ MAKING_INCONCLUSIVE = [
     (edit(r"^(STAT,\d+),\d+", r"\1,7"), "counted 7 wakings of the task, TASK shows 627 pulses"),
     (without_a_waking, "counted 627 wakings of the task, TASK shows 626 pulses"),
     (with_an_answer_to_nothing, "counted 627 interrupts, ISR shows 628 pulses"),
-    (edit(r"^(STAT,.*),(\d)\d*$", r"\1,\g<2>"), "preempted operations, the wire shows"),
+    (edit(r"^(STAT,\d+,\d+,\d+),(\d)\d*", r"\1,\g<2>"), "preempted operations, the wire shows"),
     (edit(r"^(OP,7,\w+,\d+,\d+),\d+", r"\1,12345"), "OP and DWT disagree on 1 operations"),
     (with_a_longer_operation, "OP and DWT disagree on 1 operations, at worst by 3.00 cycles"),
+    (with_a_moved_answer("ISR", 3), "STIM to ISR and the timer's counter disagree on 1 operations"),
+    (with_a_moved_answer("ISR", -3), "at worst by 3.00 cycles an answer"),
+    (with_a_moved_answer("TASK", 3), "STIM to TASK and the timer's counter disagree on 1 operations"),
+    (with_a_moved_answer("CISR", 3), "CTRL to CISR and the timer's counter disagree on 1 operations"),
+    (with_a_late_answer_between_operations, "as the greatest latency from CTRL to CISR, the wire"),
+    (with_all_answers_late("ISR", 20), "The timer tells -17.00 cycles more than the wire from STIM to ISR"),
+    (without_the_latencies_of_an_operation, "tell of other numbers of answers, the first is operation"),
+    (with_the_latencies_of_another_operation, "Record 42 is IRQ 1 where OP 1 is due"),
+    (edit(r"^(IRQ,\d+,1),\d+", r"\1,9999"), "STIM to ISR and the timer's counter disagree"),
+    (edit(r"^(IRQ,\d+),1,", r"\1,2,"), "ISR tell of other numbers of answers, the first is operation"),
+    (
+        edit(r"^(STAT(?:,\d+){4}),\d+", r"\1,7"),
+        "the timer tells 7 ticks as the least latency from STIM to ISR",
+    ),
+    (
+        edit(r"^(STAT,.*),\d+$", r"\1,99"),
+        "the timer tells 99 ticks as the greatest latency from CTRL to CISR",
+    ),
+    (edit(r"^(STAT(?:,\d+){6}),\d+,\d+", r"\1,4294967295,0"), "the timer tells no latency from STIM to TASK"),
+    (edit(r"^BOOT,4", "BOOT,3"), "Record 38 is COST TIMER where TICK is due"),
     (edit(r"^PLAN,mem_frag", "PLAN,mem_flag"), "the scenario mem_flag in its image, not mem_frag"),
     (edit(r"^(PLAN,\w+),81", r"\1,82"), "the number of operations 82 in its image, not 81"),
     (edit(r"^(PLAN,.*),1,5003,", r"\1,4,5003,"), "the stimulus burst in its image, not periodic"),
@@ -291,6 +375,42 @@ def test_the_tools_have_their_say(report: dict[str, object], verdict: str) -> No
     assert judge(evidence_of(SyntheticRun(small_plan(depth=2)), report=report))[0] == verdict
 
 
+@pytest.mark.parametrize("channel", ["STIM", "CTRL"])
+def test_a_timers_edge_off_its_line_is_told_with_its_place(channel: str) -> None:
+    run = SyntheticRun(small_plan())
+    edges = [at for at, (_, bit) in enumerate(run.toggles) if bit == BIT[channel]]
+    at = edges[len(edges) // 2]
+    run.toggles[at] = (run.toggles[at][0] - 200, BIT[channel])
+    verdict, reasons = judge(evidence_of(run))
+    assert verdict == "inconclusive"
+    assert any(f"{channel} leaves its timer's line about sample" in reason for reason in reasons), reasons
+
+
+@pytest.mark.parametrize(("apart", "proven"), [(100, True), (-100, True), (101, False), (-101, False)])
+def test_dwt_is_proven_within_a_hundred_cycles(apart: int, proven: bool) -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    edit(r"^PROOF,.*", f"PROOF,{10_000 + apart},10000")(run)
+    assert (judge(evidence_of(run))[0] == "complete") is proven
+
+
+def test_the_clocks_are_told_with_what_is_allowed_between_them() -> None:
+    """CYCCNT runs 100 ppm fast beside the frames; the fits of so short a run allow some 20 ppm."""
+    run = SyntheticRun(small_plan())
+    sections = [at for at, line in enumerate(run.lines) if line.startswith("CAL,")]
+    first = int(run.lines[sections[0]].split(",")[-1])
+    for at in sections:
+        *rest, cycles = run.lines[at].split(",")
+        since = (int(cycles) - first) % (1 << 32)
+        run.lines[at] = ",".join([*rest, str((first + since + since // 10_000) % (1 << 32))])
+    (told,) = [reason for reason in judge(evidence_of(run))[1] if "times by DWT" in reason]
+    evidence = evidence_of(run)
+    clock, counter = evidence.wire.clock, evidence.joined.counter
+    assert clock and counter
+    allowed_ppm = (clock.ratio_uncertainty + counter.ratio_uncertainty) * 1e6
+    assert f"({allowed_ppm:.1f} ppm apart allowed)" in told
+    assert 0.1 < allowed_ppm < 100
+
+
 def test_without_a_stimulus_nothing_need_be_preempted() -> None:
     assert judge(evidence_of(SyntheticRun(small_plan_under("none"))))[0] == "complete"
 
@@ -299,12 +419,71 @@ def test_a_sweep_may_be_believed() -> None:
     assert judge(evidence_of(SyntheticRun(small_sweep()))) == ("complete", ())
 
 
+def test_an_older_run_may_be_believed_without_a_timer() -> None:
+    run = SyntheticRun(small_plan())
+    of_format_3(run)
+    evidence = evidence_of(run)
+    assert judge(evidence) == ("complete", ())
+    assert evidence.latencies == ()
+    assert set(evidence.joined.operations["timer_isr_ticks"]) == {None}
+
+
+@pytest.mark.parametrize("samplerate_hz", [24_000_000, 84_000_000, 100_000_000])
+@pytest.mark.parametrize(("channel", "samples"), [("ISR", 4), ("TASK", -4), ("TASK", 4), ("CISR", 4)])
+def test_an_answer_moved_by_some_samples_is_seen_at_each_rate(
+    samplerate_hz: int, channel: str, samples: int
+) -> None:
+    run = SyntheticRun(small_plan())
+    with_a_moved_answer(channel, round(samples * CORE_HZ / samplerate_hz))(run)
+    verdict, reasons = judge(evidence_of(run, samplerate_hz, ppm=20))
+    assert verdict == "inconclusive"
+    assert any(f"{channel} and the timer's counter disagree" in reason for reason in reasons), reasons
+
+
+@pytest.mark.parametrize("samplerate_hz", [12_000_000, 24_000_000, 50_000_000, 84_000_000, 100_000_000])
+def test_wire_and_timer_agree_at_each_rate(samplerate_hz: int) -> None:
+    for plan in (small_plan(depth=2), small_sweep()):
+        assert judge(evidence_of(SyntheticRun(plan), samplerate_hz, ppm=-35)) == ("complete", ())
+
+
 def test_every_reason_is_one_sentence() -> None:
     for fault, _ in MAKING_TRUNCATED + MAKING_INCONCLUSIVE:
         run = SyntheticRun(small_plan())
         fault(run)
         for reason in judge(evidence_of(run))[1]:
             assert reason.endswith(".") and "\n" not in reason
+
+
+def with_line(run: SyntheticRun, pattern: str, replacement: str) -> bytes:
+    """The run's records with one line that was altered on its way, its own checksum made right."""
+    sent = [line[1:].rpartition("*")[0] for line in run.uart().decode().splitlines()]
+    index = next(i for i, body in enumerate(sent) if re.match(pattern, body))
+    sent[index] = re.sub(pattern, replacement, sent[index])
+    return b"".join(map(record, sent))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replacement"),
+    [
+        (r"(OP,0,.*),\d+(,\d+,\d+)$", r"\1,77\2"),  # probes, which nothing else tells
+        (r"(BOOT,4,.*),\d+,(\d+,basepri,none)$", r"\1,9,\2"),  # free blocks
+        (r"(TICK,.*),\d+$", r"\1,181"),
+        (r"(END,\d+),\w+", r"\1,00000000"),
+        (r"(END,\d+),\w+", r"\1"),
+    ],
+)
+def test_a_line_that_is_altered_under_a_right_checksum_is_found(pattern: str, replacement: str) -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    sent = with_line(run, pattern, replacement)
+    assert sent != run.uart()
+    verdict, reasons = judge(evidence_of(run, serial_bytes=sent))
+    assert verdict == "inconclusive"
+    assert [reason for reason in reasons if "records' checksum" in reason]
+
+
+def test_what_a_board_said_before_its_reset_is_in_no_checksum() -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    assert judge(evidence_of(run, serial_bytes=b"noise\n" + run.uart()))[0] == "complete"
 
 
 def test_bytes_that_are_no_records_do_not_stop_the_judgement() -> None:

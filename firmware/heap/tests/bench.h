@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "block_layer.h"
 #include "heap.h"
@@ -21,11 +22,9 @@ static inline heap_block *header_before(void *payload) {
     return (heap_block *)(void *)((uint8_t *)payload - HEADER_BYTES);
 }
 
+/** Every byte equals the next one, and the first is `value`. */
 static inline bool is_filled_with(const uint8_t *bytes, size_t size, uint8_t value) {
-    while (size > 0 && bytes[size - 1] == value) {
-        size--;
-    }
-    return size == 0;
+    return size == 0 || (bytes[0] == value && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
 /** Marsaglia's xorshift32: seeded, so that every run is the same. */

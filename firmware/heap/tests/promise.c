@@ -6,6 +6,15 @@
 
 #include "heap.h"
 
+/* A knob is defined only where the index under test has it; elsewhere a value is needed to
+ * compile. */
+#ifndef TAILSCOPE_TLSF_SLOTS
+#define TAILSCOPE_TLSF_SLOTS 16u
+#endif
+#ifndef TAILSCOPE_SEARCH_THRESHOLD
+#define TAILSCOPE_SEARCH_THRESHOLD 0u
+#endif
+
 static const promise promises[] = {
     {"seglist", FINDS_WHAT_FITS, 8, false, false, {64, 280}, {72, 272}},
     {"tlsf", FINDS_SLOTS, 8, false, false, {64, 280}, {72, 272}},
@@ -36,17 +45,25 @@ const promise *promised(void) {
     exit(1);
 }
 
+size_t promised_slots(void) {
+    return TAILSCOPE_TLSF_SLOTS;
+}
+
+unsigned promised_threshold(void) {
+    return TAILSCOPE_SEARCH_THRESHOLD;
+}
+
 size_t promised_payload(size_t size) {
     const size_t rounded = (size + 7) / 8 * 8;
     return rounded < promised()->smallest_payload ? promised()->smallest_payload : rounded;
 }
 
 /**
- * A slot is at most 1/TAILSCOPE_TLSF_SLOTS of its sizes wide. So a request that is a slot smaller
+ * A slot is at most 1/promised_slots() of its sizes wide. So a request that is a slot smaller
  * than the block finds it.
  */
 static size_t largest_by_slots(size_t largest) {
-    return largest / (TAILSCOPE_TLSF_SLOTS + 1) * TAILSCOPE_TLSF_SLOTS;
+    return largest / (promised_slots() + 1) * promised_slots();
 }
 
 static size_t largest_by_powers(size_t largest) {

@@ -8,15 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A knob is defined only where the index under test has it; elsewhere a value is needed to
- * compile. */
-#ifndef TAILSCOPE_TLSF_SLOTS
-#define TAILSCOPE_TLSF_SLOTS 16u
-#endif
-#ifndef TAILSCOPE_SEARCH_THRESHOLD
-#define TAILSCOPE_SEARCH_THRESHOLD 0u
-#endif
-
 /** Which of the blocks that are large enough a search is sure to find. */
 typedef enum {
     FINDS_WHAT_FITS,       /**< every one */
@@ -46,6 +37,12 @@ typedef struct {
 
 /** The promise of the index under test. */
 const promise *promised(void);
+
+/** How many slots of equal width TLSF divides an octave into. */
+size_t promised_slots(void);
+
+/** How many blocks Half Fit with a threshold looks at in a request's own bin; 0 is all of them. */
+unsigned promised_threshold(void);
 
 /** The payload that a request for `size` bytes gets. */
 size_t promised_payload(size_t size);

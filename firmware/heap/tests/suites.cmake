@@ -1,5 +1,8 @@
 # What the host's and the target's build of the tests have in common.
 
+# Not find_package(Python3): that takes longer than to compile an allocator.
+find_program(TAILSCOPE_PYTHON python3 REQUIRED)
+
 # The suites that go through heap.h alone, and so are for every allocator.
 set(common_suites requests contents recovery account reallocation markers)
 
@@ -8,7 +11,7 @@ set(common_suites requests contents recovery account reallocation markers)
 function(tailscope_promises result)
     set(heap "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/..")
     execute_process(
-        COMMAND "${Python3_EXECUTABLE}" -B -m firmware.promises ${TAILSCOPE_ALLOCATOR}
+        COMMAND "${TAILSCOPE_PYTHON}" -B -m firmware.promises ${TAILSCOPE_ALLOCATOR}
         WORKING_DIRECTORY "${heap}/../.."
         OUTPUT_VARIABLE promises OUTPUT_STRIP_TRAILING_WHITESPACE
         ERROR_VARIABLE complaint RESULT_VARIABLE status

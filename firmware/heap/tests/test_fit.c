@@ -37,14 +37,14 @@ static size_t largest_served(size_t size) {
  * of them.
  */
 static size_t slot_begin(size_t size) {
-    size_t octave = 8 * TAILSCOPE_TLSF_SLOTS;
+    size_t octave = 8 * promised_slots();
     if (size < octave) {
         return size;
     }
     while (2 * octave <= size) {
         octave *= 2;
     }
-    const size_t width = octave / TAILSCOPE_TLSF_SLOTS;
+    const size_t width = octave / promised_slots();
     return size / width * width;
 }
 
@@ -99,7 +99,7 @@ static bool found_behind(unsigned smaller) {
 
 static void a_block_behind_others(void) {
     const promise_finds finds = promised()->finds;
-    const unsigned threshold = TAILSCOPE_SEARCH_THRESHOLD;
+    const unsigned threshold = promised_threshold();
     for (unsigned smaller = 0; smaller <= CROWD; smaller++) {
         const bool wanted = finds == FINDS_UP_TO_THRESHOLD
                                 ? smaller < threshold

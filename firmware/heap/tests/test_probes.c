@@ -104,7 +104,7 @@ static void a_search_in_vain_counts(void) {
 
 /** Half Fit's threshold cuts the walk short. */
 static unsigned walked(unsigned blocks) {
-    const unsigned threshold = TAILSCOPE_SEARCH_THRESHOLD;
+    const unsigned threshold = promised_threshold();
     const bool cut = promised()->finds == FINDS_UP_TO_THRESHOLD && blocks > threshold;
     return cut ? threshold : blocks;
 }

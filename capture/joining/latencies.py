@@ -1,0 +1,342 @@
+"""Each latency told twice: by the wire, and by the counter of the timer that gives the stimulus.
+
+A handler raises its pin and reads the counter right behind it, so the timer tells the latency plus
+a constant: what lies between the pin and the read. The constant is fitted to the run. The records
+tell number and sum of the answers that met an operation, and the least and greatest of those
+between operations. The same is read off the wire.
+
+An edge that is too near to another to tell which came first may count either way. So what the wire
+tells is an interval, from `least` to `most`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from capture.instruments.skew import skew_between
+from capture.joining.budget import Instruments
+from capture.joining.join import Join
+from capture.reading.vectorised import pulses
+from capture.reading.wire import Wire
+from capture.run_folder.edges import Levels, Samples
+from capture.run_folder.quantities import CONTROL, LATENCY, TASK, Quantity
+from capture.run_folder.records import Boot, CostRecord, LatencyRange, StatRecord
+
+# An edge of OP this near to a rise may have come before it or after.
+NEAR_SAMPLES = 2
+# A control interrupt whose pin rises so soon after another handler's may have come between that
+# handler's pin and its read: it takes longer to enter than these two do.
+BETWEEN_CYCLES = 40
+# Entry and return of a control interrupt, beside its pulse.
+CONTROL_AROUND_CYCLES = 60
+
+
+@dataclass(frozen=True)
+class LatencyClass:
+    """A class of answers: its quantity, with the channels of stimulus and answer, and its records.
+
+    `answers` and `ticks` are the columns of operations.parquet. A class that another interrupt can
+    keep from reading the counter is `interruptible`.
+    """
+
+    quantity: Quantity
+    told: Literal["isr", "task", "control"]
+    answers: str
+    ticks: str
+    interruptible: bool
+
+    @property
+    def channels(self) -> tuple[str, str]:
+        """The channels of the stimulus and of its answer."""
+        assert self.quantity.interval is not None
+        return self.quantity.interval
+
+
+CLASSES = (
+    LatencyClass(LATENCY, "isr", "timer_isr_entries", "timer_isr_ticks", True),
+    LatencyClass(TASK, "task", "timer_task_wakes", "timer_task_ticks", False),
+    LatencyClass(CONTROL, "control", "timer_control_entries", "timer_control_ticks", False),
+)
+
+
+@dataclass(frozen=True)
+class Offset:
+    """What the timer tells more than the wire, in cycles: the median of `n` operations.
+
+    The constant behind it lies at most `uncertainty_cycles` from it.
+    """
+
+    cycles: float
+    uncertainty_cycles: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of a class on the wire, one element each.
+
+    `sample` int64[n] is the pin's rise. `least` and `most`, int64[n], bound the samples from the
+    stimulus to it. The row of the operation is `row`, int64[n], or -1. It surely met the operation
+    where `met` is true, and surely none where `missed` is.
+    """
+
+    sample: Samples
+    least: Samples
+    most: Samples
+    row: Samples
+    met: Levels
+    missed: Levels
+
+
+@dataclass(frozen=True)
+class LatencyWitness:
+    """A class of latencies by wire and timer.
+
+    `operations` has a row for each operation that wire or timer say was met: `seq`, `number` and
+    `ticks` by the timer, `least_number` and `most_number` by the wire. In cycles for one answer,
+    `apart_cycles` is what timer minus wire differs from the offset by, and `allowed_cycles` how far
+    it may; null where the numbers differ or no offset is known. `between` is the
+    timer's range of the answers between operations, and `between_least` and `between_most` are what
+    the wire lets its ends be, in ticks; None where the wire shows none.
+    """
+
+    of: LatencyClass
+    answers: Answers
+    operations: pl.DataFrame
+    offset: Offset | None
+    offset_bounds_cycles: tuple[float, float] | None
+    between: LatencyRange | None
+    between_least: tuple[float, float] | None
+    between_most: tuple[float, float] | None
+
+    @property
+    def compared(self) -> pl.DataFrame:
+        """The operations of which wire and timer could be compared."""
+        return self.operations.drop_nulls("apart_cycles")
+
+    def cycles_of(self, answer_sample: int) -> float | None:
+        """What the timer told of the answer at that sample, without the offset, in cycles.
+
+        None where it did not tell of this one: it met an operation together with others, or it met
+        none and was not the latest of its kind.
+        """
+        at = np.flatnonzero(self.answers.sample == answer_sample)
+        if self.offset is None or not len(at):
+            return None
+        first = at[0]
+        if self.answers.met[first]:
+            row = self.operations.filter(pl.col("row") == int(self.answers.row[first]))
+            alone = not row.is_empty() and row["number"][0] == 1
+            return float(row["ticks"][0]) - self.offset.cycles if alone else None
+        between = self.answers.most[self.answers.missed]
+        if self.between is None or not self.answers.missed[first] or self.answers.most[first] < between.max():
+            return None
+        return self.between.most_ticks - self.offset.cycles
+
+
+def latency_witnesses(instruments: Instruments, joined: Join) -> tuple[LatencyWitness, ...]:
+    """The latencies of each class by wire and timer; none where the records tell of no timer."""
+    log = instruments.log
+    boot, stat = log.first(Boot), log.first(StatRecord)
+    if boot is None or not boot.timer_tells:
+        return ()
+    return tuple(_witness(instruments, joined.operations, stat, of) for of in CLASSES)
+
+
+def _witness(
+    instruments: Instruments, operations: pl.DataFrame, stat: StatRecord | None, of: LatencyClass
+) -> LatencyWitness:
+    wire = instruments.wire
+    cycles = 1 / wire.samples_per_cycle
+    costs = [cost for cost in instruments.log.all(CostRecord) if cost.instrument == "TIMER"]
+    read_cycles = max((cost.most_cycles for cost in costs), default=0)
+    spread = read_cycles - min((cost.least_cycles for cost in costs), default=0)
+    answers = _answers(wire, operations, of, read_cycles)
+    table = _by_operation(answers, operations, of)
+    offset = _fit(table, cycles, cycles + spread / 2)
+    between = getattr(stat, of.told) if stat else None
+    least, most = _between(answers, instruments, offset, cycles, spread)
+    return LatencyWitness(
+        of=of,
+        answers=answers,
+        operations=_compared(table, instruments, offset, cycles, spread),
+        offset=offset,
+        offset_bounds_cycles=_offset_bounds(instruments, of, read_cycles, cycles),
+        between=between,
+        between_least=least,
+        between_most=most,
+    )
+
+
+def _answers(wire: Wire, operations: pl.DataFrame, of: LatencyClass, read_cycles: float) -> Answers:
+    """The answers between the frames that have a stimulus before them.
+
+    `read_cycles` after a pin's rise the counter has been read, if nothing comes between.
+    """
+    stimulus, answer = of.channels
+    edges = wire.until_end
+    asked = edges.transitions(stimulus).sample
+    asked = asked[asked >= wire.first_sample]
+    transitions = edges.transitions(answer)
+    rises = transitions.sample[transitions.level]
+    rises = rises[rises >= wire.first_sample]
+    rises = rises[np.searchsorted(asked, rises, "left") > 0]
+    delay = _interrupted(wire, rises, of)
+    before = asked[np.searchsorted(asked, rises, "left") - 1]
+    # The read comes later than the rise, and may see an edge that came in between.
+    read = rises + np.ceil(read_cycles * wire.samples_per_cycle).astype(np.int64) + delay
+    last = asked[np.searchsorted(asked, read, "right") - 1]
+    row, met, missed = _operations_met(operations, rises)
+    return Answers(
+        sample=rises, least=rises - last, most=rises - before + delay, row=row, met=met, missed=missed
+    )
+
+
+def _interrupted(wire: Wire, rises: Samples, of: LatencyClass) -> Samples:
+    """How many samples a control interrupt may have put between each rise and the read."""
+    control = pulses(wire.until_end, "CISR")
+    if not of.interruptible or not len(control):
+        return np.zeros(len(rises), dtype=np.int64)
+    cycle = wire.samples_per_cycle
+    next_ = np.minimum(np.searchsorted(control.start, rises, "right"), len(control) - 1)
+    came = (control.start[next_] > rises) & (control.start[next_] <= rises + BETWEEN_CYCLES * cycle)
+    took = control.width[next_] + np.ceil(CONTROL_AROUND_CYCLES * cycle)
+    found: Samples = np.where(came, took, 0.0).astype(np.int64)
+    return found
+
+
+def _operations_met(operations: pl.DataFrame, rises: Samples) -> tuple[Samples, Levels, Levels]:
+    """Of each rise the row of the operation that it may have met, whether it did, whether it did not."""
+    whole = operations.with_row_index("row").drop_nulls(["start_sample", "wire_operation_samples"])
+    if whole.is_empty():
+        none = np.zeros(len(rises), dtype=np.bool_)
+        return np.full(len(rises), -1, dtype=np.int64), none, ~none
+    start = whole["start_sample"].to_numpy()
+    end = start + whole["wire_operation_samples"].to_numpy()
+    at = np.searchsorted(start, rises + NEAR_SAMPLES, "right") - 1
+    met = (at >= 0) & (rises > start[at] + NEAR_SAMPLES) & (rises < end[at] - NEAR_SAMPLES)
+    missed = (at < 0) | (rises > end[at] + NEAR_SAMPLES)
+    row = np.where(missed, -1, whole["row"].to_numpy().astype(np.int64)[at])
+    return row, met, missed
+
+
+def _by_operation(answers: Answers, operations: pl.DataFrame, of: LatencyClass) -> pl.DataFrame:
+    """What wire and timer tell of each operation that one of them says was met."""
+    possible = ~answers.missed
+    wire = (
+        pl.DataFrame(
+            {
+                "row": answers.row[possible],
+                "sure": answers.met[possible],
+                "least": answers.least[possible],
+                "most": answers.most[possible],
+            }
+        )
+        .group_by("row")
+        .agg(
+            least_number=pl.col("sure").sum().cast(pl.Int64),
+            most_number=pl.len().cast(pl.Int64),
+            least=pl.when("sure").then("least").otherwise(pl.min_horizontal("least", 0)).sum(),
+            most=pl.when("sure").then("most").otherwise(pl.max_horizontal("most", 0)).sum(),
+        )
+    )
+    told = operations.with_row_index("row").select(
+        pl.col("row").cast(pl.Int64),
+        pl.col("seq"),
+        number=pl.col(of.answers).cast(pl.Int64),
+        ticks=pl.col(of.ticks).cast(pl.Int64),
+        whole=pl.col("wire_operation_samples").is_not_null(),
+    )
+    both = told.join(wire, on="row", how="left").with_columns(
+        pl.col("least_number", "most_number", "least", "most").fill_null(0)
+    )
+    return both.filter((pl.col("number") > 0) | (pl.col("most_number") > 0)).sort("row")
+
+
+def _fit(table: pl.DataFrame, cycles: float, slack_cycles: float) -> Offset | None:
+    """The offset that explains the most operations: the median of these.
+
+    Each unambiguous operation bounds it to within `slack_cycles`. Where the bounds of many have a part
+    in common it lies there, and an operation whose edge was moved far has no say. The median of `n`
+    errors that are at most `slack_cycles` strays by more than three times that, divided by the root
+    of n, in no more runs than a normal error exceeds three standard deviations.
+    """
+    plain = table.filter(
+        (pl.col("least_number") == pl.col("number"))
+        & (pl.col("most_number") == pl.col("number"))
+        & (pl.col("least") == pl.col("most"))
+        & (pl.col("number") > 0)
+    )
+    if plain.is_empty():
+        return None
+    each = plain.select((pl.col("ticks") - pl.col("least") * cycles) / pl.col("number")).to_series()
+    excess = np.sort(each.to_numpy())
+    after = np.searchsorted(excess, excess + 2 * slack_cycles, "right")
+    first = int(np.argmax(after - np.arange(len(excess))))
+    explained = excess[first : after[first]]
+    median = float(np.median(explained))
+    common = (explained[-1] - slack_cycles, explained[0] + slack_cycles)
+    farthest = max(abs(median - end) for end in common)
+    usual = 3 * slack_cycles / math.sqrt(len(explained))
+    return Offset(median, float(min(farthest, usual)), len(explained))
+
+
+def _compared(
+    table: pl.DataFrame, instruments: Instruments, offset: Offset | None, cycles: float, spread: float
+) -> pl.DataFrame:
+    """`table` with how far timer and wire are apart for each answer, and how far they may be."""
+    if offset is None:
+        nothing = pl.lit(None, dtype=pl.Float64)
+        return table.with_columns(apart_cycles=nothing, allowed_cycles=nothing)
+    counted = (pl.col("number") > 0) & pl.col("number").is_between("least_number", "most_number")
+    excess = pl.col("ticks") - pl.col("number") * offset.cycles
+    least, most = pl.col("least") * cycles, pl.col("most") * cycles
+    outside = (
+        pl.when(excess < least).then(excess - least).when(excess > most).then(excess - most).otherwise(0.0)
+    )
+    clock = instruments.clock_uncertainty * pl.col("most") * cycles / pl.col("number")
+    allowed = cycles + spread / 2 + offset.uncertainty_cycles + clock
+    return table.with_columns(
+        apart_cycles=pl.when(counted).then(outside / pl.col("number")),
+        allowed_cycles=pl.when(counted).then(allowed),
+    )
+
+
+def _between(
+    answers: Answers, instruments: Instruments, offset: Offset | None, cycles: float, spread: float
+) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
+    """What the wire lets the least and the greatest reading between operations be, in ticks.
+
+    Of the answers that may have met an operation, none need have been among them. None where no
+    answer surely was, or no offset is known.
+    """
+    sure, possible = answers.missed, ~answers.met
+    if offset is None or not sure.any():
+        return None, None
+    slack = cycles + spread / 2 + offset.uncertainty_cycles
+    slack += instruments.clock_uncertainty * float(answers.most[possible].max()) * cycles
+    low = answers.least * cycles + offset.cycles - slack
+    high = answers.most * cycles + offset.cycles + slack
+    return (
+        (float(low[possible].min()), float(high[sure].min())),
+        (float(low[sure].max()), float(high[possible].max())),
+    )
+
+
+def _offset_bounds(
+    instruments: Instruments, of: LatencyClass, read_cycles: int, cycles: float
+) -> tuple[float, float] | None:
+    """What the offset may be: the read comes after the pin's rise, and no later than COST says.
+
+    The analyzer sees both edges to a sample, and the channels as far apart as the common pulses tell.
+    """
+    skew = skew_between(instruments.wire, *of.channels)
+    if not read_cycles or skew is None:
+        return None
+    slack = (1 + skew.bound) * cycles
+    return -slack, read_cycles + slack

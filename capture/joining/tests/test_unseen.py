@@ -1,0 +1,57 @@
+"""An edge that is moved by more than a run calls unseen is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from capture.joining.evidence import Evidence
+from capture.tests.evidence import evidence_of
+from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan
+from capture.verdict.verdict import judge
+
+CYCLE_NS = 1e9 / CORE_HZ
+
+
+def moved(channel: str, cycle: int, by_cycles: int) -> Evidence:
+    run = SyntheticRun(small_plan())
+    run.toggles[run.toggles.index((cycle, BIT[channel]))] = (cycle + by_cycles, BIT[channel])
+    return evidence_of(run)
+
+
+def longest_answer() -> int:
+    """When the handler of the longest latency that met an operation raised its pin."""
+    run = SyntheticRun(small_plan())
+    met = [(answer - asked, answer) for asked, answer in run.stimuli if run.met(answer) is not None]
+    return max(met)[1]
+
+
+def longest_section() -> int:
+    """When the longest critical section ended."""
+    run = SyntheticRun(small_plan())
+    longest = max(run.truths, key=lambda truth: truth.critical_cycles)
+    return min(cycle for cycle, bit in run.toggles if bit == BIT["CRIT"] and cycle > longest.critical_start)
+
+
+@pytest.mark.parametrize(
+    ("key", "channel", "cycle"),
+    [("interrupt_latency_ns", "ISR", longest_answer()), ("critical_ns", "CRIT", longest_section())],
+)
+def test_what_is_moved_by_more_is_told(key: str, channel: str, cycle: int) -> None:
+    unseen_ns = moved(channel, cycle, 0).budgets[key].unseen_ns
+    assert unseen_ns is not None
+    unseen_cycles = int(unseen_ns / CYCLE_NS)
+    assert 1 <= unseen_cycles <= 10
+    assert judge(moved(channel, cycle, 0))[0] == "complete"
+    for by_cycles in (unseen_cycles + 1, -unseen_cycles - 1, 50, -50):
+        assert judge(moved(channel, cycle, by_cycles))[0] == "inconclusive", by_cycles
+
+
+def test_counts_cannot_be_changed_unseen_and_without_a_timer_nobody_knows() -> None:
+    budgets = evidence_of(SyntheticRun(small_plan())).budgets
+    assert budgets["probes"].unseen_ns == budgets["dwt_cycles"].unseen_ns == 0.0
+    old = SyntheticRun(small_plan())
+    old.lines = [line for line in old.lines if not line.startswith(("IRQ", "COST,TIMER"))]
+    old.lines[0] = old.lines[0].replace("BOOT,4,", "BOOT,3,")
+    at = next(i for i, line in enumerate(old.lines) if line.startswith("STAT"))
+    old.lines[at] = ",".join(old.lines[at].split(",")[:5])
+    assert evidence_of(old).budgets["interrupt_latency_ns"].unseen_ns is None

@@ -1,0 +1,90 @@
+"""The rules on the latencies, which wire and stimulus timers both tell.
+
+What one operation met its record tells; of the rest of the run, the least and the greatest latency.
+They belong to the rules of capture/verdict/inconclusive.py and are made like them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from capture.joining.evidence import Evidence
+from capture.run_folder.records import EndRecord
+
+
+def answers_of_operations_differ(evidence: Evidence) -> Iterator[str]:
+    """The answers that met an operation are as many in its record as on the wire."""
+    for witness in evidence.latencies:
+        counted = pl.col("number").is_between("least_number", "most_number")
+        wrong = witness.operations.filter(~counted & pl.col("whole"))
+        if wrong.height:
+            first, answer = wrong.row(0, named=True), witness.of.channels[1]
+            yield (
+                f"Of {wrong.height} operations records and {answer} tell of other numbers of answers, the "
+                f"first is operation {first['seq']}: {first['number']} recorded, "
+                f"{_range(first['least_number'], first['most_number'])} on the wire; "
+                f"check the clips of {answer} and OP."
+            )
+
+
+def wire_and_timer_disagree(evidence: Evidence) -> Iterator[str]:
+    """The ticks that a handler read go with the latency on the wire, but for one constant."""
+    for witness in evidence.latencies:
+        wrong = witness.compared.filter(pl.col("apart_cycles").abs() > pl.col("allowed_cycles"))
+        if wrong.height:
+            stimulus, answer = witness.of.channels
+            worst = wrong.row(wrong["apart_cycles"].abs().arg_max() or 0, named=True)
+            yield (
+                f"{stimulus} to {answer} and the timer's counter disagree on {wrong.height} operations, at "
+                f"worst by {worst['apart_cycles']:.2f} cycles an answer ({worst['allowed_cycles']:.2f} "
+                f"allowed) in operation {worst['seq']}; check the clips of {stimulus} and {answer}."
+            )
+
+
+def timer_offset_is_no_distance(evidence: Evidence) -> Iterator[str]:
+    """The constant is the way from a pin's rise to the read, which COST measured."""
+    for witness in evidence.latencies:
+        offset, bounds = witness.offset, witness.offset_bounds_cycles
+        if offset is None or bounds is None:
+            continue
+        if not bounds[0] <= offset.cycles <= bounds[1]:
+            stimulus, answer = witness.of.channels
+            yield (
+                f"The timer tells {offset.cycles:.2f} cycles more than the wire from {stimulus} to {answer}, "
+                f"and {bounds[0]:.2f} to {bounds[1]:.2f} can lie between a pin and its read; "
+                f"check the clips of {stimulus} and {answer}."
+            )
+
+
+def latencies_between_operations_differ(evidence: Evidence) -> Iterator[str]:
+    """The least and the greatest latency of the answers that met no operation are those of the wire."""
+    if evidence.wire.end_frame is None or evidence.log.first(EndRecord) is None:
+        return
+    for witness in evidence.latencies:
+        stimulus, answer = witness.of.channels
+        least, most = (
+            (witness.between.least_ticks, witness.between.most_ticks) if witness.between else (None, None)
+        )
+        ends = (("least", least, witness.between_least), ("greatest", most, witness.between_most))
+        for name, told, allowed in ends:
+            if allowed is None or (told is not None and allowed[0] <= told <= allowed[1]):
+                continue
+            said = "no latency" if told is None else f"{told} ticks as the {name} latency"
+            yield (
+                f"Between operations the timer tells {said} from {stimulus} to {answer}, the wire "
+                f"{allowed[0]:.1f} to {allowed[1]:.1f}; check the clips of {stimulus} and {answer}."
+            )
+
+
+def _range(least: int, most: int) -> str:
+    return str(least) if least == most else f"{least} to {most}"
+
+
+RULES = (
+    answers_of_operations_differ,
+    wire_and_timer_disagree,
+    timer_offset_is_no_distance,
+    latencies_between_operations_differ,
+)

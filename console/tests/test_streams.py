@@ -1,0 +1,59 @@
+"""A shell may close the command's streams, fill the disk behind them, or stop reading."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LIST, WRONG = "list", "redecode /nonexistent"
+
+
+def shell(command: str, after: str) -> subprocess.CompletedProcess[str]:
+    line = f"{sys.executable} -m console {command} {after}"
+    return subprocess.run(
+        ["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "after", "status", "sentence"),
+    [
+        (LIST, ">&-", 0, ""),
+        (LIST, "<&- >&- 2>&-", 0, ""),
+        (LIST, ">/dev/full", 1, "The output cannot be written: the disk is full, make room and run again."),
+        ("--help", ">/dev/full", 1, "The output cannot be written"),
+        (WRONG, "2>&-", 1, ""),
+        (WRONG, "2>/dev/full", 1, ""),
+    ],
+)
+def test_a_stream_that_fails_is_one_sentence_at_most(
+    command: str, after: str, status: int, sentence: str
+) -> None:
+    done = shell(command, after)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert done.stderr.startswith(sentence)
+    assert done.stderr.count("\n") == bool(sentence)
+
+
+def test_a_reader_that_leaves_ends_the_command_in_silence() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "console", LIST]
+    done = subprocess.run(
+        command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_few_descriptors_are_enough() -> None:
+    line = f"ulimit -n 20; exec {sys.executable} -m console {LIST}"
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
