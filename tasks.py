@@ -202,6 +202,54 @@ def faults(
 
 
 @task(
+    positional=["name"],
+    iterable=["name", "parameter", "knob"],
+    help={
+        "name": "a scenario of `./lab list`, or the path of a scenario's TOML",
+        "trace": "a file of operations instead of a scenario (docs/SPEC.md, section 11)",
+        "allocator": "one or more allocators, separated by commas, or all",
+        "heap": "bytes of the region, a multiple of 8 up to 8 MiB; the board's 65536 when not given",
+        "seeds": "how many seeds to replay: the scenario's own, and those after it",
+        "parameter": "NAME=VALUE of the scenario; may be repeated",
+        "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
+        "jobs": "how many processes share the work; all cores when not given",
+        "exhaustive": "search for the smallest heap however long that takes",
+        "json": "print JSON",
+    },
+)
+def fragmentation(
+    _context: Context,
+    name: list[str],
+    parameter: list[str],
+    knob: list[str],
+    trace: str = "",
+    allocator: str = "all",
+    heap: str = "",
+    seeds: str = "",
+    jobs: str = "",
+    exhaustive: bool = False,
+    json: bool = False,
+) -> None:
+    """Show how much heap a scenario or a trace needs on each allocator, and what is lost between blocks."""
+    from analysis.fragmentation import text
+    from console import fragmentation as room
+
+    with one_sentence():
+        rows = room.run(
+            name,
+            trace=trace,
+            allocator=allocator,
+            heap=heap,
+            seeds=seeds,
+            parameter=parameter,
+            knob=knob,
+            jobs=jobs,
+            exhaustive=exhaustive,
+        )
+    print(json_format.dumps([row.as_json() for row in rows], indent=2) if json else text.as_text(rows))
+
+
+@task(
     positional=["file"],
     iterable=["file"],
     help={

@@ -79,6 +79,14 @@ def _samplerate_hz(word: str) -> int:
     return int(match[1]) * SAMPLERATE_UNITS[match[2]]
 
 
+def whole(name: str, word: str) -> int:
+    """The value of an option that is a whole number from 1 on. Raises OptionError."""
+    number = _integer(name, word)
+    if number < 1:
+        raise OptionError(f"--{name} {word}: give 1 or more.")
+    return number
+
+
 def _integer(name: str, word: str) -> int:
     try:
         return int(word, 0)

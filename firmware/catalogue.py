@@ -82,6 +82,8 @@ class _Row(Table):
     """There is no host build of it."""
     checkout: _Text | None = None
     """Environment variable that names the checkout it is compiled from; None: it needs none."""
+    largest_region_bytes: PositiveInt | None = None
+    """The largest region that it can manage; None: more than any board or host build has."""
     search: Annotated[tuple[SearchPlace, ...] | None, _FromList] = None
     """Where its search can be counted from outside; empty: it has no search loop; None: unknown."""
 

@@ -201,6 +201,37 @@ LAB = (
         typed="./lab differential --cases 1000",
         why="as few cases as there may be",
     ),
+    Tried(
+        "./lab fragmentation mem_stress",
+        says=r"mem_stress: operations 200, seed 0x1234abcd",
+        typed="./lab fragmentation mem_stress --allocator tlsf,best_fit --parameter operations=200",
+        why="two of all allocators, fewer operations; console/tests/test_fragmentation.py tries `all`",
+    ),
+    Tried(
+        "./lab fragmentation mem_stress --allocator tlsf,heap_4,ublox_buddy",
+        says=r"Cost Metric",
+        typed="./lab fragmentation mem_stress --allocator tlsf,heap_4,ublox_buddy --parameter operations=200",
+        why="fewer operations",
+    ),
+    Tried(
+        "./lab fragmentation lifetimes_typical --heap 86064 --seeds 32",
+        says=r"3 seeds from 0x1; .* a heap of 86,064 bytes",
+        typed="./lab fragmentation lifetimes_typical --heap 86064 --seeds 3 --allocator tlsf "
+        "--parameter allocations=100",
+        why="fewer seeds and allocations, one allocator",
+    ),
+    Elsewhere(
+        "./lab fragmentation --trace trace.csv --allocator all --json",
+        "console/tests/test_fragmentation.py",
+        '"--trace", trace(tmp_path, "a,1,100',
+        why="the words are run there, with one allocator and a trace of five operations",
+    ),
+    Elsewhere(
+        "./lab fragmentation --trace FILE",
+        "console/tests/test_fragmentation.py",
+        '"--trace", trace(tmp_path, "a,1,100',
+    ),
+    Elsewhere("./lab fragmentation --json", "console/tests/test_fragmentation.py", '"best_fit", "--json"'),
     Elsewhere("./lab footprint", "firmware/tests/test_footprint.py", '"console", "footprint"'),
     Elsewhere(
         "./lab footprint [--json]",
@@ -511,6 +542,12 @@ PYTHON = (
         'print(plan.operations)"',
         says=r"┌.*\n.*seq",
     ),
+    Elsewhere(
+        ".venv/bin/python -m analysis.fragmentation.published",
+        "analysis/fragmentation/tests/test_identities.py",
+        "published.table(name",
+        why="takes two minutes; that test prints a part of the tables",
+    ),
     Tried(
         ".venv/bin/python -m dashboards.tests.picture build/dashboard.html docs/dashboard.png",
         says=r"docs/dashboard\.png",
@@ -573,6 +610,7 @@ SHOWN = {
     ("docs/SPEC.md", '{"analyzer": "127.0.0.1:41001", "uart": "/dev/pts/3" | "socket://127.0.0.1:41002"}'),
     ("docs/SPEC.md", "schema, quantity"),
     ("docs/SPEC.md", "seed, runs[]"),
+    ("docs/SPEC.md", "allocator, trace, seed, operations"),
     ("docs/SPEC.md", "seed, mutants, killed, harmless, survived"),
     ("docs/WIRING.md", "Nucleo-F401RE, USB connector at the top"),
     (

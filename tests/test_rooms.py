@@ -32,7 +32,11 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("dashboards.waveforms",),
     ("dashboards.tables", "dashboards.figures"),
     ("dashboards.page",),
-    ("analysis", "analysis.studies", "analysis.faults", "analysis.mutants", "decoders", "dashboards"),
+    (
+        "analysis",
+        *("analysis.studies", "analysis.faults", "analysis.fragmentation", "analysis.mutants"),
+        *("decoders", "dashboards"),
+    ),
     ("console",),
     ("tasks",),
 )

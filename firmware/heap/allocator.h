@@ -29,6 +29,11 @@ typedef struct {
     uint32_t smallest_block; /**< all that a request for one byte takes, payload and header */
 } allocator_overhead_bytes;
 
+/** Where a block lies: from the first byte of its header to the first byte behind it. */
+typedef struct {
+    uintptr_t begin, end;
+} allocator_extent;
+
 /** Linked into every image, where the footprint table reads it. */
 extern const allocator_overhead_bytes allocator_overhead;
 
@@ -39,6 +44,13 @@ static inline void free_space_add(allocator_free_space *space, size_t payload_by
     }
     space->bytes += payload_bytes;
     space->blocks++;
+}
+
+/** The extent of a block whose header lies right before its payload. */
+static inline allocator_extent extent_around(const void *payload, size_t header_bytes,
+                                             size_t usable_bytes) {
+    return (allocator_extent){.begin = (uintptr_t)payload - header_bytes,
+                              .end = (uintptr_t)payload + usable_bytes};
 }
 
 /** Takes over `bytes` bytes at `region` (16-byte aligned): afterwards nothing is live. */
@@ -79,6 +91,16 @@ size_t allocator_largest_free_block(void);
  * is 0.
  */
 allocator_free_space allocator_read_free(void);
+
+/**
+ * All that the live block at `payload` takes of the region: header, slack, rounding, footer. To be
+ * asked right after the allocation, for heap_1 keeps nothing of it. Here and below: only where
+ * there is a host build.
+ */
+allocator_extent allocator_extent_of(const void *payload);
+
+/** Bytes of the largest free block, its header included; 0 if nothing is free. Walks the region. */
+size_t allocator_largest_free_extent(void);
 
 /** What the search of the last operation looked at. */
 uint32_t allocator_probes(void);

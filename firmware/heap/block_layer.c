@@ -371,6 +371,19 @@ allocator_free_space allocator_read_free(void) {
     return space;
 }
 
+allocator_extent allocator_extent_of(const void *payload) {
+    return extent_around(payload, BLOCK_HEADER_BYTES, header_of(payload)->size);
+}
+
+size_t allocator_largest_free_extent(void) {
+    size_t largest = 0;
+    for (const heap_block *block = layer.first; block != NULL; block = block_after(block)) {
+        const size_t bytes = BLOCK_HEADER_BYTES + block->size;
+        largest = block->status == BLOCK_FREE && bytes > largest ? bytes : largest;
+    }
+    return largest;
+}
+
 uint32_t allocator_probes(void) {
     return layer.probes;
 }

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "allocator.h"
+#include "region.h"
 #include "request.h"
 
 _Static_assert(BUDDY_HEADER_BYTES == 4u || BUDDY_HEADER_BYTES == 8u, "payloads must be 8-aligned");
@@ -230,7 +231,7 @@ static allocator_result align(allocator_result whole, uintptr_t alignment) {
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     heap.probes = 0;
-    const heap_status status = request_judge_aligned(size, alignment, TAILSCOPE_HEAP_BYTES);
+    const heap_status status = request_judge_aligned(size, alignment, REGION_BYTES);
     if (status != HEAP_OK || alignment <= 8u) {
         return status == HEAP_OK ? allocator_allocate(size) : request_refused(status);
     }
@@ -380,6 +381,21 @@ allocator_free_space allocator_read_free(void) {
         }
     }
     return space;
+}
+
+allocator_extent allocator_extent_of(const void *payload) {
+    const buddy_block *const block = block_of(payload);
+    const uint32_t level = block->header.value;
+    return extent_around(payload_of(block), BUDDY_HEADER_BYTES, payload_bytes(level));
+}
+
+size_t allocator_largest_free_extent(void) {
+    for (uint32_t level = BUDDY_LEVELS; level > 0; level--) {
+        if (heap.lists[level - 1u] != NULL) {
+            return block_bytes(level - 1u);
+        }
+    }
+    return 0;
 }
 
 uint32_t allocator_probes(void) {

@@ -66,5 +66,8 @@ function(tailscope_write_definitions)
         PUBLIC TAILSCOPE_SMALLEST_PAYLOAD=${smallest_payload}
         PRIVATE TAILSCOPE_HEAP_BYTES=${TAILSCOPE_HEAP_BYTES} "TAILSCOPE_KNOBS=\"${knobs}\"" ${knob_definitions}
     )
+    if(TAILSCOPE_REGION_OF_ANY_SIZE)
+        target_compile_definitions(tailscope_heap PRIVATE TAILSCOPE_REGION_OF_ANY_SIZE)
+    endif()
     set_property(TARGET tailscope_heap PROPERTY TAILSCOPE_KNOB_DEFINITIONS "${knob_definitions}")
 endfunction()

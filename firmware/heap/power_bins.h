@@ -7,7 +7,8 @@
 
 #include "free_list.h"
 
-#define POWER_BINS 17u
+/* Up to 1 MiB, or, in host builds for more, 8 MiB. */
+#define POWER_BINS (TAILSCOPE_HEAP_BYTES <= 1u << 20 ? 17u : 20u)
 #define POWER_BINS_OFFSET 3u /* the smallest size is 2^3 */
 
 typedef struct {

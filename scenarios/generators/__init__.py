@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from scenarios.generators.generator import Generator
 from scenarios.generators.kernel_masking import KernelMasking
 from scenarios.generators.latency_sweep import LatencySweep
+from scenarios.generators.lifetimes import Lifetimes
 from scenarios.generators.mem_frag import MemFrag
 from scenarios.generators.mem_stress import MemStress
 
 GENERATORS: Mapping[str, type[Generator]] = {
     "kernel_masking": KernelMasking,
     "latency_sweep": LatencySweep,
+    "lifetimes": Lifetimes,
     "mem_frag": MemFrag,
     "mem_stress": MemStress,
 }

@@ -98,6 +98,16 @@ size_t allocator_largest_free_block(void) {
     return from_top > largest ? from_top : largest;
 }
 
+allocator_extent allocator_extent_of(const void *payload) {
+    return extent_around(payload, LEA_HEADER_BYTES, mspace_usable_size(payload));
+}
+
+size_t allocator_largest_free_extent(void) {
+    const size_t largest = look_around().largest;
+    const size_t extent = largest == 0 ? 0 : largest + LEA_HEADER_BYTES;
+    return top_bytes() > extent ? top_bytes() : extent;
+}
+
 bool allocator_check(void) {
     return look_around().sound;
 }

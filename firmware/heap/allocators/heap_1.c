@@ -9,6 +9,9 @@
 #include "allocators/freertos/shipped.h"
 #include "request.h"
 
+/* The facade's region, which is its array. Weak, so that an image without the facade stays so. */
+extern uint8_t heap_region[] __attribute__((weak));
+
 static size_t region_bytes;
 
 /* heap_1 keeps 8 bytes for alignment and never hands out the last 8. */
@@ -64,6 +67,17 @@ allocator_free_space allocator_read_free(void) {
     const size_t bytes = allocator_free_bytes();
     return (allocator_free_space){
         .bytes = bytes, .blocks = bytes == 0 ? 0 : 1, .smallest_block = bytes};
+}
+
+/** It has no header, and everything behind the last block is free. */
+allocator_extent allocator_extent_of(const void *payload) {
+    const size_t handed_out = region_bytes - allocator_overhead.heap - allocator_free_bytes();
+    return (allocator_extent){.begin = (uintptr_t)payload,
+                              .end = (uintptr_t)heap_region + handed_out};
+}
+
+size_t allocator_largest_free_extent(void) {
+    return allocator_free_bytes();
 }
 
 uint32_t allocator_probes(void) {

@@ -117,6 +117,20 @@ size_t allocator_largest_free_block(void) {
     return largest;
 }
 
+allocator_extent allocator_extent_of(const void *payload) {
+    const uint32_t offset = shifted_offset(payload, mark);
+    const uint8_t *const own = (const uint8_t *)payload - offset;
+    return extent_around(own, HEADER_BYTES, allocator_usable_size(payload) + offset);
+}
+
+size_t allocator_largest_free_extent(void) {
+    size_t largest = 0;
+    for (const fragment *at = first_fragment(); at != NULL; at = at->next) {
+        largest = !at->used && at->size > largest ? at->size : largest;
+    }
+    return largest;
+}
+
 uint32_t allocator_probes(void) {
     return 0; /* no search loop: a bitmap */
 }

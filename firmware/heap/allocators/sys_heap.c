@@ -94,6 +94,21 @@ size_t allocator_largest_free_block(void) {
     return largest;
 }
 
+allocator_extent allocator_extent_of(const void *payload) {
+    return extent_around(payload, HEADER_BYTES, shipped_usable_bytes(payload));
+}
+
+size_t allocator_largest_free_extent(void) {
+    size_t largest = 0;
+    for (chunkid_t at = counted.region_bytes == 0 ? heap.heap->end_chunk
+                                                  : right_chunk(heap.heap, 0);
+         at < heap.heap->end_chunk; at = right_chunk(heap.heap, at)) {
+        const size_t bytes = chunk_size(heap.heap, at) * CHUNK_UNIT;
+        largest = !chunk_used(heap.heap, at) && bytes > largest ? bytes : largest;
+    }
+    return largest;
+}
+
 /** Zephyr builds its own checker for debugging only. */
 bool allocator_check(void) {
     return true;

@@ -24,12 +24,13 @@
 #include <string.h>
 
 #include "allocator.h"
+#include "region.h"
 #include "request.h"
 #include "tlsf_slots.h"
 
 #define HEADER_BYTES 4u
 /* From the first block's header to the sentinel's. */
-#define BLOCKS_BYTES (TAILSCOPE_HEAP_BYTES - 2u * HEADER_BYTES)
+#define BLOCKS_BYTES (REGION_BYTES - 2u * HEADER_BYTES)
 #define SMALLEST_BYTES 16u   /* header, two links, begin */
 #define BIT_FREE 1u          /* this block is free */
 #define BIT_PREVIOUS_FREE 2u /* so is the one before: its begin lies right before this header */
@@ -245,7 +246,7 @@ allocator_result allocator_allocate(size_t size) {
     if (size == 0) {
         return request_refused(HEAP_ZERO_SIZE);
     }
-    if (size > TAILSCOPE_HEAP_BYTES) {
+    if (size > REGION_BYTES) {
         return request_refused(HEAP_OUT_OF_MEMORY);
     }
     block *const found = take(block_size(size));
@@ -265,7 +266,7 @@ static uintptr_t aligned_payload(const block *of, uintptr_t alignment) {
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
     heap.probes = 0;
-    const heap_status status = request_judge_aligned(size, alignment, TAILSCOPE_HEAP_BYTES);
+    const heap_status status = request_judge_aligned(size, alignment, REGION_BYTES);
     if (status != HEAP_OK || alignment <= 8u) {
         return status == HEAP_OK ? allocator_allocate(size) : request_refused(status);
     }
@@ -322,8 +323,7 @@ static allocator_result move(block *of, size_t size) {
 allocator_result allocator_reallocate(void *payload, size_t size) {
     heap.probes = 0;
     const heap_status freeable = judge_free(payload);
-    const heap_status status =
-        freeable == HEAP_OK ? request_judge(size, TAILSCOPE_HEAP_BYTES) : freeable;
+    const heap_status status = freeable == HEAP_OK ? request_judge(size, REGION_BYTES) : freeable;
     if (status != HEAP_OK) {
         return request_refused(status);
     }
@@ -391,6 +391,19 @@ allocator_free_space allocator_read_free(void) {
     return space;
 }
 
+allocator_extent allocator_extent_of(const void *payload) {
+    return extent_around(payload, HEADER_BYTES, size_of(header_of(payload)) - HEADER_BYTES);
+}
+
+size_t allocator_largest_free_extent(void) {
+    size_t largest = 0;
+    for (const block *of = (const block *)(void *)heap.first; (const uint8_t *)of < heap.end;
+         of = behind(of)) {
+        largest = is_free(of) && size_of(of) > largest ? size_of(of) : largest;
+    }
+    return largest;
+}
+
 uint32_t allocator_probes(void) {
     return heap.probes;
 }
@@ -417,8 +430,7 @@ static bool list_check(uint32_t octave, uint32_t slot, uint32_t *filed) {
             return false;
         }
         const position at = position_of(size_of(of));
-        if (at.octave != octave || at.slot != slot ||
-            ++*filed > TAILSCOPE_HEAP_BYTES / SMALLEST_BYTES) {
+        if (at.octave != octave || at.slot != slot || ++*filed > REGION_BYTES / SMALLEST_BYTES) {
             return false;
         }
         previous = of;

@@ -17,9 +17,15 @@
 static lv_tlsf_t control;
 static lv_pool_t pool;
 
-/* The lists for 64 KiB (1,340 bytes) and the pool's end mark; a block's header is its size. */
+#define HEADER_BYTES 4u
+/* Octaves above 128 bytes, up to the region's next power of two, and one list of lists below. */
+#define FIRST_LEVELS (32u - (uint32_t)__builtin_clz(TAILSCOPE_HEAP_BYTES - 1u) - 6u)
+/* An empty block and a bitmap; a bitmap and 32 lists of each octave. For 64 KiB: 1,340 bytes. */
+#define CONTROL_BYTES (20u + FIRST_LEVELS * (4u + 32u * 4u))
+
+/* The control block and the pool's end mark; a block's header is its size. */
 const allocator_overhead_bytes allocator_overhead = {
-    .heap = 1344, .block = 4, .smallest_block = 16};
+    .heap = CONTROL_BYTES + 4u, .block = HEADER_BYTES, .smallest_block = 16};
 
 /** Payloads are 12, 20, 28 ... bytes. */
 static size_t round_up(size_t size) {
@@ -104,6 +110,15 @@ size_t allocator_largest_free_block(void) {
     const unsigned slot_log2 = (31u - (unsigned)__builtin_clz((unsigned)largest)) - 5u;
     const size_t least_of_slot = largest >> slot_log2 << slot_log2;
     return ((least_of_slot - 4u) & ~(size_t)7u) + 4u;
+}
+
+allocator_extent allocator_extent_of(const void *payload) {
+    return extent_around(payload, HEADER_BYTES, shipped_usable_bytes(payload));
+}
+
+size_t allocator_largest_free_extent(void) {
+    const size_t largest = look_around().largest;
+    return largest == 0 ? 0 : largest + HEADER_BYTES;
 }
 
 /** Its own checks, of the lists and of the pool. */

@@ -95,6 +95,17 @@ size_t allocator_largest_free_block(void) {
     return largest;
 }
 
+allocator_extent allocator_extent_of(const void *payload) {
+    const uint32_t offset = shifted_offset(payload, mark);
+    return extent_around((const uint8_t *)payload - offset, HEADER_BYTES,
+                         shipped_usable_bytes(payload) + offset);
+}
+
+size_t allocator_largest_free_extent(void) {
+    const size_t largest = allocator_largest_free_block();
+    return largest == 0 ? 0 : largest + HEADER_BYTES;
+}
+
 /** Its own check, which prints where it finds damage. */
 bool allocator_check(void) {
     return counted.region_bytes == 0 || umm_integrity_check();

@@ -23,10 +23,11 @@ typedef struct {
 
 _Static_assert(sizeof(node) <= BLOCK_SMALLEST_PAYLOAD, "a node must fit the smallest payload");
 
-/* 1 MiB has at most 512 different sizes, and 13 levels need 609. */
-#define LEVELS 12u
-_Static_assert(TAILSCOPE_HEAP_BYTES <= 1u << 20,
-               "12 levels are for regions up to 1 MiB: make TAILSCOPE_HEAP_BYTES smaller");
+/* 1 MiB has at most 512 different sizes, and 13 levels need 609; 8 MiB has at most 1,448, and 15
+ * levels need 1,596. */
+#define LEVELS (TAILSCOPE_HEAP_BYTES <= 1u << 20 ? 12u : 14u)
+_Static_assert(TAILSCOPE_HEAP_BYTES <= 1u << 23,
+               "14 levels are for regions up to 8 MiB: make TAILSCOPE_HEAP_BYTES smaller");
 
 /** The places on the way from the root down, the root's first. */
 typedef struct {

@@ -31,7 +31,8 @@
 #include "free_list.h"
 #include "index.h"
 
-#define BINS 16u
+/* Up to 1 MiB, or, in host builds for more, 8 MiB. */
+#define BINS (TAILSCOPE_HEAP_BYTES <= 1u << 20 ? 16u : 19u)
 #define OFFSET 4u /* the smallest size is 2^4 */
 
 typedef struct {
@@ -43,7 +44,7 @@ _Static_assert(sizeof(node) <= BLOCK_SMALLEST_PAYLOAD, "a node must fit the smal
 _Static_assert(BLOCK_SMALLEST_PAYLOAD >= 1u << OFFSET,
                "the first bin must hold the smallest payload");
 _Static_assert(TAILSCOPE_HEAP_BYTES <= 1u << (BINS + OFFSET),
-               "16 bins file blocks below 1 MiB: make TAILSCOPE_HEAP_BYTES smaller");
+               "19 bins file blocks below 8 MiB: make TAILSCOPE_HEAP_BYTES smaller");
 _Static_assert(
     TAILSCOPE_SMALL_VICTIM_BYTES >= 1u &&
         TAILSCOPE_SMALL_VICTIM_BYTES <= TAILSCOPE_LARGE_VICTIM_BYTES,

@@ -109,6 +109,19 @@ allocator_free_space allocator_read_free(void) {
     return space;
 }
 
+allocator_extent allocator_extent_of(const void *payload) {
+    const uintptr_t begin = (uintptr_t)rust_heap_block_begin(payload);
+    return (allocator_extent){.begin = begin,
+                              .end = (uintptr_t)payload + rust_heap_usable_bytes(payload)};
+}
+
+/** By trial where the crate shows nobody its blocks; these serve whatever fits a block. */
+size_t allocator_largest_free_extent(void) {
+    const size_t told = rust_heap_largest_free();
+    const size_t payload = told != 0 ? told : allocator_largest_free_block();
+    return payload == 0 ? 0 : payload + allocator_overhead.block;
+}
+
 uint32_t allocator_probes(void) {
     return 0;
 }

@@ -38,6 +38,12 @@ size_t rust_heap_usable_bytes(const void *payload);
 /** Walks the region; zeros where the crate shows nobody its blocks. */
 void rust_heap_read_free(allocator_free_space *space);
 
+/** Payload of the largest free block; 0 also where the crate shows nobody its blocks. Walks. */
+size_t rust_heap_largest_free(void);
+
+/** Where the block of a live payload begins. */
+const void *rust_heap_block_begin(const void *payload);
+
 /** Called where the crate panics: it found its heap damaged. */
 _Noreturn void rust_heap_panic(void);
 

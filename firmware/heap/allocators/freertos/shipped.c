@@ -119,6 +119,20 @@ allocator_free_space allocator_read_free(void) {
     return space;
 }
 
+allocator_extent allocator_extent_of(const void *payload) {
+    const uint32_t offset = shifted_offset(payload, mark);
+    const uint8_t *const own = (const uint8_t *)payload - offset;
+    return extent_around(own, HEADER_BYTES, allocator_usable_size(payload) + offset);
+}
+
+size_t allocator_largest_free_extent(void) {
+    size_t largest = 0;
+    for (size_t at = 0; at + HEADER_BYTES < region.bytes && behind(at) != 0; at = behind(at)) {
+        largest = is_free(at) && behind(at) - at > largest ? behind(at) - at : largest;
+    }
+    return largest;
+}
+
 /** The blocks tile the region, and the free ones add up to what the heap itself says. */
 bool allocator_check(void) {
     size_t at = 0;

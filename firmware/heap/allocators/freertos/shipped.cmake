@@ -13,6 +13,9 @@ function(tailscope_shipped_heap_names result)
     set(${result} ${names} ucHeap=heap_region PARENT_SCOPE)
 endfunction()
 
+# Where the sources mention configTOTAL_HEAP_SIZE, the first so many times it must be a constant.
+set(TAILSCOPE_CONSTANT_MENTIONS 1)
+
 function(tailscope_shipped_heap file)
     set(here "${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
     if(TARGET freertos_kernel)
@@ -23,9 +26,12 @@ function(tailscope_shipped_heap file)
         set(includes "${here}/../../tests/freertos")
     endif()
     tailscope_shipped_heap_names(names)
+    if(TAILSCOPE_REGION_OF_ANY_SIZE)
+        set(any_size TAILSCOPE_REGION_OF_ANY_SIZE "TAILSCOPE_CONSTANT_MENTIONS=${TAILSCOPE_CONSTANT_MENTIONS}")
+    endif()
     tailscope_foreign(
         SOURCES "${kernel}/portable/MemMang/${file}"
         INCLUDES ${includes}
-        DEFINITIONS ${names} TAILSCOPE_HEAP_BYTES=${TAILSCOPE_HEAP_BYTES}
+        DEFINITIONS ${names} TAILSCOPE_HEAP_BYTES=${TAILSCOPE_HEAP_BYTES} ${any_size}
     )
 endfunction()

@@ -89,6 +89,20 @@ pub unsafe extern "C" fn rust_heap_read_free(space: *mut FreeSpace) {
     space.write(heap().free_space());
 }
 
+/// # Safety
+/// Under the facade's lock.
+#[no_mangle]
+pub unsafe extern "C" fn rust_heap_largest_free() -> usize {
+    heap().largest_free()
+}
+
+/// # Safety
+/// As `Shipped::block_begin`.
+#[no_mangle]
+pub unsafe extern "C" fn rust_heap_block_begin(payload: *const u8) -> *const u8 {
+    Chosen::block_begin(NonNull::new_unchecked(payload.cast_mut())).as_ptr()
+}
+
 extern "C" {
     /// Ends the program: a crate found its heap damaged.
     fn rust_heap_panic() -> !;

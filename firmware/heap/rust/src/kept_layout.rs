@@ -56,6 +56,10 @@ impl<A: ToldLayouts> Shipped for KeptLayouts<A> {
         let (block, layout) = recall(payload);
         A::block_bytes(layout) - (payload.as_ptr() as usize - block.as_ptr() as usize)
     }
+
+    unsafe fn block_begin(payload: NonNull<u8>) -> NonNull<u8> {
+        recall(payload).0
+    }
 }
 
 struct Kept {

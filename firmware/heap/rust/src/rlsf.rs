@@ -72,6 +72,29 @@ impl Shipped for Chosen {
         Lists::allocation_usable_size(payload)
     }
 
+    /// A header of half the granularity. A payload that was asked with at least the granularity lies
+    /// further in, and the word before it leads back (rlsf's UsedBlockPad).
+    unsafe fn block_begin(payload: NonNull<u8>) -> NonNull<u8> {
+        if alignment_of(payload) == GRANULARITY {
+            payload.cast::<NonNull<u8>>().sub(1).read()
+        } else {
+            payload.sub(GRANULARITY / 2)
+        }
+    }
+
+    fn largest_free(&self) -> usize {
+        let Some(pool) = self.pool else {
+            return 0;
+        };
+        // Safety: `pool` is what `insert_free_block_ptr` took.
+        let blocks = unsafe { self.lists.iter_blocks(pool) };
+        blocks
+            .filter(|block| !block.is_occupied())
+            .map(|block| block.max_payload_size())
+            .max()
+            .unwrap_or(0)
+    }
+
     fn free_space(&self) -> FreeSpace {
         let Some(pool) = self.pool else {
             return FreeSpace::default();

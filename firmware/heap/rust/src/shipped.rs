@@ -67,6 +67,17 @@ pub trait Shipped {
     /// `payload` is live.
     unsafe fn usable_bytes(payload: NonNull<u8>) -> usize;
 
+    /// Where the block of `payload` begins: its header's first byte.
+    ///
+    /// # Safety
+    /// `payload` is live.
+    unsafe fn block_begin(payload: NonNull<u8>) -> NonNull<u8>;
+
+    /// Payload of the largest free block, by a walk; 0 where the crate shows nobody its blocks.
+    fn largest_free(&self) -> usize {
+        0
+    }
+
     /// Walks the region; zeros where the crate shows nobody its blocks.
     fn free_space(&self) -> FreeSpace {
         FreeSpace::default()

@@ -57,6 +57,19 @@ impl Shipped for Chosen {
         usize::from(payload.cast::<u16>().sub(2).read() & !3)
     }
 
+    unsafe fn block_begin(payload: NonNull<u8>) -> NonNull<u8> {
+        payload.sub(size_of::<u32>())
+    }
+
+    fn largest_free(&self) -> usize {
+        self.0
+            .blocks()
+            .filter(|block| block.is_free())
+            .map(|block| block.usable_size().into())
+            .max()
+            .unwrap_or(0)
+    }
+
     fn free_space(&self) -> FreeSpace {
         self.0
             .blocks()

@@ -21,7 +21,16 @@ typedef unsigned long UBaseType_t;
 
 #define configSUPPORT_DYNAMIC_ALLOCATION 1
 #define configAPPLICATION_ALLOCATED_HEAP 1
+#ifdef TAILSCOPE_REGION_OF_ANY_SIZE
+/* The length of an array must be a constant, which here is what the region may have at most.
+ * Wherever else the sources mention it, it is what the region has now. */
+extern size_t heap_region_bytes_now; /* region.h */
+#define configTOTAL_HEAP_SIZE \
+    __builtin_choose_expr(__COUNTER__ < TAILSCOPE_CONSTANT_MENTIONS, (size_t)TAILSCOPE_HEAP_BYTES, \
+                          heap_region_bytes_now)
+#else
 #define configTOTAL_HEAP_SIZE ((size_t)TAILSCOPE_HEAP_BYTES)
+#endif
 #define configUSE_MALLOC_FAILED_HOOK 0
 #define configENABLE_HEAP_PROTECTOR 0
 #define configASSERT(condition) ((condition) ? (void)0 : abort())

@@ -1,0 +1,1 @@
+"""How much heap a trace needs on each allocator: docs/FRAGMENTATION.md."""

@@ -1,0 +1,114 @@
+"""Figures of one replay. docs/FRAGMENTATION.md defines each, with its source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from firmware.host_heap import Replay
+from scenarios.trace import FREE, KIND, SIZE, SLOT, Operations
+
+Bytes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """All in bytes, but for ratios and counts. None where nothing was served."""
+
+    failures: int
+    """Allocations and reallocations that were refused."""
+    peak_live_bytes: int
+    peak_live_blocks: int
+    used_bytes: int
+    fragmentation_percent: float | None
+    johnstone: tuple[float, float, float, float] | None
+    sbbm_bytes: int | None
+    region_overhead_bytes: int
+    block_overhead_bytes: int
+
+
+@dataclass(frozen=True)
+class Course:
+    """The state after each operation, arrays of equal length: requested bytes and number of live blocks,
+    and used bytes so far, from the lowest begin to the highest end of all blocks.
+    """
+
+    live: Bytes
+    blocks: Bytes
+    used: Bytes
+
+
+def course(operations: Operations, replay: Replay) -> Course:
+    """Follows a replay. What was refused changes nothing."""
+    served = (replay.status == 0).tolist()
+    sizes: dict[int, int] = {}
+    total = 0
+    live = np.zeros(len(operations), dtype=np.int64)
+    blocks = np.zeros(len(operations), dtype=np.int64)
+    rows = zip(*(operations[:, column].tolist() for column in (KIND, SLOT, SIZE)), strict=True)
+    for number, (kind, slot, size) in enumerate(rows):
+        if served[number]:
+            total -= sizes.pop(slot, 0)
+            if kind != FREE:
+                sizes[slot] = size
+                total += size
+        live[number] = total
+        blocks[number] = len(sizes)
+    return Course(live, blocks, _used(operations, replay))
+
+
+def metrics(operations: Operations, replay: Replay) -> Metrics:
+    """The figures of a replay of these operations."""
+    asked = operations[:, KIND] != FREE
+    served = asked & (replay.status == 0)
+    found = course(operations, replay)
+    ratios = johnstone(found) if served.any() else None
+    return Metrics(
+        failures=int((asked & ~served).sum()),
+        peak_live_bytes=int(found.live.max()),
+        peak_live_blocks=int(found.blocks.max()),
+        used_bytes=int(found.used[-1]),
+        fragmentation_percent=None if ratios is None else 100 * (ratios[3] - 1),
+        johnstone=ratios,
+        sbbm_bytes=int(replay.largest_free[served].min()) if served.any() else None,
+        region_overhead_bytes=replay.region_overhead_bytes,
+        block_overhead_bytes=replay.block_overhead_bytes,
+    )
+
+
+def johnstone(found: Course) -> tuple[float, float, float, float]:
+    """The four ratios of Johnstone and Wilson, in their order. Something must have been live."""
+    alive = found.live > 0
+    at_peak_live = int(found.live.argmax())
+    at_most_used = int(found.used.argmax())
+    live, used = found.live, found.used
+    return (
+        float((used[alive] / live[alive]).mean()),
+        float(used[at_peak_live] / live[at_peak_live]),
+        float(used[at_most_used] / live[at_most_used]),
+        float(used[-1] / live[at_peak_live]),
+    )
+
+
+def least_bytes(operations: Operations, block_overhead_bytes: int) -> int:
+    """A heap below this cannot serve the trace: payloads and headers that live at one time need as much."""
+    sizes: dict[int, int] = {}
+    total = most = 0
+    for kind, slot, size, _ in operations.tolist():
+        total -= sizes.pop(slot, 0)
+        if kind != FREE:
+            sizes[slot] = size + block_overhead_bytes
+            total += sizes[slot]
+        most = max(most, total)
+    return most
+
+
+def _used(operations: Operations, replay: Replay) -> Bytes:
+    """After each operation: the highest end so far less the lowest begin, 0 before there is a block."""
+    has_block = (operations[:, KIND] != FREE) & (replay.status == 0)
+    highest = np.maximum.accumulate(np.where(has_block, replay.end.astype(np.int64), 0))
+    far = np.iinfo(np.int64).max
+    lowest = np.minimum.accumulate(np.where(has_block, replay.begin.astype(np.int64), far))
+    return np.where(highest > 0, highest - np.where(lowest == far, 0, lowest), 0)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.fragmentation.cost_metric import CostMetric, Search
+from analysis.fragmentation.metrics import least_bytes
+from firmware import host_heap
+from firmware.host_heap import Replay
+from scenarios.trace import Operations, Trace, TraceBuilder
+
+
+def random_operations(seed: int, count: int, largest: int, live: int) -> list[tuple[str, int, int]]:
+    """Allocations and frees of any live block, as models.figures takes them."""
+    random = np.random.default_rng(seed)
+    alive: list[int] = []
+    found: list[tuple[str, int, int]] = []
+    for name in range(count):
+        if alive and (len(alive) == live or random.random() < 0.45):
+            found.append(("f", alive.pop(int(random.integers(len(alive)))), 0))
+        else:
+            alive.append(name)
+            found.append(("a", name, int(random.integers(1, largest + 1))))
+    return found
+
+
+def trace_of(operations: list[tuple[str, int, int]]) -> Trace:
+    builder = TraceBuilder()
+    for kind, name, size in operations:
+        if kind == "a":
+            builder.allocate(name, size)
+        elif kind == "r":
+            builder.reallocate(name, size)
+        else:
+            builder.free(name)
+    return builder.trace("of a test")
+
+
+@pytest.fixture
+def replay(tmp_path: Path) -> Callable[[str, Operations, int], Replay]:
+    """Replays operations on an allocator, in a heap of so many bytes."""
+
+    def run(allocator: str, operations: Operations, heap_bytes: int) -> Replay:
+        program = host_heap.build(allocator, heap_bytes)
+        return host_heap.run(program, host_heap.write(operations, tmp_path / "operations"), heap_bytes)
+
+    return run
+
+
+@pytest.fixture
+def search(tmp_path: Path) -> Callable[[str, Operations, int], CostMetric]:
+    """The Cost Metric of operations on an allocator, with the bytes beside each of its payloads."""
+
+    def find(allocator: str, operations: Operations, block_overhead_bytes: int) -> CostMetric:
+        file = host_heap.write(operations, tmp_path / "operations")
+        return Search(allocator, {}, file).find(least_bytes(operations, block_overhead_bytes))
+
+    return find

@@ -1,0 +1,131 @@
+"""Slow and plain twins: the block layer's first fit and best fit, and every figure by its definition.
+
+They are written from firmware/heap/README.md and docs/FRAGMENTATION.md and share no code with what they
+check.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+HEADER, SMALLEST = 16, 8
+
+
+@dataclass
+class Block:
+    begin: int
+    end: int
+    live: bool = False
+
+    @property
+    def room(self) -> int:
+        return self.end - self.begin - HEADER
+
+
+@dataclass
+class BlockLayer:
+    """One list of free blocks, the newest first; `best` looks at all of it for the smallest that fits."""
+
+    heap_bytes: int
+    best: bool
+    blocks: list[Block] = field(default_factory=list)
+    newest_first: list[Block] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.blocks = [Block(0, self.heap_bytes)]
+        self.newest_first = list(self.blocks)
+
+    def allocate(self, size: int) -> Block | None:
+        wanted = max(-(-size // 8) * 8, SMALLEST)
+        fitting = [block for block in self.newest_first if block.room >= wanted]
+        if not fitting:
+            return None
+        found = min(fitting, key=lambda block: block.room) if self.best else fitting[0]
+        self.newest_first = [block for block in self.newest_first if block is not found]
+        if found.room - wanted >= HEADER + SMALLEST:
+            rest = Block(found.begin + HEADER + wanted, found.end)
+            found.end = rest.begin
+            self.blocks.append(rest)
+            self.newest_first.insert(0, rest)
+        found.live = True
+        return found
+
+    def free(self, block: Block) -> None:
+        block.live = False
+        for other in list(self.newest_first):
+            if other.begin == block.end or other.end == block.begin:
+                block.begin, block.end = min(block.begin, other.begin), max(block.end, other.end)
+                self.newest_first = [one for one in self.newest_first if one is not other]
+                self.blocks = [one for one in self.blocks if one is not other]
+        self.newest_first.insert(0, block)
+
+    @property
+    def largest_free(self) -> int:
+        return max((block.end - block.begin for block in self.newest_first), default=0)
+
+
+@dataclass(frozen=True)
+class Figures:
+    failures: int
+    peak_live_bytes: int
+    used_bytes: int
+    fragmentation_percent: float
+    johnstone: tuple[float, float, float, float]
+    sbbm_bytes: int
+
+
+def figures(operations: list[tuple[str, int, int]], heap: BlockLayer) -> Figures:
+    """`operations` are ("a", id, size) and ("f", id, 0)."""
+    live: dict[int, tuple[Block, int]] = {}
+    spans: list[tuple[int, int]] = []
+    lives: list[int] = []
+    useds: list[int] = []
+    largest: list[int] = []
+    failures = 0
+    for kind, name, size in operations:
+        if kind == "f":
+            if name in live:
+                heap.free(live.pop(name)[0])
+        elif block := heap.allocate(size):
+            live[name] = block, size
+            spans.append((block.begin, block.end))
+            largest.append(heap.largest_free)
+        else:
+            failures += 1
+        lives.append(sum(asked for _, asked in live.values()))
+        useds.append(max(end for _, end in spans) - min(begin for begin, _ in spans) if spans else 0)
+    peak, used = max(lives), max(useds)
+    ratios = [have / want for have, want in zip(useds, lives, strict=True) if want]
+    return Figures(
+        failures,
+        peak,
+        used,
+        (used - peak) / peak * 100,
+        (
+            sum(ratios) / len(ratios),
+            useds[lives.index(peak)] / peak,
+            used / lives[useds.index(used)],
+            used / peak,
+        ),
+        min(largest),
+    )
+
+
+def cost_metric(operations: list[tuple[str, int, int]], *, best: bool, limit: int) -> int:
+    """The first size from 64 bytes on, in steps of 8, that serves."""
+    return next(
+        size for size in range(64, limit, 8) if served(operations, BlockLayer(size, best)) is not None
+    )
+
+
+def served(operations: list[tuple[str, int, int]], heap: BlockLayer) -> BlockLayer | None:
+    """The heap behind the operations; None as soon as one is refused."""
+    live: dict[int, Block] = {}
+    for kind, name, size in operations:
+        if kind == "f":
+            heap.free(live.pop(name))
+        elif (block := heap.allocate(size)) is None:
+            return None
+        else:
+            live[name] = block
+    return heap

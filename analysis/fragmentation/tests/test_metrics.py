@@ -1,0 +1,147 @@
+"""The figures of a replay: worked out by hand, and by a model of the heap that shares no code with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from analysis.fragmentation.cost_metric import CostMetric
+from analysis.fragmentation.metrics import least_bytes, metrics
+from analysis.fragmentation.tests import models
+from analysis.fragmentation.tests.conftest import random_operations, trace_of
+from firmware.heap.tests.models import Buddies
+from firmware.host_heap import NOTHING_TO_FREE, Replay
+from scenarios.trace import Operations
+
+Replayed = Callable[[str, Operations, int], Replay]
+Searched = Callable[[str, Operations, int], CostMetric]
+OUT_OF_MEMORY = 1
+
+
+def made(rows: list[tuple[int, int, int, int]]) -> Replay:
+    """A replay with these rows of status, begin, end, largest free block."""
+    return Replay(0, 16, *np.array(rows, dtype=np.uint32).T)
+
+
+def test_the_figures_are_those_worked_out_by_hand() -> None:
+    operations = trace_of([("a", 1, 100), ("a", 2, 60), ("f", 1, 0), ("a", 3, 20), ("f", 2, 0)]).operations
+    replay = made(
+        [(0, 0, 120, 880), (0, 120, 200, 800), (0, 0, 120, 0), (0, 200, 240, 760), (0, 120, 200, 0)]
+    )
+    found = metrics(operations, replay)
+    # live 100, 160, 60, 80, 20; used 120, 200, 200, 240, 240
+    assert (found.peak_live_bytes, found.peak_live_blocks, found.used_bytes) == (160, 2, 240)
+    assert found.johnstone == pytest.approx(
+        ((120 / 100 + 200 / 160 + 200 / 60 + 240 / 80 + 240 / 20) / 5, 200 / 160, 240 / 80, 240 / 160)
+    )
+    assert found.fragmentation_percent == pytest.approx(50)
+    assert (found.sbbm_bytes, found.failures) == (760, 0)
+
+
+def test_what_was_refused_is_neither_live_nor_used() -> None:
+    operations = trace_of([("a", 1, 100), ("a", 2, 900), ("f", 2, 0), ("r", 1, 500), ("f", 1, 0)]).operations
+    refused, nothing = (OUT_OF_MEMORY, 0, 0, 40), (NOTHING_TO_FREE, 0, 0, 0)
+    found = metrics(operations, made([(0, 8, 128, 40), refused, nothing, refused, (0, 8, 128, 0)]))
+    assert (found.failures, found.peak_live_bytes, found.used_bytes) == (2, 100, 120)
+
+
+def test_a_heap_that_serves_nothing_has_no_ratios() -> None:
+    operations = trace_of([("a", 1, 100)]).operations
+    found = metrics(operations, made([(OUT_OF_MEMORY, 0, 0, 0)]))
+    assert (found.failures, found.used_bytes) == (1, 0)
+    assert (found.johnstone, found.fragmentation_percent, found.sbbm_bytes) == (None, None, None)
+
+
+def test_the_least_heap_holds_payloads_and_headers() -> None:
+    operations = trace_of([("a", 1, 100), ("a", 2, 60), ("r", 1, 10), ("f", 2, 0), ("a", 3, 30)]).operations
+    assert least_bytes(operations, 4) == 168
+
+
+@pytest.mark.parametrize("allocator", ["first_fit", "best_fit"])
+@pytest.mark.parametrize("heap_bytes", [9000 // 8 * 8, 86_064])
+def test_the_figures_of_a_random_trace_are_the_models(
+    allocator: str, heap_bytes: int, replay: Replayed
+) -> None:
+    operations = random_operations(7, 600, 500, 30)
+    trace = trace_of(operations).operations
+    wanted = models.figures(operations, models.BlockLayer(heap_bytes, allocator == "best_fit"))
+    found = metrics(trace, replay(allocator, trace, heap_bytes))
+    assert (found.failures, found.peak_live_bytes) == (wanted.failures, wanted.peak_live_bytes)
+    assert (found.used_bytes, found.sbbm_bytes) == (wanted.used_bytes, wanted.sbbm_bytes)
+    assert found.fragmentation_percent == pytest.approx(wanted.fragmentation_percent)
+    assert found.johnstone == pytest.approx(wanted.johnstone)
+    assert (wanted.failures > 0) == (heap_bytes < 10_000)
+
+
+@pytest.mark.parametrize("allocator", ["first_fit", "best_fit"])
+def test_the_cost_metric_is_the_first_size_that_serves_the_model(allocator: str, search: Searched) -> None:
+    operations = random_operations(11, 120, 200, 12)
+    wanted = models.cost_metric(operations, best=allocator == "best_fit", limit=8000)
+    found = search(allocator, trace_of(operations).operations, models.HEADER)
+    assert found.smallest_bytes == wanted
+    sizes = range(wanted + 8, found.looked_up_to_bytes + 1, 8)
+    best = allocator == "best_fit"
+    assert list(found.failing_above_bytes) == [
+        size for size in sizes if models.served(operations, models.BlockLayer(size, best)) is None
+    ]
+
+
+def test_serving_is_not_always_monotonic(search: Searched) -> None:
+    """Some seed of a small trace shows it, or the sizes above need not be looked at."""
+    found = [
+        search("best_fit", trace_of(random_operations(seed, 300, 300, 20)).operations, 16)
+        for seed in range(4)
+    ]
+    assert any(one.failing_above_bytes for one in found)
+
+
+@pytest.mark.parametrize(("allocator", "unit", "header"), [("binary_buddy", 16, 8), ("ublox_buddy", 48, 4)])
+def test_buddies_lie_where_knuths_algorithms_put_them(
+    allocator: str, unit: int, header: int, replay: Replayed
+) -> None:
+    operations = random_operations(3, 500, 3000, 24)
+    trace = trace_of(operations).operations
+    found = replay(allocator, trace, 65_536)
+    model = Buddies(unit, {16: 13, 48: 9}[unit], header, first_payload=8)
+    for number, (kind, name, size) in enumerate(operations):
+        if kind == "f":
+            model.free(name)
+            continue
+        payload = model.allocate(name, size)
+        assert payload is not None
+        _, level = model.live[name]
+        begin = payload - header
+        assert (found.begin[number], found.end[number]) == (begin, begin + (unit << level))
+        largest = max(k for k, blocks in enumerate(model.lists) if blocks)
+        assert found.largest_free[number] == unit << largest
+
+
+def test_best_fit_and_avl_are_one_policy(replay: Replayed) -> None:
+    """A published table has them equal to the last digit. Ours differ only in the smallest block.
+
+    So every block here is a multiple of 48 bytes, and what is split off is a block for both.
+    """
+    operations = [
+        (kind, name, size and 48 * (1 + size % 12) - 16)
+        for kind, name, size in random_operations(5, 900, 600, 40)
+    ]
+    trace = trace_of(operations).operations
+    best, avl = (replay(name, trace, 48 * 1000) for name in ("best_fit", "avl"))
+    assert np.array_equal(best.begin, avl.begin)
+    assert np.array_equal(best.largest_free, avl.largest_free)
+    assert metrics(trace, best) == metrics(trace, avl)
+    assert metrics(trace, best).fragmentation_percent != 0
+
+
+def test_a_reallocation_moves_the_extent(replay: Replayed) -> None:
+    """heap_4 has none of its own: the block is allocated anew, copied and freed."""
+    operations = trace_of([("a", 1, 40), ("a", 2, 40), ("r", 1, 100), ("f", 1, 0), ("f", 2, 0)]).operations
+    for allocator in ("heap_4", "tlsf_compact"):
+        found = replay(allocator, operations, 4096)
+        assert not found.status.any()
+        assert found.begin[2] >= found.end[1]
+        assert (found.begin[3], found.end[3]) == (found.begin[2], found.end[2])
+        assert all(one <= other for one, other in pairwise(found.end[[0, 1, 2]].tolist()))

@@ -1,0 +1,94 @@
+"""`./lab fragmentation`: reads the options, loads the traces, chooses the allocators, shows progress."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+from analysis.fragmentation.study import Row, Study
+from console import options
+from console.options import OptionError
+from firmware import catalogue as allocators
+from firmware import host_heap
+from scenarios import catalogue, trace_file
+from scenarios.errors import ScenarioError
+from scenarios.trace import FREE, KIND, Trace, of_steps
+
+
+def run(
+    scenario: Sequence[str],
+    *,
+    trace: str = "",
+    allocator: str = "all",
+    heap: str = "",
+    seeds: str = "",
+    parameter: Sequence[str] = (),
+    knob: Sequence[str] = (),
+    jobs: str = "",
+    exhaustive: bool = False,
+) -> list[Row]:
+    """The rows that the words of the command line ask for. Raises TailscopeError."""
+    chosen = options.parse(parameter=parameter, knob=knob)
+    heap_bytes = options.whole("heap", heap) if heap else host_heap.BOARDS_BYTES
+    processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
+    traces = _traces(scenario, trace, options.whole("seeds", seeds) if seeds else 1, chosen.parameters)
+    names, left_out = choose(traces, allocator.split(","), heap_bytes)
+    study = Study(traces, names, heap_bytes, chosen.knobs, processes, exhaustive)
+    with Console(stderr=True, highlight=False).status("") as status:
+        for sentence in left_out:
+            status.console.print(escape(sentence), soft_wrap=True)
+        return study.rows(lambda step: _tell(status, step))
+
+
+def choose(traces: Sequence[Trace], wanted: Sequence[str], heap_bytes: int) -> tuple[list[str], list[str]]:
+    """The allocators to run, and a sentence for each that `all` leaves out.
+
+    Raises HostHeapError for one that is unknown, and for one that was named and cannot run.
+    """
+    takes_all = list(wanted) == ["all"]
+    names = list(allocators.allocators()) if takes_all else list(dict.fromkeys(wanted))
+    objections = {name: objection for name in names if (objection := _objection(traces, name, heap_bytes))}
+    if objections and not takes_all:
+        raise host_heap.HostHeapError(" ".join(objections.values()))
+    return [name for name in names if name not in objections], [
+        f"{name} is left out. {objection}" for name, objection in objections.items()
+    ]
+
+
+def _objection(traces: Sequence[Trace], allocator: str, heap_bytes: int) -> str | None:
+    if objection := host_heap.objection(allocator, heap_bytes):
+        return objection
+    frees = sum(int((trace.operations[:, KIND] == FREE).sum()) for trace in traces)
+    if frees and "frees" not in allocators.allocators()[allocator].promises:
+        return f"{allocator} never frees, and {traces[0].name} frees {frees:,} blocks."
+    return None
+
+
+def _traces(scenario: Sequence[str], file: str, seeds: int, parameters: dict[str, str | int]) -> list[Trace]:
+    if len(scenario) + bool(file) != 1:
+        raise OptionError("Name one scenario of `./lab list`, or a file with --trace FILE.")
+    if file:
+        if seeds != 1 or parameters:
+            raise OptionError("A trace from a file has neither seeds nor parameters; drop these options.")
+        return [trace_file.read(Path(file))]
+    first = catalogue.load(scenario[0], parameters)
+    if seeds == 1:
+        return [of_steps(first.name, first.generator.steps(), first.parameters.get("seed"))]
+    if "seed" not in first.parameters:
+        raise ScenarioError(f"{first.name} draws no random numbers; leave --seeds out.")
+    numbers = range(first.parameters["seed"], first.parameters["seed"] + seeds)
+    named = [catalogue.load(scenario[0], {**parameters, "seed": number}) for number in numbers]
+    return [
+        of_steps(one.name, one.generator.steps(), number) for one, number in zip(named, numbers, strict=True)
+    ]
+
+
+def _tell(status: Status, step: str) -> None:
+    with suppress(OSError):  # a terminal that hung up ends nothing
+        status.update(escape(step))

@@ -1,0 +1,135 @@
+"""`./lab fragmentation`: what its words ask for, what it prints, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis.fragmentation import cost_metric, text
+from capture.files.errors import TailscopeError
+from capture.files.tests.sentences import is_sentence
+from console import fragmentation
+
+ROOT = Path(__file__).parents[2]
+SMALL = {"parameter": ["operations=200"], "jobs": "1"}
+KEYS = {
+    *("allocator", "heap_bytes", "peak_live_bytes", "used_bytes", "fragmentation_percent", "johnstone"),
+    *("sbbm_bytes", "cost_metric_bytes", "failures", "static_ram_bytes", "seed", "trace", "operations"),
+    *("peak_live_blocks", "region_overhead_bytes", "block_overhead_bytes", "looked_up_to_bytes"),
+    *("failing_above_bytes", "at_cost_metric", "cost_metric_between_bytes"),
+}
+
+
+def lab(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "console", "fragmentation", *words]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"}
+    )
+
+
+def trace(folder: Path, lines: str) -> str:
+    path = folder / "own.csv"
+    path.write_text(lines, encoding="utf-8")
+    return str(path)
+
+
+def test_the_json_has_what_the_specification_says(tmp_path: Path) -> None:
+    done = lab(
+        "--trace", trace(tmp_path, "a,1,100\na,2,60\nf,1\na,3,20\nf,2\n"), "--allocator", "best_fit", "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    assert set(row) == KEYS
+    # Blocks: 104 + 16, then 64 + 16; the third takes 24 + 16 of the first.
+    assert (row["allocator"], row["heap_bytes"], row["failures"]) == ("best_fit", 65_536, 0)
+    assert (row["peak_live_bytes"], row["used_bytes"]) == (160, 200)
+    assert row["fragmentation_percent"] == pytest.approx(25)
+    assert row["johnstone"] == pytest.approx([(1.2 + 1.25 + 200 / 60 + 2.5 + 10) / 5, 1.25, 1.25, 1.25])
+    assert (row["sbbm_bytes"], row["cost_metric_bytes"]) == (65_536 - 200, 200)
+    assert row["at_cost_metric"]["sbbm_bytes"] == 0
+
+
+def test_the_table_says_units_counts_and_seeds() -> None:
+    done = lab("mem_stress", "--allocator", "tlsf,heap_4", "--seeds", "3", "--parameter", "operations=200")
+    assert done.returncode == 0, done.stderr
+    for words in ("mem_stress: operations 200, 3 seeds from 0x1234abcd", "a heap of 65,536 bytes", "median"):
+        assert words in done.stdout
+    assert "heap_4" in done.stdout
+
+
+def test_all_leaves_out_what_cannot_run_and_says_why(tmp_path: Path) -> None:
+    lines = "a,1,100\nf,1\n"
+    loaded = fragmentation._traces([], trace(tmp_path, lines), 1, {})
+    names, left_out = fragmentation.choose(loaded, ["all"], 65_544)
+    assert "first_fit" in names
+    assert not {"heap_1", "newlib", "tlsf_crate"} & set(names)
+    assert all(is_sentence(sentence, "* is left out. *.") for sentence in left_out)
+    never_freed = fragmentation._traces([], trace(tmp_path, "a,1,100\n"), 1, {})
+    assert "heap_1" in fragmentation.choose(never_freed, ["all"], 65_536)[0]
+
+
+def test_a_heap_that_is_too_small_counts_what_it_refuses(tmp_path: Path) -> None:
+    lines = "".join(f"a,{number},100\n" for number in range(10))
+    (row,) = fragmentation.run([], trace=trace(tmp_path, lines), allocator="first_fit", heap="512", jobs="1")
+    # A block of 100 bytes takes 120 of the region: four fit.
+    assert (row.given.failures, row.given.peak_live_bytes, row.given.used_bytes) == (6, 400, 480)
+    assert row.cost_metric.smallest_bytes == 1200
+
+
+def test_what_never_serves_says_so(tmp_path: Path) -> None:
+    (row,) = fragmentation.run([], trace=trace(tmp_path, "a,1,12285\n"), allocator="ublox_buddy", jobs="1")
+    assert (row.given.failures, row.given.johnstone, row.cost_metric.smallest_bytes) == (1, None, None)
+    assert "ublox_buddy: no heap that was tried serves all requests, up to 98,304 bytes." in text.as_text(
+        [row]
+    )
+
+
+def test_a_search_that_would_take_too_long_tells_its_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cost_metric, "REPLAYED_OPERATIONS_LIMIT", 10)
+    file = trace(tmp_path, "".join(f"a,{number},100\n" for number in range(10)))
+    (row,) = fragmentation.run([], trace=file, allocator="first_fit", jobs="1")
+    # Ten payloads of 100 bytes and headers of 16 must fit; twice that serves.
+    assert (row.cost_metric.smallest_bytes, row.cost_metric.between_bytes) == (None, (1160, 2320))
+    assert "first_fit: the smallest heap has from 1,160 to 2,320 bytes; --exhaustive" in text.as_text([row])
+    (row,) = fragmentation.run([], trace=file, allocator="first_fit", jobs="1", exhaustive=True)
+    assert (row.cost_metric.smallest_bytes, row.cost_metric.between_bytes) == (1200, None)
+
+
+def test_rows_do_not_depend_on_how_many_processes_share_the_work() -> None:
+    one, three = (
+        fragmentation.run(["mem_stress"], allocator="tlsf,ublox_buddy", **{**SMALL, "jobs": jobs})  # type: ignore[arg-type]
+        for jobs in ("1", "6")
+    )
+    assert one == three
+
+
+@pytest.mark.parametrize(
+    ("scenario", "words", "says"),
+    [
+        ([], {}, "Name one scenario"),
+        (["mem_stress"], {"trace": "x.csv"}, "Name one scenario"),
+        (["mem_stress", "mem_frag"], {}, "Name one scenario"),
+        ([], {"trace": "x.csv", "seeds": "3"}, "neither seeds nor parameters"),
+        ([], {"trace": "none.csv"}, "none.csv cannot be read"),
+        (["mem_frag"], {"seeds": "3"}, "draws no random numbers; leave --seeds out"),
+        (["mem_stress"], {"heap": "100001"}, "give a multiple of 8"),
+        (["mem_stress"], {"heap": "many"}, "--heap many: give a whole number"),
+        (["mem_stress"], {"seeds": "0"}, "--seeds 0: give 1 or more"),
+        (["mem_stress"], {"allocator": "tlfs"}, "There is no allocator 'tlfs'"),
+        (["mem_stress"], {"allocator": "heap_1"}, "heap_1 never frees"),
+        (["mem_stress"], {"allocator": "tlsf_crate", "heap": "131072"}, "65,536 bytes at most"),
+        (["mem_stress"], {"allocator": "tlsf", "knob": ["SLOTS=8"]}, "has no knob 'SLOTS'"),
+    ],
+)
+def test_what_cannot_be_asked_is_a_sentence(scenario: list[str], words: dict[str, str], says: str) -> None:
+    with pytest.raises(TailscopeError) as refused:
+        fragmentation.run(scenario, **words)  # type: ignore[arg-type]
+    assert says in str(refused.value)
+    assert is_sentence(str(refused.value), "*.")

@@ -1,0 +1,30 @@
+/**
+ * The operations that a program of this folder replays: a file of records of four little-endian
+ * words, kind, slot, bytes, alignment. firmware/host_heap.py writes it and sees to it that a slot
+ * is live when it is freed or resized, and empty when it is allocated into.
+ */
+#ifndef TAILSCOPE_HEAP_HOST_TRACE_H
+#define TAILSCOPE_HEAP_HOST_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TRACE_ALLOCATE = 1, TRACE_FREE = 2, TRACE_REALLOCATE = 3 };
+
+typedef struct {
+    uint32_t kind;
+    uint32_t slot;
+    uint32_t size;
+    uint32_t alignment; /**< 0: the allocator's own */
+} trace_operation;
+
+typedef struct {
+    const trace_operation *operations;
+    size_t count;
+    size_t slots; /**< the greatest slot + 1 */
+} trace;
+
+/** Reads the file into memory that stays until the end. NULL, or one sentence that says why not. */
+const char *trace_read(const char *path, trace *found);
+
+#endif

@@ -1,0 +1,228 @@
+/**
+ * Replays a trace on the allocator that it is linked with, over a region of any size.
+ *
+ *     trace_replay run OPERATIONS BYTES OUTPUT
+ *
+ * writes to a file words of 32 bits: four of the heap (bytes that no block can use, of the region;
+ * bytes beside a payload; 1 if the allocator took the region, else 0; 0), then four for each
+ * operation: status (heap_status, or 255 where a free has nothing to free), where its block begins
+ * and ends, in bytes from the region's beginning, and after an allocation the largest free block,
+ * header included.
+ *
+ *     trace_replay serve OPERATIONS FIRST LAST first|all
+ *
+ * replays over regions of FIRST, FIRST + 8 … LAST bytes and prints for each 1 if every allocation
+ * was served, else 0. With `first` it stops behind the first 1.
+ *
+ * A reallocation that the allocator does not have is an allocation and a free. The region begins on
+ * a multiple of 16 MiB, so that no allocator loses bytes by where it lies. Exit status: 0; 2 for a
+ * wrong call; 3 if blocks leave the region or overlap.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "region.h"
+#include "region_map.h"
+#include "trace.h"
+
+#define STEP_BYTES 8u
+#define NOTHING_TO_FREE 255u
+
+extern uint8_t heap_region[];
+_Alignas(1 << 24) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
+size_t heap_region_bytes_now;
+
+typedef struct {
+    void *payload; /* NULL: empty, or its allocation failed */
+    allocator_extent extent;
+} replay_slot;
+
+static replay_slot *slots;
+
+static void refuse(int status, const char *complaint) {
+    fprintf(stderr, "trace_replay: %s\n", complaint);
+    exit(status);
+}
+
+/* The heap */
+
+/** True if the allocator took the region. */
+static bool start(size_t bytes, size_t slot_count) {
+    memset(slots, 0, slot_count * sizeof *slots);
+    memset(heap_region, 0, bytes);
+    region_map_reset(heap_region, bytes);
+    heap_region_bytes_now = bytes;
+    if (bytes < (size_t)allocator_overhead.heap + allocator_overhead.smallest_block) {
+        return false; /* some would set up lists outside of so small a region */
+    }
+    allocator_init(heap_region, bytes);
+    return true;
+}
+
+/** Of the fresh heap: what no block can use. */
+static size_t region_overhead(size_t bytes) {
+    const allocator_free_space space = allocator_read_free();
+    return space.blocks == 0 ? allocator_overhead.heap
+                             : bytes - space.bytes - space.blocks * allocator_overhead.block;
+}
+
+/* Operations */
+
+static heap_status enter(replay_slot *slot, allocator_result result) {
+    if (result.status == HEAP_OK) {
+        slot->payload = result.payload;
+        slot->extent = allocator_extent_of(result.payload);
+        if (!region_map_enter(slot->extent)) {
+            refuse(3, "a block leaves the region or overlaps another.");
+        }
+    }
+    return result.status;
+}
+
+static heap_status allocate(replay_slot *slot, const trace_operation *operation) {
+    return enter(slot, operation->alignment == 0
+                           ? allocator_allocate(operation->size)
+                           : allocator_allocate_aligned(operation->size, operation->alignment));
+}
+
+static uint32_t release(replay_slot *slot) {
+    if (slot->payload == NULL) {
+        return NOTHING_TO_FREE;
+    }
+    const heap_status status = allocator_free(slot->payload);
+    if (status == HEAP_OK) {
+        region_map_leave(slot->extent);
+        slot->payload = NULL;
+    }
+    return status;
+}
+
+static heap_status move(replay_slot *slot, const trace_operation *operation) {
+    const replay_slot before = *slot;
+    const heap_status status = allocate(slot, operation);
+    if (status == HEAP_OK) {
+        (void)allocator_free(before.payload);
+        region_map_leave(before.extent);
+    }
+    return status;
+}
+
+static heap_status reallocate(replay_slot *slot, const trace_operation *operation) {
+    if (slot->payload == NULL) {
+        return allocate(slot, operation);
+    }
+    const allocator_result result = allocator_reallocate(slot->payload, operation->size);
+    if (result.status == HEAP_UNSUPPORTED) {
+        return move(slot, operation);
+    }
+    if (result.status == HEAP_OK) {
+        region_map_leave(slot->extent);
+    }
+    return enter(slot, result);
+}
+
+static uint32_t operate(const trace_operation *operation) {
+    replay_slot *const slot = &slots[operation->slot];
+    switch (operation->kind) {
+    case TRACE_ALLOCATE:
+        return allocate(slot, operation);
+    case TRACE_FREE:
+        return release(slot);
+    default:
+        return reallocate(slot, operation);
+    }
+}
+
+/* The two commands */
+
+static FILE *output;
+
+static void put(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    const uint32_t words[] = {a, b, c, d};
+    (void)fwrite(words, sizeof words, 1, output);
+}
+
+static void put_operation(const trace_operation *operation) {
+    const allocator_extent before = slots[operation->slot].extent;
+    const uint32_t status = operate(operation);
+    const bool frees = operation->kind == TRACE_FREE;
+    const bool has_block = status == HEAP_OK;
+    const allocator_extent block = frees ? before : slots[operation->slot].extent;
+    const uintptr_t region = (uintptr_t)heap_region;
+    put(status, has_block ? block.begin - region : 0, has_block ? block.end - region : 0,
+        frees ? 0 : allocator_largest_free_extent());
+}
+
+static void run(const trace *found, size_t bytes) {
+    const bool taken = start(bytes, found->slots);
+    put(taken ? region_overhead(bytes) : bytes, allocator_overhead.block, taken, 0);
+    for (size_t i = 0; i < found->count; i++) {
+        if (taken) {
+            put_operation(&found->operations[i]);
+        } else {
+            const bool frees = found->operations[i].kind == TRACE_FREE;
+            put(frees ? NOTHING_TO_FREE : HEAP_OUT_OF_MEMORY, 0, 0, 0);
+        }
+    }
+}
+
+static bool serves(const trace *found, size_t bytes) {
+    if (!start(bytes, found->slots)) {
+        return false;
+    }
+    for (size_t i = 0; i < found->count; i++) {
+        if (operate(&found->operations[i]) != HEAP_OK) {
+            return false; /* nothing failed before, so every free has a block */
+        }
+    }
+    return true;
+}
+
+static void serve(const trace *found, size_t first, size_t last, bool stops) {
+    for (size_t bytes = first; bytes <= last; bytes += STEP_BYTES) {
+        const bool served = serves(found, bytes);
+        putchar(served ? '1' : '0');
+        if (served && stops) {
+            return;
+        }
+    }
+}
+
+static size_t region_bytes(const char *word) {
+    char *end;
+    errno = 0;
+    const unsigned long bytes = strtoul(word, &end, 10);
+    if (errno != 0 || *end != '\0' || bytes == 0 || bytes > TAILSCOPE_HEAP_BYTES) {
+        refuse(2, "a region's size is a number of bytes, up to what this was built for.");
+    }
+    return bytes;
+}
+
+int main(int argc, char **argv) {
+    const bool runs = argc == 5 && strcmp(argv[1], "run") == 0;
+    const bool searches = argc == 6 && strcmp(argv[1], "serve") == 0;
+    if (!runs && !searches) {
+        refuse(2, "say run OPERATIONS BYTES OUTPUT, or serve OPERATIONS FIRST LAST first|all.");
+    }
+    trace found;
+    const char *const complaint = trace_read(argv[2], &found);
+    if (complaint != NULL) {
+        refuse(2, complaint);
+    }
+    slots = calloc(found.slots + 1u, sizeof *slots);
+    if (slots == NULL) {
+        refuse(2, "there is not enough memory for so many slots.");
+    }
+    if (runs) {
+        output = fopen(argv[4], "wb");
+        if (output == NULL) {
+            refuse(2, "the output cannot be written.");
+        }
+        run(&found, region_bytes(argv[3]));
+    } else {
+        serve(&found, region_bytes(argv[3]), region_bytes(argv[4]), strcmp(argv[5], "first") == 0);
+    }
+    return (output != NULL && fclose(output) != 0) || fflush(stdout) != 0;
+}

@@ -1,0 +1,209 @@
+"""The allocators on this machine, over regions of any size: builds and calls heap/host/trace_replay.
+
+They are the sources that the firmware links, built for 32 bits. Some have constants that depend on the
+largest region: lists of a TLSF, levels of a buddy system. So each region is run on a build for the
+smallest power of two that holds it, at least the 64 KiB of the board.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from capture.files.errors import TailscopeError
+from capture.files.turns import taking_turns
+from capture.files.whole import write_bytes
+from capture.processes import children
+from firmware import catalogue
+
+LARGEST_BYTES = 8 << 20
+SMALLEST_BYTES = 64
+STEP_BYTES = 8
+OPERATION_BYTES = 16
+"""Of each operation in a file that write() wrote."""
+BOARDS_BYTES = 64 << 10
+
+_STATIC_RAM = (".data", ".bss")
+
+_MADE: set[Path] = set()
+"""What this process has built: asking CMake again takes longer than most replays."""
+
+NOTHING_TO_FREE = 255
+"""The status of a free whose allocation had failed. Others are heap_status of heap.h; 0 is served."""
+
+_HOST = Path(__file__).resolve().parent / "heap" / "host"
+_BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-host"
+_PACKAGES = {"cmake": "cmake", "ninja": "ninja-build", "gcc": "gcc and gcc-multilib"}
+_WITHIN_S = 3600.0
+_TAIL_LINES = 20
+# The lists that a larger region needs. They change nothing in a smaller one but the static RAM.
+_OCTAVES_ABOVE_1_MIB = {"TLSF_OCTAVES": 17}
+
+
+class HostHeapError(TailscopeError):
+    """An allocator cannot be built for this machine or run over a region; the message says why."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of each operation of a trace, in order.
+
+    `begin` and `end` are where its block lies (of a free: lay), in bytes from the region's beginning, header
+    and slack included; 0 where there is none. `largest_free` is the largest free block after an
+    allocation or reallocation, header included, in bytes; 0 behind a free.
+    """
+
+    region_overhead_bytes: int
+    """What no block can use of the fresh region."""
+    block_overhead_bytes: int
+    """Beside each payload."""
+    status: npt.NDArray[np.uint32]
+    begin: npt.NDArray[np.uint32]
+    end: npt.NDArray[np.uint32]
+    largest_free: npt.NDArray[np.uint32]
+
+
+def objection(allocator: str, heap_bytes: int) -> str | None:
+    """Why the allocator cannot run over such a region here, in one sentence; None if it can.
+
+    Raises HostHeapError for an unknown allocator and for a size that is no region's.
+    """
+    if not SMALLEST_BYTES <= heap_bytes <= LARGEST_BYTES or heap_bytes % STEP_BYTES:
+        raise HostHeapError(
+            f"A heap of {heap_bytes:,} bytes cannot be replayed: give a multiple of {STEP_BYTES} "
+            f"from {SMALLEST_BYTES} to {LARGEST_BYTES:,}."
+        )
+    row = _row(allocator)
+    if row.target_only:
+        return f"{allocator} comes compiled for the target, so there is no host build of it."
+    if missing := row.missing_checkout():
+        return missing
+    if heap_bytes > largest_bytes(allocator):
+        return f"{allocator} manages {largest_bytes(allocator):,} bytes at most, not {heap_bytes:,}."
+    return None
+
+
+def largest_bytes(allocator: str) -> int:
+    """The largest region that the allocator can have on this machine."""
+    return min(_row(allocator).largest_region_bytes or LARGEST_BYTES, LARGEST_BYTES)
+
+
+def capacity_bytes(heap_bytes: int) -> int:
+    """What the build is made for that runs a region of this size: a power of two."""
+    return max(BOARDS_BYTES, 1 << (heap_bytes - 1).bit_length())
+
+
+def build(allocator: str, heap_bytes: int, knobs: Mapping[str, int] | None = None) -> Path:
+    """The program for a region of this size, built if it is not there. Raises HostHeapError, WriteError."""
+    if refusal := objection(allocator, heap_bytes):
+        raise HostHeapError(refusal)
+    capacity = capacity_bytes(heap_bytes)
+    chosen = _knobs(_row(allocator), capacity, knobs or {})
+    words = [allocator, str(capacity), *(f"{name}={value}" for name, value in sorted((knobs or {}).items()))]
+    folder = _BUILDS / "-".join(words)
+    definitions = {"ALLOCATOR": allocator, "HEAP_BYTES": capacity, **chosen}
+    if folder not in _MADE:
+        with taking_turns(folder):
+            _make(folder, [f"-DTAILSCOPE_{name}={value}" for name, value in definitions.items()])
+        _MADE.add(folder)
+    return folder / "trace_replay"
+
+
+def static_ram_bytes(program: Path) -> int:
+    """What the allocator's variables take beside the region, from a program that build() returned.
+
+    Alignment between them is left out. Raises HostHeapError.
+    """
+    path = program.with_name("footprint")
+    try:
+        with path.open("rb") as file:
+            return sum(_variables(ELFFile(file)))
+    except (OSError, ELFError) as error:
+        raise HostHeapError(f"{path} cannot be read: {error}.") from None
+
+
+def _variables(elf: ELFFile) -> Iterator[int]:
+    """The size of each variable in .data and .bss."""
+    kept = {number for number, section in enumerate(elf.iter_sections()) if section.name in _STATIC_RAM}
+    symbols = elf.get_section_by_name(".symtab")
+    assert isinstance(symbols, SymbolTableSection)
+    for symbol in symbols.iter_symbols():
+        if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_shndx"] in kept:
+            yield symbol["st_size"]
+
+
+def write(operations: npt.NDArray[np.uint32], path: Path) -> Path:
+    """Writes operations, of shape (n, 4) as heap/host/trace.h has them. Raises WriteError."""
+    return write_bytes(path, np.ascontiguousarray(operations, dtype="<u4").tobytes())
+
+
+def run(program: Path, operations: Path, heap_bytes: int) -> Replay:
+    """Replays a file of operations over a region. Raises HostHeapError."""
+    output = operations.with_name(f"{operations.name}.{program.parent.name}.{heap_bytes}")
+    try:
+        _call(program, "run", operations, heap_bytes, output)
+        words = np.fromfile(output, dtype="<u4").reshape(-1, 4)
+    finally:
+        output.unlink(missing_ok=True)
+    return Replay(int(words[0, 0]), int(words[0, 1]), *words[1:].T.copy())
+
+
+def serve(program: Path, operations: Path, first: int, last: int, *, stop: bool) -> list[bool]:
+    """Whether regions of `first`, first + 8 … `last` bytes serve every allocation.
+
+    With `stop` the list ends behind the first that does. Raises HostHeapError.
+    """
+    said = _call(program, "serve", operations, first, last, "first" if stop else "all")
+    return [letter == "1" for letter in said]
+
+
+def _call(program: Path, *words: object) -> str:
+    try:
+        done = children.run([program, *map(str, words)], within_s=_WITHIN_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HostHeapError(f"{program} did not run: {error}.") from None
+    if done.returncode != 0:
+        said = done.stderr.strip() or f"it ended with status {done.returncode}."
+        raise HostHeapError(f"{program.parent.name} cannot be replayed: {said}")
+    return done.stdout
+
+
+def _row(allocator: str) -> catalogue.Allocator:
+    row = catalogue.allocators().get(allocator)
+    if row is None:
+        known = ", ".join(catalogue.allocators())
+        raise HostHeapError(f"There is no allocator {allocator!r}: choose from {known}.")
+    return row
+
+
+def _knobs(row: catalogue.Allocator, capacity: int, given: Mapping[str, int]) -> dict[str, int]:
+    if unknown := set(given) - set(row.knobs):
+        has = f"it has {', '.join(row.knobs)}" if row.knobs else "it has none"
+        raise HostHeapError(f"{row.id} has no knob {min(unknown)!r}: {has}.")
+    larger = _OCTAVES_ABOVE_1_MIB if capacity > 1 << 20 else {}
+    return {name: given.get(name, larger.get(name, default)) for name, default in row.knobs.items()}
+
+
+def _make(folder: Path, definitions: list[str]) -> None:
+    for tool, packages in _PACKAGES.items():
+        if shutil.which(tool) is None:
+            raise HostHeapError(f"{tool} is not on the PATH: install the Debian package {packages}.")
+    if not (folder / "build.ninja").exists():
+        _tool("cmake", "--fresh", "-S", str(_HOST), "-B", str(folder), "-G", "Ninja", *definitions)
+    _tool("cmake", "--build", str(folder))
+
+
+def _tool(*command: str) -> None:
+    done = children.run(command, within_s=_WITHIN_S)
+    if done.returncode != 0:
+        tail = (done.stdout + done.stderr).splitlines()[-_TAIL_LINES:]
+        raise HostHeapError("\n".join([f"{' '.join(command)} failed; it said:", *tail]))

@@ -1,0 +1,109 @@
+"""The allocators over regions of any size: what they refuse, and that builds agree."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from capture.files.tests.sentences import is_sentence
+from firmware import host_heap
+from firmware.host_heap import LARGEST_BYTES, HostHeapError, Replay
+
+FOOTPRINT = Path(__file__).parents[2] / "docs" / "FOOTPRINT.md"
+ALLOCATE, FREE = 1, 2
+
+
+def operations(largest: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint32]]:
+    """Sizes up to `largest`, every third block freed at once, the rest in the end."""
+    sizes = [1 + 7919 * number % largest for number in range(60)]
+    rows = []
+    for slot, size in enumerate(sizes):
+        rows.append((ALLOCATE, slot, size, 0))
+        if slot % 3 == 0:
+            rows.append((FREE, slot, 0, 0))
+    rows += [(FREE, slot, 0, 0) for slot in range(len(sizes)) if slot % 3]
+    return np.array(rows, dtype=np.uint32)
+
+
+def replay(allocator: str, folder: Path, heap_bytes: int, built_for: int, largest: int) -> Replay:
+    file = host_heap.write(operations(largest), folder / "operations")
+    return host_heap.run(host_heap.build(allocator, built_for), file, heap_bytes)
+
+
+@pytest.mark.parametrize("allocator", ["avl", "binary_buddy", "half_tree", "tlsf_compact", "heap_4"])
+def test_a_build_for_larger_regions_does_the_same_in_a_small_one(allocator: str, tmp_path: Path) -> None:
+    small = replay(allocator, tmp_path, 65_536, 65_536, 1200)
+    large = replay(allocator, tmp_path, 65_536, LARGEST_BYTES, 1200)
+    assert not small.status.any()
+    for name in ("status", "begin", "end", "largest_free"):
+        assert np.array_equal(getattr(small, name), getattr(large, name))
+
+
+@pytest.mark.parametrize("allocator", ["avl", "binary_buddy", "half_fit", "half_tree", "tlsf", "heap_2"])
+def test_eight_mebibytes_are_one_region(allocator: str, tmp_path: Path) -> None:
+    found = replay(allocator, tmp_path, LARGEST_BYTES, LARGEST_BYTES, 100_000)
+    assert not found.status.any()
+    assert int(found.end.max()) > 1 << 20
+    assert found.largest_free[0] > LARGEST_BYTES // 2 - 1
+
+
+def test_a_region_that_an_allocator_cannot_take_serves_nothing(tmp_path: Path) -> None:
+    """tlsf_conte's lists alone take 1,340 bytes of the region."""
+    file = host_heap.write(operations(8), tmp_path / "operations")
+    program = host_heap.build("tlsf_conte", 1352)
+    found = host_heap.run(program, file, 1352)
+    assert set(found.status[operations(8)[:, 0] == ALLOCATE].tolist()) == {1}
+    assert host_heap.serve(program, file, 64, 1352, stop=False) == [False] * 162
+    assert any(host_heap.serve(program, file, 1360, 8192, stop=True))
+
+
+@pytest.mark.parametrize(
+    ("allocator", "heap_bytes", "says"),
+    [
+        ("tlsf_crate", 65_544, "65,536 bytes at most"),
+        ("umm_malloc", 1 << 19, "262,144 bytes at most"),
+        ("rlsf", 1 << 18, "131,072 bytes at most"),
+        ("newlib", 65_536, "no host build"),
+    ],
+)
+def test_what_cannot_be_says_so(allocator: str, heap_bytes: int, says: str) -> None:
+    objection = host_heap.objection(allocator, heap_bytes)
+    assert objection is not None
+    assert says in objection
+    assert is_sentence(objection, "*.")
+    with pytest.raises(HostHeapError, match=re.escape(objection)):
+        host_heap.build(allocator, heap_bytes)
+
+
+@pytest.mark.parametrize("heap_bytes", [0, 56, 100, LARGEST_BYTES + 8])
+def test_a_size_that_is_no_regions_is_refused(heap_bytes: int) -> None:
+    with pytest.raises(HostHeapError, match="give a multiple of 8 from 64 to 8,388,608"):
+        host_heap.objection("tlsf", heap_bytes)
+
+
+def test_an_unknown_allocator_and_an_unknown_knob_are_refused() -> None:
+    with pytest.raises(HostHeapError, match="There is no allocator 'buddy': choose from avl, "):
+        host_heap.objection("buddy", 65_536)
+    with pytest.raises(HostHeapError, match="has no knob 'SLOTS': it has TLSF_OCTAVES, TLSF_SLOTS"):
+        host_heap.build("tlsf", 65_536, {"SLOTS": 3})
+
+
+def test_builds_are_for_powers_of_two_from_the_boards_heap_on() -> None:
+    assert [
+        host_heap.capacity_bytes(size) for size in (64, 65_536, 65_544, 86_064, 131_072, LARGEST_BYTES)
+    ] == [
+        *(65_536, 65_536, 131_072, 131_072, 131_072),
+        LARGEST_BYTES,
+    ]
+
+
+@pytest.mark.parametrize("allocator", ["seglist", "tlsf", "ublox_buddy", "heap_4", "o1heap"])
+def test_static_ram_is_that_of_the_footprint(allocator: str) -> None:
+    (published,) = re.findall(
+        rf"^\| {allocator} \| [\d,]+ \| ([\d,]+) \|", FOOTPRINT.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    program = host_heap.build(allocator, 65_536)
+    assert host_heap.static_ram_bytes(program) == int(published.replace(",", ""))

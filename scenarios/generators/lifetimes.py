@@ -1,0 +1,53 @@
+"""Blocks of drawn sizes that live for a drawn number of allocations: a thesis's synthetic traces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scenarios.errors import ScenarioError
+from scenarios.generators.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.generators.xorshift import Xorshift32
+from scenarios.operations import MAX_ENTRIES, MAX_SLOTS, Allocate, Free
+from scenarios.parameters import whole
+
+
+@dataclass(frozen=True)
+class Lifetimes(Generator):
+    """Each allocation is due to be freed a number of allocations later, drawn from 0 to `ttl_max`.
+
+    What is due is freed before the next allocation, in the order in which it came; so a block lives for one
+    allocation at least. In the end all is freed. A size is the smallest of `draws` numbers: 1 is uniform,
+    more is a bias to small ones.
+    """
+
+    seed: int = whole(1, 0xFFFF_FFFF)
+    allocations: int = whole(1, MAX_ENTRIES // 2)
+    size_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    size_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    ttl_max: int = whole(0, MAX_SLOTS - 1)
+    draws: int = whole(1, 64)
+
+    def __post_init__(self) -> None:
+        if self.size_min_bytes > self.size_max_bytes:
+            raise ScenarioError(
+                f"size_min_bytes is {self.size_min_bytes}, above size_max_bytes, {self.size_max_bytes}; "
+                "exchange them."
+            )
+
+    def steps(self) -> Iterator[Step]:
+        random = Xorshift32(self.seed)
+        due: dict[int, list[int]] = {}
+        idle = list(range(self.ttl_max, -1, -1))
+        for number in range(self.allocations):
+            for slot in due.pop(number, ()):
+                idle.append(slot)
+                yield Step(Free(slot))
+            slot = idle.pop()
+            yield Step(Allocate(slot, self._size(random)))
+            due.setdefault(number + max(1, random.below(self.ttl_max + 1)), []).append(slot)
+        for number in sorted(due):
+            yield from (Step(Free(slot)) for slot in due[number])
+
+    def _size(self, random: Xorshift32) -> int:
+        return min(random.between(self.size_min_bytes, self.size_max_bytes) for _ in range(self.draws))

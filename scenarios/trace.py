@@ -1,0 +1,109 @@
+"""A trace: heap operations and nothing else, as many as memory holds.
+
+Where an image (operations.py) is bound to the board's flash and its slots, a trace is replayed on the
+host. It comes from a scenario's steps or from a file (trace_file.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from scenarios.errors import ScenarioError, quoted
+from scenarios.generators.generator import Step
+from scenarios.operations import Allocate, Free
+
+ALLOCATE, FREE, REALLOCATE = 1, 2, 3
+KIND, SLOT, SIZE, ALIGNMENT = range(4)
+"""The columns of Trace.operations."""
+
+_U32 = 0xFFFF_FFFF
+
+Operations: TypeAlias = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """`operations` has one row for each, of shape (n, 4).
+
+    - kind: ALLOCATE, FREE or REALLOCATE;
+    - slot: which block; one is used again once it is free, so they are no more than blocks live at once;
+    - size: bytes, 0 for a free;
+    - alignment: bytes, 0 for the allocator's own.
+
+    No allocation goes into a live slot, and only live ones are freed or resized.
+    """
+
+    name: str
+    operations: Operations
+    seed: int | None = None
+
+
+class TraceBuilder:
+    """Makes a trace of operations on blocks that are known by ids, whatever these are.
+
+    Each method raises ScenarioError for what cannot be: half a sentence, to which the caller adds where.
+    """
+
+    def __init__(self) -> None:
+        self._slots: dict[Hashable, int] = {}
+        self._idle: list[int] = []
+        self._words: list[int] = []
+
+    def allocate(self, block: Hashable, size: int, alignment: int = 0) -> None:
+        if block in self._slots:
+            raise ScenarioError(f"block {quoted(block)} is live already; free it first")
+        _check_size(size)
+        if alignment and (alignment & (alignment - 1) or alignment > _U32):
+            raise ScenarioError(f"the alignment {alignment} is no power of two")
+        slot = self._idle.pop() if self._idle else len(self._slots)
+        self._slots[block] = slot
+        self._words += (ALLOCATE, slot, size, alignment)
+
+    def reallocate(self, block: Hashable, size: int) -> None:
+        _check_size(size)
+        self._words += (REALLOCATE, self._live(block), size, 0)
+
+    def free(self, block: Hashable) -> None:
+        slot = self._live(block)
+        del self._slots[block]
+        self._idle.append(slot)
+        self._words += (FREE, slot, 0, 0)
+
+    def trace(self, name: str, seed: int | None = None) -> Trace:
+        """All operations so far. Raises ScenarioError if there are none."""
+        if not self._words:
+            raise ScenarioError(f"{name} has no heap operation; there is nothing to replay.")
+        return Trace(name, np.array(self._words, dtype=np.uint32).reshape(-1, 4), seed)
+
+    def _live(self, block: Hashable) -> int:
+        if block not in self._slots:
+            raise ScenarioError(
+                f"block {quoted(block)} is not live; it was never allocated, or is freed already"
+            )
+        return self._slots[block]
+
+
+def _check_size(size: int) -> None:
+    if not 1 <= size <= _U32:
+        raise ScenarioError(f"the size {size} is outside 1…{_U32}")
+
+
+def of_steps(name: str, steps: Iterable[Step], seed: int | None = None) -> Trace:
+    """The heap operations of a scenario's steps; calls of the kernel are left out. Raises ScenarioError."""
+    builder = TraceBuilder()
+    for number, step in enumerate(steps):
+        operation = step.operation
+        try:
+            if isinstance(operation, Allocate):
+                own = operation.align_log2 == 0
+                builder.allocate(operation.id, operation.size, 0 if own else 1 << operation.align_log2)
+            elif isinstance(operation, Free):
+                builder.free(operation.id)
+        except ScenarioError as error:
+            raise ScenarioError(f"{name}, step {number}: {error}.") from None
+    return builder.trace(name, seed)
