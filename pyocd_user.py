@@ -1,8 +1,8 @@
-"""pyOCD reads this by itself when it is started in this folder: it defines the target `stm32f401retx`, which
-pyOCD does not know, alike for a Nucleo on USB and for the virtual one.
+"""pyOCD reads this by itself when it is started in this folder: it defines the target
+`stm32f401retx`, which pyOCD does not know, alike for a Nucleo on USB and for the virtual one.
 
-The F412 of the same family has the same flash controller and the same sectors, so its flash algorithm
-serves; the F401xE has 96 KiB of SRAM where the F412 has 256 (DS10086, section 3.5).
+The F412 of the same family has the same flash controller and the same sectors, so its flash
+algorithm serves; the F401xE has 96 KiB of SRAM where the F412 has 256 (DS10086, section 3.5).
 """
 
 from pyocd.core.memory_map import MemoryMap, RamRegion

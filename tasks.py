@@ -161,7 +161,7 @@ def redecode(_context: Context, run: str) -> None:
     },
 )
 def explain(_context: Context, run: str, quantity: str = "critical", json: bool = False) -> None:
-    """Explain the worst sample of a run: waveform, heap, call stack, instructions; kept in its folder."""
+    """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
     from analysis.explain import explanation, text
 
     with one_sentence():
@@ -230,7 +230,7 @@ def fragmentation(
     exhaustive: bool = False,
     json: bool = False,
 ) -> None:
-    """Show how much heap a scenario or a trace needs on each allocator, and what is lost between blocks."""
+    """Show how much heap a scenario or a trace needs on each allocator, and how much is lost."""
     from analysis.fragmentation import text
     from console import fragmentation as room
 
@@ -284,7 +284,7 @@ def inventory(_context: Context, json: bool = False) -> None:
 
 @task(help={"json": "print JSON"})
 def footprint(_context: Context, json: bool = False) -> None:
-    """Show what each allocator takes of flash and RAM, and beside its blocks, from the linked images."""
+    """Show what each allocator takes of flash and RAM, and of its region beside its blocks."""
     from dataclasses import asdict
 
     from firmware import footprint as room
@@ -323,7 +323,7 @@ def bench(_context: Context, what: str, repeats: int = 5, json: bool = False) ->
 
 @task
 def perturbation(_context: Context) -> None:
-    """Show what pins, cycle counter and records cost: the same operations on builds without them."""
+    """Show what pins, cycle counter and records cost, beside builds without them."""
     from analysis.studies import perturbation as room
 
     with one_sentence():
@@ -389,7 +389,7 @@ def one_sentence() -> Iterator[None]:
 def _conduct(
     scenarios: Sequence[str], allocators: Sequence[str], options: Callable[[], Options | None]
 ) -> None:
-    """Runs scenarios and shows what came of them; a signal ends that in an orderly way, at any moment."""
+    """Runs scenarios and shows what came of them. A signal ends it in order, at any moment."""
     results: list[RunResult] = []
     with one_sentence():
         try:
@@ -404,7 +404,7 @@ def _conduct(
 
 
 def _present(results: Sequence[RunResult]) -> None:
-    """Table, dashboard, and last the run folders, one a line; fails unless every run is complete."""
+    """Table, dashboard, last the run folders, one a line. Fails unless all are complete."""
     from rich.console import Console
 
     from dashboards import report, terminal

@@ -75,7 +75,9 @@ def store_observation(
 
 
 def store_session(folder: RunFolder, edges: EdgeList) -> tuple[str, ...]:
-    """Writes the copy for PulseView. Where that fails, nothing is lost: returns a sentence for run.json."""
+    """Writes the copy for PulseView. Where that fails,
+    nothing is lost: returns a sentence for run.json.
+    """
     try:
         folder.write(names.SESSION, lambda path: write_sr(path, edges))
     except WriteError as error:

@@ -44,7 +44,9 @@ def _run() -> None:
 
 
 def _leave(status: int) -> None:
-    """Ends the process at once: what Python does at its end takes long enough for another signal."""
+    """Ends the process at once: what Python does at its end takes long
+    enough for another signal.
+    """
     sys.stderr.flush()
     os._exit(status)
 

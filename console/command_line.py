@@ -47,7 +47,9 @@ class ListParser(Parser):
 
 
 def _as_invoke_has_it(word: str) -> list[str]:
-    """A long option of one letter as the short one: invoke knows `-n 5`, and not `--n 5` or `--n=5`."""
+    """A long option of one letter as the short one: invoke
+    knows `-n 5`, and not `--n 5` or `--n=5`.
+    """
     match = _ONE_LETTER.fullmatch(word)
     return [word] if match is None else [part for part in (f"-{match[1]}", match[2]) if part is not None]
 

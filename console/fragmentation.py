@@ -1,4 +1,6 @@
-"""`./lab fragmentation`: reads the options, loads the traces, chooses the allocators, shows progress."""
+"""`./lab fragmentation`: reads the options, loads the
+traces, chooses the allocators, shows progress.
+"""
 
 from __future__ import annotations
 

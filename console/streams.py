@@ -27,8 +27,8 @@ class OutputError(Exception):
 def take_over() -> None:
     """From now on a print that fails raises OutputError, and words on stderr that fail are lost.
 
-    A stream that is closed would else lend its number to the next file that is opened, and a child's
-    words would end in it. It is led nowhere.
+    A stream that is closed would else lend its number to the next file that is opened, and a
+    child's words would end in it. It is led nowhere.
     """
     for number in range(3):
         try:
@@ -61,7 +61,9 @@ class _Guarded(io.FileIO):
 
 
 def _stream(before: TextIO | None, number: int, failed: Callable[[OSError], None]) -> TextIO:
-    """What writes to `number` from now on, in the encoding of `before`; line by line on a terminal."""
+    """What writes to `number` from now on, in the encoding of `before`;
+    line by line on a terminal.
+    """
     if before is not None:
         with suppress(OSError):
             before.flush()

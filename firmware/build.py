@@ -58,7 +58,8 @@ class FirmwareImage:
 
     elf: Path
     sha256: str
-    """Digest of the file, lower-case hexadecimal; it depends on the sources, not on their folder."""
+    """Digest of the file, lower-case hexadecimal; it depends on the sources, not on their folder.
+    """
     allocator: str
     configuration: Configuration
     looks: tuple[int, ...] = ()
@@ -89,11 +90,15 @@ class _Build:
 
 
 _MADE: dict[tuple[str, ...], FirmwareImage] = {}
-"""What this process has built, by the command that configured it: all that may be chosen is in there."""
+"""What this process has built, by the command that
+configured it: all that may be chosen is in there.
+"""
 
 
 def allocators() -> tuple[str, ...]:
-    """Names of the allocators that can be linked here, sorted; a missing checkout leaves one out."""
+    """Names of the allocators that can be linked here, sorted; a
+    missing checkout leaves one out.
+    """
     return tuple(name for name, row in catalogue.allocators().items() if row.missing_checkout() is None)
 
 
@@ -105,13 +110,13 @@ def build(
     kernel_calls: bool = False,
     without: tuple[str, ...] = (),
 ) -> FirmwareImage:
-    """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap holds
-    others off (None: the allocator's default), `knobs` its numbers where they differ,
-    `kernel_calls` whether operations may call the kernel; `without` leaves out some of
-    INSTRUMENTS, to learn what they cost.
+    """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap
+    holds others off (None: the allocator's default), `knobs` its numbers where they differ,
+    `kernel_calls` whether operations may call the kernel; `without` leaves out some of INSTRUMENTS,
+    to learn what they cost.
 
-    A process builds an image once, since asking CMake whether there is anything to do takes longer than
-    some runs. Of several processes that build the same one, one builds and the others wait.
+    A process builds an image once, since asking CMake whether there is anything to do takes longer
+    than some runs. Of several processes that build the same one, one builds and the others wait.
     Raises BuildError, and WriteError where the folder cannot be made.
     """
     _check_allocator(allocator)
@@ -159,7 +164,9 @@ def _looks(row: catalogue.Allocator, elf: Path) -> tuple[int, ...]:
 
 
 def _checkout(variable: str) -> str:
-    """The absolute path of the user's checkout that an environment variable names, or an empty one."""
+    """The absolute path of the user's checkout that an environment
+    variable names, or an empty one.
+    """
     chosen = os.environ.get(variable, "")
     return str(Path(chosen).resolve()) if chosen else ""
 

@@ -1,8 +1,9 @@
-"""The allocators on this machine, over regions of any size: builds and calls heap/host/trace_replay.
+"""The allocators on this machine, over regions of any size:
+builds and calls heap/host/trace_replay.
 
-They are the sources that the firmware links, built for 32 bits. Some have constants that depend on the
-largest region: lists of a TLSF, levels of a buddy system. So each region is run on a build for the
-smallest power of two that holds it, at least the 64 KiB of the board.
+They are the sources that the firmware links, built for 32 bits. Some have constants that depend on
+the largest region: lists of a TLSF, levels of a buddy system. So each region is run on a build for
+the smallest power of two that holds it, at least the 64 KiB of the board.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ _MADE: set[Path] = set()
 """What this process has built: asking CMake again takes longer than most replays."""
 
 NOTHING_TO_FREE = 255
-"""The status of a free whose allocation had failed. Others are heap_status of heap.h; 0 is served."""
+"""The status of a free whose allocation had failed. Others are heap_status of heap.h; 0 is served.
+"""
 
 _HOST = Path(__file__).resolve().parent / "heap" / "host"
 _BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-host"
@@ -57,9 +59,9 @@ class HostHeapError(TailscopeError):
 class Replay:
     """What came of each operation of a trace, in order.
 
-    `begin` and `end` are where its block lies (of a free: lay), in bytes from the region's beginning, header
-    and slack included; 0 where there is none. `largest_free` is the largest free block after an
-    allocation or reallocation, header included, in bytes; 0 behind a free.
+    `begin` and `end` are where its block lies (of a free: lay), in bytes from the region's
+    beginning, header and slack included; 0 where there is none. `largest_free` is the largest free
+    block after an allocation or reallocation, header included, in bytes; 0 behind a free.
     """
 
     region_overhead_bytes: int
@@ -103,7 +105,9 @@ def capacity_bytes(heap_bytes: int) -> int:
 
 
 def build(allocator: str, heap_bytes: int, knobs: Mapping[str, int] | None = None) -> Path:
-    """The program for a region of this size, built if it is not there. Raises HostHeapError, WriteError."""
+    """The program for a region of this size, built if it is
+    not there. Raises HostHeapError, WriteError.
+    """
     if refusal := objection(allocator, heap_bytes):
         raise HostHeapError(refusal)
     capacity = capacity_bytes(heap_bytes)

@@ -35,7 +35,9 @@ CATALOGUE = Path(__file__).resolve().parent / "heap" / "catalogue.toml"
 
 
 def told(allocator: str, tables: Mapping[str, Any]) -> tuple[Promise, ...]:
-    """What an allocator promises, in the order of PROMISES. The block layer keeps all for an index."""
+    """What an allocator promises, in the order of PROMISES. The block
+    layer keeps all for an index.
+    """
     table = tables[allocator]
     return PROMISES if table["kind"] == "index" else tuple(p for p in PROMISES if p in table["promises"])
 

@@ -1,7 +1,7 @@
 """A trace: heap operations and nothing else, as many as memory holds.
 
-Where an image (operations.py) is bound to the board's flash and its slots, a trace is replayed on the
-host. It comes from a scenario's steps or from a file (trace_file.py).
+Where an image (operations.py) is bound to the board's flash and its slots, a trace is replayed on
+the host. It comes from a scenario's steps or from a file (trace_file.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class Trace:
     """`operations` has one row for each, of shape (n, 4).
 
     - kind: ALLOCATE, FREE or REALLOCATE;
-    - slot: which block; one is used again once it is free, so they are no more than blocks live at once;
+    - slot: which block; one is used again once it is free,
+    so they are no more than blocks live at once;
     - size: bytes, 0 for a free;
     - alignment: bytes, 0 for the allocator's own.
 
@@ -46,7 +47,8 @@ class Trace:
 class TraceBuilder:
     """Makes a trace of operations on blocks that are known by ids, whatever these are.
 
-    Each method raises ScenarioError for what cannot be: half a sentence, to which the caller adds where.
+    Each method raises ScenarioError for what cannot be:
+    half a sentence, to which the caller adds where.
     """
 
     def __init__(self) -> None:
@@ -94,7 +96,9 @@ def _check_size(size: int) -> None:
 
 
 def of_steps(name: str, steps: Iterable[Step], seed: int | None = None) -> Trace:
-    """The heap operations of a scenario's steps; calls of the kernel are left out. Raises ScenarioError."""
+    """The heap operations of a scenario's steps; calls of
+    the kernel are left out. Raises ScenarioError.
+    """
     builder = TraceBuilder()
     for number, step in enumerate(steps):
         operation = step.operation

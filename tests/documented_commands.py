@@ -1,7 +1,7 @@
 """The table of the commands in the pages: how each is tried, or where.
 
-`command` is what a page has, in one line, as tests/pages.py reads it. A row stands for that command in every
-page.
+`command` is what a page has, in one line, as tests/pages.py
+reads it. A row stands for that command in every page.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SMALL = "--parameter depth=8 --parameter trials=1"
-"""mem_frag, small enough to be run often, and large enough for interrupts to fall into its operations."""
+"""mem_frag, small enough to be run often, and large enough
+for interrupts to fall into its operations.
+"""
 ONE_RUN = f"--allocator tlsf {SMALL}"
 
 
@@ -17,10 +19,11 @@ ONE_RUN = f"--allocator tlsf {SMALL}"
 class Tried:
     """A command that is run for real, in a folder that looks like the repository (see Desk).
 
-    `typed` is what is run instead of the page's own words, and `why` what differs and why. `then` is run
-    behind it to look at what it left. `says` is a pattern of what both print. `folder` is where the page has
-    the reader work. `after` is the row that must have been tried before. `tool` may be missing on a user's
-    machine. `of_a_board` is true where the page means a board on the desk, and the virtual one stands in.
+    `typed` is what is run instead of the page's own words, and `why` what differs and why. `then`
+    is run behind it to look at what it left. `says` is a pattern of what both print. `folder` is
+    where the page has the reader work. `after` is the row that must have been tried before. `tool`
+    may be missing on a user's machine. `of_a_board` is true where the page means a board on the
+    desk, and the virtual one stands in.
     """
 
     command: str
@@ -619,4 +622,6 @@ SHOWN = {
     ),
     ("firmware/heap/README.md", "+-------+------+--------+------+-----------------------------+-------+---"),
 }
-"""Blocks of code without a command, by page and first line: files, pictures, outputs, calls in Python."""
+"""Blocks of code without a command, by page and first line:
+files, pictures, outputs, calls in Python.
+"""

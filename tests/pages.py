@@ -48,9 +48,9 @@ _PARSER = MarkdownIt("commonmark").enable("table")
 
 @dataclass(frozen=True)
 class Command:
-    """`text` is the command in one line, with RUN for any run folder. `script` is what a shell is given:
-    the assignments before the command in its block, and the command as it stands in the page. In a
-    sentence, `line` is where the paragraph begins.
+    """`text` is the command in one line, with RUN for any run folder. `script` is what a shell is
+    given: the assignments before the command in its block, and the command as it stands in the
+    page. In a sentence, `line` is where the paragraph begins.
     """
 
     page: str
@@ -65,7 +65,9 @@ class Command:
 
 @dataclass(frozen=True)
 class Shown:
-    """A block of code without any command: a file, a picture, an output. `text` is its first line."""
+    """A block of code without any command: a file, a picture, an
+    output. `text` is its first line.
+    """
 
     page: str
     line: int
@@ -83,7 +85,9 @@ def pages() -> Iterator[Path]:
 
 
 def read(page: str, text: str) -> Iterator[Command | Shown]:
-    """What the blocks of code of a page say, and the commands in its sentences, from top to bottom."""
+    """What the blocks of code of a page say, and the commands in its
+    sentences, from top to bottom.
+    """
     for token in _PARSER.parse(text):
         first = 1 + (token.map or [0])[0]
         if token.type == "code_block":
@@ -111,8 +115,8 @@ def _of_block(page: str, first: int, block: str) -> Iterator[Command | Shown]:
 
 
 def _logical_lines(block: str) -> Iterator[tuple[int, str]]:
-    """Number of the first line, and text, of each command. One goes on behind a backslash, within quotes,
-    and in lines that are indented.
+    """Number of the first line, and text, of each command. One goes on behind a backslash, within
+    quotes, and in lines that are indented.
     """
     begun = 0
     text = ""

@@ -117,8 +117,9 @@ def test_what_was_not_tried_on_a_board_says_so() -> None:
 
 @dataclass
 class Checkout:
-    """A folder that looks like the repository to who types commands in it, so that its own runs and builds
-    stay as they are. `./lab` goes straight to `python -m console`: what is missing is not installed.
+    """A folder that looks like the repository to who types commands in
+    it, so that its own runs and builds stay as they are. `./lab` goes
+    straight to `python -m console`: what is missing is not installed.
     """
 
     folder: Path

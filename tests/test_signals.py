@@ -1,6 +1,8 @@
-"""A signal at any moment of a command: what was recorded is kept, one sentence, its status, nothing left.
+"""A signal at any moment of a command: what was recorded is
+kept, one sentence, its status, nothing left.
 
-The moments are random and seeded. TAILSCOPE_SIGNALS=100 tries a hundred of them, and says what came.
+The moments are random and seeded. TAILSCOPE_SIGNALS=100
+tries a hundred of them, and says what came.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ pytestmark = pytest.mark.usefixtures("interruptible")
 
 @dataclass
 class Bench:
-    """`./lab scenario` in a process group of its own, with a temporary folder and a scenario of its own."""
+    """`./lab scenario` in a process group of its own, with
+    a temporary folder and a scenario of its own.
+    """
 
     folder: Path
     mark: str

@@ -26,7 +26,9 @@ _SCHEDULER = (
 
 
 def bounds_of_run(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:
-    """The bounds of an image. What the firmware says of itself may be damaged and is not looked at."""
+    """The bounds of an image. What the firmware says of itself may be
+    damaged and is not looked at.
+    """
     built = image.configuration
     return bounds_of(image.elf, image.allocator, built.locking, built.knobs)
 

@@ -116,7 +116,9 @@ def run(
 
 
 def replay(runs: Sequence[Healthy], fault: Fault, seed: int) -> Outcome:
-    """Plants one fault of a campaign over the same runs again. Raises FaultError for no such kind."""
+    """Plants one fault of a campaign over the same runs again. Raises
+    FaultError for no such kind.
+    """
     kinds = kinds_of(runs)
     if fault.kind not in kinds:
         near = get_close_matches(fault.kind, kinds, n=1)

@@ -91,6 +91,8 @@ class Fault:
         return cls(kind, int(number))
 
     def plant(self, run: Healthy, seed: int) -> Planted:
-        """The run with this fault in it, and where and how large it is. Equal calls give equal faults."""
+        """The run with this fault in it, and where and how
+        large it is. Equal calls give equal faults.
+        """
         random = np.random.default_rng((seed, zlib.crc32(self.kind.encode()), self.number))
         return run.kinds[self.kind](random)

@@ -106,7 +106,9 @@ def _altered(record: str, field: str, text: str, random: np.random.Generator) ->
 
 
 def _drawn(log: bytes, random: np.random.Generator) -> tuple[list[bytes], int]:
-    """The lines of the log, and the number of one: each kind of record is drawn as often as the next."""
+    """The lines of the log, and the number of one: each
+    kind of record is drawn as often as the next.
+    """
     lines = log.split(b"\n")
     names = sorted({_name(line) for line in lines if line.startswith(b"@")})
     name = str(random.choice(names))

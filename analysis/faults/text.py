@@ -19,7 +19,9 @@ _SHOWN_OF_A_KIND, _CHANGES_SHOWN = 2, 3
 
 
 def as_text(found: Report | Outcome) -> str:
-    """A campaign as its table by kind, with what passed and what crashed; or one outcome in full."""
+    """A campaign as its table by kind, with what passed and what
+    crashed; or one outcome in full.
+    """
     if isinstance(found, Outcome):
         return _in_full(found)
     console = Console(width=WIDTH_COLUMNS, highlight=False, soft_wrap=True)

@@ -58,7 +58,9 @@ def _without_repeats(edges: EdgeList, sample: Samples, word: Words) -> EdgeList:
 
 
 def kinds(edges: EdgeList) -> Iterator[tuple[str, Kind]]:
-    """The kinds that can be planted in this capture, by name. A silent channel has no edge to lose."""
+    """The kinds that can be planted in this capture, by name. A silent
+    channel has no edge to lose.
+    """
     yield "inserted_samples", inserted_samples
     yield "deleted_samples", deleted_samples
     yield "flipped_samples", flipped_samples

@@ -12,11 +12,15 @@ from firmware import host_heap
 from firmware.host_heap import OPERATION_BYTES, SMALLEST_BYTES, STEP_BYTES
 
 SEARCHED_TIMES = 8
-"""The search goes no further than so many times the bytes that must fit, or the board's heap if that
-is more. An allocator that merges nothing may need any number of them, and each size is a replay."""
+"""The search goes no further than so many times the bytes that must
+fit, or the board's heap if that is more. An allocator that merges
+nothing may need any number of them, and each size is a replay.
+"""
 
 REPLAYED_OPERATIONS_LIMIT = 2_000_000_000
-"""A search that may replay more operations is made only if it is asked for: it takes minutes or hours."""
+"""A search that may replay more operations is made only if
+it is asked for: it takes minutes or hours.
+"""
 
 LOOKED_AT_ABOVE = 128
 """Sizes above the first that serves that are tried too, to see whether they all serve."""
@@ -29,20 +33,23 @@ _SIZES_AT_ONCE = 256
 class CostMetric:
     """`smallest_bytes` is None if no size was found to serve, up to `looked_up_to_bytes`.
 
-    Of the sizes above it, up to `looked_up_to_bytes`, those in `failing_above_bytes` do not serve: there
-    serving is not monotonic.
+    Of the sizes above it, up to `looked_up_to_bytes`, those in `failing_above_bytes` do not serve:
+    there serving is not monotonic.
     """
 
     smallest_bytes: int | None
     looked_up_to_bytes: int
     failing_above_bytes: tuple[int, ...] = ()
     between_bytes: tuple[int, int] | None = None
-    """Where the search was too long to be made: a size that may be the smallest, and one that serves."""
+    """Where the search was too long to be made: a size that
+    may be the smallest, and one that serves.
+    """
 
 
 @dataclass(frozen=True)
 class Search:
-    """A trace, written by host_heap.write, on one allocator; `jobs` is how many processes share the work.
+    """A trace, written by host_heap.write, on one
+    allocator; `jobs` is how many processes share the work.
 
     With `exhaustive` no search is too long.
     """
@@ -56,8 +63,8 @@ class Search:
     def find(self, at_least_bytes: int) -> CostMetric:
         """Tries every size from 64 bytes on, in steps of 8.
 
-        Sizes below `at_least_bytes` are known to fail and left out. Doubled sizes tell up to where the
-        search must go. Where none of them serves, up to SEARCHED_TIMES `at_least_bytes` and the
+        Sizes below `at_least_bytes` are known to fail and left out. Doubled sizes tell up to where
+        the search must go. Where none of them serves, up to SEARCHED_TIMES `at_least_bytes` and the
         allocator's largest region, it is given up. Raises HostHeapError.
         """
         first = SMALLEST_BYTES + max(0, at_least_bytes - SMALLEST_BYTES) // STEP_BYTES * STEP_BYTES

@@ -31,8 +31,8 @@ class Metrics:
 
 @dataclass(frozen=True)
 class Course:
-    """The state after each operation, arrays of equal length: requested bytes and number of live blocks,
-    and used bytes so far, from the lowest begin to the highest end of all blocks.
+    """The state after each operation, arrays of equal length: requested bytes and number of live
+    blocks, and used bytes so far, from the lowest begin to the highest end of all blocks.
     """
 
     live: Bytes
@@ -93,7 +93,9 @@ def johnstone(found: Course) -> tuple[float, float, float, float]:
 
 
 def least_bytes(operations: Operations, block_overhead_bytes: int) -> int:
-    """A heap below this cannot serve the trace: payloads and headers that live at one time need as much."""
+    """A heap below this cannot serve the trace: payloads
+    and headers that live at one time need as much.
+    """
     sizes: dict[int, int] = {}
     total = most = 0
     for kind, slot, size, _ in operations.tolist():
@@ -106,7 +108,9 @@ def least_bytes(operations: Operations, block_overhead_bytes: int) -> int:
 
 
 def _used(operations: Operations, replay: Replay) -> Bytes:
-    """After each operation: the highest end so far less the lowest begin, 0 before there is a block."""
+    """After each operation: the highest end so far less the
+    lowest begin, 0 before there is a block.
+    """
     has_block = (operations[:, KIND] != FREE) & (replay.status == 0)
     highest = np.maximum.accumulate(np.where(has_block, replay.end.astype(np.int64), 0))
     far = np.iinfo(np.int64).max

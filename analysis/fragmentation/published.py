@@ -1,7 +1,8 @@
-"""A thesis's tables of fragmentation beside the same traces here: the tables of docs/FRAGMENTATION.md.
+"""A thesis's tables of fragmentation beside the same traces
+here: the tables of docs/FRAGMENTATION.md.
 
-E. Auvinen, "Embedded Dynamic Memory Allocator Optimisation", Tampere University 2022, appendix B and
-table 13. To print them: .venv/bin/python -m analysis.fragmentation.published
+E. Auvinen, "Embedded Dynamic Memory Allocator Optimisation", Tampere University 2022, appendix B
+and table 13. To print them: .venv/bin/python -m analysis.fragmentation.published
 """
 
 from __future__ import annotations
@@ -69,8 +70,9 @@ PUBLISHED: dict[str, dict[str, Published]] = {
         "half_tree": Published(26.23, 79640, 5664, 10.94, 180),
     },
 }
-"""By trace, then by the allocator here that is nearest. Appendix B has 5,663 for half_tree on typical,
-table 13 has 5,664, which agrees with the other figures of the row."""
+"""By trace, then by the allocator here that is nearest. Appendix B has 5,663 for half_tree on
+typical, table 13 has 5,664, which agrees with the other figures of the row.
+"""
 
 _COLUMNS: tuple[tuple[str, Callable[[Published], float], Callable[[Row], float | None], str], ...] = (
     ("F %", lambda p: p.fragmentation_percent, lambda row: row.given.fragmentation_percent, ".2f"),

@@ -84,7 +84,9 @@ class Study:
             return list(self._measured(files, tell))
 
     def _measured(self, files: Sequence[Path], tell: Callable[[str], None]) -> Iterator[Row]:
-        """Rows share the processes; if there are fewer rows than processes, each search is shared."""
+        """Rows share the processes; if there are fewer rows than
+        processes, each search is shared.
+        """
         pairs = [
             (name, trace, file)
             for name in self.allocators

@@ -28,8 +28,8 @@ _SPACE = re.compile(r"\s+")
 class Mutant:
     """One changed copy of `file`, a path within the repository.
 
-    `line` is where the change begins, from 1. `before` and `after` are the changed lines with single
-    spaces. `code` is the whole file as changed.
+    `line` is where the change begins, from 1. `before` and `after` are the changed lines with
+    single spaces. `code` is the whole file as changed.
     """
 
     file: str
@@ -53,7 +53,9 @@ class _Place:
 
 
 def drawn(root: Path, files: Sequence[str], n: int, seed: int) -> list[Mutant]:
-    """`n` of all mutants of the files, drawn without preference; all of them where there are fewer."""
+    """`n` of all mutants of the files, drawn without preference; all of
+    them where there are fewer.
+    """
     code = {file: (root / file).read_text(encoding="utf-8") for file in files}
     places = [place for file in files for place in _places(file, code[file])]
     random.Random(seed).shuffle(places)

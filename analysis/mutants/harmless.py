@@ -1,4 +1,6 @@
-"""Mutants that survive because they change nothing that anyone can see: the list, with the reasons."""
+"""Mutants that survive because they change nothing that anyone can see:
+the list, with the reasons.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ LIST = Path(__file__).with_suffix(".toml")
 
 
 class Entry(Table):
-    """One mutant, by its file and its line before and after; `why` nothing can tell it from the code."""
+    """One mutant, by its file and its line before and
+    after; `why` nothing can tell it from the code.
+    """
 
     file: str
     before: str

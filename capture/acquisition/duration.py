@@ -17,18 +17,19 @@ BYTES_PER_S = 1_000_000 / 10  # 8N1: ten bits per byte at 1,000,000 baud
 BOOT_S = 0.020
 # Two frames of 63 spacings (10 µs and 15 µs), the silence before the end frame.
 FRAMES_S = 63 * 25e-6 + 50e-6
-# At either end 32 sections, 8 common pulses, and one whole tick of 1 ms; another may pass before it.
+# At either end 32 sections, 8 common pulses, and one whole
+# tick of 1 ms; another may pass before it.
 CALIBRATION_S = 2 * (40 * 10e-6 + 2 * 1e-3)
-# Lines before and after the operations: BOOT, PROOF, PLAN, STAT, HEAP, END; and twice 32 CAL, 3 COST
-# and TICK.
+# Lines before and after the operations: BOOT, PROOF, PLAN,
+# STAT, HEAP, END; and twice 32 CAL, 3 COST and TICK.
 FRAMING_BYTES = 6 * 128 + 2 * (32 * len("@CAL,CRIT,31,9999,4294967295*XXXX\n") + 4 * 64)
 MARK_BYTES = len("@MARK,65535*XXXX\n")
 
-# "@OP,", kind, seven commas, "*XXXX\n" and the fields whose size does not depend on the plan: cycles
-# (twice seven digits), probes (five), live blocks (four), bytes in use (five).
+# "@OP,", kind, seven commas, "*XXXX\n" and the fields whose size does not depend on the plan:
+# cycles (twice seven digits), probes (five), live blocks (four), bytes in use (five).
 OPERATION_FIXED_BYTES = 4 + 1 + 7 + 6 + 7 + 7 + 5 + 4 + 5
-# The record of an operation that was met by an interrupt of each kind: "@IRQ,", six commas, "*XXXX\n",
-# and three times a number of answers and their ticks (five digits).
+# The record of an operation that was met by an interrupt of each kind: "@IRQ,", six commas,
+# "*XXXX\n", and three times a number of answers and their ticks (five digits).
 ANSWERS_FIXED_BYTES = 5 + 6 + 6 + 3 * (1 + 5)
 # A free-list walk took 12 to 25 cycles per block on this core, flash accelerator off included.
 SEARCH_CYCLES_PER_BLOCK = 40
@@ -52,8 +53,8 @@ def longest_s(plan: Plan) -> float:
 def _record_bytes(plan: Plan) -> int:
     """Bytes of the operations' records.
 
-    A swept operation is met. Where nothing aims few are, and their records fit into what the bound of
-    the search leaves over.
+    A swept operation is met. Where nothing aims few are, and their records fit into what the bound
+    of the search leaves over.
     """
     operations = plan.operations
     met = operations.filter(pl.col("offset") > 0)
@@ -73,8 +74,8 @@ def _digits(operations: pl.DataFrame, column: str) -> int:
 def _operation_cycles(plan: Plan) -> int:
     """Cycles of all operations, with what each waits for.
 
-    It waits for its phase of the stimulus, a period at most, or for a swept edge. No search looks at
-    more blocks than were ever allocated before it, plus the one left over.
+    It waits for its phase of the stimulus, a period at most, or for a swept edge. No search looks
+    at more blocks than were ever allocated before it, plus the one left over.
     """
     slots = plan.operations["id"].n_unique() + 1
     stimulus = plan.stimulus

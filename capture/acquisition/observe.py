@@ -1,6 +1,7 @@
 """Observes one run: board, records and analyzer together, from reset to the last sample.
 
-Whatever happens on the way, what came is returned with what went wrong; and whatever was started is ended.
+Whatever happens on the way, what came is returned with what
+went wrong; and whatever was started is ended.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ Progress = Callable[[str], None]
 class Order:
     """What is to be observed: firmware and operations, how long at which rate.
 
-    `elf` is the firmware's file, `image` the operation image; `records` says what carries the records,
-    uart or rtt. A tool or line that says nothing for `silence_s` is taken for dead.
+    `elf` is the firmware's file, `image` the operation image; `records` says what carries the
+    records, uart or rtt. A tool or line that says nothing for `silence_s` is taken for dead.
     """
 
     elf: Path
@@ -61,8 +62,8 @@ class Observation:
 def observe(board: Board, order: Order, progress: Progress) -> Observation:
     """Loads the board and records it until the capture is over, or a signal comes.
 
-    Raises TailscopeError where no capture begins, and signals.Stopped where a signal comes before it
-    does.
+    Raises TailscopeError where no capture begins, and
+    signals.Stopped where a signal comes before it does.
     """
     progress("loading the board")
     connections = board.load(order.elf, order.image)

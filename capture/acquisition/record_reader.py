@@ -27,8 +27,8 @@ _LAST_RECORDS = (b"@END,", b"@FAIL,")
 class RecordReader(ABC):
     """Reads until END or FAIL, `silence_s` without a byte, or close().
 
-    Use it as a context manager. Opening raises CaptureError; afterwards nothing does: what went wrong is in
-    `problem`, and every byte that came is in `data`.
+    Use it as a context manager. Opening raises CaptureError; afterwards nothing does: what went
+    wrong is in `problem`, and every byte that came is in `data`.
     """
 
     poll_s = POLL_S

@@ -37,7 +37,9 @@ class RttRing:
         self._address = address
 
     def forget(self) -> None:
-        """Destroys the id: SRAM outlives a reset, and an earlier run's records are not of this one."""
+        """Destroys the id: SRAM outlives a reset, and an earlier run's
+        records are not of this one.
+        """
         self._memory.write_word(self._address, 0)
 
     def read(self) -> bytes:

@@ -31,15 +31,16 @@ _PIPE_BYTES = 1 << 20
 _STDERR_MOST_BYTES = 64 << 10
 _ODDITIES_MOST = 5
 _POLL_S = 0.05
-# An analyzer is given this to begin, and this many times as long as what it captures, which a virtual
-# board may need to simulate it.
+# An analyzer is given this to begin, and this many times as long as what it captures, which a
+# virtual board may need to simulate it.
 _BEGIN_S, _SLOWEST = 60.0, 100
 # What a board left behind is under way for less than this once it has ended.
 _REST_S = 0.5
 _DEVICE_CHANNEL = re.compile("D([0-7])")
 # sigrok-cli's own words that do not tell of a fault (its source: session.c).
 _HARMLESS = re.compile(r"(cli: )?The device stores at least [0-9]+ samples with the current settings\.")
-# Its own count, which goes wrong beyond 2**32 samples. Ours decides: where it is short, that is told.
+# Its own count, which goes wrong beyond 2**32 samples. Ours
+# decides: where it is short, that is told.
 _COUNTED = re.compile(r"(cli: )?Device only sent [0-9]+ samples\.")
 
 
@@ -48,8 +49,8 @@ class CaptureRequest:
     """What to ask of sigrok-cli.
 
     `connection` is the driver's conn= with the options that follow it, as in
-    `tcp-raw/127.0.0.1/4100:logic_channels=8`. `channels[i]` is the device's name, D0 … D7, of our channel i;
-    None takes the device's first eight bits as they are.
+    `tcp-raw/127.0.0.1/4100:logic_channels=8`. `channels[i]` is the device's name, D0 … D7, of our
+    channel i; None takes the device's first eight bits as they are.
     """
 
     driver: str
@@ -128,9 +129,9 @@ class SigrokCapture:
 
     def start(self) -> None:
         """Start capturing. Raises CaptureError when there is no sigrok-cli."""
-        # A session of its own keeps Ctrl-C from the tool: its samples are still to be collected. And it
-        # loops for ever on a connection that its server closed: where this program is killed, and the
-        # server with it, nothing else would end it.
+        # A session of its own keeps Ctrl-C from the tool: its samples are still to be collected.
+        # And it loops for ever on a connection that its server closed: where this program is
+        # killed, and the server with it, nothing else would end it.
         process = subprocess.Popen(
             [*children.DIES_WITH_US, find_tool(), *self._request.arguments()],
             stdin=subprocess.DEVNULL,
@@ -155,9 +156,9 @@ class SigrokCapture:
     def wait(self, silence_s: float, source_ended: Callable[[], bool] = lambda: False) -> CaptureResult:
         """Wait for the end of the capture. A signal ends it early.
 
-        A tool that delivers nothing for `silence_s` seconds is ended; much sooner, and without a word of
-        blame, where `source_ended` says that what it listens to will send no more. One that dawdles is
-        ended, too.
+        A tool that delivers nothing for `silence_s` seconds is ended; much
+        sooner, and without a word of blame, where `source_ended` says that
+        what it listens to will send no more. One that dawdles is ended, too.
         """
         assert self._process is not None
         self._watch(self._process, silence_s, source_ended)
@@ -287,7 +288,9 @@ class _SampleReader(_PipeReader):
             self.extractor.feed(piece[: self._asked - self.got_samples])
 
     def _check_surplus(self) -> None:
-        """Twice as much is two bytes per sample, which is told of later; more than that has no end."""
+        """Twice as much is two bytes per sample, which is told of later;
+        more than that has no end.
+        """
         if self.received_bytes > 2 * self._asked + _PIPE_BYTES:
             raise CaptureError(f"{TOOL} goes on beyond {self._asked} samples and was ended; capture again.")
 
@@ -338,7 +341,8 @@ def versions() -> dict[str, str]:
 def unexpected_lines(stderr: str, *, whole: bool = False) -> list[str]:
     """The lines of sigrok-cli's stderr that are not known to be harmless.
 
-    `whole`: every sample that was asked for arrived, so that its words on their number are no fault.
+    `whole`: every sample that was asked for arrived, so
+    that its words on their number are no fault.
     """
     lines = (line.strip() for line in stderr.splitlines())
     known = (_HARMLESS, _COUNTED) if whole else (_HARMLESS,)

@@ -23,7 +23,9 @@ Samplerate = Annotated[int, Field(gt=0), expecting("a positive whole number of s
 
 
 def _all_of_ours(channels: dict[str, str]) -> dict[str, str]:
-    """Refuses a mapping that leaves out a channel, has another, or names an input of the analyzer twice."""
+    """Refuses a mapping that leaves out a channel, has
+    another, or names an input of the analyzer twice.
+    """
     if set(channels) != set(CHANNELS):
         raise WrongValueError(f"must name each of {', '.join(CHANNELS)} once, and nothing else")
     ours: dict[str, str] = {}
@@ -129,6 +131,8 @@ class _BenchTable(Table):
 
 
 def read_bench(path: Path = BENCH_FILE) -> Bench:
-    """Reads and checks bench.toml. Raises CaptureError with one sentence that names line and key."""
+    """Reads and checks bench.toml. Raises CaptureError with one
+    sentence that names line and key.
+    """
     found = read_toml(path, _BenchTable, CaptureError)
     return Bench(found.default, {name: board.resource(name) for name, board in found.boards.items()})

@@ -30,7 +30,8 @@ SILENCE_S = 10.0
 
 
 class ProbeSession:
-    """A debugger attached to a board. It has the probe to itself: only its reset() starts the board.
+    """A debugger attached to a board. It has the probe to
+    itself: only its reset() starts the board.
 
     Reading and writing memory raise what pyOCD raises.
     """

@@ -1,1 +1,3 @@
-"""Files from outside and to outside: read guardedly, written whole. Imports no room but processes."""
+"""Files from outside and to outside: read guardedly, written whole.
+Imports no room but processes.
+"""

@@ -1,9 +1,11 @@
-"""TOML and JSON from outside: read guardedly, checked against a model, faults told with file, line and key.
+"""TOML and JSON from outside: read guardedly, checked
+against a model, faults told with file, line and key.
 
-    bench.toml:14: boards.nucleo.analyzer.samplerate_hz must be a positive whole number, not 'fast'; mend it.
+    bench.toml:14: boards.nucleo.analyzer.samplerate_hz must
+    be a positive whole number, not 'fast'; mend it.
 
-A model is a `Table`. What this module raises is always of the TailscopeError that the caller names, and
-always one sentence; no content of a file ends in another exception.
+A model is a `Table`. What this module raises is always of the TailscopeError that the caller names,
+and always one sentence; no content of a file ends in another exception.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ class DocumentError(TailscopeError):
 class Table(BaseModel):
     """A table of a document: exact types, finite numbers, and no key that it does not declare.
 
-    An unknown key is refused before anything else, since it is often the misspelling of a missing one.
+    An unknown key is refused before anything else, since it
+    is often the misspelling of a missing one.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
@@ -91,7 +94,9 @@ class Document:
         raise self.wrong(fault)
 
     def wrong(self, fault: WrongValueError) -> TailscopeError:
-        """The error to raise for a fault that the caller found; its `place` leads there from the top."""
+        """The error to raise for a fault that the caller
+        found; its `place` leads there from the top.
+        """
         return self.complain(sentence(fault, self.remedy), *fault.place)
 
     def complain(self, words: str, *place: str | int) -> TailscopeError:
@@ -101,7 +106,9 @@ class Document:
 
     @contextmanager
     def located(self, *place: str | int) -> Iterator[None]:
-        """What is raised as `error` within is raised again, led by the file and the line of `place`."""
+        """What is raised as `error` within is raised again,
+        led by the file and the line of `place`.
+        """
         try:
             yield
         except self.error as found:
@@ -122,7 +129,9 @@ def read_toml(
     remedy: str = _MEND,
     most_bytes: int = TOML_BYTES_MAX,
 ) -> Model:
-    """The TOML file at `path` as `model`. Raises `error` with one sentence that names file, line and key."""
+    """The TOML file at `path` as `model`. Raises `error`
+    with one sentence that names file, line and key.
+    """
     return open_toml(path, error, remedy=remedy, most_bytes=most_bytes).check(model)
 
 
@@ -134,7 +143,8 @@ def read_json(
     remedy: str = _MEND,
     most_bytes: int = JSON_BYTES_MAX,
 ) -> Model:
-    """The JSON file at `path` as `model`. Raises `error` with one sentence that names file, line and key.
+    """The JSON file at `path` as `model`. Raises `error`
+    with one sentence that names file, line and key.
 
     NaN, Infinity, numbers too great for a float and halves of characters are refused. Of a key that
     stands twice the last counts.
@@ -151,7 +161,9 @@ def check(
     *,
     remedy: str = _MEND,
 ) -> Model:
-    """`values`, which came from the file at `path`, as `model`. Raises `error` as read_json does."""
+    """`values`, which came from the file at `path`, as `model`. Raises
+    `error` as read_json does.
+    """
     return Document(path, values, line_of, error, remedy).check(model)
 
 
@@ -195,7 +207,9 @@ def _open(
 
 
 class _UnreadableError(Exception):
-    """Why there are no values: a predicate of the file, the line where one is known, and what to do."""
+    """Why there are no values: a predicate of the file, the
+    line where one is known, and what to do.
+    """
 
     def __init__(self, predicate: str, line: int | None = None, remedy: str | None = None) -> None:
         super().__init__(predicate)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 
 class TailscopeError(Exception):
-    """Something is wrong that a user can mend; the message says in one sentence what, and what to do.
+    """Something is wrong that a user can mend; the message
+    says in one sentence what, and what to do.
 
     The tasks print the message of any of these, without a traceback. Rooms have kinds of their own
     where somebody tells them apart.

@@ -1,4 +1,6 @@
-"""What is wrong with a document, in the words of the person who wrote it instead of the validator's."""
+"""What is wrong with a document, in the words of the person
+who wrote it instead of the validator's.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,9 @@ _EXPECTED = {
 class WrongValueError(ValueError):
     """Raised by a model's validator: what is wrong with the value at hand, said as a predicate.
 
-    `WrongValueError("is none of the boards", "default")` becomes "default is none of the boards; mend it.".
-    `place` leads from the value at hand to the wrong one; `remedy` is said instead of "mend it".
+    `WrongValueError("is none of the boards", "default")` becomes "default
+    is none of the boards; mend it.". `place` leads from the value at hand
+    to the wrong one; `remedy` is said instead of "mend it".
     """
 
     def __init__(self, predicate: str, *place: str | int, remedy: str | None = None) -> None:
@@ -67,7 +70,9 @@ class WrongValueError(ValueError):
 
 
 def quoted(value: object) -> str:
-    """`value` as it was given, cut short in the middle where it is long; of a table or list the kind only."""
+    """`value` as it was given, cut short in the middle
+    where it is long; of a table or list the kind only.
+    """
     if isinstance(value, dict | list):
         return _TABLE if isinstance(value, dict) else _LIST
     try:
@@ -77,7 +82,9 @@ def quoted(value: object) -> str:
 
 
 def near_miss(given: str, known: Collection[str]) -> str:
-    """A question, led by a space, for what of `known` was probably meant; empty where nothing is near."""
+    """A question, led by a space, for what of `known` was
+    probably meant; empty where nothing is near.
+    """
     near = difflib.get_close_matches(given[:80], list(known), n=1)
     return f" Did you mean {near[0]}?" if near else ""
 
@@ -146,14 +153,18 @@ def first_fault(error: ValidationError, values: object) -> WrongValueError:
 
 
 def sentence(fault: WrongValueError, remedy: str | None = None) -> str:
-    """The whole sentence for a fault, subject first; `remedy` is what to do if the fault does not say."""
+    """The whole sentence for a fault, subject first;
+    `remedy` is what to do if the fault does not say.
+    """
     ending = fault.remedy or remedy
     words = f"{_subject(fault.place)} {fault.predicate}" + (f"; {ending}" if ending else "")
     return words if words[-1] in ".?" else words + "."
 
 
 def _place(location: tuple[int | str, ...], values: object) -> Place:
-    """The part of the validator's location that stands in the document: it also names variants of a union."""
+    """The part of the validator's location that stands in
+    the document: it also names variants of a union.
+    """
     place: Place = ()
     for part in location:
         try:

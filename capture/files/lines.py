@@ -1,7 +1,8 @@
-"""On which line of a TOML or JSON document a key stands; asked only when there is something to say of it.
+"""On which line of a TOML or JSON document a key stands;
+asked only when there is something to say of it.
 
-Both functions expect a document that the library has already read. They leave strings, numbers and dotted
-keys to the library and look only for where one thing ends and the next begins.
+Both functions expect a document that the library has already read. They leave strings, numbers and
+dotted keys to the library and look only for where one thing ends and the next begins.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ Place = tuple[str | int, ...]
 
 LineOf = Callable[[str, Place], int | None]
 
-# What can hide or hold a line's end, or divide a statement: strings, comments, brackets, = and line ends.
+# What can hide or hold a line's end, or divide a statement:
+# strings, comments, brackets, = and line ends.
 _TOML_TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}'
     r"|'''.*?'{3,5}"
@@ -33,10 +35,11 @@ _JSON = json.JSONDecoder()
 
 
 def toml_line(text: str, place: Place) -> int | None:
-    """The line (from 1) of the statement that sets `place`, or of the first one for the table around it.
+    """The line (from 1) of the statement that sets `place`,
+    or of the first one for the table around it.
 
-    None where not even the outermost key is there. An inline table and a list count as one statement, the
-    one that they begin in.
+    None where not even the outermost key is there. An inline table and a list count as one
+    statement, the one that they begin in.
     """
     line, nearest = None, 0
     for at, found in _toml_statements(text):
@@ -85,7 +88,9 @@ def _below(table: Place, keys: list[str], latest: dict[Place, int]) -> Place:
 
 
 def _toml_heads(text: str) -> Iterator[tuple[int, str]]:
-    """The line of each statement and what identifies it: a header with its brackets, or all before the = ."""
+    """The line of each statement and what identifies it: a
+    header with its brackets, or all before the = .
+    """
     line, begin, depth = 1, 0, 0
     end: int | None = None
     for token in _TOML_TOKEN.finditer(text + "\n"):
@@ -127,7 +132,9 @@ def json_line(text: str, place: Place) -> int | None:
 
 
 def _json_entries(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
-    """Key or index, where it begins, and where its value begins, of each entry of what begins at `at`."""
+    """Key or index, where it begins, and where its value
+    begins, of each entry of what begins at `at`.
+    """
     opening = text[at]
     if opening not in "{[":
         return

@@ -1,4 +1,5 @@
-"""Files that are read within a bound: nothing but a file is opened, and no more read than may be there.
+"""Files that are read within a bound: nothing but a file is
+opened, and no more read than may be there.
 
 A named pipe would keep its reader waiting for ever, and a device has no end. What is refused is
 refused as an OSError whose `strerror` says why, like what the system itself refuses.
@@ -25,7 +26,9 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
 
 
 def open_regular(path: Path, most_bytes: int) -> BinaryIO:
-    """The file at `path`, open. Raises OSError where it is no file, or has more than `most_bytes`."""
+    """The file at `path`, open. Raises OSError where it is no file, or
+    has more than `most_bytes`.
+    """
     # Without O_NONBLOCK the opening of a named pipe waits for its other end.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:

@@ -22,7 +22,8 @@ class WriteError(TailscopeError):
 
 
 def write_whole(path: Path, writer: Callable[[Path], None]) -> Path:
-    """Has `writer` write a file beside `path`, brings it to the disk and gives it its name; returns `path`.
+    """Has `writer` write a file beside `path`, brings it to
+    the disk and gives it its name; returns `path`.
 
     A reader never sees half a file, and what had that name before stays until the new one is whole.
     Folders above `path` are made where they are missing. Raises WriteError.
@@ -45,7 +46,9 @@ def write_whole(path: Path, writer: Callable[[Path], None]) -> Path:
 
 
 def _check_replaceable(path: Path) -> None:
-    """Raises OSError where a device or a pipe has that name, such as /dev/null: root could replace it."""
+    """Raises OSError where a device or a pipe has that
+    name, such as /dev/null: root could replace it.
+    """
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:

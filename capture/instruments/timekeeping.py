@@ -1,7 +1,8 @@
 """Whether a timer's edges keep time on the wire, from the first to the last.
 
-STIM and CTRL are moved by timers, whatever the firmware does. So each edge must lie where its neighbours
-say. One sample too few, too many or moved is a step in that line, and the step says where.
+STIM and CTRL are moved by timers, whatever the firmware does. So
+each edge must lie where its neighbours say. One sample too few,
+too many or moved is a step in that line, and the step says where.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ APART_SAMPLES, TOGETHER_SAMPLES = 1.25, 0.5
 # How far the timer may be from its own clock, which the frames tell: a wrong period is off by more.
 RATE_TOLERANCE = 0.001
 
-# How many ways through the draws are followed where none fits: more would take the square of the edges.
+# How many ways through the draws are followed where none
+# fits: more would take the square of the edges.
 WAYS_MAX = 64
 
 _WORD = 0xFFFF_FFFF
@@ -39,7 +41,9 @@ Ticks = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Step:
-    """A channel's edges leave their line about `sample`: neighbours lie `apart_samples` apart there."""
+    """A channel's edges leave their line about `sample`:
+    neighbours lie `apart_samples` apart there.
+    """
 
     channel: str
     sample: int
@@ -62,7 +66,9 @@ def steps(wire: Wire, stimulus: Stimulus) -> Iterator[Step]:
 
 
 def _intervals(channel: str, edges: Samples, stimulus: Stimulus, samples_per_tick: float) -> Ticks | None:
-    """The ticks that are due between each edge and the next, int64[edges - 1]; None where nobody knows."""
+    """The ticks that are due between each edge and the
+    next, int64[edges - 1]; None where nobody knows.
+    """
     count = max(len(edges) - 1, 0)
     if channel == "CTRL":
         return np.full(count, stimulus.control_period_ticks) if stimulus.control_period_ticks else None
@@ -77,9 +83,9 @@ def _intervals(channel: str, edges: Samples, stimulus: Stimulus, samples_per_tic
 
 
 def _drawn(seen_ticks: npt.NDArray[np.float64], stimulus: Stimulus, slack_ticks: float) -> Ticks:
-    """The firmware's draws, in their order. The interval under way comes again where the task that draws
-    the next one was late. Two draws may be too alike to tell which of them was seen, so all ways through
-    that fit are followed, and one that leads to the end is taken.
+    """The firmware's draws, in their order. The interval under way comes again where the task that
+    draws the next one was late. Two draws may be too alike to tell which of them was seen, so all
+    ways through that fit are followed, and one that leads to the end is taken.
     """
     draws = list(islice(random_intervals(stimulus), len(seen_ticks) + 1))
     came_from: list[dict[int, int]] = []
@@ -104,7 +110,9 @@ def _nearest(ways: dict[int, int], ticks: float, draws: list[int]) -> dict[int, 
 
 
 def random_intervals(stimulus: Stimulus) -> Iterator[int]:
-    """xorshift32, scaled to an interval from half a period to less than one and a half, in ticks."""
+    """xorshift32, scaled to an interval from half a period to less
+    than one and a half, in ticks.
+    """
     state = _RANDOM_ORIGIN ^ stimulus.parameter
     while True:
         state ^= state << 13 & _WORD
@@ -116,7 +124,8 @@ def random_intervals(stimulus: Stimulus) -> Iterator[int]:
 def _first_step(edges: Samples, due: Ticks, samples_per_tick: float) -> tuple[int, float] | None:
     """The sample of the first edge off the line through its neighbours, and how far they lie apart.
 
-    Of a line that rises otherwise than the clocks do it is the first edge, and how far off the last is.
+    Of a line that rises otherwise than the clocks do it is
+    the first edge, and how far off the last is.
 
     An edge is seen at the first sample after it, so edges on one line lie less than a sample apart.
     Analyzers that run exactly at a multiple of the core's clock see them at no distance at all.

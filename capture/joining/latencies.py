@@ -211,7 +211,9 @@ def _interrupted(wire: Wire, rises: Samples, of: LatencyClass) -> Samples:
 
 
 def _operations_met(operations: pl.DataFrame, rises: Samples) -> tuple[Samples, Levels, Levels]:
-    """Of each rise the row of the operation that it may have met, whether it did, whether it did not."""
+    """Of each rise the row of the operation that it may
+    have met, whether it did, whether it did not.
+    """
     whole = operations.with_row_index("row").drop_nulls(["start_sample", "wire_operation_samples"])
     if whole.is_empty():
         none = np.zeros(len(rises), dtype=np.bool_)
@@ -261,10 +263,10 @@ def _by_operation(answers: Answers, operations: pl.DataFrame, of: LatencyClass) 
 def _fit(table: pl.DataFrame, cycles: float, slack_cycles: float) -> Offset | None:
     """The offset that explains the most operations: the median of these.
 
-    Each unambiguous operation bounds it to within `slack_cycles`. Where the bounds of many have a part
-    in common it lies there, and an operation whose edge was moved far has no say. The median of `n`
-    errors that are at most `slack_cycles` strays by more than three times that, divided by the root
-    of n, in no more runs than a normal error exceeds three standard deviations.
+    Each unambiguous operation bounds it to within `slack_cycles`. Where the bounds of many have a
+    part in common it lies there, and an operation whose edge was moved far has no say. The median
+    of `n` errors that are at most `slack_cycles` strays by more than three times that, divided by
+    the root of n, in no more runs than a normal error exceeds three standard deviations.
     """
     plain = table.filter(
         (pl.col("least_number") == pl.col("number"))
@@ -333,7 +335,8 @@ def _offset_bounds(
 ) -> tuple[float, float] | None:
     """What the offset may be: the read comes after the pin's rise, and no later than COST says.
 
-    The analyzer sees both edges to a sample, and the channels as far apart as the common pulses tell.
+    The analyzer sees both edges to a sample, and the
+    channels as far apart as the common pulses tell.
     """
     skew = skew_between(instruments.wire, *of.channels)
     if not read_cycles or skew is None:

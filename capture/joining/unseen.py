@@ -18,7 +18,8 @@ from capture.run_folder.quantities import Quantity
 def unseen_ns(
     quantity: Quantity, wire: Wire, tolerance_cycles: float, latencies: Sequence[LatencyWitness]
 ) -> float | None:
-    """The most that one moved edge changes of the quantity's maximum unseen; None without a witness.
+    """The most that one moved edge changes of the
+    quantity's maximum unseen; None without a witness.
 
     `tolerance_cycles` is that of wire and DWT on a critical section. What the records alone tell
     changes by nothing: they have a checksum.

@@ -1,4 +1,5 @@
-"""Programs that are run to their end, or ended: none is waited for without a bound, none is left behind.
+"""Programs that are run to their end, or ended: none is
+waited for without a bound, none is left behind.
 
 Each has a session of its own, so that Ctrl-C at the terminal does not reach it: who started it ends
 it. And the kernel kills it if this program is killed.

@@ -5,8 +5,8 @@
         signals.check()         # where nothing would be lost, it raises Stopped
 
 A signal that raises wherever the program happens to be would leave behind processes, temporary
-folders and half a run. So a step that must not be cut is within orderly(). What waits there looks at
-asked() now and then. Where the outermost such block ends, Stopped is raised if a signal came.
+folders and half a run. So a step that must not be cut is within orderly(). What waits there looks
+at asked() now and then. Where the outermost such block ends, Stopped is raised if a signal came.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _AGAIN = b"Stopping already: what was recorded is being stored.\n"
 
 
 class Stopped(BaseException):
-    """A signal asked for the end. `kept` says what became of what was recorded; str() is a sentence.
+    """A signal asked for the end. `kept` says what became
+    of what was recorded; str() is a sentence.
 
     It is no KeyboardInterrupt, which libraries turn into an exit status of their own.
     """
@@ -60,7 +61,8 @@ _state = _State()
 
 
 def listen() -> None:
-    """Hears the signals from now on, for as long as the process lives, those held back until now too.
+    """Hears the signals from now on, for as long as the
+    process lives, those held back until now too.
 
     Outside orderly() a signal raises Stopped at once.
     """
@@ -126,7 +128,9 @@ def _raise_asked() -> None:
 
 
 def _install() -> dict[int, signal._HANDLER]:
-    """Takes over the signals that are not ignored, as nohup and a shell's & have it; returns who had them."""
+    """Takes over the signals that are not ignored, as nohup
+    and a shell's & have it; returns who had them.
+    """
     before: dict[int, signal._HANDLER] = {}
     for number in HEARD:
         handler = signal.getsignal(number)
@@ -150,7 +154,9 @@ def _hear(number: int, _frame: FrameType | None) -> None:
 
 
 def _let_go_of_the_terminal() -> None:
-    """A terminal that hung up fails every write, and what is still to be stored must not fail with it."""
+    """A terminal that hung up fails every write, and what
+    is still to be stored must not fail with it.
+    """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
             descriptor = stream.fileno()

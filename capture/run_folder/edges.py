@@ -34,7 +34,9 @@ MOST_EDGES = 1 << 22
 MOST_ROWS = MOST_EDGES + (1 << 18) + 1
 """The extractor counts once in 2**18 samples, so an edge list may have that many rows more."""
 MOST_SAMPLES = 1 << 36
-"""More than ten minutes at 100 MS/s. A few bytes can state any number, and PulseView's copy has them all."""
+"""More than ten minutes at 100 MS/s. A few bytes can state
+any number, and PulseView's copy has them all.
+"""
 MOST_SAMPLERATE_HZ = 10**11
 
 Samples = npt.NDArray[np.int64]

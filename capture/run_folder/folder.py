@@ -25,7 +25,9 @@ COUNTS = "counts.csv"
 PLAN = "plan.parquet"
 
 MOST_BYTES = {IMAGE: 256 << 10, SERIAL_LOG: 16 << 20, COUNTS: 16 << 20}
-"""Of the files that are read as they are: as much as is read. An image has no more room in the flash."""
+"""Of the files that are read as they are: as much as is
+read. An image has no more room in the flash.
+"""
 
 _NAME = re.compile(r"\d{8}T\d{6}Z-(?P<scenario>.+)-(?P<allocator>[^-]+)-(?P<board>[^-]+?)(-\d+)?")
 
@@ -93,7 +95,9 @@ def read_observed(folder: Path, name: str) -> bytes:
 
 
 def check_writable(runs: Path) -> None:
-    """Makes `runs` and a folder in it, which is removed again. Raises CaptureError where it cannot."""
+    """Makes `runs` and a folder in it, which is removed again. Raises
+    CaptureError where it cannot.
+    """
     try:
         runs.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryDirectory(prefix=".writable-", dir=runs).cleanup()

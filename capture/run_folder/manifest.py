@@ -294,9 +294,9 @@ class Agreement(Table):
 class LatencyAgreement(Table):
     """Timer minus wire of one class of latencies, in core cycles for one answer.
 
-    `answers` met the `n` operations that were compared. The offset is what lies between a pin's rise and
-    the read of the counter. The last two are the timer's ends of the answers between operations, the
-    offset still in them; null where there was none.
+    `answers` met the `n` operations that were compared. The offset is what lies between a pin's
+    rise and the read of the counter. The last two are the timer's ends of the answers between
+    operations, the offset still in them; null where there was none.
     """
 
     n: Count

@@ -1,9 +1,9 @@
 """How much a Parquet file unpacks to, told from its headers before anything is unpacked.
 
-A megabyte of Parquet can state billions of rows, or pages that unpack to gigabytes, and its footer can
-state less than its pages do. So the header of every page is read: what it states is what a reader makes
-room for. The format is that of https://parquet.apache.org/docs/file-format, its headers are written in
-Thrift's compact protocol. polars tells of no page.
+A megabyte of Parquet can state billions of rows, or pages that unpack to gigabytes, and its footer
+can state less than its pages do. So the header of every page is read: what it states is what a
+reader makes room for. The format is that of https://parquet.apache.org/docs/file-format, its
+headers are written in Thrift's compact protocol. polars tells of no page.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from capture.files.regular import open_regular
 
 MOST_FILE_BYTES = 256 << 20
 MOST_UNPACKED_BYTES = 512 << 20
-"""The largest table of a run takes less: 50 bytes for each stimulus of a capture with the most edges."""
+"""The largest table of a run takes less: 50 bytes for each
+stimulus of a capture with the most edges.
+"""
 MOST_PAGES = 10_000
 
 _MAGIC = b"PAR1"
@@ -52,7 +54,8 @@ class _Page(NamedTuple):
 
 
 def check_extent(path: Path, most_rows: int) -> None:
-    """Raises PagesError where the file is damaged, states more than `most_rows` rows, or unpacks to too much.
+    """Raises PagesError where the file is damaged, states
+    more than `most_rows` rows, or unpacks to too much.
 
     Raises OSError where it cannot be read.
     """
@@ -143,7 +146,8 @@ def _listed(value: object) -> list[Any]:
 
 
 class _Thrift:
-    """Reads one structure of Thrift's compact protocol: numbers, lists and structures by field number.
+    """Reads one structure of Thrift's compact protocol:
+    numbers, lists and structures by field number.
 
     Raises IndexError where `data` ends within it. `at` is how far it was read.
     """

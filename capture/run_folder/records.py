@@ -22,8 +22,8 @@ MOST_LINES = 1 << 16
 """A run has at most 21,840 operations and marks, as many `IRQ`, and some hundred records more."""
 CRC_INITIAL = 0xFFFF
 
-# What the firmware can send: its numbers have 32 bits, SysTick counts down 24 (ARMv7-M, B3.3). No core
-# of its kind is slower or faster than these, and no kernel ticks faster.
+# What the firmware can send: its numbers have 32 bits, SysTick counts down 24 (ARMv7-M, B3.3). No
+# core of its kind is slower or faster than these, and no kernel ticks faster.
 _U32_MAX = (1 << 32) - 1
 _SYSTICK_MAX = 1 << 24
 _CORE_HZ = (1_000_000, 1_000_000_000)
@@ -175,7 +175,8 @@ class LatencyRange:
 
 @dataclass(frozen=True, slots=True)
 class InterruptsRecord:
-    """The answers that found OP high in operation `seq`, as the stimulus timers' counters tell of them.
+    """The answers that found OP high in operation `seq`, as
+    the stimulus timers' counters tell of them.
 
     Ticks are those of the core clock, from the stimulus to a read right after the pin's rise.
     """
@@ -213,10 +214,11 @@ class InterruptsRecord:
 
 @dataclass(frozen=True, slots=True)
 class StatRecord:
-    """What the handlers kept of the whole run: their counts, and the latencies that met no operation.
+    """What the handlers kept of the whole run: their
+    counts, and the latencies that met no operation.
 
-    The latencies are None in a run of format 3. Where there was none the least is 4294967295 and the
-    most 0.
+    The latencies are None in a run of format 3. Where there
+    was none the least is 4294967295 and the most 0.
     """
 
     isr_entries: int

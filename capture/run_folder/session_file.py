@@ -25,7 +25,8 @@ from capture.run_folder.edges import MOST_SAMPLES, EdgeList, Words
 from capture.run_folder.extract import EdgeExtractor
 
 CHUNK_SAMPLES = 16 << 20
-# A session of the most samples, with the most edges, is smaller; and sigrok puts 4 MiB into a chunk.
+# A session of the most samples, with the most edges, is
+# smaller; and sigrok puts 4 MiB into a chunk.
 _MOST_FILE_BYTES = 256 << 20
 _MOST_MEMBERS = 20_000
 _DIRECTORY_MOST_BYTES = 100 * _MOST_MEMBERS

@@ -45,7 +45,9 @@ def small_plan_under(stimulus: str, depth: int = 9) -> Plan:
 
 
 def small_sweep() -> Plan:
-    """As latency_sweep, in some dozens of operations: an empty section and a request, each swept."""
+    """As latency_sweep, in some dozens of operations: an empty section
+    and a request, each swept.
+    """
     offsets = range(SWEEP_LEAD_TICKS, SWEEP_LEAD_TICKS + 560, 40)
     empty = [
         Step(Call("empty", stimulus_offset=offset), "empty", trial) for trial, offset in enumerate(offsets, 1)
@@ -258,7 +260,9 @@ class SyntheticRun:
         ]
 
     def uart(self) -> bytes:
-        """The serial line's bytes. What the lines say the firmware says: END's checksum is of them."""
+        """The serial line's bytes. What the lines say the firmware says:
+        END's checksum is of them.
+        """
         sent = b""
         for line in self.lines:
             of_all = (

@@ -103,7 +103,9 @@ def test_a_firmware_of_another_allocator_is_found_out(run: SyntheticRun, tmp_pat
 
 
 def test_a_whole_run_whose_run_json_was_never_written_is_in_doubt(run: SyntheticRun, tmp_path: Path) -> None:
-    """Nothing is seen to be missing; but what the tools said is not known, so it is not complete either."""
+    """Nothing is seen to be missing; but what the tools
+    said is not known, so it is not complete either.
+    """
     stored = store(run, tmp_path)
     (stored.folder / "run.json").unlink()
     result = redecode(stored.folder)

@@ -49,7 +49,9 @@ _LIVE_CHANGE = {"A": 1, "F": -1}
 
 
 def records_out_of_order(evidence: Evidence) -> Iterator[str]:
-    """The plan says which record comes when. Silent where damaged or missing ones have rules of their own."""
+    """The plan says which record comes when. Silent where
+    damaged or missing ones have rules of their own.
+    """
     log = evidence.log
     if log.first(EndRecord) is None or log.first(FailRecord) or log.damaged or log.sequence_gaps:
         return
@@ -127,7 +129,8 @@ def _calibration_due(first: int, instruments: Sequence[str]) -> Iterator[str]:
 
 
 class _Step(NamedTuple):
-    """An operation's record, the slot of its block, and the record of the allocation that filled it.
+    """An operation's record, the slot of its block, and the
+    record of the allocation that filled it.
 
     The account of the heap before it is `live` blocks and `in_use` bytes.
     """

@@ -37,7 +37,8 @@ def _listed(knobs: dict[str, str]) -> str:
 
 
 def another_plan_ran(evidence: Evidence) -> Iterator[str]:
-    """PLAN must tell of the image that was loaded. The CRC, with a rule of its own, leaves out the header.
+    """PLAN must tell of the image that was loaded. The CRC,
+    with a rule of its own, leaves out the header.
 
     What further number a stimulus has (seed, spacing) no record tells: the timers' line does.
     """

@@ -135,7 +135,9 @@ def dwt_not_proven(evidence: Evidence) -> Iterator[str]:
 
 
 def timers_leave_their_line(evidence: Evidence) -> Iterator[str]:
-    """STIM and CTRL are moved by timers: an edge that is not where it is due was not the timer's."""
+    """STIM and CTRL are moved by timers: an edge that is not where it
+    is due was not the timer's.
+    """
     wire = evidence.wire
     for step in timekeeping.steps(wire, evidence.plan.stimulus):
         at_ms = step.sample * 1e3 / wire.edges.samplerate_hz

@@ -59,7 +59,9 @@ def timer_offset_is_no_distance(evidence: Evidence) -> Iterator[str]:
 
 
 def latencies_between_operations_differ(evidence: Evidence) -> Iterator[str]:
-    """The least and the greatest latency of the answers that met no operation are those of the wire."""
+    """The least and the greatest latency of the answers
+    that met no operation are those of the wire.
+    """
     if evidence.wire.end_frame is None or evidence.log.first(EndRecord) is None:
         return
     for witness in evidence.latencies:

@@ -136,7 +136,9 @@ def test_interrupt_raises_its_pin_first(image: firmware.FirmwareImage, entry: st
 
 @pytest.mark.parametrize("allocator", ["tlsf", "rlsf", "umm_malloc"])
 def test_same_bytes_from_another_folder(allocator: str, tmp_path: Path) -> None:
-    """One of ours, one that cargo builds, one that it fetches; the builds share the compiled core."""
+    """One of ours, one that cargo builds, one that it fetches; the
+    builds share the compiled core.
+    """
     image = firmware.build(allocator)
     copy = tmp_path / "elsewhere" / "firmware"
     shutil.copytree(FIRMWARE, copy)

@@ -43,7 +43,9 @@ def test_ram_of_the_articles_two_is_theirs_to_the_byte() -> None:
 
 
 def beside(what: str) -> list[str]:
-    """The cells of ours, seglist and tlsf and the difference, in the row `what` beside the article's."""
+    """The cells of ours, seglist and tlsf and the
+    difference, in the row `what` beside the article's.
+    """
     (row,) = [line for line in PAGE.read_text().splitlines() if line.startswith(f"| {what} |")]
     return row.strip("| ").split(" | ")[-3:]
 

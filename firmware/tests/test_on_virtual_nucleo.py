@@ -58,7 +58,9 @@ CHURN = tuple(entry(kind, 0, size) for _ in range(60) for kind, size in ((ALLOCA
 
 @dataclass(frozen=True)
 class Run:
-    """Edges by channel, as (core cycle, level), and what the firmware said, every line of it a record."""
+    """Edges by channel, as (core cycle, level), and what
+    the firmware said, every line of it a record.
+    """
 
     edges: dict[str, list[tuple[int, int]]]
     log: RecordLog

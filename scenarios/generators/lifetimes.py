@@ -1,4 +1,6 @@
-"""Blocks of drawn sizes that live for a drawn number of allocations: a thesis's synthetic traces."""
+"""Blocks of drawn sizes that live for a drawn number of allocations: a
+thesis's synthetic traces.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,9 @@ from scenarios.parameters import whole
 class Lifetimes(Generator):
     """Each allocation is due to be freed a number of allocations later, drawn from 0 to `ttl_max`.
 
-    What is due is freed before the next allocation, in the order in which it came; so a block lives for one
-    allocation at least. In the end all is freed. A size is the smallest of `draws` numbers: 1 is uniform,
-    more is a bias to small ones.
+    What is due is freed before the next allocation, in the order in which it came; so a block lives
+    for one allocation at least. In the end all is freed. A size is the smallest of `draws` numbers:
+    1 is uniform, more is a bias to small ones.
     """
 
     seed: int = whole(1, 0xFFFF_FFFF)

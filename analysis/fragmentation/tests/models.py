@@ -1,7 +1,8 @@
-"""Slow and plain twins: the block layer's first fit and best fit, and every figure by its definition.
+"""Slow and plain twins: the block layer's first fit and
+best fit, and every figure by its definition.
 
-They are written from firmware/heap/README.md and docs/FRAGMENTATION.md and share no code with what they
-check.
+They are written from firmware/heap/README.md and
+docs/FRAGMENTATION.md and share no code with what they check.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ class Block:
 
 @dataclass
 class BlockLayer:
-    """One list of free blocks, the newest first; `best` looks at all of it for the smallest that fits."""
+    """One list of free blocks, the newest first; `best`
+    looks at all of it for the smallest that fits.
+    """
 
     heap_bytes: int
     best: bool

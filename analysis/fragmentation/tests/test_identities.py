@@ -26,8 +26,9 @@ REGION_OVERHEAD_BYTES = {
     "o1heap": 160 + 16,
     "umm_malloc": 24,
 }
-"""Of 86,064 bytes. The indexes' lists lie outside. The thesis has 160 for o1heap, and its blocks tile
-multiples of 32 bytes, so that 16 of these 86,064 are left over."""
+"""Of 86,064 bytes. The indexes' lists lie outside. The thesis has 160 for o1heap, and its blocks
+tile multiples of 32 bytes, so that 16 of these 86,064 are left over.
+"""
 
 
 def rows(name: str, allocators: list[str], seeds: int) -> list[Row]:
@@ -35,7 +36,9 @@ def rows(name: str, allocators: list[str], seeds: int) -> list[Row]:
 
 
 def test_what_is_neither_used_nor_the_regions_own_is_the_least_largest_block() -> None:
-    """On a heap that is large enough, the largest free block is always the one that was never used."""
+    """On a heap that is large enough, the largest free block is always
+    the one that was never used.
+    """
     for row in rows("small", list(REGION_OVERHEAD_BYTES), 2):
         own = REGION_OVERHEAD_BYTES[row.allocator]
         assert row.given.region_overhead_bytes == own
@@ -62,8 +65,9 @@ def test_a_search_that_rounds_up_needs_more_than_it_uses() -> None:
 
 
 def test_the_published_buddy_on_large_blocks_comes_out_to_the_byte() -> None:
-    """It needs three blocks of 12,288 bytes, whatever the seed. The thesis adds 48 bytes of management
-    inside the region; ours lies outside, but for the 4 bytes before the first header, rounded up to 8.
+    """It needs three blocks of 12,288 bytes, whatever the seed. The
+    thesis adds 48 bytes of management inside the region; ours lies
+    outside, but for the 4 bytes before the first header, rounded up to 8.
     """
     theirs = PUBLISHED["large"]["ublox_buddy"]
     for row in rows("large", ["ublox_buddy"], 3):
@@ -76,7 +80,9 @@ def test_the_published_buddy_on_large_blocks_comes_out_to_the_byte() -> None:
 @pytest.mark.docs
 @pytest.mark.parametrize("name", ["small", "large"])
 def test_the_page_has_what_comes_out_here(name: str) -> None:
-    """One allocator of each of two tables, to keep within a budget; the page says what prints all."""
+    """One allocator of each of two tables, to keep within a budget; the
+    page says what prints all.
+    """
     for line in published.table(name, ["ublox_buddy"]).splitlines():
         assert line in PAGE.read_text(encoding="utf-8").splitlines()
 

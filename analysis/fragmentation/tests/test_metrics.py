@@ -1,4 +1,6 @@
-"""The figures of a replay: worked out by hand, and by a model of the heap that shares no code with it."""
+"""The figures of a replay: worked out by hand, and by a
+model of the heap that shares no code with it.
+"""
 
 from __future__ import annotations
 

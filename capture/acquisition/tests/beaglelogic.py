@@ -36,9 +36,11 @@ class _Client(socketserver.StreamRequestHandler):
             pass
 
     def _stream(self) -> None:
-        """The samples, and then the last level until the client has something to say; or nothing, stalled.
+        """The samples, and then the last level until the
+        client has something to say; or nothing, stalled.
 
-        A client that says `close` reads until nothing comes: whoever goes on sending may keep it for ever.
+        A client that says `close` reads until nothing
+        comes: whoever goes on sending may keep it for ever.
         """
         self.wfile.write(self.server.samples)
         while self.server.pads and not select.select([self.connection], [], [], 0)[0]:

@@ -13,7 +13,9 @@ def test_equal_plans_have_equal_bounds() -> None:
 
 
 def test_the_records_alone_take_less() -> None:
-    """The shortest possible records of mem_stress: 1,200 lines of 30 bytes at 100,000 bytes per second."""
+    """The shortest possible records of mem_stress: 1,200
+    lines of 30 bytes at 100,000 bytes per second.
+    """
     assert longest_s(catalogue.load("mem_stress").compile()) > 1200 * 30 / 100_000
 
 

@@ -1,4 +1,6 @@
-"""Observation with tools that misbehave: a script stands in for sigrok-cli, a socket for the board."""
+"""Observation with tools that misbehave: a script stands in for
+sigrok-cli, a socket for the board.
+"""
 
 from __future__ import annotations
 

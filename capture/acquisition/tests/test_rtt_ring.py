@@ -18,7 +18,9 @@ WRITE_OFFSET, READ_OFFSET = 36, 40  # within the control block, counted by hand 
 
 
 class Board:
-    """SRAM with a control block, and a firmware that puts bytes into the ring as long as they fit."""
+    """SRAM with a control block, and a firmware that puts bytes into
+    the ring as long as they fit.
+    """
 
     def __init__(self) -> None:
         self.sram = bytearray(0x400)

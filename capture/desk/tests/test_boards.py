@@ -1,4 +1,6 @@
-"""Both boards against stand-ins for the tools behind them: what they ask, and what they say of a failure."""
+"""Both boards against stand-ins for the tools behind them:
+what they ask, and what they say of a failure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Whatever a file holds, a caller gets its model or one sentence that says where, what and what to do."""
+"""Whatever a file holds, a caller gets its model or one
+sentence that says where, what and what to do.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,9 @@ def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
-    """A named pipe that nobody writes to would be waited for, for ever; so would /dev/zero be read."""
+    """A named pipe that nobody writes to would be waited for, for ever;
+    so would /dev/zero be read.
+    """
     pipe, folder, link, sparse = (tmp_path / name for name in ("pipe", "folder", "link", "sparse"))
     os.mkfifo(pipe)
     folder.mkdir()

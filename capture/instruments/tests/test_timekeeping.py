@@ -24,7 +24,9 @@ def wire_of(edges: EdgeList) -> Wire:
 
 
 def with_samples(edges: EdgeList, at: int, count: int) -> EdgeList:
-    """The capture with `count` samples more before sample `at`; if negative, with as many less after it."""
+    """The capture with `count` samples more before sample
+    `at`; if negative, with as many less after it.
+    """
     sample = edges.sample
     if count > 0:
         moved = sample + np.where(sample >= at, count, 0)
@@ -97,7 +99,9 @@ def test_the_random_intervals_are_the_firmwares() -> None:
 
 
 def test_noise_on_a_random_stimulus_is_told_in_time_that_grows_with_its_edges() -> None:
-    """No draw fits: all ways through them would be the square of the edges, some hundred million."""
+    """No draw fits: all ways through them would be the square of the
+    edges, some hundred million.
+    """
     sample = np.arange(0, 40_000 * 100, 100)
     word = (np.arange(len(sample)) % 2 << BIT["STIM"]).astype(np.uint8)
     noise = EdgeList(sample, word, CORE_HZ, int(sample[-1]) + 1)

@@ -1,4 +1,6 @@
-"""The judge never fails: whatever happened to edges and records, there is a verdict and a run.json."""
+"""The judge never fails: whatever happened to edges and records, there
+is a verdict and a run.json.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ RUNS: dict[str, Callable[[], SyntheticRun]] = {
 
 
 def mutate_lines(lines: list[str], draw: random.Random) -> None:
-    """One of the ways in which records come otherwise than they were sent; their checksums are right."""
+    """One of the ways in which records come otherwise than
+    they were sent; their checksums are right.
+    """
     name = draw.choice(sorted({line.split(",")[0] for line in lines}))
     at = draw.choice([i for i, line in enumerate(lines) if line.split(",")[0] == name])
     other = draw.randrange(len(lines))

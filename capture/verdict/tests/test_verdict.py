@@ -213,7 +213,9 @@ def with_a_moved_answer(channel: str, cycles: int) -> Fault:
 
 
 def with_all_answers_late(channel: str, cycles: int) -> Fault:
-    """Every edge of a channel between the frames comes later, as no skew of the analyzer would tell."""
+    """Every edge of a channel between the frames comes
+    later, as no skew of the analyzer would tell.
+    """
     return lambda run: run.delay_run({channel: cycles})
 
 

@@ -1,8 +1,8 @@
 """Checks `replay` on two published workloads, and on images that it must refuse.
 
 The workloads are generated here from their description. The expected integers are those of
-A. Vishwakarma, "A Heap Without a Tail" (VaiOS on a Nucleo-F401RE); the heap under test computes none
-of them. Usage: check_replay.py REPLAY ALLOCATOR
+A. Vishwakarma, "A Heap Without a Tail" (VaiOS on a Nucleo-F401RE); the heap under test computes
+none of them. Usage: check_replay.py REPLAY ALLOCATOR
 """
 
 from __future__ import annotations
@@ -158,8 +158,8 @@ FRAG_PROBES: dict[str, Callable[[int, int], int]] = {
     "half_fit_cstm": lambda depth, _: depth + 1,  # all victims and the bitmap
     # A victim's block holds 120 bytes too: both are 128 with the header.
     "binary_buddy": lambda _, __: 1,
-    # 256 pairs take 768 of 1,365 units. Of the last block that was halved, blocks of 64, 16, 4 and 1
-    # units are left, and that of 4 units, 192 bytes, is of the request's own level.
+    # 256 pairs take 768 of 1,365 units. Of the last block that was halved, blocks of 64, 16, 4 and
+    # 1 units are left, and that of 4 units, 192 bytes, is of the request's own level.
     "ublox_buddy": lambda _, __: 1,
     "half_tree": lambda _, __: 2,  # the newest victim, which is the designated one, and the bitmap
 }

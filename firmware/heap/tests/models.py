@@ -46,11 +46,11 @@ class NoModel:
 class Gaps:
     """A heap that tiles its region with headers and payloads and merges free neighbours at once.
 
-    What is free then follows from what is live: the gaps. `first_payload` is where the first payload
-    of a fresh heap lies, `header` the bytes of a header, `tail` what is lost at the region's ends,
-    `smallest` the least payload. `finds` says which gaps are sure to be found: "all" that are large
-    enough, or those that the request fits when it is rounded up to a sixteenth of a power of two
-    ("sixteenths") or to a power ("powers").
+    What is free then follows from what is live: the gaps. `first_payload` is where the first
+    payload of a fresh heap lies, `header` the bytes of a header, `tail` what is lost at the
+    region's ends, `smallest` the least payload. `finds` says which gaps are sure to be found: "all"
+    that are large enough, or those that the request fits when it is rounded up to a sixteenth of a
+    power of two ("sixteenths") or to a power ("powers").
     """
 
     first_payload: int

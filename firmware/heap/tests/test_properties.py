@@ -1,7 +1,7 @@
 """Properties of every allocator that builds on the host, against models that know none of its code.
 
-The heap runs in `dialogue`, a 32-bit program at the end of a pipe. Hypothesis chooses the operations,
-and shortens lists that show a fault.
+The heap runs in `dialogue`, a 32-bit program at the end of a pipe. Hypothesis chooses the
+operations, and shortens lists that show a fault.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ LIMITS = settings(
 
 
 def possible(operations: Sequence[Operation], promises: frozenset[str]) -> list[Operation]:
-    """`operations` less what the allocator does not promise: alignments, reallocations (which become
-    a free and an allocation), frees.
+    """`operations` less what the allocator does not promise: alignments, reallocations (which
+    become a free and an allocation), frees.
     """
     kept: list[Operation] = []
     perhaps_live: set[int] = set()
