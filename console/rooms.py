@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from capture.files.errors import TailscopeError
+from capture.files.faults import near_miss
 from firmware import catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,9 +68,7 @@ def _folder(folder: Path, word: str) -> Room:
     if folder.parts and folder.parts[0] in names() and ".." not in folder.parts and (ROOT / folder).is_dir():
         return Room(folder)
     known = names()
-    near = get_close_matches(word, known, n=1)
-    question = f" Did you mean {near[0]}?" if near else ""
     raise RoomError(
         f"There is no room {word!r}: choose {', '.join(known)}, a folder in one such as capture/verdict, "
-        f"or heap/ALLOCATOR.{question}"
+        f"or heap/ALLOCATOR.{near_miss(word, known)}"
     )

@@ -14,11 +14,11 @@ from pydantic import Field, NonNegativeInt, PositiveInt, Strict, field_validator
 from capture.files.documents import Table, open_toml
 from capture.files.errors import TailscopeError
 from capture.files.faults import WrongValueError
+from capture.run_folder.records import Locking
 from firmware.promises import CATALOGUE, Promise
 from firmware.promises import PROMISES as PROMISES
 
 Kind = Literal["index", "allocator", "third-party"]
-Locking = Literal["basepri", "primask", "scheduler"]
 
 LOCKINGS: tuple[Locking, ...] = get_args(Locking)
 

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from analysis.faults.headlines import Change, changes
 from analysis.faults.planting import Fault, FaultError, Healthy
 from capture.files.errors import TailscopeError
+from capture.files.faults import near_miss
 from capture.redecode import Stored
 from capture.run_folder.manifest import Manifest, Verdict
 from capture.summary.summary import summarise_run
@@ -121,9 +121,9 @@ def replay(runs: Sequence[Healthy], fault: Fault, seed: int) -> Outcome:
     """
     kinds = kinds_of(runs)
     if fault.kind not in kinds:
-        near = get_close_matches(fault.kind, kinds, n=1)
-        question = f" Did you mean {near[0]}?" if near else ""
-        raise FaultError(f"No fault of kind {fault.kind} can be planted in these runs.{question}")
+        raise FaultError(
+            f"No fault of kind {fault.kind} can be planted in these runs.{near_miss(fault.kind, kinds)}"
+        )
     return _outcome(runs, fault, seed)
 
 

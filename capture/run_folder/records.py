@@ -10,7 +10,7 @@ import binascii
 from collections.abc import Callable
 from dataclasses import dataclass
 from string import hexdigits
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 
 FORMAT_VERSION = 4
 # What came before: its runs have no timer that tells of the latencies.
@@ -36,6 +36,7 @@ _STIMULUS_MODE_MAX = 4
 # called.
 OPERATION_KINDS = ("A", "O", "F", "N", "E", "K")
 ALLOCATION_KINDS = ("A", "O")
+Locking = Literal["basepri", "primask", "scheduler"]
 COST_INSTRUMENTS = ("READ", "PIN", "TIMER")
 
 
@@ -360,7 +361,7 @@ def _one_of(*words: str) -> Callable[[str], str]:
     return read
 
 
-_LOCKING = _one_of("basepri", "primask", "scheduler")
+_LOCKING = _one_of(*get_args(Locking))
 
 # Of each record by its name: its class, and how each of its fields is read.
 _LAYOUTS: dict[str, tuple[Callable[..., Record], tuple[Callable[[str], object], ...]]] = {
