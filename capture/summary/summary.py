@@ -171,8 +171,10 @@ def _maxima(evidence: Evidence) -> dict[str, Any]:
     maxima = by_quantity(
         operations, evidence.joined.interrupts, lambda quantity, rows: maximum(quantity, rows, operations)
     )
-    for witness in evidence.latencies:
-        if found := maxima[witness.of.quantity.key]:
+    told = ((quantity, one) for quantity in QUANTITIES for one in evidence.latencies)
+    for quantity, witness in told:
+        found = maxima[quantity.key]
+        if found and quantity.interval == witness.of.channels:
             answer = found["sample"] + round(found["value"] / evidence.edges.sample_ns)
             cycles = witness.cycles_of(answer)
             found["timer_ns"] = None if cycles is None else evidence.wire.ns_of(cycles)
