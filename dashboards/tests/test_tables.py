@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from capture.run_folder.quantities import CRITICAL
+from capture.run_folder.manifest import Maximum
+from capture.run_folder.quantities import CRITICAL, HIT
+from capture.summary.maxima import OPERATION_COLUMNS
 from dashboards.loaded.quantities import samples
 from dashboards.loaded.series import Series
 from dashboards.tables.comparison import comparison
@@ -21,6 +24,19 @@ def test_a_maximum_has_its_budget_and_a_percentile_its_interval(stress: list[Ser
     assert of_critical.maximum.notes == ("±23.9, overhead 83.3",)
     # Probes are counted.
     assert groups["probes of an allocation"].rows[0].maximum.notes == ("±0",)
+
+
+def test_a_worst_latency_has_what_the_timer_told(stress: list[Series]) -> None:
+    one = stress[0]
+    nothing = dict.fromkeys(OPERATION_COLUMNS)
+    told = Maximum.model_validate({**nothing, "value": 1240.0, "times": 1, "timer_ns": 1234.5})
+    maxima = one.run.manifest.maxima | {HIT.key: told}
+    manifest = one.run.manifest.model_copy(update={"maxima": maxima})
+    table = comparison([replace(one, run=replace(one.run, manifest=manifest))])
+    (row,) = next(group.rows for group in table.groups if group.words.startswith(HIT.words))
+    assert row.maximum.notes[-1] == "by the timer 1,234.5"
+    assert "timer" in table.legend
+    assert "by the timer" not in str(comparison(stress))
 
 
 def test_frees_are_compared_by_dwt_and_on_the_wire(stress: list[Series], frag: list[Series]) -> None:

@@ -8,6 +8,7 @@ from capture.run_folder.quantities import QUANTITIES
 from capture.summary.baselines import baseline
 from capture.summary.intervals import intervals
 from capture.summary.maxima import maximum
+from capture.summary.summary import Setting, summarise_run
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, SyntheticRun, small_plan
 from scenarios import catalogue
@@ -57,6 +58,17 @@ def test_the_latest_answer_is_told_with_where_its_stimulus_fell(
     truth = run.truths[found["seq"]]
     assert found["into_operation_samples"] == stimulus - truth.start
     assert 0 <= found["into_operation_samples"] < truth.operation_cycles
+
+
+@pytest.mark.parametrize("key", ["interrupt_latency_ns", "interrupt_latency_hit_ns", "task_latency_ns"])
+def test_the_timer_tells_the_worst_latency_too(evidence: Evidence, key: str) -> None:
+    """The synthetic timer is exact to the cycle; the fit of its offset may be off by its budget."""
+    manifest = summarise_run(evidence, Setting("tlsf", "virtual", "synthetic", "ab" * 32))
+    found = manifest.maxima[key]
+    assert found and found.timer_ns is not None
+    assert abs(found.timer_ns - found.value) <= 2 * SAMPLE_NS
+    assert manifest.maxima["critical_ns"] is not None
+    assert manifest.maxima["critical_ns"].timer_ns is None
 
 
 def test_without_samples_there_is_no_maximum(evidence: Evidence) -> None:
