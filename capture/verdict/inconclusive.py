@@ -21,7 +21,7 @@ from capture.run_folder.records import (
     PlanRecord,
     StatRecord,
 )
-from capture.verdict import account, claims, counts, instruments, latencies
+from capture.verdict import account, causes, claims, counts, instruments, latencies
 
 
 def unreadable_lines(evidence: Evidence) -> Iterator[str]:
@@ -212,6 +212,7 @@ RULES = (
     nothing_preempted,
     sweep_is_not_whole,
     interrupts_differ,
+    *causes.RULES,
     *counts.RULES,
     *latencies.RULES,
     heap_broken,

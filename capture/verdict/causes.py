@@ -1,0 +1,117 @@
+"""The rules on what comes before what: every answer has a cause, and a swept edge its offset.
+
+They belong to the rules of capture/verdict/inconclusive.py and are made like them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from capture.instruments.ticks import find_ticks
+from capture.joining.evidence import Evidence
+from capture.joining.sweep import swept_operations
+from capture.reading.vectorised import high_within
+from capture.run_folder.edges import Samples
+from capture.run_folder.records import TickRecord
+
+# Of each answer, the channel of what caused it. A cause that comes while another still waits is
+# answered together with it, so there may be more causes than answers.
+_CAUSES = (("ISR", "STIM"), ("TASK", "ISR"), ("CISR", "CTRL"))
+
+# A cause is under way with another if it comes in less than this part of the usual time.
+_SOON = 0.9
+
+# From the start of the timer to SYNC's edge the same instructions run for each operation. What they
+# take differs by the flash lines that the cache still holds, and by the bus that the timer is on.
+SYNC_JITTER_CYCLES = 3
+# Two edges are each seen up to a sample late, and so is the line that they are held against.
+_QUANTISED_SAMPLES = 1.25
+# How long before the timer's start an interrupt may have begun that holds up SYNC.
+_BEFORE_CYCLES = 200
+
+
+def answers_without_a_cause(evidence: Evidence) -> Iterator[str]:
+    """Between two answers there is a cause of the second, and before the first one of the first."""
+    if evidence.wire.end_frame is None:
+        return
+    for answer, cause in _CAUSES:
+        answers = _rises(evidence, answer)
+        causes = _edges(evidence, cause) if cause in ("STIM", "CTRL") else _rises(evidence, cause)
+        wrong = answers[_uncaused(causes, answers)]
+        if len(wrong):
+            yield (
+                f"{answer} rises at sample {wrong[0]:,} and {cause} shows nothing that it could answer "
+                f"({len(wrong)} of {len(answers)} so); check the clips of {answer} and {cause}."
+            )
+
+
+def _uncaused(causes: Samples, answers: Samples) -> npt.NDArray[np.bool_]:
+    """Which answers have no cause after the answer before, bool[n].
+
+    A cause that comes much sooner before an answer than is usual may have come when that answer was
+    under way, as an interrupt does while its task wakes: then the next answer is to it.
+    """
+    until = np.searchsorted(causes, answers, "right")
+    new = np.diff(until, prepend=0)
+    distance = answers - np.append(causes, 0)[until - 1]
+    soon = (new > 1) & (distance < _SOON * np.median(distance)) if len(answers) else new > 1
+    left_over = np.append(False, soon[:-1])
+    none: npt.NDArray[np.bool_] = (new < 1) & ~left_over
+    return none
+
+
+def swept_edges_off_their_offsets(evidence: Evidence) -> Iterator[str]:
+    """A swept edge comes its offset after the timer's start, and so does SYNC after a few cycles.
+
+    An interrupt in between holds up SYNC, never the edge.
+    """
+    wire, plan = evidence.wire, evidence.plan
+    asked = swept_operations(plan)
+    stimuli = _edges(evidence, "STIM")
+    sync = wire.windows.start
+    if plan.stimulus.mode != "sweep" or len(sync) != plan.operations.height or len(stimuli) != asked.height:
+        return
+    begun = sync[asked["seq"].to_numpy()]
+    offset = asked["offset"].to_numpy() * wire.samples_per_cycle
+    apart = stimuli - begun - offset
+    off = apart - np.median(apart)
+    allowed = _QUANTISED_SAMPLES + SYNC_JITTER_CYCLES * wire.samples_per_cycle
+    held_up = (off < 0) & _held_up(evidence, stimuli - offset, begun)
+    wrong = np.flatnonzero((np.abs(off) > allowed) & ~held_up)
+    if len(wrong):
+        worst = wrong[np.argmax(np.abs(off[wrong]))]
+        yield (
+            f"STIM's edge at sample {stimuli[worst]:,} is {abs(off[worst]):,.1f} samples off its offset from "
+            f"operation {asked['seq'][int(worst)]} ({len(wrong)} of {len(stimuli)} so): samples were lost, "
+            "doubled or changed; run again, slower if it recurs."
+        )
+
+
+def _held_up(evidence: Evidence, since: npt.NDArray[np.float64], until: Samples) -> npt.NDArray[np.bool_]:
+    """Whether an interrupt may have run between the timer's start and SYNC's edge, bool[n]."""
+    wire = evidence.wire
+    first = np.floor(since - _BEFORE_CYCLES * wire.samples_per_cycle).astype(np.int64)
+    first = np.minimum(first, until)
+    held: npt.NDArray[np.bool_] = high_within(wire.until_end, "CISR", first, until)
+    held = held | high_within(wire.until_end, "ISR", first, until)
+    ticks = find_ticks(wire.until_end, evidence.log.first(TickRecord), evidence.joined.counter)
+    return np.ones_like(held) if ticks is None else held | ticks.handler_may_run(first, until)
+
+
+def _edges(evidence: Evidence, channel: str) -> Samples:
+    edges = evidence.wire.until_end.transitions(channel).sample
+    between: Samples = edges[edges >= evidence.wire.first_sample]
+    return between
+
+
+def _rises(evidence: Evidence, channel: str) -> Samples:
+    edges = evidence.wire.until_end.transitions(channel)
+    rises = edges.sample[edges.level]
+    between: Samples = rises[rises >= evidence.wire.first_sample]
+    return between
+
+
+RULES = (answers_without_a_cause, swept_edges_off_their_offsets)
