@@ -20,7 +20,7 @@ from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.folder import RunFolder, RunName
 from capture.run_folder.manifest import Manifest, Verdict
-from capture.run_folder.session_file import write_sr
+from capture.run_folder.session_file import MOST_SAMPLES, write_sr
 from capture.run_folder.tables import write_table
 from capture.summary.summary import Setting, summarise_run
 from scenarios.plan import Plan
@@ -78,6 +78,11 @@ def store_session(folder: RunFolder, edges: EdgeList) -> tuple[str, ...]:
     """Writes the copy for PulseView. Where that fails,
     nothing is lost: returns a sentence for run.json.
     """
+    if edges.total_samples > MOST_SAMPLES:
+        return (
+            f"There is no copy of the capture for PulseView: it would have {edges.total_samples:,} "
+            f"samples, and at most {MOST_SAMPLES:,} are unpacked.",
+        )
     try:
         folder.write(names.SESSION, lambda path: write_sr(path, edges))
     except WriteError as error:

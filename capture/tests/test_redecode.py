@@ -15,6 +15,7 @@ from capture.files.errors import CaptureError, RunError, TailscopeError
 from capture.files.whole import WriteError
 from capture.joining.evidence import decode
 from capture.redecode import redecode
+from capture.run_folder import session_file
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.folder import RunFolder, RunName
 from capture.run_folder.manifest import AskedFirmware, ToolReport
@@ -364,3 +365,11 @@ def test_a_capture_longer_than_any_is_not_written_out_for_pulseview(
     frame.write_parquet(path, metadata={"tailscope": json.dumps(said)})
     with pytest.raises(CaptureError, match=r"total of .* samples is impossible"):
         redecode(folder)
+
+
+def test_a_capture_too_long_to_unpack_gets_no_session(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    longest = EdgeList(np.array([0]), np.array([0]), 84_000_000, session_file.MOST_SAMPLES + 1)
+    (note,) = store_session(folder, longest)
+    assert note.startswith("There is no copy of the capture for PulseView: it would have 8,589,934,593 ")
+    assert not list(tmp_path.iterdir())

@@ -9,8 +9,9 @@ from typing import Literal
 import polars as pl
 import pytest
 
+from capture.files.documents import TOML_BYTES_MAX, TOML_KEY_MOST_PARTS
 from capture.files.errors import CaptureError, RunError
-from capture.run_folder import pages
+from capture.run_folder import pages, session_file
 from capture.run_folder.edges import MOST_EDGES, MOST_ROWS, MOST_SAMPLES, read_parquet
 from capture.run_folder.folder import MOST_BYTES
 from capture.run_folder.pages import PagesError, check_extent
@@ -153,3 +154,5 @@ def test_the_bounds_are_those_of_the_specification() -> None:
     assert MOST_OPERATIONS == MAX_ENTRIES
     assert MOST_BYTES["operations.bin"] == 64 + 12 * MAX_ENTRIES
     assert MOST_SAMPLES == 2**36
+    assert session_file.MOST_SAMPLES == 2**33
+    assert (TOML_BYTES_MAX, TOML_KEY_MOST_PARTS) == (256 << 10, 32)
