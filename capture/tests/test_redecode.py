@@ -182,10 +182,27 @@ def test_where_nothing_can_be_written_the_first_reason_is_told(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     (tmp_path / "runs").touch()
-    with pytest.raises(CaptureError, match=r"No run folder can be created in .*/runs"):
+    with pytest.raises(WriteError, match=r"No run folder can be created in .*/runs.* it is lost\.$"):
         keep_observation(
             tmp_path / "runs", RunName("s", "tlsf", "nucleo"), TIME, run.plan, observation_of(run)
         )
+
+
+def test_no_part_of_a_run_is_left_where_the_whole_does_not_fit(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+
+    def full(*_: object) -> None:
+        raise pl.exceptions.ComputeError("parquet: IO: No space left on device (os error 28)")
+
+    monkeypatch.setattr(EdgeList, "write_parquet", full)
+    with pytest.raises(WriteError, match=r"edges\.parquet cannot be written: the disk is full.* is lost\.$"):
+        keep_observation(
+            tmp_path / "runs", RunName("s", "tlsf", "nucleo"), TIME, run.plan, observation_of(run)
+        )
+    assert not list((tmp_path / "tmp").iterdir()) and not list((tmp_path / "runs").iterdir())
 
 
 def own_scenario() -> Plan:
