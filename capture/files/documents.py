@@ -30,8 +30,8 @@ from capture.files.regular import read_bytes
 
 TOML_BYTES_MAX = 256 << 10
 """Far above what a person writes."""
-JSON_BYTES_MAX = 16 << 20
-"""Far above the largest run.json."""
+JSON_BYTES_MAX = 8 << 20
+"""The largest run.json, of a sweep with a label for every operation, takes less."""
 
 TOML_KEY_MOST_PARTS = 32
 """A key has four here. tomllib's time grows by the square of a key's parts."""
