@@ -14,6 +14,7 @@ from capture.acquisition.sigrok_cli import versions
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.board import Board
 from capture.desk.open_board import open_board
+from capture.files.whole import WriteError
 from capture.joining.evidence import decode
 from capture.processes import signals
 from capture.run_folder.folder import RunName, check_writable
@@ -85,7 +86,10 @@ def run(
         )
         boot = evidence.log.first(Boot)
         setting = replace(setting, bounds=bounds(image, boot) if boot else {})
-        return store_findings(folder, evidence, setting)
+        try:
+            return store_findings(folder, evidence, setting)
+        except WriteError as error:
+            raise WriteError(f"{error} The capture is kept: ./lab redecode {folder.path}") from None
 
 
 def asked_of(image: FirmwareImage) -> AskedFirmware:

@@ -20,7 +20,7 @@ from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.folder import RunFolder, RunName
 from capture.run_folder.manifest import Manifest, Verdict
-from capture.run_folder.session_file import write_sr
+from capture.run_folder.session_file import MOST_SAMPLES, write_sr
 from capture.run_folder.tables import write_table
 from capture.summary.summary import Setting, summarise_run
 from scenarios.plan import Plan
@@ -38,7 +38,8 @@ class RunResult:
 def keep_observation(runs: Path, name: RunName, began: datetime, plan: Plan, seen: Observation) -> RunFolder:
     """Writes what was observed into a new folder in `runs`, or, where that fails, anywhere.
 
-    Raises WriteError, which says where the data is, if it is not in `runs`.
+    Raises WriteError, which says where the data is, if it is not in `runs`. No part of a run is
+    left where the whole does not fit.
     """
     folder = None
     try:
@@ -46,17 +47,31 @@ def keep_observation(runs: Path, name: RunName, began: datetime, plan: Plan, see
         store_observation(folder, plan, seen.edges, seen.serial_bytes, seen.counts)
         return folder
     except TailscopeError as error:
-        try:
-            elsewhere = RunFolder.create(Path(tempfile.mkdtemp(prefix="tailscope-kept-")), began, *name)
-            store_observation(elsewhere, plan, seen.edges, seen.serial_bytes, seen.counts)
-        except (TailscopeError, OSError):
-            raise error from None
         if folder is not None:
             shutil.rmtree(folder.path, ignore_errors=True)
-        words = (
-            f"{error} What was captured is kept in {elsewhere.path}: move it to {runs} and ./lab redecode it."
-        )
-        raise WriteError(words) from None
+        kept = _keep_elsewhere(name, began, plan, seen)
+        if kept is None:
+            words = "The temporary folder does not take what was captured either: it is lost."
+        else:
+            words = f"What was captured is kept in {kept}: move it to {runs} and ./lab redecode it."
+        raise WriteError(f"{error} {words}") from None
+
+
+def _keep_elsewhere(name: RunName, began: datetime, plan: Plan, seen: Observation) -> Path | None:
+    """Where in the temporary folder the run is; None where
+    it cannot be there, and then no part of it is.
+    """
+    try:
+        above = Path(tempfile.mkdtemp(prefix="tailscope-kept-"))
+    except OSError:
+        return None
+    try:
+        folder = RunFolder.create(above, began, *name)
+        store_observation(folder, plan, seen.edges, seen.serial_bytes, seen.counts)
+    except TailscopeError:
+        shutil.rmtree(above, ignore_errors=True)
+        return None
+    return folder.path
 
 
 def store_observation(
@@ -78,6 +93,11 @@ def store_session(folder: RunFolder, edges: EdgeList) -> tuple[str, ...]:
     """Writes the copy for PulseView. Where that fails,
     nothing is lost: returns a sentence for run.json.
     """
+    if edges.total_samples > MOST_SAMPLES:
+        return (
+            f"There is no copy of the capture for PulseView: it would have {edges.total_samples:,} "
+            f"samples, and at most {MOST_SAMPLES:,} are unpacked.",
+        )
     try:
         folder.write(names.SESSION, lambda path: write_sr(path, edges))
     except WriteError as error:

@@ -28,13 +28,27 @@ from capture.files.faults import WrongValueError, first_fault, sentence, unknown
 from capture.files.lines import LineOf, Place, json_line, toml_line
 from capture.files.regular import read_bytes
 
-TOML_BYTES_MAX = 1 << 20
+TOML_BYTES_MAX = 256 << 10
 """Far above what a person writes."""
-JSON_BYTES_MAX = 16 << 20
-"""Far above the largest run.json."""
+JSON_BYTES_MAX = 8 << 20
+"""The largest run.json, of a sweep with a label for every operation, takes less."""
+
+TOML_KEY_MOST_PARTS = 32
+"""A key has four here. tomllib's time grows by the square of a key's parts."""
 
 _MEND = "mend it"
 _TOML_POSITION = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
+# All but the ends of lines, brackets, commas, = and the dots of keys and numbers, and in one pass:
+# nothing is looked at twice, and a text without its end goes to the line's or the file's.
+_NO_DOT = re.compile(
+    r'"""(?:[^"\\]++|\\.|"{1,2}+(?!"))*+(?:"{3,5})?'
+    r"|'''(?:[^']++|'{1,2}+(?!'))*+(?:'{3,5})?"
+    r'|"(?:[^"\\\n]++|\\[^\n])*+"?'
+    r"|'[^'\n]*+'?"
+    r"|\#[^\n]*+"
+    r"|[\w\t -]++",
+    re.DOTALL,
+)
 # An escape that JSON allows alone, though only a pair is a character that can be written again.
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -239,6 +253,7 @@ def _text(path: Path, most_bytes: int) -> str:
 
 
 def _toml(text: str) -> object:
+    _check_keys(text)
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -249,6 +264,15 @@ def _toml(text: str) -> object:
             raise _UnreadableError(f"the file is not valid TOML: {_reason(error)}") from None
         words = f"the file is not valid TOML: {position[1]}, at column {position[3]}"
         raise _UnreadableError(words, int(position[2])) from None
+
+
+def _check_keys(text: str) -> None:
+    """Looks for many dots in a row, where all that can stand between those of a key is left out."""
+    dots = _NO_DOT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    at = dots.find("." * TOML_KEY_MOST_PARTS)
+    if at >= 0:
+        line = dots.count("\n", 0, at) + 1
+        raise _UnreadableError(f"a key has more than {TOML_KEY_MOST_PARTS} parts", line)
 
 
 def _json(text: str) -> object:

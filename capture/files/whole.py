@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,6 +16,8 @@ from capture.files.errors import TailscopeError, first_line
 from capture.files.regular import NO_FILE
 
 _TEMPORARY_SUFFIX = ".part"
+# As Rust ends the sentence of an error of the system.
+_OF_SYSTEM = re.compile(r"\(os error (\d{1,4})\)")
 
 
 class WriteError(TailscopeError):
@@ -64,11 +67,18 @@ def write_bytes(path: Path, content: bytes) -> Path:
 
 def why(error: Exception) -> str:
     """The reason of a refused write, and for a full disk what to do."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    number = error.errno if isinstance(error, OSError) else _number_of(error)
+    if number in (errno.ENOSPC, errno.EDQUOT):
         return "the disk is full, make room and run again"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    return first_line(error)
+    return os.strerror(number) if number else first_line(error)
+
+
+def _number_of(error: Exception) -> int | None:
+    """The system's number of an error that polars tells in words of its own."""
+    found = _OF_SYSTEM.search(str(error))
+    return int(found[1]) if found else None
 
 
 def sync(path: Path) -> None:

@@ -15,6 +15,7 @@ from capture.files.documents import Table
 from capture.files.errors import CaptureError, first_line
 from capture.files.faults import quoted
 from capture.run_folder.pages import PagesError, check_extent
+from capture.run_folder.panics import without_panic
 from capture.run_folder.tables import read_metadata, write_table
 
 CHANNELS = ("CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC")
@@ -162,7 +163,7 @@ def _read_rows(path: Path) -> pl.DataFrame:
         return _checked_rows(path)
     except FileNotFoundError:
         raise CaptureError(f"{path} does not exist; name a run folder that holds edges.parquet.") from None
-    except (OSError, PagesError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    except (OSError, PagesError, pl.exceptions.PolarsError) as error:
         raise CaptureError(
             f"{path} is not a readable Parquet file ({first_line(error)}); capture again."
         ) from None
@@ -170,10 +171,11 @@ def _read_rows(path: Path) -> pl.DataFrame:
 
 def _checked_rows(path: Path) -> pl.DataFrame:
     check_extent(path, MOST_ROWS)
-    lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-    if lazy.collect_schema() != _COLUMNS:
-        raise _unusable(path, "its columns are not sample Int64 and word UInt8.")
-    frame = lazy.collect()
+    with without_panic():
+        lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        if lazy.collect_schema() != _COLUMNS:
+            raise _unusable(path, "its columns are not sample Int64 and word UInt8.")
+        frame = lazy.collect()
     if any(frame.null_count().row(0)):
         raise _unusable(path, "it has nulls among its samples or words.")
     return frame

@@ -18,8 +18,8 @@ class EdgeExtractor:
     """Collects the edges of 8-bit samples that arrive in pieces of any size.
 
     `device_bits[i]` is the bit of a sample that carries channel i; by default it is bit i. Other
-    bits are dropped, and so are the edges that occur on them alone. `edges` and `total_samples`
-    count what came so far. Raises CaptureError unless each channel has a bit of its own.
+    bits are dropped before anything is compared. `edges` and `total_samples` count what came so
+    far. Raises CaptureError unless each channel has a bit of its own.
     """
 
     def __init__(
@@ -35,10 +35,10 @@ class EdgeExtractor:
         self._samplerate_hz = samplerate_hz
         self._channels = channels
         self._word_of = _word_table(bits)
+        self._mask = np.uint8(sum(1 << bit for bit in bits))
         self._most_edges = most_edges
         self._last_byte = 0
         self._rows: list[tuple[Samples, Words]] = []
-        self._last_word = 0
         self.edges = 0
         self.total_samples = 0
 
@@ -65,15 +65,16 @@ class EdgeExtractor:
 
     def _take(self, block: Words) -> None:
         if not self._rows:
-            self._begin(int(block[0]))
+            self._begin(int(block[0] & self._mask))
+        if self._mask != 0xFF:
+            block = block & self._mask
         self._append(changes(self._last_byte, block), block)
         self._last_byte = int(block[-1])
         self.total_samples += block.size
 
     def _begin(self, byte: int) -> None:
         self._last_byte = byte
-        self._last_word = int(self._word_of[byte])
-        self._rows.append((np.zeros(1, np.int64), np.array([self._last_word], np.uint8)))
+        self._rows.append((np.zeros(1, np.int64), self._word_of[[byte]]))
 
     def _check_count(self) -> None:
         if self.edges > self._most_edges:
@@ -83,14 +84,9 @@ class EdgeExtractor:
             )
 
     def _append(self, position: Samples, block: Words) -> None:
-        """Keeps the changes at `position` that are changes of the channels, not of other bits."""
-        word = self._word_of[block[position]]
-        before = np.concatenate((np.array([self._last_word], np.uint8), word[:-1]))
-        kept = word != before
-        if kept.any():
-            self._last_word = int(word[-1])
-            self.edges += int(np.count_nonzero(kept))
-            self._rows.append((position[kept] + self.total_samples, word[kept]))
+        if position.size:
+            self.edges += position.size
+            self._rows.append((position + self.total_samples, self._word_of[block[position]]))
 
 
 def changes(previous: int, block: Words) -> Samples:

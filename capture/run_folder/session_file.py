@@ -21,10 +21,14 @@ import numpy as np
 from capture.files.errors import CaptureError
 from capture.files.regular import open_regular
 from capture.files.whole import write_whole
-from capture.run_folder.edges import MOST_SAMPLES, EdgeList, Words
+from capture.run_folder.edges import EdgeList, Words
 from capture.run_folder.extract import EdgeExtractor
 
 CHUNK_SAMPLES = 16 << 20
+MOST_SAMPLES = 1 << 33
+"""102 s at 84 MS/s. Each is a byte once unpacked: a file
+of a megabyte can hold 2**30 of them.
+"""
 # A session of the most samples, with the most edges, is
 # smaller; and sigrok puts 4 MiB into a chunk.
 _MOST_FILE_BYTES = 256 << 20

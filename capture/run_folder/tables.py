@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from polars.exceptions import PanicException, PolarsError
+from polars.exceptions import PolarsError
 
 from capture.files.documents import Model, check
 from capture.files.errors import RunError, TailscopeError, first_line
 from capture.files.regular import open_regular
 from capture.run_folder.pages import MOST_FILE_BYTES, PagesError, check_extent
+from capture.run_folder.panics import without_panic
 from capture.run_folder.records import OPERATION_KINDS
 
 MOST_OPERATIONS = 21_840
@@ -121,15 +122,16 @@ def read_table(
     """
     try:
         check_extent(path, most_rows)
-        frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-        schema = frame.collect_schema()
-        for name, dtype in columns.items():
-            if schema.get(name) != dtype:
-                raise _damaged(path, f"column {name} is {schema.get(name, 'missing')}, not {dtype}")
-        table = frame.select(list(columns)).collect()
+        with without_panic():
+            frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+            schema = frame.collect_schema()
+            for name, dtype in columns.items():
+                if schema.get(name) != dtype:
+                    raise _damaged(path, f"column {name} is {schema.get(name, 'missing')}, not {dtype}")
+            table = frame.select(list(columns)).collect()
     except FileNotFoundError:
         raise RunError(f"{path}: is missing; restore it or run the scenario again.") from None
-    except (PolarsError, PanicException, PagesError, OSError) as error:
+    except (PolarsError, PagesError, OSError) as error:
         raise _damaged(path, _unreadable(error)) from None
     longest = table.select(pl.col(pl.String).str.len_bytes().max()).row(0)
     _require(
@@ -144,9 +146,10 @@ def read_metadata(path: Path, model: type[Model], error: type[TailscopeError] = 
     """The JSON under the metadata key `tailscope`, as `model`. Raises `error`."""
     try:
         open_regular(path, MOST_FILE_BYTES).close()
-        text = pl.read_parquet_metadata(path).get(METADATA_KEY)
+        with without_panic():
+            text = pl.read_parquet_metadata(path).get(METADATA_KEY)
         values = None if text is None else json.loads(text)
-    except (PolarsError, PanicException, OSError) as fault:
+    except (PolarsError, OSError) as fault:
         raise error(_complaint(path, _unreadable(fault))) from None
     except (ValueError, RecursionError):
         raise error(_complaint(path, f"its metadata key {METADATA_KEY!r} holds no JSON")) from None

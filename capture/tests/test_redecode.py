@@ -15,6 +15,7 @@ from capture.files.errors import CaptureError, RunError, TailscopeError
 from capture.files.whole import WriteError
 from capture.joining.evidence import decode
 from capture.redecode import redecode
+from capture.run_folder import session_file
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.folder import RunFolder, RunName
 from capture.run_folder.manifest import AskedFirmware, ToolReport
@@ -181,10 +182,27 @@ def test_where_nothing_can_be_written_the_first_reason_is_told(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     (tmp_path / "runs").touch()
-    with pytest.raises(CaptureError, match=r"No run folder can be created in .*/runs"):
+    with pytest.raises(WriteError, match=r"No run folder can be created in .*/runs.* it is lost\.$"):
         keep_observation(
             tmp_path / "runs", RunName("s", "tlsf", "nucleo"), TIME, run.plan, observation_of(run)
         )
+
+
+def test_no_part_of_a_run_is_left_where_the_whole_does_not_fit(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+
+    def full(*_: object) -> None:
+        raise pl.exceptions.ComputeError("parquet: IO: No space left on device (os error 28)")
+
+    monkeypatch.setattr(EdgeList, "write_parquet", full)
+    with pytest.raises(WriteError, match=r"edges\.parquet cannot be written: the disk is full.* is lost\.$"):
+        keep_observation(
+            tmp_path / "runs", RunName("s", "tlsf", "nucleo"), TIME, run.plan, observation_of(run)
+        )
+    assert not list((tmp_path / "tmp").iterdir()) and not list((tmp_path / "runs").iterdir())
 
 
 def own_scenario() -> Plan:
@@ -364,3 +382,11 @@ def test_a_capture_longer_than_any_is_not_written_out_for_pulseview(
     frame.write_parquet(path, metadata={"tailscope": json.dumps(said)})
     with pytest.raises(CaptureError, match=r"total of .* samples is impossible"):
         redecode(folder)
+
+
+def test_a_capture_too_long_to_unpack_gets_no_session(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    longest = EdgeList(np.array([0]), np.array([0]), 84_000_000, session_file.MOST_SAMPLES + 1)
+    (note,) = store_session(folder, longest)
+    assert note.startswith("There is no copy of the capture for PulseView: it would have 8,589,934,593 ")
+    assert not list(tmp_path.iterdir())

@@ -5,6 +5,7 @@ sentence that says where, what and what to do.
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
 
 from capture.files.documents import (
+    TOML_KEY_MOST_PARTS,
     Document,
     DocumentError,
     Table,
@@ -239,6 +241,41 @@ def test_no_more_is_read_than_there_may_be(tmp_path: Path) -> None:
         with pytest.raises(DocumentError, match=why):
             read_toml(path, Bench, most_bytes=1000)
     assert read_toml(file(tmp_path, GOOD), Bench, most_bytes=len(GOOD))
+
+
+LONGEST = ["a"] * TOML_KEY_MOST_PARTS
+
+
+@pytest.mark.parametrize("statement", ["{} = 1", "[{}]", "[[{}]]", "a = [{{b = 1, {} = 2}}]"])
+@pytest.mark.parametrize("joint", [".", " .\t", '."x.y\\".z".', ".'\"'."])
+def test_a_key_of_too_many_parts_never_reaches_the_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str, joint: str
+) -> None:
+    path = file(tmp_path, "\n" + statement.format(joint.join([*LONGEST, "b"])))
+    monkeypatch.setattr(tomllib, "loads", lambda _: pytest.fail("the library was asked"))
+    with pytest.raises(DocumentError, match=r"bench\.toml:2: a key has more than 32 parts; mend it\.$"):
+        open_toml(path)
+
+
+@pytest.mark.parametrize(
+    "hiding",
+    [
+        '# \' " """',
+        "x = '\"'",
+        'x = "\\"\\\\"',
+        "x = '''\n'' \" #\n'''''",
+        'x = """\n"" \\""" \' #\n"""""',
+        'x = """"""',
+        "x = ''''''",
+    ],
+)
+def test_what_only_looks_like_a_key_is_none_and_hides_none(tmp_path: Path, hiding: str) -> None:
+    dots = ".".join([*LONGEST, "b"])
+    text = f'{hiding}\ny = 1.5 # {dots}\n{".".join(LONGEST)} = \'{dots}\'\nz = """\n{dots}\n"""\n'
+    assert open_toml(file(tmp_path, text)).values["z"] == f"{dots}\n"
+    line = text.count("\n") + 1
+    with pytest.raises(DocumentError, match=rf":{line}: a key has more than"):
+        open_toml(file(tmp_path, f"{text}{dots} = 1"))
 
 
 def test_a_path_is_told_from_where_the_user_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -9,10 +10,12 @@ from typing import Literal
 import polars as pl
 import pytest
 
+from capture.files.documents import JSON_BYTES_MAX, TOML_BYTES_MAX, TOML_KEY_MOST_PARTS
 from capture.files.errors import CaptureError, RunError
-from capture.run_folder import pages
+from capture.run_folder import pages, session_file
 from capture.run_folder.edges import MOST_EDGES, MOST_ROWS, MOST_SAMPLES, read_parquet
 from capture.run_folder.folder import MOST_BYTES
+from capture.run_folder.manifest import Curve
 from capture.run_folder.pages import PagesError, check_extent
 from capture.run_folder.records import MOST_LINES, MOST_LOG_BYTES
 from capture.run_folder.tables import MOST_OPERATIONS, MOST_STIMULI, PLAN, read_table
@@ -138,10 +141,32 @@ def test_the_tables_of_the_longest_capture_fit() -> None:
     assert MOST_STIMULI * bytes_per_stimulus < pages.MOST_UNPACKED_BYTES
 
 
+def test_the_largest_manifest_fits() -> None:
+    """Each label takes a mark and an operation of the image."""
+    labels = MAX_ENTRIES // 2
+    curve = Curve(
+        label="x" * 256,
+        depth=MAX_ENTRIES,
+        n=MAX_ENTRIES,
+        disturbed=MAX_ENTRIES,
+        latency_max_ns=123456789.12345679,
+        undisturbed_max_ns=123456789.12345679,
+        critical_ns=123456789.12345679,
+        entry_ns=123456789.12345679,
+        seq=MAX_ENTRIES,
+        within_budget=False,
+    )
+    one = json.dumps({"sweep": {"curves": [curve.model_dump()]}}, indent=2)
+    beside_curves = 1 << 20
+    assert labels == 10_920
+    assert labels * len(one) + beside_curves < JSON_BYTES_MAX
+
+
 def test_the_bounds_are_those_of_the_specification() -> None:
     page = (Path(__file__).parents[3] / "docs" / "SPEC.md").read_text()
     table = page[page.index("**What is read is bounded.**") :]
     for line in (
+        f"| `run.json` | {JSON_BYTES_MAX >> 20} MiB; of a sweep with {MAX_ENTRIES // 2:,} labels of 256",
         f"| {MOST_LOG_BYTES >> 20} MiB; of the lines after `BOOT` {MOST_LINES:,} are read",
         f"| {pages.MOST_FILE_BYTES >> 20} MiB, {pages.MOST_PAGES:,} pages, and "
         f"{pages.MOST_UNPACKED_BYTES >> 20} MiB once",
@@ -153,3 +178,5 @@ def test_the_bounds_are_those_of_the_specification() -> None:
     assert MOST_OPERATIONS == MAX_ENTRIES
     assert MOST_BYTES["operations.bin"] == 64 + 12 * MAX_ENTRIES
     assert MOST_SAMPLES == 2**36
+    assert session_file.MOST_SAMPLES == 2**33
+    assert (TOML_BYTES_MAX, TOML_KEY_MOST_PARTS) == (256 << 10, 32)
