@@ -120,8 +120,9 @@ def _dots(found: Sequence[Point]) -> go.Scatter:
             for one in found
         ]
 
-    texts, places = place(pixels(_PLOT_PX), [one.need.label for one in found], _PLOT_PX, _PLOT_HEIGHT_PX)
-    short = [str(one.need.number) for one in found]
+    long = [(one.need.label, str(one.need.number)) for one in found]
+    short = [(str(one.need.number),) for one in found]
+    texts, places = place(pixels(_PLOT_PX), long, _PLOT_PX, _PLOT_HEIGHT_PX)
     few, where = place(pixels(_NARROW_PLOT_PX), short, _NARROW_PLOT_PX, _PLOT_HEIGHT_PX)
     return go.Scatter(
         x=[one.heap_bytes for one in found],
@@ -164,7 +165,9 @@ def _tradeoff_words(needs: Sequence[Need], found: Sequence[Point], best: Sequenc
         "Down and to the left is better. The numbers are those of the tables. The worst is the longest "
         "critical section on the wire of a measured allocation or free."
     ]
-    if best:
+    if len(best) == 1:
+        words.append(f"No other beats {best[0].need.label} in either.")
+    elif best:
         names = ", ".join(dict.fromkeys(one.need.label for one in best))
         words.append(f"The dotted line joins those that no other beats in both: {names}.")
     if idle := [one.need.label for one in found if one.run is None]:
@@ -194,7 +197,7 @@ def lost(needs: Sequence[Need], provenance: str) -> Chart:
             ),
         ]
     )
-    figure.update_layout(barmode="stack")
+    figure.update_layout(barmode="stack", legend_traceorder="normal")
     explanation = (
         "Both at their largest, in the given heap. Live is what was asked for; used is from the lowest byte "
         "to the highest that a block ever had. The smallest heap is searched apart and has the region's "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 Box = tuple[float, float, float, float]
 
@@ -21,33 +21,39 @@ _PLACES = {
 
 
 def place(
-    points: Sequence[tuple[float, float]], labels: Sequence[str], width_px: float, height_px: float
+    points: Sequence[tuple[float, float]],
+    labels: Sequence[Sequence[str]],
+    width_px: float,
+    height_px: float,
 ) -> tuple[list[str], list[str]]:
     """Of each point its label and where it stands, as Plotly's text and textposition.
 
-    `points` are in pixels, from the top left of a plot of this size. A label that fits nowhere is
-    left empty: hovering tells the name, and so does the table.
+    `points` are in pixels, from the top left of a plot of this size. Of the labels of a point the
+    first that fits is taken. One that has no room at all is left empty: hovering tells its name.
     """
     taken = [_box(x, y, 2 * _POINT_PX, 2 * _POINT_PX) for x, y in points]
     texts, places = [], []
-    for (x, y), label in zip(points, labels, strict=True):
-        width = _LETTER_PX * len(label)
-        boxes = {
-            name: _box(
-                x + right * (width / 2 + _POINT_PX), y + down * (_LINE_PX / 2 + _POINT_PX), width, _LINE_PX
-            )
-            for name, (right, down) in _PLACES.items()
-        }
-        fitting = (
-            name
-            for name, box in boxes.items()
-            if _within(box, width_px, height_px) and not any(_meet(box, other) for other in taken)
-        )
-        found = next(fitting, None)
-        texts.append(label if found else "")
-        places.append(found or "middle right")
-        taken += [boxes[found]] if found else []
+    for point, choices in zip(points, labels, strict=True):
+        for label, name, box in _candidates(point, choices):
+            if _within(box, width_px, height_px) and not any(_meet(box, other) for other in taken):
+                texts.append(label)
+                places.append(name)
+                taken.append(box)
+                break
+        else:
+            texts.append("")
+            places.append("middle right")
     return texts, places
+
+
+def _candidates(point: tuple[float, float], labels: Sequence[str]) -> Iterator[tuple[str, str, Box]]:
+    """Every label in every place, the most wanted first."""
+    x, y = point
+    for label in labels:
+        width = _LETTER_PX * len(label)
+        for name, (right, down) in _PLACES.items():
+            centre = x + right * (width / 2 + _POINT_PX), y + down * (_LINE_PX / 2 + _POINT_PX)
+            yield label, name, _box(*centre, width, _LINE_PX)
 
 
 def _box(x: float, y: float, width: float, height: float) -> Box:

@@ -30,7 +30,7 @@ class Need:
 
     @property
     def label(self) -> str:
-        return f"{self.name} {self.number}"
+        return f"{self.number} {self.name}"
 
     @property
     def failures(self) -> int:

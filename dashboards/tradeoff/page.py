@@ -10,6 +10,8 @@ from analysis.fragmentation.study import Row, Study
 from analysis.fragmentation.text import notes
 from capture.files.whole import write_bytes
 from dashboards.formatting import number
+from dashboards.loaded.lock_effects import caveats
+from dashboards.loaded.series import by_scenario
 from dashboards.page.templates import Figure, plots, render
 from dashboards.tradeoff import figures, tables
 from dashboards.tradeoff.needs import Need, gather
@@ -43,7 +45,7 @@ def html(study: Study, rows: Sequence[Row], runs: Sequence[Run]) -> str:
     sources = [tables.traces(study.traces), *([tables.runs(runs)] if runs else [])]
     page = Page(
         headline=_headline(study, needs),
-        remarks=[*_refusals(needs), *_not_replayed(needs, runs), *notes(rows)],
+        remarks=[*_refusals(needs), *_not_replayed(needs, runs), *_as_built(runs), *notes(rows)],
         figures=shown,
         tables=[tables.heaps(needs), tables.fragmentation(needs)],
         sources=sources,
@@ -100,3 +102,15 @@ def _not_replayed(needs: Sequence[Need], runs: Sequence[Run]) -> list[str]:
         for run in runs
         if run.allocator not in replayed
     ]
+
+
+def _as_built(runs: Sequence[Run]) -> list[str]:
+    """Of runs that were not configured as usual, and whom their locks hold off."""
+    named = [
+        f"{run.loaded.id} ran as {run.loaded.manifest.configuration}."
+        for run in runs
+        if run.loaded.manifest.configuration != run.allocator
+    ]
+    groups = by_scenario([run.loaded for run in runs]).values()
+    words = caveats([one for series in groups for one in series])
+    return [*named, *([words] if words else [])]

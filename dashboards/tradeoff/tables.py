@@ -42,13 +42,20 @@ class Table:
 
 def heaps(needs: Sequence[Need]) -> Table:
     """How much each takes, beside its worst."""
-    headings = ("allocator", "smallest heap (bytes)", "used (bytes)", "live (bytes)", "lost (bytes)")
-    figures: tuple[Figure, ...] = (cost_metric_bytes, used_bytes, peak_live_bytes, _lost_bytes, _static_bytes)
+    headings = ("allocator", "smallest heap (bytes)", "worst section (ns)", "n", "used (bytes)")
+    behind: tuple[Figure, ...] = (used_bytes, peak_live_bytes, _lost_bytes, _static_bytes, _failures)
     return Table(
         "Heap and worst case",
-        (*headings, "static RAM (bytes)", "refused", "worst section (ns)", "n"),
+        (*headings, "live (bytes)", "lost (bytes)", "static RAM (bytes)", "refused"),
         tuple(
-            _line(need, (*(_cell(need, one, grouped) for one in (*figures, _failures)), *_worst(need)))
+            _line(
+                need,
+                (
+                    _cell(need, cost_metric_bytes, grouped),
+                    *_worst(need),
+                    *(_cell(need, one, grouped) for one in behind),
+                ),
+            )
             for need in needs
         ),
     )
@@ -137,10 +144,8 @@ def _worst(need: Need) -> tuple[Cell, Cell]:
     if not need.runs:
         return Cell(MISSING, "no run"), Cell(MISSING)
     worst = need.runs[0]
-    of_several = f", of {len(need.runs)} runs" if len(need.runs) > 1 else ""
-    return Cell(number(worst.worst_ns, "ns"), _budget(worst)), Cell(
-        f"{worst.n:,}", f"{worst.kind}{of_several}"
-    )
+    several = f"worst of {len(need.runs)} runs" if len(need.runs) > 1 else ""
+    return Cell(number(worst.worst_ns, "ns"), f"{_budget(worst)} {worst.kind}"), Cell(f"{worst.n:,}", several)
 
 
 def _budget(run: Run) -> str:
