@@ -45,6 +45,7 @@ def run(
     """
     if runs and not output:
         raise OptionError("Runs are shown on the page only; say with --output FILE.html where it goes.")
+    scenario, folders = _divided(scenario, trace, runs)
     chosen = options.parse(parameter=parameter, knob=knob)
     heap_bytes = options.whole("heap", heap) if heap else host_heap.BOARDS_BYTES
     processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
@@ -55,11 +56,18 @@ def run(
         for sentence in left_out:
             status.console.print(escape(sentence), soft_wrap=True)
         # Before the replay, which may take minutes: a run that does not fit is told at once.
-        measured = tradeoff_runs.load([Path(run) for run in runs], traces, chosen.knobs)
+        measured = tradeoff_runs.load(folders, traces, chosen.knobs)
         rows = study.rows(lambda step: _tell(status, step))
     if output:
         page.write(study, rows, measured, Path(output))
     return rows
+
+
+def _divided(words: Sequence[str], trace: str, runs: Sequence[str]) -> tuple[Sequence[str], list[Path]]:
+    """The scenario, and the run folders: what stands behind `--runs RUN` are runs too, as of a glob."""
+    first = 0 if trace else 1
+    further = words[first:] if runs else []
+    return words[: len(words) - len(further)], [Path(run) for run in (*runs, *further)]
 
 
 def choose(traces: Sequence[Trace], wanted: Sequence[str], heap_bytes: int) -> tuple[list[str], list[str]]:

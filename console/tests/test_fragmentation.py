@@ -66,7 +66,7 @@ def test_the_table_says_units_counts_and_seeds() -> None:
 
 
 def test_a_page_shows_the_heap_beside_a_run(tmp_path: Path) -> None:
-    image = catalogue.load("mem_stress", {"operations": 40}).plan().image
+    image = catalogue.load("mem_stress", {"operations": 40}).compile().image
     changes = {"image_crc32": f"{body_crc32(image):08X}"}
     ran = write_run(tmp_path, "mem_stress", "tlsf", [Operation("A", 8, 1, 840)], changes=changes)
     (ran / "operations.bin").write_bytes(image)
@@ -82,6 +82,21 @@ def test_a_page_shows_the_heap_beside_a_run(tmp_path: Path) -> None:
     assert other.returncode == 1
     assert is_sentence(other.stderr.strip(), "*did not run the trace that is replayed here; *.")
     assert not (tmp_path / "no.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "trace", "runs", "divided"),
+    [
+        (["mem_stress", "b", "c"], "", ["a"], (["mem_stress"], ["a", "b", "c"])),
+        (["b"], "own.csv", ["a"], ([], ["a", "b"])),
+        (["mem_stress", "mem_frag"], "", [], (["mem_stress", "mem_frag"], [])),
+    ],
+)
+def test_what_follows_a_run_are_runs(
+    words: list[str], trace: str, runs: list[str], divided: tuple[list[str], list[str]]
+) -> None:
+    scenario, folders = fragmentation._divided(words, trace, runs)
+    assert (scenario, [str(folder) for folder in folders]) == divided
 
 
 def test_all_leaves_out_what_cannot_run_and_says_why(tmp_path: Path) -> None:
