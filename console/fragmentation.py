@@ -64,7 +64,7 @@ def run(
 
 
 def _divided(words: Sequence[str], trace: str, runs: Sequence[str]) -> tuple[Sequence[str], list[Path]]:
-    """The scenario, and the run folders: what stands behind `--runs RUN` are runs too, as of a glob."""
+    """The scenario, and the run folders. A shell's pattern gives more than one behind `--runs`."""
     first = 0 if trace else 1
     further = words[first:] if runs else []
     return words[: len(words) - len(further)], [Path(run) for run in (*runs, *further)]
