@@ -241,7 +241,7 @@ LAB = (
         why="with one allocator, a small scenario and a run of it",
     ),
     Elsewhere(
-        "./lab fragmentation --output",
+        "./lab fragmentation --output FILE",
         "console/tests/test_fragmentation.py",
         '"--runs", str(ran), "--output"',
     ),
