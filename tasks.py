@@ -203,7 +203,7 @@ def faults(
 
 @task(
     positional=["name"],
-    iterable=["name", "parameter", "knob"],
+    iterable=["name", "parameter", "knob", "runs"],
     help={
         "name": "a scenario of `./lab list`, or the path of a scenario's TOML",
         "trace": "a file of operations instead of a scenario (docs/SPEC.md, section 11)",
@@ -214,6 +214,8 @@ def faults(
         "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
         "jobs": "how many processes share the work; all cores when not given",
         "exhaustive": "search for the smallest heap however long that takes",
+        "runs": "run folders of the same trace, for the page: their worst critical sections",
+        "output": "the HTML file to write: heap beside worst critical section",
         "json": "print JSON",
     },
 )
@@ -222,12 +224,14 @@ def fragmentation(
     name: list[str],
     parameter: list[str],
     knob: list[str],
+    runs: list[str],
     trace: str = "",
     allocator: str = "all",
     heap: str = "",
     seeds: str = "",
     jobs: str = "",
     exhaustive: bool = False,
+    output: str = "",
     json: bool = False,
 ) -> None:
     """Show how much heap a scenario or a trace needs on each allocator, and how much is lost."""
@@ -245,8 +249,12 @@ def fragmentation(
             knob=knob,
             jobs=jobs,
             exhaustive=exhaustive,
+            runs=runs,
+            output=output,
         )
     print(json_format.dumps([row.as_json() for row in rows], indent=2) if json else text.as_text(rows))
+    if output and not json:
+        print(f"page: {output}")
 
 
 @task(

@@ -16,6 +16,8 @@ from rich.status import Status
 from analysis.fragmentation.study import Row, Study
 from console import options
 from console.options import OptionError
+from dashboards.tradeoff import page
+from dashboards.tradeoff import runs as tradeoff_runs
 from firmware import catalogue as allocators
 from firmware import host_heap
 from scenarios import catalogue, trace_file
@@ -34,8 +36,16 @@ def run(
     knob: Sequence[str] = (),
     jobs: str = "",
     exhaustive: bool = False,
+    runs: Sequence[str] = (),
+    output: str = "",
 ) -> list[Row]:
-    """The rows that the words of the command line ask for. Raises TailscopeError."""
+    """The rows that the words of the command line ask for, and the page where one is asked for.
+
+    Raises TailscopeError.
+    """
+    if runs and not output:
+        raise OptionError("Runs are shown on the page only; say with --output FILE.html where it goes.")
+    scenario, folders = _divided(scenario, trace, runs)
     chosen = options.parse(parameter=parameter, knob=knob)
     heap_bytes = options.whole("heap", heap) if heap else host_heap.BOARDS_BYTES
     processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
@@ -45,7 +55,19 @@ def run(
     with Console(stderr=True, highlight=False).status("") as status:
         for sentence in left_out:
             status.console.print(escape(sentence), soft_wrap=True)
-        return study.rows(lambda step: _tell(status, step))
+        # Before the replay, which may take minutes: a run that does not fit is told at once.
+        measured = tradeoff_runs.load(folders, traces, chosen.knobs)
+        rows = study.rows(lambda step: _tell(status, step))
+    if output:
+        page.write(study, rows, measured, Path(output))
+    return rows
+
+
+def _divided(words: Sequence[str], trace: str, runs: Sequence[str]) -> tuple[Sequence[str], list[Path]]:
+    """The scenario, and the run folders. A shell's pattern gives more than one behind `--runs`."""
+    first = 0 if trace else 1
+    further = words[first:] if runs else []
+    return words[: len(words) - len(further)], [Path(run) for run in (*runs, *further)]
 
 
 def choose(traces: Sequence[Trace], wanted: Sequence[str], heap_bytes: int) -> tuple[list[str], list[str]]:

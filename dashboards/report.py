@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-import plotly.graph_objects as go
 
 from capture.files.errors import RunError
 from capture.files.whole import write_bytes
@@ -17,8 +14,9 @@ from dashboards.headline import headline
 from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.loaded.series import Series, by_scenario
-from dashboards.page.document import Figure, Page, Section, document
+from dashboards.page.document import Page, Section, document
 from dashboards.page.embedded import embed
+from dashboards.page.templates import Figure, figure_json, plots
 from dashboards.tables.comparison import comparison
 from dashboards.tables.details import details
 from dashboards.tables.differences import differences
@@ -76,12 +74,7 @@ def _data(sections: Sequence[Section], series: Sequence[Series]) -> dict[str, An
     """Figures by the id of their element, the empty panel, and what a click shows of each run."""
     figures = (figure for section in sections for figure in section.figures)
     return {
-        "plots": {figure.id: _figure_json(figure.chart.figure) for figure in figures},
-        "panel": _figure_json(empty_panel(series)),
+        "plots": plots(figures),
+        "panel": figure_json(empty_panel(series)),
         "runs": embed(series),
     }
-
-
-def _figure_json(figure: go.Figure) -> dict[str, Any]:
-    parsed: dict[str, Any] = json.loads(figure.to_json())
-    return parsed

@@ -234,6 +234,17 @@ LAB = (
         "console/tests/test_fragmentation.py",
         '"--trace", trace(tmp_path, "a,1,100',
     ),
+    Elsewhere(
+        "./lab fragmentation mem_stress --allocator tlsf,heap_4 --runs RUN --output heap.html",
+        "console/tests/test_fragmentation.py",
+        '"--runs", str(ran), "--output"',
+        why="with one allocator, a small scenario and a run of it",
+    ),
+    Elsewhere(
+        "./lab fragmentation --output FILE",
+        "console/tests/test_fragmentation.py",
+        '"--runs", str(ran), "--output"',
+    ),
     Elsewhere("./lab fragmentation --json", "console/tests/test_fragmentation.py", '"best_fit", "--json"'),
     Elsewhere("./lab footprint", "firmware/tests/test_footprint.py", '"console", "footprint"'),
     Elsewhere(

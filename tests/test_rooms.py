@@ -37,6 +37,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         *("analysis.studies", "analysis.faults", "analysis.fragmentation", "analysis.mutants"),
         *("decoders", "dashboards"),
     ),
+    ("dashboards.tradeoff",),
     ("console",),
     ("tasks",),
 )

@@ -35,7 +35,7 @@ def as_text(rows: Sequence[Row]) -> str:
     width = WIDTH_COLUMNS if len({row.seed for row in rows}) == 1 else WIDTH_OF_RANGES_COLUMNS
     console = Console(width=width, highlight=False, soft_wrap=True)
     with console.capture() as captured:
-        console.print(*_heading(rows), _table(rows), *_notes(rows), sep="\n")
+        console.print(*_heading(rows), _table(rows), *_told(notes(rows)), sep="\n")
     return captured.get().rstrip()
 
 
@@ -75,14 +75,19 @@ def _cell(values: Sequence[float | None], form: str) -> str:
     return middle if least == most else f"{middle}\n{least}…{most}"
 
 
-def _notes(rows: Sequence[Row]) -> list[str]:
-    notes = []
+def _told(sentences: Sequence[str]) -> list[str]:
+    return ["", *sentences] if sentences else []
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """Sentences on sizes above the smallest that fail, and on heaps that were not found."""
+    found = []
     for allocator, group in groupby(rows, key=lambda row: row.allocator):
         of_one = list(group)
         failing = [row for row in of_one if row.cost_metric.failing_above_bytes]
         if failing:
             row = max(failing, key=lambda one: one.cost_metric.failing_above_bytes[-1])
-            notes.append(
+            found.append(
                 f"{allocator}: serving is not monotonic"
                 f"{f' with {len(failing)} of {len(of_one)} seeds' if len(of_one) > 1 else ''}; "
                 f"{row.cost_metric.smallest_bytes:,} bytes serve, "
@@ -91,13 +96,13 @@ def _notes(rows: Sequence[Row]) -> list[str]:
         unserved = next((row for row in of_one if row.cost_metric.smallest_bytes is None), None)
         if unserved and unserved.cost_metric.between_bytes:
             low, high = unserved.cost_metric.between_bytes
-            notes.append(
+            found.append(
                 f"{allocator}: the smallest heap has from {low:,} to {high:,} bytes; "
                 "--exhaustive searches for it, and takes long."
             )
         elif unserved:
-            notes.append(
+            found.append(
                 f"{allocator}: no heap that was tried serves all requests, "
                 f"up to {unserved.cost_metric.looked_up_to_bytes:,} bytes."
             )
-    return ["", *notes] if notes else []
+    return found

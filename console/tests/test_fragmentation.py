@@ -14,6 +14,9 @@ from analysis.fragmentation import cost_metric, text
 from capture.files.errors import TailscopeError
 from capture.files.tests.sentences import is_sentence
 from console import fragmentation
+from dashboards.tests.synthetic import Operation, write_run
+from scenarios import catalogue
+from scenarios.operations import body_crc32
 
 ROOT = Path(__file__).parents[2]
 SMALL = {"parameter": ["operations=200"], "jobs": "1"}
@@ -60,6 +63,40 @@ def test_the_table_says_units_counts_and_seeds() -> None:
     for words in ("mem_stress: operations 200, 3 seeds from 0x1234abcd", "a heap of 65,536 bytes", "median"):
         assert words in done.stdout
     assert "heap_4" in done.stdout
+
+
+def test_a_page_shows_the_heap_beside_a_run(tmp_path: Path) -> None:
+    image = catalogue.load("mem_stress", {"operations": 40}).compile().image
+    changes = {"image_crc32": f"{body_crc32(image):08X}"}
+    ran = write_run(tmp_path, "mem_stress", "tlsf", [Operation("A", 8, 1, 840)], changes=changes)
+    (ran / "operations.bin").write_bytes(image)
+    page = tmp_path / "heap.html"
+    words = ("mem_stress", "--allocator", "tlsf", "--parameter", "operations=40")
+    done = lab(*words, "--runs", str(ran), "--output", str(page))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(f"page: {page}\n")
+    text = page.read_text(encoding="utf-8")
+    # 840 cycles at 84 MHz.
+    assert "shortest worst critical section, 10,000.0 ns." in text and ran.name in text
+    other = lab(*words[:-1], "operations=41", "--runs", str(ran), "--output", str(tmp_path / "no.html"))
+    assert other.returncode == 1
+    assert is_sentence(other.stderr.strip(), "*did not run the trace that is replayed here; *.")
+    assert not (tmp_path / "no.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "trace", "runs", "divided"),
+    [
+        (["mem_stress", "b", "c"], "", ["a"], (["mem_stress"], ["a", "b", "c"])),
+        (["b"], "own.csv", ["a"], ([], ["a", "b"])),
+        (["mem_stress", "mem_frag"], "", [], (["mem_stress", "mem_frag"], [])),
+    ],
+)
+def test_what_follows_a_run_are_runs(
+    words: list[str], trace: str, runs: list[str], divided: tuple[list[str], list[str]]
+) -> None:
+    scenario, folders = fragmentation._divided(words, trace, runs)
+    assert (scenario, [str(folder) for folder in folders]) == divided
 
 
 def test_all_leaves_out_what_cannot_run_and_says_why(tmp_path: Path) -> None:
@@ -120,6 +157,8 @@ def test_rows_do_not_depend_on_how_many_processes_share_the_work() -> None:
         ([], {"trace": "none.csv"}, "none.csv cannot be read"),
         (["mem_frag"], {"seeds": "3"}, "draws no random numbers; leave --seeds out"),
         (["mem_stress"], {"heap": "100001"}, "give a multiple of 8"),
+        (["mem_stress"], {"runs": ["runs/one"]}, "say with --output"),
+        (["mem_stress"], {"runs": ["nowhere"], "output": "x.html"}, "nowhere: is no run folder"),
         (["mem_stress"], {"heap": "many"}, "--heap many: give a whole number"),
         (["mem_stress"], {"seeds": "0"}, "--seeds 0: give 1 or more"),
         (["mem_stress"], {"allocator": "tlfs"}, "There is no allocator 'tlfs'"),

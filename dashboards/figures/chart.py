@@ -44,6 +44,12 @@ def make_chart(
 
     `counted` says how many of what: `n = 768 allocations`. `height` is in pixels.
     """
+    style(figure, height)
+    return Chart(key, title, f"{counted} · {provenance(series)}", explanation, badges(series), figure)
+
+
+def style(figure: go.Figure, height: int) -> None:
+    """Give `figure` the look of all figures, and a `height` in pixels."""
     figure.update_layout(
         height=height,
         autosize=True,
@@ -59,7 +65,6 @@ def make_chart(
     )
     figure.update_xaxes(**_AXIS)
     figure.update_yaxes(**_AXIS)
-    return Chart(key, title, f"{counted} · {provenance(series)}", explanation, badges(series), figure)
 
 
 _AXIS: dict[str, Any] = {

@@ -1,15 +1,6 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const narrow = window.matchMedia("(max-width: 640px)").matches;
-  const config = {
-    responsive: true,
-    displaylogo: false,
-    displayModeBar: narrow ? false : "hover",
-    // Nothing in this page talks to a server, so neither does a button.
-    plotlyServerURL: "",
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendChartToCloud"],
-  };
+  const { data, narrow, config, plots } = figures;
   const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
   // What an operation was, by its kind (docs/SPEC.md, section 4).
   const kinds = {
@@ -20,15 +11,6 @@
     E: (bytes) => `free of ${bytes} bytes, refused by the allocator`,
     K: (_, call) => (call === "empty" ? "empty critical section" : `${call}, a call of the kernel`),
   };
-
-  function draw(element, figure) {
-    // A finger that drags over a figure wants to scroll the page.
-    if (narrow) {
-      figure.layout.dragmode = false;
-      for (const annotation of figure.layout.annotations ?? []) annotation.font.size = 10;
-    }
-    return Plotly.newPlot(element, figure.data, figure.layout, config);
-  }
 
   // A point's key: customdata, or its first column; without any, the operation on the x axis.
   function keyOf(point) {
@@ -219,19 +201,7 @@
     show();
   }
 
-  const plots = Object.entries(data.plots).map(([id, figure]) => {
-    const element = document.getElementById(id);
-    draw(element, figure).then(() => element.on("plotly_click", choose));
-    return element;
-  });
-  // Paper has a width of its own: 186 mm of A4 between the margins.
-  window.addEventListener("beforeprint", () => {
-    document.querySelectorAll("details").forEach((details) => { details.open = true; });
-    plots.forEach((plot) => Plotly.relayout(plot, { width: 690 }));
-  });
-  window.addEventListener("afterprint", () => {
-    plots.forEach((plot) => Plotly.relayout(plot, { width: null, autosize: true }));
-  });
+  plots.forEach(({ element, drawn }) => drawn.then(() => element.on("plotly_click", choose)));
   window.addEventListener("hashchange", show);
   window.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
   document.getElementById("selected-close").addEventListener("click", close);

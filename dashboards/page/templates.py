@@ -1,0 +1,76 @@
+"""Templates, style and scripts of this room, made into one HTML text that needs nothing else.
+
+Templates escape every value, and a missing one is an error. Only this room's own style and scripts
+and the plotting library are placed as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from dashboards.figures.chart import Chart
+
+_FOLDER = Path(__file__).parent
+
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(_FOLDER),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+# The filter `tojson` writes JSON that cannot end or open an element, whatever it holds.
+_TEMPLATES.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart, and the `id` of the element that the page's script draws it into."""
+
+    id: str
+    chart: Chart
+
+    @property
+    def height_px(self) -> int:
+        """Room kept for the figure, so that nothing moves when it is drawn."""
+        return int(self.chart.figure.layout.height)
+
+
+def render(template: str, page: Any, data: dict[str, Any], scripts: Sequence[str]) -> str:
+    """One HTML document of `template`, which extends base.html and shows `page`.
+
+    `scripts` are files of this room, in the order in which they run; they find `data` as JSON.
+    """
+    return _TEMPLATES.get_template(template).render(
+        page=page,
+        data=data,
+        style=_own_text("page.css"),
+        plotly=Markup(get_plotlyjs()),
+        script=Markup("\n").join(_own_text(name) for name in scripts),
+    )
+
+
+def plots(figures: Iterable[Figure]) -> dict[str, Any]:
+    """What figures.js draws: each figure by the id of its element."""
+    return {figure.id: figure_json(figure.chart.figure) for figure in figures}
+
+
+def figure_json(figure: go.Figure) -> dict[str, Any]:
+    """A figure as Plotly's script takes it."""
+    parsed: dict[str, Any] = json.loads(figure.to_json())
+    return parsed
+
+
+def _own_text(name: str) -> Markup:
+    """A file of this folder, placed as it is."""
+    return Markup((_FOLDER / name).read_text(encoding="utf-8"))

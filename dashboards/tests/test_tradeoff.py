@@ -1,0 +1,224 @@
+"""The page on heap and worst case: its points, what it refuses, and how it looks in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.fragmentation.cost_metric import CostMetric
+from analysis.fragmentation.metrics import Metrics
+from analysis.fragmentation.study import Row, Study
+from capture.files.errors import RunError, TailscopeError
+from capture.files.tests.sentences import is_sentence
+from capture.run_folder.manifest import Manifest
+from dashboards.tests.browser import Browser, chromium
+from dashboards.tests.synthetic import Operation, write_run
+from dashboards.tradeoff import page, runs
+from dashboards.tradeoff.figures import frontier, points
+from dashboards.tradeoff.labels import place
+from dashboards.tradeoff.needs import gather
+from firmware import catalogue as allocators
+from scenarios.operations import Allocate, Free, Image, body_crc32, encode
+from scenarios.stimulus import Stimulus
+from scenarios.trace import Trace, TraceBuilder
+
+EXECUTABLE = chromium()
+in_a_browser = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium: apt-get install chromium")
+
+STEPS = (Allocate(7, 100), Allocate(3, 60), Free(7), Allocate(7, 20), Free(3))
+CYCLE_NS = 1000 / 84
+
+
+def trace() -> Trace:
+    """The operations of STEPS, whose slots have other names here."""
+    builder = TraceBuilder()
+    builder.allocate("a", 100)
+    builder.allocate("b", 60)
+    builder.free("a")
+    builder.allocate("c", 20)
+    builder.free("b")
+    return builder.trace("five operations", 5)
+
+
+def row(allocator: str, heap: int | None, used: int = 200) -> Row:
+    """Of a trace with 160 bytes live at most."""
+    given = Metrics(0, 160, 2, used, 25.0, (1.2, 1.25, 1.3, 1.25), 65_000, 0, 16)
+    cost = CostMetric(heap, 65_536)
+    return Row(allocator, "five operations", 5, 5, 65_536, 24, given, cost, given if heap else None)
+
+
+def run(
+    folder: Path, allocator: str, allocation: int, free: int, image: Image | None = None, **changes: object
+) -> Path:
+    """A run of STEPS, with sections of so many cycles, but for `changes` of its manifest."""
+    operations = [
+        Operation(*words) for words in (("A", 100, 1, allocation), ("F", 60, 0, free), ("A", 20, 1, 90))
+    ]
+    encoded = encode(image or Image("five", Stimulus("none", 0, 0), STEPS))
+    crc32 = {"image_crc32": f"{body_crc32(encoded):08X}"}
+    verdict = str(changes.pop("verdict", "complete"))
+    written = write_run(folder, "five", allocator, operations, verdict=verdict, changes={**crc32, **changes})
+    (written / "operations.bin").write_bytes(encoded)
+    return written
+
+
+def study(names: list[str]) -> Study:
+    return Study([trace()], names, 65_536)
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> list[runs.Run]:
+    """tlsf: 840 cycles in an allocation; best_fit: 1,680 in a free."""
+    folders = [run(tmp_path, "tlsf", 840, 500), run(tmp_path, "best_fit", 600, 1_680)]
+    return runs.load(folders, [trace()], {})
+
+
+def test_the_worst_is_the_longest_of_allocations_and_frees(measured: list[runs.Run]) -> None:
+    tlsf, best_fit = measured
+    assert tlsf.worst_ns == pytest.approx(840 * CYCLE_NS) and tlsf.kind == "allocation"
+    assert best_fit.worst_ns == pytest.approx(1_680 * CYCLE_NS) and best_fit.kind == "free"
+    assert (tlsf.n, tlsf.trace) == (3, 0)
+
+
+def test_the_frontier_has_those_that_nobody_beats_in_both(measured: list[runs.Run]) -> None:
+    tlsf, best_fit = measured
+    rows = [row("tlsf", 400), row("best_fit", 300), row("heap_4", 200), row("avl", 500)]
+    avl = replace(tlsf, loaded=replace(tlsf.loaded, manifest=_renamed(tlsf, "avl")))
+    found = points(gather(rows, [tlsf, best_fit, avl]))
+    assert [(one.need.label, one.heap_bytes, one.run is None) for one in found] == [
+        ("1 heap_4", 200, True),
+        ("2 best_fit", 300, False),
+        ("3 tlsf", 400, False),
+        ("4 avl", 500, False),
+    ]
+    # heap_4 has no run; avl has more heap than tlsf, and no shorter section.
+    assert [one.need.name for one in frontier(found)] == ["best_fit", "tlsf"]
+
+
+def test_the_page_says_units_counts_seeds_and_sources(measured: list[runs.Run]) -> None:
+    names = ["tlsf", "best_fit", "heap_4", "o1heap"]
+    rows = [row("tlsf", 400), row("best_fit", 300), row("heap_4", 256), row("o1heap", None)]
+    text = page.html(study(names), rows, measured)
+    assert "best_fit needs the least heap, 300 bytes, with a worst critical section of 20,000.0 ns" in text
+    assert "tlsf has the shortest, 10,000.0 ns, with 400 bytes" in text
+    assert "No run was given, so they stand open on the x axis: 1 heap_4." in text
+    assert "no heap that serves was found: 4 o1heap." in text
+    assert "n = 3 allocations and frees each · five operations, 5 operations, seed 0x5" in text
+    assert runs.digest(trace()) in text
+    assert all(one.loaded.id in text for one in measured)
+    assert "smallest heap (bytes)" in text and "worst section (ns)" in text
+
+
+def test_without_any_smallest_heap_used_bytes_are_drawn(measured: list[runs.Run]) -> None:
+    rows = [row("tlsf", None, 232), row("best_fit", None, 200)]
+    found = points(gather(rows, measured))
+    assert [one.heap_bytes for one in found] == [200, 232]
+    assert "used bytes in the given heap" in page.html(study(["tlsf", "best_fit"]), rows, measured)
+
+
+def test_a_run_of_what_is_not_replayed_is_told_in_words(measured: list[runs.Run]) -> None:
+    text = page.html(study(["tlsf"]), [row("tlsf", 400)], measured)
+    assert (
+        "best_fit was not replayed, so it is in no figure; its worst critical section was 20,000.0 ns" in text
+    )
+
+
+def test_a_run_of_another_trace_is_refused(tmp_path: Path) -> None:
+    other = Image("five", Stimulus("none", 0, 0), (*STEPS[:3], Allocate(7, 24), Free(3)))
+    _refused(run(tmp_path, "tlsf", 840, 500, other), "did not run the trace that is replayed here")
+
+
+@pytest.mark.parametrize("verdict", ["truncated", "inconclusive"])
+def test_a_run_that_is_not_complete_is_refused(tmp_path: Path, verdict: str) -> None:
+    _refused(run(tmp_path, "tlsf", 840, 500, verdict=verdict, reasons=["Cut."]), f"is {verdict}")
+
+
+def test_a_run_with_another_image_than_its_own_is_refused(tmp_path: Path) -> None:
+    _refused(run(tmp_path, "tlsf", 840, 500, image_crc32="00000001"), "is not the image of this run")
+
+
+def test_a_run_with_other_knobs_is_refused(tmp_path: Path) -> None:
+    turned = run(tmp_path, "tlsf", 840, 500, turned_knobs={"SL_LOG2": "4"})
+    _refused(turned, "ran with SL_LOG2=4, and the replay has every knob at its default")
+
+
+def test_a_run_without_its_image_is_refused(tmp_path: Path) -> None:
+    folder = run(tmp_path, "tlsf", 840, 500)
+    (folder / "operations.bin").unlink()
+    with pytest.raises(TailscopeError, match=r"operations\.bin cannot be read"):
+        runs.load([folder], [trace()], {})
+
+
+def test_labels_hide_neither_each_other_nor_points() -> None:
+    # Left of the first is the edge, right of it the second, whose right side its label touches.
+    texts, places = place([(50, 50), (58, 50), (300, 50)], [("left one", "1"), ("2",), ("far",)], 400, 100)
+    assert (texts, places) == (["left one", "2", "far"], ["top center", "bottom center", "middle right"])
+    # Nothing fits a plot of that size.
+    assert place([(5, 5)], [("long", "1")], 8, 8) == ([""], ["middle right"])
+
+
+@in_a_browser
+@pytest.mark.parametrize("width", [1280, 400])
+def test_every_allocator_is_legible(browser: Browser, every: Path, width: int) -> None:
+    browser.resize(width, 900)
+    browser.open(every)
+    browser.settle()
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    drawn = "[...document.querySelectorAll('.plot')].map(plot => plot.querySelectorAll('.trace').length)"
+    assert browser.evaluate(drawn) == [2, 3, 4, 1]
+    ticks = "[...document.querySelectorAll('#plot-lost .ytick text')].map(text => text.textContent)"
+    names = list(allocators.allocators())
+    assert sorted(tick.split()[1] for tick in browser.evaluate(ticks)) == names
+    outside = "[...document.querySelectorAll('.main-svg')].map(svg => svg.getBoundingClientRect().right)"
+    assert max(browser.evaluate(outside)) <= width
+    texts = browser.evaluate(
+        "[...document.querySelectorAll('#plot-tradeoff .textpoint text')].map(t => t.textContent)"
+    )
+    assert all(text.isdigit() for text in texts) if width == 400 else any("tlsf" in text for text in texts)
+
+
+@in_a_browser
+def test_paper_has_every_column(browser: Browser, every: Path) -> None:
+    paper = int((210 - 2 * 12) / 25.4 * 96)
+    browser.resize(paper, 1000)
+    browser.open(every)
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        right = "[...document.querySelectorAll('table')].map(table => table.getBoundingClientRect().right)"
+        assert max(browser.evaluate(right)) <= paper
+    finally:
+        browser.call("Emulation.setEmulatedMedia", media="")
+
+
+@pytest.fixture(scope="module")
+def every(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page on all allocators of the catalogue."""
+    folder = tmp_path_factory.mktemp("tradeoff")
+    names = list(allocators.allocators())
+    folders = [run(folder, name, 400 + 37 * number, 500) for number, name in enumerate(names)]
+    rows = [row(name, 200 + 8 * (number * 7 % 23)) for number, name in enumerate(names)]
+    return page.write(study(names), rows, runs.load(folders, [trace()], {}), folder / "page.html")
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    """It must have complained of nothing and fetched nothing."""
+    assert EXECUTABLE is not None
+    with Browser(EXECUTABLE) as started:
+        yield started
+        assert started.complaints == []
+        assert all(address.startswith(("file://", "data:", "about:")) for address in started.requests)
+
+
+def _refused(folder: Path, says: str) -> None:
+    with pytest.raises(RunError) as refused:
+        runs.load([folder], [trace()], {})
+    assert says in str(refused.value)
+    assert is_sentence(str(refused.value), "*.")
+
+
+def _renamed(one: runs.Run, allocator: str) -> Manifest:
+    return one.loaded.manifest.model_copy(update={"allocator": allocator})

@@ -1,0 +1,289 @@
+"""The page's figures: the trade-off, and what becomes of the heap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from analysis.fragmentation.study import Row
+from dashboards.figures.chart import Chart, style
+from dashboards.formatting import grouped, number
+from dashboards.loaded.palette import INK, MUTED
+from dashboards.tradeoff.labels import place
+from dashboards.tradeoff.needs import Figure, Need, cost_metric_bytes, used_bytes
+from dashboards.tradeoff.runs import Run
+
+_HEIGHT_PX, _ROW_PX, _AROUND_PX = 480, 24, 110
+# What the axes leave to points on paper and on a telephone. Wider screens keep labels apart too.
+_PLOT_PX, _NARROW_PLOT_PX, _PLOT_HEIGHT_PX = 590, 280, 410
+_BEYOND = 1.08
+_RATIOS = ("mean of used / live", "at peak live", "at peak used", "peak used / peak live")
+_SYMBOLS = ("circle", "diamond", "triangle-up", "square")
+_SHADES = ("#d55e00", "#0072b2", "#009e73", "#cc79a7")
+
+
+@dataclass(frozen=True)
+class Point:
+    """An allocator in the trade-off; `run` is None where none was given."""
+
+    need: Need
+    heap_bytes: float
+    run: Run | None
+
+    @property
+    def worst_ns(self) -> float:
+        return self.run.worst_ns if self.run else 0.0
+
+
+def charts(needs: Sequence[Need], provenance: str) -> list[Chart]:
+    """All figures. `provenance` says what they are of."""
+    made = (tradeoff(needs, provenance), lost(needs, provenance), ratios(needs, provenance))
+    return [chart for chart in (*made, reserve(needs, provenance)) if chart is not None]
+
+
+def heap_figure(needs: Sequence[Need]) -> tuple[Figure, str]:
+    """What the trade-off has on its x axis: the smallest heap, or used bytes if none was found."""
+    if any(need.typical(cost_metric_bytes) is not None for need in needs):
+        return cost_metric_bytes, "smallest heap that serves all requests (bytes)"
+    return used_bytes, "used bytes in the given heap"
+
+
+def points(needs: Sequence[Need]) -> list[Point]:
+    """A point for each run, at the heap that its own trace needs; without a run, the median."""
+    figure, _ = heap_figure(needs)
+    found = []
+    for need in needs:
+        for run in need.runs:
+            if (heap := figure(need.rows[run.trace])) is not None:
+                found.append(Point(need, heap, run))
+        if not need.runs and (typical := need.typical(figure)) is not None:
+            found.append(Point(need, typical, None))
+    return found
+
+
+def frontier(found: Iterable[Point]) -> list[Point]:
+    """The measured points that no other beats in both: less heap means a longer section there."""
+    best: list[Point] = []
+    for point in sorted(found, key=lambda one: (one.heap_bytes, one.worst_ns)):
+        if point.run and (not best or point.worst_ns < best[-1].worst_ns):
+            best.append(point)
+    return best
+
+
+def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
+    """Heap needed against the worst critical section. None where no allocator has a heap."""
+    found = points(needs)
+    if not found:
+        return None
+    best = frontier(found)
+    measured = [point for point in found if point.run]
+    figure = go.Figure()
+    if best:
+        figure.add_trace(_steps(best))
+    figure.add_trace(_dots(found))
+    low, high = min(one.heap_bytes for one in found), max(one.heap_bytes for one in found)
+    room = (high - low) * (_BEYOND - 1) or high / 10
+    title = heap_figure(needs)[1]
+    worst = max((one.worst_ns for one in measured), default=1.0)
+    figure.update_layout(showlegend=False)
+    style(figure, _HEIGHT_PX)
+    figure.update_xaxes(title_text=title, range=[low - room, high + room])
+    figure.update_yaxes(title_text="worst critical section (ns)", range=[-0.03 * worst, _BEYOND * worst])
+    counts = [one.run.n for one in measured if one.run]
+    each = f"{min(counts):,}…{max(counts):,}" if len(set(counts)) > 1 else f"{max(counts, default=0):,}"
+    counted = (
+        f"{len(measured)} runs, n = {each} allocations and frees each" if measured else "no run was given"
+    )
+    return Chart(
+        "tradeoff",
+        "Heap against worst case",
+        f"{counted} · {provenance}",
+        _tradeoff_words(needs, found, best),
+        (),
+        figure,
+    )
+
+
+def _dots(found: Sequence[Point]) -> go.Scatter:
+    low, high = min(one.heap_bytes for one in found), max(one.heap_bytes for one in found)
+    worst = max(one.worst_ns for one in found) or 1.0
+    room = (high - low) * (_BEYOND - 1) or high / 10
+
+    def pixels(width: float) -> list[tuple[float, float]]:
+        return [
+            (
+                (one.heap_bytes - low + room) / (high - low + 2 * room) * width,
+                (_BEYOND - one.worst_ns / worst) / (_BEYOND + 0.03) * _PLOT_HEIGHT_PX,
+            )
+            for one in found
+        ]
+
+    long = [(one.need.label, str(one.need.number)) for one in found]
+    short = [(str(one.need.number),) for one in found]
+    texts, places = place(pixels(_PLOT_PX), long, _PLOT_PX, _PLOT_HEIGHT_PX)
+    few, where = place(pixels(_NARROW_PLOT_PX), short, _NARROW_PLOT_PX, _PLOT_HEIGHT_PX)
+    return go.Scatter(
+        x=[one.heap_bytes for one in found],
+        y=[one.worst_ns for one in found],
+        mode="markers+text",
+        text=texts,
+        textposition=places,
+        textfont={"size": 11, "color": INK},
+        marker={
+            "size": 9,
+            "color": [one.need.style.colour for one in found],
+            "symbol": [one.need.style.symbol + ("" if one.run else "-open") for one in found],
+        },
+        cliponaxis=False,
+        customdata=[_hover(one) for one in found],
+        hovertemplate="%{customdata}<extra></extra>",
+        meta={"narrow": {"text": few, "textposition": where}},
+    )
+
+
+def _hover(point: Point) -> str:
+    heap = f"<b>{point.need.label}</b><br>heap {grouped(point.heap_bytes)} bytes"
+    if point.run is None:
+        return f"{heap}<br>no run was given"
+    return f"{heap}<br>worst {point.run.kind} {number(point.worst_ns, 'ns')} ns"
+
+
+def _steps(best: Sequence[Point]) -> go.Scatter:
+    return go.Scatter(
+        x=[one.heap_bytes for one in best],
+        y=[one.worst_ns for one in best],
+        mode="lines",
+        line={"color": MUTED, "dash": "dot", "width": 1.5, "shape": "hv"},
+        hoverinfo="skip",
+    )
+
+
+def _tradeoff_words(needs: Sequence[Need], found: Sequence[Point], best: Sequence[Point]) -> str:
+    words = [
+        "Down and to the left is better. The numbers are those of the tables. The worst is the longest "
+        "critical section on the wire of a measured allocation or free."
+    ]
+    if len(best) == 1:
+        words.append(f"No other beats {best[0].need.label} in either.")
+    elif best:
+        names = ", ".join(dict.fromkeys(one.need.label for one in best))
+        words.append(f"The dotted line joins those that no other beats in both: {names}.")
+    if idle := [one.need.label for one in found if one.run is None]:
+        words.append(f"No run was given, so they stand open on the x axis: {', '.join(idle)}.")
+    shown = {one.need.name for one in found}
+    if absent := [need.label for need in needs if need.name not in shown]:
+        words.append(f"Not in the figure, as no heap that serves was found: {', '.join(absent)}.")
+    return " ".join(words)
+
+
+def lost(needs: Sequence[Need], provenance: str) -> Chart:
+    """Bars of live and lost bytes, together the used ones, and a mark at the smallest heap."""
+    names = _names(needs)
+    live = [need.live_bytes for need in needs]
+    rest = [need.used_bytes - need.live_bytes for need in needs]
+    figure = go.Figure(
+        [
+            _bar("live", names, live, "#0072b2"),
+            _bar("lost: used less live", names, rest, "#d55e00"),
+            go.Scatter(
+                x=[need.typical(cost_metric_bytes) for need in needs],
+                y=names,
+                mode="markers",
+                name="smallest heap",
+                marker={"symbol": "line-ns-open", "size": 14, "color": INK, "line": {"width": 2}},
+                hovertemplate="%{y}: smallest heap %{x:,} bytes<extra></extra>",
+            ),
+        ]
+    )
+    figure.update_layout(barmode="stack", legend_traceorder="normal")
+    explanation = (
+        "Both at their largest, in the given heap. Live is what was asked for; used is from the lowest byte "
+        "to the highest that a block ever had. The smallest heap is searched apart and has the region's "
+        "management in it, so it may lie on either side of used."
+    )
+    return _rows("lost", "Live, used and lost", figure, needs, "bytes", explanation, provenance)
+
+
+def ratios(needs: Sequence[Need], provenance: str) -> Chart | None:
+    """Johnstone's four. None where nothing was served."""
+
+    def ratio(place: int) -> Figure:
+        return lambda row: row.given.johnstone[place] if row.given.johnstone else None
+
+    served = [need for need in needs if need.typical(ratio(0)) is not None]
+    if not served:
+        return None
+    figure = go.Figure(
+        [
+            go.Scatter(
+                x=[need.typical(ratio(place)) for need in served],
+                y=_names(served),
+                mode="markers",
+                name=f"{place + 1}: {words}",
+                marker={"symbol": _SYMBOLS[place], "size": 8, "color": _SHADES[place]},
+                hovertemplate="%{y}: %{x:.3f}<extra></extra>",
+            )
+            for place, words in enumerate(_RATIOS)
+        ]
+    )
+    explanation = (
+        "Used bytes over live bytes, in four ways (docs/FRAGMENTATION.md). 1 is a heap without loss."
+    )
+    title = "Fragmentation, by Johnstone's four ratios"
+    return _rows("ratios", title, figure, served, "used / live (ratio)", explanation, provenance)
+
+
+def reserve(needs: Sequence[Need], provenance: str) -> Chart | None:
+    """SBBM: the largest free block at the worst moment. None where nothing was served."""
+
+    def sbbm(row: Row) -> float | None:
+        return row.given.sbbm_bytes
+
+    served = [need for need in needs if need.typical(sbbm) is not None]
+    if not served:
+        return None
+    values = [need.known(sbbm) for need in served]
+    figure = go.Figure(_bar("SBBM", _names(served), values, "#009e73"))
+    figure.update_layout(showlegend=False)
+    explanation = (
+        "SBBM, the Smallest-Biggest-Block Metric: the largest free block after each allocation, and of these "
+        "the smallest. What the given heap still had in one piece."
+    )
+    return _rows(
+        "sbbm", "Largest free block at the worst moment", figure, served, "bytes", explanation, provenance
+    )
+
+
+def _bar(name: str, names: Sequence[str], values: Sequence[float], colour: str) -> go.Bar:
+    return go.Bar(
+        x=values,
+        y=names,
+        orientation="h",
+        name=name,
+        marker={"color": colour},
+        hovertemplate=f"%{{y}}: {name} %{{x:,}} bytes<extra></extra>",
+    )
+
+
+def _names(needs: Sequence[Need]) -> list[str]:
+    return [need.label for need in needs]
+
+
+def _rows(
+    key: str,
+    title: str,
+    figure: go.Figure,
+    needs: Sequence[Need],
+    axis: str,
+    explanation: str,
+    provenance: str,
+) -> Chart:
+    """A chart with a row for each allocator, in the order of the tables."""
+    style(figure, _AROUND_PX + _ROW_PX * len(needs))
+    figure.update_xaxes(title_text=axis, rangemode="tozero", nticks=6)
+    figure.update_yaxes(autorange="reversed", showgrid=False, type="category", dtick=1)
+    count = len(needs[0].rows)
+    counted = f"medians of {count} traces" if count > 1 else "n = 1 trace"
+    return Chart(key, title, f"{counted} · {provenance}", explanation, (), figure)

@@ -1,0 +1,205 @@
+"""The page's tables, as text: figures of each allocator, and where each came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from analysis.fragmentation.study import Row
+from dashboards.formatting import MISSING, grouped, number, samplerate
+from dashboards.tradeoff.needs import Figure, Need, cost_metric_bytes, peak_live_bytes, used_bytes
+from dashboards.tradeoff.runs import Run, digest
+from scenarios.trace import Trace
+
+Words = Callable[[float | None], str]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value, and below it what qualifies it."""
+
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The first column, with a colour if it is an allocator, and the others."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    colour: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """`headings` include the first column."""
+
+    title: str
+    headings: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+
+def heaps(needs: Sequence[Need]) -> Table:
+    """How much each takes, beside its worst."""
+    headings = ("allocator", "smallest heap (bytes)", "worst section (ns)", "n", "used (bytes)")
+    behind: tuple[Figure, ...] = (used_bytes, peak_live_bytes, _lost_bytes, _static_bytes, _failures)
+    return Table(
+        "Heap and worst case",
+        (*headings, "live (bytes)", "lost (bytes)", "static RAM (bytes)", "refused"),
+        tuple(
+            _line(
+                need,
+                (
+                    _cell(need, cost_metric_bytes, grouped),
+                    *_worst(need),
+                    *(_cell(need, one, grouped) for one in behind),
+                ),
+            )
+            for need in needs
+        ),
+    )
+
+
+def fragmentation(needs: Sequence[Need]) -> Table:
+    """What is lost, by every definition."""
+    headings = ("allocator", "F (%)", "1: mean", "2: at peak live", "3: at peak used", "4: peaks")
+    ratios = tuple(_ratio(place) for place in range(4))
+    return Table(
+        "Fragmentation",
+        (*headings, "SBBM (bytes)", "F in the smallest heap (%)", "SBBM there (bytes)"),
+        tuple(
+            _line(
+                need,
+                (
+                    _cell(need, _percent, _two),
+                    *(_cell(need, one, _three) for one in ratios),
+                    _cell(need, _sbbm_bytes, grouped),
+                    _cell(need, _percent_there, _two),
+                    _cell(need, _sbbm_there, grouped),
+                ),
+            )
+            for need in needs
+        ),
+    )
+
+
+def traces(studied: Sequence[Trace]) -> Table:
+    """What was replayed."""
+    return Table(
+        "Traces",
+        ("trace", "seed", "operations", "SHA-256 of its operations"),
+        tuple(
+            Line(
+                one.name,
+                (
+                    Cell(MISSING if one.seed is None else f"{one.seed:#x}"),
+                    Cell(f"{len(one.operations):,}"),
+                    Cell(digest(one)),
+                ),
+            )
+            for one in studied
+        ),
+    )
+
+
+def runs(given: Sequence[Run]) -> Table:
+    """Which run told of which worst section."""
+    return Table(
+        "Runs",
+        (
+            "run",
+            "allocator",
+            "worst section (ns)",
+            "of",
+            "n",
+            "board",
+            "heap (bytes)",
+            "refused",
+            "sampled at",
+        ),
+        tuple(_run(one) for one in given),
+    )
+
+
+def _run(run: Run) -> Line:
+    manifest = run.loaded.manifest
+    core = manifest.firmware.core_hz
+    return Line(
+        run.loaded.id,
+        (
+            Cell(manifest.configuration),
+            Cell(number(run.worst_ns, "ns"), _budget(run)),
+            Cell(run.kind),
+            Cell(f"{run.n:,}"),
+            Cell(manifest.board, f"core {core / 1e6:g} MHz" if core else ""),
+            Cell(grouped(manifest.firmware.heap_bytes)),
+            Cell(grouped(manifest.counts.out_of_memory)),
+            Cell(samplerate(manifest.samplerate_hz)),
+        ),
+    )
+
+
+def _worst(need: Need) -> tuple[Cell, Cell]:
+    if not need.runs:
+        return Cell(MISSING, "no run"), Cell(MISSING)
+    worst = need.runs[0]
+    several = f"worst of {len(need.runs)} runs" if len(need.runs) > 1 else ""
+    return Cell(number(worst.worst_ns, "ns"), f"{_budget(worst)} {worst.kind}"), Cell(f"{worst.n:,}", several)
+
+
+def _budget(run: Run) -> str:
+    return "" if run.budget_ns is None else f"± {number(run.budget_ns, 'ns')}"
+
+
+def _line(need: Need, cells: tuple[Cell, ...]) -> Line:
+    return Line(need.label, cells, need.style.colour)
+
+
+def _cell(need: Need, figure: Figure, words: Words) -> Cell:
+    """The median, and the range where there is one. A figure that some traces lack says so."""
+    values = need.values(figure)
+    if len(values) < len(need.rows):
+        return Cell(MISSING, f"{len(values)} of {len(need.rows)}" if values else "")
+    least, most = words(min(values)), words(max(values))
+    return Cell(words(need.typical(figure)), "" if least == most else f"{least}…{most}")
+
+
+def _two(value: float | None) -> str:
+    return MISSING if value is None else f"{value:,.2f}"
+
+
+def _three(value: float | None) -> str:
+    return MISSING if value is None else f"{value:,.3f}"
+
+
+def _lost_bytes(row: Row) -> float:
+    return row.given.used_bytes - row.given.peak_live_bytes
+
+
+def _static_bytes(row: Row) -> float:
+    return row.static_ram_bytes
+
+
+def _failures(row: Row) -> float:
+    return row.given.failures
+
+
+def _percent(row: Row) -> float | None:
+    return row.given.fragmentation_percent
+
+
+def _percent_there(row: Row) -> float | None:
+    return row.fragmentation_there_percent
+
+
+def _sbbm_bytes(row: Row) -> float | None:
+    return row.given.sbbm_bytes
+
+
+def _sbbm_there(row: Row) -> float | None:
+    return row.sbbm_there_bytes
+
+
+def _ratio(place: int) -> Figure:
+    return lambda row: row.given.johnstone[place] if row.given.johnstone else None
