@@ -47,7 +47,7 @@ def test_at_the_core_clock_the_calibration_is_exact(run: SyntheticRun) -> None:
     run.lines[read] = "COST,READ,1,5"
     found = told_of(run)["calibration"]
     skew = found.pop("skew_samples")
-    assert skew == dict.fromkeys(COMMON_CHANNELS, {"mean": 0, "least": -1, "most": 1})
+    assert skew == {channel: {"mean": 0, "least": -1, "most": 1} for channel in COMMON_CHANNELS}
     assert found == {
         "critical_wire_minus_dwt_cycles": CRITICAL_COST,
         "operation_wire_minus_dwt_cycles": OPERATION_COST,
@@ -155,9 +155,7 @@ def test_wire_and_timer_agree_but_for_the_way_to_the_read(run: SyntheticRun) -> 
     assert of_control["allowed_cycles"] == pytest.approx(
         1 + 0.5 + of_control["offset_uncertainty_cycles"], abs=0.01
     )
-    between = [
-        answer - stimulus + READ_LATER for stimulus, answer in run.stimuli if run.met(answer) is None
-    ]
+    between = [answer - stimulus + READ_LATER for stimulus, answer in run.stimuli if run.met(answer) is None]
     assert (of_isr["between_least_ticks"], of_isr["between_most_ticks"]) == (min(between), max(between))
 
 

@@ -313,7 +313,7 @@ MAKING_INCONCLUSIVE = [
     (edit(r"^(STAT,\d+),\d+", r"\1,7"), "counted 7 wakings of the task, TASK shows 627 pulses"),
     (without_a_waking, "counted 627 wakings of the task, TASK shows 626 pulses"),
     (with_an_answer_to_nothing, "counted 627 interrupts, ISR shows 628 pulses"),
-    (edit(r"^(STAT,\d+,\d+,\d+),(\d)\d*", r"\1,\g<2>"), "preempted operations, the wire shows"),
+    (edit(r"^(STAT,\d+,\d+,\d+),(\d)\d*", r"\1,\g<2>"), "preempted operations, the wire shows 58; check"),
     (edit(r"^(OP,7,\w+,\d+,\d+),\d+", r"\1,12345"), "OP and DWT disagree on 1 operations"),
     (with_a_longer_operation, "OP and DWT disagree on 1 operations, at worst by 3.00 cycles"),
     (with_a_moved_answer("ISR", 3), "STIM to ISR and the timer's counter disagree on 1 operations"),
