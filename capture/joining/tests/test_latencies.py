@@ -13,6 +13,7 @@ from capture.joining.latencies import LatencyWitness
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import (
     BIT,
+    CORE_HZ,
     OPERATION_COST,
     READ_LATER,
     TASK_LATER,
@@ -145,9 +146,12 @@ def test_an_answer_within_two_samples_of_an_edge_of_op_may_have_met_it(
     assert (answers.row[at], answers.met[at], answers.missed[at]) == (6 if row else -1, met, missed)
 
 
-@pytest.mark.parametrize(("behind", "came_between"), [(0, False), (1, True), (40, True), (41, False)])
+@pytest.mark.parametrize(
+    ("cycles_per_sample", "behind", "came_between"),
+    [(1, 0, False), (1, 1, True), (1, 40, True), (1, 41, False), (2, 40, True), (2, 42, False)],
+)
 def test_a_control_interrupt_right_behind_a_rise_may_have_come_before_the_read(
-    run: SyntheticRun, behind: int, came_between: bool
+    run: SyntheticRun, cycles_per_sample: int, behind: int, came_between: bool
 ) -> None:
     """Its pulse, and 60 cycles for entry and return, may be in what the timer tells."""
     controls = [answer for _, answer in run.controls]
@@ -155,20 +159,30 @@ def test_a_control_interrupt_right_behind_a_rise_may_have_come_before_the_read(
         pair for pair in run.stimuli[5:] if all(abs(pair[1] - control) > 500 for control in controls)
     )
     run.pulse("CISR", answer + behind, CONTROL_PULSE)
-    evidence = evidence_of(run)
-    for told, due in (("isr", CONTROL_PULSE + 60 if came_between else 0), ("task", 0)):
+    evidence = evidence_of(run, CORE_HZ // cycles_per_sample)
+    for told, later, more in (("isr", 0, CONTROL_PULSE + 60 if came_between else 0), ("task", TASK_LATER, 0)):
         one = witness(evidence, told).answers
-        sample = answer + (TASK_LATER if told == "task" else 0)
-        (at,) = np.flatnonzero(one.sample == sample)
-        assert (one.least[at], one.most[at]) == (sample - stimulus, sample - stimulus + due)
+        asked, rise = stimulus // cycles_per_sample, (answer + later) // cycles_per_sample
+        (at,) = np.flatnonzero(one.sample == rise)
+        assert (one.least[at], one.most[at]) == (rise - asked, rise - asked + more // cycles_per_sample)
 
 
-@pytest.mark.parametrize(("behind", "seen"), [(READ_MOST_CYCLES, True), (READ_MOST_CYCLES + 1, False)])
+@pytest.mark.parametrize(
+    ("cycles_per_sample", "behind", "seen"),
+    [
+        (1, READ_MOST_CYCLES, True),
+        (1, READ_MOST_CYCLES + 1, False),
+        (2, READ_MOST_CYCLES, True),
+        (2, READ_MOST_CYCLES + 2, False),
+    ],
+)
 def test_a_stimulus_between_rise_and_read_may_be_the_one_that_was_read(
-    run: SyntheticRun, behind: int, seen: bool
+    run: SyntheticRun, cycles_per_sample: int, behind: int, seen: bool
 ) -> None:
     stimulus, answer = run.controls[30]
     run.toggles += [(answer + behind, BIT["CTRL"]), (answer + 500, BIT["CTRL"])]
-    answers = witness(evidence_of(run), "control").answers
-    (at,) = np.flatnonzero(answers.sample == answer)
-    assert (answers.least[at], answers.most[at]) == (-behind if seen else answer - stimulus, 15)
+    answers = witness(evidence_of(run, CORE_HZ // cycles_per_sample), "control").answers
+    asked, rise = stimulus // cycles_per_sample, answer // cycles_per_sample
+    (at,) = np.flatnonzero(answers.sample == rise)
+    least = -behind // cycles_per_sample if seen else rise - asked
+    assert (answers.least[at], answers.most[at]) == (least, rise - asked)
