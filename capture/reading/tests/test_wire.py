@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from capture.reading.wire import MARKED_CHANNELS, read_wire
+from capture.reading.wire import read_wire
+from capture.run_folder.edges import MARKED_CHANNELS
 from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan
 
 
