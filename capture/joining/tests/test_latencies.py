@@ -186,3 +186,35 @@ def test_a_stimulus_between_rise_and_read_may_be_the_one_that_was_read(
     (at,) = np.flatnonzero(answers.sample == rise)
     least = -behind // cycles_per_sample if seen else rise - asked
     assert (answers.least[at], answers.most[at]) == (least, rise - asked)
+
+
+@pytest.mark.parametrize(("behind", "is_answer"), [(-200, False), (0, False), (1, True)])
+def test_a_rise_is_an_answer_only_behind_a_stimulus(run: SyntheticRun, behind: int, is_answer: bool) -> None:
+    rise = run.stimuli[0][0] + behind
+    run.pulse("ISR", rise, 1)
+    assert (rise in witness(evidence_of(run), "isr").answers.sample) is is_answer
+
+
+def test_a_rise_together_with_the_last_control_interrupt_waits_for_none(run: SyntheticRun) -> None:
+    rise = run.controls[-1][1]
+    run.pulse("ISR", rise, 1)
+    answers = witness(evidence_of(run), "isr").answers
+    (at,) = np.flatnonzero(answers.sample == rise)
+    asked = max(stimulus for stimulus, _ in run.stimuli if stimulus < rise)
+    assert answers.most[at] == answers.least[at] == rise - asked
+
+
+@pytest.mark.parametrize(("from_frame", "is_stimulus"), [(-1, False), (0, True)])
+def test_what_comes_before_the_start_frame_is_no_stimulus(
+    run: SyntheticRun, from_frame: int, is_stimulus: bool
+) -> None:
+    asked = min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"]) + from_frame
+    run.toggles += [(asked, BIT["CTRL"]), (asked + 2000, BIT["CTRL"])]
+    run.pulse("CISR", asked + 15, CONTROL_PULSE)
+    assert (asked + 15 in witness(evidence_of(run), "control").answers.sample) is is_stimulus
+
+
+def test_operations_that_nothing_met_have_no_row(run: SyntheticRun) -> None:
+    rows = witness(evidence_of(run), "control").operations["seq"].to_list()
+    assert rows == sorted(set(controls_met(run)))
+    assert 0 < len(rows) < len(run.truths)
