@@ -27,13 +27,16 @@ def test_p99_needs_a_hundred_samples(n: int, p99: int | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "p90", "p99_9", "p99_99"),
-    [(9, None, None, None), (10, 9, None, None), (999, 900, None, None), (1000, 900, 999, None),
-     (9_999, 9_000, 9_990, None), (10_000, 9_000, 9_990, 9_999)],
+    ("n", "median", "p90", "p99_9", "p99_99"),
+    [(9, 5, None, None, None), (10, 5, 9, None, None), (999, 500, 900, None, None),
+     (1000, 500, 900, 999, None), (9_999, 5_000, 9_000, 9_990, None),
+     (10_000, 5_000, 9_000, 9_990, 9_999)],
 )  # fmt: skip
-def test_finer_percentiles_need_more(n: int, p90: int | None, p99_9: int | None, p99_99: int | None) -> None:
+def test_finer_percentiles_need_more(
+    n: int, median: int, p90: int | None, p99_9: int | None, p99_99: int | None
+) -> None:
     found = summarise(range(1, n + 1))
-    assert (found.p90, found.p99_9, found.p99_99) == (p90, p99_9, p99_99)
+    assert (found.median, found.p90, found.p99_9, found.p99_99) == (median, p90, p99_9, p99_99)
 
 
 @given(st.lists(st.integers(-1000, 1000), min_size=100, max_size=300))

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from capture.instruments.clocks import COUNTER_CYCLES, fit_counter
 from capture.reading.wire import read_wire
 from capture.run_folder.records import CalibrationRecord, parse
-from capture.tests.synthetic import CORE_HZ, COUNTER_AHEAD, SyntheticRun, small_plan
+from capture.tests.synthetic import BIT, CORE_HZ, COUNTER_AHEAD, SyntheticRun, small_plan
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +29,43 @@ def test_the_long_base_tells_the_clocks_apart(run: SyntheticRun, samplerate_hz: 
     samples = np.array([c * samplerate_hz * (1_000_000 + ppm) // (CORE_HZ * 1_000_000) for c in cycles])
     error_samples = (fit.cycles_at(samples) - (np.array(cycles) + COUNTER_AHEAD)) * samplerate_hz / CORE_HZ
     assert np.abs(error_samples).max() < 1
+
+
+def test_the_residual_is_the_farthest_that_an_edge_lies_from_the_line() -> None:
+    """One edge of 64 comes five samples late; numpy fits the line a second time."""
+    run = SyntheticRun(small_plan())
+    records = parse(run.uart()).all(CalibrationRecord)
+    rises = [record.begin_cycles - COUNTER_AHEAD for record in records]
+    late = rises[5] % COUNTER_CYCLES
+    run.toggles[run.toggles.index((late, BIT["CRIT"]))] = (late + 5, BIT["CRIT"])
+    fit = fit_counter(read_wire(run.edges(), CORE_HZ), records)
+    cycles = np.array(rises, dtype=np.float64) % COUNTER_CYCLES
+    samples = cycles + np.where(np.arange(len(rises)) == 5, 5, 0)
+    apart = np.abs(samples - np.polyval(np.polyfit(cycles, samples, 1), cycles))
+    assert fit is not None and 4 < apart.max() < 5 and apart.min() < 1
+    assert fit.residual_max_samples == pytest.approx(apart.max(), abs=1e-3)
+
+
+def test_a_counter_that_goes_as_fast_as_the_tolerance_lets_it_still_counts_the_core() -> None:
+    """By the wire a cycle of it lasts 4.9 % or 5.1 % more or less than it should."""
+    run = SyntheticRun(small_plan())
+    wire = read_wire(run.edges(), CORE_HZ)
+    records = parse(run.uart()).all(CalibrationRecord)
+    for share, known in ((0.049, True), (0.051, False), (-0.049, True), (-0.051, False)):
+        altered = [
+            replace(
+                record,
+                begin_cycles=int((record.begin_cycles - COUNTER_AHEAD) % COUNTER_CYCLES / (1 + share)),
+            )
+            for record in records
+        ]
+        assert (fit_counter(wire, altered) is not None) is known, share
+
+
+def test_a_counter_that_stands_still_counts_nothing() -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    still = [replace(record, begin_cycles=7) for record in parse(run.uart()).all(CalibrationRecord)]
+    assert fit_counter(read_wire(run.edges(), CORE_HZ), still) is None
 
 
 def test_the_counter_wraps_in_this_very_run(run: SyntheticRun) -> None:

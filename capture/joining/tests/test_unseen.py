@@ -46,6 +46,25 @@ def test_what_is_moved_by_more_is_told(key: str, channel: str, cycle: int) -> No
         assert judge(moved(channel, cycle, by_cycles))[0] == "inconclusive", by_cycles
 
 
+def test_twice_what_wire_and_dwt_may_differ_by_is_unseen() -> None:
+    """At the core clock that is a cycle and a little for the clock. An edge one cycle off to one
+    side may go two to the other, and no third.
+    """
+    unseen_ns = moved("CRIT", longest_section(), 0).budgets["critical_ns"].unseen_ns
+    assert unseen_ns is not None
+    assert 2 <= unseen_ns / CYCLE_NS < 3
+
+
+def test_all_answers_of_an_operation_may_be_as_far_off_as_their_sum() -> None:
+    """The timer tells one sum for them. Two answers met one of the operations."""
+    evidence = moved("ISR", longest_answer(), 0)
+    of_answers = next(one for one in evidence.latencies if one.of.answers == "timer_isr_entries")
+    rows = of_answers.compared.select("number", "allowed_cycles").rows()
+    assert max(number for number, _ in rows) == 2
+    unseen_ns = evidence.budgets["interrupt_latency_ns"].unseen_ns
+    assert unseen_ns == pytest.approx(max(2 * number * allowed for number, allowed in rows) * CYCLE_NS)
+
+
 def test_counts_cannot_be_changed_unseen_and_without_a_timer_nobody_knows() -> None:
     budgets = evidence_of(SyntheticRun(small_plan())).budgets
     assert budgets["probes"].unseen_ns == budgets["dwt_cycles"].unseen_ns == 0.0

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from capture.files.errors import CaptureError
+from capture.reading.pulses import PulseTrain, Windows
 from capture.reading.tests.waveform import Waveform
 from capture.reading.vectorised import level_at, pulses, responses
 
@@ -62,3 +63,13 @@ def test_the_level_at_an_edge_is_the_new_one() -> None:
     assert level_at(wave.edges(), "CRIT", asked).tolist() == [False, False, True, True, False, False]
     with pytest.raises(CaptureError, match="outside"):
         level_at(wave.edges(), "CRIT", np.array([50]))
+
+
+def test_a_width_is_from_rise_to_fall_and_a_windows_widths_are_added() -> None:
+    """A pulse belongs to the window in which it rises, even where it falls in another."""
+    train = PulseTrain(np.array([10, 60, 70, 99]), np.array([50, 61, 90, 130]))
+    windows = Windows(np.array([0, 10, 70, 100]), np.array([10, 70, 100, 200]))
+    assert train.width.tolist() == [40, 1, 20, 31]
+    assert train.counts_in(windows).tolist() == [0, 2, 2, 0]
+    assert train.widths_in(windows).tolist() == [0, 41, 51, 0]
+    assert train.starting_within(60, 99).start.tolist() == [60, 70]
