@@ -43,10 +43,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScope
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """This process and those that it starts hear Ctrl-C, as if they came from a terminal.
+    """This process and those that it starts hear signals, as if they came from a terminal.
 
-    A shell without job control makes what it starts with `&` ignore SIGINT. Children inherit that.
+    A shell without job control makes what it starts with `&` ignore SIGINT, and nohup what it
+    starts ignore SIGHUP. Children inherit that.
     """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    heard = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in heard.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
