@@ -56,8 +56,7 @@ def steps(wire: Wire, stimulus: Stimulus) -> Iterator[Step]:
     A sweep's stimulus is started anew for each operation and has no line.
     """
     for channel in ("STIM", "CTRL"):
-        edges = wire.until_end.transitions(channel).sample
-        edges = edges[edges >= wire.first_sample]
+        edges = wire.edges_of(channel)
         due = _intervals(channel, edges, stimulus, wire.samples_per_cycle)
         if due is not None and len(edges) > 1:
             found = _first_step(edges, due, wire.samples_per_cycle)

@@ -49,14 +49,15 @@ class Evidence:
         """The latencies by wire and timer; none where the records tell of no timer."""
         return latency_witnesses(self.instruments, self.joined)
 
-    @property
+    @cached_property
     def budgets(self) -> dict[str, Budget]:
         """The error budget of each quantity, by key."""
         budgets = error_budgets(self.instruments, self.joined.operations, self.joined.interrupts)
+        tolerance_cycles = self.tolerance_cycles
         return {
             quantity.key: replace(
                 budgets[quantity.key],
-                unseen_ns=unseen_ns(quantity, self.wire, self.tolerance_cycles, self.latencies),
+                unseen_ns=unseen_ns(quantity, self.wire, tolerance_cycles, self.latencies),
             )
             for quantity in QUANTITIES
         }

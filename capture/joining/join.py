@@ -15,7 +15,7 @@ import polars as pl
 
 from capture.instruments.calibration import MarkerCost, calibrate
 from capture.instruments.clocks import CounterFit, fit_counter
-from capture.instruments.ticks import find_ticks
+from capture.instruments.ticks import Ticks, find_ticks
 from capture.joining.interrupts import interrupt_table
 from capture.reading import vectorised
 from capture.reading.probes import Probes
@@ -39,7 +39,8 @@ class Join:
     """The joined run.
 
     `operations` and `interrupts` are the tables of docs/SPEC.md, section 5. The costs of the
-    markers and the fit of the counter are None where the calibration is not whole. `stray_windows`
+    markers and the fit of the counter are None where the calibration is not whole, and so are the
+    ticks, which take their record too. `stray_windows`
     are the numbers of the joined operations whose window does not hold exactly one whole OP pulse.
     `critical_pulses` counts the CRIT pulses of each joined operation, int64[operations].
     """
@@ -49,6 +50,7 @@ class Join:
     critical_cost: MarkerCost | None
     operation_cost: MarkerCost | None
     counter: CounterFit | None
+    ticks: Ticks | None
     stray_windows: tuple[int, ...]
     critical_pulses: npt.NDArray[np.int64]
 
@@ -68,6 +70,7 @@ def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes) -> Join:
         critical_cost=critical_cost,
         operation_cost=calibrate(wire, calibration, "OP"),
         counter=counter,
+        ticks=ticks,
         stray_windows=tuple(seq[~_one_whole_pulse(wire.operation, windows)].tolist()),
         critical_pulses=wire.critical.counts_in(windows),
     )

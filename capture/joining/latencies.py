@@ -27,7 +27,8 @@ from capture.run_folder.edges import Levels, Samples
 from capture.run_folder.quantities import CONTROL, LATENCY, TASK, Quantity
 from capture.run_folder.records import Boot, CostRecord, LatencyRange, StatRecord
 
-# An edge of OP this near to a rise may have come before it or after.
+# An edge of OP this near to a rise may have come before it or after. The processor takes longer to
+# enter a handler, so at a usual samplerate no edge is.
 NEAR_SAMPLES = 2
 # A control interrupt whose pin rises so soon after another handler's may have come between that
 # handler's pin and its read: it takes longer to enter than these two do.
@@ -179,12 +180,7 @@ def _answers(wire: Wire, operations: pl.DataFrame, of: LatencyClass, read_cycles
     `read_cycles` after a pin's rise the counter has been read, if nothing comes between.
     """
     stimulus, answer = of.channels
-    edges = wire.until_end
-    asked = edges.transitions(stimulus).sample
-    asked = asked[asked >= wire.first_sample]
-    transitions = edges.transitions(answer)
-    rises = transitions.sample[transitions.level]
-    rises = rises[rises >= wire.first_sample]
+    asked, rises = wire.edges_of(stimulus), wire.rises_of(answer)
     rises = rises[np.searchsorted(asked, rises, "left") > 0]
     delay = _interrupted(wire, rises, of)
     before = asked[np.searchsorted(asked, rises, "left") - 1]

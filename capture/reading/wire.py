@@ -58,6 +58,19 @@ class Wire:
         """Where the run begins: what comes before the start frame is no stimulus and no answer."""
         return 0 if self.start_frame is None else int(self.start_frame[0])
 
+    def edges_of(self, channel: str) -> Samples:
+        """The samples of the channel's edges between the frames, int64[n]."""
+        return self._between(self.until_end.transitions(channel).sample)
+
+    def rises_of(self, channel: str) -> Samples:
+        """The same of its rising edges alone."""
+        edges = self.until_end.transitions(channel)
+        return self._between(edges.sample[edges.level])
+
+    def _between(self, samples: Samples) -> Samples:
+        between: Samples = samples[samples >= self.first_sample]
+        return between
+
     @property
     def samples_per_cycle_nominal(self) -> float:
         """Samples per cycle of the core, both clocks at their nominal rates."""

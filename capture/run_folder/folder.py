@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from capture.files.errors import CaptureError
 from capture.files.regular import read_bytes
 from capture.files.whole import why, write_bytes, write_whole
+from capture.run_folder.records import MOST_LOG_BYTES
 
 MANIFEST = "run.json"
 EDGES = "edges.parquet"
@@ -24,7 +25,7 @@ SERIAL_LOG = "uart.log"
 COUNTS = "counts.csv"
 PLAN = "plan.parquet"
 
-MOST_BYTES = {IMAGE: 256 << 10, SERIAL_LOG: 16 << 20, COUNTS: 16 << 20}
+MOST_BYTES = {IMAGE: 256 << 10, SERIAL_LOG: MOST_LOG_BYTES, COUNTS: 16 << 20}
 """Of the files that are read as they are: as much as is
 read. An image has no more room in the flash.
 """

@@ -10,12 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from capture.instruments.ticks import find_ticks
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import swept_operations
 from capture.reading.vectorised import high_within
 from capture.run_folder.edges import Samples
-from capture.run_folder.records import TickRecord
 
 # Of each answer, the channel of what caused it. A cause that comes while another still waits is
 # answered together with it, so there may be more causes than answers.
@@ -38,8 +36,8 @@ def answers_without_a_cause(evidence: Evidence) -> Iterator[str]:
     if evidence.wire.end_frame is None:
         return
     for answer, cause in _CAUSES:
-        answers = _rises(evidence, answer)
-        causes = _edges(evidence, cause) if cause in ("STIM", "CTRL") else _rises(evidence, cause)
+        answers = evidence.wire.rises_of(answer)
+        causes = evidence.wire.rises_of(cause) if cause == "ISR" else evidence.wire.edges_of(cause)
         wrong = answers[_uncaused(causes, answers)]
         if len(wrong):
             yield (
@@ -70,7 +68,7 @@ def swept_edges_off_their_offsets(evidence: Evidence) -> Iterator[str]:
     """
     wire, plan = evidence.wire, evidence.plan
     asked = swept_operations(plan)
-    stimuli = _edges(evidence, "STIM")
+    stimuli = wire.edges_of("STIM")
     sync = wire.windows.start
     if plan.stimulus.mode != "sweep" or len(sync) != plan.operations.height or len(stimuli) != asked.height:
         return
@@ -97,21 +95,8 @@ def _held_up(evidence: Evidence, since: npt.NDArray[np.float64], until: Samples)
     first = np.minimum(first, until)
     held: npt.NDArray[np.bool_] = high_within(wire.until_end, "CISR", first, until)
     held = held | high_within(wire.until_end, "ISR", first, until)
-    ticks = find_ticks(wire.until_end, evidence.log.first(TickRecord), evidence.joined.counter)
+    ticks = evidence.joined.ticks
     return np.ones_like(held) if ticks is None else held | ticks.handler_may_run(first, until)
-
-
-def _edges(evidence: Evidence, channel: str) -> Samples:
-    edges = evidence.wire.until_end.transitions(channel).sample
-    between: Samples = edges[edges >= evidence.wire.first_sample]
-    return between
-
-
-def _rises(evidence: Evidence, channel: str) -> Samples:
-    edges = evidence.wire.until_end.transitions(channel)
-    rises = edges.sample[edges.level]
-    between: Samples = rises[rises >= evidence.wire.first_sample]
-    return between
 
 
 RULES = (answers_without_a_cause, swept_edges_off_their_offsets)

@@ -13,14 +13,11 @@ import numpy as np
 import polars as pl
 
 from capture.joining.evidence import Evidence
+from capture.joining.latencies import NEAR_SAMPLES
 from capture.reading.vectorised import level_at
 from capture.reading.wire import Wire
-from capture.run_folder.edges import Samples
 from capture.run_folder.records import StatRecord
-
-# An edge of OP this near to a rise of ISR may have come before it or after. The processor takes
-# longer to enter a handler, so at a usual samplerate no edge is.
-NEAR_SAMPLES = 2
+from capture.verdict.sentences import at_least_to_most, worst_row
 
 
 def handlers_and_pulses_differ(evidence: Evidence) -> Iterator[str]:
@@ -34,7 +31,7 @@ def handlers_and_pulses_differ(evidence: Evidence) -> Iterator[str]:
         ("CISR", stat.control_entries, "control interrupts"),
     )
     for channel, entries, what in counted:
-        pulses = len(_rises(wire, channel))
+        pulses = len(wire.rises_of(channel))
         if pulses != entries:
             yield (
                 f"The firmware counted {entries} {what}, {channel} shows {pulses} pulses; "
@@ -51,30 +48,18 @@ def preempted_operations_differ(evidence: Evidence) -> Iterator[str]:
     if not least <= stat.preempted_operations <= most:
         yield (
             f"The firmware counted {stat.preempted_operations} preempted operations, the wire shows "
-            f"{_range(least, most)}; check the clips of ISR and OP."
+            f"{at_least_to_most(least, most)}; check the clips of ISR and OP."
         )
 
 
 def preempted_operations(wire: Wire) -> tuple[int, int]:
     """How many rises of ISR fell into a pulse of OP: at least, and at most."""
-    rises, operation = _rises(wire, "ISR"), wire.until_end.transitions("OP").sample
+    rises, operation = wire.rises_of("ISR"), wire.until_end.transitions("OP").sample
     within = level_at(wire.until_end, "OP", rises)
     near = np.searchsorted(operation, rises + NEAR_SAMPLES, "right") > np.searchsorted(
         operation, rises - NEAR_SAMPLES, "left"
     )
     return int(np.count_nonzero(within & ~near)), int(np.count_nonzero(within | near))
-
-
-def _range(least: int, most: int) -> str:
-    return str(least) if least == most else f"{least} to {most}"
-
-
-def _rises(wire: Wire, channel: str) -> Samples:
-    """The samples of the rising edges of `channel` between the frames."""
-    edges = wire.until_end.transitions(channel)
-    rises = edges.sample[edges.level]
-    between: Samples = rises[rises >= wire.first_sample]
-    return between
 
 
 def operations_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
@@ -94,7 +79,7 @@ def operations_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
     )
     wrong = operations.filter(pl.col("apart").abs() > pl.col("allowed"))
     if wrong.height:
-        worst = wrong.row(wrong["apart"].abs().arg_max() or 0, named=True)
+        worst = worst_row(wrong, "apart")
         yield (
             f"OP and DWT disagree on {wrong.height} operations, at worst by {worst['apart']:.2f} cycles "
             f"({worst['allowed']:.2f} allowed) in operation {worst['seq']}; "

@@ -22,6 +22,7 @@ from capture.run_folder.records import (
     StatRecord,
 )
 from capture.verdict import account, causes, claims, counts, instruments, latencies
+from capture.verdict.sentences import worst_row
 
 
 def unreadable_lines(evidence: Evidence) -> Iterator[str]:
@@ -121,7 +122,7 @@ def wire_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
     )
     apart = operations.filter(pl.col("disagreement_cycles").abs() > pl.col("allowed"))
     if apart.height:
-        worst = apart.row(apart["disagreement_cycles"].abs().arg_max() or 0, named=True)
+        worst = worst_row(apart, "disagreement_cycles")
         yield (
             f"Wire and DWT disagree on {apart.height} operations, at worst by "
             f"{worst['disagreement_cycles']:.2f} cycles ({worst['allowed']:.2f} allowed) in operation "

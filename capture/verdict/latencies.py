@@ -12,6 +12,7 @@ import polars as pl
 
 from capture.joining.evidence import Evidence
 from capture.run_folder.records import EndRecord
+from capture.verdict.sentences import at_least_to_most, worst_row
 
 
 def answers_of_operations_differ(evidence: Evidence) -> Iterator[str]:
@@ -24,7 +25,7 @@ def answers_of_operations_differ(evidence: Evidence) -> Iterator[str]:
             yield (
                 f"Of {wrong.height} operations records and {answer} tell of other numbers of answers, the "
                 f"first is operation {first['seq']}: {first['number']} recorded, "
-                f"{_range(first['least_number'], first['most_number'])} on the wire; "
+                f"{at_least_to_most(first['least_number'], first['most_number'])} on the wire; "
                 f"check the clips of {answer} and OP."
             )
 
@@ -35,7 +36,7 @@ def wire_and_timer_disagree(evidence: Evidence) -> Iterator[str]:
         wrong = witness.compared.filter(pl.col("apart_cycles").abs() > pl.col("allowed_cycles"))
         if wrong.height:
             stimulus, answer = witness.of.channels
-            worst = wrong.row(wrong["apart_cycles"].abs().arg_max() or 0, named=True)
+            worst = worst_row(wrong, "apart_cycles")
             yield (
                 f"{stimulus} to {answer} and the timer's counter disagree on {wrong.height} operations, at "
                 f"worst by {worst['apart_cycles']:.2f} cycles an answer ({worst['allowed_cycles']:.2f} "
@@ -78,10 +79,6 @@ def latencies_between_operations_differ(evidence: Evidence) -> Iterator[str]:
                 f"Between operations the timer tells {said} from {stimulus} to {answer}, the wire "
                 f"{allowed[0]:.1f} to {allowed[1]:.1f}; check the clips of {stimulus} and {answer}."
             )
-
-
-def _range(least: int, most: int) -> str:
-    return str(least) if least == most else f"{least} to {most}"
 
 
 RULES = (
