@@ -1,0 +1,65 @@
+"""A scenario on the virtual board, with nothing that disturbs it: one row for each operation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import polars as pl
+
+from analysis.reproduce.knobs import Settings, words
+from capture.run_folder.records import EndRecord, OperationRecord
+from firmware import build as firmware
+from scenarios import catalogue
+from scenarios.stimulus import Stimulus
+from simulator import run as simulator
+
+_RUN_FOR = "600s"
+_QUIET = Stimulus("none", 0, 0)
+_COLUMNS = ("seq", "kind", "size", "critical_cycles", "operation_cycles", "probes", "live", "bytes_in_use")
+
+
+@dataclass(frozen=True)
+class BoardRun:
+    """What is asked; `art` is the flash accelerator."""
+
+    SOURCES: ClassVar[tuple[str, ...]] = (
+        *("firmware", "scenarios", "simulator", "capture/run_folder"),
+        "analysis/reproduce/board.py",
+    )
+
+    allocator: str
+    scenario: str
+    art: bool = False
+    parameters: Settings = ()
+    knobs: Settings = ()
+
+    def __str__(self) -> str:
+        art = "on" if self.art else "off"
+        return f"{self.scenario} on {self.allocator}{words(self.knobs)}, ART {art}{words(self.parameters)}"
+
+    def measure(self) -> pl.DataFrame:
+        """The OP records, with the plan's `measured` and `depth`.
+
+        `kind` is as in the record: A allocated, O out of memory, F freed. Raises TailscopeError, and
+        ValueError if the run does not come to its end.
+        """
+        plan = replace(catalogue.load(self.scenario, dict(self.parameters)), stimulus=_QUIET).compile()
+        image = firmware.build(self.allocator, art=self.art, knobs=dict(self.knobs))
+        log = simulator.run(image.elf, image=plan.image, until=_RUN_FOR).records
+        if log.first(EndRecord) is None:
+            raise ValueError(f"{self} does not end within {_RUN_FOR}.")
+        found = log.all(OperationRecord)
+        records = pl.DataFrame({name: [getattr(one, name) for one in found] for name in _COLUMNS})
+        planned = plan.operations.select(pl.col("seq").cast(pl.Int64), "measured", "depth")
+        return records.join(planned, on="seq", how="left", maintain_order="left")
+
+
+def allocations(run: pl.DataFrame) -> pl.DataFrame:
+    """The measured allocations that were served."""
+    return run.filter((pl.col("kind") == "A") & pl.col("measured"))
+
+
+def frees(run: pl.DataFrame) -> pl.DataFrame:
+    """The measured frees."""
+    return run.filter((pl.col("kind") == "F") & pl.col("measured"))

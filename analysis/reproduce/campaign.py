@@ -1,0 +1,33 @@
+"""Makes tables again, one after the other, and puts each beside what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from analysis.reproduce import published
+from analysis.reproduce.beside import Beside, beside
+from analysis.reproduce.contradictions import contradictions
+from analysis.reproduce.kept import Kept
+from analysis.reproduce.recipes import RECIPES
+from analysis.reproduce.remade import Budget
+
+
+def chosen(words: Sequence[str]) -> tuple[str, ...]:
+    """The tables that are named, each once; all without a name. Raises UnknownTableError."""
+    for word in words:
+        published.find(word)
+    return tuple(name for name in published.names() if not words or name in words)
+
+
+def run(
+    names: Sequence[str], budget: Budget, tell: Callable[[str], None] = lambda _: None
+) -> Iterator[Beside]:
+    """Each table as it is done. Raises TailscopeError, and Stopped where a signal asks for the end:
+    what was measured is kept.
+    """
+    measure = Kept(tell=tell)
+    for name in names:
+        source, table = published.find(name)
+        recipe = RECIPES.get(name)
+        remade = recipe(table, measure, budget) if recipe else None
+        yield beside(source, table, tuple(contradictions(source)), remade)

@@ -1,0 +1,76 @@
+"""How much heap a scenario needs on one allocator, with many seeds: one row for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import polars as pl
+
+from analysis.fragmentation.study import Row, Study
+from analysis.reproduce.knobs import Settings, words
+from firmware import catalogue as allocators
+from firmware import host_heap
+from scenarios import catalogue
+from scenarios.trace import of_steps
+
+
+@dataclass(frozen=True)
+class HeapStudy:
+    """What is asked. `processes` share the work, and change nothing."""
+
+    SOURCES: ClassVar[tuple[str, ...]] = (
+        *("firmware", "scenarios", "analysis/fragmentation"),
+        "analysis/reproduce/heaps.py",
+    )
+
+    allocator: str
+    scenario: str
+    seeds: tuple[int, ...]
+    heap_bytes: int
+    parameters: Settings = ()
+    knobs: Settings = ()
+    processes: int = field(default=1, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.scenario} on {self.allocator}{words(self.knobs)}, {len(self.seeds)} seeds"
+
+    def measure(self) -> pl.DataFrame:
+        """Columns: seed, peak_live_bytes, failures, used_bytes, fragmentation_percent, sbbm_bytes,
+        cost_metric_bytes; what was measured again in a heap of that size ends in `_there`; ratio_1
+        to ratio_4 are Johnstone's. Null where there is no such figure. Raises HostHeapError.
+        """
+        loaded = [catalogue.load(self.scenario, dict(self.parameters), seed) for seed in self.seeds]
+        traces = [
+            of_steps(one.name, one.generator.steps(), seed)
+            for one, seed in zip(loaded, self.seeds, strict=True)
+        ]
+        study = Study(traces, [self.allocator], self.heap_bytes, dict(self.knobs), self.processes)
+        return pl.DataFrame([_figures(row) for row in study.rows()], infer_schema_length=None)
+
+
+def _figures(row: Row) -> dict[str, float | int | None]:
+    given, there = row.given, row.smallest
+    ratios = given.johnstone or (None,) * 4
+    return {
+        "seed": row.seed,
+        "peak_live_bytes": given.peak_live_bytes,
+        "failures": given.failures,
+        "used_bytes": given.used_bytes,
+        "fragmentation_percent": given.fragmentation_percent,
+        "sbbm_bytes": given.sbbm_bytes,
+        "cost_metric_bytes": row.cost_metric.smallest_bytes,
+        "used_there_bytes": None if there is None else there.used_bytes,
+        "fragmentation_there_percent": row.fragmentation_there_percent,
+        "sbbm_there_bytes": row.sbbm_there_bytes,
+        **{f"ratio_{number}": ratio for number, ratio in enumerate(ratios, start=1)},
+    }
+
+
+def able(heap_bytes: int) -> tuple[str, ...]:
+    """The allocators that can replay a trace with frees over such a region on this machine."""
+    return tuple(
+        name
+        for name, row in allocators.allocators().items()
+        if "frees" in row.promises and host_heap.objection(name, heap_bytes) is None
+    )

@@ -1,0 +1,35 @@
+"""The page docs/REPRODUCED.md: what was made again, beside what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from analysis.reproduce.beside import Beside
+from analysis.reproduce.sections import Grid, chapters
+
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=False,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+
+
+def page(tables: Sequence[Beside]) -> str:
+    """The whole page. Equal results give equal text."""
+    return _TEMPLATES.get_template("page.md").render(chapters=chapters(tables), lines=_lines)
+
+
+def _lines(grid: Grid) -> list[str]:
+    """The grid as a Markdown table."""
+    rule = f"|---|---|{'---:|' * (len(grid.headings) - 2)}"
+    return [_line(grid.headings), rule, *map(_line, grid.lines)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
