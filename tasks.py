@@ -258,6 +258,42 @@ def fragmentation(
 
 
 @task(
+    positional=["table"],
+    iterable=["table"],
+    help={
+        "table": "tables of five publications, as --list names them; all when none is given",
+        "quick": "fewer seeds, and only the allocators that a table has",
+        "list": "name the tables and say how each compares",
+        "jobs": "how many processes share the work; all cores when not given",
+        "output": "the folder for pages and CSV files; build/reproduced when not given",
+        "json": "print JSON",
+    },
+)
+def reproduce(
+    _context: Context,
+    table: list[str],
+    quick: bool = False,
+    list: bool = False,
+    jobs: str = "",
+    output: str = "",
+    json: bool = False,
+) -> None:
+    """Make the tables of five publications again, beside their published values."""
+    from analysis.reproduce.rows import rows
+    from console import reproduce as room
+
+    with one_sentence():
+        if list:
+            print(room.listing())
+            return
+        done = room.run(table, quick=quick, jobs=jobs, output=output)
+    if json:
+        print(json_format.dumps([row for made in done for row in rows(made)], indent=2))
+    else:
+        print(room.as_text(done, output))
+
+
+@task(
     positional=["file"],
     iterable=["file"],
     help={

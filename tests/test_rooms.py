@@ -37,7 +37,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
         *("analysis.studies", "analysis.faults", "analysis.fragmentation", "analysis.mutants"),
         *("decoders", "dashboards"),
     ),
-    ("dashboards.tradeoff",),
+    ("analysis.reproduce",),
+    ("dashboards.tradeoff", "dashboards.reproduced"),
     ("console",),
     ("tasks",),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,8 @@ _WINDOWS = {"whole call": "operation_cycles", "critical section": "critical_cycl
 _STRESS, _FRAG = "mem_stress", "mem_frag"
 _DEPTHS, _DEEP, _SHALLOW = 256, 252, 17
 _MOST_PROBES = 8
+_RULES: Mapping[str, Callable[[int], int]] = {"seglist": lambda depth: depth + 3, "tlsf": lambda _: 2}
+"""Probes by depth."""
 
 
 def search_under_stress(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
@@ -32,7 +34,9 @@ def search_under_stress(table: PublishedTable, measure: Measure, budget: Budget)
             figures[counts, row, column] = Found(run.filter(pl.col("kind") == kind).height, run.height, 1)
         figures |= {
             (probes, row, column): found
-            for column, found in _quantiles(allocations(run)["probes"], {"median": 50, "p99": 99, "worst": 100})
+            for column, found in _quantiles(
+                allocations(run)["probes"], {"median": 50, "p99": 99, "worst": 100}
+            )
         }
     return Remade({"here": figures}, f"mem_stress, seed 0x1234abcd; {_BOARD}", _uncounted(budget))
 
@@ -76,15 +80,14 @@ def cycles_by_probes(table: PublishedTable, measure: Measure, budget: Budget) ->
 def search_under_fragments(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """article-10: probes at each depth, and at how many the article's rule holds."""
     probes, rule = table.part
-    rules = {"seglist": lambda depth: depth + 3, "tlsf": lambda _: 2}
     figures: dict[Place, Found] = {}
     for row, allocator in _rows(budget, counting=True):
         worst = _by_depth(measure(BoardRun(allocator, _FRAG)), "probes", "max")
         for column in probes.columns:
             depth = int(column.removeprefix("depth "))
             figures[probes.title, row, column] = Found(worst[depth], 3, 1)
-        if allocator in rules:
-            held = sum(worst[depth] == rules[allocator](depth) for depth in range(1, _DEPTHS + 1))
+        if allocator in _RULES:
+            held = sum(worst[depth] == _RULES[allocator](depth) for depth in range(1, _DEPTHS + 1))
             figures[rule.title, row, "depths"] = Found(held, 3 * _DEPTHS, 1)
     made_from = f"mem_frag, depths 1 to {_DEPTHS}, the most of three trials; {_BOARD}"
     return Remade({"here": figures}, made_from, _uncounted(budget))

@@ -12,9 +12,10 @@ from analysis.reproduce.remade import Found, Remade
 
 @dataclass(frozen=True)
 class Pair:
-    """One figure, in one variant. `printed` is None where the publication has no such row or column;
-    `found` is None where it was not made here. A `doubtful` figure is printed, but contradicts
-    others.
+    """One figure, in one variant.
+
+    `printed` is None where the publication has no such row or column, `found` where it was not made
+    here. A `doubtful` figure is printed, but contradicts others.
     """
 
     part: str
@@ -53,8 +54,7 @@ class Pair:
             return None
         assert self.found.most is not None
         least, most = (
-            edge + sign * self._rounding()
-            for edge, sign in ((self.found.least, -1), (self.found.most, 1))
+            edge + sign * self._rounding() for edge, sign in ((self.found.least, -1), (self.found.most, 1))
         )
         return least <= self.published <= most
 

@@ -41,8 +41,8 @@ class BoardRun:
     def measure(self) -> pl.DataFrame:
         """The OP records, with the plan's `measured` and `depth`.
 
-        `kind` is as in the record: A allocated, O out of memory, F freed. Raises TailscopeError, and
-        ValueError if the run does not come to its end.
+        `kind` is as in the record: A allocated, O out of memory, F freed. Raises TailscopeError,
+        and ValueError if the run does not come to its end.
         """
         plan = replace(catalogue.load(self.scenario, dict(self.parameters)), stimulus=_QUIET).compile()
         image = firmware.build(self.allocator, art=self.art, knobs=dict(self.knobs))

@@ -59,12 +59,14 @@ def _exactly(led: str, own: Sequence[Pair]) -> str:
     unequal = [pair for pair in own if pair.difference]
     if not unequal:
         return f"{led}all {len(own)} figures are equal."
-    told = (
-        f"{pair.row}, {pair.column}: {figure(pair.found.value, pair.unit)}, not {figure(pair.published, pair.unit)}"
-        for pair in unequal
-        if pair.found
-    )
-    return f"{led}{len(own) - len(unequal)} of {len(own)} figures are equal; not so {listed(told, _MOST_LISTED)}."
+    told = listed(map(_not_equal, unequal), _MOST_LISTED)
+    return f"{led}{_of(len(own) - len(unequal), len(own))} figures are equal; not so {told}."
+
+
+def _not_equal(pair: Pair) -> str:
+    assert pair.found is not None
+    here, published = figure(pair.found.value, pair.unit), figure(pair.published, pair.unit)
+    return f"{pair.row}, {pair.column}: {here}, not {published}"
 
 
 def _range(led: str, own: Sequence[Pair]) -> str:

@@ -1,4 +1,4 @@
-"""What an allocator takes of flash and static RAM: its own image, the whole firmware, its object."""
+"""What an allocator takes of flash and static RAM: in its own image, the firmware, its object."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ class Footprints:
         return f"footprint of {self.allocator}{words(self.knobs)}"
 
     def measure(self) -> pl.DataFrame:
-        """One row of bytes: `flash` and `static_ram` of the allocator's image, `text` and `bss` of the
-        firmware; `index_text` and `index_bss` of the object of an index, null for others. Raises
-        BuildError, FootprintError.
+        """One row of bytes: `flash` and `static_ram` of the allocator's image, `text` and `bss` of
+        the firmware; `index_text` and `index_bss` of the object of an index, null for others.
+
+        Raises BuildError, FootprintError.
         """
         image = firmware.build(self.allocator, knobs=dict(self.knobs))
         found = footprint.measure(self.allocator)

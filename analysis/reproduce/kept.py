@@ -46,8 +46,9 @@ class Kept:
         self._tell = tell
 
     def __call__(self, work: Work) -> pl.DataFrame:
-        """The result of `work`, measured if it is not there. Raises TailscopeError, and Stopped where
-        a signal asked for the end.
+        """The result of `work`, measured if it is not there.
+
+        Raises TailscopeError, and Stopped where a signal asked for the end.
         """
         signals.check()
         path = self._folder / f"{digest(work)}.json"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from analysis.reproduce.beside import Beside
 from analysis.reproduce.sections import Grid, chapters
+
+_WIDTH_COLUMNS = 100
 
 _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
@@ -22,7 +25,15 @@ _TEMPLATES = Environment(
 
 def page(tables: Sequence[Beside]) -> str:
     """The whole page. Equal results give equal text."""
-    return _TEMPLATES.get_template("page.md").render(chapters=chapters(tables), lines=_lines)
+    template = _TEMPLATES.get_template("page.md")
+    return template.render(chapters=chapters(tables), lines=_lines, wrapped=_wrapped).rstrip() + "\n"
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    """Prose in lines that fit, the further ones indented."""
+    return fill(
+        text, _WIDTH_COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _lines(grid: Grid) -> list[str]:

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from pydantic import Field
+
 from capture.files.documents import Table as Document
 from capture.files.documents import read_toml
 from capture.files.errors import TailscopeError
@@ -78,8 +80,8 @@ class PublishedTable(Document):
     place: str
     compared: Compared
     reason: str = ""
-    remarks: list[str] = []
-    part: list[Part] = []
+    remarks: list[str] = Field(default_factory=list)
+    part: list[Part] = Field(default_factory=list)
 
     def part_called(self, title: str) -> Part:
         """Raises KeyError."""
@@ -95,11 +97,7 @@ class Source(Document):
     platform: str
     names: dict[str, str]
     table: list[PublishedTable]
-    misprint: list[Misprint] = []
-
-    def here(self, row: str) -> str | None:
-        """The allocator here that stands in a row; None if none does."""
-        return self.names.get(row)
+    misprint: list[Misprint] = Field(default_factory=list)
 
 
 @cache

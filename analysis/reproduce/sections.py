@@ -13,8 +13,10 @@ from analysis.reproduce.published import Part, Source
 
 @dataclass(frozen=True)
 class Grid:
-    """A part of a table. The first two columns say whose line it is: of which row, and whether it is
-    the published one or a variant of what was made here.
+    """A part of a table.
+
+    The first two columns say whose line it is: of which row, and whether it is the published one or
+    a variant of what was made here.
     """
 
     title: str
@@ -105,7 +107,12 @@ def _lines(made: Beside, part: Part, row: str) -> Iterator[list[str]]:
     own = [pair for pair in made.of(part) if pair.row == row]
     if row in part.rows:
         printed = {pair.column: words.printed(pair) for pair in own}
-        yield [row, "published", *(printed[column] for column in part.columns), *([""] if made.remade else [])]
+        yield [
+            row,
+            "published",
+            *(printed[column] for column in part.columns),
+            *([""] if made.remade else []),
+        ]
     for variant in made.variants():
         pairs = {pair.column: pair for pair in own if pair.variant == variant}
         found = [pairs.get(column) for column in part.columns]
