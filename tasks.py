@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent
 RUNS = ROOT / "runs"
 DASHBOARD = ROOT / "build" / "dashboard.html"
+REPRODUCED = ROOT / "build" / "reproduced"
 DEMO_SCENARIOS = ("mem_stress", "mem_frag")
 DEMO_ALLOCATORS = ("seglist", "tlsf")
 
@@ -265,7 +266,7 @@ def fragmentation(
         "quick": "fewer seeds, and only the allocators that a table has",
         "list": "name the tables and say how each compares",
         "jobs": "how many processes share the work; all cores when not given",
-        "output": "the folder for pages and CSV files; build/reproduced when not given",
+        "output": "the folder for pages and CSV files",
         "json": "print JSON",
     },
 )
@@ -275,7 +276,7 @@ def reproduce(
     quick: bool = False,
     list: bool = False,
     jobs: str = "",
-    output: str = "",
+    output: str = str(REPRODUCED),
     json: bool = False,
 ) -> None:
     """Make the tables of five publications again, beside their published values."""
@@ -286,7 +287,8 @@ def reproduce(
         if list:
             print(room.listing())
             return
-        done = room.run(table, quick=quick, jobs=jobs, output=output)
+        whole = "" if table or quick else str(ROOT / "docs" / "REPRODUCED.md")
+        done = room.run(table, quick=quick, jobs=jobs, output=output, page_of_all=whole)
     if json:
         print(json_format.dumps([row for made in done for row in rows(made)], indent=2))
     else:

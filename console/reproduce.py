@@ -13,6 +13,7 @@ from rich.status import Status
 
 from analysis.reproduce import campaign, comparisons, markdown, published, rows
 from analysis.reproduce.beside import Beside
+from analysis.reproduce.kept import Kept
 from analysis.reproduce.recipes import RECIPES
 from analysis.reproduce.remade import Budget
 from capture.files.whole import write_bytes
@@ -20,43 +21,38 @@ from capture.processes import signals
 from console import options
 from dashboards.reproduced import page
 
-ROOT = Path(__file__).resolve().parent.parent
-OUTPUT = ROOT / "build" / "reproduced"
-PAGE = ROOT / "docs" / "REPRODUCED.md"
+_MARKDOWN, _HTML = "REPRODUCED.md", "reproduced.html"
 
 
-def run(words: Sequence[str], *, quick: bool = False, jobs: str = "", output: str = "") -> list[Beside]:
+def run(
+    words: Sequence[str], *, output: str, quick: bool = False, jobs: str = "", page_of_all: str = ""
+) -> list[Beside]:
     """Makes the tables again that are named, or all, and writes what came out into a folder.
 
-    CSV files are there as soon as their table is done. All tables in full are also written to
-    docs/REPRODUCED.md. Raises TailscopeError, and Stopped with what is kept.
+    CSV files are there as soon as their table is done. `page_of_all` is another place for the page
+    in Markdown. Raises TailscopeError, and Stopped with what is kept.
     """
     names = campaign.chosen(words)
     processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
-    folder = Path(output) if output else OUTPUT
+    folder = Path(output)
     done: list[Beside] = []
     with _progress() as status, _kept(done, names):
-        for made in campaign.run(
-            names,
-            Budget(quick, processes),
-            lambda step: _tell(status, f"{len(done)} of {len(names)}: {step}"),
-        ):
+        keep = Kept(tell=lambda step: _tell(status, f"{len(done)} of {len(names)}: {step}"))
+        for made in campaign.run(names, Budget(quick, processes), keep):
             done.append(made)
             write_bytes(folder / f"{made.table.name}.csv", rows.as_csv(made).encode())
         text = markdown.page(done).encode()
-        write_bytes(folder / PAGE.name, text)
-        write_bytes(folder / "reproduced.html", page.html(done).encode())
-        if not quick and names == published.names() and not output:
-            write_bytes(PAGE, text)
+        write_bytes(folder / _HTML, page.html(done).encode())
+        for place in (folder / _MARKDOWN, *([Path(page_of_all)] if page_of_all else [])):
+            write_bytes(place, text)
     return done
 
 
-def as_text(done: Sequence[Beside], output: str = "") -> str:
+def as_text(done: Sequence[Beside], output: str) -> str:
     """A line for each table, and where the pages are."""
     width = max(len(made.table.name) for made in done)
     lines = [f"{made.table.name:{width}}  {comparisons.headline(made)}" for made in done]
-    folder = Path(output) if output else OUTPUT
-    return "\n".join([*lines, f"pages: {folder / 'reproduced.html'}, {folder / PAGE.name}"])
+    return "\n".join([*lines, f"pages: {Path(output, _HTML)}, {Path(output, _MARKDOWN)}"])
 
 
 def listing() -> str:

@@ -246,6 +246,25 @@ LAB = (
         '"--runs", str(ran), "--output"',
     ),
     Elsewhere("./lab fragmentation --json", "console/tests/test_fragmentation.py", '"best_fit", "--json"'),
+    Tried("./lab reproduce --list", says=r"article-8 +exactly +Search cost under mem_stress"),
+    Tried(
+        "./lab reproduce",
+        says=r"thesis-1 +all 12 equal\nthesis-2 .*\npages: \S+reproduced\.html",
+        typed="./lab reproduce thesis-1 thesis-2",
+        why="two tables that need no run; tests/test_reproduced.py makes others again",
+    ),
+    Tried(
+        "./lab reproduce article-8 thesis-6",
+        says=r"article-8 +all 12 equal",
+        typed="./lab reproduce article-8 --quick",
+        why="one of the two, and only its own allocators",
+    ),
+    Tried(
+        "./lab reproduce --quick",
+        says=r"article-10 +all 8 equal",
+        typed="./lab reproduce article-10 --quick",
+        why="one table",
+    ),
     Elsewhere("./lab footprint", "firmware/tests/test_footprint.py", '"console", "footprint"'),
     Elsewhere(
         "./lab footprint [--json]",
@@ -625,6 +644,7 @@ SHOWN = {
     ("docs/SPEC.md", "schema, quantity"),
     ("docs/SPEC.md", "seed, runs[]"),
     ("docs/SPEC.md", "allocator, trace, seed, operations"),
+    ("docs/SPEC.md", "table, place, part, row, column, allocator, unit, compared"),
     ("docs/SPEC.md", "seed, mutants, killed, harmless, survived"),
     ("docs/WIRING.md", "Nucleo-F401RE, USB connector at the top"),
     (

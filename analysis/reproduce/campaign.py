@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from analysis.reproduce import published
 from analysis.reproduce.beside import Beside, beside
@@ -19,15 +19,13 @@ def chosen(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in published.names() if not words or name in words)
 
 
-def run(
-    names: Sequence[str], budget: Budget, tell: Callable[[str], None] = lambda _: None
-) -> Iterator[Beside]:
-    """Each table as it is done. Raises TailscopeError, and Stopped where a signal asks for the end:
-    what was measured is kept.
+def run(names: Sequence[str], budget: Budget, keep: Kept) -> Iterator[Beside]:
+    """Each table as it is done. `keep` measures, or has what was measured.
+
+    Raises TailscopeError, and Stopped where a signal asks for the end.
     """
-    measure = Kept(tell=tell)
     for name in names:
         source, table = published.find(name)
         recipe = RECIPES.get(name)
-        remade = recipe(table, measure, budget) if recipe else None
+        remade = recipe(table, keep, budget) if recipe else None
         yield beside(source, table, tuple(contradictions(source)), remade)

@@ -25,7 +25,7 @@ _TEMPLATES = Environment(
 
 def page(tables: Sequence[Beside]) -> str:
     """The whole page. Equal results give equal text."""
-    template = _TEMPLATES.get_template("page.md")
+    template = _TEMPLATES.get_template("page.md.jinja")
     return template.render(chapters=chapters(tables), lines=_lines, wrapped=_wrapped).rstrip() + "\n"
 
 
