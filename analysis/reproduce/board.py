@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import polars as pl
 
-from analysis.reproduce.knobs import Settings, words
+from analysis.reproduce.knobs import Parameters, Settings, words
+from capture.reading.probes import PULSES_BEFORE
 from capture.run_folder.records import EndRecord, OperationRecord
 from firmware import build as firmware
 from scenarios import catalogue
@@ -24,14 +26,14 @@ class BoardRun:
     """What is asked; `art` is the flash accelerator."""
 
     SOURCES: ClassVar[tuple[str, ...]] = (
-        *("firmware", "scenarios", "simulator", "capture/run_folder"),
+        *("firmware", "scenarios", "simulator", "capture/run_folder", "capture/reading/probes.py"),
         "analysis/reproduce/board.py",
     )
 
     allocator: str
     scenario: str
     art: bool = False
-    parameters: Settings = ()
+    parameters: Parameters = ()
     knobs: Settings = ()
 
     def __str__(self) -> str:
@@ -39,20 +41,34 @@ class BoardRun:
         return f"{self.scenario} on {self.allocator}{words(self.knobs)}, ART {art}{words(self.parameters)}"
 
     def measure(self) -> pl.DataFrame:
-        """The OP records, with the plan's `measured` and `depth`.
+        """The OP records, with the plan's `measured`, `label` and `depth`.
 
-        `kind` is as in the record: A allocated, O out of memory, F freed. Raises TailscopeError,
+        `instructions` are those of the critical section, null where none was entered. `kind` is as
+        in the record: A allocated, O out of memory, F freed. Raises TailscopeError,
         and ValueError if the run does not come to its end.
         """
         plan = replace(catalogue.load(self.scenario, dict(self.parameters)), stimulus=_QUIET).compile()
         image = firmware.build(self.allocator, art=self.art, knobs=dict(self.knobs))
-        log = simulator.run(image.elf, image=plan.image, until=_RUN_FOR).records
-        if log.first(EndRecord) is None:
+        done = simulator.run(
+            image.elf,
+            image=plan.image,
+            until=_RUN_FOR,
+            counts={"instructions": "*"},
+            count_window="CRIT",
+        )
+        if done.records.first(EndRecord) is None:
             raise ValueError(f"{self} does not end within {_RUN_FOR}.")
-        found = log.all(OperationRecord)
+        found = done.records.all(OperationRecord)
         records = pl.DataFrame({name: [getattr(one, name) for one in found] for name in _COLUMNS})
-        planned = plan.operations.select(pl.col("seq").cast(pl.Int64), "measured", "depth")
+        records = records.with_columns(instructions=_instructions(found, done.windows["instructions"]))
+        planned = plan.operations.select(pl.col("seq").cast(pl.Int64), "measured", "label", "depth")
         return records.join(planned, on="seq", how="left", maintain_order="left")
+
+
+def _instructions(found: Sequence[OperationRecord], counted: pl.Series) -> pl.Series:
+    """Of each operation; one of kind N calls no heap function, so it has no critical section."""
+    sections = iter(counted[PULSES_BEFORE:])
+    return pl.Series([None if one.kind == "N" else next(sections) for one in found], dtype=pl.Int64)
 
 
 def allocations(run: pl.DataFrame) -> pl.DataFrame:

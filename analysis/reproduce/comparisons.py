@@ -23,6 +23,8 @@ def headline(made: Beside) -> str:
         return "nobody can make it again"
     if made.remade is None:
         return "not made here yet"
+    if made.table.compared == "as a bound":
+        return _bounded(made)
     first = [pair for pair in made.pairs if pair.variant == made.variants()[0]]
     compared = [pair for pair in first if pair.difference is not None]
     if made.table.compared == "exactly":
@@ -51,8 +53,20 @@ def sentences(made: Beside) -> Iterator[str]:
             yield f"{led}from the published figures: {_spread(own)}."
         elif made.table.compared == "by range":
             yield _range(led, own)
+        elif made.table.compared == "as a bound":
+            yield f"{_bounded(made)}."
         if made.table.compared in ("by order", "by range"):
             yield from _order_told(led, made, variant)
+
+
+def _bounded(made: Beside) -> str:
+    """Of the last part: how many of the second figures lie within the first, the formula's."""
+    part = made.table.part[-1]
+    bound, reached = part.columns
+    values = {(pair.row, pair.column): pair.found.value for pair in made.of(part) if pair.found}
+    rows = [row for row in part.rows if (row, bound) in values]
+    within = sum(values[row, reached] <= values[row, bound] for row in rows)
+    return f"{_of(within, len(rows))} within the formula"
 
 
 def _exactly(led: str, own: Sequence[Pair]) -> str:

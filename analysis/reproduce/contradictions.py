@@ -14,6 +14,9 @@ from analysis.reproduce.published import Part, Source
 _PERCENT_TOLERANCE = 0.0101
 """Two decimals are printed, some rounded and some cut."""
 
+_LISTS_LOG2 = 5
+"""J of the deck's example of TLSF's lists."""
+
 REGION_OVERHEAD_BYTES = {
     "Buddy": 48,
     "First Fit": 16,
@@ -62,6 +65,10 @@ def _broken(part: Part, row: str, live: list[Part]) -> Iterator[str]:
         mean = (_of(part, row, "average allocation") + _of(part, row, "average free")) / 2
         if mean != _of(part, row, "average operation"):
             yield "average operation = (average allocation + average free) / 2"
+    if {"first", "behind the last"} <= columns:
+        octave, slot = (int(word) for word in row.strip("()").split(","))
+        if _of(part, row, "first") != 2**octave + slot * 2 ** (octave - _LISTS_LOG2):
+            yield "first = 2^i + j 2^(i - 5)"
     if {"avg", "stdv", "max"} <= columns and _impossible(part, row):
         yield "stdv <= sqrt((max - avg) (avg - min))"
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+import numpy as np
 import polars as pl
 
 from analysis.fragmentation.study import Row, Study
-from analysis.reproduce.knobs import Settings, words
+from analysis.reproduce.knobs import Parameters, Settings, words
 from firmware import catalogue as allocators
 from firmware import host_heap
 from scenarios import catalogue
-from scenarios.trace import of_steps
+from scenarios.trace import FREE, KIND, SIZE, Trace, of_steps
+
+_HEADER_BYTES = 16
+"""Of the block layer, below every index."""
 
 
 @dataclass(frozen=True)
 class HeapStudy:
-    """What is asked. `processes` share the work, and change nothing."""
+    """What is asked. With a `granule` sizes are raised until every block, its header of 16 bytes
+    included, is a multiple of it. `processes` share the work, and change nothing.
+    """
 
     SOURCES: ClassVar[tuple[str, ...]] = (
         *("firmware", "scenarios", "analysis/fragmentation"),
@@ -28,8 +34,9 @@ class HeapStudy:
     scenario: str
     seeds: tuple[int, ...]
     heap_bytes: int
-    parameters: Settings = ()
+    parameters: Parameters = ()
     knobs: Settings = ()
+    granule: int = 0
     processes: int = field(default=1, repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -42,11 +49,19 @@ class HeapStudy:
         """
         loaded = [catalogue.load(self.scenario, dict(self.parameters), seed) for seed in self.seeds]
         traces = [
-            of_steps(one.name, one.generator.steps(), seed)
+            self._raised(of_steps(one.name, one.generator.steps(), seed))
             for one, seed in zip(loaded, self.seeds, strict=True)
         ]
         study = Study(traces, [self.allocator], self.heap_bytes, dict(self.knobs), self.processes)
         return pl.DataFrame([_figures(row) for row in study.rows()], infer_schema_length=None)
+
+    def _raised(self, trace: Trace) -> Trace:
+        if not self.granule:
+            return trace
+        operations = trace.operations.astype(np.int64)
+        blocks = -(-(operations[:, SIZE] + _HEADER_BYTES) // self.granule) * self.granule
+        operations[:, SIZE] = np.where(operations[:, KIND] == FREE, 0, blocks - _HEADER_BYTES)
+        return replace(trace, operations=operations.astype(np.uint32))
 
 
 def _figures(row: Row) -> dict[str, float | int | None]:

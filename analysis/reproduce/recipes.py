@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from analysis.reproduce import article, thesis
+from analysis.reproduce import article, decks, thesis
 from analysis.reproduce.published import PublishedTable
 from analysis.reproduce.remade import Budget, Measure, Remade
 
@@ -24,4 +24,6 @@ RECIPES: Mapping[str, Recipe] = {
     "thesis-13": thesis.cost_metric,
     "thesis-b-time": thesis.performance,
     "thesis-b-heap": thesis.heaps,
+    "deck1-bounds": decks.bounds,
+    "deck2-ranges": decks.ranges,
 }

@@ -72,13 +72,13 @@ def section(made: Beside) -> Section:
         headline(made),
         made.table.reason,
         made.remade.made_from if made.remade else "",
-        [f"{one[:1].upper()}{one[1:]}" for one in _told(made)],
+        list(_told(made)),
         [_grid(made, part) for part in made.table.part],
     )
 
 
 def _told(made: Beside) -> Iterator[str]:
-    yield from sentences(made)
+    yield from (f"{one[:1].upper()}{one[1:]}" for one in sentences(made))
     yield from made.remade.notes if made.remade else ()
     yield from made.table.remarks
     for one in made.misprints:
@@ -105,20 +105,18 @@ def _grid(made: Beside, part: Part) -> Grid:
 def _lines(made: Beside, part: Part, row: str) -> Iterator[list[str]]:
     """What is published, then each variant of what was made here."""
     own = [pair for pair in made.of(part) if pair.row == row]
-    if row in part.rows:
-        printed = {pair.column: words.printed(pair) for pair in own}
-        yield [
-            row,
-            "published",
-            *(printed[column] for column in part.columns),
-            *([""] if made.remade else []),
-        ]
+    printed = {pair.column: words.printed(pair) for pair in own}
+    called = row
+    if any(printed.values()):
+        yield [called, "published", *printed.values(), *([""] if made.remade else [])]
+        called = ""
     for variant in made.variants():
         pairs = {pair.column: pair for pair in own if pair.variant == variant}
         found = [pairs.get(column) for column in part.columns]
         if any(pair and pair.found for pair in found):
             cells = [words.found(pair, made.table.compared) if pair else words.MISSING for pair in found]
-            yield ["" if row in part.rows else row, variant, *cells, words.counts(pairs.values())]
+            yield [called, variant, *cells, words.counts(pairs.values())]
+            called = ""
 
 
 def _caption(made: Beside, part: Part) -> str:
