@@ -17,24 +17,35 @@ from capture.run_folder.quantities import (
     LATENCY,
     PROBES,
     QUANTITIES,
+    REFUSED,
+    SERVED,
     TASK,
     Quantity,
 )
 from dashboards.loaded.runs import LoadedRun
 
 ALL = QUANTITIES
-REPORTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_DWT_CYCLES, FREE_CRITICAL, HIT, CLEAR, TASK, CONTROL)
-PRINTED = (PROBES, DWT_CYCLES, CRITICAL, FREE_DWT_CYCLES, FREE_CRITICAL, LATENCY, TASK, CONTROL)
 OF_FREES = (FREE_DWT_CYCLES, FREE_CRITICAL)
+_OF_OPERATIONS = (PROBES, DWT_CYCLES, CRITICAL, *SERVED, *REFUSED, *OF_FREES)
+REPORTED = (*_OF_OPERATIONS, HIT, CLEAR, TASK, CONTROL)
+PRINTED = (*_OF_OPERATIONS, LATENCY, TASK, CONTROL)
 
 
 def shown(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> tuple[Quantity, ...]:
-    """Those of `quantities` that `runs` can have: not every scenario measures its frees."""
-    return tuple(
-        quantity
-        for quantity in quantities
-        if quantity not in OF_FREES or any(run.summary(quantity).n for run in runs)
-    )
+    """Those of `quantities` that `runs` have something to say of.
+
+    Not every scenario measures its frees. Where no request was refused, those that were served are
+    all there are, and have no rows of their own.
+    """
+    left_out = [
+        *((*SERVED, *REFUSED) if not _any_has(REFUSED, runs) else ()),
+        *(quantity for quantity in OF_FREES if not _any_has([quantity], runs)),
+    ]
+    return tuple(quantity for quantity in quantities if quantity not in left_out)
+
+
+def _any_has(quantities: Sequence[Quantity], runs: Sequence[LoadedRun]) -> bool:
+    return any(run.summary(quantity).n for run in runs for quantity in quantities)
 
 
 def samples(run: LoadedRun, quantity: Quantity) -> pl.DataFrame:
