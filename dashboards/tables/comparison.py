@@ -14,7 +14,6 @@ from dashboards.loaded.quantities import REPORTED, shown
 from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import fragment, worst_key
 
-_MOMENTS = {"min": "min", "mean": "mean", "stdev": "sd"}
 _HEADINGS = {"median": "median", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99_99": "p99.99"}
 DEPENDENT = "†"
 _DEPENDENCE = (
@@ -69,12 +68,14 @@ class Maximum:
 
 @dataclass(frozen=True)
 class Row:
-    """One run's statistics of one quantity. `moments` are least, mean and standard deviation."""
+    """One run's statistics of one quantity. `deviation` is that of a sample."""
 
     name: str
     colour: str
     n: str
-    moments: tuple[str, ...]
+    minimum: str
+    mean: str
+    deviation: str
     percentiles: tuple[Percentile, ...]
     maximum: Maximum
 
@@ -98,10 +99,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`headings` are those of a row's moments and percentiles, in this order.
-
-    `legend` says what stands beside the numbers.
-    """
+    """`headings` are those of least, mean and percentiles; `legend` explains what is beside."""
 
     headings: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
@@ -113,7 +111,7 @@ def comparison(series: Sequence[Series]) -> Comparison:
     """The table of one scenario, all of it plain text."""
     quantities = shown(REPORTED, [one.run for one in series])
     return Comparison(
-        headings=(*_MOMENTS.values(), *(_HEADINGS[name] for name in PERCENTILES)),
+        headings=("min", "mean", *(_HEADINGS[name] for name in PERCENTILES)),
         verdicts=tuple(Verdict(one.name, one.style.colour, one.run.manifest.verdict) for one in series),
         groups=tuple(_group(quantity, series) for quantity in quantities),
         legend=" ".join(_legend(series)),
@@ -151,7 +149,9 @@ def _row(quantity: Quantity, one: Series, largest: float) -> Row:
         name=one.name,
         colour=one.style.colour,
         n=grouped(summary.n) if one.run.tells(quantity) else MISSING,
-        moments=tuple(number(getattr(summary, name), quantity.unit) for name in _MOMENTS),
+        minimum=number(summary.min, quantity.unit),
+        mean=number(summary.mean, quantity.unit),
+        deviation=number(summary.stdev, quantity.unit),
         percentiles=tuple(_percentile(quantity, one, name) for name in PERCENTILES),
         maximum=_maximum(quantity, one, largest),
     )
