@@ -54,6 +54,10 @@ def _probes(key: str, words: str, rows: pl.Expr) -> Quantity:
     return Quantity(key, words, "", "operations", rows, "probes")
 
 
+def _instructions(key: str, words: str, rows: pl.Expr) -> Quantity:
+    return Quantity(key, words, "", "operations", rows, "instructions")
+
+
 def _dwt_cycles(key: str, words: str, rows: pl.Expr) -> Quantity:
     return Quantity(key, words, "cycles", "operations", rows, "dwt_cycles")
 
@@ -63,6 +67,7 @@ def _critical(key: str, words: str, rows: pl.Expr) -> Quantity:
 
 
 PROBES = _probes("probes", "probes of an allocation", _ALLOCATIONS)
+INSTRUCTIONS = _instructions("instructions", "instructions of a critical section", _ALLOCATIONS)
 DWT_CYCLES = _dwt_cycles("dwt_cycles", "critical section by DWT", _ALLOCATIONS)
 CRITICAL = _critical("critical_ns", "critical section on the wire", _ALLOCATIONS)
 
@@ -71,15 +76,18 @@ _OF_SERVED = "critical section of a served request"
 _OF_REFUSED = "critical section of a refused request"
 SERVED = (
     _probes("served_probes", "probes of a served request", _SERVED),
+    _instructions("served_instructions", "instructions of a served request", _SERVED),
     _dwt_cycles("served_dwt_cycles", f"{_OF_SERVED}, by DWT", _SERVED),
     _critical("served_critical_ns", f"{_OF_SERVED}, on the wire", _SERVED),
 )
 REFUSED = (
     _probes("refused_probes", "probes of a refused request", _REFUSED),
+    _instructions("refused_instructions", "instructions of a refused request", _REFUSED),
     _dwt_cycles("refused_dwt_cycles", f"{_OF_REFUSED}, by DWT", _REFUSED),
     _critical("refused_critical_ns", f"{_OF_REFUSED}, on the wire", _REFUSED),
 )
 
+FREE_INSTRUCTIONS = _instructions("free_instructions", "instructions of a free", _FREES)
 FREE_DWT_CYCLES = _dwt_cycles("free_dwt_cycles", "critical section of a free, by DWT", _FREES)
 FREE_CRITICAL = _critical("free_critical_ns", "critical section of a free, on the wire", _FREES)
 
@@ -100,10 +108,12 @@ TASK = _latency("task_latency_ns", "task latency", _STIMULI, ("STIM", "TASK"))
 
 QUANTITIES = (
     PROBES,
+    INSTRUCTIONS,
     DWT_CYCLES,
     CRITICAL,
     *SERVED,
     *REFUSED,
+    FREE_INSTRUCTIONS,
     FREE_DWT_CYCLES,
     FREE_CRITICAL,
     LATENCY,
@@ -113,7 +123,7 @@ QUANTITIES = (
     TASK,
 )
 KEYS = tuple(quantity.key for quantity in QUANTITIES)
-ADDED_KEYS = frozenset(quantity.key for quantity in (*SERVED, *REFUSED))
+ADDED_KEYS = frozenset(quantity.key for quantity in (INSTRUCTIONS, *SERVED, *REFUSED, FREE_INSTRUCTIONS))
 """Those that a run.json may lack: it is of this schema, and older than they are."""
 
 

@@ -15,7 +15,7 @@ from capture.run_folder import folder as names
 from capture.run_folder import tables
 from capture.run_folder.edges import EdgeList, read_parquet
 from capture.run_folder.manifest import Manifest, read_manifest
-from capture.run_folder.quantities import CRITICAL, DWT_CYCLES, PROBES, Quantity
+from capture.run_folder.quantities import CRITICAL, DWT_CYCLES, INSTRUCTIONS, PROBES, Quantity
 from dashboards.loaded.certainty import Certainty, certainty_of
 
 
@@ -65,7 +65,7 @@ class LoadedRun:
     def worst_was_refused(self, quantity: Quantity) -> bool:
         """Whether the greatest value of `quantity`, of all requests, is of a refused one."""
         maximum = self.manifest.maxima.get(quantity.key)
-        of_requests = quantity.key in (PROBES.key, DWT_CYCLES.key, CRITICAL.key)
+        of_requests = quantity.key in (PROBES.key, INSTRUCTIONS.key, DWT_CYCLES.key, CRITICAL.key)
         return of_requests and maximum is not None and maximum.kind == "O"
 
     @cached_property

@@ -31,7 +31,13 @@ SEGLIST_BASE, SEGLIST_PER_BLOCK, TLSF_FLAT = 350, 12, 450
 TICK_PERIOD, TICK_TOUCHES = 84_000, 2_000
 BUDGET = {"resolution": 11.9, "clock": 0.1, "skew": 11.9, "total": 23.9, "overhead": 83.3}
 EMPTY_CYCLES = 18
-_COLUMNS = {"probes": "probes", "dwt_cycles": "dwt_cycles", "critical_ns": "wire_critical_ns"}
+_COUNTED = ("probes", "instructions")
+_COLUMNS = {
+    "probes": "probes",
+    "instructions": "instructions",
+    "dwt_cycles": "dwt_cycles",
+    "critical_ns": "wire_critical_ns",
+}
 DISAGREEMENT_CYCLES = (0.0, 1.0, 0.0, -1.0)
 
 Samples = npt.NDArray[np.int64]
@@ -139,6 +145,7 @@ class _Timeline:
             "size": [operation.size for operation in operations],
             "measured": [operation.measured for operation in operations],
             "probes": [operation.probes for operation in operations],
+            "instructions": cycles // 2,
             "dwt_cycles": cycles - disagreement.astype(np.int64),
             "dwt_operation_cycles": self.op_end - self.op_start,
             "wire_critical_ns": cycles * 1e9 / RATE_HZ,
@@ -252,8 +259,8 @@ def _baselines() -> dict[str, Any]:
         "control_latency_ns": ENTRY_CONTROL * sample_ns,
         "task_latency_ns": (ENTRY_CLEAR + 300) * sample_ns,
     }
-    probes = {key: None for key in KEYS if key.endswith("probes")}
-    return probes | {key: {"value": value, "n": 10} for key, value in values.items()}
+    counted = {key: None for key in KEYS if key.endswith(_COUNTED)}
+    return counted | {key: {"value": value, "n": 10} for key, value in values.items()}
 
 
 def _intervals(scenario: str, summaries: Mapping[str, pl.Series]) -> dict[str, Any]:
@@ -279,6 +286,7 @@ def _manifest(
     hit = pl.col("hit") == "critical"
     summaries = {
         "probes": allocations["probes"],
+        "instructions": allocations["instructions"],
         "dwt_cycles": allocations["dwt_cycles"],
         "critical_ns": allocations["wire_critical_ns"],
         **{
@@ -286,6 +294,7 @@ def _manifest(
             for prefix, kind in (("served", "A"), ("refused", "O"))
             for key, column in _COLUMNS.items()
         },
+        "free_instructions": frees["instructions"],
         "free_dwt_cycles": frees["dwt_cycles"],
         "free_critical_ns": frees["wire_critical_ns"],
         "interrupt_latency_ns": stimuli["isr_latency_ns"],
@@ -309,7 +318,7 @@ def _manifest(
                    "out_of_memory": len(measured["O"]), "nothing_to_free": 0, "refused": 0},
         "probes_source": "records",
         **summed_up,
-        "error_budget": {key: _budget(0 if key.endswith("probes") else 1) for key in KEYS},
+        "error_budget": {key: _budget(0 if key.endswith(_COUNTED) else 1) for key in KEYS},
         "calibration": _calibration(), "clock": _clock(), "tick": None,
         "agreement": {"n": len(table), "wire_minus_dwt_cycles_max_abs": 1.0, "tolerance_cycles": 1.5,
                       "resolution_cycles": 1.0, "clock_cycles": 0.5},

@@ -105,8 +105,8 @@ def test_a_maximum_links_to_its_waveform(report: str) -> None:
 def test_every_maximum_of_the_table_has_its_waveform(report: str) -> None:
     runs = _embedded(report)["runs"]
     links = re.findall(r'href="#select=([^:"]+):([^"]+)"', _without_library(report))
-    # Seven quantities of four runs, and two of the frees of mem_stress; mem_frag has none.
-    assert len(links) == 4 * 7 + 2 * 2
+    # Eight quantities of four runs, and three of the frees of mem_stress; mem_frag has none.
+    assert len(links) == 4 * 8 + 2 * 3
     assert all(key.replace("%40", "@") in runs[run]["windows"] for run, key in links)
 
 

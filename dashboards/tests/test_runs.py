@@ -76,6 +76,17 @@ def test_an_older_run_has_fewer_statistics(folder: Path) -> None:
     assert "<td>–</td>" in report_html([run])
 
 
+def test_an_older_table_has_no_instructions(folder: Path) -> None:
+    path = folder / "operations.parquet"
+    table = pl.read_parquet(path)
+    table.drop("instructions").write_parquet(path)
+    found = load_run(folder).operations
+    assert found.columns == table.columns and found["instructions"].null_count() == len(table)
+    table.with_columns(pl.col("instructions").cast(pl.String)).write_parquet(path)
+    with pytest.raises(RunError, match="column instructions is String, not UInt32"):
+        load_run(folder)
+
+
 def test_edges_are_read_when_asked_for(folder: Path) -> None:
     edges = load_run(folder).edges
     assert edges is not None
