@@ -413,7 +413,7 @@ _RUN_OPTIONS = (
 )
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
-    "[--count name=symbol+0x12]... [--count-window OP --windows windows.csv]"
+    "[--count name=symbol+0x12]... [--count-window OP --windows windows.csv] [--instructions-while CRIT]"
 )
 _WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
 SIMULATOR = (

@@ -18,7 +18,7 @@ from analysis.metrology.quantiles import Number, Summary
 from capture.files.documents import Table, read_json
 from capture.files.errors import RunError
 from capture.run_folder.edges import MOST_SAMPLERATE_HZ, NS_PER_S
-from capture.run_folder.quantities import KEYS
+from capture.run_folder.quantities import ADDED_KEYS, KEYS
 
 Schema = Literal[2]
 SCHEMA: Schema = 2
@@ -447,7 +447,8 @@ class Manifest(Table):
         if not isinstance(values, Mapping) or "statistics" in values:
             return values
         rest = {key: value for key, value in values.items() if key not in KEYS}
-        return {**rest, "statistics": {key: values.get(key) for key in KEYS}}
+        told = [key for key in KEYS if key in values or key not in ADDED_KEYS]
+        return {**rest, "statistics": {key: values.get(key) for key in told}}
 
 
 class Origin(BaseModel):
