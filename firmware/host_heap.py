@@ -8,7 +8,6 @@ the smallest power of two that holds it, at least the 64 KiB of the board.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from capture.files.errors import TailscopeError
 from capture.files.turns import taking_turns
 from capture.files.whole import write_bytes
 from capture.processes import children
-from firmware import catalogue
+from firmware import catalogue, cmake_build
 
 LARGEST_BYTES = 8 << 20
 SMALLEST_BYTES = 64
@@ -44,9 +43,8 @@ NOTHING_TO_FREE = 255
 
 _HOST = Path(__file__).resolve().parent / "heap" / "host"
 _BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-host"
-_PACKAGES = {"cmake": "cmake", "ninja": "ninja-build", "gcc": "gcc and gcc-multilib"}
+_TOOLS = {**cmake_build.TOOLS, "gcc": "gcc and gcc-multilib"}
 _WITHIN_S = 3600.0
-_TAIL_LINES = 20
 # The lists that a larger region needs. They change nothing in a smaller one but the static RAM.
 _OCTAVES_ABOVE_1_MIB = {"TLSF_OCTAVES": 17}
 
@@ -105,8 +103,9 @@ def capacity_bytes(heap_bytes: int) -> int:
 
 
 def build(allocator: str, heap_bytes: int, knobs: Mapping[str, int] | None = None) -> Path:
-    """The program for a region of this size, built if it is
-    not there. Raises HostHeapError, WriteError.
+    """The program for a region of this size, built if it is not there.
+
+    Raises HostHeapError, BuildError, WriteError.
     """
     if refusal := objection(allocator, heap_bytes):
         raise HostHeapError(refusal)
@@ -116,8 +115,9 @@ def build(allocator: str, heap_bytes: int, knobs: Mapping[str, int] | None = Non
     folder = _BUILDS / "-".join(words)
     definitions = {"ALLOCATOR": allocator, "HEAP_BYTES": capacity, **chosen}
     if folder not in _MADE:
+        named = {f"TAILSCOPE_{name}": value for name, value in definitions.items()}
         with taking_turns(folder):
-            _make(folder, [f"-DTAILSCOPE_{name}={value}" for name, value in definitions.items()])
+            _make(cmake_build.Build(f"The host's build of {allocator}", _HOST, folder, named))
         _MADE.add(folder)
     return folder / "trace_replay"
 
@@ -190,24 +190,13 @@ def _row(allocator: str) -> catalogue.Allocator:
 
 
 def _knobs(row: catalogue.Allocator, capacity: int, given: Mapping[str, int]) -> dict[str, int]:
-    if unknown := set(given) - set(row.knobs):
-        has = f"it has {', '.join(row.knobs)}" if row.knobs else "it has none"
-        raise HostHeapError(f"{row.id} has no knob {min(unknown)!r}: {has}.")
+    row.check_knobs(given, HostHeapError)
     larger = _OCTAVES_ABOVE_1_MIB if capacity > 1 << 20 else {}
     return {name: given.get(name, larger.get(name, default)) for name, default in row.knobs.items()}
 
 
-def _make(folder: Path, definitions: list[str]) -> None:
-    for tool, packages in _PACKAGES.items():
-        if shutil.which(tool) is None:
-            raise HostHeapError(f"{tool} is not on the PATH: install the Debian package {packages}.")
-    if not (folder / "build.ninja").exists():
-        _tool("cmake", "--fresh", "-S", str(_HOST), "-B", str(folder), "-G", "Ninja", *definitions)
-    _tool("cmake", "--build", str(folder))
-
-
-def _tool(*command: str) -> None:
-    done = children.run(command, within_s=_WITHIN_S)
-    if done.returncode != 0:
-        tail = (done.stdout + done.stderr).splitlines()[-_TAIL_LINES:]
-        raise HostHeapError("\n".join([f"{' '.join(command)} failed; it said:", *tail]))
+def _make(build: cmake_build.Build) -> None:
+    cmake_build.check_tools(_TOOLS)
+    if not build.is_configured:
+        build.configure()
+    build.compile()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from firmware import build as firmware
-from firmware import catalogue
+from firmware import catalogue, cmake_build
 
 FIRMWARE = Path(firmware.__file__).parent
 LINE_BYTES = 16
@@ -172,7 +172,7 @@ def test_a_process_builds_an_image_once(monkeypatch: pytest.MonkeyPatch) -> None
     def refuse(*_: object) -> None:
         raise AssertionError("built again")
 
-    monkeypatch.setattr(firmware, "_run", refuse)
+    monkeypatch.setattr(cmake_build.Build, "_run", refuse)
     assert firmware.build("tlsf") is image
     with pytest.raises(AssertionError, match="built again"):
         firmware.build("tlsf", knobs={"TLSF_SLOTS": 4})
