@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from capture.files.turns import taking_turns
-from firmware import catalogue, cmake_build, search_places
+from capture.run_folder import heap_size
+from firmware import catalogue, cmake_build, overhead, search_places, sram
 from firmware.cmake_build import BuildError as BuildError
 
 _FIRMWARE = Path(__file__).resolve().parent
@@ -56,6 +57,7 @@ class _Build:
     allocator: str
     art: bool
     locking: str
+    heap_bytes: int = heap_size.DEFAULT_BYTES
     knobs: Mapping[str, int] = field(default_factory=dict)
     kernel_calls: bool = False
     without: tuple[str, ...] = ()
@@ -66,6 +68,7 @@ class _Build:
         words = [self.allocator]
         words += [] if self.art else ["art-off"]
         words += [] if self.locking == row.lockings[0] else [self.locking]
+        words += [] if self.heap_bytes == heap_size.DEFAULT_BYTES else [f"heap={self.heap_bytes}"]
         words += [f"{name}={value}" for name, value in sorted(self.knobs.items()) if value != row.knobs[name]]
         words += ["kernel-calls"] if self.kernel_calls else []
         words += [f"without-{instrument}" for instrument in self.without]
@@ -90,11 +93,13 @@ def build(
     knobs: Mapping[str, int] | None = None,
     kernel_calls: bool = False,
     without: tuple[str, ...] = (),
+    heap_bytes: int = heap_size.DEFAULT_BYTES,
 ) -> FirmwareImage:
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap
     holds others off (None: the allocator's default), `knobs` its numbers where they differ,
     `kernel_calls` whether operations may call the kernel; `without` leaves out some of INSTRUMENTS,
-    to learn what they cost.
+    to learn what they cost. `heap_bytes` is the size of the region; sram.py says how many slots it
+    leaves.
 
     A process builds an image once, since asking CMake whether there is anything to do takes longer
     than some runs. Of several processes that build the same one, one builds and the others wait.
@@ -104,9 +109,16 @@ def build(
     row = catalogue.allocators()[allocator]
     _check_locking(row, locking)
     row.check_knobs(knobs or {}, BuildError)
+    _check_heap(row, heap_bytes)
     cmake_build.check_tools(_TOOLS)
     chosen = _Build(
-        allocator, art, locking or row.lockings[0], {**row.knobs, **(knobs or {})}, kernel_calls, without
+        allocator,
+        art,
+        locking or row.lockings[0],
+        heap_bytes,
+        {**row.knobs, **(knobs or {})},
+        kernel_calls,
+        without,
     )
     described = _cmake_build(chosen)
     key = tuple(described.configure_command)
@@ -120,9 +132,33 @@ def build(
 def _made(row: catalogue.Allocator, chosen: _Build, described: cmake_build.Build) -> FirmwareImage:
     described.configure()
     described.compile()
+    _check_overhead(chosen)
     elf = chosen.folder / "tailscope.elf"
     digest = hashlib.sha256(elf.read_bytes()).hexdigest()
     return FirmwareImage(elf, digest, row.id, _configuration(chosen), _looks(row, elf))
+
+
+def _check_heap(row: catalogue.Allocator, heap_bytes: int) -> None:
+    if not heap_size.is_one(heap_bytes) or not sram.slots_beside(heap_bytes):
+        raise BuildError(
+            f"A heap of {heap_bytes:,} bytes cannot be built: give a multiple of {heap_size.STEP_BYTES} "
+            f"from {heap_size.SMALLEST_BYTES} to {sram.largest_heap_bytes(slots=1):,}."
+        )
+    if refusal := row.objection(heap_bytes):
+        raise BuildError(refusal)
+
+
+def _check_overhead(chosen: _Build) -> None:
+    """Raises BuildError where the region does not even hold one block: some allocators would set up
+    their lists outside of it.
+    """
+    taken = overhead.read(chosen.folder / "tailscope_footprint.elf")
+    least = taken.heap + taken.smallest_block
+    if chosen.heap_bytes < least:
+        raise BuildError(
+            f"{chosen.allocator} serves nothing from a heap of {chosen.heap_bytes:,} bytes: "
+            f"its own structures and its smallest block take {least:,}."
+        )
 
 
 def _configuration(chosen: _Build) -> Configuration:
@@ -130,7 +166,7 @@ def _configuration(chosen: _Build) -> Configuration:
     cache = (chosen.folder / "CMakeCache.txt").read_text(encoding="utf-8")
     entries = dict(re.findall(r"^(\w+):\w+=(.*)$", cache, re.MULTILINE))
     return Configuration(
-        heap_bytes=int(entries["TAILSCOPE_HEAP_BYTES"]),
+        heap_bytes=chosen.heap_bytes,
         kernel=entries["TAILSCOPE_KERNEL_VERSION"],
         flash_acr=_FLASH_ACR[chosen.art],
         locking=chosen.locking,
@@ -159,6 +195,8 @@ def _cmake_build(chosen: _Build) -> cmake_build.Build:
         "TAILSCOPE_ALLOCATOR": chosen.allocator,
         "TAILSCOPE_ART": "on" if chosen.art else "off",
         "TAILSCOPE_LOCKING": chosen.locking,
+        "TAILSCOPE_HEAP_BYTES": chosen.heap_bytes,
+        "TAILSCOPE_SLOTS": sram.slots_beside(chosen.heap_bytes),
         **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in chosen.without) for name in INSTRUMENTS},
         "TAILSCOPE_KERNEL_CALLS": _on(chosen.kernel_calls),
         **{f"TAILSCOPE_{name}": value for name, value in sorted(chosen.knobs.items())},

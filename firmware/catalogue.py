@@ -114,6 +114,13 @@ class Allocator(_Row):
             f"set {self.checkout} to its folder."
         )
 
+    def objection(self, heap_bytes: int) -> str | None:
+        """Why it cannot manage such a region, in one sentence; None if it can."""
+        largest = self.largest_region_bytes
+        if largest is None or heap_bytes <= largest:
+            return None
+        return f"{self.id} manages {largest:,} bytes at most, not {heap_bytes:,}."
+
     def check_knobs(self, knobs: Mapping[str, int], error: type[TailscopeError]) -> None:
         """Raises `error` for a name that is no knob of it, and for a number that none can have."""
         for name, value in knobs.items():

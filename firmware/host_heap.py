@@ -23,14 +23,11 @@ from capture.files.errors import TailscopeError
 from capture.files.turns import taking_turns
 from capture.files.whole import write_bytes
 from capture.processes import children
+from capture.run_folder import heap_size
 from firmware import catalogue, cmake_build
 
-LARGEST_BYTES = 8 << 20
-SMALLEST_BYTES = 64
-STEP_BYTES = 8
 OPERATION_BYTES = 16
 """Of each operation in a file that write() wrote."""
-BOARDS_BYTES = 64 << 10
 
 _STATIC_RAM = (".data", ".bss")
 
@@ -77,29 +74,24 @@ def objection(allocator: str, heap_bytes: int) -> str | None:
 
     Raises HostHeapError for an unknown allocator and for a size that is no region's.
     """
-    if not SMALLEST_BYTES <= heap_bytes <= LARGEST_BYTES or heap_bytes % STEP_BYTES:
-        raise HostHeapError(
-            f"A heap of {heap_bytes:,} bytes cannot be replayed: give a multiple of {STEP_BYTES} "
-            f"from {SMALLEST_BYTES} to {LARGEST_BYTES:,}."
-        )
+    if not heap_size.is_one(heap_bytes):
+        raise HostHeapError(f"A heap of {heap_bytes:,} bytes cannot be replayed: give {heap_size.RANGE}.")
     row = _row(allocator)
     if row.target_only:
         return f"{allocator} comes compiled for the target, so there is no host build of it."
     if missing := row.missing_checkout():
         return missing
-    if heap_bytes > largest_bytes(allocator):
-        return f"{allocator} manages {largest_bytes(allocator):,} bytes at most, not {heap_bytes:,}."
-    return None
+    return row.objection(heap_bytes)
 
 
 def largest_bytes(allocator: str) -> int:
     """The largest region that the allocator can have on this machine."""
-    return min(_row(allocator).largest_region_bytes or LARGEST_BYTES, LARGEST_BYTES)
+    return min(_row(allocator).largest_region_bytes or heap_size.LARGEST_BYTES, heap_size.LARGEST_BYTES)
 
 
 def capacity_bytes(heap_bytes: int) -> int:
     """What the build is made for that runs a region of this size: a power of two."""
-    return max(BOARDS_BYTES, 1 << (heap_bytes - 1).bit_length())
+    return max(heap_size.DEFAULT_BYTES, 1 << (heap_bytes - 1).bit_length())
 
 
 def build(allocator: str, heap_bytes: int, knobs: Mapping[str, int] | None = None) -> Path:

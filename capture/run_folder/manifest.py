@@ -18,6 +18,7 @@ from analysis.metrology.quantiles import Number, Summary
 from capture.files.documents import Table, read_json
 from capture.files.errors import RunError
 from capture.run_folder.edges import MOST_SAMPLERATE_HZ, NS_PER_S
+from capture.run_folder.heap_size import DEFAULT_BYTES
 from capture.run_folder.quantities import KEYS
 
 Schema = Literal[2]
@@ -405,9 +406,11 @@ class Manifest(Table):
 
     @property
     def configuration(self) -> str:
-        """The allocator and what is not as usual: lock, knobs, flash accelerator (ART)."""
+        """The allocator and what is not as usual: lock, heap, knobs, flash accelerator (ART)."""
+        heap = self.firmware.heap_bytes
         words = [self.allocator]
         words += [self.locking] if self.locking not in (None, "basepri") else []
+        words += [] if heap in (None, DEFAULT_BYTES) else [f"heap {heap:,}"]
         words += [f"{name}={value}" for name, value in self.turned_knobs.items()]
         words += [] if self.accelerated else ["ART off"]
         return ", ".join(words)

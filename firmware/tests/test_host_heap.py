@@ -11,8 +11,9 @@ import pytest
 
 from capture.files.tests.sentences import is_sentence
 from capture.processes import children
+from capture.run_folder.heap_size import LARGEST_BYTES
 from firmware import cmake_build, host_heap
-from firmware.host_heap import LARGEST_BYTES, HostHeapError, Replay
+from firmware.host_heap import HostHeapError, Replay
 
 FOOTPRINT = Path(__file__).parents[2] / "docs" / "FOOTPRINT.md"
 ALLOCATE, FREE = 1, 2
