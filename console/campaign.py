@@ -17,6 +17,7 @@ from rich.status import Status
 
 from analysis.bounds.image import bounds_of_run
 from analysis.explain import explanation
+from analysis.fragmentation.of_run import memory_of_run
 from capture import conductor
 from capture.files.errors import TailscopeError
 from capture.processes import signals
@@ -131,6 +132,7 @@ def _run_one(
         duration_s=options.duration_s,
         records=options.records,
         bounds=bounds_of_run,
+        memory=memory_of_run,
         progress=lambda step: _tell(status, f"{title}: {step}"),
     )
     status.console.print(f"{escape(title)}: {result.verdict}")

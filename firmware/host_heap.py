@@ -38,6 +38,9 @@ NOTHING_TO_FREE = 255
 """The status of a free whose allocation had failed. Others are heap_status of heap.h; 0 is served.
 """
 
+# Of each operation in what trace_replay writes, and first of the heap.
+_WORDS = 6
+
 _HOST = Path(__file__).resolve().parent / "heap" / "host"
 _BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-host"
 _TOOLS = {**cmake_build.TOOLS, "gcc": "gcc and gcc-multilib"}
@@ -56,17 +59,23 @@ class Replay:
 
     `begin` and `end` are where its block lies (of a free: lay), in bytes from the region's
     beginning, header and slack included; 0 where there is none. `largest_free` is the largest free
-    block after an allocation or reallocation, header included, in bytes; 0 behind a free.
+    block after an allocation or reallocation, header included, in bytes; 0 behind a free. `probes`
+    is what the search looked at, as in the firmware's records. `usable` is what the payload can
+    hold (of a free: held).
     """
 
     region_overhead_bytes: int
     """What no block can use of the fresh region."""
     block_overhead_bytes: int
     """Beside each payload."""
+    free_blocks_at_start: int
+    free_bytes_at_start: int
     status: npt.NDArray[np.uint32]
     begin: npt.NDArray[np.uint32]
     end: npt.NDArray[np.uint32]
     largest_free: npt.NDArray[np.uint32]
+    probes: npt.NDArray[np.uint32]
+    usable: npt.NDArray[np.uint32]
 
 
 def objection(allocator: str, heap_bytes: int) -> str | None:
@@ -94,18 +103,22 @@ def capacity_bytes(heap_bytes: int) -> int:
     return max(heap_size.DEFAULT_BYTES, 1 << (heap_bytes - 1).bit_length())
 
 
-def build(allocator: str, heap_bytes: int, knobs: Mapping[str, int] | None = None) -> Path:
+def build(
+    allocator: str, heap_bytes: int, knobs: Mapping[str, int] | None = None, address: int | None = None
+) -> Path:
     """The program for a region of this size, built if it is not there.
 
-    Raises HostHeapError, BuildError, WriteError.
+    With `address` the region begins there, and all constants are those of this size: as in a
+    firmware, whose heap this one then is to the byte. Raises HostHeapError, BuildError, WriteError.
     """
     if refusal := objection(allocator, heap_bytes):
         raise HostHeapError(refusal)
-    capacity = capacity_bytes(heap_bytes)
+    capacity = capacity_bytes(heap_bytes) if address is None else heap_bytes
     chosen = _knobs(_row(allocator), capacity, knobs or {})
+    place = {} if address is None else {"REGION_ADDRESS": f"{address:#x}"}
     words = [allocator, str(capacity), *(f"{name}={value}" for name, value in sorted((knobs or {}).items()))]
-    folder = _BUILDS / "-".join(words)
-    definitions = {"ALLOCATOR": allocator, "HEAP_BYTES": capacity, **chosen}
+    folder = _BUILDS / "-".join([*words, *place.values()])
+    definitions = {"ALLOCATOR": allocator, "HEAP_BYTES": capacity, **place, **chosen}
     if folder not in _MADE:
         named = {f"TAILSCOPE_{name}": value for name, value in definitions.items()}
         with taking_turns(folder):
@@ -147,10 +160,11 @@ def run(program: Path, operations: Path, heap_bytes: int) -> Replay:
     output = operations.with_name(f"{operations.name}.{program.parent.name}.{heap_bytes}")
     try:
         _call(program, "run", operations, heap_bytes, output)
-        words = np.fromfile(output, dtype="<u4").reshape(-1, 4)
+        words = np.fromfile(output, dtype="<u4").reshape(-1, _WORDS)
     finally:
         output.unlink(missing_ok=True)
-    return Replay(int(words[0, 0]), int(words[0, 1]), *words[1:].T.copy())
+    overhead, beside, _, free_blocks, free_bytes, _ = words[0].tolist()
+    return Replay(overhead, beside, free_blocks, free_bytes, *words[1:].T.copy())
 
 
 def serve(program: Path, operations: Path, first: int, last: int, *, stop: bool) -> list[bool]:

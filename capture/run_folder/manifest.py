@@ -219,6 +219,20 @@ class SectionBound(BaseModel):
     why_not: str | None
 
 
+class MemoryFigures(Table):
+    """Of the replay of a run on the PC (docs/FRAGMENTATION.md defines them).
+
+    All are null where it was not made, or did not do what the board did: `why_not` says why. Ratios
+    and SBBM are null too where nothing was served.
+    """
+
+    why_not: str | None = None
+    peak_live_bytes: Count | None = None
+    used_bytes: Count | None = None
+    fragmentation_percent: Number | None = None
+    sbbm_bytes: Count | None = None
+
+
 class Bound(Table):
     """A bound beside the longest section that the run showed."""
 
@@ -381,6 +395,7 @@ class Manifest(Table):
     sweep: Sweep | None
     baselines: dict[str, Baseline | None]
     bounds: dict[str, Bound]
+    memory: MemoryFigures | None = None
     interrupts: Interrupts
     serial: Serial
     tools: dict[str, str]
@@ -472,6 +487,7 @@ class Origin(BaseModel):
     tools: dict[str, str]
     tool_report: ToolReport
     bounds: dict[str, SectionBound] = {}
+    memory: MemoryFigures | None = None
     asked: AskedFirmware | None = None
 
     @model_validator(mode="before")
