@@ -103,6 +103,18 @@ LAB = (
         why="fewer operations",
     ),
     Tried(
+        "./lab scenario lifetimes_small --heap 86064",
+        says=r"tlsf, heap of 86,064 bytes: built",
+        typed="./lab scenario lifetimes_small --heap 86064 --allocator tlsf --parameter allocations=60",
+        why="one allocator, fewer operations",
+    ),
+    Tried(
+        "./lab scenario lifetimes_small --heap 86064 --allocator tlsf,o1heap",
+        says=r"tlsf, heap 86,064",
+        typed="./lab scenario lifetimes_small --heap 86064 --allocator tlsf --parameter allocations=60",
+        why="one allocator, fewer operations",
+    ),
+    Tried(
         "./lab scenario mem_frag --records rtt",
         says=r"-mem_frag-tlsf-virtual\n",
         typed=f"./lab scenario mem_frag --records rtt {ONE_RUN} --duration 2",

@@ -140,10 +140,10 @@ def read_table(
         raise RunError(f"{path}: is missing; restore it or run the scenario again.") from None
     except (PolarsError, PagesError, OSError) as error:
         raise _damaged(path, _unreadable(error)) from None
-    longest = table.select(pl.col(pl.String).str.len_bytes().max()).row(0)
+    longest = table.select(pl.col(pl.String).str.len_bytes().max()).rows()
     _require(
         path,
-        all((length or 0) <= _MOST_TEXT_BYTES for length in longest),
+        all((length or 0) <= _MOST_TEXT_BYTES for row in longest for length in row),
         f"it has texts of more than {_MOST_TEXT_BYTES} bytes",
     )
     return table

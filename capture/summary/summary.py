@@ -13,6 +13,7 @@ from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep
 from capture.run_folder.folder import COUNTS
 from capture.run_folder.manifest import SCHEMA, Manifest, SectionBound
+from capture.run_folder.memory import Memory
 from capture.run_folder.quantities import QUANTITIES, by_quantity
 from capture.run_folder.records import Boot, EndRecord, StatRecord
 from capture.summary.baselines import baseline
@@ -37,6 +38,8 @@ class Setting:
     tools: Mapping[str, str] = field(default_factory=dict)
     bounds: Mapping[str, SectionBound] = field(default_factory=dict)
     """Of the critical sections, from the machine code. Empty where nobody asked for them."""
+    memory: Memory | None = None
+    """Where the blocks lay. None where nobody asked."""
     notes: tuple[str, ...] = ()
     """Warnings on what was stored: sentences."""
 
@@ -101,6 +104,7 @@ def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "sweep": _sweep(evidence),
         "baselines": _baselines(evidence),
         "bounds": bounds,
+        "memory": setting.memory.figures.model_dump() if setting.memory else None,
         "interrupts": _interrupt_counts(evidence),
         "serial": _serial(evidence),
         "warnings": [
