@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from analysis.metrology.quantiles import PERCENTILES, Summary
+from capture.run_folder import memory
 from capture.run_folder.manifest import Intervals, Manifest
 from capture.run_folder.quantities import KEYS
 from capture.run_folder.tables import INTERRUPTS, OPERATIONS
@@ -24,7 +25,10 @@ SECTION = (
 )
 
 
-@pytest.mark.parametrize(("name", "schema"), [("operations", OPERATIONS), ("interrupts", INTERRUPTS)])
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [("operations", pl.Schema([*OPERATIONS.items(), *memory.COLUMNS.items()])), ("interrupts", INTERRUPTS)],
+)
 def test_the_columns_of_a_table_are_those_of_the_page(name: str, schema: pl.Schema) -> None:
     page = SECTION.split(f"**`{name}.parquet`**:\n")[1].strip().split("\n\n")[0]
     rows = [line.split("|")[1:3] for line in page.splitlines()[2:]]
