@@ -5,7 +5,15 @@ import pytest
 from capture.run_folder.edges import NS_PER_S
 from capture.run_folder.tables import INTERRUPTS, OPERATIONS
 from capture.tests.evidence import evidence_of
-from capture.tests.synthetic import BIT, CORE_HZ, CRITICAL_COST, OPERATION_COST, SyntheticRun, small_plan
+from capture.tests.synthetic import (
+    BIT,
+    CORE_HZ,
+    CRITICAL_COST,
+    OPERATION_COST,
+    SyntheticRun,
+    small_plan,
+    small_plan_under,
+)
 from capture.verdict.verdict import judge
 
 RATES = [(84_000_000, 0), (84_000_000, 30), (24_000_000, 30), (200_000_000, -30)]
@@ -195,6 +203,15 @@ def test_a_stimulus_behind_a_window_is_in_no_operation(cycles_before: int, expec
     run.toggles.append((end - cycles_before, BIT["STIM"]))
     met = evidence_of(run).joined.interrupts.filter(pl.col("sample") == end - cycles_before)
     assert met["operation_seq"].to_list() == [expected]
+
+
+@pytest.mark.parametrize(("cycles_before", "counted"), [(0, 1), (1, 0)])
+def test_the_first_stimulus_may_come_with_the_frames_first_edge(cycles_before: int, counted: int) -> None:
+    run = SyntheticRun(small_plan_under("none", depth=2))
+    begin = min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"]) - cycles_before
+    run.toggles += [(begin, BIT["CTRL"]), (begin + 40, BIT["CTRL"])]
+    found = evidence_of(run).joined.interrupts
+    assert found.filter(pl.col("sample") == begin).height == counted
 
 
 def _operation_end(run: SyntheticRun, seq: int) -> int:
