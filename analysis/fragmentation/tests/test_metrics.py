@@ -28,7 +28,7 @@ def made(rows: list[tuple[int, int, int, int]]) -> Replay:
     nothing else.
     """
     none = np.zeros(len(rows), dtype=np.uint32)
-    return Replay(0, 16, 1, 0, *np.array(rows, dtype=np.uint32).T, probes=none, usable=none)
+    return Replay(0, 16, 1, 0, *np.array(rows, dtype=np.uint32).T, none, none)
 
 
 def test_the_figures_are_those_worked_out_by_hand() -> None:
