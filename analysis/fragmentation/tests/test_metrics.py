@@ -27,8 +27,7 @@ def made(rows: list[tuple[int, int, int, int]]) -> Replay:
     """A replay with these rows of status, begin, end, largest free block. The metrics look at
     nothing else.
     """
-    none = np.zeros(len(rows), dtype=np.uint32)
-    return Replay(0, 16, 1, 0, *np.array(rows, dtype=np.uint32).T, none, none)
+    return Replay(0, 16, 1, 0, *np.array([(*row, 0, 0) for row in rows], dtype=np.uint32).T)
 
 
 def test_the_figures_are_those_worked_out_by_hand() -> None:
