@@ -24,8 +24,10 @@ OUT_OF_MEMORY = 1
 
 
 def made(rows: list[tuple[int, int, int, int]]) -> Replay:
-    """A replay with these rows of status, begin, end, largest free block."""
-    return Replay(0, 16, *np.array(rows, dtype=np.uint32).T)
+    """A replay with these rows of status, begin, end, largest free block. The metrics look at
+    nothing else.
+    """
+    return Replay(0, 16, 1, 0, *np.array([(*row, 0, 0) for row in rows], dtype=np.uint32).T)
 
 
 def test_the_figures_are_those_worked_out_by_hand() -> None:
