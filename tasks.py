@@ -258,6 +258,32 @@ def fragmentation(
 
 
 @task(
+    positional=["command"],
+    iterable=["command"],
+    help={
+        "command": "the program and its words, behind --",
+        "output": "the trace to write",
+        "every": "write the other processes' traces too, beside it and numbered",
+        "most": "how many operations to keep of each process; a reallocation counts twice",
+    },
+)
+def record(
+    _context: Context,
+    command: list[str],
+    output: str = str(ROOT / "build" / "trace.csv"),
+    every: bool = False,
+    most: str = "",
+) -> None:
+    """Record what a program asks of its heap: `./lab record -- COMMAND…`."""
+    from console import record as room
+
+    with one_sentence():
+        status = room.run(command, output=output, every=every, most=most)
+    if status:
+        raise Exit(code=status)
+
+
+@task(
     positional=["file"],
     iterable=["file"],
     help={

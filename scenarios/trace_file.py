@@ -11,6 +11,8 @@ from scenarios.trace import Trace, TraceBuilder
 
 _FORMS = {"a": "a,ID,SIZE[,ALIGNMENT]", "f": "f,ID", "r": "r,ID,SIZE"}
 _FIELDS = {"a": (3, 4), "f": (2,), "r": (3,)}
+MOST_OPERATIONS = 4_194_304
+
 _WHOLE = re.compile(r"\d{1,10}", re.ASCII)
 
 
