@@ -49,6 +49,8 @@ def demo(_context: Context) -> None:
         "art": "the flash accelerator: on, off, or on,off for a run with each",
         "locking": "how the heap holds others off: basepri, primask, scheduler, or several with commas",
         "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
+        "trace": "the file of operations that the scenario `recorded` replays (docs/TRACES.md)",
+        "scale": "keep one block in so many of the trace; auto: as many as fit the board",
     },
 )
 def scenario(
@@ -65,6 +67,8 @@ def scenario(
     art: str = "on",
     records: str = "uart",
     locking: str = "",
+    trace: str = "",
+    scale: str = "",
 ) -> None:
     """Run one scenario, judge it, and write the dashboard of its runs."""
 
@@ -82,6 +86,8 @@ def scenario(
             art=art,
             records=records,
             locking=locking,
+            trace=trace,
+            scale=scale,
         )
 
     _conduct((name,), allocator.split(","), chosen)
@@ -206,7 +212,8 @@ def faults(
     iterable=["name", "parameter", "knob", "runs"],
     help={
         "name": "a scenario of `./lab list`, or the path of a scenario's TOML",
-        "trace": "a file of operations instead of a scenario (docs/SPEC.md, section 11)",
+        "trace": "a file of operations, instead of a scenario or for `recorded` (docs/TRACES.md)",
+        "scale": "keep one block in so many of the trace; auto: as many as fit the board",
         "allocator": "one or more allocators, separated by commas, or all",
         "heap": "bytes of the region, a multiple of 8 up to 8 MiB; the board's 65536 when not given",
         "seeds": "how many seeds to replay: the scenario's own, and those after it",
@@ -226,6 +233,7 @@ def fragmentation(
     knob: list[str],
     runs: list[str],
     trace: str = "",
+    scale: str = "",
     allocator: str = "all",
     heap: str = "",
     seeds: str = "",
@@ -242,6 +250,7 @@ def fragmentation(
         rows = room.run(
             name,
             trace=trace,
+            scale=scale,
             allocator=allocator,
             heap=heap,
             seeds=seeds,

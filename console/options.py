@@ -53,13 +53,18 @@ def parse(
     art: str = "on",
     records: str = "uart",
     locking: str = "",
+    trace: str = "",
+    scale: str = "",
 ) -> Options:
     """The options in the words of a command line. The names are those of the task `scenario`.
 
     An empty word means that the option was not given. Raises OptionError.
     """
+    recorded: dict[str, str | int] = {"trace": trace} if trace else {}
+    if scale:
+        recorded["scale"] = 0 if scale == "auto" else whole("scale", scale)
     return Options(
-        parameters=dict(_assignment("parameter", word, "depth=64") for word in parameter),
+        parameters={**dict(_assignment("parameter", word, "depth=64") for word in parameter), **recorded},
         knobs=dict(_knob(word) for word in knob),
         board=board or None,
         samplerate_hz=_samplerate_hz(samplerate) if samplerate else None,

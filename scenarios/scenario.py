@@ -22,7 +22,7 @@ class Scenario:
     stimulus: Stimulus
 
     @property
-    def parameters(self) -> dict[str, int]:
+    def parameters(self) -> dict[str, int | str]:
         return asdict(self.generator)
 
     def changed(
@@ -46,4 +46,6 @@ class Scenario:
 
     def compile(self) -> Plan:
         """The image and the table of operations. plan.compile_steps says what it refuses."""
-        return compile_steps(self.name, self.parameters, self.stimulus, self.generator.steps())
+        self.generator.check_board()
+        parameters = {**self.parameters, **self.generator.origin()}
+        return compile_steps(self.name, parameters, self.stimulus, self.generator.steps())

@@ -36,3 +36,10 @@ class Generator(ABC):
     @abstractmethod
     def steps(self) -> Iterator[Step]:
         """The operations in order. They may outgrow an image: the compiler then stops reading."""
+
+    def origin(self) -> dict[str, int | str]:
+        """What a run's parameters say beside the fields, or in place of one."""
+        return {}
+
+    def check_board(self) -> None:  # noqa: B027 -- few have anything to check
+        """Raises ScenarioError where no board could run the steps, whatever its allocator."""

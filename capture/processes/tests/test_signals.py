@@ -121,7 +121,7 @@ def test_a_terminal_that_hung_up_fails_no_write() -> None:
 
 
 def test_a_signal_that_is_passed_on_is_not_noted() -> None:
-    got = []
+    got: list[int] = []
     with signals.passed_on(got.append):
         send(signal.SIGTERM)
         send(signal.SIGINT)
