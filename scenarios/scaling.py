@@ -82,10 +82,14 @@ class Scaling:
         )
 
     def smallest(self, limits: Room) -> int | None:
-        """The smallest scale that fits; None if none does that keeps a block."""
-        for one_in in range(1, 2 * self.blocks):
-            if not self.room(one_in).beyond(limits, choosing=True):
-                return one_in if len(self._kept(one_in)) else None
+        """The smallest scale that fits and leaves room for fragmentation.
+
+        If none does, the smallest that fits; None if there is none either.
+        """
+        for leaving_room in (True, False):
+            for one_in in range(1, 2 * self.blocks):
+                if not self.room(one_in).beyond(limits, choosing=leaving_room):
+                    return one_in
         return None
 
     def scaled(self, one_in: int) -> Trace:

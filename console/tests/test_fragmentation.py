@@ -151,7 +151,7 @@ def test_rows_do_not_depend_on_how_many_processes_share_the_work() -> None:
     ("scenario", "words", "says"),
     [
         ([], {}, "Name one scenario"),
-        (["mem_stress"], {"trace": "x.csv"}, "Name one scenario"),
+        (["mem_stress"], {"trace": "x.csv"}, "There is no parameter 'trace'"),
         (["mem_stress", "mem_frag"], {}, "Name one scenario"),
         ([], {"trace": "x.csv", "seeds": "3"}, "neither seeds nor parameters"),
         ([], {"trace": "none.csv"}, "none.csv cannot be read"),
