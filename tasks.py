@@ -274,6 +274,10 @@ def fragmentation(
         "output": "the trace to write",
         "every": "write the other processes' traces too, beside it and numbered",
         "most": "how many operations to keep of each process; a reallocation counts twice",
+        "log": "instead of a command: what a board said, in a file (docs/TRACES.md)",
+        "serial": "instead of a command: the port on which a board says it",
+        "baud": "of the port; 115200 when not given",
+        "seconds": "how long to listen to the port; until Ctrl-C when not given",
     },
 )
 def record(
@@ -282,12 +286,25 @@ def record(
     output: str = str(ROOT / "build" / "trace.csv"),
     every: bool = False,
     most: str = "",
+    log: str = "",
+    serial: str = "",
+    baud: str = "",
+    seconds: str = "",
 ) -> None:
-    """Record what a program asks of its heap: `./lab record -- COMMAND…`."""
+    """Record what a program asks of its heap: `./lab record -- COMMAND…`; or a board's firmware."""
     from console import record as room
 
     with one_sentence():
-        status = room.run(command, output=output, every=every, most=most)
+        status = room.run(
+            command,
+            output=output,
+            every=every,
+            most=most,
+            log=log,
+            serial=serial,
+            baud=baud,
+            seconds=seconds,
+        )
     if status:
         raise Exit(code=status)
 
