@@ -95,7 +95,7 @@ class _Converter:
         expected, self.expected = self.expected, (sequence + 1) % _NUMBERS
         if expected is None:
             if sequence:
-                self.complain(line, f"the log begins here, and {sequence:,} operations are missing before")
+                self.complain(line, f"the log begins here; operations missing before: {sequence:,}")
         elif sequence == (expected - 1) % _NUMBERS and sequence:
             self.expected = expected
             self.complain(line, f"operation {sequence:,} is there twice; the second is left out")
@@ -103,7 +103,7 @@ class _Converter:
         elif sequence < expected:
             self._start_anew(line, sequence)
         elif sequence > expected:
-            self.complain(line, f"{sequence - expected:,} operations are lost before it")
+            self.complain(line, f"operations lost before it: {sequence - expected:,}")
         return True
 
     def _start_anew(self, line: int, sequence: int) -> None:
@@ -112,7 +112,7 @@ class _Converter:
         self.found.refused = 0
         self._live.clear()
         self._last = 0
-        lost = f", and {sequence:,} operations are missing then" if sequence else ""
+        lost = f" (operations missing then: {sequence:,})" if sequence else ""
         self.complain(line, f"the board was started anew{lost}; what came before is left out")
 
     def _operation(self, address: int, size: int | None, line: int) -> None:
@@ -149,6 +149,6 @@ def sentences(found: BoardTrace) -> Iterator[str]:
     """What is missing, a sentence for each defect up to MOST_DEFECTS_TOLD, and what was refused."""
     yield from found.defects[:MOST_DEFECTS_TOLD]
     if (more := len(found.defects) - MOST_DEFECTS_TOLD) > 0:
-        yield f"And {more:,} defects more."
+        yield f"Further defects: {more:,}."
     if found.refused:
-        yield f"{found.refused:,} requests were refused by the board's heap; they are left out."
+        yield f"Requests that the board's heap refused, left out: {found.refused:,}."

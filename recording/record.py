@@ -140,12 +140,12 @@ def sentences(recorded: Recorded) -> Iterator[str]:
         names = sorted({Path(process.program).name or "unknown" for process in recorded.others})
         shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
         yield (
-            f"{len(recorded.others)} other processes were recorded too ({_printable(shown)}); "
+            f"Other processes that were recorded: {len(recorded.others)} ({_printable(shown)}); "
             "--every writes their traces beside it."
         )
     total = len(recorded.written) + len(recorded.others) + recorded.not_opened
     if recorded.not_opened:
-        yield f"{recorded.not_opened} processes found no room for their recording."
+        yield f"Processes without room for their recording: {recorded.not_opened}."
     if total >= MOST_PROCESSES:
         yield f"No more than {MOST_PROCESSES} processes are recorded; later ones are missing."
 
@@ -163,13 +163,13 @@ def _of_one(written: Written) -> Iterator[str]:
             "--most says how many."
         )
     if account.too_large:
-        yield f"Left out: {account.too_large:,} blocks of more than 4 GiB."
+        yield f"Blocks of more than 4 GiB, left out: {account.too_large:,}."
     if account.inherited:
         yield (
-            f"Left out: {account.inherited:,} frees of blocks that the process had not allocated itself, "
+            f"Frees left out: {account.inherited:,}, of blocks that the process had not allocated itself, "
             "but its parent before the fork, or the loader before the recorder was there."
         )
     if account.unseen_frees:
-        yield f"{account.unseen_frees:,} blocks were freed by other ways than free; their ends are set."
+        yield f"Blocks freed otherwise than by free, as their place shows: {account.unseen_frees:,}."
     if account.unfinished:
-        yield f"{account.unfinished:,} calls were cut off by the end of the process."
+        yield f"Calls that the end of the process cut off: {account.unfinished:,}."

@@ -46,17 +46,17 @@ def test_other_words_may_stand_in_the_line() -> None:
 @pytest.mark.parametrize(
     ("said", "lines", "defects"),
     [
-        (log(*FOUR[1:]), ["a,1,64", "a,2,8"], ["Line 1: the log begins here, and 1 operations are*",
+        (log(*FOUR[1:]), ["a,1,64", "a,2,8"], ["Line 1: the log begins here; operations missing before: 1.",
                                                "Line 2: no allocation is known of what it frees*"]),
-        (log(FOUR[0], *FOUR[2:]), ["a,1,24", "f,1", "a,2,8"], ["Line 2: 1 operations are lost before it."]),
+        (log(FOUR[0], *FOUR[2:]), ["a,1,24", "f,1", "a,2,8"], ["Line 2: operations lost before it: 1."]),
         (log(*FOUR[:2], FOUR[3]), ["a,1,24", "a,2,64", "f,1", "a,3,8"],
-         ["Line 3: 1 operations are lost before it.", "Line 3: the free of the block at*"]),
+         ["Line 3: operations lost before it: 1.", "Line 3: the free of the block at*"]),
         (log(*FOUR[:2], FOUR[1], *FOUR[2:]), WHOLE, ["Line 3: operation 1 is there twice; *"]),
         (log(*FOUR[:3], *FOUR), WHOLE, ["Line 4: the board was started anew; what came before is left out."]),
         (log(*FOUR[:3], *FOUR[1:]), ["a,1,64", "a,2,8"],
-         ["Line 4: the board was started anew, and 1 operations are missing then; *", "Line 5: no*"]),
+         ["Line 4: the board was started anew (operations missing then: 1); *", "Line 5: no*"]),
         (log(*FOUR).replace(b",40*", b",41*"), ["a,1,24", "f,1", "a,2,8"],
-         ["Line 2: it is damaged.", "Line 3: 1 operations are lost before it."]),
+         ["Line 2: it is damaged.", "Line 3: operations lost before it: 1."]),
         (log(*FOUR)[:-4], ["a,1,24", "a,2,64", "f,1"], ["Line 4: it is damaged."]),
         (log("TA,0,20000100,0"), ["a,1,1"], ["Line 1: the block at 0x20000100 has no byte and is*"]),
         (log("TF,0,20000100,5", "TA,0,20000100", *FOUR), WHOLE, ["Line 1: it is damaged.", "Line 2: *"]),
@@ -78,13 +78,13 @@ def test_numbers_begin_again_after_the_last() -> None:
 def test_what_the_board_refused_is_no_defect() -> None:
     found = convert(log("TA,0,0,0", "TA,1,20000100,8"))
     assert (found.lines, found.defects, found.refused) == (["a,1,8"], [], 1)
-    assert list(sentences(found)) == ["1 requests were refused by the board's heap; they are left out."]
+    assert list(sentences(found)) == ["Requests that the board's heap refused, left out: 1."]
 
 
 def test_many_defects_are_counted() -> None:
     found = convert(log(FOUR[0], *(f"TF,{number:x},20000200" for number in range(1, 31))))
     said = list(sentences(found))
-    assert (len(said), said[-1]) == (MOST_DEFECTS_TOLD + 1, "And 10 defects more.")
+    assert (len(said), said[-1]) == (MOST_DEFECTS_TOLD + 1, "Further defects: 10.")
 
 
 def test_a_log_of_something_else_is_told(tmp_path: Path) -> None:
@@ -190,5 +190,5 @@ def test_a_log_with_a_defect_fails(tmp_path: Path, capsys: pytest.CaptureFixture
     (tmp_path / "heap.log").write_bytes(log(FOUR[0], *FOUR[2:]))
     output = tmp_path / "trace.csv"
     assert record.run([], output=str(output), log=str(tmp_path / "heap.log")) == 1
-    assert "Line 2: 1 operations are lost before it." in capsys.readouterr().err
+    assert "Line 2: operations lost before it: 1." in capsys.readouterr().err
     assert output.exists()

@@ -116,7 +116,7 @@ def test_an_exec_begins_a_trace_of_its_own(
     assert trace == capfd.readouterr().out.splitlines()
     (other,) = found.others
     assert (Path(other.program), other.recorded) == (Path(known), 1)
-    assert "1 other processes were recorded too (known)" in " ".join(sentences(found))
+    assert "Other processes that were recorded: 1 (known)" in " ".join(sentences(found))
 
 
 def test_new_and_delete(tmp_path: Path) -> None:
