@@ -51,6 +51,7 @@ def demo(_context: Context) -> None:
         "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
         "trace": "the file of operations that the scenario `recorded` replays (docs/TRACES.md)",
         "scale": "keep one block in so many of the trace; auto: as many as fit the board",
+        "heap": "bytes of the heap's region, a multiple of 8; the scenario's own, or 65536, when not given",
     },
 )
 def scenario(
@@ -69,6 +70,7 @@ def scenario(
     locking: str = "",
     trace: str = "",
     scale: str = "",
+    heap: str = "",
 ) -> None:
     """Run one scenario, judge it, and write the dashboard of its runs."""
 
@@ -88,6 +90,7 @@ def scenario(
             locking=locking,
             trace=trace,
             scale=scale,
+            heap=heap,
         )
 
     _conduct((name,), allocator.split(","), chosen)
@@ -215,7 +218,7 @@ def faults(
         "trace": "a file of operations, instead of a scenario or for `recorded` (docs/TRACES.md)",
         "scale": "keep one block in so many of the trace; auto: as many as fit the board",
         "allocator": "one or more allocators, separated by commas, or all",
-        "heap": "bytes of the region, a multiple of 8 up to 8 MiB; the board's 65536 when not given",
+        "heap": "bytes of the region, a multiple of 8 to 8 MiB; the scenario's own, or 65536, when not given",
         "seeds": "how many seeds to replay: the scenario's own, and those after it",
         "parameter": "NAME=VALUE of the scenario; may be repeated",
         "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",

@@ -38,8 +38,13 @@ class Generator(ABC):
         """The operations in order. They may outgrow an image: the compiler then stops reading."""
 
     def origin(self) -> dict[str, int | str]:
-        """What a run's parameters say beside the fields, or in place of one."""
+        """What a run's parameters say beside the fields."""
         return {}
 
-    def check_board(self) -> None:  # noqa: B027 -- few have anything to check
-        """Raises ScenarioError where no board could run the steps, whatever its allocator."""
+    def fitted(self, heap_bytes: int) -> Generator:
+        """Itself, as it is run on a board with such a heap, with all that this decides.
+
+        Raises ScenarioError where no allocator could run it there.
+        """
+        del heap_bytes  # few ask
+        return self

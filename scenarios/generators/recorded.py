@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from capture.run_folder.heap_size import DEFAULT_BYTES
 from scenarios import trace_file
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Generator, Step
 from scenarios.operations import MAX_ENTRIES, MAX_SLOTS, Allocate, Free
 from scenarios.parameters import file_name, whole
-from scenarios.scaling import Room, Scaling, board
+from scenarios.scaling import Scaling, board
 from scenarios.trace import ALLOCATE, FREE, Trace
-
-BOARDS_HEAP_BYTES = 65_536
 
 
 @dataclass(frozen=True)
@@ -45,24 +44,20 @@ class Recorded(Generator):
                 yield Step(Free(old))
 
     def origin(self) -> dict[str, int | str]:
-        return {"scale": self.one_in, "trace_sha256": self.recording.sha256}
+        return {"trace_sha256": self.recording.sha256}
 
-    def check_board(self) -> None:
-        room, limits = self._scaling.room(self.one_in), _LIMITS
-        if not (beyond := room.beyond(limits)):
-            return
-        fitting = self._scaling.smallest(limits)
-        advice = (
-            f"--scale {fitting} keeps one block in {fitting:,} with all that is done to it, and fits"
-            if fitting is not None
-            else "no scale fits, its blocks are too large; divide their sizes with --parameter divide=N"
-        )
-        raise ScenarioError(f"{self.trace} does not fit the board: {', '.join(beyond)}; {advice}.")
-
-    @property
-    def one_in(self) -> int:
-        """The scale that is meant, chosen where `scale` leaves it open."""
-        return self.scale or self._chosen
+    def fitted(self, heap_bytes: int) -> Recorded:
+        limits = board(MAX_ENTRIES, MAX_SLOTS, heap_bytes)
+        one_in = self.scale or chosen_scale(self._scaling, heap_bytes)
+        if beyond := self._scaling.room(one_in).beyond(limits):
+            fitting = self._scaling.smallest(limits)
+            advice = (
+                f"--scale {fitting} keeps one block in {fitting:,} with all that is done to it, and fits"
+                if fitting is not None
+                else "no scale fits, its blocks are too large; divide their sizes with --parameter divide=N"
+            )
+            raise ScenarioError(f"{self.trace} does not fit the board: {', '.join(beyond)}; {advice}.")
+        return replace(self, scale=one_in)
 
     @cached_property
     def recording(self) -> Trace:
@@ -72,26 +67,19 @@ class Recorded(Generator):
     @cached_property
     def scaled(self) -> Trace:
         """What is left of it."""
-        return self._scaling.scaled(self.one_in)
+        return self._scaling.scaled(self.scale or chosen_scale(self._scaling))
 
     @cached_property
     def _scaling(self) -> Scaling:
         return Scaling(self.recording, self.divide)
 
-    @cached_property
-    def _chosen(self) -> int:
-        return chosen_scale(self._scaling)
 
-
-def chosen_scale(scaling: Scaling) -> int:
-    """The smallest scale that fits the board. Raises ScenarioError if none does."""
-    found = scaling.smallest(_LIMITS)
+def chosen_scale(scaling: Scaling, heap_bytes: int = DEFAULT_BYTES) -> int:
+    """The smallest scale that fits a board with such a heap. Raises ScenarioError if none does."""
+    found = scaling.smallest(board(MAX_ENTRIES, MAX_SLOTS, heap_bytes))
     if found is None:
         raise ScenarioError(
             f"No scale of {scaling.trace.name} fits the board: its blocks are too large; divide their "
             "sizes with --parameter divide=N."
         )
     return found
-
-
-_LIMITS: Room = board(MAX_ENTRIES, MAX_SLOTS, BOARDS_HEAP_BYTES)
