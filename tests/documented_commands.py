@@ -683,6 +683,7 @@ SHOWN = {
     ("docs/ANALYZERS.md", "fx2lafw:conn=1.12 - Saleae Logic with 8 channels: D0 D1 D2 D3 D4 D5 D6 D7"),
     ("docs/ANALYZERS.md", "[boards.nucleo.analyzer]"),
     ("docs/SCENARIOS.md", "[stimulus]"),
+    ("docs/SCENARIOS.md", "heap_bytes = 86_064     # above [parameters]: a multiple of 8, from 64"),
     ("docs/SCENARIOS.md", "@dataclass(frozen=True)"),
     ("docs/SPEC.md", r"@<TYPE>,<field>,…*<CRC>\n"),
     ("docs/SPEC.md", r"@TA,<number>,<address>,<size>*<CRC>\n"),
