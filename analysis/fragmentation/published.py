@@ -93,11 +93,11 @@ _COLUMNS: tuple[tuple[str, Callable[[Published], float], Callable[[Row], float |
 )
 
 
-def traces(name: str) -> list[Trace]:
+def traces(name: str, seeds: Sequence[int] = SEEDS) -> list[Trace]:
     """One of the thesis's four traces, for every seed."""
-    scenarios = [catalogue.load(f"lifetimes_{name}", seed=seed) for seed in SEEDS]
+    scenarios = [catalogue.load(f"lifetimes_{name}", seed=seed) for seed in seeds]
     return [
-        of_steps(one.name, one.generator.steps(), seed) for one, seed in zip(scenarios, SEEDS, strict=True)
+        of_steps(one.name, one.generator.steps(), seed) for one, seed in zip(scenarios, seeds, strict=True)
     ]
 
 

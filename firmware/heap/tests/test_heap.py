@@ -16,8 +16,9 @@ VARIANTS = [
     *(("tlsf", (f"TLSF_SLOTS={slots}",), "replay") for slots in (8, 32)),
     ("half_tree", ("SMALL_VICTIM_BYTES=2800", "LARGE_VICTIM_BYTES=2800"), "replay|checker"),
     ("half_tree", ("SMALL_VICTIM_BYTES=1", "LARGE_VICTIM_BYTES=1"), "replay|probes"),
+    ("ublox_buddy", ("REMAINDER_FIRST=1",), "no suite"),
 ]
-"""Indexes with their knobs turned, and the suites that hold with the defaults only.
+"""Allocators with their knobs turned, and the suites that hold with the defaults only.
 
 In the first half_tree every victim counts as small, in the second there is never a victim.
 """
@@ -42,6 +43,7 @@ def test_heap_with_knobs_turned(allocator: str, knobs: tuple[str, ...], left_out
         ("tlsf", "TLSF_OCTAVES=8", "so few octaves do not file the region"),
         ("half_tree", "SMALL_VICTIM_BYTES=3000", "at least 1 and not above TAILSCOPE_LARGE_VICTIM_BYTES"),
         ("half_fit_cstm", "SEARCH_THRESHOLD=few", "say a whole number"),
+        ("ublox_buddy", "REMAINDER_FIRST=2", "TAILSCOPE_REMAINDER_FIRST is 0 or 1"),
     ],
 )
 def test_an_impossible_knob_is_refused(tmp_path: Path, allocator: str, knob: str, says: str) -> None:

@@ -7,7 +7,7 @@ operations, and shortens lists that show a fault.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -198,22 +198,28 @@ def test_all_that_was_taken_comes_back(
     assert (last.live, last.bytes_in_use, last.largest) == (0, 0, fresh)
 
 
-@pytest.mark.parametrize(
-    ("name", "unit", "levels", "header"), [("binary_buddy", 16, 13, 8), ("ublox_buddy", 48, 9, 4)]
-)
+THESIS = ("ublox_buddy", "REMAINDER_FIRST=1")
+BUDDIES: dict[tuple[str, ...], Callable[[int], Buddies]] = {
+    ("binary_buddy",): lambda first: Buddies(16, 13, 8, first),
+    ("ublox_buddy",): lambda first: Buddies(48, 9, 4, first),
+    THESIS: lambda first: Buddies(48, 9, 4, first, lost=48, remainder_first=True),
+}
+"""Each with its knobs, and its model by where the first block's payload lies."""
+
+
+@pytest.mark.parametrize("name", BUDDIES, ids="-".join)
 @given(operations=OPERATIONS)
 @LIMITS
 def test_buddies_lie_where_the_algorithm_puts_them(
-    operations: list[Operation], name: str, unit: int, levels: int, header: int, buddies: dict[str, Dialogue]
+    operations: list[Operation], name: tuple[str, ...], buddies: dict[tuple[str, ...], Dialogue]
 ) -> None:
     heap = buddies[name]
     plain = [(slot, size, 0) for slot, size, _ in possible(operations, frozenset({"frees"}))]
     answers = heap.run(plain)
-    base = heap.run([(0, unit - header, 0)])[0].address
-    guess = Buddies(unit, levels, header, first_payload=0)
-    offset = guess.allocate(0, unit - header)
+    base = heap.run([(0, 1, 0)])[0].address
+    offset = BUDDIES[name](0).allocate(0, 1)
     assert offset is not None
-    model = Buddies(unit, levels, header, first_payload=base - offset)
+    model = BUDDIES[name](base - offset)
     for (slot, size, _), answer in zip(plain, answers, strict=True):
         if answer.done == "F":
             model.free(slot)
@@ -222,8 +228,8 @@ def test_buddies_lie_where_the_algorithm_puts_them(
 
 
 @pytest.fixture(scope="module")
-def buddies() -> Iterator[dict[str, Dialogue]]:
-    heaps = {name: Dialogue(built(name, "OFF") / "dialogue") for name in ("binary_buddy", "ublox_buddy")}
+def buddies() -> Iterator[dict[tuple[str, ...], Dialogue]]:
+    heaps = {name: Dialogue(built(name[0], "OFF", name[1:]) / "dialogue") for name in BUDDIES}
     yield heaps
     for heap in heaps.values():
         heap.close()
