@@ -31,8 +31,17 @@ tile multiples of 32 bytes, so that 16 of these 86,064 are left over.
 """
 
 
-def rows(name: str, allocators: list[str], seeds: int) -> list[Row]:
-    return Study(traces(name, SEEDS[:seeds]), allocators, HEAP_BYTES).rows()
+IN_THE_THESIS: dict[str, tuple[dict[str, int], int, int]] = {
+    "half_fit_cstm": ({"HDR": 8}, 0, 8),
+    "half_tree": ({"HDR": 4}, 8, 4),
+}
+"""The thesis's header as a knob, and then bytes of the region that no block can use, and of a
+block's header. Bins lie outside of the region.
+"""
+
+
+def rows(name: str, allocators: list[str], seeds: int, knobs: dict[str, int] | None = None) -> list[Row]:
+    return Study(traces(name, SEEDS[:seeds]), allocators, HEAP_BYTES, knobs or {}).rows()
 
 
 def test_what_is_neither_used_nor_the_regions_own_is_the_least_largest_block() -> None:
@@ -52,6 +61,17 @@ def test_the_smallest_heap_is_what_is_used_and_the_regions_own() -> None:
         own = 160 if row.allocator == "o1heap" else REGION_OVERHEAD_BYTES[row.allocator]
         assert row.cost_metric.smallest_bytes == row.smallest.used_bytes + own
         assert row.smallest.failures == 0
+
+
+@pytest.mark.parametrize("allocator", IN_THE_THESIS)
+@pytest.mark.parametrize("name", ["small", "typical"])
+def test_both_hold_with_the_headers_of_the_thesis(name: str, allocator: str) -> None:
+    knobs, own, header = IN_THE_THESIS[allocator]
+    for row in rows(name, [allocator], 2, knobs):
+        assert (row.given.region_overhead_bytes, row.given.block_overhead_bytes) == (own, header)
+        assert row.given.sbbm_bytes == HEAP_BYTES - own - row.given.used_bytes
+        assert row.smallest is not None
+        assert row.cost_metric.smallest_bytes == row.smallest.used_bytes + own
 
 
 def test_a_search_that_rounds_up_needs_more_than_it_uses() -> None:

@@ -61,32 +61,53 @@ def test_the_least_heap_holds_payloads_and_headers() -> None:
     assert least_bytes(operations, 4) == 168
 
 
-@pytest.mark.parametrize("allocator", ["first_fit", "best_fit"])
-@pytest.mark.parametrize("heap_bytes", [9000 // 8 * 8, 86_064])
+@dataclass(frozen=True)
+class LayerCase:
+    """The block layer with a header, on an index, and its model over a region of so many bytes."""
+
+    allocator: str
+    header: int
+
+    @property
+    def knobs(self) -> dict[str, int]:
+        return {"HDR": self.header}
+
+    def model(self, heap_bytes: int) -> models.BlockLayer:
+        smallest = 24 if self.header == 16 else 16
+        margin = 4 if self.header == 4 else 0
+        return models.BlockLayer(heap_bytes, self.allocator == "best_fit", self.header, smallest, margin)
+
+
+LAYERS = [LayerCase(allocator, header) for allocator in ("first_fit", "best_fit") for header in (16, 8, 4)]
+
+
+@pytest.mark.parametrize("case", LAYERS, ids=str)
+@pytest.mark.parametrize("heap_bytes", [8200, 86_064])
 def test_the_figures_of_a_random_trace_are_the_models(
-    allocator: str, heap_bytes: int, replay: Replayed
+    case: LayerCase, heap_bytes: int, replay: Replayed
 ) -> None:
     operations = random_operations(7, 600, 500, 30)
     trace = trace_of(operations).operations
-    wanted = models.figures(operations, models.BlockLayer(heap_bytes, allocator == "best_fit"))
-    found = metrics(trace, replay(allocator, trace, heap_bytes))
+    wanted = models.figures(operations, case.model(heap_bytes))
+    found = metrics(trace, replay(case.allocator, trace, heap_bytes, case.knobs))
     assert (found.failures, found.peak_live_bytes) == (wanted.failures, wanted.peak_live_bytes)
     assert (found.used_bytes, found.sbbm_bytes) == (wanted.used_bytes, wanted.sbbm_bytes)
     assert found.fragmentation_percent == pytest.approx(wanted.fragmentation_percent)
     assert found.johnstone == pytest.approx(wanted.johnstone)
     assert (wanted.failures > 0) == (heap_bytes < 10_000)
+    assert found.block_overhead_bytes == case.header
+    assert found.region_overhead_bytes == 2 * case.model(heap_bytes).margin
 
 
-@pytest.mark.parametrize("allocator", ["first_fit", "best_fit"])
-def test_the_cost_metric_is_the_first_size_that_serves_the_model(allocator: str, search: Searched) -> None:
+@pytest.mark.parametrize("case", LAYERS, ids=str)
+def test_the_cost_metric_is_the_first_size_that_serves_the_model(case: LayerCase, search: Searched) -> None:
     operations = random_operations(11, 120, 200, 12)
-    wanted = models.cost_metric(operations, best=allocator == "best_fit", limit=8000)
-    found = search(allocator, trace_of(operations).operations, models.HEADER)
+    wanted = models.cost_metric(operations, case.model, limit=8000)
+    found = search(case.allocator, trace_of(operations).operations, case.header, case.knobs)
     assert found.smallest_bytes == wanted
     sizes = range(wanted + 8, found.looked_up_to_bytes + 1, 8)
-    best = allocator == "best_fit"
     assert list(found.failing_above_bytes) == [
-        size for size in sizes if models.served(operations, models.BlockLayer(size, best)) is None
+        size for size in sizes if models.served(operations, case.model(size)) is None
     ]
 
 
