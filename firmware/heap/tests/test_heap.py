@@ -26,6 +26,7 @@ VARIANTS = [
     ("half_tree", ("SMALL_VICTIM_BYTES=2800", "LARGE_VICTIM_BYTES=2800"), "replay|checker"),
     ("half_tree", ("SMALL_VICTIM_BYTES=1", "LARGE_VICTIM_BYTES=1"), "replay|probes"),
     *((name, (f"HDR={header}",), "no suite") for name in WITH_SHORT_HEADERS for header in (8, 4)),
+    ("tlsf_crate", ("FLL=9",), "no suite"),
     ("ublox_buddy", ("REMAINDER_FIRST=1",), "no suite"),
 ]
 """Allocators with their knobs turned, and the suites that hold with the defaults only.
@@ -55,6 +56,7 @@ def test_heap_with_knobs_turned(allocator: str, knobs: tuple[str, ...], left_out
         ("half_fit_cstm", "SEARCH_THRESHOLD=few", "say a whole number"),
         ("half_tree", "HDR=12", "TAILSCOPE_HDR is 4, 8 or 16"),
         ("half_tree", "LARGE_VICTIM_BYTES=28000000", "leaves no room for the rest of the BOOT record"),
+        ("tlsf_crate", "FLL=12", "the crate tlsf has 1 to 11 first levels"),
         ("ublox_buddy", "REMAINDER_FIRST=2", "TAILSCOPE_REMAINDER_FIRST is 0 or 1"),
     ],
 )
