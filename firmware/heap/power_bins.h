@@ -10,8 +10,8 @@
 
 /* Up to 1 MiB, or, in host builds for more, 8 MiB. */
 #define POWER_BINS ((TAILSCOPE_HEAP_BYTES <= 1u << 20 ? 20u : 23u) - POWER_BINS_OFFSET)
-#define POWER_BINS_OFFSET (BLOCK_SMALLEST_PAYLOAD < 16u ? 3u : 4u) /* the smallest size: 2^3, 2^4 \
-                                                                    */
+/** The smallest size is 2^3 or 2^4. */
+#define POWER_BINS_OFFSET (BLOCK_SMALLEST_PAYLOAD < 16u ? 3u : 4u)
 
 typedef struct {
     heap_block *lists[POWER_BINS];
