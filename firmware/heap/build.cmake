@@ -67,7 +67,7 @@ endfunction()
 function(tailscope_write_definitions)
     list(JOIN knob_words "/" knobs)
     string(LENGTH "${TAILSCOPE_ALLOCATOR}${knobs}" told)
-    if(told GREATER 62)
+    if(told GREATER 63)
         message(FATAL_ERROR "${knobs} leaves no room for the rest of the BOOT record: say smaller numbers.")
     endif()
     target_compile_definitions(
