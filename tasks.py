@@ -345,15 +345,25 @@ def inventory(_context: Context, json: bool = False) -> None:
         print(json_format.dumps(room.inventory(), indent=2) if json else room.as_text())
 
 
-@task(help={"json": "print JSON"})
-def footprint(_context: Context, json: bool = False) -> None:
+@task(
+    iterable=["knob"],
+    help={
+        "json": "print JSON",
+        "allocator": "one or more, separated by commas; all, or all that have the knobs, when none is given",
+        "knob": "a number of the heap's build, NAME=VALUE; may be repeated",
+    },
+)
+def footprint(_context: Context, knob: list[str], allocator: str = "", json: bool = False) -> None:
     """Show what each allocator takes of flash and RAM, and of its region beside its blocks."""
     from dataclasses import asdict
 
+    from console import options
     from firmware import footprint as room
 
     with one_sentence():
-        found = room.measure_all()
+        knobs = options.parse(knob=knob).knobs
+        names = allocator.split(",") if allocator else room.with_knobs(knobs)
+        found = tuple(room.measure(name, knobs) for name in names)
     print(json_format.dumps([asdict(row) for row in found], indent=2) if json else room.as_table(found))
 
 

@@ -318,6 +318,17 @@ LAB = (
         '"console", "footprint"',
         why="the table is run there; of --json only its name is checked here",
     ),
+    Elsewhere(
+        "./lab footprint --knob FLL=2",
+        "firmware/tests/test_footprint.py",
+        'footprint.measure("tlsf_crate", {"FLL": fll})',
+        why="the figures are measured there; here only the option's name is checked",
+    ),
+    Elsewhere(
+        ".venv/bin/python -m firmware.crate_page",
+        "firmware/tests/test_crate_page.py",
+        "crate_page.text_table()",
+    ),
     Elsewhere("./lab perturbation", "tests/test_perturbation.py", '"console", "perturbation"'),
     Elsewhere("./lab build", "console/checks.py", '(*_PYTHON, "console", "build")'),
     Elsewhere("./lab test", ".ci/run", "exec ./lab test"),
