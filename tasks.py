@@ -258,6 +258,23 @@ def fragmentation(
 
 
 @task(
+    help={
+        "allocator": "one or more allocators, separated by commas, or all",
+        "host": "on this machine, in a heap of 8 MiB: instructions, and how they grow with free blocks",
+        "json": "print JSON",
+    },
+)
+def worst(_context: Context, allocator: str = "all", host: bool = False, json: bool = False) -> None:
+    """Build each allocator's own worst allocation and free, and run them on every allocator."""
+    from analysis.worst import text
+    from console import worst as room
+
+    with one_sentence():
+        found = room.run(allocator, host)
+    print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
+
+
+@task(
     positional=["file"],
     iterable=["file"],
     help={

@@ -103,10 +103,10 @@ def _traces(scenario: Sequence[str], file: str, seeds: int, parameters: dict[str
         return [trace_file.read(Path(file))]
     first = catalogue.load(scenario[0], parameters)
     if seeds == 1:
-        return [of_steps(first.name, first.generator.steps(), first.parameters.get("seed"))]
-    if "seed" not in first.parameters:
+        return [of_steps(first.name, first.generator.steps(), first.seed)]
+    if first.seed is None:
         raise ScenarioError(f"{first.name} draws no random numbers; leave --seeds out.")
-    numbers = range(first.parameters["seed"], first.parameters["seed"] + seeds)
+    numbers = range(first.seed, first.seed + seeds)
     named = [catalogue.load(scenario[0], {**parameters, "seed": number}) for number in numbers]
     return [
         of_steps(one.name, one.generator.steps(), number) for one, number in zip(named, numbers, strict=True)

@@ -170,6 +170,13 @@ def serve(program: Path, operations: Path, first: int, last: int, *, stop: bool)
     return [letter == "1" for letter in said]
 
 
+def count(program: Path, operations: Path, heap_bytes: int) -> int:
+    """Instructions of this machine that the last operation of a file takes in the allocator, after
+    all others; it must be a plain allocation or a free. Raises HostHeapError.
+    """
+    return int(_call(program, "count", operations, heap_bytes))
+
+
 def _call(program: Path, *words: object) -> str:
     try:
         done = children.run([program, *map(str, words)], within_s=_WITHIN_S)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -23,6 +23,7 @@ from scenarios.operations import (
     encode,
     with_records,
 )
+from scenarios.parameters import Value
 from scenarios.stimulus import SWEEP_LEAD_TICKS, Stimulus
 
 # The fraction of the golden ratio, times 2^32. The firmware's phases use it too (docs/SPEC.md,
@@ -59,7 +60,7 @@ class Plan:
     """
 
     name: str
-    parameters: dict[str, int]
+    parameters: dict[str, Value]
     seed: int | None
     stimulus: Stimulus
     image: bytes
@@ -84,8 +85,14 @@ class Plan:
         return replace(self, image=with_records(self.image, records), records=records)
 
 
+def seed_of(parameters: Mapping[str, Value]) -> int | None:
+    """The parameter of that name; None where there is none."""
+    seed = parameters.get("seed")
+    return seed if isinstance(seed, int) else None
+
+
 def compile_steps(
-    name: str, parameters: dict[str, int], stimulus: Stimulus, generated: Iterable[Step]
+    name: str, parameters: dict[str, Value], stimulus: Stimulus, generated: Iterable[Step]
 ) -> Plan:
     """The plan of the steps `generated`.
 
@@ -104,7 +111,7 @@ def compile_steps(
     return Plan(
         name=name,
         parameters=parameters,
-        seed=parameters.get("seed"),
+        seed=seed_of(parameters),
         stimulus=stimulus,
         image=image,
         image_crc32=body_crc32(image),

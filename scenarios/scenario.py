@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Generator
-from scenarios.parameters import bind
-from scenarios.plan import Plan, compile_steps
+from scenarios.parameters import Value, bind
+from scenarios.plan import Plan, compile_steps, seed_of
 from scenarios.stimulus import Stimulus, override
 
 
@@ -22,8 +22,13 @@ class Scenario:
     stimulus: Stimulus
 
     @property
-    def parameters(self) -> dict[str, int]:
+    def parameters(self) -> dict[str, Value]:
         return asdict(self.generator)
+
+    @property
+    def seed(self) -> int | None:
+        """None for a scenario that draws no random numbers."""
+        return seed_of(self.parameters)
 
     def changed(
         self, overrides: Mapping[str, str | int], seed: int | None = None, stimulus: str | None = None

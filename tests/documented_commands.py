@@ -246,6 +246,30 @@ LAB = (
         '"--runs", str(ran), "--output"',
     ),
     Elsewhere("./lab fragmentation --json", "console/tests/test_fragmentation.py", '"best_fit", "--json"'),
+    Elsewhere(
+        "./lab worst",
+        "analysis/worst/tests/test_worst.py",
+        'lab("--allocator", "tlsf", "--json")',
+        why="with one allocator",
+    ),
+    Elsewhere(
+        "./lab worst --allocator first_fit,tlsf --json",
+        "analysis/worst/tests/test_worst.py",
+        'lab("--allocator", "tlsf", "--json")',
+        why="with one allocator",
+    ),
+    Elsewhere(
+        "./lab worst --json",
+        "analysis/worst/tests/test_worst.py",
+        'lab("--allocator", "tlsf", "--json")',
+        why="with one allocator",
+    ),
+    Elsewhere(
+        "./lab worst --host",
+        "analysis/worst/tests/test_worst.py",
+        'command.run("tlsf_compact", on_host=True)',
+        why="with one allocator",
+    ),
     Elsewhere("./lab footprint", "firmware/tests/test_footprint.py", '"console", "footprint"'),
     Elsewhere(
         "./lab footprint [--json]",

@@ -14,9 +14,14 @@
  * replays over regions of FIRST, FIRST + 8 … LAST bytes and prints for each 1 if every allocation
  * was served, else 0. With `first` it stops behind the first 1.
  *
+ *     trace_replay count OPERATIONS BYTES
+ *
+ * replays all operations but the last, does that one instruction by instruction, and prints how many
+ * there were beyond those of an empty function. A few load the operation and keep its result.
+ *
  * A reallocation that the allocator does not have is an allocation and a free. The region begins on
  * a multiple of 16 MiB, so that no allocator loses bytes by where it lies. Exit status: 0; 2 for a
- * wrong call; 3 if blocks leave the region or overlap.
+ * wrong call; 3 if blocks leave the region or overlap, 4 if instructions cannot be counted.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,6 +30,7 @@
 
 #include "region.h"
 #include "region_map.h"
+#include "single_steps.h"
 #include "trace.h"
 
 #define STEP_BYTES 8u
@@ -135,7 +141,7 @@ static uint32_t operate(const trace_operation *operation) {
     }
 }
 
-/* The two commands */
+/* The commands */
 
 static FILE *output;
 
@@ -190,6 +196,46 @@ static void serve(const trace *found, size_t first, size_t last, bool stops) {
     }
 }
 
+/* What is counted takes no argument, so it is left here. */
+static const trace_operation *counted;
+static replay_slot *counted_slot;
+static allocator_result counted_result;
+
+static void count_nothing(void) {}
+
+static void count_operation(void) {
+    if (counted->kind == TRACE_FREE) {
+        counted_result.status = allocator_free(counted_slot->payload);
+    } else {
+        counted_result = allocator_allocate(counted->size);
+    }
+}
+
+/* Kept apart from its caller, so that the call costs what that of count_nothing() does. */
+static void (*volatile const works[])(void) = {count_nothing, count_operation};
+
+static void count(const trace *found, size_t bytes) {
+    if (found->count == 0 || !start(bytes, found->slots)) {
+        refuse(2, "there is nothing to count: no operations, or a region that is too small.");
+    }
+    for (size_t i = 0; i + 1u < found->count; i++) {
+        if (operate(&found->operations[i]) != HEAP_OK) {
+            refuse(2, "the region is too small: an operation before the last is refused.");
+        }
+    }
+    counted = &found->operations[found->count - 1u];
+    counted_slot = &slots[counted->slot];
+    if (counted->kind == TRACE_REALLOCATE || counted->alignment != 0) {
+        refuse(2, "only a plain allocation or a free can be counted.");
+    }
+    const int64_t nothing = single_steps(works[0]);
+    const int64_t all = single_steps(works[1]);
+    if (nothing < 0 || all < nothing) {
+        refuse(4, "this machine does not let instructions be counted one by one (ptrace).");
+    }
+    printf("%lld\n", (long long)(all - nothing));
+}
+
 static size_t region_bytes(const char *word) {
     char *end;
     errno = 0;
@@ -203,8 +249,10 @@ static size_t region_bytes(const char *word) {
 int main(int argc, char **argv) {
     const bool runs = argc == 5 && strcmp(argv[1], "run") == 0;
     const bool searches = argc == 6 && strcmp(argv[1], "serve") == 0;
-    if (!runs && !searches) {
-        refuse(2, "say run OPERATIONS BYTES OUTPUT, or serve OPERATIONS FIRST LAST first|all.");
+    const bool counts = argc == 4 && strcmp(argv[1], "count") == 0;
+    if (!runs && !searches && !counts) {
+        refuse(2, "say run OPERATIONS BYTES OUTPUT, serve OPERATIONS FIRST LAST first|all, or count "
+                  "OPERATIONS BYTES.");
     }
     trace found;
     const char *const complaint = trace_read(argv[2], &found);
@@ -221,6 +269,8 @@ int main(int argc, char **argv) {
             refuse(2, "the output cannot be written.");
         }
         run(&found, region_bytes(argv[3]));
+    } else if (counts) {
+        count(&found, region_bytes(argv[3]));
     } else {
         serve(&found, region_bytes(argv[3]), region_bytes(argv[4]), strcmp(argv[5], "first") == 0);
     }
