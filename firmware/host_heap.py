@@ -39,7 +39,9 @@ _MADE: set[Path] = set()
 """What this process has built: asking CMake again takes longer than most replays."""
 
 NOTHING_TO_FREE = 255
-"""The status of a free whose allocation had failed. Others are heap_status of heap.h; 0 is served.
+SKIPPED = 254
+"""The status of a free whose allocation had failed, and of
+an operation that did not run. Others are heap_status of heap.h; 0 is served.
 """
 
 _HOST = Path(__file__).resolve().parent / "heap" / "host"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from firmware.host_heap import Replay
-from scenarios.trace import FREE, KIND, SIZE, SLOT, Operations
+from firmware.host_heap import SKIPPED, Replay
+from scenarios.trace import FREE, KIND, RETRY, SIZE, SLOT, Operations
 
 Bytes = npt.NDArray[np.int64]
 
@@ -61,7 +61,7 @@ def course(operations: Operations, replay: Replay) -> Course:
 
 def metrics(operations: Operations, replay: Replay) -> Metrics:
     """The figures of a replay of these operations."""
-    asked = operations[:, KIND] != FREE
+    asked = (operations[:, KIND] != FREE) & (replay.status != SKIPPED)
     served = asked & (replay.status == 0)
     found = course(operations, replay)
     ratios = johnstone(found) if served.any() else None
@@ -99,6 +99,8 @@ def least_bytes(operations: Operations, block_overhead_bytes: int) -> int:
     sizes: dict[int, int] = {}
     total = most = 0
     for kind, slot, size, _ in operations.tolist():
+        if kind & RETRY:
+            continue
         total -= sizes.pop(slot, 0)
         if kind != FREE:
             sizes[slot] = size + block_overhead_bytes

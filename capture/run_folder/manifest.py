@@ -97,6 +97,7 @@ class Counts(Table):
     out_of_memory: Count
     nothing_to_free: Count
     refused: Count
+    skipped: Count = 0
 
 
 class Term(Table):

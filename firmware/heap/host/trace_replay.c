@@ -5,7 +5,7 @@
  *
  * writes to a file words of 32 bits: four of the heap (bytes that no block can use, of the region;
  * bytes beside a payload; 1 if the allocator took the region, else 0; 0), then four for each
- * operation: status (heap_status, or 255 where a free has nothing to free), where its block begins
+ * operation: status (heap_status, 255 where a free has nothing to free, 254 if skipped), where its block begins
  * and ends, in bytes from the region's beginning, and after an allocation the largest free block,
  * header included.
  *
@@ -35,6 +35,7 @@
 
 #define STEP_BYTES 8u
 #define NOTHING_TO_FREE 255u
+#define SKIPPED 254u
 
 extern uint8_t heap_region[];
 _Alignas(1 << 24) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
@@ -47,6 +48,12 @@ typedef struct {
 
 static replay_slot *slots;
 
+/* What was done so far, as far as operations depend on it. */
+static struct {
+    uint32_t before; /* the status of the operation before */
+    bool skips;      /* the allocations up to the next free */
+} course;
+
 static void refuse(int status, const char *complaint) {
     fprintf(stderr, "trace_replay: %s\n", complaint);
     exit(status);
@@ -57,6 +64,7 @@ static void refuse(int status, const char *complaint) {
 /** True if the allocator took the region. */
 static bool start(size_t bytes, size_t slot_count) {
     memset(slots, 0, slot_count * sizeof *slots);
+    memset(&course, 0, sizeof course);
     memset(heap_region, 0, bytes);
     region_map_reset(heap_region, bytes);
     heap_region_bytes_now = bytes;
@@ -129,16 +137,37 @@ static heap_status reallocate(replay_slot *slot, const trace_operation *operatio
     return enter(slot, result);
 }
 
-static uint32_t operate(const trace_operation *operation) {
+static uint32_t carry_out(const trace_operation *operation) {
     replay_slot *const slot = &slots[operation->slot];
     switch (operation->kind) {
-    case TRACE_ALLOCATE:
-        return allocate(slot, operation);
     case TRACE_FREE:
         return release(slot);
-    default:
+    case TRACE_REALLOCATE:
         return reallocate(slot, operation);
+    default:
+        return allocate(slot, operation);
     }
+}
+
+static bool allocates(const trace_operation *operation) {
+    return operation->kind != TRACE_FREE && operation->kind != TRACE_REALLOCATE;
+}
+
+static bool is_skipped(const trace_operation *operation) {
+    const bool is_retry = (operation->kind & TRACE_RETRY) != 0;
+    return allocates(operation) &&
+           (course.skips || (is_retry && course.before != HEAP_OUT_OF_MEMORY));
+}
+
+static uint32_t operate(const trace_operation *operation) {
+    const uint32_t status = is_skipped(operation) ? SKIPPED : carry_out(operation);
+    course.before = status;
+    if (operation->kind == TRACE_FREE) {
+        course.skips = false;
+    } else if (status == HEAP_OUT_OF_MEMORY && (operation->kind & TRACE_LAST_IF_REFUSED) != 0) {
+        course.skips = true;
+    }
+    return status;
 }
 
 /* The commands */
@@ -179,7 +208,8 @@ static bool serves(const trace *found, size_t bytes) {
         return false;
     }
     for (size_t i = 0; i < found->count; i++) {
-        if (operate(&found->operations[i]) != HEAP_OK) {
+        const uint32_t status = operate(&found->operations[i]);
+        if (status != HEAP_OK && status != SKIPPED) {
             return false; /* nothing failed before, so every free has a block */
         }
     }
