@@ -5,9 +5,9 @@
  *
  * writes to a file words of 32 bits: four of the heap (bytes that no block can use, of the region;
  * bytes beside a payload; 1 if the allocator took the region, else 0; 0), then four for each
- * operation: status (heap_status, 255 where a free has nothing to free, 254 if skipped), where its block begins
- * and ends, in bytes from the region's beginning, and after an allocation the largest free block,
- * header included.
+ * operation: status (heap_status, 255 where a free has nothing to free, 254 if skipped), where its
+ * block begins and ends, in bytes from the region's beginning, and after an allocation the largest
+ * free block, header included.
  *
  *     trace_replay serve OPERATIONS FIRST LAST first|all
  *
@@ -16,8 +16,8 @@
  *
  *     trace_replay count OPERATIONS BYTES
  *
- * replays all operations but the last, does that one instruction by instruction, and prints how many
- * there were beyond those of an empty function. A few load the operation and keep its result.
+ * replays all operations but the last, does that one instruction by instruction, and prints how
+ * many there were beyond those of an empty function. A few load the operation and keep its result.
  *
  * A reallocation that the allocator does not have is an allocation and a free. The region begins on
  * a multiple of 16 MiB, so that no allocator loses bytes by where it lies. Exit status: 0; 2 for a
@@ -231,7 +231,8 @@ static const trace_operation *counted;
 static replay_slot *counted_slot;
 static allocator_result counted_result;
 
-static void count_nothing(void) {}
+static void count_nothing(void) {
+}
 
 static void count_operation(void) {
     if (counted->kind == TRACE_FREE) {
@@ -281,8 +282,9 @@ int main(int argc, char **argv) {
     const bool searches = argc == 6 && strcmp(argv[1], "serve") == 0;
     const bool counts = argc == 4 && strcmp(argv[1], "count") == 0;
     if (!runs && !searches && !counts) {
-        refuse(2, "say run OPERATIONS BYTES OUTPUT, serve OPERATIONS FIRST LAST first|all, or count "
-                  "OPERATIONS BYTES.");
+        refuse(2,
+               "say run OPERATIONS BYTES OUTPUT, serve OPERATIONS FIRST LAST first|all, or count "
+               "OPERATIONS BYTES.");
     }
     trace found;
     const char *const complaint = trace_read(argv[2], &found);

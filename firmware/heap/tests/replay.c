@@ -103,7 +103,8 @@ static bool replay(operation_image image) {
             return false;
         }
         const bool allocates = operation->kind == OPERATION_ALLOCATE;
-        const replay_outcome outcome = is_skipped(&course, operation) ? skip(&course, slot, operation)
+        const replay_outcome outcome = is_skipped(&course, operation)
+                                           ? skip(&course, slot, operation)
                                        : allocates ? allocate(slot, operation)
                                                    : release(slot);
         follow(&course, operation, outcome.kind);
