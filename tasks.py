@@ -214,6 +214,7 @@ def faults(
         "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
         "jobs": "how many processes share the work; all cores when not given",
         "exhaustive": "search for the smallest heap however long that takes",
+        "search": "no-search leaves out the search for the smallest heap, which takes longest",
         "runs": "run folders of the same trace, for the page: their worst critical sections",
         "output": "the HTML file to write: heap beside worst critical section",
         "json": "print JSON",
@@ -231,6 +232,7 @@ def fragmentation(
     seeds: str = "",
     jobs: str = "",
     exhaustive: bool = False,
+    search: bool = True,
     output: str = "",
     json: bool = False,
 ) -> None:
@@ -249,6 +251,7 @@ def fragmentation(
             knob=knob,
             jobs=jobs,
             exhaustive=exhaustive,
+            search=search,
             runs=runs,
             output=output,
         )

@@ -36,6 +36,7 @@ def run(
     knob: Sequence[str] = (),
     jobs: str = "",
     exhaustive: bool = False,
+    search: bool = True,
     runs: Sequence[str] = (),
     output: str = "",
 ) -> list[Row]:
@@ -43,6 +44,8 @@ def run(
 
     Raises TailscopeError.
     """
+    if exhaustive and not search:
+        raise OptionError("An exhaustive search cannot be left out; drop --exhaustive or --no-search.")
     if runs and not output:
         raise OptionError("Runs are shown on the page only; say with --output FILE.html where it goes.")
     scenario, folders = _divided(scenario, trace, runs)
@@ -51,7 +54,7 @@ def run(
     processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
     traces = _traces(scenario, trace, options.whole("seeds", seeds) if seeds else 1, chosen.parameters)
     names, left_out = choose(traces, allocator.split(","), heap_bytes)
-    study = Study(traces, names, heap_bytes, chosen.knobs, processes, exhaustive)
+    study = Study(traces, names, heap_bytes, chosen.knobs, processes, exhaustive, search)
     with Console(stderr=True, highlight=False).status("") as status:
         for sentence in left_out:
             status.console.print(escape(sentence), soft_wrap=True)

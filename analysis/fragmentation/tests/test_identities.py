@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.fragmentation import published
+from analysis.fragmentation import published, published_periodic
 from analysis.fragmentation.published import HEAP_BYTES, PUBLISHED, traces
 from analysis.fragmentation.study import Row, Study
 
@@ -85,6 +85,13 @@ def test_the_page_has_what_comes_out_here(name: str) -> None:
     """
     for line in published.table(name, ["ublox_buddy"]).splitlines():
         assert line in PAGE.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.docs
+def test_the_page_has_the_periodic_tasks_that_come_out_here() -> None:
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    for name in published_periodic.PUBLISHED:
+        assert all(row in lines for row in published_periodic.table(name).splitlines())
 
 
 @pytest.mark.docs
