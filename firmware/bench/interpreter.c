@@ -173,7 +173,9 @@ uint32_t interpret(const image *checked) {
             record_mark(entry);
             continue;
         }
-        const bool skipped = is_skipped(entry);
+        bool skipped = is_skipped(entry);
+        /* Known before the stimulus is armed: from then on all operations take the same way. */
+        __asm__ volatile("" : "+r"(skipped));
         stimulus_prepare(seq, entry->stimulus_offset);
         pin_write(SYNC_PORT, SYNC_PIN, seq % 2u == 0u);
         const outcome done = skipped ? skip(entry) : run(entry);
