@@ -21,8 +21,8 @@ def only_drives_the_heap(scenario: str) -> bool:
     return "K" not in catalogue.load(scenario).compile().operations["kind"].to_list()
 
 
-# What these bring is other sizes and other orders; mem_stress and mem_frag do for them. Where blocks
-# are aligned to more than the region is, the two differ by where it begins.
+# What these bring is other sizes and other orders; mem_stress and mem_frag do for them. Where
+# blocks are aligned to more than the region is, the two differ by where it begins.
 ALIKE = re.compile(r"lifetimes_.*|periodic_.*|sizes|worst|until_full_aligned")
 SCENARIOS = [name for name in catalogue.names() if only_drives_the_heap(name) and not ALIKE.fullmatch(name)]
 PAIRS = [
