@@ -235,6 +235,13 @@ LAB = (
         "--parameter allocations=100",
         why="fewer seeds and allocations, one allocator",
     ),
+    Tried(
+        "./lab fragmentation periodic_small --heap 131072 --seeds 24 --no-search",
+        says=r"from the start: mean",
+        typed="./lab fragmentation periodic_small --heap 131072 --seeds 3 --no-search --allocator tlsf "
+        "--parameter ticks=300",
+        why="fewer seeds and ticks, one allocator",
+    ),
     Elsewhere(
         "./lab fragmentation --trace trace.csv --allocator all --json",
         "console/tests/test_fragmentation.py",
@@ -311,6 +318,30 @@ LAB = (
         '"--runs", str(ran), "--output"',
     ),
     Elsewhere("./lab fragmentation --json", "console/tests/test_fragmentation.py", '"best_fit", "--json"'),
+    Elsewhere(
+        "./lab worst",
+        "analysis/worst/tests/test_worst.py",
+        'lab("--allocator", "tlsf", "--json")',
+        why="with one allocator",
+    ),
+    Elsewhere(
+        "./lab worst --allocator first_fit,tlsf --json",
+        "analysis/worst/tests/test_worst.py",
+        'lab("--allocator", "tlsf", "--json")',
+        why="with one allocator",
+    ),
+    Elsewhere(
+        "./lab worst --json",
+        "analysis/worst/tests/test_worst.py",
+        'lab("--allocator", "tlsf", "--json")',
+        why="with one allocator",
+    ),
+    Elsewhere(
+        "./lab worst --host",
+        "analysis/worst/tests/test_worst.py",
+        'command.run("tlsf_compact", on_host=True)',
+        why="with one allocator",
+    ),
     Tried("./lab reproduce --list", says=r"article-8 +exactly +Search cost under mem_stress"),
     Tried(
         "./lab reproduce",
@@ -650,6 +681,12 @@ PYTHON = (
         "plan = catalogue.load('mem_frag', {'depth': 8}, stimulus='periodic:6007').compile() "
         'print(plan.operations)"',
         says=r"┌.*\n.*seq",
+    ),
+    Elsewhere(
+        ".venv/bin/python -m analysis.fragmentation.published_periodic",
+        "analysis/fragmentation/tests/test_identities.py",
+        "published_periodic.table(name)",
+        why="the rows are made and compared there",
     ),
     Elsewhere(
         ".venv/bin/python -m analysis.fragmentation.published",
