@@ -8,20 +8,41 @@ import numpy as np
 import polars as pl
 
 from analysis.metrology.quantiles import nearest_rank
+from analysis.reproduce import board
 from analysis.reproduce.board import BoardRun, allocations
 from analysis.reproduce.footprints import Footprints
 from analysis.reproduce.published import PublishedTable, Source, source
 from analysis.reproduce.remade import Budget, Figures, Found, Measure, Place, Remade
-from firmware import build as firmware
 from firmware import catalogue as allocators
+from scenarios.generators.sizes import FRAGMENTED, FRESH
 
-_BOARD = "virtual Nucleo-F401RE, 84 MHz, ART off, no stimulus, records by UART"
+_BOARD = f"{board.BOARD}; ART off"
 _WINDOWS = {"whole call": "operation_cycles", "critical section": "critical_cycles"}
-_STRESS, _FRAG = "mem_stress", "mem_frag"
+_STRESS, _FRAG, _SIZES = "mem_stress", "mem_frag", "sizes"
 _DEPTHS, _DEEP, _SHALLOW = 256, 252, 17
 _MOST_PROBES = 8
 _RULES: Mapping[str, Callable[[int], int]] = {"seglist": lambda depth: depth + 3, "tlsf": lambda _: 2}
 """Probes by depth."""
+
+
+def by_size(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """article-intro: what a block costs behind fragments, over what it costs on a fresh heap."""
+    (part,) = table.part
+    known = {"heap_4": "FreeRTOS", "seglist": "VaiOS, SEGLIST", "tlsf": "VaiOS, TLSF"}
+    figures: dict[Place, Found] = {}
+    for allocator in budget.allocators(known, board.able()):
+        run = allocations(measure(BoardRun(allocator, _SIZES)))
+        row = known.get(allocator, allocator)
+        for column in part.columns:
+            of_size = run if column == "all sizes" else run.filter(pl.col("size") == int(column.split()[0]))
+            fresh, behind = (
+                of_size.filter(pl.col("label") == label)["operation_cycles"].to_numpy()
+                for label in (FRESH, FRAGMENTED)
+            )
+            if len(fresh) and len(behind):
+                ratio = float(behind.mean() / fresh.mean())
+                figures[part.title, row, column] = Found(ratio, len(fresh) + len(behind), 0.01)
+    return Remade({"here": figures}, f"sizes; whole calls, mean behind 256 fragments / mean fresh; {_BOARD}")
 
 
 def search_under_stress(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
@@ -138,13 +159,8 @@ def _rows(budget: Budget, counting: bool = False) -> list[tuple[str, str]]:
     """
     article: Source = source("article")
     known = {here: row for row, here in article.names.items()}
-    catalogue = allocators.allocators()
-    able = [
-        name
-        for name in firmware.allocators()
-        if "frees" in catalogue[name].promises
-        and (not counting or "counts_probes" in catalogue[name].promises)
-    ]
+    rows = allocators.allocators()
+    able = [name for name in board.able() if not counting or "counts_probes" in rows[name].promises]
     return [(known.get(name, name), name) for name in budget.allocators(known, able)]
 
 

@@ -10,11 +10,14 @@ import polars as pl
 
 from analysis.reproduce.knobs import Parameters, Settings, words
 from capture.reading.probes import PULSES_BEFORE
-from capture.run_folder.records import EndRecord, OperationRecord
+from capture.run_folder.records import HEAP_NOT_CALLED, EndRecord, OperationRecord
 from firmware import build as firmware
+from firmware import catalogue as allocators_here
 from scenarios import catalogue
 from scenarios.stimulus import Stimulus
 from simulator import run as simulator
+
+BOARD = "virtual Nucleo-F401RE, 84 MHz, no stimulus, a heap of 65,536 bytes"
 
 _RUN_FOR = "600s"
 _QUIET = Stimulus("none", 0, 0)
@@ -66,9 +69,17 @@ class BoardRun:
 
 
 def _instructions(found: Sequence[OperationRecord], counted: pl.Series) -> pl.Series:
-    """Of each operation; one of kind N calls no heap function, so it has no critical section."""
+    """Of each operation; one that calls no heap function has no critical section."""
     sections = iter(counted[PULSES_BEFORE:])
-    return pl.Series([None if one.kind == "N" else next(sections) for one in found], dtype=pl.Int64)
+    return pl.Series(
+        [None if one.kind in HEAP_NOT_CALLED else next(sections) for one in found], dtype=pl.Int64
+    )
+
+
+def able() -> tuple[str, ...]:
+    """The allocators that can run a scenario with frees on the board."""
+    rows = allocators_here.allocators()
+    return tuple(name for name in firmware.allocators() if "frees" in rows[name].promises)
 
 
 def allocations(run: pl.DataFrame) -> pl.DataFrame:

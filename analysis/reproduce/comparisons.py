@@ -95,7 +95,8 @@ def _order_told(led: str, made: Beside, variant: str) -> Iterator[str]:
         told = [f"{column} {_rank(order)}" for column, order in _orders_of(made, part, variant)]
         if told:
             title = f"{part.title}, " if len(made.table.part) > 1 else ""
-            yield f"{led}{title}Spearman's ρ over the allocators: {'; '.join(told)}."
+            over = "the figures" if len(part.rows) == 1 else "the allocators"
+            yield f"{led}{title}Spearman's ρ over {over}: {'; '.join(told)}."
 
 
 Order = tuple[float, int]
@@ -107,7 +108,12 @@ def _orders(made: Beside, variant: str) -> list[tuple[str, Order]]:
 
 
 def _orders_of(made: Beside, part: Part, variant: str) -> list[tuple[str, Order]]:
-    """Of each column, over the rows that both have. What is doubtful is left out."""
+    """Of each column, over the rows that both have. What is doubtful is left out.
+
+    A part of one row has one order, of its columns.
+    """
+    if len(part.rows) == 1:
+        return _order_of_row(made, part, variant)
     found = []
     for column in part.columns:
         pairs = [
@@ -119,6 +125,18 @@ def _orders_of(made: Beside, part: Part, variant: str) -> list[tuple[str, Order]
             theirs, ours = zip(*pairs, strict=True)
             found.append((column, (_spearman(theirs, ours), len(pairs))))
     return found
+
+
+def _order_of_row(made: Beside, part: Part, variant: str) -> list[tuple[str, Order]]:
+    pairs = [
+        (pair.published, pair.found.value)
+        for pair in made.of(part, variant)
+        if pair.published is not None and pair.found and not pair.doubtful
+    ]
+    if len(pairs) < LEAST_PAIRS:
+        return []
+    theirs, ours = zip(*pairs, strict=True)
+    return [("all figures", (_spearman(theirs, ours), len(pairs)))]
 
 
 def _rows(made: Beside, part: Part, column: str) -> Iterable[str]:

@@ -22,11 +22,13 @@ _HEADER_BYTES = 16
 @dataclass(frozen=True)
 class HeapStudy:
     """What is asked. With a `granule` sizes are raised until every block, its header of 16 bytes
-    included, is a multiple of it. `processes` share the work, and change nothing.
+    included, is a multiple of it. Without `searches` the smallest heap is not looked for.
+    `processes` share the work, and change nothing.
     """
 
     SOURCES: ClassVar[tuple[str, ...]] = (
-        *("firmware", "scenarios", "analysis/fragmentation"),
+        *("firmware", "scenarios"),
+        *(f"analysis/fragmentation/{name}.py" for name in ("cost_metric", "metrics", "study")),
         "analysis/reproduce/heaps.py",
     )
 
@@ -37,6 +39,7 @@ class HeapStudy:
     parameters: Parameters = ()
     knobs: Settings = ()
     granule: int = 0
+    searches: bool = True
     processes: int = field(default=1, repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -52,7 +55,14 @@ class HeapStudy:
             self._raised(of_steps(one.name, one.generator.steps(), seed))
             for one, seed in zip(loaded, self.seeds, strict=True)
         ]
-        study = Study(traces, [self.allocator], self.heap_bytes, dict(self.knobs), self.processes)
+        study = Study(
+            traces,
+            [self.allocator],
+            self.heap_bytes,
+            dict(self.knobs),
+            self.processes,
+            searches=self.searches,
+        )
         return pl.DataFrame([_figures(row) for row in study.rows()], infer_schema_length=None)
 
     def _raised(self, trace: Trace) -> Trace:
@@ -73,6 +83,7 @@ def _figures(row: Row) -> dict[str, float | int | None]:
         "failures": given.failures,
         "used_bytes": given.used_bytes,
         "fragmentation_percent": given.fragmentation_percent,
+        "fragmentation_from_start_percent": given.fragmentation_from_start_percent,
         "sbbm_bytes": given.sbbm_bytes,
         "cost_metric_bytes": row.cost_metric.smallest_bytes,
         "used_there_bytes": None if there is None else there.used_bytes,

@@ -52,14 +52,23 @@ class Remade:
 
 @dataclass(frozen=True)
 class Budget:
-    """How much is run. `quick` runs only the allocators that a table has, and fewer seeds."""
+    """How much is run: 32 seeds of the allocators that a table has, and 8 of every other.
+
+    `quick` runs only those that a table has, with 4 seeds.
+    """
 
     quick: bool = False
     processes: int = field(default=1, compare=False)
 
     @property
     def seeds(self) -> tuple[int, ...]:
+        """Of the allocators that a table has."""
         return tuple(range(1, 5 if self.quick else 33))
+
+    @property
+    def further_seeds(self) -> tuple[int, ...]:
+        """Of the others: the first of the same."""
+        return self.seeds[:8]
 
     def allocators(self, published: Iterable[str], able: Iterable[str]) -> tuple[str, ...]:
         """Those to run: what the table has first, then every other that is able to."""

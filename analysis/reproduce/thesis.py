@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 
+from analysis.reproduce import board
 from analysis.reproduce.board import BoardRun, allocations, frees
 from analysis.reproduce.heaps import HeapStudy, able
+from analysis.reproduce.knobs import Settings, settings
 from analysis.reproduce.published import PublishedTable, source
 from analysis.reproduce.remade import Budget, Figures, Found, Measure, Place, Remade, over_seeds, present
-from firmware import build as firmware
-from firmware import catalogue as allocators
 from scenarios import catalogue as scenarios
+from scenarios.generators.worst import CONSTRUCTIONS
 
 TRACES = {
     "Small": "lifetimes_small",
@@ -23,7 +26,6 @@ TRACES = {
 }
 HEAP_BYTES = 86_064
 _ART = {"ART off": False, "ART on": True}
-_BOARD = "virtual Nucleo-F401RE, 84 MHz, no stimulus, a heap of 65,536 bytes"
 _HEAP_COLUMNS = {
     "used": "used_bytes",
     "F %": "fragmentation_percent",
@@ -33,6 +35,13 @@ _HEAP_COLUMNS = {
     "F % there": "fragmentation_there_percent",
     "SBMM there": "sbbm_there_bytes",
 }
+THESIS_KNOBS: Mapping[str, Settings] = {
+    "ublox_buddy": settings(REMAINDER_FIRST=1),
+    "half_fit_cstm": settings(HDR=8),
+    "half_tree": settings(HDR=4),
+}
+"""The thesis's formats. Which header its first fit and best fit have, it does not say."""
+_FORMATS: Mapping[str, Mapping[str, Settings] | None] = {"here": THESIS_KNOBS, "our own format": None}
 _STEP_BYTES = 8
 _ONE_POLICY = ("best_fit", "avl")
 _GRANULE_BYTES = 48
@@ -44,7 +53,7 @@ def traces(table: PublishedTable, _measure: Measure, _budget: Budget) -> Remade:
     (part,) = table.part
     keys = ("size_min_bytes", "size_max_bytes", "ttl_max")
     figures = {
-        (part.title, row, column): Found(scenarios.load(name).parameters[key], 1, 1)
+        (part.title, row, column): Found(int(scenarios.load(name).parameters[key]), 1, 1)
         for row, name in TRACES.items()
         for column, key in zip(part.columns, keys, strict=True)
     }
@@ -82,55 +91,101 @@ def performance(table: PublishedTable, measure: Measure, budget: Budget) -> Rema
     return Remade(variants, _made_from("lifetimes_*"), _refused(measure, budget))
 
 
+def worst(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """thesis-7: the worst that was found of each, constructed or on a synthetic trace."""
+    own, thresholds = table.part
+    figures: dict[Place, Found] = {}
+    for row, allocator in _rows(budget, board.able()):
+        runs = [constructed(measure, allocator, target) for target in CONSTRUCTIONS]
+        runs += [measure(BoardRun(allocator, name, art=True)) for name in TRACES.values()]
+        for column, part_of in (("allocation", allocations), ("free", frees)):
+            cycles = [one for run in runs for one in part_of(run)["operation_cycles"]]
+            figures[own.title, row, column] = Found(max(cycles), len(cycles), 1)
+    for row in thresholds.rows:
+        knobs = settings(SEARCH_THRESHOLD=int(row.removeprefix("threshold ")))
+        run = constructed(measure, "half_fit_cstm", "list", knobs)
+        figures[thresholds.title, row, "allocation"] = Found(
+            int(allocations(run)["operation_cycles"][0]), 1, 1
+        )
+    made_from = (
+        f"the constructions of the scenario worst, and lifetimes_*, seed 1; whole calls; {board.BOARD}"
+    )
+    return Remade({"ART on": figures}, made_from)
+
+
 def fragmentation(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """thesis-12: F in the large heap and in the smallest."""
     large, smallest = (part.title for part in table.part)
     columns = {large: "F %", smallest: "F % there"}
-    figures = {
-        (title, row, trace): found[column]
-        for trace, name in TRACES.items()
-        for row, found in _needed(measure, budget, name).items()
-        for title, column in columns.items()
-        if column in found
-    }
-    return Remade({"here": figures}, _studied(budget), _one_policy(measure, budget))
+
+    def figures(needed: _Needed) -> Figures:
+        return {
+            (title, row, trace): found[column]
+            for trace, name in TRACES.items()
+            for row, found in needed(name).items()
+            for title, column in columns.items()
+            if column in found
+        }
+
+    return Remade(_in_formats(measure, budget, figures), _studied(budget), _one_policy(measure, budget))
 
 
 def cost_metric(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """thesis-13: the smallest heap that serves, and as a share of Buddy's with the same seed."""
     whole, share = (part.title for part in table.part)
-    figures: dict[Place, Found] = {}
-    for trace, name in TRACES.items():
-        studies = dict(_studies(measure, budget, name))
-        buddy = studies[_REFERENCE]["cost_metric_bytes"]
-        for row, study in studies.items():
-            bytes_ = study["cost_metric_bytes"]
-            shares = (bytes_ * 100 / buddy).to_list() if bytes_.null_count() == 0 else [None]
-            one = {
-                (whole, row, trace): over_seeds(bytes_.to_list(), _STEP_BYTES),
-                (share, row, trace): over_seeds(shares, 0.1),
-            }
-            figures |= present(one)
-    return Remade({"here": figures}, _studied(budget))
+    variants: dict[str, dict[Place, Found]] = {}
+    for variant, knobs in _FORMATS.items():
+        figures = variants[variant] = {}
+        for trace, name in TRACES.items():
+            studies = dict(_studies(measure, budget, name, knobs))
+            buddy = studies[_REFERENCE]["cost_metric_bytes"]
+            for row, study in studies.items():
+                bytes_ = study["cost_metric_bytes"]
+                shares = (
+                    (bytes_ * 100 / buddy.head(study.height)).to_list()
+                    if bytes_.null_count() == 0
+                    else [None]
+                )
+                one = {
+                    (whole, row, trace): over_seeds(bytes_.to_list(), _STEP_BYTES),
+                    (share, row, trace): over_seeds(shares, 0.1),
+                }
+                figures |= present(one)
+    return Remade(variants, _studied(budget))
 
 
 def heaps(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
     """thesis-b-heap: every figure of fragmentation, and the peak of live memory."""
     peak, *parts = table.part
-    figures: dict[Place, Found] = {}
-    for part in parts:
-        rows = _needed(measure, budget, TRACES[part.title])
-        figures |= {
+
+    def figures(needed: _Needed) -> Figures:
+        return {
             (part.title, row, column): found[column]
-            for row, found in rows.items()
+            for part in parts
+            for row, found in needed(TRACES[part.title]).items()
             for column in part.columns
             if column in found
         }
+
+    variants = _in_formats(measure, budget, figures)
+    live: dict[Place, Found | None] = {}
     for trace, name in TRACES.items():
-        _, study = next(iter(_studies(measure, budget, name)))
-        live = over_seeds(study["peak_live_bytes"].to_list(), 1)
-        figures |= present({(peak.title, trace, peak.columns[0]): live})
-    return Remade({"here": figures}, _studied(budget), (*_constants(table, figures),))
+        _, study = next(iter(_studies(measure, budget, name, THESIS_KNOBS)))
+        live[peak.title, trace, peak.columns[0]] = over_seeds(study["peak_live_bytes"].to_list(), 1)
+    first = next(iter(variants))
+    variants[first] = {**variants[first], **present(live)}
+    return Remade(variants, _studied(budget), tuple(_constants(table, variants[first])))
+
+
+_Needed: TypeAlias = Callable[[str], dict[str, dict[str, Found]]]
+"""Of a scenario by row, then by column: what heap studies found."""
+
+
+def _in_formats(
+    measure: Measure, budget: Budget, figures: Callable[[_Needed], Figures]
+) -> dict[str, Figures]:
+    """The figures with the thesis's formats, and with ours where these differ."""
+    return {variant: figures(partial(_needed, measure, budget, knobs)) for variant, knobs in _FORMATS.items()}
 
 
 def _constants(table: PublishedTable, figures: Figures) -> Iterable[str]:
@@ -164,6 +219,7 @@ def _one_policy(measure: Measure, budget: Budget) -> tuple[str, ...]:
                     HeapStudy(
                         *(one, name, budget.seeds, HEAP_BYTES),
                         granule=granule,
+                        searches=False,
                         processes=budget.processes,
                     )
                 ).select(columns)
@@ -179,10 +235,16 @@ def _one_policy(measure: Measure, budget: Budget) -> tuple[str, ...]:
     )
 
 
+def constructed(measure: Measure, allocator: str, target: str, knobs: Settings = ()) -> pl.DataFrame:
+    """The one measured operation of a construction."""
+    run = measure(BoardRun(allocator, "worst", art=True, parameters=settings(target=target), knobs=knobs))
+    return run.filter("measured")
+
+
 def _timed(measure: Measure, budget: Budget, scenario: str, art: bool) -> dict[str, dict[str, Found]]:
     """By row, then by column: the cycles of whole calls."""
     rows: dict[str, dict[str, Found]] = {}
-    for row, allocator in _rows(budget, _on_the_board()):
+    for row, allocator in _rows(budget, board.able()):
         run = measure(BoardRun(allocator, scenario, art))
         taken, given = (part["operation_cycles"].to_numpy() for part in (allocations(run), frees(run)))
         means = float(np.mean(taken)), float(np.mean(given))
@@ -203,16 +265,18 @@ def _refused(measure: Measure, budget: Budget) -> tuple[str, ...]:
             (measure(BoardRun(allocator, name))["kind"] == "O").sum(),
         )
         for trace, name in TRACES.items()
-        for _, allocator in _rows(budget, _on_the_board())
+        for _, allocator in _rows(budget, board.able())
     }
     told = [f"{who} {count:,}" for who, count in counts.items() if count]
     return (f"Requests that were refused, of 2,500: {', '.join(told)}.",) if told else ()
 
 
-def _needed(measure: Measure, budget: Budget, scenario: str) -> dict[str, dict[str, Found]]:
+def _needed(
+    measure: Measure, budget: Budget, knobs: Mapping[str, Settings] | None, scenario: str
+) -> dict[str, dict[str, Found]]:
     """By row, then by column: what a heap study found over the seeds."""
     rows: dict[str, dict[str, Found]] = {}
-    for row, study in _studies(measure, budget, scenario):
+    for row, study in _studies(measure, budget, scenario, knobs):
         percent = 100 / int(study["peak_live_bytes"].to_numpy().max())
         steps = {"Cost Metric": _STEP_BYTES, "F %": percent, "F % there": percent}
         found = {
@@ -223,9 +287,19 @@ def _needed(measure: Measure, budget: Budget, scenario: str) -> dict[str, dict[s
     return rows
 
 
-def _studies(measure: Measure, budget: Budget, scenario: str) -> Iterable[tuple[str, pl.DataFrame]]:
+def _studies(
+    measure: Measure, budget: Budget, scenario: str, knobs: Mapping[str, Settings] | None
+) -> Iterable[tuple[str, pl.DataFrame]]:
+    """Of every allocator with these knobs; without any, of those alone whose format is a choice."""
     for row, allocator in _rows(budget, able(HEAP_BYTES)):
-        work = HeapStudy(allocator, scenario, budget.seeds, HEAP_BYTES, processes=budget.processes)
+        if knobs is None and allocator not in THESIS_KNOBS:
+            continue
+        seeds = budget.further_seeds if row == allocator else budget.seeds
+        work = HeapStudy(
+            *(allocator, scenario, seeds, HEAP_BYTES),
+            knobs=(knobs or {}).get(allocator, ()),
+            processes=budget.processes,
+        )
         yield row, measure(work)
 
 
@@ -235,17 +309,14 @@ def _rows(budget: Budget, able_ones: Iterable[str]) -> list[tuple[str, str]]:
     return [(known.get(name, name), name) for name in budget.allocators(known, able_ones)]
 
 
-def _on_the_board() -> tuple[str, ...]:
-    rows = allocators.allocators()
-    return tuple(name for name in firmware.allocators() if "frees" in rows[name].promises)
-
-
 def _made_from(scenario: str) -> str:
-    return f"{scenario}, seed 1; whole calls; {_BOARD}"
+    return f"{scenario}, seed 1; whole calls; {board.BOARD}"
 
 
 def _studied(budget: Budget) -> str:
     return (
-        f"lifetimes_*, seeds {budget.seeds[0]} to {budget.seeds[-1]}, replayed on the PC in a heap of "
-        f"{HEAP_BYTES:,} bytes and in the smallest"
+        f"lifetimes_*, seeds 1 to {budget.seeds[-1]} (allocators that the thesis does not have: to "
+        f"{budget.further_seeds[-1]}), replayed on the PC in a heap of "
+        f"{HEAP_BYTES:,} bytes and in the smallest; in the thesis's formats: ublox_buddy with "
+        "REMAINDER_FIRST=1, half_fit_cstm with HDR=8, half_tree with HDR=4"
     )

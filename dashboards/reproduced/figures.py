@@ -34,8 +34,11 @@ def charts(made: Beside) -> list[Chart]:
 
 
 def _columns(made: Beside, part: Part) -> list[str]:
-    """The columns of which something was made here."""
-    found = {pair.column for pair in made.of(part) if pair.found}
+    """The columns of which something was made here; against published ones if the order counts."""
+    against = made.table.compared == "by order"
+    found = {
+        pair.column for pair in made.of(part) if pair.found and (pair.published is not None or not against)
+    }
     return [column for column in part.columns if column in found][:_MOST_PANELS]
 
 
