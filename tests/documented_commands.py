@@ -682,18 +682,6 @@ PYTHON = (
         'print(plan.operations)"',
         says=r"┌.*\n.*seq",
     ),
-    Elsewhere(
-        ".venv/bin/python -m analysis.fragmentation.published_periodic",
-        "analysis/fragmentation/tests/test_identities.py",
-        "published_periodic.table(name)",
-        why="the rows are made and compared there",
-    ),
-    Elsewhere(
-        ".venv/bin/python -m analysis.fragmentation.published",
-        "analysis/fragmentation/tests/test_identities.py",
-        "published.table(name",
-        why="takes two minutes; that test prints a part of the tables",
-    ),
     Tried(
         ".venv/bin/python -m dashboards.tests.picture build/dashboard.html docs/dashboard.png",
         says=r"docs/dashboard\.png",
