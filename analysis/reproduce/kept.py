@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Protocol
 import polars as pl
 from polars.exceptions import PolarsError
 
+from capture.files.turns import taking_turns
 from capture.files.whole import write_bytes
 from capture.processes import signals
 
@@ -54,10 +55,13 @@ class Kept:
         path = self._folder / f"{digest(work)}.json"
         if (found := _read(path)) is not None:
             return found
-        self._tell(str(work))
-        result = work.measure()
-        write_bytes(path, _packed(result))
-        return result
+        # Another process may be at the same work: the second one finds what the first one kept.
+        with taking_turns(path):
+            if (found := _read(path)) is None:
+                self._tell(str(work))
+                found = work.measure()
+                write_bytes(path, _packed(found))
+        return found
 
 
 def digest(work: Work) -> str:
