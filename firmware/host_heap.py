@@ -117,7 +117,7 @@ def build(allocator: str, heap_bytes: int, knobs: Mapping[str, int] | None = Non
     definitions = {"ALLOCATOR": allocator, "HEAP_BYTES": capacity, **chosen}
     if folder not in _MADE:
         with taking_turns(folder):
-            _make(folder, [f"-DTAILSCOPE_{name}={value}" for name, value in definitions.items()])
+            make(_HOST, folder, definitions)
         _MADE.add(folder)
     return folder / "trace_replay"
 
@@ -197,12 +197,14 @@ def _knobs(row: catalogue.Allocator, capacity: int, given: Mapping[str, int]) ->
     return {name: given.get(name, larger.get(name, default)) for name, default in row.knobs.items()}
 
 
-def _make(folder: Path, definitions: list[str]) -> None:
+def make(source: Path, folder: Path, definitions: Mapping[str, object]) -> None:
+    """Configures and builds a CMake project of the heap on this machine. Raises HostHeapError."""
     for tool, packages in _PACKAGES.items():
         if shutil.which(tool) is None:
             raise HostHeapError(f"{tool} is not on the PATH: install the Debian package {packages}.")
     if not (folder / "build.ninja").exists():
-        _tool("cmake", "--fresh", "-S", str(_HOST), "-B", str(folder), "-G", "Ninja", *definitions)
+        defined = [f"-DTAILSCOPE_{name}={value}" for name, value in definitions.items()]
+        _tool("cmake", "--fresh", "-S", str(source), "-B", str(folder), "-G", "Ninja", *defined)
     _tool("cmake", "--build", str(folder))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import polars as pl
+
 from capture.reading.probes import PULSES_BEFORE
 from capture.run_folder.records import EndRecord, OperationRecord
 from firmware import build as firmware
@@ -17,12 +19,14 @@ class CriticalSection:
     """The critical section of one operation.
 
     `kind` is as in the OP record: A allocated, O out of memory, F freed, E refused. The firmware
-    counts `cycles`, the simulator counts `instructions`.
+    counts `cycles`, the simulator counts `instructions`. `pulse_cycles` is the width of CRIT on the
+    wire, in core cycles.
     """
 
     kind: str
     cycles: int
     instructions: int
+    pulse_cycles: int
 
 
 def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSection]:
@@ -42,10 +46,10 @@ def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSect
         raise ValueError(f"The run on {allocator} does not end within {_RUN_FOR}.")
     # Operations of kind N call no heap function: they have no critical section.
     called = [record for record in done.records.all(OperationRecord) if record.kind != "N"]
-    instructions = done.windows["instructions"][PULSES_BEFORE:]
+    pulses = done.windows[PULSES_BEFORE:].select("instructions", pl.col("end_cycle") - pl.col("start_cycle"))
     return [
-        CriticalSection(record.kind, record.critical_cycles, counted)
-        for record, counted in zip(called, instructions, strict=False)
+        CriticalSection(record.kind, record.critical_cycles, *pulse)
+        for record, pulse in zip(called, pulses.iter_rows(), strict=False)
     ]
 
 

@@ -1,0 +1,252 @@
+/**
+ * Searches for the operations that make an allocator's dearest operation dearest, or spread its
+ * blocks farthest. It breeds recipes (recipe.h), plays them, and keeps the best for each set of
+ * basic blocks that a dearest operation went through.
+ *
+ *     search breed STATE allocate|free|used SEED LISTS OPERATIONS SLOTS LIVE_BYTES
+ *
+ * goes on from STATE, which it makes if it is not there, until LISTS lists have been tried in all.
+ * It prints how many that are, the most that one cost, and how many operations that one has. Equal
+ * arguments give an equal STATE, however often the search was interrupted between.
+ *
+ *     search show STATE RANK OUTPUT
+ *
+ * writes the operations of the RANKth best (from 0), up to its dearest, as ../host/trace.h has
+ * them, and prints its cost. It prints nothing where there are not so many.
+ *
+ *     search cost OPERATIONS allocate|free|used
+ *
+ * prints what the dearest of the given operations costs.
+ *
+ * Exit status: 0; 2 for a wrong call or an unreadable file.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "player.h"
+
+#define KEPT 192u
+#define FORMAT 1u
+
+typedef struct {
+    player_outcome outcome;
+    recipe recipe;
+} elite;
+
+static struct {
+    uint32_t format;
+    uint32_t goal;
+    uint64_t seed;
+    player_limits limits;
+    recipe_random source;
+    uint32_t tried;
+    uint32_t count;
+    elite kept[KEPT]; /* the best first */
+} state;
+
+static void refuse(const char *complaint) {
+    fprintf(stderr, "search: %s\n", complaint);
+    exit(2);
+}
+
+static recipe_sizes sizes(void) {
+    const bool spreads = state.goal == GOAL_USED;
+    /* Of small blocks the header is most, and an allocator's worst would be requests of a byte. */
+    return spreads ? (recipe_sizes){.smallest = 64, .largest = state.limits.live_bytes}
+                   : (recipe_sizes){.smallest = 1, .largest = TAILSCOPE_HEAP_BYTES};
+}
+
+/* What is kept */
+
+/** Dearer, or as dear with fewer operations. */
+static bool is_better(player_outcome one, player_outcome other) {
+    return one.cost != other.cost ? one.cost > other.cost : one.operations < other.operations;
+}
+
+static void drop(uint32_t at) {
+    state.count--;
+    memmove(&state.kept[at], &state.kept[at + 1], (state.count - at) * sizeof(elite));
+}
+
+static void insert(const elite *found) {
+    uint32_t at = 0;
+    while (at < state.count && !is_better(found->outcome, state.kept[at].outcome)) {
+        at++;
+    }
+    memmove(&state.kept[at + 1], &state.kept[at], (state.count - at) * sizeof(elite));
+    state.kept[at] = *found;
+    state.count++;
+}
+
+/** Of those whose dearest operation went the same ways, one is kept. */
+static void keep(const elite *found) {
+    for (uint32_t i = 0; i < state.count; i++) {
+        if (state.kept[i].outcome.ways == found->outcome.ways) {
+            if (!is_better(found->outcome, state.kept[i].outcome)) {
+                return;
+            }
+            drop(i);
+            break;
+        }
+    }
+    if (state.count == KEPT) {
+        if (!is_better(found->outcome, state.kept[KEPT - 1u].outcome)) {
+            return;
+        }
+        drop(KEPT - 1u);
+    }
+    insert(found);
+}
+
+/* Breeding */
+
+#define FRESH_ONE_IN 16u
+
+/** Any of those that are kept; the better of a few. */
+static const elite *choose(void) {
+    uint32_t best = random_below(&state.source, state.count);
+    for (uint32_t more = random_below(&state.source, 4); more > 0; more--) {
+        const uint32_t other = random_below(&state.source, state.count);
+        best = other < best ? other : best;
+    }
+    return &state.kept[best];
+}
+
+static recipe next(void) {
+    if (state.count == 0 || random_below(&state.source, FRESH_ONE_IN) == 0) {
+        return recipe_draw(&state.source, sizes());
+    }
+    const bool from_best = random_below(&state.source, 3) == 0;
+    const elite *const parent = from_best ? &state.kept[0] : choose();
+    return recipe_breed(&state.source, &parent->recipe, &choose()->recipe, sizes());
+}
+
+static void breed(uint32_t lists) {
+    while (state.tried < lists) {
+        elite found;
+        memset(&found, 0, sizeof found); /* padding too, for it goes into the file */
+        found.recipe = next();
+        found.outcome = player_play(&found.recipe, (player_goal)state.goal, &state.limits);
+        if (found.outcome.cost > 0) {
+            keep(&found);
+        }
+        state.tried++;
+    }
+}
+
+/* Files and words */
+
+static uint32_t number(const char *word) {
+    char *end;
+    errno = 0;
+    const unsigned long long value = strtoull(word, &end, 10);
+    if (errno != 0 || *end != '\0' || end == word || value > UINT32_MAX) {
+        refuse("a number is a whole number of at most 32 bits.");
+    }
+    return (uint32_t)value;
+}
+
+static player_goal goal_of(const char *word) {
+    static const char *const words[] = {"allocate", "free", "used"};
+    for (uint32_t i = 0; i < 3; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            return (player_goal)i;
+        }
+    }
+    refuse("a goal is allocate, free or used.");
+    return GOAL_ALLOCATE;
+}
+
+/** False if there is no such file. */
+static bool load(const char *path) {
+    FILE *const file = fopen(path, "rb");
+    if (file == NULL) {
+        return false;
+    }
+    const bool whole = fread(&state, sizeof state, 1, file) == 1 && fgetc(file) == EOF;
+    (void)fclose(file);
+    if (!whole || state.format != FORMAT || state.count > KEPT) {
+        refuse("the state is of another search program; remove it.");
+    }
+    return true;
+}
+
+static void store(const char *path) {
+    char part[4096];
+    const int length = snprintf(part, sizeof part, "%s.part", path);
+    FILE *const file = length < (int)sizeof part ? fopen(part, "wb") : NULL;
+    if (file == NULL || fwrite(&state, sizeof state, 1, file) != 1 || fclose(file) != 0 ||
+        rename(part, path) != 0) {
+        refuse("the state cannot be written.");
+    }
+}
+
+static int run_breed(char **words) {
+    const player_goal goal = goal_of(words[1]);
+    const uint32_t seed = number(words[2]);
+    const player_limits limits = {.operations = number(words[4]),
+                                  .slots = number(words[5]),
+                                  .live_bytes = number(words[6])};
+    if (!load(words[0])) {
+        state.format = FORMAT;
+        state.goal = goal;
+        state.seed = seed;
+        state.limits = limits;
+        state.source.state = seed;
+    } else if (state.goal != goal || state.seed != seed ||
+               memcmp(&state.limits, &limits, sizeof limits) != 0) {
+        refuse("the state is of a search with other arguments.");
+    }
+    breed(number(words[3]));
+    store(words[0]);
+    const player_outcome best = state.count > 0 ? state.kept[0].outcome : (player_outcome){0};
+    printf("%u %u %u\n", state.tried, best.cost, best.operations);
+    return 0;
+}
+
+static int run_show(char **words) {
+    if (!load(words[0])) {
+        refuse("there is no such state.");
+    }
+    const uint32_t rank = number(words[1]);
+    if (rank >= state.count) {
+        return 0;
+    }
+    const player_outcome found =
+        player_play(&state.kept[rank].recipe, (player_goal)state.goal, &state.limits);
+    FILE *const output = fopen(words[2], "wb");
+    if (output == NULL ||
+        fwrite(player_operations(), sizeof(trace_operation), found.operations, output) !=
+            found.operations ||
+        fclose(output) != 0) {
+        refuse("the output cannot be written.");
+    }
+    printf("%u\n", found.cost);
+    return 0;
+}
+
+static int run_cost(char **words) {
+    trace given;
+    const char *const complaint = trace_read(words[0], &given);
+    if (complaint != NULL) {
+        refuse(complaint);
+    }
+    printf("%u\n", player_replay(&given, goal_of(words[1])).cost);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 9 && strcmp(argv[1], "breed") == 0) {
+        return run_breed(argv + 2);
+    }
+    if (argc == 5 && strcmp(argv[1], "show") == 0) {
+        return run_show(argv + 2);
+    }
+    if (argc == 4 && strcmp(argv[1], "cost") == 0) {
+        return run_cost(argv + 2);
+    }
+    refuse("say breed, show or cost; the first comment of search.c tells how.");
+    return 2;
+}

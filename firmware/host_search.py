@@ -1,0 +1,114 @@
+"""The search for an allocator's worst operations on this machine: builds and calls
+heap/adversary/search.
+
+The allocator is built of the sources that the firmware links, for 32 bits, over a region as large
+as the board's, and counts the basic blocks that it executes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from capture.files.turns import taking_turns
+from capture.processes import children
+from firmware import host_heap
+from firmware.host_heap import HostHeapError
+
+Goal = Literal["allocate", "free", "used"]
+
+_SOURCE = Path(__file__).resolve().parent / "heap" / "adversary"
+_BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-adversary"
+_WITHIN_S = 600.0
+
+_MADE: set[Path] = set()
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a search looks for, and what every list of operations must keep to.
+
+    `slots` is how many blocks may be live or refused at one time, `live_bytes` what may be live,
+    as requested. Equal terms on one program give the same search.
+    """
+
+    goal: Goal
+    seed: int
+    operations: int
+    slots: int
+    live_bytes: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is: lists tried in all, the most that one cost, and its operations.
+
+    The cost is in basic blocks of the dearest operation, or in used bytes.
+    """
+
+    lists: int
+    cost: int
+    operations: int
+
+
+def build(allocator: str) -> Path:
+    """The program, built if it is not there. Raises HostHeapError, WriteError."""
+    if refusal := host_heap.objection(allocator, host_heap.BOARDS_BYTES):
+        raise HostHeapError(refusal)
+    folder = _BUILDS / allocator
+    if folder not in _MADE:
+        with taking_turns(folder):
+            definitions = {"ALLOCATOR": allocator, "HEAP_BYTES": host_heap.BOARDS_BYTES}
+            host_heap.make(_SOURCE, folder, definitions)
+        _MADE.add(folder)
+    return folder / "search"
+
+
+def digest(program: Path) -> str:
+    """SHA-256 of a program that build() returned, in hexadecimal."""
+    return hashlib.sha256(program.read_bytes()).hexdigest()
+
+
+def breed(program: Path, state: Path, terms: Terms, lists: int) -> Progress:
+    """Goes on until `lists` lists have been tried in all. `state` is made if it is not there, and
+    replaced as a whole at the end. Raises HostHeapError.
+    """
+    limits = (terms.operations, terms.slots, terms.live_bytes)
+    said = _call(program, "breed", state, terms.goal, terms.seed, lists, *limits)
+    return Progress(*map(int, said.split()))
+
+
+def show(program: Path, state: Path, rank: int) -> npt.NDArray[np.uint32] | None:
+    """The operations of the `rank`th best list, up to its dearest, of shape (n, 4) as
+    heap/host/trace.h has them. None if fewer are known. Raises HostHeapError.
+    """
+    with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+        output = Path(folder) / "operations"
+        if not _call(program, "show", state, rank, output):
+            return None
+        return np.fromfile(output, dtype="<u4").reshape(-1, 4)
+
+
+def cost(program: Path, operations: npt.NDArray[np.uint32], goal: Goal) -> int:
+    """What the dearest of the operations costs, in the unit of Progress. Raises HostHeapError."""
+    with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+        file = host_heap.write(operations, Path(folder) / "operations")
+        return int(_call(program, "cost", file, goal))
+
+
+def _call(program: Path, *words: object) -> str:
+    try:
+        done = children.run([program, *map(str, words)], within_s=_WITHIN_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HostHeapError(f"{program} did not run: {error}.") from None
+    if done.returncode != 0:
+        said = done.stderr.strip() or f"it ended with status {done.returncode}."
+        raise HostHeapError(f"The search on {program.parent.name} cannot go on: {said}")
+    return done.stdout
