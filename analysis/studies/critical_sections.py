@@ -19,14 +19,13 @@ class CriticalSection:
     """The critical section of one operation.
 
     `kind` is as in the OP record: A allocated, O out of memory, F freed, E refused. The firmware
-    counts `cycles`, the simulator counts `instructions`. `pulse_cycles` is the width of CRIT on the
-    wire, in core cycles.
+    counts `cycles`, the simulator counts `instructions`. `wire_ns` is how long CRIT is high.
     """
 
     kind: str
     cycles: int
     instructions: int
-    pulse_cycles: int
+    wire_ns: float
 
 
 def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSection]:
@@ -46,7 +45,8 @@ def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSect
         raise ValueError(f"The run on {allocator} does not end within {_RUN_FOR}.")
     # Operations of kind N call no heap function: they have no critical section.
     called = [record for record in done.records.all(OperationRecord) if record.kind != "N"]
-    pulses = done.windows[PULSES_BEFORE:].select("instructions", pl.col("end_cycle") - pl.col("start_cycle"))
+    width_cycles = pl.col("end_cycle") - pl.col("start_cycle")
+    pulses = done.windows[PULSES_BEFORE:].select("instructions", width_cycles * (1e9 / done.core_hz))
     return [
         CriticalSection(record.kind, record.critical_cycles, *pulse)
         for record, pulse in zip(called, pulses.iter_rows(), strict=False)

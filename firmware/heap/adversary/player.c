@@ -7,8 +7,10 @@
 
 #define MOST_OPERATIONS 32768u
 #define MOST_SLOTS MOST_OPERATIONS
-/* Where every request walks a long list, a list of operations takes long. It ends early then. */
+/* Where every request walks a long list, a list of operations takes long. It ends early then: after
+ * so many basic blocks in all, or in operations that are to be dear and are not the dearest yet. */
 #define MOST_BLOCKS 2000000u
+#define MOST_BLOCKS_IN_VAIN 150000u
 
 extern uint8_t heap_region[];
 _Alignas(1 << 16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
@@ -31,8 +33,9 @@ static struct {
     uint32_t idle_count, live_count;
     uint32_t idle[MOST_SLOTS]; /* the last is used first */
     uint32_t live[MOST_SLOTS]; /* the oldest first */
-    uint32_t live_bytes;
+    uint32_t live_bytes, peak_bytes;
     uint32_t blocks; /* executed so far */
+    uint32_t in_vain;
     uintptr_t lowest, highest;
 } run;
 
@@ -42,7 +45,7 @@ static void start(player_goal goal, const player_limits *limits) {
     run.limits = *limits;
     run.best = (player_outcome){0};
     run.operations = run.slots = run.idle_count = run.live_count = 0;
-    run.live_bytes = run.blocks = 0;
+    run.live_bytes = run.peak_bytes = run.blocks = run.in_vain = 0;
     run.lowest = UINTPTR_MAX;
     run.highest = 0;
     allocator_init(heap_region, TAILSCOPE_HEAP_BYTES);
@@ -54,8 +57,17 @@ static void enter(uint32_t kind, uint32_t slot, uint32_t size) {
 
 static void note(uint32_t cost, uint32_t ways) {
     if (cost > run.best.cost) {
-        run.best = (player_outcome){.cost = cost, .ways = ways, .operations = run.operations};
+        run.best = (player_outcome){.cost = cost,
+                                    .ways = ways,
+                                    .operations = run.operations,
+                                    .peak_bytes = run.peak_bytes};
+        run.in_vain = 0;
     }
+}
+
+static void note_blocks(blocks_counted counted) {
+    run.in_vain += counted.executed;
+    note(counted.executed, counted.ways);
 }
 
 static void note_used(const player_slot *slot) {
@@ -74,12 +86,13 @@ static bool allocate(uint32_t slot, uint32_t size) {
     run.blocks += counted.executed;
     slots[slot] = (player_slot){.payload = result.payload, .size = size};
     if (run.goal == GOAL_ALLOCATE) {
-        note(counted.executed, counted.ways);
+        note_blocks(counted);
     }
     if (result.status != HEAP_OK) {
         return false;
     }
     run.live_bytes += size;
+    run.peak_bytes = run.live_bytes > run.peak_bytes ? run.live_bytes : run.peak_bytes;
     if (run.goal == GOAL_USED) {
         slots[slot].extent = allocator_extent_of(result.payload);
         note_used(&slots[slot]);
@@ -96,14 +109,15 @@ static void release(uint32_t slot) {
     run.live_bytes -= slots[slot].size;
     slots[slot].payload = NULL;
     if (run.goal == GOAL_FREE) {
-        note(counted.executed, counted.ways);
+        note_blocks(counted);
     }
 }
 
 /* Recipes */
 
 static bool is_over(void) {
-    return run.operations >= run.limits.operations || run.blocks >= MOST_BLOCKS;
+    return run.operations >= run.limits.operations || run.blocks >= MOST_BLOCKS ||
+           run.in_vain >= MOST_BLOCKS_IN_VAIN;
 }
 
 /** False if that ends the loop. */

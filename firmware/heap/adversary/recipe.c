@@ -106,7 +106,7 @@ recipe recipe_draw(recipe_random *source, recipe_sizes sizes) {
 
 static uint16_t change_count(recipe_random *source, uint32_t count, uint32_t most) {
     uint32_t changed = any_magnitude(source, most);
-    switch (random_below(source, 6)) {
+    switch (random_below(source, 7)) {
     case 0:
         changed = count + 1;
         break;
@@ -121,6 +121,9 @@ static uint16_t change_count(recipe_random *source, uint32_t count, uint32_t mos
         break;
     case 4:
         changed = count + count / 8 + 1;
+        break;
+    case 5:
+        changed = most;
         break;
     default:
         break;
@@ -149,13 +152,36 @@ static void change_act(recipe_random *source, recipe_step *step, recipe_sizes si
     }
 }
 
+/** Doubles one act; then the two may come to differ. */
+static void insert_act(recipe_random *source, recipe_step *step, recipe_sizes sizes) {
+    if (step->acts == RECIPE_MOST_ACTS) {
+        return;
+    }
+    const uint32_t at = random_below(source, step->acts);
+    memmove(&step->act[at + 1], &step->act[at], (step->acts - at) * sizeof step->act[0]);
+    step->acts++;
+    recipe_act *const changed = &step->act[at + random_below(source, 2)];
+    changed->size = change_size(source, changed->size, sizes);
+}
+
+static void drop_act(recipe_random *source, recipe_step *step) {
+    if (step->acts > 1) {
+        const uint32_t at = random_below(source, step->acts);
+        step->acts--;
+        memmove(&step->act[at], &step->act[at + 1], (step->acts - at) * sizeof step->act[0]);
+    }
+}
+
 static void change_loop(recipe_random *source, recipe_step *step, recipe_sizes sizes) {
     switch (random_below(source, 8)) {
     case 0:
-        step->acts = (uint8_t)(1 + random_below(source, RECIPE_MOST_ACTS));
+        insert_act(source, step, sizes);
         break;
     case 1:
+        drop_act(source, step);
+        break;
     case 2:
+    case 3:
         step->count = change_count(source, step->count, RECIPE_MOST_LAPS);
         break;
     default:

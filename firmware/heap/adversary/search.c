@@ -1,7 +1,10 @@
 /**
  * Searches for the operations that make an allocator's dearest operation dearest, or spread its
  * blocks farthest. It breeds recipes (recipe.h), plays them, and keeps the best for each set of
- * basic blocks that a dearest operation went through.
+ * basic blocks that a dearest operation went through, and the best of each scale: lists of about as
+ * many operations on about as many bytes. What is good on a small scale may be made larger; on a
+ * large one alone, the first that fills the heap would win (J.-B. Mouret, J. Clune, "Illuminating
+ * search spaces by mapping elites", 2015).
  *
  *     search breed STATE allocate|free|used SEED LISTS OPERATIONS SLOTS LIVE_BYTES
  *
@@ -27,13 +30,19 @@
 
 #include "player.h"
 
-#define KEPT 192u
-#define FORMAT 1u
+#define MOST_KEPT 192u
+#define FORMAT 2u
 
 typedef struct {
     player_outcome outcome;
     recipe recipe;
 } elite;
+
+/** The best of each niche, the best of all first. */
+typedef struct {
+    uint32_t count;
+    elite kept[MOST_KEPT];
+} archive;
 
 static struct {
     uint32_t format;
@@ -42,8 +51,7 @@ static struct {
     player_limits limits;
     recipe_random source;
     uint32_t tried;
-    uint32_t count;
-    elite kept[KEPT]; /* the best first */
+    archive by_ways, by_scale;
 } state;
 
 static void refuse(const char *complaint) {
@@ -60,44 +68,61 @@ static recipe_sizes sizes(void) {
 
 /* What is kept */
 
-/** Dearer, or as dear with fewer operations. */
+/** Dearer, or as dear with fewer bytes or operations: that leaves room for more of the same. */
 static bool is_better(player_outcome one, player_outcome other) {
-    return one.cost != other.cost ? one.cost > other.cost : one.operations < other.operations;
+    if (one.cost != other.cost) {
+        return one.cost > other.cost;
+    }
+    return one.peak_bytes != other.peak_bytes ? one.peak_bytes < other.peak_bytes
+                                              : one.operations < other.operations;
 }
 
-static void drop(uint32_t at) {
-    state.count--;
-    memmove(&state.kept[at], &state.kept[at + 1], (state.count - at) * sizeof(elite));
+static uint32_t ways_of(player_outcome outcome) {
+    return outcome.ways;
 }
 
-static void insert(const elite *found) {
+/** Half octaves. */
+static uint32_t magnitude(uint32_t number) {
+    const uint32_t top = 31u - (uint32_t)__builtin_clz(number | 1u);
+    return 2u * top + (top > 0 ? number >> (top - 1u) & 1u : 0u);
+}
+
+static uint32_t scale_of(player_outcome outcome) {
+    return magnitude(outcome.operations) << 8 | magnitude(outcome.peak_bytes) / 2u;
+}
+
+static void drop(archive *among, uint32_t at) {
+    among->count--;
+    memmove(&among->kept[at], &among->kept[at + 1], (among->count - at) * sizeof(elite));
+}
+
+static void insert(archive *among, const elite *found) {
     uint32_t at = 0;
-    while (at < state.count && !is_better(found->outcome, state.kept[at].outcome)) {
+    while (at < among->count && !is_better(found->outcome, among->kept[at].outcome)) {
         at++;
     }
-    memmove(&state.kept[at + 1], &state.kept[at], (state.count - at) * sizeof(elite));
-    state.kept[at] = *found;
-    state.count++;
+    memmove(&among->kept[at + 1], &among->kept[at], (among->count - at) * sizeof(elite));
+    among->kept[at] = *found;
+    among->count++;
 }
 
-/** Of those whose dearest operation went the same ways, one is kept. */
-static void keep(const elite *found) {
-    for (uint32_t i = 0; i < state.count; i++) {
-        if (state.kept[i].outcome.ways == found->outcome.ways) {
-            if (!is_better(found->outcome, state.kept[i].outcome)) {
-                return;
-            }
-            drop(i);
-            break;
-        }
+/** Of each niche one is kept. If there are too many niches, the cheapest goes. */
+static void keep(archive *among, const elite *found, uint32_t (*niche_of)(player_outcome)) {
+    const uint32_t niche = niche_of(found->outcome);
+    uint32_t at = 0;
+    while (at < among->count && niche_of(among->kept[at].outcome) != niche) {
+        at++;
     }
-    if (state.count == KEPT) {
-        if (!is_better(found->outcome, state.kept[KEPT - 1u].outcome)) {
+    if (at == MOST_KEPT) {
+        at--;
+    }
+    if (at < among->count) {
+        if (!is_better(found->outcome, among->kept[at].outcome)) {
             return;
         }
-        drop(KEPT - 1u);
+        drop(among, at);
     }
-    insert(found);
+    insert(among, found);
 }
 
 /* Breeding */
@@ -106,20 +131,22 @@ static void keep(const elite *found) {
 
 /** Any of those that are kept; the better of a few. */
 static const elite *choose(void) {
-    uint32_t best = random_below(&state.source, state.count);
+    const archive *const among =
+        random_below(&state.source, 2) == 0 ? &state.by_ways : &state.by_scale;
+    uint32_t best = random_below(&state.source, among->count);
     for (uint32_t more = random_below(&state.source, 4); more > 0; more--) {
-        const uint32_t other = random_below(&state.source, state.count);
+        const uint32_t other = random_below(&state.source, among->count);
         best = other < best ? other : best;
     }
-    return &state.kept[best];
+    return &among->kept[best];
 }
 
 static recipe next(void) {
-    if (state.count == 0 || random_below(&state.source, FRESH_ONE_IN) == 0) {
+    if (state.by_ways.count == 0 || random_below(&state.source, FRESH_ONE_IN) == 0) {
         return recipe_draw(&state.source, sizes());
     }
-    const bool from_best = random_below(&state.source, 3) == 0;
-    const elite *const parent = from_best ? &state.kept[0] : choose();
+    const bool from_best = random_below(&state.source, 4) == 0;
+    const elite *const parent = from_best ? &state.by_ways.kept[0] : choose();
     return recipe_breed(&state.source, &parent->recipe, &choose()->recipe, sizes());
 }
 
@@ -130,7 +157,8 @@ static void breed(uint32_t lists) {
         found.recipe = next();
         found.outcome = player_play(&found.recipe, (player_goal)state.goal, &state.limits);
         if (found.outcome.cost > 0) {
-            keep(&found);
+            keep(&state.by_ways, &found, ways_of);
+            keep(&state.by_scale, &found, scale_of);
         }
         state.tried++;
     }
@@ -167,7 +195,8 @@ static bool load(const char *path) {
     }
     const bool whole = fread(&state, sizeof state, 1, file) == 1 && fgetc(file) == EOF;
     (void)fclose(file);
-    if (!whole || state.format != FORMAT || state.count > KEPT) {
+    if (!whole || state.format != FORMAT || state.by_ways.count > MOST_KEPT ||
+        state.by_scale.count > MOST_KEPT) {
         refuse("the state is of another search program; remove it.");
     }
     return true;
@@ -201,7 +230,7 @@ static int run_breed(char **words) {
     }
     breed(number(words[3]));
     store(words[0]);
-    const player_outcome best = state.count > 0 ? state.kept[0].outcome : (player_outcome){0};
+    const player_outcome best = state.by_ways.count > 0 ? state.by_ways.kept[0].outcome : (player_outcome){0};
     printf("%u %u %u\n", state.tried, best.cost, best.operations);
     return 0;
 }
@@ -211,11 +240,11 @@ static int run_show(char **words) {
         refuse("there is no such state.");
     }
     const uint32_t rank = number(words[1]);
-    if (rank >= state.count) {
+    if (rank >= state.by_ways.count) {
         return 0;
     }
     const player_outcome found =
-        player_play(&state.kept[rank].recipe, (player_goal)state.goal, &state.limits);
+        player_play(&state.by_ways.kept[rank].recipe, (player_goal)state.goal, &state.limits);
     FILE *const output = fopen(words[2], "wb");
     if (output == NULL ||
         fwrite(player_operations(), sizeof(trace_operation), found.operations, output) !=
