@@ -84,10 +84,10 @@ def objection(allocator: str, heap_bytes: int) -> str | None:
             f"A heap of {heap_bytes:,} bytes cannot be replayed: give a multiple of {STEP_BYTES} "
             f"from {SMALLEST_BYTES} to {LARGEST_BYTES:,}."
         )
-    row = _row(allocator)
-    if row.target_only:
+    found = row(allocator)
+    if found.target_only:
         return f"{allocator} comes compiled for the target, so there is no host build of it."
-    if missing := row.missing_checkout():
+    if missing := found.missing_checkout():
         return missing
     if heap_bytes > largest_bytes(allocator):
         return f"{allocator} manages {largest_bytes(allocator):,} bytes at most, not {heap_bytes:,}."
@@ -96,7 +96,7 @@ def objection(allocator: str, heap_bytes: int) -> str | None:
 
 def largest_bytes(allocator: str) -> int:
     """The largest region that the allocator can have on this machine."""
-    return min(_row(allocator).largest_region_bytes or LARGEST_BYTES, LARGEST_BYTES)
+    return min(row(allocator).largest_region_bytes or LARGEST_BYTES, LARGEST_BYTES)
 
 
 def capacity_bytes(heap_bytes: int) -> int:
@@ -111,7 +111,7 @@ def build(allocator: str, heap_bytes: int, knobs: Mapping[str, int] | None = Non
     if refusal := objection(allocator, heap_bytes):
         raise HostHeapError(refusal)
     capacity = capacity_bytes(heap_bytes)
-    chosen = _knobs(_row(allocator), capacity, knobs or {})
+    chosen = _knobs(row(allocator), capacity, knobs or {})
     words = [allocator, str(capacity), *(f"{name}={value}" for name, value in sorted((knobs or {}).items()))]
     folder = _BUILDS / "-".join(words)
     definitions = {"ALLOCATOR": allocator, "HEAP_BYTES": capacity, **chosen}
@@ -181,12 +181,13 @@ def _call(program: Path, *words: object) -> str:
     return done.stdout
 
 
-def _row(allocator: str) -> catalogue.Allocator:
-    row = catalogue.allocators().get(allocator)
-    if row is None:
+def row(allocator: str) -> catalogue.Allocator:
+    """What the catalogue says of the allocator. Raises HostHeapError for an unknown one."""
+    found = catalogue.allocators().get(allocator)
+    if found is None:
         known = ", ".join(catalogue.allocators())
         raise HostHeapError(f"There is no allocator {allocator!r}: choose from {known}.")
-    return row
+    return found
 
 
 def _knobs(row: catalogue.Allocator, capacity: int, given: Mapping[str, int]) -> dict[str, int]:

@@ -37,7 +37,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         *("analysis.studies", "analysis.faults", "analysis.fragmentation", "analysis.mutants"),
         *("decoders", "dashboards"),
     ),
-    ("dashboards.tradeoff",),
+    ("dashboards.tradeoff", "analysis.adversary"),
     ("console",),
     ("tasks",),
 )

@@ -82,7 +82,7 @@ def _fill(builder: TraceBuilder) -> Iterator[str]:
 
 
 def _halving() -> Trace:
-    """Everything is free, and the smallest block is asked for and freed: all halvings and merges."""
+    """The smallest block, asked for while all is free, and freed: all halvings and merges."""
     builder = TraceBuilder()
     builder.allocate("smallest", 1)
     builder.free("smallest")
