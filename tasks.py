@@ -272,7 +272,7 @@ def fragmentation(
 def adversary(
     _context: Context,
     allocator: str = "all",
-    budget: str = "5000",
+    budget: str = "20000",
     seed: str = "1",
     what: str = "allocate,free,fragmentation",
     live: str = "8192",
@@ -280,7 +280,7 @@ def adversary(
     output: str = "",
     json: bool = False,
 ) -> None:
-    """Search for the operations that are worst for an allocator, and run them on the virtual board."""
+    """Search for an allocator's worst operations, and run them on the virtual board."""
     from analysis.adversary import text
     from console import adversary as room
 

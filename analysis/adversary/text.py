@@ -37,10 +37,8 @@ def as_text(rows: Sequence[Row]) -> str:
 def as_markdown(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
     """One table of a page."""
     heads = ["---" if column in _TEXTS else "---:" for column in columns]
-    lines = [columns, heads, *cells]
-    return (
-        "\n".join(f"| {' | '.join(line)} |" for line in lines).replace("| ---", "|---").replace(" |-", "|-")
-    )
+    lines = [f"| {' | '.join(line)} |" for line in (columns, *cells)]
+    return "\n".join([lines[0], f"|{'|'.join(heads)}|", *lines[1:]])
 
 
 def time_cells(rows: Sequence[Row]) -> list[list[str]]:

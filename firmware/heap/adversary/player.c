@@ -10,7 +10,7 @@
 /* Where every request walks a long list, a list of operations takes long. It ends early then: after
  * so many basic blocks in all, or in operations that are to be dear and are not the dearest yet. */
 #define MOST_BLOCKS 2000000u
-#define MOST_BLOCKS_IN_VAIN 150000u
+#define MOST_BLOCKS_IN_VAIN 100000u
 
 extern uint8_t heap_region[];
 _Alignas(1 << 16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
@@ -67,7 +67,7 @@ static void note(uint32_t cost, uint32_t ways) {
 
 static void note_blocks(blocks_counted counted) {
     run.in_vain += counted.executed;
-    note(counted.executed, counted.ways);
+    note(counted.bytes, counted.ways);
 }
 
 static void note_used(const player_slot *slot) {

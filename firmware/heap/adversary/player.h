@@ -19,7 +19,7 @@ typedef struct {
 } player_limits;
 
 typedef struct {
-    uint32_t cost;       /**< basic blocks of the dearest operation, or used bytes; 0: nothing */
+    uint32_t cost;       /**< of the dearest operation (blocks.h), or used bytes; 0: nothing */
     uint32_t ways;       /**< which basic blocks that operation executed (blocks.h) */
     uint32_t operations; /**< up to that one, itself included */
     uint32_t peak_bytes; /**< that were live at most until then, as requested */

@@ -235,6 +235,17 @@ static void splice(recipe_random *source, recipe *changed, uint32_t at, const re
     changed->steps = at;
 }
 
+/** The same on a larger scale. */
+static void enlarge(recipe_random *source, recipe *changed) {
+    const uint32_t eighths = 9u + random_below(source, 16);
+    for (uint32_t i = 0; i < changed->steps; i++) {
+        const uint32_t count = changed->step[i].count * eighths / 8u;
+        if (changed->step[i].count > 1) {
+            changed->step[i].count = (uint16_t)(count > RECIPE_MOST_LAPS ? RECIPE_MOST_LAPS : count);
+        }
+    }
+}
+
 static void change_once(recipe_random *source, recipe *changed, const recipe *other,
                         recipe_sizes sizes) {
     const uint32_t at = random_below(source, changed->steps);
@@ -261,6 +272,9 @@ static void change_once(recipe_random *source, recipe *changed, const recipe *ot
         if (changed->steps < RECIPE_MOST_STEPS) {
             changed->step[changed->steps++] = drawn;
         }
+        break;
+    case 6:
+        enlarge(source, changed);
         break;
     default:
         if (step->sweeps) {

@@ -28,10 +28,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blocks.h"
 #include "player.h"
 
 #define MOST_KEPT 192u
-#define FORMAT 2u
+#define FORMAT 3u
 
 typedef struct {
     player_outcome outcome;
@@ -267,6 +268,7 @@ static int run_cost(char **words) {
 }
 
 int main(int argc, char **argv) {
+    blocks_measure();
     if (argc == 9 && strcmp(argv[1], "breed") == 0) {
         return run_breed(argv + 2);
     }
