@@ -52,7 +52,7 @@ def run(
     study = Study(
         pairs,
         _budget(budget),
-        _within("seed", seed, 0, _MOST_SEED),
+        _within("seed", seed, 1, _MOST_SEED),
         _within("live", live, _LIVE_RANGE_BYTES.start, _LIVE_RANGE_BYTES.stop - 1),
         options.whole("jobs", jobs) if jobs else os.cpu_count() or 1,
         states,
@@ -134,7 +134,7 @@ class _Shown:
         key = (allocator, what)
         if key not in self._tasks:
             self._tasks[key] = self._progress.add_task("", total=self._budget.lists)
-        unit = "bytes" if what == "fragmentation" else "basic blocks"
+        unit = "bytes used" if what == "fragmentation" else "bytes of code"
         line = f"{allocator}, {what}: {so_far.cost:,} {unit}"
         with suppress(OSError):
             self._progress.update(self._tasks[key], description=line, completed=so_far.lists)

@@ -35,8 +35,8 @@ _MADE: set[Path] = set()
 class Terms:
     """What a search looks for, and what every list of operations must keep to.
 
-    `slots` is how many blocks may be live or refused at one time, `live_bytes` what may be live,
-    as requested. Equal terms on one program give the same search.
+    `slots` and `live_bytes` limit the blocks that are live at one time or were refused: their
+    number, and what they requested. Equal terms on one program give the same search.
     """
 
     goal: Goal

@@ -246,6 +246,24 @@ LAB = (
         '"--runs", str(ran), "--output"',
     ),
     Elsewhere("./lab fragmentation --json", "console/tests/test_fragmentation.py", '"best_fit", "--json"'),
+    Elsewhere(
+        "./lab adversary --allocator seglist,tlsf",
+        "console/tests/test_adversary.py",
+        'adversary.run("seglist", **words',
+        why="called there with a budget of 300 lists",
+    ),
+    Elsewhere(
+        "./lab adversary --allocator all --budget 60s",
+        "analysis/adversary/tests/test_search.py",
+        "Budget(seconds=0.05)",
+        why="takes minutes: the budget in seconds is tried there, the choice of all in console/tests",
+    ),
+    Elsewhere(
+        "./lab adversary --allocator avl --what fragmentation --live 16384 --json",
+        "console/tests/test_adversary.py",
+        '"what": "free,fragmentation"',
+        why="called there on seglist, with fewer bytes",
+    ),
     Elsewhere("./lab footprint", "firmware/tests/test_footprint.py", '"console", "footprint"'),
     Elsewhere(
         "./lab footprint [--json]",

@@ -32,7 +32,6 @@ _SLICE_LISTS = 250
 """How many lists are tried at a time: what an interruption loses at the most."""
 
 _DIGEST_LETTERS = 12
-_ANY_BYTES = 0xFFFF_FFFF
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,8 @@ class Found:
 class Search:
     """The search for one allocator's worst. Equal fields and budgets of lists give equal winners.
 
-    `live_bytes` limits what may be live, as requested, where blocks are to be spread. States are
+    `live_bytes` limits what may be live, as requested, where blocks are to be spread; elsewhere the
+    region does. States are
     files in `states`. A rebuilt allocator begins anew.
     """
 
@@ -80,7 +80,7 @@ class Search:
     def terms(self) -> Terms:
         spreads = self.what == "fragmentation"
         goal: Goal = "used" if self.what == "fragmentation" else self.what
-        limit = self.live_bytes if spreads else _ANY_BYTES
+        limit = self.live_bytes if spreads else host_heap.BOARDS_BYTES
         return Terms(goal, self.seed, MOST_OPERATIONS, MAX_SLOTS, limit)
 
     def run(self, budget: Budget, tell: Callable[[Progress], None] = lambda _: None) -> Found:

@@ -29,7 +29,7 @@ from firmware import catalogue, host_heap
 from firmware.host_search import Goal, Progress
 from scenarios.trace import Operations, Trace
 
-CONFIRMED = 12
+CONFIRMED = 6
 """How many of a search's winners are run on the board, which says which is the dearest."""
 
 Tell: TypeAlias = Callable[[str, What, Progress], None]

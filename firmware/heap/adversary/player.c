@@ -88,10 +88,10 @@ static bool allocate(uint32_t slot, uint32_t size) {
     if (run.goal == GOAL_ALLOCATE) {
         note_blocks(counted);
     }
+    run.live_bytes += size; /* a refused one too: whoever reads the trace cannot know */
     if (result.status != HEAP_OK) {
         return false;
     }
-    run.live_bytes += size;
     run.peak_bytes = run.live_bytes > run.peak_bytes ? run.live_bytes : run.peak_bytes;
     if (run.goal == GOAL_USED) {
         slots[slot].extent = allocator_extent_of(result.payload);

@@ -15,7 +15,7 @@ typedef enum { GOAL_ALLOCATE, GOAL_FREE, GOAL_USED } player_goal;
 typedef struct {
     uint32_t operations;
     uint32_t slots;      /**< blocks that are live or were refused, at one time */
-    uint32_t live_bytes; /**< requested */
+    uint32_t live_bytes; /**< requested by blocks that are live or were refused */
 } player_limits;
 
 typedef struct {

@@ -246,6 +246,21 @@ static void enlarge(recipe_random *source, recipe *changed) {
     }
 }
 
+/** The same with all blocks half or twice as large, or by as much larger or smaller. */
+static void resize(recipe_random *source, recipe *changed, recipe_sizes sizes) {
+    const uint32_t way = random_below(source, 4);
+    const int64_t by = 8 * (int64_t)any_magnitude(source, 4);
+    for (uint32_t i = 0; i < changed->steps; i++) {
+        for (uint32_t j = 0; j < RECIPE_MOST_ACTS; j++) {
+            uint32_t *const size = &changed->step[i].act[j].size;
+            *size = within(sizes, way == 0   ? *size / 2
+                                  : way == 1 ? 2 * (int64_t)*size
+                                  : way == 2 ? *size - by
+                                             : *size + by);
+        }
+    }
+}
+
 static void change_once(recipe_random *source, recipe *changed, const recipe *other,
                         recipe_sizes sizes) {
     const uint32_t at = random_below(source, changed->steps);
@@ -275,6 +290,9 @@ static void change_once(recipe_random *source, recipe *changed, const recipe *ot
         break;
     case 6:
         enlarge(source, changed);
+        break;
+    case 7:
+        resize(source, changed, sizes);
         break;
     default:
         if (step->sweeps) {

@@ -82,14 +82,12 @@ static uint32_t ways_of(player_outcome outcome) {
     return outcome.ways;
 }
 
-/** Half octaves. */
-static uint32_t magnitude(uint32_t number) {
-    const uint32_t top = 31u - (uint32_t)__builtin_clz(number | 1u);
-    return 2u * top + (top > 0 ? number >> (top - 1u) & 1u : 0u);
+static uint32_t octave(uint32_t number) {
+    return 31u - (uint32_t)__builtin_clz(number | 1u);
 }
 
 static uint32_t scale_of(player_outcome outcome) {
-    return magnitude(outcome.operations) << 8 | magnitude(outcome.peak_bytes) / 2u;
+    return octave(outcome.operations) << 8 | octave(outcome.peak_bytes);
 }
 
 static void drop(archive *among, uint32_t at) {
@@ -130,16 +128,21 @@ static void keep(archive *among, const elite *found, uint32_t (*niche_of)(player
 
 #define FRESH_ONE_IN 16u
 
-/** Any of those that are kept; the better of a few. */
+static const elite *any_of(const archive *among) {
+    return &among->kept[random_below(&state.source, among->count)];
+}
+
+/** Of a few of those that went different ways the best, or any of those of a scale. */
 static const elite *choose(void) {
-    const archive *const among =
-        random_below(&state.source, 2) == 0 ? &state.by_ways : &state.by_scale;
-    uint32_t best = random_below(&state.source, among->count);
+    if (random_below(&state.source, 2) == 0) {
+        return any_of(&state.by_scale);
+    }
+    const elite *best = any_of(&state.by_ways);
     for (uint32_t more = random_below(&state.source, 4); more > 0; more--) {
-        const uint32_t other = random_below(&state.source, among->count);
+        const elite *const other = any_of(&state.by_ways);
         best = other < best ? other : best;
     }
-    return &among->kept[best];
+    return best;
 }
 
 static recipe next(void) {
