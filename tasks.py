@@ -49,6 +49,7 @@ def demo(_context: Context) -> None:
         "art": "the flash accelerator: on, off, or on,off for a run with each",
         "locking": "how the heap holds others off: basepri, primask, scheduler, or several with commas",
         "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
+        "heap": "bytes of the heap's region, a multiple of 8; the scenario's own, or 65536, when not given",
     },
 )
 def scenario(
@@ -65,6 +66,7 @@ def scenario(
     art: str = "on",
     records: str = "uart",
     locking: str = "",
+    heap: str = "",
 ) -> None:
     """Run one scenario, judge it, and write the dashboard of its runs."""
 
@@ -82,6 +84,7 @@ def scenario(
             art=art,
             records=records,
             locking=locking,
+            heap=heap,
         )
 
     _conduct((name,), allocator.split(","), chosen)
@@ -208,7 +211,7 @@ def faults(
         "name": "a scenario of `./lab list`, or the path of a scenario's TOML",
         "trace": "a file of operations instead of a scenario (docs/SPEC.md, section 11)",
         "allocator": "one or more allocators, separated by commas, or all",
-        "heap": "bytes of the region, a multiple of 8 up to 8 MiB; the board's 65536 when not given",
+        "heap": "bytes of the region, a multiple of 8 to 8 MiB; the scenario's own, or 65536, when not given",
         "seeds": "how many seeds to replay: the scenario's own, and those after it",
         "parameter": "NAME=VALUE of the scenario; may be repeated",
         "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",

@@ -20,6 +20,7 @@ from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.folder import RunFolder, RunName
 from capture.run_folder.manifest import Manifest, Verdict
+from capture.run_folder.memory import with_memory
 from capture.run_folder.session_file import MOST_SAMPLES, write_sr
 from capture.run_folder.tables import write_table
 from capture.summary.summary import Setting, summarise_run
@@ -41,37 +42,39 @@ def keep_observation(runs: Path, name: RunName, began: datetime, plan: Plan, see
     Raises WriteError, which says where the data is, if it is not in `runs`. No part of a run is
     left where the whole does not fit.
     """
-    folder = None
     try:
-        folder = RunFolder.create(runs, began, *name)
-        store_observation(folder, plan, seen.edges, seen.serial_bytes, seen.counts)
-        return folder
+        return _stored(runs, name, began, plan, seen)
     except TailscopeError as error:
-        if folder is not None:
-            shutil.rmtree(folder.path, ignore_errors=True)
-        kept = _keep_elsewhere(name, began, plan, seen)
+        kept = _kept_elsewhere(name, began, plan, seen)
         if kept is None:
             words = "The temporary folder does not take what was captured either: it is lost."
         else:
-            words = f"What was captured is kept in {kept}: move it to {runs} and ./lab redecode it."
+            words = f"What was captured is kept in {kept.path}: move it to {runs} and ./lab redecode it."
         raise WriteError(f"{error} {words}") from None
 
 
-def _keep_elsewhere(name: RunName, began: datetime, plan: Plan, seen: Observation) -> Path | None:
-    """Where in the temporary folder the run is; None where
-    it cannot be there, and then no part of it is.
-    """
+def _kept_elsewhere(name: RunName, began: datetime, plan: Plan, seen: Observation) -> RunFolder | None:
+    """The run in the temporary folder; None where it cannot be there."""
     try:
         above = Path(tempfile.mkdtemp(prefix="tailscope-kept-"))
     except OSError:
         return None
     try:
-        folder = RunFolder.create(above, began, *name)
-        store_observation(folder, plan, seen.edges, seen.serial_bytes, seen.counts)
+        return _stored(above, name, began, plan, seen)
     except TailscopeError:
         shutil.rmtree(above, ignore_errors=True)
         return None
-    return folder.path
+
+
+def _stored(runs: Path, name: RunName, began: datetime, plan: Plan, seen: Observation) -> RunFolder:
+    """A new folder in `runs` with what was observed; where that fails, no part of it is left."""
+    folder = RunFolder.create(runs, began, *name)
+    try:
+        store_observation(folder, plan, seen.edges, seen.serial_bytes, seen.counts)
+    except TailscopeError:
+        shutil.rmtree(folder.path, ignore_errors=True)
+        raise
+    return folder
 
 
 def store_observation(
@@ -108,7 +111,7 @@ def store_session(folder: RunFolder, edges: EdgeList) -> tuple[str, ...]:
 def store_findings(folder: RunFolder, evidence: Evidence, setting: Setting) -> RunResult:
     """Writes the tables and, last of all, run.json. Raises WriteError."""
     manifest = summarise_run(evidence, setting)
-    folder.write(names.OPERATIONS, _writer(evidence.joined.operations))
+    folder.write(names.OPERATIONS, _writer(with_memory(evidence.joined.operations, setting.memory)))
     folder.write(names.INTERRUPTS, _writer(evidence.joined.interrupts))
     folder.write_json(names.MANIFEST, manifest.as_json())
     return _result(folder, manifest)

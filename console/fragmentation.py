@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.status import Status
 
 from analysis.fragmentation.study import Row, Study
+from capture.run_folder.heap_size import DEFAULT_BYTES
 from console import options
 from console.options import OptionError
 from dashboards.tradeoff import page
@@ -46,10 +47,10 @@ def run(
     if runs and not output:
         raise OptionError("Runs are shown on the page only; say with --output FILE.html where it goes.")
     scenario, folders = _divided(scenario, trace, runs)
-    chosen = options.parse(parameter=parameter, knob=knob)
-    heap_bytes = options.whole("heap", heap) if heap else host_heap.BOARDS_BYTES
+    chosen = options.parse(parameter=parameter, knob=knob, heap=heap)
     processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
     traces = _traces(scenario, trace, options.whole("seeds", seeds) if seeds else 1, chosen.parameters)
+    heap_bytes = chosen.heap_bytes or _heap_bytes(scenario) or DEFAULT_BYTES
     names, left_out = choose(traces, allocator.split(","), heap_bytes)
     study = Study(traces, names, heap_bytes, chosen.knobs, processes, exhaustive)
     with Console(stderr=True, highlight=False).status("") as status:
@@ -111,6 +112,11 @@ def _traces(scenario: Sequence[str], file: str, seeds: int, parameters: dict[str
     return [
         of_steps(one.name, one.generator.steps(), number) for one, number in zip(named, numbers, strict=True)
     ]
+
+
+def _heap_bytes(scenario: Sequence[str]) -> int | None:
+    """What the scenario asks for, if there is one and it does."""
+    return catalogue.load(scenario[0]).heap_bytes if scenario else None
 
 
 def _tell(status: Status, step: str) -> None:

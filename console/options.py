@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from capture.files.errors import TailscopeError
+from capture.run_folder import heap_size
 from firmware.catalogue import LOCKINGS
 from scenarios.operations import RECORDS
 
@@ -26,7 +27,7 @@ class Options:
     build. `duration_s` is that of the capture. `art_states` are the states of the flash accelerator
     (prefetch and caches) to run with. `records` says what carries the records, one of
     scenarios.operations.RECORDS. `lockings` are the locks of the heap; None is the allocator's
-    default.
+    default. `heap_bytes` is the size of the heap's region.
     """
 
     parameters: dict[str, str | int] = field(default_factory=dict)
@@ -39,6 +40,7 @@ class Options:
     art_states: tuple[bool, ...] = (True,)
     records: str = "uart"
     lockings: tuple[str | None, ...] = (None,)
+    heap_bytes: int | None = None
 
 
 def parse(
@@ -53,6 +55,7 @@ def parse(
     art: str = "on",
     records: str = "uart",
     locking: str = "",
+    heap: str = "",
 ) -> Options:
     """The options in the words of a command line. The names are those of the task `scenario`.
 
@@ -69,6 +72,7 @@ def parse(
         art_states=_art_states(art),
         records=_records(records),
         lockings=_lockings(locking) if locking else (None,),
+        heap_bytes=_heap_bytes(heap) if heap else None,
     )
 
 
@@ -84,6 +88,13 @@ def whole(name: str, word: str) -> int:
     number = _integer(name, word)
     if number < 1:
         raise OptionError(f"--{name} {word}: give 1 or more.")
+    return number
+
+
+def _heap_bytes(word: str) -> int:
+    number = _integer("heap", word)
+    if not heap_size.is_one(number):
+        raise OptionError(f"--heap {word}: give {heap_size.RANGE}.")
     return number
 
 

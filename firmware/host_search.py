@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from capture.files.turns import taking_turns
 from capture.processes import children
-from firmware import host_heap
+from capture.run_folder import heap_size
+from firmware import cmake_build, host_heap
 from firmware.host_heap import HostHeapError
 
 Goal = Literal["allocate", "free", "used"]
@@ -60,13 +61,13 @@ class Progress:
 
 def build(allocator: str) -> Path:
     """The program, built if it is not there. Raises HostHeapError, WriteError."""
-    if refusal := host_heap.objection(allocator, host_heap.BOARDS_BYTES):
+    if refusal := host_heap.objection(allocator, heap_size.DEFAULT_BYTES):
         raise HostHeapError(refusal)
     folder = _BUILDS / allocator
     if folder not in _MADE:
         with taking_turns(folder):
-            definitions = {"ALLOCATOR": allocator, "HEAP_BYTES": host_heap.BOARDS_BYTES}
-            host_heap.make(_SOURCE, folder, definitions)
+            named = {"TAILSCOPE_ALLOCATOR": allocator, "TAILSCOPE_HEAP_BYTES": heap_size.DEFAULT_BYTES}
+            host_heap.make(cmake_build.Build(f"The search on {allocator}", _SOURCE, folder, named))
         _MADE.add(folder)
     return folder / "search"
 

@@ -56,6 +56,9 @@ class Plan:
     - offset UInt32: ticks of a swept stimulus, 0 without one;
     - measured Boolean;
     - label String, trial UInt32 (from 1) and depth UInt32: null where there is none.
+
+    `heap_bytes` is the size of the heap's region, where the scenario or the user chose one. It is
+    no part of what is stored of a plan: what the firmware was built to be stands in run.json.
     """
 
     name: str
@@ -66,6 +69,13 @@ class Plan:
     image_crc32: int
     operations: pl.DataFrame = field(compare=False, repr=False)
     records: str = "uart"
+    heap_bytes: int | None = field(default=None, compare=False)
+
+    @property
+    def slots(self) -> int:
+        """How many slots the firmware must have: the greatest in use + 1."""
+        blocks = self.operations.filter(pl.col("kind") != "K")
+        return 1 + int(blocks["id"].max() or 0) if blocks.height else 0  # type: ignore[arg-type]
 
     @property
     def calls_kernel(self) -> bool:

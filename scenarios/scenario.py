@@ -14,21 +14,29 @@ from scenarios.stimulus import Stimulus, override
 
 @dataclass(frozen=True)
 class Scenario:
-    """A generator with all its parameters set, and the stimulus that disturbs it."""
+    """A generator with all its parameters set, and the stimulus that disturbs it.
+
+    `heap_bytes` is the size of the heap's region; None leaves it to the bench.
+    """
 
     name: str
     description: str
     generator: Generator
     stimulus: Stimulus
+    heap_bytes: int | None = None
 
     @property
     def parameters(self) -> dict[str, int]:
         return asdict(self.generator)
 
     def changed(
-        self, overrides: Mapping[str, str | int], seed: int | None = None, stimulus: str | None = None
+        self,
+        overrides: Mapping[str, str | int],
+        seed: int | None = None,
+        stimulus: str | None = None,
+        heap_bytes: int | None = None,
     ) -> Scenario:
-        """The same scenario with other parameters, seed or stimulus. Raises ScenarioError."""
+        """The same scenario with other parameters, seed, stimulus or heap. Raises ScenarioError."""
         wanted: dict[str, object] = dict(overrides)
         if seed is not None:
             if "seed" not in self.parameters:
@@ -42,8 +50,10 @@ class Scenario:
             self,
             generator=bind(type(self.generator), self.parameters, wanted),
             stimulus=self.stimulus if stimulus is None else override(self.stimulus, stimulus),
+            heap_bytes=self.heap_bytes if heap_bytes is None else heap_bytes,
         )
 
     def compile(self) -> Plan:
         """The image and the table of operations. plan.compile_steps says what it refuses."""
-        return compile_steps(self.name, self.parameters, self.stimulus, self.generator.steps())
+        plan = compile_steps(self.name, self.parameters, self.stimulus, self.generator.steps())
+        return replace(plan, heap_bytes=self.heap_bytes)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
 from capture.files.documents import Table, open_toml
 from capture.files.faults import WrongValueError, among, expecting, quoted
+from capture.run_folder import heap_size
 from scenarios.errors import ScenarioError
 from scenarios.generators import GENERATORS
 from scenarios.operations import MAX_NAME_BYTES
@@ -35,6 +36,15 @@ Name = Annotated[
     StringConstraints(strip_whitespace=True, pattern=rf"^[A-Za-z0-9_-]{{1,{MAX_NAME_BYTES}}}$"),
     expecting(f"1 to {MAX_NAME_BYTES} letters, digits, hyphens and underscores in quotation marks"),
 ]
+
+
+def _region(value: int) -> int:
+    if not heap_size.is_one(value):
+        raise WrongValueError(f"must be {heap_size.RANGE}, not {quoted(value)}")
+    return value
+
+
+HeapBytes = Annotated[int, AfterValidator(_region)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
@@ -73,6 +83,7 @@ class ScenarioTable(Table):
     name: Name
     description: Text
     generator: Annotated[str, among(GENERATORS)]
+    heap_bytes: HeapBytes | None = None
     parameters: Annotated[dict[str, object], _headed("parameters")] = Field(default_factory=dict)
     stimulus: Annotated[StimulusTable, _headed("stimulus")] = StimulusTable()
 
@@ -87,4 +98,4 @@ def read(path: Path) -> Scenario:
         bound = generator(**parameters)
     with document.located("stimulus"):
         stimulus = found.stimulus.stimulus()
-    return Scenario(found.name, found.description, bound, stimulus)
+    return Scenario(found.name, found.description, bound, stimulus, found.heap_bytes)

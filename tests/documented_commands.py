@@ -103,6 +103,18 @@ LAB = (
         why="fewer operations",
     ),
     Tried(
+        "./lab scenario lifetimes_small --heap 86064",
+        says=r"tlsf, heap of 86,064 bytes: built",
+        typed="./lab scenario lifetimes_small --heap 86064 --allocator tlsf --parameter allocations=60",
+        why="one allocator, fewer operations",
+    ),
+    Tried(
+        "./lab scenario lifetimes_small --heap 86064 --allocator tlsf,o1heap",
+        says=r"tlsf, heap 86,064",
+        typed="./lab scenario lifetimes_small --heap 86064 --allocator tlsf --parameter allocations=60",
+        why="one allocator, fewer operations",
+    ),
+    Tried(
         "./lab scenario mem_frag --records rtt",
         says=r"-mem_frag-tlsf-virtual\n",
         typed=f"./lab scenario mem_frag --records rtt {ONE_RUN} --duration 2",
@@ -431,7 +443,7 @@ _RUN_OPTIONS = (
 )
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
-    "[--count name=symbol+0x12]... [--count-window OP --windows windows.csv]"
+    "[--count name=symbol+0x12]... [--count-window OP --windows windows.csv] [--instructions-while CRIT]"
 )
 _WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
 SIMULATOR = (

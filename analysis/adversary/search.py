@@ -13,6 +13,7 @@ from typing import Literal
 from capture.files.turns import taking_turns
 from capture.files.whole import write_bytes
 from capture.processes import signals
+from capture.run_folder import heap_size
 from firmware import host_heap, host_search
 from firmware.host_search import Goal, Progress, Terms
 from scenarios.operations import MAX_SLOTS
@@ -80,7 +81,7 @@ class Search:
     def terms(self) -> Terms:
         spreads = self.what == "fragmentation"
         goal: Goal = "used" if self.what == "fragmentation" else self.what
-        limit = self.live_bytes if spreads else host_heap.BOARDS_BYTES
+        limit = self.live_bytes if spreads else heap_size.DEFAULT_BYTES
         return Terms(goal, self.seed, MOST_OPERATIONS, MAX_SLOTS, limit)
 
     def run(self, budget: Budget, tell: Callable[[Progress], None] = lambda _: None) -> Found:
@@ -124,7 +125,7 @@ def objection(allocator: str, what: What) -> str | None:
     """
     row = host_heap.row(allocator)
     borrows = row.target_only and what != "fragmentation"
-    if not borrows and (refusal := host_heap.objection(allocator, host_heap.BOARDS_BYTES)):
+    if not borrows and (refusal := host_heap.objection(allocator, heap_size.DEFAULT_BYTES)):
         return refusal
     if what != "allocate" and "frees" not in row.promises:
         return f"{allocator} never frees."

@@ -24,6 +24,7 @@ from analysis.adversary.search import (
 from analysis.bounds.image import bounds_of
 from analysis.fragmentation.metrics import metrics
 from analysis.studies.critical_sections import CriticalSection
+from capture.run_folder import heap_size
 from firmware import build as firmware
 from firmware import catalogue, host_heap
 from firmware.host_search import Goal, Progress
@@ -124,10 +125,10 @@ def space(allocator: str, trace: Trace) -> Space:
 
     Raises HostHeapError.
     """
-    program = host_heap.build(allocator, host_heap.BOARDS_BYTES)
+    program = host_heap.build(allocator, heap_size.DEFAULT_BYTES)
     with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
         file = host_heap.write(trace.operations, Path(folder) / "operations")
-        replay = host_heap.run(program, file, host_heap.BOARDS_BYTES)
+        replay = host_heap.run(program, file, heap_size.DEFAULT_BYTES)
     found = metrics(trace.operations, replay)
     ratio = found.used_bytes / max(found.peak_live_bytes, 1)
     return Space(trace.name, found.used_bytes, found.peak_live_bytes, ratio)

@@ -30,6 +30,9 @@ _TOML_TOKEN = re.compile(
 )
 _DEEPER = {"[": 1, "{": 1, "]": -1, "}": -1}
 
+JSON_CHARACTERS_MAX = 1 << 20
+"""What people look into has fewer; a fault in a longer text is told without its line."""
+
 _JSON_SPACE = re.compile(r"[ \t\r\n]*")
 _JSON = json.JSONDecoder()
 
@@ -120,8 +123,11 @@ def _toml_keys(dotted: str) -> list[str]:
 def json_line(text: str, place: Place) -> int | None:
     """The line (from 1) of the key or list element at `place`, or of the innermost thing around it.
 
-    Where a key stands twice, the last one counts, as for the library.
+    Where a key stands twice, the last one counts, as for the library. None for a text of more than
+    JSON_CHARACTERS_MAX: the search takes a second a megabyte for each part of the place.
     """
+    if len(text) > JSON_CHARACTERS_MAX:
+        return None
     start = value = _json_space(text, 0)
     for part in place:
         entries = [(at, content) for key, at, content in _json_entries(text, value) if key == part]

@@ -38,7 +38,7 @@ def answers_without_a_cause(evidence: Evidence) -> Iterator[str]:
     for answer, cause in _CAUSES:
         answers = evidence.wire.rises_of(answer)
         causes = evidence.wire.rises_of(cause) if cause == "ISR" else evidence.wire.edges_of(cause)
-        wrong = answers[_uncaused(causes, answers)]
+        wrong = answers[uncaused(causes, answers)]
         if len(wrong):
             yield (
                 f"{answer} rises at sample {wrong[0]:,} and {cause} shows nothing that it could answer "
@@ -46,16 +46,18 @@ def answers_without_a_cause(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def _uncaused(causes: Samples, answers: Samples) -> npt.NDArray[np.bool_]:
-    """Which answers have no cause after the answer before, bool[n].
+def uncaused(causes: Samples, answers: Samples) -> npt.NDArray[np.bool_]:
+    """Which answers have no cause after the answer before, bool[n]; both in the order of time.
 
     A cause that comes much sooner before an answer than is usual may have come when that answer was
     under way, as an interrupt does while its task wakes: then the next answer is to it.
     """
+    if not len(answers):
+        return np.zeros(0, dtype=np.bool_)
     until = np.searchsorted(causes, answers, "right")
     new = np.diff(until, prepend=0)
     distance = answers - np.append(causes, 0)[until - 1]
-    soon = (new > 1) & (distance < _SOON * np.median(distance)) if len(answers) else new > 1
+    soon = (new > 1) & (distance < _SOON * np.median(distance))
     left_over = np.append(False, soon[:-1])
     none: npt.NDArray[np.bool_] = (new < 1) & ~left_over
     return none

@@ -57,6 +57,17 @@ def test_the_json_has_what_the_specification_says(tmp_path: Path) -> None:
     assert row["at_cost_metric"]["sbbm_bytes"] == 0
 
 
+def test_the_heap_is_the_scenarios_own_unless_another_is_asked_for(tmp_path: Path) -> None:
+    own = (ROOT / "scenarios" / "mem_stress.toml").read_text(encoding="utf-8")
+    path = tmp_path / "own.toml"
+    path.write_text(own.replace("[parameters]", "heap_bytes = 20_480\n\n[parameters]"), encoding="utf-8")
+    for heap, heap_bytes in (("", 20_480), ("30720", 30_720)):
+        (row,) = fragmentation.run(
+            [str(path)], allocator="first_fit", heap=heap, parameter=["operations=40"], jobs="1"
+        )
+        assert row.heap_bytes == heap_bytes
+
+
 def test_the_table_says_units_counts_and_seeds() -> None:
     done = lab("mem_stress", "--allocator", "tlsf,heap_4", "--seeds", "3", "--parameter", "operations=200")
     assert done.returncode == 0, done.stderr

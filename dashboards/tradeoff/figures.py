@@ -7,18 +7,24 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from analysis.fragmentation.study import Row
 from dashboards.figures.chart import Chart, style
 from dashboards.formatting import grouped, number
 from dashboards.loaded.palette import INK, MUTED
 from dashboards.tradeoff.labels import place
-from dashboards.tradeoff.needs import Figure, Need, cost_metric_bytes, used_bytes
+from dashboards.tradeoff.needs import (
+    Figure,
+    Need,
+    cost_metric_bytes,
+    johnstone,
+    sbbm_bytes,
+    used_bytes,
+)
 from dashboards.tradeoff.runs import Run
 
 _HEIGHT_PX, _ROW_PX, _AROUND_PX = 480, 24, 110
 # What the axes leave to points on paper and on a telephone. Wider screens keep labels apart too.
 _PLOT_PX, _NARROW_PLOT_PX, _PLOT_HEIGHT_PX = 590, 280, 410
-_BEYOND = 1.08
+_BEYOND, _BELOW = 1.08, 0.03
 _RATIOS = ("mean of used / live", "at peak live", "at peak used", "peak used / peak live")
 _SYMBOLS = ("circle", "diamond", "triangle-up", "square")
 _SHADES = ("#d55e00", "#0072b2", "#009e73", "#cc79a7")
@@ -35,6 +41,33 @@ class Point:
     @property
     def worst_ns(self) -> float:
         return self.run.worst_ns if self.run else 0.0
+
+
+@dataclass(frozen=True)
+class _Area:
+    """What the axes of the trade-off show, with some room around all points."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+    @classmethod
+    def around(cls, found: Sequence[Point]) -> _Area:
+        low, high = min(one.heap_bytes for one in found), max(one.heap_bytes for one in found)
+        room = (high - low) * (_BEYOND - 1) or high / 10
+        worst = max(one.worst_ns for one in found) or 1.0
+        return cls(low - room, high + room, -_BELOW * worst, _BEYOND * worst)
+
+    def pixels(self, found: Sequence[Point], width: float) -> list[tuple[float, float]]:
+        """Where the points lie on a plot of this width, from its upper left corner."""
+        return [
+            (
+                (one.heap_bytes - self.left) / (self.right - self.left) * width,
+                (self.top - one.worst_ns) / (self.top - self.bottom) * _PLOT_HEIGHT_PX,
+            )
+            for one in found
+        ]
 
 
 def charts(needs: Sequence[Need], provenance: str) -> list[Chart]:
@@ -82,15 +115,13 @@ def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
     figure = go.Figure()
     if best:
         figure.add_trace(_steps(best))
-    figure.add_trace(_dots(found))
-    low, high = min(one.heap_bytes for one in found), max(one.heap_bytes for one in found)
-    room = (high - low) * (_BEYOND - 1) or high / 10
+    area = _Area.around(found)
+    figure.add_trace(_dots(found, area))
     title = heap_figure(needs)[1]
-    worst = max((one.worst_ns for one in measured), default=1.0)
     figure.update_layout(showlegend=False)
     style(figure, _HEIGHT_PX)
-    figure.update_xaxes(title_text=title, range=[low - room, high + room])
-    figure.update_yaxes(title_text="worst critical section (ns)", range=[-0.03 * worst, _BEYOND * worst])
+    figure.update_xaxes(title_text=title, range=[area.left, area.right])
+    figure.update_yaxes(title_text="worst critical section (ns)", range=[area.bottom, area.top])
     counts = [one.run.n for one in measured if one.run]
     each = f"{min(counts):,}…{max(counts):,}" if len(set(counts)) > 1 else f"{max(counts, default=0):,}"
     counted = (
@@ -106,24 +137,11 @@ def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
     )
 
 
-def _dots(found: Sequence[Point]) -> go.Scatter:
-    low, high = min(one.heap_bytes for one in found), max(one.heap_bytes for one in found)
-    worst = max(one.worst_ns for one in found) or 1.0
-    room = (high - low) * (_BEYOND - 1) or high / 10
-
-    def pixels(width: float) -> list[tuple[float, float]]:
-        return [
-            (
-                (one.heap_bytes - low + room) / (high - low + 2 * room) * width,
-                (_BEYOND - one.worst_ns / worst) / (_BEYOND + 0.03) * _PLOT_HEIGHT_PX,
-            )
-            for one in found
-        ]
-
+def _dots(found: Sequence[Point], area: _Area) -> go.Scatter:
     long = [(one.need.label, str(one.need.number)) for one in found]
     short = [(str(one.need.number),) for one in found]
-    texts, places = place(pixels(_PLOT_PX), long, _PLOT_PX, _PLOT_HEIGHT_PX)
-    few, where = place(pixels(_NARROW_PLOT_PX), short, _NARROW_PLOT_PX, _PLOT_HEIGHT_PX)
+    texts, places = place(area.pixels(found, _PLOT_PX), long, _PLOT_PX, _PLOT_HEIGHT_PX)
+    few, where = place(area.pixels(found, _NARROW_PLOT_PX), short, _NARROW_PLOT_PX, _PLOT_HEIGHT_PX)
     return go.Scatter(
         x=[one.heap_bytes for one in found],
         y=[one.worst_ns for one in found],
@@ -209,16 +227,13 @@ def lost(needs: Sequence[Need], provenance: str) -> Chart:
 def ratios(needs: Sequence[Need], provenance: str) -> Chart | None:
     """Johnstone's four. None where nothing was served."""
 
-    def ratio(place: int) -> Figure:
-        return lambda row: row.given.johnstone[place] if row.given.johnstone else None
-
-    served = [need for need in needs if need.typical(ratio(0)) is not None]
+    served = [need for need in needs if need.typical(johnstone(0)) is not None]
     if not served:
         return None
     figure = go.Figure(
         [
             go.Scatter(
-                x=[need.typical(ratio(place)) for need in served],
+                x=[need.typical(johnstone(place)) for need in served],
                 y=_names(served),
                 mode="markers",
                 name=f"{place + 1}: {words}",
@@ -238,13 +253,10 @@ def ratios(needs: Sequence[Need], provenance: str) -> Chart | None:
 def reserve(needs: Sequence[Need], provenance: str) -> Chart | None:
     """SBBM: the largest free block at the worst moment. None where nothing was served."""
 
-    def sbbm(row: Row) -> float | None:
-        return row.given.sbbm_bytes
-
-    served = [need for need in needs if need.typical(sbbm) is not None]
+    served = [need for need in needs if need.typical(sbbm_bytes) is not None]
     if not served:
         return None
-    values = [need.known(sbbm) for need in served]
+    values = [need.known(sbbm_bytes) for need in served]
     figure = go.Figure(_bar("SBBM", _names(served), values, "#009e73"))
     figure.update_layout(showlegend=False)
     explanation = (

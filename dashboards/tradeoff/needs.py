@@ -71,6 +71,15 @@ def cost_metric_bytes(row: Row) -> float | None:
     return row.cost_metric.smallest_bytes
 
 
+def sbbm_bytes(row: Row) -> float | None:
+    return row.given.sbbm_bytes
+
+
+def johnstone(place: int) -> Figure:
+    """Of his four ratios the one at `place`, from 0."""
+    return lambda row: row.given.johnstone[place] if row.given.johnstone else None
+
+
 def gather(rows: Sequence[Row], runs: Sequence[Run]) -> list[Need]:
     """The allocators that were replayed, the smallest heap first."""
     groups = [(name, list(group)) for name, group in groupby(rows, key=lambda row: row.allocator)]

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from analysis.fragmentation.study import Row
 from dashboards.formatting import MISSING, grouped, number, samplerate
-from dashboards.tradeoff.needs import Figure, Need, cost_metric_bytes, peak_live_bytes, used_bytes
+from dashboards.tradeoff.needs import (
+    Figure,
+    Need,
+    cost_metric_bytes,
+    johnstone,
+    peak_live_bytes,
+    sbbm_bytes,
+    used_bytes,
+)
 from dashboards.tradeoff.runs import Run, digest
 from scenarios.trace import Trace
 
@@ -64,7 +72,7 @@ def heaps(needs: Sequence[Need]) -> Table:
 def fragmentation(needs: Sequence[Need]) -> Table:
     """What is lost, by every definition."""
     headings = ("allocator", "F (%)", "1: mean", "2: at peak live", "3: at peak used", "4: peaks")
-    ratios = tuple(_ratio(place) for place in range(4))
+    ratios = tuple(johnstone(place) for place in range(4))
     return Table(
         "Fragmentation",
         (*headings, "SBBM (bytes)", "F in the smallest heap (%)", "SBBM there (bytes)"),
@@ -74,7 +82,7 @@ def fragmentation(needs: Sequence[Need]) -> Table:
                 (
                     _cell(need, _percent, _two),
                     *(_cell(need, one, _three) for one in ratios),
-                    _cell(need, _sbbm_bytes, grouped),
+                    _cell(need, sbbm_bytes, grouped),
                     _cell(need, _percent_there, _two),
                     _cell(need, _sbbm_there, grouped),
                 ),
@@ -193,13 +201,5 @@ def _percent_there(row: Row) -> float | None:
     return row.fragmentation_there_percent
 
 
-def _sbbm_bytes(row: Row) -> float | None:
-    return row.given.sbbm_bytes
-
-
 def _sbbm_there(row: Row) -> float | None:
     return row.sbbm_there_bytes
-
-
-def _ratio(place: int) -> Figure:
-    return lambda row: row.given.johnstone[place] if row.given.johnstone else None

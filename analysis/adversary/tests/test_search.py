@@ -10,7 +10,8 @@ import pytest
 from analysis.adversary import known
 from analysis.adversary.search import MOST_OPERATIONS, Budget, Found, Search, What, objection
 from capture.processes import signals
-from firmware import host_heap, host_search
+from capture.run_folder import heap_size
+from firmware import host_search
 from firmware.host_heap import HostHeapError
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import ALLOCATE, FREE, TraceBuilder
@@ -67,7 +68,7 @@ def test_a_budget_in_seconds_counts_those_of_earlier_calls(tmp_path: Path) -> No
 @pytest.mark.parametrize("what", ["allocate", "free", "fragmentation"])
 def test_winners_keep_to_their_limits(what: What, tmp_path: Path) -> None:
     """Against a count that knows nothing of the search."""
-    limit_bytes = LIVE_BYTES if what == "fragmentation" else host_heap.BOARDS_BYTES
+    limit_bytes = LIVE_BYTES if what == "fragmentation" else heap_size.DEFAULT_BYTES
     for operations in searched(tmp_path, LISTS, what).winners(5):
         assert len(operations) <= MOST_OPERATIONS
         live: dict[int, int] = {}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capture.files.lines import Place, json_line, toml_line
+from capture.files.lines import JSON_CHARACTERS_MAX, Place, json_line, toml_line
 
 TOML = '''\
 # [commented] = 1
@@ -126,6 +126,12 @@ def test_json(place: Place, line: int) -> None:
     )
     json.loads(text)
     assert json_line(text, place) == line
+
+
+def test_a_long_json_is_not_searched() -> None:
+    text = '{"a":\n"' + "x" * (JSON_CHARACTERS_MAX - 9) + '"}'
+    assert (len(text), json_line(text, ("a",))) == (JSON_CHARACTERS_MAX, 1)
+    assert json_line(text + " ", ("a",)) is None
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()

@@ -5,7 +5,15 @@ import pytest
 from capture.run_folder.edges import NS_PER_S
 from capture.run_folder.tables import INTERRUPTS, OPERATIONS
 from capture.tests.evidence import evidence_of
-from capture.tests.synthetic import CORE_HZ, CRITICAL_COST, OPERATION_COST, SyntheticRun, small_plan
+from capture.tests.synthetic import (
+    BIT,
+    CORE_HZ,
+    CRITICAL_COST,
+    OPERATION_COST,
+    SyntheticRun,
+    small_plan,
+    small_plan_under,
+)
 from capture.verdict.verdict import judge
 
 RATES = [(84_000_000, 0), (84_000_000, 30), (24_000_000, 30), (200_000_000, -30)]
@@ -158,6 +166,67 @@ def test_numbers_that_start_again_end_the_join() -> None:
     operations = [line for line in run.lines if line.startswith("OP,")]
     run.lines[run.lines.index(operations[6])] = operations[2]
     assert evidence_of(run).joined.operations["seq"].to_list() == list(range(6))
+
+
+def test_a_number_told_twice_ends_the_join() -> None:
+    run = SyntheticRun(small_plan())
+    sixth = next(line for line in run.lines if line.startswith("OP,5,"))
+    run.lines.insert(run.lines.index(sixth), sixth)
+    assert evidence_of(run).joined.operations["seq"].to_list() == list(range(6))
+
+
+@pytest.mark.parametrize(("cycles_beyond", "stray"), [(0, ()), (1, (3,))])
+def test_an_operation_may_last_until_the_next_begins(cycles_beyond: int, stray: tuple[int, ...]) -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    _hold_operation(run, 3, _window_end(run, 3) + cycles_beyond)
+    assert evidence_of(run).joined.stray_windows == stray
+
+
+def test_a_window_without_a_pulse_has_no_width_and_no_start() -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    start, end = run.truths[3].start, _operation_end(run, 3)
+    run.toggles = [edge for edge in run.toggles if edge not in ((start, BIT["OP"]), (end, BIT["OP"]))]
+    joined = evidence_of(run).joined
+    row = joined.operations.row(3, named=True)
+    columns = ("wire_operation_samples", "wire_operation_ns", "start_sample")
+    assert [row[column] for column in columns] == [None] * 3
+    assert joined.stray_windows == (3,)
+
+
+@pytest.mark.parametrize(("cycles_before", "expected"), [(0, None), (1, 4)])
+def test_a_stimulus_behind_a_window_is_in_no_operation(cycles_before: int, expected: int | None) -> None:
+    # Operation 5 has no record: where window 4 ends no joined window begins. OP is high there.
+    run = SyntheticRun(small_plan(depth=2))
+    run.lines = [line for line in run.lines if not line.startswith(("OP,5,", "IRQ,5,"))]
+    end = _window_end(run, 4)
+    _hold_operation(run, 4, end + 3)
+    run.toggles.append((end - cycles_before, BIT["STIM"]))
+    met = evidence_of(run).joined.interrupts.filter(pl.col("sample") == end - cycles_before)
+    assert met["operation_seq"].to_list() == [expected]
+
+
+@pytest.mark.parametrize(("cycles_before", "counted"), [(0, 1), (1, 0)])
+def test_the_first_stimulus_may_come_with_the_frames_first_edge(cycles_before: int, counted: int) -> None:
+    run = SyntheticRun(small_plan_under("none", depth=2))
+    begin = min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"]) - cycles_before
+    run.toggles += [(begin, BIT["CTRL"]), (begin + 40, BIT["CTRL"])]
+    found = evidence_of(run).joined.interrupts
+    assert found.filter(pl.col("sample") == begin).height == counted
+
+
+def _operation_end(run: SyntheticRun, seq: int) -> int:
+    return run.truths[seq].start + run.truths[seq].operation_cycles + OPERATION_COST
+
+
+def _window_end(run: SyntheticRun, seq: int) -> int:
+    """The cycle of the SYNC edge that begins the next operation."""
+    return min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"] and cycle > run.truths[seq].start)
+
+
+def _hold_operation(run: SyntheticRun, seq: int, until: int) -> None:
+    """Moves the end of the operation's OP pulse."""
+    end = (_operation_end(run, seq), BIT["OP"])
+    run.toggles[run.toggles.index(end)] = (until, BIT["OP"])
 
 
 def test_without_an_end_frame_the_closed_windows_are_joined() -> None:

@@ -40,6 +40,16 @@ def test_a_board_that_cannot_count_leaves_them_unknown() -> None:
     assert (probes.source, probes.of(0, 0)) == ("not counted", None)
 
 
+def test_a_table_without_looks_leaves_them_unknown_too() -> None:
+    probes = read_probes(parse(boot("heap_4")), b"window,start_cycle,end_cycle,instructions\n24,0,10,99\n")
+    assert (probes.source, probes.of(0, 0)) == ("not counted", None)
+
+
+def test_instructions_are_no_looks() -> None:
+    counted = b"window,start_cycle,end_cycle,look0,instructions\n24,0,10,3,99\n"
+    assert read_probes(parse(boot("heap_4")), counted).windows == {0: Window(3, 10)}
+
+
 def test_the_counts_of_a_window_add_up_and_the_first_windows_are_no_operations() -> None:
     rows = [f"{number},{100 * number},{100 * number + 7},{number},1" for number in range(PULSES_BEFORE + 2)]
     probes = read_probes(parse(boot("heap_4")), table(*rows))

@@ -6,7 +6,7 @@ import pytest
 
 from capture.reading.wire import read_wire
 from capture.run_folder.edges import MARKED_CHANNELS
-from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan
+from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan, small_plan_under
 
 
 @pytest.mark.parametrize("with_operations", [True, False])
@@ -33,3 +33,15 @@ def test_common_pulses_are_the_last_eight_before_the_frame() -> None:
     wire = read_wire(run.edges(), CORE_HZ)
     assert len(wire.opening.common["STIM"]) == len(wire.closing.common["STIM"]) == 8
     assert wire.opening.common["STIM"].start[0] == first
+
+
+@pytest.mark.parametrize(("before", "edges", "rises"), [(0, [0, 40], [0]), (1, [39], [])])
+def test_the_run_begins_with_the_first_edge_of_its_frame(
+    before: int, edges: list[int], rises: list[int]
+) -> None:
+    run = SyntheticRun(small_plan_under("none", depth=2))
+    first = min(cycle for cycle, bit in run.toggles if bit == BIT["SYNC"])
+    run.pulse("CTRL", first - before, 40)
+    wire = read_wire(run.edges(), CORE_HZ)
+    assert (wire.edges_of("CTRL") - first).tolist() == edges
+    assert (wire.rises_of("CTRL") - first).tolist() == rises

@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+from analysis.metrology.series import LAGS
 from capture.joining.evidence import Evidence
 from capture.run_folder.quantities import QUANTITIES
 from capture.summary.baselines import baseline
@@ -43,6 +44,14 @@ def test_the_longest_section_is_told_with_its_operation(run: SyntheticRun, evide
         worst["size"], worst["label"], truth.start,
     )  # fmt: skip
     assert found["times"] == 1
+
+
+def test_more_samples_than_lags_are_tested_for_independence(evidence: Evidence) -> None:
+    measured = evidence.joined.operations.filter(pl.col("measured") & (pl.col("kind") == "A"))
+    none = evidence.joined.interrupts.clear()
+    for samples in (LAGS, LAGS + 1):
+        of = intervals(measured.head(samples), none, ramp=False)["of"]["critical_ns"]
+        assert (of["independence_p"] is not None) == (samples > LAGS)
 
 
 def test_the_latest_answer_is_told_with_where_its_stimulus_fell(

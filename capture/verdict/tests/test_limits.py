@@ -1,0 +1,213 @@
+"""Where a rule begins to speak: at its limit it is silent, the next number beyond it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from math import inf, nextafter
+
+import polars as pl
+import pytest
+
+from capture.instruments.calibration import MarkerCost
+from capture.joining.evidence import Evidence
+from capture.joining.latencies import LatencyWitness
+from capture.reading.probes import Probes, Window
+from capture.tests.evidence import evidence_of
+from capture.tests.synthetic import BIT, SyntheticRun, small_plan, small_plan_under, small_sweep
+from capture.verdict import causes, counts, inconclusive, instruments, latencies
+
+BEYOND = [(False, False), (True, True)]
+"""Whether the number lies beyond the limit, and whether that is told."""
+
+Rule = Callable[[Evidence], Iterator[str]]
+
+
+@pytest.fixture(scope="module")
+def sound() -> Evidence:
+    return evidence_of(SyntheticRun(small_plan(depth=2)))
+
+
+def tells(rule: Rule, evidence: Evidence) -> bool:
+    return bool([*rule(evidence)])
+
+
+def at(limit: float, beyond: bool) -> float:
+    return nextafter(limit, inf) if beyond else limit
+
+
+def with_operations(evidence: Evidence, **columns: pl.Expr) -> Evidence:
+    table = evidence.joined.operations.with_columns(**columns)
+    return replace(evidence, joined=replace(evidence.joined, operations=table))
+
+
+def cost_of(evidence: Evidence) -> MarkerCost:
+    cost = evidence.joined.operation_cost
+    assert cost is not None
+    return cost
+
+
+@pytest.mark.parametrize(("beyond", "told"), BEYOND)
+def test_wire_and_dwt_of_a_section(sound: Evidence, beyond: bool, told: bool) -> None:
+    apart = at(sound.tolerance_cycles, beyond)
+    changed = with_operations(sound, disagreement_cycles=pl.lit(-apart))
+    assert tells(inconclusive.wire_and_dwt_disagree, changed) is told
+
+
+@pytest.mark.parametrize(("beyond", "told"), BEYOND)
+def test_wire_and_dwt_of_an_operation(sound: Evidence, beyond: bool, told: bool) -> None:
+    """Without a cost and without cycles the wire's width is the difference."""
+    unfitted = replace(sound, wire=replace(sound.wire, clock=None))
+    apart = at(unfitted.instruments.agreement_cycles, beyond)
+    changed = with_operations(
+        unfitted, wire_operation_samples=pl.lit(apart), dwt_operation_cycles=pl.lit(0, pl.UInt32)
+    )
+    free = replace(cost_of(sound), wire_minus_dwt_cycles=0)
+    changed = replace(changed, joined=replace(changed.joined, operation_cost=free))
+    assert tells(counts.operations_and_dwt_disagree, changed) is told
+
+
+@pytest.mark.parametrize(("beyond", "told"), BEYOND)
+def test_the_residual_of_a_markers_cost(sound: Evidence, beyond: bool, told: bool) -> None:
+    uneven = replace(cost_of(sound), worst_residual_cycles=at(sound.tolerance_cycles, beyond))
+    changed = replace(sound, joined=replace(sound.joined, operation_cost=uneven))
+    assert tells(instruments.not_calibrated, changed) is told
+
+
+@pytest.mark.parametrize(("beyond", "told"), BEYOND)
+def test_the_clock_by_frames_and_by_dwt(sound: Evidence, beyond: bool, told: bool) -> None:
+    clock, counter = sound.wire.clock, sound.joined.counter
+    assert clock is not None and counter is not None
+    changed = replace(
+        sound,
+        wire=replace(sound.wire, clock=replace(clock, ratio=1.0, ratio_uncertainty=2**-12)),
+        joined=replace(
+            sound.joined, counter=replace(counter, ratio=at(1 + 2**-11, beyond), ratio_uncertainty=2**-12)
+        ),
+    )
+    assert tells(instruments.counter_and_frames_disagree, changed) is told
+
+
+@pytest.mark.parametrize(("beyond", "told"), BEYOND)
+def test_how_far_a_frames_edge_lies_from_a_steady_clock(sound: Evidence, beyond: bool, told: bool) -> None:
+    clock = sound.wire.clock
+    assert clock is not None
+    unsteady = replace(clock, residual_max_samples=at(instruments.STEADY_CLOCK_SAMPLES, beyond))
+    changed = replace(sound, wire=replace(sound.wire, clock=unsteady))
+    assert tells(instruments.unsteady_clock, changed) is told
+
+
+@pytest.mark.parametrize(("cycles", "told"), [(0, False), (1, True)])
+def test_a_section_without_a_cycle_need_not_be_seen(sound: Evidence, cycles: int, told: bool) -> None:
+    changed = with_operations(
+        sound,
+        wire_critical_samples=pl.lit(None, pl.Int64),
+        dwt_cycles=pl.lit(cycles, pl.UInt32),
+    )
+    assert tells(inconclusive.critical_section_unseen, changed) is told
+
+
+@pytest.mark.parametrize("end", [0, 1])
+@pytest.mark.parametrize(("beyond", "told"), BEYOND)
+def test_the_way_from_a_pin_to_its_read(sound: Evidence, end: int, beyond: bool, told: bool) -> None:
+    def moved(witness: LatencyWitness) -> LatencyWitness:
+        assert witness.offset is not None and witness.offset_bounds_cycles is not None
+        limit = witness.offset_bounds_cycles[end]
+        outside = nextafter(limit, inf if end else -inf) if beyond else limit
+        return replace(witness, offset=replace(witness.offset, cycles=outside))
+
+    changed = replace(sound)
+    changed.__dict__["latencies"] = tuple(moved(witness) for witness in sound.latencies)
+    assert tells(latencies.timer_offset_is_no_distance, changed) is told
+
+
+@pytest.mark.parametrize(("beyond", "told"), BEYOND)
+def test_wire_and_timer_of_an_operation(sound: Evidence, beyond: bool, told: bool) -> None:
+    def moved(witness: LatencyWitness) -> LatencyWitness:
+        apart = at(2.0, beyond)
+        compared = pl.DataFrame({"seq": [1], "apart_cycles": [-apart], "allowed_cycles": [2.0]})
+        return replace(witness, operations=compared)
+
+    changed = replace(sound)
+    changed.__dict__["latencies"] = tuple(moved(witness) for witness in sound.latencies)
+    assert tells(latencies.wire_and_timer_disagree, changed) is told
+
+
+@pytest.mark.parametrize("limits", [(0.0, 1.0), (-1.0, 0.0)])
+@pytest.mark.parametrize(("beyond", "told"), BEYOND)
+def test_the_extremes_between_operations(
+    sound: Evidence, limits: tuple[float, float], beyond: bool, told: bool
+) -> None:
+    """The least latency is allowed from `limits[0]` to `limits[1]` more than the timer tells."""
+
+    def moved(witness: LatencyWitness) -> LatencyWitness:
+        assert witness.between is not None
+        least = witness.between.least_ticks
+        below, above = (least + limit for limit in limits)
+        if beyond:
+            below, above = nextafter(below, inf), nextafter(above, -inf)
+        return replace(witness, between_least=(below, above))
+
+    changed = replace(sound)
+    changed.__dict__["latencies"] = tuple(moved(witness) for witness in sound.latencies)
+    assert tells(latencies.latencies_between_operations_differ, changed) is told
+
+
+def counted(evidence: Evidence, wider_by: dict[int, int]) -> Evidence:
+    """The windows of a virtual board, all 7 cycles wider than the records say but for some."""
+    widths = evidence.joined.operations.select("seq", "dwt_operation_cycles").rows()
+    windows = {seq: Window(1, cycles + wider_by.get(seq, 7)) for seq, cycles in widths}
+    return replace(evidence, probes=Probes("counted by the virtual board", windows))
+
+
+def test_windows_may_be_wider_than_their_records_by_one_constant(sound: Evidence) -> None:
+    rule = inconclusive.counts_of_other_operations
+    assert not tells(rule, counted(sound, {}))
+    assert tells(rule, counted(sound, {3: 8}))
+
+
+def test_a_window_without_a_record_or_a_call_has_no_width_to_compare() -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    third = next(at for at, line in enumerate(run.lines) if line.startswith("OP,3,"))
+    fields = run.lines[third].split(",")
+    run.lines[third] = ",".join([*fields[:4], "0", "0", *fields[6:]])
+    evidence = counted(evidence_of(run), {3: 9})
+    beyond = {**evidence.probes.windows, 99: Window(1, 12)}
+    changed = replace(evidence, probes=replace(evidence.probes, windows=beyond))
+    assert not tells(inconclusive.counts_of_other_operations, changed)
+
+
+@pytest.mark.parametrize("side", ["frame", "record"])
+def test_one_end_that_is_missing_says_why_the_numbers_differ(side: str) -> None:
+    run = SyntheticRun(small_plan(depth=2))
+    if side == "frame":
+        run.toggles = [(cycle, bit) for cycle, bit in run.toggles if cycle < run.truths[-1].start]
+    else:
+        run.lines = [line for line in run.lines if not line.startswith(("END", f"OP,{len(run.truths) - 1},"))]
+    evidence = evidence_of(run)
+    assert not tells(inconclusive.windows_and_records_differ, evidence)
+    evidence.__dict__["latencies"] = tuple(
+        replace(witness, between_least=(-2.0, -1.0)) for witness in evidence.latencies
+    )
+    assert not tells(latencies.latencies_between_operations_differ, evidence)
+
+
+@pytest.mark.parametrize("worst", [0, 5])
+def test_the_worst_row_is_told(sound: Evidence, worst: int) -> None:
+    apart = pl.when(pl.col("seq") == worst).then(-9.0).otherwise(8.0)
+    (sentence,) = inconclusive.wire_and_dwt_disagree(with_operations(sound, disagreement_cycles=apart))
+    assert "at worst by -9.00 cycles" in sentence and f"in operation {worst};" in sentence
+
+
+@pytest.mark.parametrize("lost", ["STIM", "SYNC"])
+def test_offsets_are_compared_where_each_edge_has_its_operation(lost: str) -> None:
+    run = SyntheticRun(small_sweep())
+    in_run = [(cycle, bit) for cycle, bit in run.toggles if bit == BIT[lost] and cycle >= run.truths[0].start]
+    run.toggles.remove(in_run[0])
+    assert not tells(causes.swept_edges_off_their_offsets, evidence_of(run))
+
+
+@pytest.mark.filterwarnings("error")
+def test_without_a_sweep_there_are_no_offsets() -> None:
+    evidence = evidence_of(SyntheticRun(small_plan_under("none", depth=2)))
+    assert not tells(causes.swept_edges_off_their_offsets, evidence)
