@@ -587,6 +587,12 @@ PYTHON = (
         says=r"┌.*\n.*seq",
     ),
     Elsewhere(
+        ".venv/bin/python -m analysis.adversary.published",
+        "analysis/adversary/tests/test_published.py",
+        "test_a_stored_winner_takes_as_long_as_the_page_says",
+        why="takes ten minutes; the test runs what it stored",
+    ),
+    Elsewhere(
         ".venv/bin/python -m analysis.fragmentation.published",
         "analysis/fragmentation/tests/test_identities.py",
         "published.table(name",
