@@ -264,6 +264,13 @@ LAB = (
         'adversary.run("seglist", **words',
         why="called there with a budget of 300 lists",
     ),
+    Elsewhere("./lab adversary --json", "console/tests/test_adversary.py", "json.dumps(row.as_json())"),
+    Elsewhere(
+        "./lab adversary --allocator half_fit_cstm --what allocate --budget 30000",
+        "analysis/adversary/tests/test_search.py",
+        '"half_fit_cstm", "allocate"',
+        why="searched there with 4,000 lists",
+    ),
     Elsewhere(
         "./lab adversary --allocator all --budget 60s",
         "analysis/adversary/tests/test_search.py",
@@ -661,6 +668,7 @@ SHOWN = {
     ("docs/SPEC.md", "schema, quantity"),
     ("docs/SPEC.md", "seed, runs[]"),
     ("docs/SPEC.md", "allocator, trace, seed, operations"),
+    ("docs/SPEC.md", "allocator, what, seed, lists, operations"),
     ("docs/SPEC.md", "seed, mutants, killed, harmless, survived"),
     ("docs/WIRING.md", "Nucleo-F401RE, USB connector at the top"),
     (
