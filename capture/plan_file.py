@@ -30,7 +30,7 @@ class _Metadata(Table):
 
     schema_: Annotated[Schema, Field(alias="schema")]
     scenario: str
-    parameters: dict[str, int]
+    parameters: dict[str, int | str]
     seed: int | None
 
 

@@ -55,20 +55,25 @@ def parse(
     art: str = "on",
     records: str = "uart",
     locking: str = "",
+    trace: str = "",
+    scale: str = "",
     heap: str = "",
 ) -> Options:
     """The options in the words of a command line. The names are those of the task `scenario`.
 
     An empty word means that the option was not given. Raises OptionError.
     """
+    recorded: dict[str, str | int] = {"trace": trace} if trace else {}
+    if scale:
+        recorded["scale"] = 0 if scale == "auto" else whole("scale", scale)
     return Options(
-        parameters=dict(_assignment("parameter", word, "depth=64") for word in parameter),
+        parameters={**dict(_assignment("parameter", word, "depth=64") for word in parameter), **recorded},
         knobs=dict(_knob(word) for word in knob),
         board=board or None,
         samplerate_hz=_samplerate_hz(samplerate) if samplerate else None,
         stimulus=stimulus or None,
         seed=_integer("seed", seed) if seed else None,
-        duration_s=_seconds(duration) if duration else None,
+        duration_s=seconds(duration, "duration") if duration else None,
         art_states=_art_states(art),
         records=_records(records),
         lockings=_lockings(locking) if locking else (None,),
@@ -105,14 +110,15 @@ def _integer(name: str, word: str) -> int:
         raise OptionError(f"--{name} {word}: give a whole number, decimal or 0x….") from None
 
 
-def _seconds(word: str) -> float:
+def seconds(word: str, name: str = "seconds") -> float:
+    """The value of an option that is a time in seconds. Raises OptionError."""
     try:
-        seconds = float(word)
+        value = float(word)
     except ValueError:
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
-        raise OptionError(f"--duration {word}: give seconds, such as 2.5.")
-    return seconds
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise OptionError(f"--{name} {word}: give seconds, such as 2.5.")
+    return value
 
 
 def _art_states(words: str) -> tuple[bool, ...]:

@@ -27,7 +27,7 @@ def terminal_report(runs: Sequence[LoadedRun]) -> RenderableType:
     """What to print of `runs`. It fits WIDTH_COLUMNS; names say which runs are not complete."""
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
-        parts += [_table(scenario, series), *_bounds(series), *_reasons(series), Text()]
+        parts += [_table(scenario, series), *_origins(series), *_bounds(series), *_reasons(series), Text()]
     return Group(*parts)
 
 
@@ -66,6 +66,11 @@ def _row(quantity: Quantity, one: Series, first: bool) -> list[Text]:
         *map(Text, values),
         Text(budget),
     ]
+
+
+def _origins(series: Sequence[Series]) -> list[Text]:
+    """Each recording that was replayed, once."""
+    return [Text(words) for words in dict.fromkeys(one.run.origin for one in series) if words]
 
 
 def _bounds(series: Sequence[Series]) -> list[Text]:

@@ -7,13 +7,13 @@ allocate, free and what they need, the C library's functions included.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from capture.files.errors import TailscopeError
 from firmware import build as firmware
-from firmware import overhead
+from firmware import catalogue, overhead
 
 _FLASH = (".text", ".rodata", ".data")
 _STATIC_RAM = (".data", ".bss")
@@ -38,9 +38,9 @@ class Footprint:
     """All that a request of one byte takes of the region."""
 
 
-def measure(allocator: str) -> Footprint:
+def measure(allocator: str, knobs: Mapping[str, int] | None = None) -> Footprint:
     """Builds the allocator's image and reads it. Raises TailscopeError."""
-    elf = firmware.build(allocator).elf.with_name("tailscope_footprint.elf")
+    elf = firmware.build(allocator, knobs=knobs).elf.with_name("tailscope_footprint.elf")
     sections = section_bytes(elf)
     taken = overhead.read(elf)
     return Footprint(
@@ -53,9 +53,15 @@ def measure(allocator: str) -> Footprint:
     )
 
 
-def measure_all() -> tuple[Footprint, ...]:
-    """Every allocator of the catalogue."""
-    return tuple(measure(allocator) for allocator in firmware.allocators())
+def with_knobs(knobs: Collection[str]) -> tuple[str, ...]:
+    """The allocators that have all these knobs. Raises FootprintError if there is none."""
+    rows = catalogue.allocators()
+    found = tuple(name for name in firmware.allocators() if set(knobs) <= set(rows[name].knobs))
+    if not found:
+        raise FootprintError(
+            f"No allocator has {' and '.join(sorted(knobs))}: `./lab list --json` shows them."
+        )
+    return found
 
 
 def section_bytes(elf: Path) -> dict[str, int]:

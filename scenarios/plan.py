@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -62,7 +62,7 @@ class Plan:
     """
 
     name: str
-    parameters: dict[str, int]
+    parameters: dict[str, int | str]
     seed: int | None
     stimulus: Stimulus
     image: bytes
@@ -95,7 +95,7 @@ class Plan:
 
 
 def compile_steps(
-    name: str, parameters: dict[str, int], stimulus: Stimulus, generated: Iterable[Step]
+    name: str, parameters: Mapping[str, int | str], stimulus: Stimulus, generated: Iterable[Step]
 ) -> Plan:
     """The plan of the steps `generated`.
 
@@ -113,13 +113,19 @@ def compile_steps(
     image = encode(Image(name, stimulus, entries))
     return Plan(
         name=name,
-        parameters=parameters,
-        seed=parameters.get("seed"),
+        parameters=dict(parameters),
+        seed=seed_of(parameters),
         stimulus=stimulus,
         image=image,
         image_crc32=body_crc32(image),
         operations=table(steps),
     )
+
+
+def seed_of(parameters: Mapping[str, int | str]) -> int | None:
+    """The seed of a scenario's random numbers; None if it draws none."""
+    seed = parameters.get("seed")
+    return seed if isinstance(seed, int) else None
 
 
 def _with_offsets(steps: Iterable[Step], stimulus: Stimulus) -> Iterator[Step]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
+from capture.run_folder import heap_size
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Generator
 from scenarios.parameters import bind
@@ -26,7 +27,7 @@ class Scenario:
     heap_bytes: int | None = None
 
     @property
-    def parameters(self) -> dict[str, int]:
+    def parameters(self) -> dict[str, int | str]:
         return asdict(self.generator)
 
     def changed(
@@ -55,5 +56,7 @@ class Scenario:
 
     def compile(self) -> Plan:
         """The image and the table of operations. plan.compile_steps says what it refuses."""
-        plan = compile_steps(self.name, self.parameters, self.stimulus, self.generator.steps())
+        generator = self.generator.fitted(self.heap_bytes or heap_size.DEFAULT_BYTES)
+        parameters = {**asdict(generator), **generator.origin()}
+        plan = compile_steps(self.name, parameters, self.stimulus, generator.steps())
         return replace(plan, heap_bytes=self.heap_bytes)

@@ -13,7 +13,7 @@ from capture.run_folder import heap_size
 from scenarios.errors import ScenarioError
 from scenarios.generators import GENERATORS
 from scenarios.operations import MAX_NAME_BYTES
-from scenarios.parameters import model
+from scenarios.parameters import located, model
 from scenarios.scenario import Scenario
 from scenarios.stimulus import MODES, NO_STIMULUS, PARAMETERS, Stimulus, playable
 
@@ -93,7 +93,8 @@ def read(path: Path) -> Scenario:
     document = open_toml(path, ScenarioError)
     found = document.check(ScenarioTable)
     generator = GENERATORS[found.generator]
-    parameters = document.check(model(generator), "parameters").model_dump()
+    given = document.check(model(generator), "parameters").model_dump()
+    parameters = located(generator, given, path.parent)
     with document.located("parameters"):
         bound = generator(**parameters)
     with document.located("stimulus"):

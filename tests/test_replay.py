@@ -20,9 +20,11 @@ def only_drives_the_heap(scenario: str) -> bool:
     return "K" not in catalogue.load(scenario).compile().operations["kind"].to_list()
 
 
-# What the lifetimes bring is other sizes; mem_stress does for them.
+# What the lifetimes and recordings bring is other sizes; mem_stress does for them.
 SCENARIOS = [
-    name for name in catalogue.names() if only_drives_the_heap(name) and not name.startswith("lifetimes_")
+    name
+    for name in catalogue.names()
+    if only_drives_the_heap(name) and not name.startswith(("lifetimes_", "recorded"))
 ]
 PAIRS = [
     (scenario, name)

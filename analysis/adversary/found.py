@@ -1,4 +1,6 @@
-"""Winners as files that anyone replays: a trace (docs/SPEC.md, section 11) for each row."""
+"""Winners as files that anyone replays: a trace (docs/SPEC.md, section 11) for each row, and for
+those of time a scenario that replays it on a board.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,27 @@ from analysis.adversary.row import Row
 from capture.files.whole import write_bytes
 from scenarios.trace import ALLOCATE, Operations
 
+_SCENARIO = """\
+name = "worst_{row.what}"
+description = "The worst {row.what} that was found for {row.allocator}; docs/ADVERSARY.md says how."
+generator = "recorded"
+
+[parameters]
+trace = "{trace}"
+scale = 1
+divide = 1
+"""
+
 
 def write(row: Row, folder: Path) -> Path:
-    """Writes the row's operations as `<allocator>-<what>.csv`, and returns the path.
-
-    Raises WriteError.
+    """Writes the row's operations as `<allocator>-<what>.csv`, beside it the scenario, and returns
+    the path of the first. Raises WriteError.
     """
     lines = [f"# {sentence}" for sentence in _told(row)] + list(_lines(row.operations))
-    return write_bytes(path(folder, row.allocator, row.what), "".join(f"{line}\n" for line in lines).encode())
+    trace = path(folder, row.allocator, row.what)
+    if row.what != "fragmentation":
+        write_bytes(trace.with_suffix(".toml"), _SCENARIO.format(row=row, trace=trace.name).encode())
+    return write_bytes(trace, "".join(f"{line}\n" for line in lines).encode())
 
 
 def path(folder: Path, allocator: str, what: str) -> Path:

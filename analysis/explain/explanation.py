@@ -161,7 +161,8 @@ def _heap(
 ) -> HeapMap:
     region_bytes = manifest.firmware.heap_bytes or 0
     if catalogue.allocators()[manifest.allocator].kind == "index":
-        return heap_map.block_layer_map(program, replayed.heap, region_bytes)
+        header_bytes = int(manifest.knobs.get("HDR", "16"))
+        return heap_map.block_layer_map(program, replayed.heap, region_bytes, header_bytes)
     begun = operations.filter(pl.col("start_sample") < worst.heap_at)
     # An operation whose own section is explained has begun, but has not changed the heap yet.
     done = begun.filter(pl.col("seq") != (-1 if worst.maximum.seq is None else worst.maximum.seq))

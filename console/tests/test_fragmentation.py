@@ -14,6 +14,7 @@ from analysis.fragmentation import cost_metric, text
 from capture.files.errors import TailscopeError
 from capture.files.tests.sentences import is_sentence
 from console import fragmentation
+from console.options import Options
 from dashboards.tests.synthetic import Operation, write_run
 from scenarios import catalogue
 from scenarios.operations import body_crc32
@@ -112,12 +113,12 @@ def test_what_follows_a_run_are_runs(
 
 def test_all_leaves_out_what_cannot_run_and_says_why(tmp_path: Path) -> None:
     lines = "a,1,100\nf,1\n"
-    loaded = fragmentation._traces([], trace(tmp_path, lines), 1, {})
+    loaded = fragmentation._traces([], trace(tmp_path, lines), 1, Options())
     names, left_out = fragmentation.choose(loaded, ["all"], 65_544)
     assert "first_fit" in names
     assert not {"heap_1", "newlib", "tlsf_crate"} & set(names)
     assert all(is_sentence(sentence, "* is left out. *.") for sentence in left_out)
-    never_freed = fragmentation._traces([], trace(tmp_path, "a,1,100\n"), 1, {})
+    never_freed = fragmentation._traces([], trace(tmp_path, "a,1,100\n"), 1, Options())
     assert "heap_1" in fragmentation.choose(never_freed, ["all"], 65_536)[0]
 
 
@@ -162,7 +163,7 @@ def test_rows_do_not_depend_on_how_many_processes_share_the_work() -> None:
     ("scenario", "words", "says"),
     [
         ([], {}, "Name one scenario"),
-        (["mem_stress"], {"trace": "x.csv"}, "Name one scenario"),
+        (["mem_stress"], {"trace": "x.csv"}, "There is no parameter 'trace'"),
         (["mem_stress", "mem_frag"], {}, "Name one scenario"),
         ([], {"trace": "x.csv", "seeds": "3"}, "neither seeds nor parameters"),
         ([], {"trace": "none.csv"}, "none.csv cannot be read"),

@@ -38,6 +38,18 @@ class LoadedRun:
     def id(self) -> str:
         return self.folder.name
 
+    @property
+    def origin(self) -> str | None:
+        """A sentence on the recording that the run replayed; None if it replayed none."""
+        parameters = self.manifest.parameters
+        if "trace_sha256" not in parameters:
+            return None
+        scale, divide = parameters.get("scale"), parameters.get("divide")
+        kept = "with all its blocks" if scale == 1 else f"with one block in {scale}"
+        sizes = "" if divide == 1 else f" and sizes divided by {divide}"
+        file = f"{parameters.get('trace')} (SHA-256 {parameters['trace_sha256']})"
+        return f"The operations are those of the trace {file}, {kept}{sizes}."
+
     @cached_property
     def edges(self) -> EdgeList | None:
         """The capture, read when first asked for. Raises CaptureError.

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from dashboards.loaded.runs import LoadedRun, load_run
+from dashboards.tables.details import details
 from dashboards.terminal import terminal_report
 from dashboards.tests.synthetic import mem_frag, write_run
 
@@ -54,3 +55,15 @@ def test_it_fits_100_columns_and_gives_the_reasons(tmp_path: Path) -> None:
         *("90", "2", "2", "0"),
         *("2", "–", "2", "0"),
     ]
+
+
+def test_a_recording_that_was_replayed_is_told_once(tmp_path: Path) -> None:
+    parameters = {"trace": "own.csv", "trace_sha256": "ab" * 32, "scale": 3, "divide": 2}
+    folders = [
+        write_run(tmp_path, "recorded", name, mem_frag("tlsf", 30), changes={"parameters": parameters})
+        for name in ("tlsf", "seglist")
+    ]
+    text = " ".join(" ".join(_printed([load_run(folder) for folder in folders])).split())
+    words = f"those of the trace own.csv (SHA-256 {'ab' * 32}), with one block in 3 and sizes divided by 2."
+    assert text.count(words) == 1
+    assert all(words in details(load_run(folder)).sentences[0] for folder in folders)

@@ -10,6 +10,7 @@ from scenarios.generators.latency_sweep import LatencySweep
 from scenarios.generators.lifetimes import Lifetimes
 from scenarios.generators.mem_frag import MemFrag
 from scenarios.generators.mem_stress import MemStress
+from scenarios.generators.recorded import Recorded
 
 GENERATORS: Mapping[str, type[Generator]] = {
     "kernel_masking": KernelMasking,
@@ -17,4 +18,5 @@ GENERATORS: Mapping[str, type[Generator]] = {
     "lifetimes": Lifetimes,
     "mem_frag": MemFrag,
     "mem_stress": MemStress,
+    "recorded": Recorded,
 }

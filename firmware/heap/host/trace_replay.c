@@ -15,8 +15,8 @@
  * was served, else 0. With `first` it stops behind the first 1.
  *
  * A reallocation that the allocator does not have is an allocation and a free. The region begins on
- * a multiple of 16 MiB, so that no allocator loses bytes by where it lies, or where it was built to. Exit status: 0; 2 for a
- * wrong call; 3 if blocks leave the region or overlap.
+ * a multiple of 16 MiB, so that no allocator loses bytes by where it lies, or where it was built to.
+ * Exit status: 0; 2 for a wrong call; 3 if blocks leave the region or overlap.
  */
 #include <errno.h>
 #include <stdio.h>
