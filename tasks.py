@@ -224,6 +224,7 @@ def faults(
         "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
         "jobs": "how many processes share the work; all cores when not given",
         "exhaustive": "search for the smallest heap however long that takes",
+        "search": "no-search leaves out the search for the smallest heap, which takes longest",
         "runs": "run folders of the same trace, for the page: their worst critical sections",
         "output": "the HTML file to write: heap beside worst critical section",
         "json": "print JSON",
@@ -242,6 +243,7 @@ def fragmentation(
     seeds: str = "",
     jobs: str = "",
     exhaustive: bool = False,
+    search: bool = True,
     output: str = "",
     json: bool = False,
 ) -> None:
@@ -261,6 +263,7 @@ def fragmentation(
             knob=knob,
             jobs=jobs,
             exhaustive=exhaustive,
+            search=search,
             runs=runs,
             output=output,
         )
@@ -342,6 +345,23 @@ def record(
         )
     if status:
         raise Exit(code=status)
+
+
+@task(
+    help={
+        "allocator": "one or more allocators, separated by commas, or all",
+        "host": "on this machine, in a heap of 8 MiB: instructions, and how they grow with free blocks",
+        "json": "print JSON",
+    },
+)
+def worst(_context: Context, allocator: str = "all", host: bool = False, json: bool = False) -> None:
+    """Build each allocator's own worst allocation and free, and run them on every allocator."""
+    from analysis.worst import text
+    from console import worst as room
+
+    with one_sentence():
+        found = room.run(allocator, host)
+    print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
 
 
 @task(

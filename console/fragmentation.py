@@ -25,7 +25,6 @@ from firmware import host_heap
 from scenarios import catalogue, trace_file
 from scenarios.errors import ScenarioError
 from scenarios.generators import recorded
-from scenarios.plan import seed_of
 from scenarios.scaling import Scaling
 from scenarios.trace import FREE, KIND, Trace, of_steps
 
@@ -42,6 +41,7 @@ def run(
     knob: Sequence[str] = (),
     jobs: str = "",
     exhaustive: bool = False,
+    search: bool = True,
     runs: Sequence[str] = (),
     output: str = "",
 ) -> list[Row]:
@@ -49,6 +49,8 @@ def run(
 
     Raises TailscopeError.
     """
+    if exhaustive and not search:
+        raise OptionError("An exhaustive search cannot be left out; drop --exhaustive or --no-search.")
     if runs and not output:
         raise OptionError("Runs are shown on the page only; say with --output FILE.html where it goes.")
     scenario, folders = _divided(scenario, trace, runs)
@@ -57,7 +59,7 @@ def run(
     traces = _traces(scenario, trace, options.whole("seeds", seeds) if seeds else 1, chosen)
     heap_bytes = chosen.heap_bytes or _heap_bytes(scenario) or DEFAULT_BYTES
     names, left_out = choose(traces, allocator.split(","), heap_bytes)
-    study = Study(traces, names, heap_bytes, chosen.knobs, processes, exhaustive)
+    study = Study(traces, names, heap_bytes, chosen.knobs, processes, exhaustive, search)
     with Console(stderr=True, highlight=False).status("") as status:
         for sentence in left_out:
             status.console.print(escape(sentence), soft_wrap=True)
@@ -109,11 +111,10 @@ def _traces(scenario: Sequence[str], file: str, seeds: int, chosen: Options) -> 
         return [_from_file(Path(file), seeds, parameters, chosen.heap_bytes or DEFAULT_BYTES)]
     first = catalogue.load(scenario[0], parameters)
     if seeds == 1:
-        return [of_steps(first.name, first.generator.steps(), seed_of(first.parameters))]
-    seed = seed_of(first.parameters)
-    if seed is None:
+        return [of_steps(first.name, first.generator.steps(), first.seed)]
+    if first.seed is None:
         raise ScenarioError(f"{first.name} draws no random numbers; leave --seeds out.")
-    numbers = range(seed, seed + seeds)
+    numbers = range(first.seed, first.seed + seeds)
     named = [catalogue.load(scenario[0], {**parameters, "seed": number}) for number in numbers]
     return [
         of_steps(one.name, one.generator.steps(), number) for one, number in zip(named, numbers, strict=True)

@@ -79,5 +79,5 @@ def _board(board: bench.BoardResource) -> dict[str, Any]:
     return {"name": board.name, "analyzer": analyzer.driver, "samplerate_hz": analyzer.samplerate_hz}
 
 
-def _parameters(parameters: dict[str, int]) -> str:
+def _parameters(parameters: dict[str, int | str]) -> str:
     return " ".join(f"{name}={value}" for name, value in parameters.items())

@@ -11,6 +11,7 @@ from rich.text import Text
 from capture.run_folder.quantities import Quantity
 from dashboards.formatting import MISSING, grouped, number
 from dashboards.loaded.bounds import bounds_sentence
+from dashboards.loaded.by_size import by_size
 from dashboards.loaded.quantities import PRINTED, shown
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
@@ -27,7 +28,8 @@ def terminal_report(runs: Sequence[LoadedRun]) -> RenderableType:
     """What to print of `runs`. It fits WIDTH_COLUMNS; names say which runs are not complete."""
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
-        parts += [_table(scenario, series), *_origins(series), *_bounds(series), *_reasons(series), Text()]
+        parts += [_table(scenario, series), *_by_size(series), *_origins(series)]
+        parts += [*_bounds(series), *_reasons(series), Text()]
     return Group(*parts)
 
 
@@ -71,6 +73,23 @@ def _row(quantity: Quantity, one: Series, first: bool) -> list[Text]:
 def _origins(series: Sequence[Series]) -> list[Text]:
     """Each recording that was replayed, once."""
     return [Text(words) for words in dict.fromkeys(one.run.origin for one in series) if words]
+
+
+def _by_size(series: Sequence[Series]) -> list[Table]:
+    """For the scenario `sizes`: a row for each size on each allocator."""
+    rows = [(one.name, of_size) for one in series for of_size in by_size(one.run)]
+    if not rows:
+        return []
+    table = Table(title="\nallocations, cycles by DWT", title_justify="left", box=None, padding=(0, 1, 0, 0))
+    table.add_column("allocator", overflow="fold")
+    headings = ("bytes", "fresh", "max", "fragmented", "max", "ratio", "of maxima")
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name, one in rows:
+        numbers = (one.size, one.fresh_median, one.fresh_max, one.fragmented_median, one.fragmented_max)
+        cells = [number(value, "cycles") for value in numbers]
+        table.add_row(Text(name), *cells, *(f"{ratio:.2f}" for ratio in one.ratios))
+    return [table]
 
 
 def _bounds(series: Sequence[Series]) -> list[Text]:

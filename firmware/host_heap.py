@@ -35,7 +35,9 @@ _MADE: set[Path] = set()
 """What this process has built: asking CMake again takes longer than most replays."""
 
 NOTHING_TO_FREE = 255
-"""The status of a free whose allocation had failed. Others are heap_status of heap.h; 0 is served.
+SKIPPED = 254
+"""The status of a free whose allocation had failed, and of
+an operation that did not run. Others are heap_status of heap.h; 0 is served.
 """
 
 # Of each operation in what trace_replay writes, and first of the heap.
@@ -174,6 +176,13 @@ def serve(program: Path, operations: Path, first: int, last: int, *, stop: bool)
     """
     said = _call(program, "serve", operations, first, last, "first" if stop else "all")
     return [letter == "1" for letter in said]
+
+
+def count(program: Path, operations: Path, heap_bytes: int) -> int:
+    """Instructions of this machine that the last operation of a file takes in the allocator, after
+    all others; it must be a plain allocation or a free. Raises HostHeapError.
+    """
+    return int(_call(program, "count", operations, heap_bytes))
 
 
 def _call(program: Path, *words: object) -> str:

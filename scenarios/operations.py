@@ -30,7 +30,7 @@ RECORDS = ("uart", "rtt")
 _HEADER = struct.Struct("<IHHIIIIIBBH32s")
 _ENTRY = struct.Struct("<BBHIHBB")
 _ALLOCATE, _FREE, _MARK, _CALL = 1, 2, 3, 4
-_MEASURED = 1
+_MEASURED, _RETRY, _LAST_IF_REFUSED = 1, 2, 4
 _U32 = 0xFFFF_FFFF
 _U16 = 0xFFFF
 MIN_STIMULUS_OFFSET = 32
@@ -58,6 +58,9 @@ class Allocate:
 
     0 is the allocator's own alignment. `stimulus_offset`, here and below, is the ticks from the
     arming of a swept stimulus to the stimulus; 0 is no stimulus.
+
+    A `retry` runs only if the operation before it was refused: an allocation into the same slot.
+    If one is refused that is `last_if_refused`, the allocations up to the next free are skipped.
     """
 
     id: int
@@ -65,6 +68,8 @@ class Allocate:
     measured: bool = True
     align_log2: int = 0
     stimulus_offset: int = 0
+    retry: bool = False
+    last_if_refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +222,11 @@ def _check_range(entry: int, what: str, value: int, low: int, high: int) -> None
 
 def _check_order(operations: Sequence[Operation]) -> None:
     live: set[int] = set()
+    before: Operation | None = None
     for entry, operation in enumerate(operations):
-        if isinstance(operation, Allocate):
+        if isinstance(operation, Allocate) and operation.retry:
+            _check_retry(entry, operation, before)
+        elif isinstance(operation, Allocate):
             if operation.id in live:
                 raise ImageError(
                     f"Entry {entry} allocates into slot {operation.id}, which is live; free it first."
@@ -228,6 +236,15 @@ def _check_order(operations: Sequence[Operation]) -> None:
             if operation.id not in live:
                 raise ImageError(f"Entry {entry} frees slot {operation.id}, which holds no block.")
             live.remove(operation.id)
+        before = operation
+
+
+def _check_retry(entry: int, retry: Allocate, before: Operation | None) -> None:
+    if not isinstance(before, Allocate) or before.retry or before.id != retry.id:
+        raise ImageError(
+            f"Entry {entry} is a retry, but no allocation into slot {retry.id} stands right before it; "
+            "put it behind one."
+        )
 
 
 def _fields(operation: Operation) -> tuple[int, ...]:
@@ -239,6 +256,7 @@ def _fields(operation: Operation) -> tuple[int, ...]:
         return (_CALL, flags, 0, CALLS.index(operation.name), offset, 0, 0)
     if isinstance(operation, Free):
         return (_FREE, flags, operation.id, 0, offset, 0, 0)
+    flags |= (_RETRY if operation.retry else 0) | (_LAST_IF_REFUSED if operation.last_if_refused else 0)
     return (_ALLOCATE, flags, operation.id, operation.size, offset, operation.align_log2, 0)
 
 
@@ -247,7 +265,8 @@ def _decode_entry(entry: int, fields: tuple[int, ...]) -> Operation:
     measured = bool(flags & _MEASURED)
     operation: Operation
     if kind == _ALLOCATE:
-        operation = Allocate(slot, argument, measured, align_log2, offset)
+        retry, last = bool(flags & _RETRY), bool(flags & _LAST_IF_REFUSED)
+        operation = Allocate(slot, argument, measured, align_log2, offset, retry, last)
     elif kind == _FREE:
         operation = Free(slot, measured, offset)
     elif kind == _MARK:

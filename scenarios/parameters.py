@@ -1,5 +1,5 @@
-"""Parameters of a generator: whole numbers within limits, and names of files, from TOML or from the
-command line.
+"""Parameters of a generator, from TOML or from the command line: whole numbers within limits, names
+from a list, and names of files.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import Field, field, fields
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, ValidationError, create_model
 
 from capture.files.documents import Table
-from capture.files.faults import WrongValueError, first_fault, sentence
+from capture.files.faults import WrongValueError, among, first_fault, sentence
 from scenarios.errors import ScenarioError, quoted, unknown
 
 
@@ -22,6 +22,7 @@ class _Dataclass(Protocol):
 
 
 Parameters = TypeVar("Parameters", bound=_Dataclass)
+Value: TypeAlias = int | str
 
 
 def whole(low: int, high: int) -> int:
@@ -54,12 +55,16 @@ def _is_file(declared: Field[Any]) -> bool:
     return "file" in declared.metadata
 
 
+def choice(*names: str) -> str:
+    """Declares a field: one of these names."""
+    declared: str = field(metadata={"names": names})
+    return declared
+
+
 @cache
 def model(generator: type[_Dataclass]) -> type[Table]:
     """What [parameters] must hold in a scenario's file: all of `generator`'s fields, in limits."""
-    declared: dict[str, Any] = {
-        f.name: _PATH if _is_file(f) else _within(**f.metadata) for f in fields(generator)
-    }
+    declared: dict[str, Any] = {f.name: _allowed(**f.metadata) for f in fields(generator)}
     return create_model(generator.__name__, __base__=Table, **declared)
 
 
@@ -68,9 +73,8 @@ def bind(
 ) -> Parameters:
     """The generator with every field set from `overrides`, or else from `defaults`.
 
-    `overrides` holds numbers or their text. Raises ScenarioError for a name that the generator does
-    not have, for a value that is no whole number or is outside its limits, and for a parameter that
-    neither gives.
+    `overrides` holds values or their text. Raises ScenarioError for a name that the generator does
+    not have, for a value that is not allowed, and for a parameter that neither gives.
     """
     declared = {f.name: f for f in fields(generator)}
     for name in overrides:
@@ -93,7 +97,13 @@ def _check_path(value: str) -> str:
 _PATH = Annotated[str, AfterValidator(_check_path)]
 
 
-def _within(low: int, high: int) -> object:
+def _allowed(low: int = 0, high: int = 0, names: tuple[str, ...] = (), file: bool = False) -> object:
+    """The annotation of a parameter: a file's name, one of `names`, or a number."""
+    if file:
+        return _PATH
+    if names:
+        return Annotated[str, among(names)]
+
     def check(value: int) -> int:
         if not low <= value <= high:
             raise WrongValueError(f"must be from {low} to {high}, not {quoted(value)}")

@@ -23,6 +23,7 @@ from scenarios.operations import (
     encode,
     with_records,
 )
+from scenarios.parameters import Value
 from scenarios.stimulus import SWEEP_LEAD_TICKS, Stimulus
 
 # The fraction of the golden ratio, times 2^32. The firmware's phases use it too (docs/SPEC.md,
@@ -62,7 +63,7 @@ class Plan:
     """
 
     name: str
-    parameters: dict[str, int | str]
+    parameters: dict[str, Value]
     seed: int | None
     stimulus: Stimulus
     image: bytes
@@ -94,8 +95,14 @@ class Plan:
         return replace(self, image=with_records(self.image, records), records=records)
 
 
+def seed_of(parameters: Mapping[str, Value]) -> int | None:
+    """The parameter of that name; None where there is none."""
+    seed = parameters.get("seed")
+    return seed if isinstance(seed, int) else None
+
+
 def compile_steps(
-    name: str, parameters: Mapping[str, int | str], stimulus: Stimulus, generated: Iterable[Step]
+    name: str, parameters: Mapping[str, Value], stimulus: Stimulus, generated: Iterable[Step]
 ) -> Plan:
     """The plan of the steps `generated`.
 
@@ -120,12 +127,6 @@ def compile_steps(
         image_crc32=body_crc32(image),
         operations=table(steps),
     )
-
-
-def seed_of(parameters: Mapping[str, int | str]) -> int | None:
-    """The seed of a scenario's random numbers; None if it draws none."""
-    seed = parameters.get("seed")
-    return seed if isinstance(seed, int) else None
 
 
 def _with_offsets(steps: Iterable[Step], stimulus: Stimulus) -> Iterator[Step]:

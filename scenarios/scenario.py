@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from capture.run_folder import heap_size
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Generator
-from scenarios.parameters import bind
-from scenarios.plan import Plan, compile_steps
+from scenarios.parameters import Value, bind
+from scenarios.plan import Plan, compile_steps, seed_of
 from scenarios.stimulus import Stimulus, override
 
 
@@ -27,8 +27,13 @@ class Scenario:
     heap_bytes: int | None = None
 
     @property
-    def parameters(self) -> dict[str, int | str]:
+    def parameters(self) -> dict[str, Value]:
         return asdict(self.generator)
+
+    @property
+    def seed(self) -> int | None:
+        """None for a scenario that draws no random numbers."""
+        return seed_of(self.parameters)
 
     def changed(
         self,

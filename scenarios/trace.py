@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # a generator may be made of a trace
     from scenarios.generators.generator import Step
 
 ALLOCATE, FREE, REALLOCATE = 1, 2, 3
+RETRY, LAST_IF_REFUSED = 256, 512
+"""Added to ALLOCATE where an allocation is one (operations.Allocate)."""
 KIND, SLOT, SIZE, ALIGNMENT = range(4)
 """The columns of Trace.operations."""
 
@@ -39,7 +41,7 @@ class Trace:
     - size: bytes, 0 for a free;
     - alignment: bytes, 0 for the allocator's own.
 
-    No allocation goes into a live slot, and only live ones are freed or resized.
+    No allocation but a retry goes into a live slot, and only live ones are freed or resized.
     """
 
     name: str
@@ -70,6 +72,18 @@ class TraceBuilder:
         slot = self._idle.pop() if self._idle else len(self._slots)
         self._slots[block] = slot
         self._words.extend((ALLOCATE, slot, size, alignment))
+
+    def last_if_refused(self) -> None:
+        """Says so of the allocation just made."""
+        self._words[-4] |= LAST_IF_REFUSED
+
+    def retry(self, block: Hashable, size: int, alignment: int = 0) -> None:
+        """Only if the allocation just made, of the same block, is refused."""
+        slot = self._live(block)
+        if tuple(self._words[-4:-2]) not in ((ALLOCATE, slot), (ALLOCATE | LAST_IF_REFUSED, slot)):
+            raise ScenarioError(f"block {quoted(block)} was not allocated just before; retry it there")
+        _check_size(size)
+        self._words.extend((ALLOCATE | RETRY, slot, size, alignment))
 
     def reallocate(self, block: Hashable, size: int) -> None:
         _check_size(size)
@@ -113,7 +127,10 @@ def of_steps(name: str, steps: Iterable[Step], seed: int | None = None) -> Trace
         try:
             if isinstance(operation, Allocate):
                 own = operation.align_log2 == 0
-                builder.allocate(operation.id, operation.size, 0 if own else 1 << operation.align_log2)
+                enter = builder.retry if operation.retry else builder.allocate
+                enter(operation.id, operation.size, 0 if own else 1 << operation.align_log2)
+                if operation.last_if_refused:
+                    builder.last_if_refused()
             elif isinstance(operation, Free):
                 builder.free(operation.id)
         except ScenarioError as error:

@@ -235,6 +235,13 @@ LAB = (
         "--parameter allocations=100",
         why="fewer seeds and allocations, one allocator",
     ),
+    Tried(
+        "./lab fragmentation periodic_small --heap 131072 --seeds 24 --no-search",
+        says=r"from the start: mean",
+        typed="./lab fragmentation periodic_small --heap 131072 --seeds 3 --no-search --allocator tlsf "
+        "--parameter ticks=300",
+        why="fewer seeds and ticks, one allocator",
+    ),
     Elsewhere(
         "./lab fragmentation --trace trace.csv --allocator all --json",
         "console/tests/test_fragmentation.py",
@@ -335,6 +342,30 @@ LAB = (
         "console/tests/test_adversary.py",
         '"what": "free,fragmentation"',
         why="called there on seglist, with fewer bytes",
+    ),
+    Elsewhere(
+        "./lab worst",
+        "analysis/worst/tests/test_worst.py",
+        'lab("--allocator", "tlsf", "--json")',
+        why="with one allocator",
+    ),
+    Elsewhere(
+        "./lab worst --allocator first_fit,tlsf --json",
+        "analysis/worst/tests/test_worst.py",
+        'lab("--allocator", "tlsf", "--json")',
+        why="with one allocator",
+    ),
+    Elsewhere(
+        "./lab worst --json",
+        "analysis/worst/tests/test_worst.py",
+        'lab("--allocator", "tlsf", "--json")',
+        why="with one allocator",
+    ),
+    Elsewhere(
+        "./lab worst --host",
+        "analysis/worst/tests/test_worst.py",
+        'command.run("tlsf_compact", on_host=True)',
+        why="with one allocator",
     ),
     Elsewhere("./lab footprint", "firmware/tests/test_footprint.py", '"console", "footprint"'),
     Elsewhere(
@@ -662,6 +693,12 @@ PYTHON = (
         "analysis/adversary/tests/test_published.py",
         "test_a_stored_winner_takes_as_long_as_the_page_says",
         why="takes ten minutes; the test runs what it stored",
+    ),
+    Elsewhere(
+        ".venv/bin/python -m analysis.fragmentation.published_periodic",
+        "analysis/fragmentation/tests/test_identities.py",
+        "published_periodic.table(name)",
+        why="the rows are made and compared there",
     ),
     Elsewhere(
         ".venv/bin/python -m analysis.fragmentation.published",

@@ -103,6 +103,7 @@ def test_mem_stress_has_the_probes_of_the_article(
         "frees": 583,
         "out_of_memory": 0,
         "nothing_to_free": 0,
+        "skipped": 0,
         "refused": 0,
     }
     probes = found["probes"]

@@ -36,6 +36,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     (
         "analysis",
         *("analysis.studies", "analysis.faults", "analysis.fragmentation", "analysis.mutants"),
+        "analysis.worst",
         *("decoders", "dashboards"),
     ),
     ("dashboards.tradeoff", "analysis.adversary"),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from firmware.host_heap import Replay
-from scenarios.trace import FREE, KIND, SIZE, SLOT, Operations
+from firmware.host_heap import SKIPPED, Replay
+from scenarios.trace import FREE, KIND, RETRY, SIZE, SLOT, Operations
 
 Bytes = npt.NDArray[np.int64]
 
@@ -22,7 +22,11 @@ class Metrics:
     peak_live_bytes: int
     peak_live_blocks: int
     used_bytes: int
+    used_from_start_bytes: int
+    """From the region's beginning, not from the first block's."""
     fragmentation_percent: float | None
+    fragmentation_from_start_percent: float | None
+    """The fourth ratio less one with those bytes, as slides have it."""
     johnstone: tuple[float, float, float, float] | None
     sbbm_bytes: int | None
     region_overhead_bytes: int
@@ -61,16 +65,19 @@ def course(operations: Operations, replay: Replay) -> Course:
 
 def metrics(operations: Operations, replay: Replay) -> Metrics:
     """The figures of a replay of these operations."""
-    asked = operations[:, KIND] != FREE
+    asked = (operations[:, KIND] != FREE) & (replay.status != SKIPPED)
     served = asked & (replay.status == 0)
     found = course(operations, replay)
     ratios = johnstone(found) if served.any() else None
+    peak, from_start = int(found.live.max()), int(replay.end[served].max(initial=0))
     return Metrics(
         failures=int((asked & ~served).sum()),
-        peak_live_bytes=int(found.live.max()),
+        peak_live_bytes=peak,
         peak_live_blocks=int(found.blocks.max()),
         used_bytes=int(found.used[-1]),
+        used_from_start_bytes=from_start,
         fragmentation_percent=None if ratios is None else 100 * (ratios[3] - 1),
+        fragmentation_from_start_percent=None if ratios is None else 100 * (from_start / peak - 1),
         johnstone=ratios,
         sbbm_bytes=int(replay.largest_free[served].min()) if served.any() else None,
         region_overhead_bytes=replay.region_overhead_bytes,
@@ -99,6 +106,8 @@ def least_bytes(operations: Operations, block_overhead_bytes: int) -> int:
     sizes: dict[int, int] = {}
     total = most = 0
     for kind, slot, size, _ in operations.tolist():
+        if kind & RETRY:
+            continue
         total -= sizes.pop(slot, 0)
         if kind != FREE:
             sizes[slot] = size + block_overhead_bytes

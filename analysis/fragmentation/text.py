@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from statistics import median_low
+from statistics import fmean, median_low, stdev
 from typing import TypeAlias
 
 from rich.console import Console
@@ -35,7 +35,7 @@ def as_text(rows: Sequence[Row]) -> str:
     width = WIDTH_COLUMNS if len({row.seed for row in rows}) == 1 else WIDTH_OF_RANGES_COLUMNS
     console = Console(width=width, highlight=False, soft_wrap=True)
     with console.capture() as captured:
-        console.print(*_heading(rows), _table(rows), *_told(notes(rows)), sep="\n")
+        console.print(*_heading(rows), _table(rows), *_spread(rows), *_told(notes(rows)), sep="\n")
     return captured.get().rstrip()
 
 
@@ -63,6 +63,30 @@ def _table(rows: Sequence[Row]) -> Table:
         cells = [_cell([figure(row) for row in of_one], form) for _, figure, form in _COLUMNS]
         table.add_row(Text(allocator), *cells)
     return table
+
+
+def _spread(rows: Sequence[Row]) -> list[str | Table]:
+    """F of several seeds, as slides on the subject have it: from the region's beginning too."""
+    if len({row.seed for row in rows}) == 1:
+        return []
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("F %", no_wrap=True)
+    for heading in ("mean", "sd", "max", "min", "from the start: mean", "sd", "max", "min"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for allocator, group in groupby(rows, key=lambda row: row.allocator):
+        given = [row.given for row in group]
+        first = [one.fragmentation_percent for one in given]
+        start = [one.fragmentation_from_start_percent for one in given]
+        table.add_row(Text(allocator), *_moments(first), *_moments(start))
+    return ["", table]
+
+
+def _moments(values: Sequence[float | None]) -> list[str]:
+    """Mean, standard deviation of the sample, greatest, least; `-` if nothing was served once."""
+    found = [value for value in values if value is not None]
+    if len(found) < len(values):
+        return ["-"] * 4
+    return [f"{value:.2f}" for value in (fmean(found), stdev(found), max(found), min(found))]
 
 
 def _cell(values: Sequence[float | None], form: str) -> str:
@@ -100,7 +124,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
                 f"{allocator}: the smallest heap has from {low:,} to {high:,} bytes; "
                 "--exhaustive searches for it, and takes long."
             )
-        elif unserved:
+        elif unserved and unserved.cost_metric.looked_up_to_bytes:
             found.append(
                 f"{allocator}: no heap that was tried serves all requests, "
                 f"up to {unserved.cost_metric.looked_up_to_bytes:,} bytes."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from capture.reading.probes import PULSES_BEFORE
-from capture.run_folder.records import EndRecord, OperationRecord
+from capture.run_folder.records import HEAP_NOT_CALLED, EndRecord, OperationRecord
 from firmware import build as firmware
 from simulator import run as simulator
 
@@ -43,8 +43,8 @@ def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSect
     )
     if done.records.first(EndRecord) is None:
         raise ValueError(f"The run on {allocator} does not end within {_RUN_FOR}.")
-    # Operations of kind N call no heap function: they have no critical section.
-    called = [record for record in done.records.all(OperationRecord) if record.kind != "N"]
+    operations = done.records.all(OperationRecord)
+    called = [record for record in operations if record.kind not in HEAP_NOT_CALLED]
     width_cycles = pl.col("end_cycle") - pl.col("start_cycle")
     pulses = done.windows[PULSES_BEFORE:].select("instructions", width_cycles * (1e9 / done.core_hz))
     return [

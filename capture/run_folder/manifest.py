@@ -98,6 +98,7 @@ class Counts(Table):
     out_of_memory: Count
     nothing_to_free: Count
     refused: Count
+    skipped: Count = 0
 
 
 class Term(Table):

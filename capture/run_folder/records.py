@@ -33,8 +33,9 @@ _CALIBRATION_INDEX_MAX = 31
 _STIMULUS_MODE_MAX = 4
 
 # What became of an operation: allocated, out of memory, freed, nothing to free, free refused,
-# called.
-OPERATION_KINDS = ("A", "O", "F", "N", "E", "K")
+# called, skipped.
+OPERATION_KINDS = ("A", "O", "F", "N", "E", "K", "S")
+HEAP_NOT_CALLED = ("N", "S")
 ALLOCATION_KINDS = ("A", "O")
 Locking = Literal["basepri", "primask", "scheduler"]
 COST_INSTRUMENTS = ("READ", "PIN", "TIMER")

@@ -151,6 +151,7 @@ def _counts(operations: pl.DataFrame) -> dict[str, int]:
         "out_of_memory": kinds.get("O", 0),
         "nothing_to_free": kinds.get("N", 0),
         "refused": kinds.get("E", 0),
+        "skipped": kinds.get("S", 0),
     }
 
 

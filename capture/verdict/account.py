@@ -155,9 +155,10 @@ def _steps(evidence: Evidence) -> Iterator[_Step]:
         if number >= len(planned) or record.seq != number:
             return
         kind, slot = planned[number]
-        step = _Step(record, live, in_use, filled.get(slot) if kind == "F" else None)
+        step = _Step(record, live, in_use, filled.pop(slot, None) if kind == "F" else None)
         yield step
-        if kind == "A":
+        # A retry that was not needed leaves the block that was got.
+        if kind == "A" and not (record.kind == "S" and slot in filled and filled[slot].record.kind == "A"):
             filled[slot] = step
         live, in_use = record.live, record.bytes_in_use
 
@@ -207,7 +208,7 @@ def free_does_not_follow(evidence: Evidence) -> Iterator[str]:
         if step.filled is None:
             continue
         freed, allocated = step.record, step.filled.record
-        if (allocated.kind == "O") != (freed.kind == "N"):
+        if (allocated.kind in "OS") != (freed.kind == "N"):
             yield (
                 f"Operation {freed.seq} is recorded as {freed.kind}, but the allocation of its block, "
                 f"operation {allocated.seq}, as {allocated.kind}; check the serial line and run again."

@@ -16,7 +16,7 @@ from capture.joining.evidence import Evidence
 from capture.joining.latencies import NEAR_SAMPLES
 from capture.reading.vectorised import level_at
 from capture.reading.wire import Wire
-from capture.run_folder.records import StatRecord
+from capture.run_folder.records import HEAP_NOT_CALLED, StatRecord
 from capture.verdict.sentences import at_least_to_most, worst_row
 
 
@@ -65,12 +65,12 @@ def preempted_operations(wire: Wire) -> tuple[int, int]:
 def operations_and_dwt_disagree(evidence: Evidence) -> Iterator[str]:
     """OP and DWT tell of the same operation, and may differ by the budget of a width only.
 
-    Where there was nothing to free the record tells of no cycles.
+    Where the heap was not called the record tells of no cycles.
     """
     cost, wire = evidence.joined.operation_cost, evidence.wire
     if cost is None:
         return
-    operations = evidence.joined.operations.filter(pl.col("kind") != "N").with_columns(
+    operations = evidence.joined.operations.filter(~pl.col("kind").is_in(HEAP_NOT_CALLED)).with_columns(
         apart=pl.col("wire_operation_samples") / wire.samples_per_cycle
         - cost.wire_minus_dwt_cycles
         - pl.col("dwt_operation_cycles"),

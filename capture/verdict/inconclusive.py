@@ -22,7 +22,9 @@ from capture.run_folder.records import (
     StatRecord,
 )
 from capture.verdict import account, causes, claims, counts, instruments, latencies
+from capture.verdict.course import due
 from capture.verdict.sentences import worst_row
+from scenarios.operations import decode
 
 
 def unreadable_lines(evidence: Evidence) -> Iterator[str]:
@@ -79,16 +81,18 @@ def another_image_ran(evidence: Evidence) -> Iterator[str]:
 
 
 def records_differ_from_plan(evidence: Evidence) -> Iterator[str]:
-    """A record must be of the planned kind (allocation, free or call) and the planned size."""
-    asked = evidence.plan.operations.select("seq", "size", asked="kind")
-    answers = pl.col("kind").replace({"O": "A", "N": "F", "E": "F"})
-    told = evidence.joined.operations.select("seq", told="size", answer=answers)
-    both = told.join(asked, on="seq", how="left")
-    wrong = both.filter((pl.col("answer") != pl.col("asked")) | (pl.col("told") != pl.col("size")))
-    if wrong.height:
+    """A record must be of a kind that the plan allows there, and of the planned size."""
+    told = evidence.joined.operations.select("seq", "kind", "size").rows()
+    planned = due(decode(evidence.plan.image).operations, {seq: kind for seq, kind, _ in told})
+    wrong = [
+        seq
+        for seq, kind, size in told
+        if kind not in planned[seq].answers or planned[seq].size not in (size, None)
+    ]
+    if wrong:
         yield (
-            f"{wrong.height} records tell of another operation than the plan has there, the first is number "
-            f"{wrong['seq'][0]}; load the image again."
+            f"{len(wrong)} records tell of another operation than the plan has there, the first is number "
+            f"{wrong[0]}; load the image again."
         )
 
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pytest
 
@@ -26,6 +27,7 @@ KEYS = {
     *("sbbm_bytes", "cost_metric_bytes", "failures", "static_ram_bytes", "seed", "trace", "operations"),
     *("peak_live_blocks", "region_overhead_bytes", "block_overhead_bytes", "looked_up_to_bytes"),
     *("failing_above_bytes", "at_cost_metric", "cost_metric_between_bytes"),
+    *("used_from_start_bytes", "fragmentation_from_start_percent"),
 }
 
 
@@ -75,6 +77,26 @@ def test_the_table_says_units_counts_and_seeds() -> None:
     for words in ("mem_stress: operations 200, 3 seeds from 0x1234abcd", "a heap of 65,536 bytes", "median"):
         assert words in done.stdout
     assert "heap_4" in done.stdout
+
+
+def test_of_several_seeds_the_spread_is_told_and_the_search_may_be_left_out() -> None:
+    words = ("periodic_small", "--allocator", "tlsf_conte", "--seeds", "3", "--parameter", "ticks=300")
+    done = lab(*words, "--no-search", "--json")
+    rows = json.loads(done.stdout)
+    assert [(row["cost_metric_bytes"], row["looked_up_to_bytes"]) for row in rows] == [(None, 0)] * 3
+    # It keeps its lists at the region's beginning.
+    assert all(row["used_from_start_bytes"] > row["used_bytes"] + 1000 for row in rows)
+    values = [row["fragmentation_from_start_percent"] for row in rows]
+    assert values == [
+        pytest.approx(100 * (row["used_from_start_bytes"] / row["peak_live_bytes"] - 1)) for row in rows
+    ]
+    printed = lab(*words, "--no-search").stdout
+    line = printed[printed.index("from the start") :].splitlines()[1].split()
+    figures = [f"{figure(values):.2f}" for figure in (fmean, stdev, max, min)]
+    assert line[0] == "tlsf_conte" and line[-4:] == figures
+    assert "no heap that was tried" not in printed
+    refused = lab(*words, "--no-search", "--exhaustive")
+    assert is_sentence(refused.stderr.strip(), "An exhaustive search cannot be left out; *.")
 
 
 def test_a_page_shows_the_heap_beside_a_run(tmp_path: Path) -> None:

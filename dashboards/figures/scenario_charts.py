@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dashboards.figures.agreement import agreement
 from dashboards.figures.chart import Chart
 from dashboards.figures.cycles_by_probes import cycles_by_probes
+from dashboards.figures.cycles_by_size import cycles_by_size
 from dashboards.figures.heap_state import heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.latency_by_depth import latency_by_depth
@@ -25,6 +26,7 @@ FIGURES = (
     latency_by_depth,
     task_latency_by_depth,
     survival,
+    cycles_by_size,
     cycles_by_probes,
     interrupt_latency,
     worst_critical_section,

@@ -45,7 +45,7 @@ def trace() -> Trace:
 
 def row(allocator: str, heap: int | None, used: int = 200) -> Row:
     """Of a trace with 160 bytes live at most."""
-    given = Metrics(0, 160, 2, used, 25.0, (1.2, 1.25, 1.3, 1.25), 65_000, 0, 16)
+    given = Metrics(0, 160, 2, used, used, 25.0, 25.0, (1.2, 1.25, 1.3, 1.25), 65_000, 0, 16)
     cost = CostMetric(heap, 65_536)
     return Row(allocator, "five operations", 5, 5, 65_536, 24, given, cost, given if heap else None)
 

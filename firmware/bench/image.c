@@ -5,7 +5,9 @@
 #include "bench/crc.h"
 
 #define IMAGE_MAGIC 0x504F5354u /* "TSOP" */
-enum { IMAGE_VERSION = 1, FLAG_MEASURED = 1, ALIGN_LOG2_MAX = 31 };
+enum { IMAGE_VERSION = 1, ALIGN_LOG2_MAX = 31 };
+
+enum { FLAG_MEASURED = 1, FLAGS_OF_ALLOCATIONS = FLAG_RETRY | FLAG_LAST_IF_REFUSED };
 
 /* An answer to the stimulus, with its two task switches, takes some 1,000 cycles, and 1,500 with
  * the flash accelerator off. An answer to the control takes 70. A shorter period would leave the
@@ -130,7 +132,8 @@ static const char *entry_fault(const image_entry *entry, const image_header *hea
     if (entry->kind < ENTRY_ALLOCATE || entry->kind > ENTRY_CALL) {
         return "kind";
     }
-    if ((entry->flags & ~FLAG_MEASURED) != 0 || entry->reserved != 0) {
+    const int known = FLAG_MEASURED | (entry->kind == ENTRY_ALLOCATE ? FLAGS_OF_ALLOCATIONS : 0);
+    if ((entry->flags & ~known) != 0 || entry->reserved != 0) {
         return "reserved";
     }
     if (offset_is_bad(entry, header->stimulus_mode)) {
@@ -158,6 +161,17 @@ static const char *entry_fault(const image_entry *entry, const image_header *hea
     return NULL;
 }
 
+/* True for a retry that does not stand right behind an allocation into its slot. */
+static bool retry_is_bad(const image_entry *entries, uint32_t index) {
+    const image_entry *entry = &entries[index];
+    if ((entry->flags & FLAG_RETRY) == 0) {
+        return false;
+    }
+    const image_entry *before = index == 0 ? NULL : &entries[index - 1u];
+    return before == NULL || before->kind != ENTRY_ALLOCATE || before->id != entry->id ||
+           (before->flags & FLAG_RETRY) != 0;
+}
+
 image_fault image_check(const image *candidate, uint32_t capacity_bytes) {
     const image_header *header = &candidate->header;
     const image_fault in_header = check_header(header, capacity_bytes);
@@ -173,6 +187,9 @@ image_fault image_check(const image *candidate, uint32_t capacity_bytes) {
         const char *reason = entry_fault(&candidate->entries[index], header);
         if (reason != NULL) {
             return (image_fault){reason, index};
+        }
+        if (retry_is_bad(candidate->entries, index)) {
+            return (image_fault){"retry", index};
         }
     }
     return no_fault;

@@ -38,6 +38,12 @@ typedef struct {
 
 typedef enum { ENTRY_ALLOCATE = 1, ENTRY_FREE = 2, ENTRY_MARK = 3, ENTRY_CALL = 4 } entry_kind;
 
+/** Flags of an allocation that depends on others, or that others depend on. */
+typedef enum {
+    FLAG_RETRY = 2,          /**< runs only if the operation before it was refused */
+    FLAG_LAST_IF_REFUSED = 4 /**< if it is refused, allocations are skipped up to the next free */
+} entry_flag;
+
 /** What an entry of kind ENTRY_CALL calls. */
 typedef enum {
     CALL_EMPTY = 0,

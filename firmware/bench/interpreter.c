@@ -1,5 +1,6 @@
 #include "bench/interpreter.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "FreeRTOS.h"
@@ -67,11 +68,44 @@ static outcome free_block(const image_entry *entry) {
     return (outcome){witness.status == HEAP_OK ? 'F' : 'E', freed.size, end - begin, witness};
 }
 
-/* The allocation failed: there is nothing to free, but the operation keeps its OP pulse. */
-static outcome free_nothing(const image_entry *entry) {
+/* The heap is not called, but the operation keeps its OP pulse. */
+static outcome do_nothing(char kind, uint32_t size) {
     (void)operation_begin();
     (void)operation_end();
-    return (outcome){.kind = 'N', .size = slots[entry->id].size};
+    return (outcome){.kind = kind, .size = size};
+}
+
+/* The allocation failed or was skipped. */
+static outcome free_nothing(const image_entry *entry) {
+    return do_nothing('N', slots[entry->id].size);
+}
+
+/* What was done so far, as far as entries depend on it. */
+static struct {
+    char before; /* what became of the operation before */
+    bool skips;  /* the allocations up to the next free */
+} course;
+
+static bool is_skipped(const image_entry *entry) {
+    const bool is_retry = (entry->flags & FLAG_RETRY) != 0;
+    return entry->kind == ENTRY_ALLOCATE && (course.skips || (is_retry && course.before != 'O'));
+}
+
+/* A retry that is not needed leaves the block that was got. */
+static outcome skip(const image_entry *entry) {
+    if (course.skips) {
+        slots[entry->id] = (slot){NULL, entry->argument};
+    }
+    return do_nothing('S', entry->argument);
+}
+
+static void follow(const image_entry *entry, char kind) {
+    course.before = kind;
+    if (entry->kind == ENTRY_FREE) {
+        course.skips = false;
+    } else if (kind == 'O' && (entry->flags & FLAG_LAST_IF_REFUSED) != 0) {
+        course.skips = true;
+    }
 }
 
 static outcome make_call(const image_entry *entry) {
@@ -139,9 +173,13 @@ uint32_t interpret(const image *checked) {
             record_mark(entry);
             continue;
         }
+        bool skipped = is_skipped(entry);
+        /* Known before the stimulus is armed: from then on all operations take the same way. */
+        __asm__ volatile("" : "+r"(skipped));
         stimulus_prepare(seq, entry->stimulus_offset);
         pin_write(SYNC_PORT, SYNC_PIN, seq % 2u == 0u);
-        const outcome done = run(entry);
+        const outcome done = skipped ? skip(entry) : run(entry);
+        follow(entry, done.kind);
 #ifdef TAILSCOPE_WITHOUT_RECORDS
         (void)record_operation; /* docs/PERTURBATION.md */
         (void)record_interrupts;

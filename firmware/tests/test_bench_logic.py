@@ -132,7 +132,10 @@ def test_a_swept_operation_has_an_offset_and_a_mark_has_none(bench: ctypes.CDLL)
         (entry(CALL, 0, 10), "call"),
         (entry(ALLOCATE, 4, 8), "slot"),
         (entry(FREE, 4, 0), "slot"),
-        (entry(ALLOCATE, 0, 8, flags=2), "reserved"),
+        (entry(ALLOCATE, 0, 8, flags=8), "reserved"),
+        (entry(ALLOCATE, 0, 8, flags=2), "retry"),  # behind a free
+        (entry(FREE, 0, 0, flags=4), "reserved"),
+        (entry(MARK, 0, 0, flags=2), "reserved"),
         (entry(ALLOCATE, 0, 8, offset=40), "offset"),
         (entry(ALLOCATE, 0, 8, reserved=1), "reserved"),
         (entry(FREE, 0, 8), "reserved"),
@@ -162,14 +165,25 @@ def is_acceptable(candidate: bytes, capacity_bytes: int) -> bool:
     if not nul or re.search(rb"[^!-~]|[,*@]", letters) or 64 + 12 * count > capacity_bytes:
         return False
     body = candidate[64 : 64 + 12 * count]
-    return zlib.crc32(body) == crc and all(
-        is_acceptable_entry(row, slots, mode) for row in struct.iter_unpack("<BBHIHBB", body)
+    rows = list(struct.iter_unpack("<BBHIHBB", body))
+    return (
+        zlib.crc32(body) == crc
+        and all(is_acceptable_entry(row, slots, mode) for row in rows)
+        and all(
+            before is not None and before[0] == ALLOCATE and before[2] == row[2] and not before[1] & 2
+            for before, row in zip([None, *rows], rows, strict=False)
+            if row[1] & 2
+        )
     )
 
 
 def is_acceptable_entry(row: tuple[int, ...], slots: int, mode: int) -> bool:
     kind, flags, slot, argument, offset, align, reserved = row
-    if flags > 1 or reserved or (offset and (mode != 2 or kind == MARK or offset < 32)):
+    if (
+        flags > (7 if kind == ALLOCATE else 1)
+        or reserved
+        or (offset and (mode != 2 or kind == MARK or offset < 32))
+    ):
         return False
     if kind == CALL:
         return slot == 0 and argument < 10 and align == 0
@@ -201,6 +215,26 @@ def test_damaged_images_are_refused_and_only_those(bench: ctypes.CDLL) -> None:
         seen[good] += 1
         assert (bench.image_check(candidate, len(candidate)).reason is None) == good, candidate.hex()
     assert min(seen.values()) > 2_000, seen
+
+
+@pytest.mark.parametrize(
+    ("entries", "found"),
+    [
+        ((entry(ALLOCATE, 1, 8, flags=1), entry(ALLOCATE, 1, 1, flags=7)), (None, 0)),
+        ((entry(ALLOCATE, 1, 8, flags=5), entry(ALLOCATE, 1, 1, flags=2)), (None, 0)),
+        ((entry(ALLOCATE, 1, 8, flags=2),), ("retry", 0)),
+        ((entry(ALLOCATE, 0, 8), entry(ALLOCATE, 1, 1, flags=2)), ("retry", 1)),
+        ((entry(ALLOCATE, 1, 8), entry(MARK, 0, 0), entry(ALLOCATE, 1, 1, flags=2)), ("retry", 2)),
+        (
+            (entry(ALLOCATE, 1, 8), entry(ALLOCATE, 1, 1, flags=2), entry(ALLOCATE, 1, 1, flags=2)),
+            ("retry", 2),
+        ),
+    ],
+)
+def test_a_retry_stands_right_behind_an_allocation_into_its_slot(
+    bench: ctypes.CDLL, entries: tuple[bytes, ...], found: tuple[str | None, int]
+) -> None:
+    assert check(bench, image(*entries)) == found
 
 
 def test_marks_are_no_operations(bench: ctypes.CDLL) -> None:

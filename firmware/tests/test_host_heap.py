@@ -53,6 +53,45 @@ def test_eight_mebibytes_are_one_region(allocator: str, tmp_path: Path) -> None:
     assert found.largest_free[0] > LARGEST_BYTES // 2 - 1
 
 
+@pytest.mark.parametrize("allocator", ["first_fit", "heap_4"])
+def test_a_retry_runs_after_a_refusal_only(allocator: str, tmp_path: Path) -> None:
+    retry_and_last = ALLOCATE + 256 + 512
+    rows = [
+        *((ALLOCATE, 0, 40, 0), (retry_and_last, 0, 1, 0)),
+        *((ALLOCATE, 1, 70_000, 0), (retry_and_last, 1, 8, 0)),
+        *((ALLOCATE, 2, 70_000, 0), (retry_and_last, 2, 70_000, 0)),
+        *((ALLOCATE, 3, 50, 0), (retry_and_last, 3, 1, 0)),
+        *((FREE, slot, 0, 0) for slot in (3, 2, 1, 0)),
+        (ALLOCATE, 3, 50, 0),
+    ]
+    file = host_heap.write(np.array(rows, dtype=np.uint32), tmp_path / "operations")
+    found = host_heap.run(host_heap.build(allocator, 65_536), file, 65_536)
+    ran, refused, skipped, nothing = 0, 1, host_heap.SKIPPED, host_heap.NOTHING_TO_FREE
+    assert found.status.tolist() == [
+        *(ran, skipped, refused, ran, refused, refused, skipped, skipped),
+        *(nothing, nothing, ran, ran, ran),
+    ]
+
+
+def test_instructions_are_counted_of_the_last_operation(tmp_path: Path) -> None:
+    """first_fit walks past all blocks that are too small: as many instructions for each."""
+    counts = []
+    program = host_heap.build("first_fit", 65_536)
+    for blocks in (10, 20, 30):
+        pairs = [(ALLOCATE, slot, 8 if slot % 2 else 40, 0) for slot in range(2 * blocks)]
+        frees = [(FREE, slot, 0, 0) for slot in range(0, 2 * blocks, 2)]
+        rows = [*pairs, *frees, (ALLOCATE, 2 * blocks, 100, 0)]
+        file = host_heap.write(np.array(rows, dtype=np.uint32), tmp_path / "operations")
+        counts.append(host_heap.count(program, file, 65_536))
+    assert counts[1] - counts[0] == counts[2] - counts[1] >= 40
+    file = host_heap.write(np.array([(ALLOCATE, 0, 8, 64)], dtype=np.uint32), tmp_path / "operations")
+    with pytest.raises(HostHeapError, match="only a plain allocation or a free can be counted"):
+        host_heap.count(program, file, 65_536)
+    file = host_heap.write(np.array([(ALLOCATE, 0, 70_000, 0)] * 2, dtype=np.uint32), tmp_path / "operations")
+    with pytest.raises(HostHeapError, match="an operation before the last is refused"):
+        host_heap.count(program, file, 65_536)
+
+
 def test_a_region_that_an_allocator_cannot_take_serves_nothing(tmp_path: Path) -> None:
     """tlsf_conte's lists alone take 1,340 bytes of the region."""
     file = host_heap.write(operations(8), tmp_path / "operations")

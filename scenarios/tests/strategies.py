@@ -44,7 +44,10 @@ def operation_lists(draw: st.DrawFn) -> tuple[Operation, ...]:
             slot = draw(st.sampled_from(empty))
             live.append(slot)
             size, align_log2 = draw(st.integers(1, U32)), draw(st.integers(0, 31))
-            operations.append(Allocate(slot, size, measured, align_log2))
+            last = draw(st.booleans())
+            operations.append(Allocate(slot, size, measured, align_log2, last_if_refused=last))
+            if draw(st.booleans()):
+                operations.append(Allocate(slot, size, measured, retry=True, last_if_refused=not last))
     return tuple(operations)
 
 

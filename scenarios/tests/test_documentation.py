@@ -26,7 +26,7 @@ def test_the_example_generator_compiles() -> None:
     offered = (Allocate, Free, Generator, Iterator, Step, dataclass, whole)
     namespace: dict[str, Any] = {"__name__": __name__} | {item.__name__: item for item in offered}
     exec(source, namespace)
-    parameters = {"steps_up": 3, "rise_bytes": 16}
+    parameters: dict[str, int | str] = {"steps_up": 3, "rise_bytes": 16}
     generator = bind(namespace["Staircase"], parameters, {})
     table = compile_steps("staircase", parameters, NO_STIMULUS, generator.steps()).operations
     assert table.select("kind", "size", "depth").rows() == [

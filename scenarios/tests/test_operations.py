@@ -129,7 +129,9 @@ def test_arbitrary_entries_are_refused_or_reproduced(fields: list[tuple[int, ...
         (patched(64, b"\4"), "Entry 0 makes call"),
         (patched(65, b"\1"), "Entry 0 sets a field"),  # a mark is not measured
         (patched(66, b"\1"), "Entry 0 sets a field"),  # nor has it a slot
-        (patched(77, b"\3"), "Entry 1 sets a field"),  # reserved flag
+        (patched(77, b"\x09"), "Entry 1 sets a field"),  # reserved flag
+        (patched(77, b"\3"), "Entry 1 is a retry, but no allocation"),
+        (patched(101, b"\3"), "Entry 3 sets a field"),  # a free is no retry
         (patched(84, b"\1"), "stimulus_offset 1 is outside"),
         (patched(84, b"\x40"), "the mode is periodic"),
         (patched(87, b"\1"), "Entry 1 sets a field"),  # reserved byte

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.fragmentation import published
+from analysis.fragmentation import published, published_periodic
 from analysis.fragmentation.published import FORMATS, HEAP_BYTES, PUBLISHED, SEEDS, label, traces
 from analysis.fragmentation.study import Row, Study
 
@@ -105,6 +105,13 @@ def test_the_page_has_what_comes_out_here(name: str) -> None:
     buddies = [one for one in FORMATS if one[0] == "ublox_buddy"]
     for line in published.table(name, buddies).splitlines():
         assert line in PAGE.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.docs
+def test_the_page_has_the_periodic_tasks_that_come_out_here() -> None:
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    for name in published_periodic.PUBLISHED:
+        assert all(row in lines for row in published_periodic.table(name).splitlines())
 
 
 @pytest.mark.docs

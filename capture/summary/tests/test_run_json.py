@@ -45,6 +45,7 @@ def test_operations_are_counted_by_what_became_of_them() -> None:
         "out_of_memory": 2,
         "nothing_to_free": 3,
         "refused": 4,
+        "skipped": 0,
     }
 
 

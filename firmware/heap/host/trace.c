@@ -9,7 +9,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is read as i
 static const char *const unreadable = "the operations cannot be read.";
 
 static bool is_known(uint32_t kind) {
-    return kind >= TRACE_ALLOCATE && kind <= TRACE_REALLOCATE;
+    const uint32_t plain = kind & ~(uint32_t)(TRACE_RETRY | TRACE_LAST_IF_REFUSED);
+    return plain == TRACE_ALLOCATE || kind == TRACE_FREE || kind == TRACE_REALLOCATE;
 }
 
 static const char *read_from(FILE *file, trace *found) {

@@ -11,6 +11,9 @@
 
 enum { TRACE_ALLOCATE = 1, TRACE_FREE = 2, TRACE_REALLOCATE = 3 };
 
+/** Added to the kind of an allocation (docs/SPEC.md, section 3). */
+enum { TRACE_RETRY = 256, TRACE_LAST_IF_REFUSED = 512 };
+
 typedef struct {
     uint32_t kind;
     uint32_t slot;

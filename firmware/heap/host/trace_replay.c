@@ -5,8 +5,8 @@
  *
  * writes to a file words of 32 bits: six of the fresh heap (bytes that no block can use, of the
  * region; bytes beside a payload; 1 if the allocator took the region, else 0; free blocks; free
- * bytes; 0), then six for each operation: status (heap_status, or 255 where a free has nothing to
- * free), where its block begins and ends, in bytes from the region's beginning, after an allocation
+ * bytes; 0), then six for each operation: status (heap_status, 255 where a free has nothing to free,
+ * 254 if skipped), where its block begins and ends, in bytes from the region's beginning, after an allocation
  * the largest free block, header included; what the search looked at; what the payload can hold.
  *
  *     trace_replay serve OPERATIONS FIRST LAST first|all
@@ -14,9 +14,15 @@
  * replays over regions of FIRST, FIRST + 8 … LAST bytes and prints for each 1 if every allocation
  * was served, else 0. With `first` it stops behind the first 1.
  *
+ *     trace_replay count OPERATIONS BYTES
+ *
+ * replays all operations but the last, does that one instruction by instruction, and prints how
+ * many there were beyond those of an empty function. A few load the operation and keep its result.
+ *
  * A reallocation that the allocator does not have is an allocation and a free. The region begins on
  * a multiple of 16 MiB, so that no allocator loses bytes by where it lies, or where it was built to.
- * Exit status: 0; 2 for a wrong call; 3 if blocks leave the region or overlap.
+ * Exit status: 0; 2 for a wrong call; 3 if blocks leave the region or overlap, 4 if instructions
+ * cannot be counted.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,10 +31,12 @@
 
 #include "region.h"
 #include "region_map.h"
+#include "single_steps.h"
 #include "trace.h"
 
 #define STEP_BYTES 8u
 #define NOTHING_TO_FREE 255u
+#define SKIPPED 254u
 
 extern uint8_t heap_region[];
 #ifdef TAILSCOPE_REGION_HAS_AN_ADDRESS /* CMakeLists.txt */
@@ -45,6 +53,12 @@ typedef struct {
 
 static replay_slot *slots;
 
+/* What was done so far, as far as operations depend on it. */
+static struct {
+    uint32_t before; /* the status of the operation before */
+    bool skips;      /* the allocations up to the next free */
+} course;
+
 static void refuse(int status, const char *complaint) {
     fprintf(stderr, "trace_replay: %s\n", complaint);
     exit(status);
@@ -55,6 +69,7 @@ static void refuse(int status, const char *complaint) {
 /** True if the allocator took the region. */
 static bool start(size_t bytes, size_t slot_count) {
     memset(slots, 0, slot_count * sizeof *slots);
+    memset(&course, 0, sizeof course);
     memset(heap_region, 0, bytes);
     region_map_reset(heap_region, bytes);
     heap_region_bytes_now = bytes;
@@ -127,19 +142,40 @@ static heap_status reallocate(replay_slot *slot, const trace_operation *operatio
     return enter(slot, result);
 }
 
-static uint32_t operate(const trace_operation *operation) {
+static uint32_t carry_out(const trace_operation *operation) {
     replay_slot *const slot = &slots[operation->slot];
     switch (operation->kind) {
-    case TRACE_ALLOCATE:
-        return allocate(slot, operation);
     case TRACE_FREE:
         return release(slot);
-    default:
+    case TRACE_REALLOCATE:
         return reallocate(slot, operation);
+    default:
+        return allocate(slot, operation);
     }
 }
 
-/* The two commands */
+static bool allocates(const trace_operation *operation) {
+    return operation->kind != TRACE_FREE && operation->kind != TRACE_REALLOCATE;
+}
+
+static bool is_skipped(const trace_operation *operation) {
+    const bool is_retry = (operation->kind & TRACE_RETRY) != 0;
+    return allocates(operation) &&
+           (course.skips || (is_retry && course.before != HEAP_OUT_OF_MEMORY));
+}
+
+static uint32_t operate(const trace_operation *operation) {
+    const uint32_t status = is_skipped(operation) ? SKIPPED : carry_out(operation);
+    course.before = status;
+    if (operation->kind == TRACE_FREE) {
+        course.skips = false;
+    } else if (status == HEAP_OUT_OF_MEMORY && (operation->kind & TRACE_LAST_IF_REFUSED) != 0) {
+        course.skips = true;
+    }
+    return status;
+}
+
+/* The commands */
 
 static FILE *output;
 
@@ -199,7 +235,8 @@ static bool serves(const trace *found, size_t bytes) {
         return false;
     }
     for (size_t i = 0; i < found->count; i++) {
-        if (operate(&found->operations[i]) != HEAP_OK) {
+        const uint32_t status = operate(&found->operations[i]);
+        if (status != HEAP_OK && status != SKIPPED) {
             return false; /* nothing failed before, so every free has a block */
         }
     }
@@ -216,6 +253,47 @@ static void serve(const trace *found, size_t first, size_t last, bool stops) {
     }
 }
 
+/* What is counted takes no argument, so it is left here. */
+static const trace_operation *counted;
+static replay_slot *counted_slot;
+static allocator_result counted_result;
+
+static void count_nothing(void) {
+}
+
+static void count_operation(void) {
+    if (counted->kind == TRACE_FREE) {
+        counted_result.status = allocator_free(counted_slot->payload);
+    } else {
+        counted_result = allocator_allocate(counted->size);
+    }
+}
+
+/* Kept apart from its caller, so that the call costs what that of count_nothing() does. */
+static void (*volatile const works[])(void) = {count_nothing, count_operation};
+
+static void count(const trace *found, size_t bytes) {
+    if (found->count == 0 || !start(bytes, found->slots)) {
+        refuse(2, "there is nothing to count: no operations, or a region that is too small.");
+    }
+    for (size_t i = 0; i + 1u < found->count; i++) {
+        if (operate(&found->operations[i]) != HEAP_OK) {
+            refuse(2, "the region is too small: an operation before the last is refused.");
+        }
+    }
+    counted = &found->operations[found->count - 1u];
+    counted_slot = &slots[counted->slot];
+    if (counted->kind == TRACE_REALLOCATE || counted->alignment != 0) {
+        refuse(2, "only a plain allocation or a free can be counted.");
+    }
+    const int64_t nothing = single_steps(works[0]);
+    const int64_t all = single_steps(works[1]);
+    if (nothing < 0 || all < nothing) {
+        refuse(4, "this machine does not let instructions be counted one by one (ptrace).");
+    }
+    printf("%lld\n", (long long)(all - nothing));
+}
+
 static size_t region_bytes(const char *word) {
     char *end;
     errno = 0;
@@ -229,8 +307,11 @@ static size_t region_bytes(const char *word) {
 int main(int argc, char **argv) {
     const bool runs = argc == 5 && strcmp(argv[1], "run") == 0;
     const bool searches = argc == 6 && strcmp(argv[1], "serve") == 0;
-    if (!runs && !searches) {
-        refuse(2, "say run OPERATIONS BYTES OUTPUT, or serve OPERATIONS FIRST LAST first|all.");
+    const bool counts = argc == 4 && strcmp(argv[1], "count") == 0;
+    if (!runs && !searches && !counts) {
+        refuse(2,
+               "say run OPERATIONS BYTES OUTPUT, serve OPERATIONS FIRST LAST first|all, or count "
+               "OPERATIONS BYTES.");
     }
     trace found;
     const char *const complaint = trace_read(argv[2], &found);
@@ -247,6 +328,8 @@ int main(int argc, char **argv) {
             refuse(2, "the output cannot be written.");
         }
         run(&found, region_bytes(argv[3]));
+    } else if (counts) {
+        count(&found, region_bytes(argv[3]));
     } else {
         serve(&found, region_bytes(argv[3]), region_bytes(argv[4]), strcmp(argv[5], "first") == 0);
     }

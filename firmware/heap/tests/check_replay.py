@@ -25,10 +25,14 @@ STRESS_PROBES = {"seglist": (1, 6, 8), "tlsf": (1, 2, 2)}
 """Median, p99 and worst, as published for these two."""
 
 
+MEASURED, RETRY, LAST_IF_REFUSED = 1, 2, 4
+
+
 class Operation(NamedTuple):
     kind: int
     slot: int
     size: int = 0
+    flags: int = MEASURED
 
 
 class Row(NamedTuple):
@@ -88,7 +92,9 @@ def mem_frag() -> Iterator[Operation]:
 
 def image_of(operations: list[Operation], name: bytes) -> bytes:
     """An operation image, docs/SPEC.md section 3."""
-    body = b"".join(struct.pack("<BBHIHBB", op.kind, 1, op.slot, op.size, 0, 0, 0) for op in operations)
+    body = b"".join(
+        struct.pack("<BBHIHBB", op.kind, op.flags, op.slot, op.size, 0, 0, 0) for op in operations
+    )
     slots = max(op.slot for op in operations) + 1
     header = struct.pack(
         "<4sHHIIIIIB3x32s", b"TSOP", 1, 64, len(operations), zlib.crc32(body), slots, 0, 0, 0, name
@@ -218,8 +224,26 @@ def check_failed_allocation(program: str) -> None:
     expect("failed allocation: last row", rows[-1], "3,N,70000,0,0,0")
 
 
+def check_skipped(program: str) -> None:
+    """A retry runs after a refusal only; behind the last one all is skipped up to a free."""
+    again = MEASURED | RETRY | LAST_IF_REFUSED
+    operations = [
+        *(Operation(ALLOCATE, 0, 40), Operation(ALLOCATE, 0, 1, again)),
+        *(Operation(ALLOCATE, 1, 70000), Operation(ALLOCATE, 1, 8, again)),
+        *(Operation(ALLOCATE, 2, 70000), Operation(ALLOCATE, 2, 70000, again)),
+        *(Operation(ALLOCATE, 3, 50), Operation(ALLOCATE, 3, 1, again)),
+        *(Operation(FREE, slot) for slot in (3, 2, 1, 0)),
+        Operation(ALLOCATE, 3, 50),
+    ]
+    rows = replay(program, operations, "skipped")
+    expect("skipped: kinds", "".join(row.kind for row in rows), "ASOAOOSSNNFFA")
+    expect("skipped: sizes of the frees", [row.size for row in rows[8:12]], [1, 70000, 8, 40])
+    expect("skipped: live", [row.live for row in rows], [1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 1, 0, 1])
+
+
 if __name__ == "__main__":
     check_mem_stress(sys.argv[1], sys.argv[2])
     check_mem_frag(sys.argv[1], sys.argv[2])
     check_bad_images(sys.argv[1])
     check_failed_allocation(sys.argv[1])
+    check_skipped(sys.argv[1])

@@ -10,7 +10,7 @@
 #define ENTRIES_LIMIT 21840u
 #define MAGIC 0x504F5354u /* "TSOP" */
 #define VERSION 1u
-#define MEASURED 1u /* the one flag that is defined */
+#define MEASURED 1u
 
 static uint32_t u16_at(const uint8_t *bytes) {
     return bytes[0] | (uint32_t)bytes[1] << 8;
@@ -52,7 +52,9 @@ static const char *header_complaint(const uint8_t *header) {
 static bool entry_is_valid(const uint8_t *entry, uint32_t slot_count) {
     const uint8_t kind = entry[0];
     const bool known = kind >= OPERATION_ALLOCATE && kind <= OPERATION_MARK;
-    const bool reserved_clear = (entry[1] & ~MEASURED) == 0 && entry[11] == 0;
+    const unsigned of_allocations =
+        kind == OPERATION_ALLOCATE ? OPERATION_RETRY | OPERATION_LAST_IF_REFUSED : 0u;
+    const bool reserved_clear = (entry[1] & ~(MEASURED | of_allocations)) == 0 && entry[11] == 0;
     return known && reserved_clear && entry[10] < 32 &&
            (kind == OPERATION_MARK || u16_at(entry + 2) < slot_count);
 }
@@ -60,6 +62,7 @@ static bool entry_is_valid(const uint8_t *entry, uint32_t slot_count) {
 static image_operation operation_of(const uint8_t *entry) {
     return (image_operation){
         .kind = entry[0],
+        .flags = entry[1],
         .slot = (uint16_t)u16_at(entry + 2),
         .argument = u32_at(entry + 4),
         .align_log2 = entry[10],

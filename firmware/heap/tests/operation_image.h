@@ -6,10 +6,14 @@
 
 enum { OPERATION_ALLOCATE = 1, OPERATION_FREE = 2, OPERATION_MARK = 3 };
 
+/** Flags of an allocation. */
+enum { OPERATION_RETRY = 2, OPERATION_LAST_IF_REFUSED = 4 };
+
 #define OPERATION_SLOTS_LIMIT 2048u
 
 typedef struct {
     uint8_t kind;
+    uint8_t flags;
     uint16_t slot;
     uint32_t argument; /**< bytes to allocate, or the number of a mark's label */
     uint8_t align_log2;

@@ -45,15 +45,49 @@ static replay_outcome release(replay_slot *slot) {
                             heap_last_operation().probes};
 }
 
+/** What was done so far, as far as operations depend on it (docs/SPEC.md section 3). */
+typedef struct {
+    char before;
+    bool skips;
+} replay_course;
+
+static bool is_retry(const image_operation *operation) {
+    return operation->kind == OPERATION_ALLOCATE && (operation->flags & OPERATION_RETRY) != 0;
+}
+
+static bool is_skipped(const replay_course *course, const image_operation *operation) {
+    return operation->kind == OPERATION_ALLOCATE &&
+           (course->skips || (is_retry(operation) && course->before != 'O'));
+}
+
+static replay_outcome skip(const replay_course *course, replay_slot *slot,
+                           const image_operation *operation) {
+    if (course->skips) {
+        *slot = (replay_slot){SLOT_FAILED, NULL, operation->argument};
+    }
+    return (replay_outcome){'S', operation->argument, 0};
+}
+
+static void follow(replay_course *course, const image_operation *operation, char kind) {
+    course->before = kind;
+    if (operation->kind == OPERATION_FREE) {
+        course->skips = false;
+    } else if (kind == 'O' && (operation->flags & OPERATION_LAST_IF_REFUSED) != 0) {
+        course->skips = true;
+    }
+}
+
 /**
  * False where a live slot is allocated into or an empty one freed: no scenario compiles to that.
  */
 static bool fits(const replay_slot *slot, const image_operation *operation) {
-    return (operation->kind == OPERATION_ALLOCATE) == (slot->state == SLOT_EMPTY);
+    return is_retry(operation) ||
+           (operation->kind == OPERATION_ALLOCATE) == (slot->state == SLOT_EMPTY);
 }
 
 static bool replay(operation_image image) {
     static replay_slot slots[OPERATION_SLOTS_LIMIT];
+    replay_course course = {0};
     unsigned seq = 0;
     heap_reset();
     for (uint32_t i = 0; i < image.count; i++) {
@@ -69,7 +103,11 @@ static bool replay(operation_image image) {
             return false;
         }
         const bool allocates = operation->kind == OPERATION_ALLOCATE;
-        const replay_outcome outcome = allocates ? allocate(slot, operation) : release(slot);
+        const replay_outcome outcome = is_skipped(&course, operation)
+                                           ? skip(&course, slot, operation)
+                                       : allocates ? allocate(slot, operation)
+                                                   : release(slot);
+        follow(&course, operation, outcome.kind);
         const heap_witness witness = heap_last_operation();
         printf("%u,%c,%u,%u,%zu,%zu\n", seq++, outcome.kind, outcome.size, outcome.probes,
                witness.live_blocks, witness.bytes_in_use);

@@ -1,0 +1,138 @@
+"""Constructions on allocators whose worst case can be worked out by hand."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis.studies import critical_sections
+from analysis.worst import board, host, text
+from analysis.worst.matrix import Cell, Matrix
+from capture.files.errors import TailscopeError
+from console import worst as command
+from scenarios import catalogue
+from scenarios.generators.worst import CONSTRUCTIONS
+
+ROOT = Path(__file__).parents[3]
+
+
+def measured(allocator: str, target: str, blocks: int = 0) -> board.Measured:
+    scenario = catalogue.load("worst", {"target": target, "blocks": blocks})
+    return board.measure(allocator, list(scenario.generator.steps()))
+
+
+@pytest.mark.parametrize(
+    ("allocator", "target", "blocks", "probes"),
+    [
+        ("first_fit", "list", 50, 51),  # all that are too small, and the rest, which was filed first
+        ("best_fit", "list", 50, 51),
+        ("seglist", "list", 50, 54),  # its own class, and 65 to 128, 129 to 256, 257 to 512, the last
+        ("half_fit_cstm", "list", 50, 51),  # its own bin, and the bitmap
+        ("tlsf", "list", 50, 2),
+        ("half_fit", "list", 50, 1),
+        ("first_fit", "tree", 50, 50),  # the one that fits is the last of 50; the rest lies behind it
+        ("binary_buddy", "halving", 0, 13),  # 16 to 65,536 bytes
+        ("ublox_buddy", "halving_whole", 0, 9),  # 48 to 12,288 bytes
+        ("half_tree", "trie", 7, 9),  # the victim, a node for each turn, the bitmap
+    ],
+)
+def test_probes_are_those_worked_out_by_hand(allocator: str, target: str, blocks: int, probes: int) -> None:
+    assert measured(allocator, target, blocks).probes == probes
+
+
+def test_an_interrupt_waits_for_the_section_and_a_task_where_tasks_are_held_off() -> None:
+    found = measured("first_fit", "list", 100)
+    assert found.kind == "A"
+    # CRIT lies within the mask; lock, unlock and the interrupt's entry take about 50 cycles.
+    assert 0 < found.interrupt_latency_ns - found.pulse_ns < 1000
+    assert found.pulse_ns == pytest.approx(found.cycles / 84e6 * 1e9, rel=0.01)
+    tasks_only = measured("heap_4", "list", 100)
+    assert tasks_only.interrupt_latency_ns < 1000
+    assert tasks_only.task_latency_ns > tasks_only.pulse_ns
+
+
+@pytest.mark.parametrize("allocator", ["o1heap", "ublox_buddy", "binary_buddy", "avl"])
+@pytest.mark.parametrize("target", CONSTRUCTIONS)
+def test_the_own_number_of_blocks_fits_the_allocators_that_need_most_room(
+    allocator: str, target: str
+) -> None:
+    plan = catalogue.load("worst", {"target": target}, stimulus="none").compile()
+    assert {one.kind for one in critical_sections.measure(allocator, plan.image)} <= {"A", "F"}
+
+
+def test_what_does_not_fit_is_told() -> None:
+    with pytest.raises(
+        TailscopeError, match=r"o1heap does not serve the set-up: operation .* came out O; lower blocks"
+    ):
+        measured("o1heap", "list", 900)
+
+
+def test_instructions_here_grow_by_the_walk_alone(tmp_path: Path) -> None:
+    """The walk of first_fit is one loop: every block costs the same, so the line is exact."""
+    first = host.slope(host.cell("tree", "first_fit", tmp_path), tmp_path)
+    assert first.blocks == (250, 500, 1000)
+    assert first.instructions_per_block == pytest.approx(round(first.instructions_per_block), abs=0.01)
+    assert first.instructions_per_block >= 4  # load, compare, branch, next
+    page = (ROOT / "docs" / "SCENARIOS.md").read_text(encoding="utf-8")
+    assert f": {first.instructions_per_block:.0f} on\nfirst_fit" in page
+    flat = host.slope(host.cell("tree", "tlsf", tmp_path), tmp_path)
+    assert abs(flat.instructions_per_block) < 0.05
+
+
+def test_a_binary_buddy_halves_seven_times_more_in_8_mib(tmp_path: Path) -> None:
+    """8 MiB are 2^19 units of 16 bytes, and `split` asks for 1,024 of them: 6 halvings fewer."""
+    halving, split = (host.cell(name, "binary_buddy", tmp_path) for name in ("halving", "split"))
+    each = (halving.instructions - split.instructions) / 6
+    assert each == pytest.approx(halving.instructions / 19, rel=0.3)
+
+
+def test_the_worst_are_marked() -> None:
+    cells = (
+        Cell("list", "first_fit", 9, 90),
+        Cell("halving", "first_fit", None, 10),
+        Cell("list", "tlsf", 9, 20),
+        Cell("halving", "tlsf", None, 20),
+        Cell("merge", "first_fit", None, 5),
+        Cell("merge", "tlsf", None, 6),
+    )
+    found = Matrix("a test", 65_536, cells)
+    flags = {
+        (row["construction"], row["allocator"]): (row["worst_of_allocator"], row["worst_of_construction"])
+        for row in found.as_json()["cells"]
+    }
+    assert flags == {
+        ("list", "first_fit"): (True, True),
+        ("halving", "first_fit"): (False, False),
+        ("list", "tlsf"): (True, False),
+        ("halving", "tlsf"): (True, True),
+        ("merge", "first_fit"): (True, False),
+        ("merge", "tlsf"): (True, True),
+    }
+
+
+def test_the_command_prints_every_construction_and_what_cannot_be() -> None:
+    found = command.run("tlsf_compact", on_host=True)
+    assert [cell.construction for cell in found.cells] == list(CONSTRUCTIONS)
+    said = text.as_text(found)
+    assert "fastbins: does not exist here" in said
+    assert all(f"\n{name} " in said for name in CONSTRUCTIONS)
+
+
+def test_json_and_refusals() -> None:
+    def lab(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "console", "worst", *words]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+    done = lab("--allocator", "tlsf", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["cells"]
+    assert [row["construction"] for row in rows] == list(CONSTRUCTIONS)
+    assert all(row["pulse_ns"] > 0 and row["interrupt_latency_ns"] > row["pulse_ns"] for row in rows)
+    refused = lab("--allocator", "rlsf", "--host")
+    assert refused.returncode == 1
+    assert refused.stderr.strip() == "rlsf manages 131,072 bytes at most, not 8,388,608."
+    assert "There is no allocator 'nope'" in lab("--allocator", "nope").stderr

@@ -1,0 +1,61 @@
+"""What is due of each record where entries of the image depend on others."""
+
+from __future__ import annotations
+
+import pytest
+
+from capture.verdict.course import due
+from scenarios.operations import Allocate, Call, Free, Mark
+
+OPERATIONS = (
+    Mark(0),
+    Allocate(0, 50),
+    Allocate(0, 1, retry=True, last_if_refused=True),
+    Allocate(1, 60),
+    Allocate(1, 1, retry=True, last_if_refused=True),
+    Allocate(2, 70),
+    Allocate(2, 1, retry=True, last_if_refused=True),
+    Mark(1),
+    Free(2),
+    Free(1),
+    Free(0),
+    Allocate(3, 80, last_if_refused=True),
+    Call("empty"),
+)
+
+
+def told(kinds: str) -> list[tuple[str, int | None]]:
+    """Of each operation in order; a dot stands for a missing record."""
+    known = {seq: kind for seq, kind in enumerate(kinds) if kind != "."}
+    return [(one.answers, one.size) for one in due(OPERATIONS, known)]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "answers", "freed"),
+    [
+        ("ASASASFFFAK", "AO S AO S AO S FNE FNE FNE AO K", [70, 60, 50]),
+        # The second is refused and its retry served: its free is of 1 byte.
+        ("ASOAASFFFAK", "AO S AO AO AO S FNE FNE FNE AO K", [70, 1, 50]),
+        # The second and its retry are refused: the third is skipped, what is behind a free is not.
+        ("ASOOSSNNFAK", "AO S AO AO S S FNE FNE FNE AO K", [1, 1, 50]),
+    ],
+)
+def test_what_runs_follows_from_what_came_before(kinds: str, answers: str, freed: list[int]) -> None:
+    found = told(kinds)
+    assert [one for one, _ in found] == answers.split()
+    assert [size for _, size in found[6:9]] == freed
+
+
+def test_behind_a_missing_record_nothing_is_claimed() -> None:
+    found = told("AS.SASFFFAK")
+    assert [one for one, _ in found] == [
+        *("AO", "S", "AO"),
+        *("AOS", "AOS", "AOS"),
+        *("FNE", "FNE", "FNE", "AOS", "K"),
+    ]
+    assert [size for _, size in found[6:9]] == [None] * 3
+
+
+def test_where_nothing_depends_a_missing_record_changes_nothing() -> None:
+    plain = (Allocate(0, 8), Allocate(1, 9), Free(0), Free(1))
+    assert due(plain, {3: "F"}) == due(plain, dict(enumerate("AAFF")))

@@ -1,0 +1,133 @@
+"""Periodic tasks that allocate at each release, and keep each block for some of their periods.
+
+The task model of M. Masmano, I. Ripoll and A. Crespo ("Dynamic storage allocation for real-time
+embedded systems", slides): T = (c, p, d, g, h), where g is the most memory of a period and h the
+most periods that a block stays. The slides give no ranges; those of the scenarios are ours. c and d
+matter for schedulability only, and are left out.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scenarios.errors import ScenarioError
+from scenarios.generators.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.generators.xorshift import Xorshift32
+from scenarios.operations import Allocate, Free
+from scenarios.parameters import choice, whole
+
+_PROFILES = ("small", "huge", "hybrid")
+_MOST_TICKS = 1_000_000
+
+
+@dataclass
+class _Task:
+    """One task: its period in ticks, the most memory of a period, the most periods that a block
+    stays, and the sizes of its blocks. `due` are slots to be freed, by the number of the release.
+    """
+
+    period: int
+    memory: int
+    stay: int
+    sizes: tuple[int, int]
+    due: defaultdict[int, list[int]]
+
+
+@dataclass(frozen=True)
+class Periodic(Generator):
+    """`tasks` tasks for `ticks` ticks. Period, memory and stay of each are drawn once.
+
+    At each release a task first frees the blocks that are due, in the order in which they came.
+    Then it allocates blocks of drawn sizes until the next would pass its memory of a period. Each
+    stays for 1 to as many periods as the task has drawn. Of tasks that are released at one tick the
+    first goes first. In the end all is freed.
+
+    With `profile` hybrid each task draws whether its blocks are small or huge.
+    """
+
+    seed: int = whole(1, 0xFFFF_FFFF)
+    tasks: int = whole(1, 256)
+    ticks: int = whole(1, _MOST_TICKS)
+    profile: str = choice(*_PROFILES)
+    period_min_ticks: int = whole(1, _MOST_TICKS)
+    period_max_ticks: int = whole(1, _MOST_TICKS)
+    memory_min_bytes: int = whole(1, 1 << 20)
+    memory_max_bytes: int = whole(1, 1 << 20)
+    stay_min_periods: int = whole(1, 1000)
+    stay_max_periods: int = whole(1, 1000)
+    small_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    small_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    huge_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    huge_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+
+    def __post_init__(self) -> None:
+        for what in (
+            "period_{}_ticks",
+            "memory_{}_bytes",
+            "stay_{}_periods",
+            "small_{}_bytes",
+            "huge_{}_bytes",
+        ):
+            least, most = what.format("min"), what.format("max")
+            if getattr(self, least) > getattr(self, most):
+                raise ScenarioError(
+                    f"{least} is {getattr(self, least)}, above {most}, {getattr(self, most)}; exchange them."
+                )
+        smallest = self.huge_min_bytes if self.profile == "huge" else self.small_min_bytes
+        if self.memory_min_bytes < smallest:
+            raise ScenarioError(
+                f"memory_min_bytes is {self.memory_min_bytes}, and a {self.profile} block has {smallest} "
+                "at least; raise it, or a task never allocates."
+            )
+
+    def steps(self) -> Iterator[Step]:
+        random = Xorshift32(self.seed)
+        tasks = [self._task(random) for _ in range(self.tasks)]
+        slots = _Slots()
+        for tick in range(self.ticks):
+            for task in tasks:
+                if tick % task.period == 0:
+                    yield from _release(task, tick // task.period, slots, random)
+        for task in tasks:
+            for release in sorted(task.due):
+                yield from (Step(Free(slot)) for slot in task.due[release])
+
+    def _task(self, random: Xorshift32) -> _Task:
+        period = random.between(self.period_min_ticks, self.period_max_ticks)
+        memory = random.between(self.memory_min_bytes, self.memory_max_bytes)
+        stay = random.between(self.stay_min_periods, self.stay_max_periods)
+        huge = self.profile == "huge" or (self.profile == "hybrid" and random.below(2) == 1)
+        small_sizes = (self.small_min_bytes, self.small_max_bytes)
+        sizes = (self.huge_min_bytes, self.huge_max_bytes) if huge else small_sizes
+        return _Task(period, memory, stay, sizes, defaultdict(list))
+
+
+class _Slots:
+    """The slots: one is used again once it is free."""
+
+    def __init__(self) -> None:
+        self._idle: list[int] = []
+        self._used = 0
+
+    def take(self) -> int:
+        if self._idle:
+            return self._idle.pop()
+        self._used += 1
+        return self._used - 1
+
+    def give_back(self, slot: int) -> None:
+        self._idle.append(slot)
+
+
+def _release(task: _Task, number: int, slots: _Slots, random: Xorshift32) -> Iterator[Step]:
+    for slot in task.due.pop(number, ()):
+        slots.give_back(slot)
+        yield Step(Free(slot))
+    left = task.memory
+    while (size := random.between(*task.sizes)) <= left:
+        left -= size
+        slot = slots.take()
+        yield Step(Allocate(slot, size))
+        task.due[number + 1 + random.below(task.stay)].append(slot)

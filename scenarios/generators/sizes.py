@@ -1,0 +1,56 @@
+"""The cost by the size of a block, on a fresh heap and behind free blocks that do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scenarios.errors import ScenarioError
+from scenarios.generators.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.operations import MAX_SLOTS, Allocate, Free
+from scenarios.parameters import whole
+
+FRESH, FRAGMENTED = "fresh", "fragmented"
+_REQUEST = 0
+
+
+@dataclass(frozen=True)
+class Sizes(Generator):
+    """Allocates a block and frees it, `pairs` times, for each size.
+
+    Sizes are `size_min_bytes` and its doubles up to `size_max_bytes`. Then the same is done behind
+    `fragments` free blocks of `victim_bytes`, each fenced by a live one of `spacer_bytes`, as
+    mem_frag has them.
+    """
+
+    size_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    size_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    pairs: int = whole(1, 1000)
+    fragments: int = whole(1, (MAX_SLOTS - 1) // 2)
+    victim_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    spacer_bytes: int = whole(1, MAX_BLOCK_BYTES)
+
+    def __post_init__(self) -> None:
+        if self.size_min_bytes > self.size_max_bytes:
+            raise ScenarioError(
+                f"size_min_bytes is {self.size_min_bytes}, above size_max_bytes, {self.size_max_bytes}; "
+                "exchange them."
+            )
+
+    def steps(self) -> Iterator[Step]:
+        yield from self._all_sizes(FRESH)
+        victims = range(1, 2 * self.fragments, 2)
+        for victim in victims:
+            yield Step(Allocate(victim, self.victim_bytes, measured=False), "setup")
+            yield Step(Allocate(victim + 1, self.spacer_bytes, measured=False), "setup")
+        for victim in victims:
+            yield Step(Free(victim, measured=False), "setup")
+        yield from self._all_sizes(FRAGMENTED)
+
+    def _all_sizes(self, label: str) -> Iterator[Step]:
+        size = self.size_min_bytes
+        while size <= self.size_max_bytes:
+            for trial in range(1, self.pairs + 1):
+                yield Step(Allocate(_REQUEST, size), label, trial)
+                yield Step(Free(_REQUEST), label, trial)
+            size *= 2

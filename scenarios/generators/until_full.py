@@ -1,0 +1,61 @@
+"""Blocks are allocated until memory runs out, then freed in reverse.
+
+The benchmark of the crate tlsf (README, "memalign until out of memory"), whose generator is
+rand_xorshift's; it is seeded here as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scenarios.errors import ScenarioError
+from scenarios.generators.generator import MAX_BLOCK_BYTES, Generator, Step
+from scenarios.generators.xorshift import Xorshift128
+from scenarios.operations import MAX_SLOTS, Allocate, Free
+from scenarios.parameters import choice, whole
+
+_FURTHER_WORDS = (0x1592CFC4, 0xDD0F84FB, 0xB83F159C)
+"""Of the crate's state. Its first word is 0x969802F1, the scenarios' seed."""
+_RETRIED_BYTES = 1
+
+
+@dataclass(frozen=True)
+class UntilFull(Generator):
+    """At most `requests` allocations of drawn sizes, then the frees, the last block first.
+
+    Each is aligned to 1 shifted by a drawn number below `alignments`; with 1 nothing is drawn, and
+    the alignment is the allocator's own. A refused request ends the allocations (`stop`), or 1 byte
+    is tried in its place, and only a refusal of that ends them (`retry`). What comes behind the end
+    is skipped. If it never comes, memory did not run out: raise `requests`.
+    """
+
+    seed: int = whole(1, 0xFFFF_FFFF)
+    requests: int = whole(1, MAX_SLOTS)
+    size_min_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    size_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
+    alignments: int = whole(1, 13)
+    after_refusal: str = choice("stop", "retry")
+
+    def __post_init__(self) -> None:
+        if self.size_min_bytes > self.size_max_bytes:
+            raise ScenarioError(
+                f"size_min_bytes is {self.size_min_bytes}, above size_max_bytes, {self.size_max_bytes}; "
+                "exchange them."
+            )
+
+    def steps(self) -> Iterator[Step]:
+        random = Xorshift128((self.seed, *_FURTHER_WORDS))
+        for slot in range(self.requests):
+            yield from self._request(slot, random)
+        for slot in reversed(range(self.requests)):
+            yield Step(Free(slot), "free")
+
+    def _request(self, slot: int, random: Xorshift128) -> Iterator[Step]:
+        size = self.size_min_bytes + random.next() % (self.size_max_bytes - self.size_min_bytes + 1)
+        # As there, of the second number only the lowest byte is used.
+        align_log2 = random.next() % 256 % self.alignments if self.alignments > 1 else 0
+        stops = self.after_refusal == "stop"
+        yield Step(Allocate(slot, size, align_log2=align_log2, last_if_refused=stops), "allocate")
+        if not stops:
+            yield Step(Allocate(slot, _RETRIED_BYTES, retry=True, last_if_refused=True), "allocate")

@@ -1,0 +1,50 @@
+"""The structure of sizes: the same pairs twice, and between them the fragments."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from scenarios import catalogue
+from scenarios.errors import ScenarioError
+
+
+def test_the_same_pairs_come_before_and_behind_the_fragments() -> None:
+    table = catalogue.load("sizes").compile().operations
+    fresh, fragmented = (table.filter(pl.col("label") == label) for label in ("fresh", "fragmented"))
+    same = ["kind", "id", "size", "measured", "trial"]
+    assert fresh.select(same).equals(fragmented.select(same))
+    assert fresh["size"].unique(maintain_order=True).to_list() == [2**n for n in range(3, 13)]
+    assert fresh.height == 10 * 64 * 2
+    assert fresh["kind"].to_list() == ["A", "F"] * 640
+    assert fresh["measured"].all()
+
+
+def test_the_fragments_are_those_of_mem_frag() -> None:
+    setup = catalogue.load("sizes").compile().operations.filter(pl.col("label") == "setup")
+    of_mem_frag = catalogue.load("mem_frag", {"trials": 1}).compile().operations
+    victims = of_mem_frag.filter(
+        (pl.col("label") == "setup") | ((pl.col("kind") == "F") & (pl.col("size") == 72))
+    )
+    assert setup.select("kind", "size").equals(victims.select("kind", "size"))
+    assert not setup["measured"].any()
+
+
+def test_a_size_above_the_last_doubling_is_left_out() -> None:
+    table = (
+        catalogue.load("sizes", {"size_min_bytes": 24, "size_max_bytes": 100, "pairs": 1})
+        .compile()
+        .operations
+    )
+    assert table.filter(pl.col("label") == "fresh")["size"].unique(maintain_order=True).to_list() == [
+        24,
+        48,
+        96,
+    ]
+
+
+def test_sizes_in_the_wrong_order_are_refused() -> None:
+    with pytest.raises(
+        ScenarioError, match="size_min_bytes is 5000, above size_max_bytes, 4096; exchange them"
+    ):
+        catalogue.load("sizes", {"size_min_bytes": 5000})

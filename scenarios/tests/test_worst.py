@@ -1,0 +1,95 @@
+"""The constructions of the worst cases: how each heap is laid out, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from scenarios import catalogue
+from scenarios.errors import ScenarioError
+from scenarios.generators.generator import Step
+from scenarios.generators.worst import CONSTRUCTIONS
+from scenarios.operations import Allocate, Free
+
+
+def steps(target: str, blocks: int = 0) -> list[Step]:
+    return list(catalogue.load("worst", {"target": target, "blocks": blocks}).generator.steps())
+
+
+def sizes(found: list[Step]) -> dict[int, int]:
+    return {one.operation.id: one.operation.size for one in found if isinstance(one.operation, Allocate)}
+
+
+def freed_sizes(found: list[Step]) -> list[int]:
+    """Of the set-up, in order."""
+    of = sizes(found)
+    return [of[one.operation.id] for one in found[:-1] if isinstance(one.operation, Free)]
+
+
+@pytest.mark.parametrize("target", CONSTRUCTIONS)
+def test_one_operation_is_measured_and_it_is_the_last(target: str) -> None:
+    found = steps(target)
+    assert [one.operation.measured for one in found] == [False] * (len(found) - 1) + [True]
+    assert isinstance(found[-1].operation, Free) == CONSTRUCTIONS[target].frees
+    assert {one.label for one in found[:-1]} <= {"setup"}
+    assert found[-1].label == target
+
+
+def test_the_list_has_equal_blocks_that_cannot_merge_and_do_not_fit() -> None:
+    found = steps("list", 3)
+    assert [one.operation.size for one in found[:6] if isinstance(one.operation, Allocate)] == [40, 8] * 3
+    assert freed_sizes(found) == [40, 40, 40]
+    assert isinstance(found[-1].operation, Allocate)
+    assert found[-1].operation.size == 56
+
+
+def test_only_the_largest_of_a_tree_s_sizes_fits_and_it_is_freed_first() -> None:
+    found = steps("tree", 5)
+    freed = freed_sizes(found)
+    assert isinstance(found[-1].operation, Allocate)
+    assert freed == sorted(freed, reverse=True)
+    assert len(set(freed)) == 5
+    assert freed[0] > found[-1].operation.size > freed[1]
+
+
+def test_a_way_down_a_trie_turns_right_at_every_bit() -> None:
+    # One bin of powers of two, 2,048 to 4,095. In binary: 110000000000, 111000000000 …
+    assert freed_sizes(steps("trie")) == [3072, 3584, 3840, 3968, 4032, 4064, 4080, 24]
+    last = steps("trie")[-1].operation
+    assert isinstance(last, Allocate)
+    assert last.size == 4088
+
+
+@pytest.mark.parametrize(("target", "neighbours"), [("neighbours", (200, 328)), ("trie_merge", (3072, 3584))])
+def test_the_freed_block_lies_between_free_ones(target: str, neighbours: tuple[int, int]) -> None:
+    found = steps(target)
+    order = [one.operation.id for one in found if isinstance(one.operation, Allocate)]
+    last = found[-1].operation
+    assert isinstance(last, Free)
+    between = order.index(last.id)
+    around = (order[between - 1], order[between + 1])
+    freed = {one.operation.id for one in found[:-1] if isinstance(one.operation, Free)}
+    assert set(around) <= freed
+    assert tuple(sizes(found)[slot] for slot in around) == neighbours
+
+
+@pytest.mark.parametrize(
+    ("overrides", "sentence"),
+    [
+        ({"target": "lists"}, "target cannot be 'lists'; choose from list, bin, .* Did you mean list?"),
+        ({"target": 7}, "target must be a text in quotation marks, not 7"),
+        ({"target": "halving", "blocks": 3}, "halving has no number of blocks; leave blocks at 0"),
+        ({"target": "trie", "blocks": 15}, "blocks must be from 1 to 14 for trie, not 15"),
+        ({"blocks": -1}, "blocks must be from 0 to 65536, not -1"),
+        ({"block": 1}, "no parameter 'block'; choose from blocks, target. Did you mean blocks?"),
+    ],
+)
+def test_wrong_parameters_get_a_sentence(overrides: dict[str, str | int], sentence: str) -> None:
+    with pytest.raises(ScenarioError, match=sentence):
+        catalogue.load("worst", overrides)
+
+
+def test_more_blocks_than_slots_are_for_a_trace_and_no_image() -> None:
+    scenario = catalogue.load("worst", {"blocks": 1200})
+    assert len(list(scenario.generator.steps())) == 3 * 1200 + 1
+    with pytest.raises(Exception, match="slot 2048 is outside"):
+        scenario.compile()

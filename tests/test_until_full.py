@@ -1,0 +1,77 @@
+"""A run until memory is full: whole, judged complete, and what is altered in it is noticed."""
+
+from __future__ import annotations
+
+import binascii
+import json
+import re
+import shutil
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from capture import conductor, redecode
+from capture.store import RunResult
+from firmware import build as firmware
+from scenarios import catalogue
+
+OVERRIDES = {"requests": 160, "size_min_bytes": 2000, "size_max_bytes": 2400}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
+    plan = catalogue.load("until_full_aligned", OVERRIDES).compile()
+    return conductor.run(plan, firmware.build("first_fit"), runs_folder=tmp_path_factory.mktemp("runs"))
+
+
+def kinds(result: RunResult) -> str:
+    return "".join(pl.read_parquet(result.folder / "operations.parquet")["kind"])
+
+
+def test_the_run_is_complete_and_nothing_is_lost(run: RunResult) -> None:
+    manifest = json.loads((run.folder / "run.json").read_text(encoding="utf-8"))
+    assert (run.verdict, manifest["reasons"]) == ("complete", [])
+    counts = manifest["counts"]
+    assert counts["operations"] == 3 * 160
+    assert sum(counts.values()) == 2 * counts["operations"]
+    assert counts["allocations"] == counts["frees"] > 10
+    assert counts["out_of_memory"] >= 3
+    assert counts["skipped"] > 0
+
+
+def test_memory_runs_out_as_the_crate_s_loop_has_it(run: RunResult) -> None:
+    """Served and no retry, refused and a retry that is served; two refusals, and nothing more. Then
+    the frees, of which the last blocks come first.
+    """
+    found = kinds(run)
+    assert re.fullmatch(r"(AS|OA)*OO(SS)*N+F+", found)
+    requests = found[:320]
+    assert found.count("F") == requests.count("A")
+    table = pl.read_parquet(run.folder / "operations.parquet")
+    live = table["live"].to_list()
+    assert all(abs(one - other) <= 1 for one, other in pairwise(live))
+    assert live[-1] == 0
+    assert table.filter(pl.col("kind").is_in(["S", "N"]))["wire_critical_ns"].null_count() == sum(
+        found.count(kind) for kind in "SN"
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "of_kind", "other"),
+    [(0, "S", "O"), (-1, "S", "A"), (0, "A", "S"), (0, "F", "S"), (0, "N", "F")],
+)
+def test_an_altered_kind_is_noticed(
+    run: RunResult, tmp_path: Path, place: int, of_kind: str, other: str
+) -> None:
+    folder = tmp_path / run.folder.name
+    shutil.copytree(run.folder, folder)
+    log = (folder / "uart.log").read_bytes()
+    lines = [line for line in re.findall(rb"@OP,[^\n]*\n", log) if f",{of_kind},".encode() in line]
+    body = lines[place][1 : lines[place].index(b"*")].replace(f",{of_kind},".encode(), f",{other},".encode())
+    altered = b"@%s*%04X\n" % (body, binascii.crc_hqx(body, 0xFFFF))
+    (folder / "uart.log").write_bytes(log.replace(lines[place], altered))
+    result = redecode.redecode(folder)
+    assert result.verdict == "inconclusive"
+    assert any("another operation than the plan" in one or "recorded as" in one for one in result.reasons)
