@@ -319,6 +319,31 @@ LAB = (
     ),
     Elsewhere("./lab fragmentation --json", "console/tests/test_fragmentation.py", '"best_fit", "--json"'),
     Elsewhere(
+        "./lab adversary --allocator seglist,tlsf",
+        "console/tests/test_adversary.py",
+        'adversary.run("seglist", **words',
+        why="called there with a budget of 300 lists",
+    ),
+    Elsewhere("./lab adversary --json", "console/tests/test_adversary.py", "json.dumps(row.as_json())"),
+    Elsewhere(
+        "./lab adversary --allocator half_fit_cstm --what allocate --budget 30000",
+        "analysis/adversary/tests/test_search.py",
+        '"half_fit_cstm", "allocate"',
+        why="searched there with 4,000 lists",
+    ),
+    Elsewhere(
+        "./lab adversary --allocator all --budget 60s",
+        "analysis/adversary/tests/test_search.py",
+        "Budget(seconds=0.05)",
+        why="takes minutes: the budget in seconds is tried there, the choice of all in console/tests",
+    ),
+    Elsewhere(
+        "./lab adversary --allocator avl --what fragmentation --live 16384 --json",
+        "console/tests/test_adversary.py",
+        '"what": "free,fragmentation"',
+        why="called there on seglist, with fewer bytes",
+    ),
+    Elsewhere(
         "./lab worst",
         "analysis/worst/tests/test_worst.py",
         'lab("--allocator", "tlsf", "--json")',
@@ -664,6 +689,12 @@ PYTHON = (
         says=r"┌.*\n.*seq",
     ),
     Elsewhere(
+        ".venv/bin/python -m analysis.adversary.published",
+        "analysis/adversary/tests/test_published.py",
+        "test_a_stored_winner_takes_as_long_as_the_page_says",
+        why="takes ten minutes; the test runs what it stored",
+    ),
+    Elsewhere(
         ".venv/bin/python -m analysis.fragmentation.published_periodic",
         "analysis/fragmentation/tests/test_identities.py",
         "published_periodic.table(name)",
@@ -746,6 +777,7 @@ SHOWN = {
     ("docs/SPEC.md", "schema, quantity"),
     ("docs/SPEC.md", "seed, runs[]"),
     ("docs/SPEC.md", "allocator, trace, seed, operations"),
+    ("docs/SPEC.md", "allocator, what, seed, lists, operations"),
     ("docs/SPEC.md", "seed, mutants, killed, harmless, survived"),
     ("docs/WIRING.md", "Nucleo-F401RE, USB connector at the top"),
     (

@@ -39,7 +39,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "analysis.worst",
         *("decoders", "dashboards"),
     ),
-    ("dashboards.tradeoff",),
+    ("dashboards.tradeoff", "analysis.adversary"),
     ("console",),
     ("tasks",),
 )
