@@ -49,6 +49,9 @@ def demo(_context: Context) -> None:
         "art": "the flash accelerator: on, off, or on,off for a run with each",
         "locking": "how the heap holds others off: basepri, primask, scheduler, or several with commas",
         "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
+        "trace": "the file of operations that the scenario `recorded` replays (docs/TRACES.md)",
+        "scale": "keep one block in so many of the trace; auto: as many as fit the board",
+        "heap": "bytes of the heap's region, a multiple of 8; the scenario's own, or 65536, when not given",
     },
 )
 def scenario(
@@ -65,6 +68,9 @@ def scenario(
     art: str = "on",
     records: str = "uart",
     locking: str = "",
+    trace: str = "",
+    scale: str = "",
+    heap: str = "",
 ) -> None:
     """Run one scenario, judge it, and write the dashboard of its runs."""
 
@@ -82,6 +88,9 @@ def scenario(
             art=art,
             records=records,
             locking=locking,
+            trace=trace,
+            scale=scale,
+            heap=heap,
         )
 
     _conduct((name,), allocator.split(","), chosen)
@@ -206,9 +215,10 @@ def faults(
     iterable=["name", "parameter", "knob", "runs"],
     help={
         "name": "a scenario of `./lab list`, or the path of a scenario's TOML",
-        "trace": "a file of operations instead of a scenario (docs/SPEC.md, section 11)",
+        "trace": "a file of operations, instead of a scenario or for `recorded` (docs/TRACES.md)",
+        "scale": "keep one block in so many of the trace; auto: as many as fit the board",
         "allocator": "one or more allocators, separated by commas, or all",
-        "heap": "bytes of the region, a multiple of 8 up to 8 MiB; the board's 65536 when not given",
+        "heap": "bytes of the region, a multiple of 8 to 8 MiB; the scenario's own, or 65536, when not given",
         "seeds": "how many seeds to replay: the scenario's own, and those after it",
         "parameter": "NAME=VALUE of the scenario; may be repeated",
         "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
@@ -227,6 +237,7 @@ def fragmentation(
     knob: list[str],
     runs: list[str],
     trace: str = "",
+    scale: str = "",
     allocator: str = "all",
     heap: str = "",
     seeds: str = "",
@@ -244,6 +255,7 @@ def fragmentation(
         rows = room.run(
             name,
             trace=trace,
+            scale=scale,
             allocator=allocator,
             heap=heap,
             seeds=seeds,
@@ -275,6 +287,49 @@ def worst(_context: Context, allocator: str = "all", host: bool = False, json: b
     with one_sentence():
         found = room.run(allocator, host)
     print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
+
+
+@task(
+    positional=["command"],
+    iterable=["command"],
+    help={
+        "command": "the program and its words, behind --",
+        "output": "the trace to write",
+        "every": "write the other processes' traces too, beside it and numbered",
+        "most": "how many operations to keep of each process; a reallocation counts twice",
+        "log": "instead of a command: what a board said, in a file (docs/TRACES.md)",
+        "serial": "instead of a command: the port on which a board says it",
+        "baud": "of the port; 115200 when not given",
+        "seconds": "how long to listen to the port; until Ctrl-C when not given",
+    },
+)
+def record(
+    _context: Context,
+    command: list[str],
+    output: str = str(ROOT / "build" / "trace.csv"),
+    every: bool = False,
+    most: str = "",
+    log: str = "",
+    serial: str = "",
+    baud: str = "",
+    seconds: str = "",
+) -> None:
+    """Record what a program asks of its heap: `./lab record -- COMMAND…`; or a board's firmware."""
+    from console import record as room
+
+    with one_sentence():
+        status = room.run(
+            command,
+            output=output,
+            every=every,
+            most=most,
+            log=log,
+            serial=serial,
+            baud=baud,
+            seconds=seconds,
+        )
+    if status:
+        raise Exit(code=status)
 
 
 @task(
@@ -310,15 +365,25 @@ def inventory(_context: Context, json: bool = False) -> None:
         print(json_format.dumps(room.inventory(), indent=2) if json else room.as_text())
 
 
-@task(help={"json": "print JSON"})
-def footprint(_context: Context, json: bool = False) -> None:
+@task(
+    iterable=["knob"],
+    help={
+        "json": "print JSON",
+        "allocator": "one or more, separated by commas; all, or all that have the knobs, when none is given",
+        "knob": "a number of the heap's build, NAME=VALUE; may be repeated",
+    },
+)
+def footprint(_context: Context, knob: list[str], allocator: str = "", json: bool = False) -> None:
     """Show what each allocator takes of flash and RAM, and of its region beside its blocks."""
     from dataclasses import asdict
 
+    from console import options
     from firmware import footprint as room
 
     with one_sentence():
-        found = room.measure_all()
+        knobs = options.parse(knob=knob).knobs
+        names = allocator.split(",") if allocator else room.with_knobs(knobs)
+        found = tuple(room.measure(name, knobs) for name in names)
     print(json_format.dumps([asdict(row) for row in found], indent=2) if json else room.as_table(found))
 
 

@@ -19,13 +19,15 @@ from capture.joining.evidence import decode
 from capture.processes import signals
 from capture.run_folder.folder import RunName, check_writable
 from capture.run_folder.manifest import AskedFirmware, SectionBound
-from capture.run_folder.records import Boot
+from capture.run_folder.memory import Memory
+from capture.run_folder.records import Boot, RecordLog
 from capture.store import RunResult, keep_observation, store_findings, store_session
 from capture.summary.summary import Setting
 from firmware.build import FirmwareImage
 from scenarios.plan import Plan
 from scenarios.stimulus import NOMINAL_CORE_HZ
 
+MemoryOf = Callable[[FirmwareImage, Plan, RecordLog], Memory | None]
 BoundsOf = Callable[[FirmwareImage, Boot], Mapping[str, SectionBound]]
 
 __all__ = ["RunResult", "run"]
@@ -41,13 +43,14 @@ def run(
     records: str = "uart",
     progress: Progress = lambda _: None,
     bounds: BoundsOf = lambda _image, _boot: {},
+    memory: MemoryOf = lambda _image, _plan, _log: None,
 ) -> RunResult:
     """Runs `plan` on the firmware `image`, and returns where all that came of it is kept.
 
     None takes the default board, the analyzer's samplerate of bench.toml, and the plan's own bound
     of its duration in seconds. `records` is what carries the records: uart or rtt. `progress` is
     told in a few words what is going on. `bounds` tells the most that the image's critical sections
-    can take.
+    can take, `memory` where the blocks lay.
 
     Raises TailscopeError where nothing could be observed, or nothing can be written to
     `runs_folder`; and WriteError where writing fails later, which says where the data is kept.
@@ -85,7 +88,9 @@ def run(
             asked_of(image),
         )
         boot = evidence.log.first(Boot)
-        setting = replace(setting, bounds=bounds(image, boot) if boot else {})
+        setting = replace(
+            setting, bounds=bounds(image, boot) if boot else {}, memory=memory(image, plan, evidence.log)
+        )
         try:
             return store_findings(folder, evidence, setting)
         except WriteError as error:

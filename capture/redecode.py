@@ -18,6 +18,7 @@ from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList, read_parquet
 from capture.run_folder.folder import RunFolder, RunName, read_observed
 from capture.run_folder.manifest import AskedFirmware, Origin, ToolReport, read_origin
+from capture.run_folder.memory import read_memory
 from capture.run_folder.session_file import read_sr
 from capture.store import RunResult, store_findings, store_session
 from capture.summary.summary import Setting
@@ -107,6 +108,7 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             elf_sha256=origin.firmware.elf_sha256,
             tools=origin.tools,
             bounds=origin.bounds,
+            memory=read_memory(folder / names.OPERATIONS, origin.memory),
         )
     name = RunName.of(folder)
     if name is None:

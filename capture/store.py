@@ -20,6 +20,7 @@ from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.folder import RunFolder, RunName
 from capture.run_folder.manifest import Manifest, Verdict
+from capture.run_folder.memory import with_memory
 from capture.run_folder.session_file import MOST_SAMPLES, write_sr
 from capture.run_folder.tables import write_table
 from capture.summary.summary import Setting, summarise_run
@@ -110,7 +111,7 @@ def store_session(folder: RunFolder, edges: EdgeList) -> tuple[str, ...]:
 def store_findings(folder: RunFolder, evidence: Evidence, setting: Setting) -> RunResult:
     """Writes the tables and, last of all, run.json. Raises WriteError."""
     manifest = summarise_run(evidence, setting)
-    folder.write(names.OPERATIONS, _writer(evidence.joined.operations))
+    folder.write(names.OPERATIONS, _writer(with_memory(evidence.joined.operations, setting.memory)))
     folder.write(names.INTERRUPTS, _writer(evidence.joined.interrupts))
     folder.write_json(names.MANIFEST, manifest.as_json())
     return _result(folder, manifest)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.markup import escape
@@ -16,9 +17,11 @@ from rich.status import Status
 
 from analysis.bounds.image import bounds_of_run
 from analysis.explain import explanation
+from analysis.fragmentation.of_run import memory_of_run
 from capture import conductor
 from capture.files.errors import TailscopeError
 from capture.processes import signals
+from capture.run_folder import heap_size
 from console import choose_allocators
 from console.options import Options
 from firmware import build as firmware
@@ -45,10 +48,10 @@ def run(
         simulator.build()
         for sentence in left_out:
             status.console.print(escape(sentence))
-        kernel_calls = dict.fromkeys(plan.calls_kernel for plan in plans)
-        images = {calls: _images(names, calls, options, status) for calls in kernel_calls}
+        kinds = dict.fromkeys(map(_needs, plans))
+        images = {needs: _images(names, needs, options, status) for needs in kinds}
         results: list[conductor.RunResult] = []
-        for plan, image in [(one, image) for one in plans for image in images[one.calls_kernel]]:
+        for plan, image in [(one, image) for one in plans for image in images[_needs(one)]]:
             try:
                 results.append(_run_one(plan, image, runs_folder, options, status))
                 signals.check()
@@ -61,6 +64,17 @@ def run(
         return results
 
 
+class _Needs(NamedTuple):
+    """What a plan asks of the firmware."""
+
+    kernel_calls: bool
+    heap_bytes: int
+
+
+def _needs(plan: Plan) -> _Needs:
+    return _Needs(plan.calls_kernel, plan.heap_bytes or heap_size.DEFAULT_BYTES)
+
+
 def _tell(status: Status, step: str) -> None:
     """Shows the step under way: in place on a terminal, as a line of its own elsewhere."""
     with suppress(OSError):  # a terminal that hung up ends no run
@@ -70,17 +84,19 @@ def _tell(status: Status, step: str) -> None:
 
 
 def _plan(name: str, options: Options) -> Plan:
-    scenario = catalogue.load(name, options.parameters, seed=options.seed, stimulus=options.stimulus)
+    scenario = catalogue.load(
+        name, options.parameters, seed=options.seed, stimulus=options.stimulus, heap_bytes=options.heap_bytes
+    )
     signals.check()
     return scenario.compile()
 
 
 def _images(
-    allocators: Sequence[str], kernel_calls: bool, options: Options, status: Status
+    allocators: Sequence[str], needs: _Needs, options: Options, status: Status
 ) -> list[firmware.FirmwareImage]:
     """Builds each allocator with each lock and each state of the flash accelerator asked for."""
     return [
-        _image(name, art, locking, options.knobs, kernel_calls, status)
+        _image(name, art, locking, options.knobs, needs, status)
         for name, locking, art in product(allocators, options.lockings, options.art_states)
     ]
 
@@ -90,14 +106,15 @@ def _image(
     art: bool,
     locking: str | None,
     knobs: Mapping[str, int],
-    kernel_calls: bool,
+    needs: _Needs,
     status: Status,
 ) -> firmware.FirmwareImage:
     chosen = [*([locking] if locking else []), *(f"{name}={value}" for name, value in knobs.items())]
-    chosen += ["kernel calls"] if kernel_calls else []
+    chosen += [] if needs.heap_bytes == heap_size.DEFAULT_BYTES else [f"heap of {needs.heap_bytes:,} bytes"]
+    chosen += ["kernel calls"] if needs.kernel_calls else []
     title = ", ".join([f"firmware with {allocator}", *chosen, *([] if art else ["ART off"])])
     _tell(status, f"{title}: building")
-    image = firmware.build(allocator, art, locking, knobs, kernel_calls)
+    image = firmware.build(allocator, art, locking, knobs, needs.kernel_calls, heap_bytes=needs.heap_bytes)
     status.console.print(f"{escape(title)}: built, sha256 {image.sha256[:12]}")
     return image
 
@@ -115,6 +132,7 @@ def _run_one(
         duration_s=options.duration_s,
         records=options.records,
         bounds=bounds_of_run,
+        memory=memory_of_run,
         progress=lambda step: _tell(status, f"{title}: {step}"),
     )
     status.console.print(f"{escape(title)}: {result.verdict}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from capture.files.errors import CaptureError
-from firmware import catalogue
+from capture.run_folder.heap_size import DEFAULT_BYTES
+from firmware import catalogue, sram
 from scenarios.plan import Plan
 
 
@@ -13,8 +14,11 @@ def choose(plans: Sequence[Plan], wanted: Sequence[str]) -> tuple[tuple[str, ...
     """The allocators to run, and a sentence for each that `all` leaves out.
 
     `all` leaves out those that cannot run one of the plans. Raises CaptureError if one that was
-    named cannot.
+    named cannot, and if the board has no room for the heap of a plan.
     """
+    for plan in plans:
+        if refusal := sram.objection(plan.heap_bytes or DEFAULT_BYTES, plan.slots, plan.name):
+            raise CaptureError(refusal)
     takes_all = list(wanted) == ["all"]
     names = tuple(catalogue.allocators()) if takes_all else tuple(wanted)
     objections = {name: objection for name in names if (objection := _objection(plans, name))}
@@ -32,6 +36,8 @@ def _objection(plans: Sequence[Plan], allocator: str) -> str | None:
     if missing := row.missing_checkout():
         return missing
     for plan in plans:
+        if objection := row.objection(plan.heap_bytes or DEFAULT_BYTES):
+            return objection
         frees = int((plan.operations["kind"] == "F").sum())
         if frees and "frees" not in row.promises:
             return f"{allocator} never frees, and {plan.name} frees {frees:,} blocks."

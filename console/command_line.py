@@ -1,5 +1,7 @@
 """invoke's command line, and tasks that take a list: `./lab dashboard RUN RUN --output=FILE`.
 
+What stands behind `--` goes into the list as it is: `./lab record -- ls -l "a b"`.
+
 A task gets a list if it declares a parameter both `positional` and `iterable`. invoke itself knows
 each of these, but not both together.
 """
@@ -7,6 +9,7 @@ each of these, but not both together.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 
 from invoke.parser.argument import Argument
@@ -20,6 +23,9 @@ _ONE_LETTER = re.compile(r"--([a-z])(?:=(.*))?")
 class ListParser(Parser):
     """invoke's parser. Words that a task with a list does not know otherwise go into its list."""
 
+    behind: Sequence[str] = ()
+    """The words behind `--`."""
+
     def parse_argv(self, argv: list[str]) -> ParseResult:
         """Splits the command line into tasks with their arguments. Raises ParseError."""
         argv = [word for given in argv for word in _as_invoke_has_it(given)]
@@ -29,7 +35,7 @@ class ListParser(Parser):
             return super().parse_argv(argv)
         words, others = self._divide(context, argv)
         result = Parser([context], self.initial).parse_argv(others)
-        for word in words:
+        for word in [*words, *self.behind]:
             result[-1].args[listed.name].value = word
         return result
 
@@ -63,9 +69,20 @@ def _listed(context: ParserContext | None) -> Argument | None:
 class Lab(Program):
     """invoke's program, with this file's parser."""
 
+    _behind: Sequence[str] = ()
+
+    def parse_core(self, argv: list[str] | None) -> None:
+        """Keeps the words behind `--` apart; invoke would make one text of them."""
+        words = sys.argv if argv is None else argv
+        end = words.index("--") if "--" in words else len(words)
+        self._behind = words[end + 1 :]
+        super().parse_core(words[:end])
+
     def _make_parser(self) -> Parser:
         stock = super()._make_parser()
-        return ListParser(stock.contexts.values(), stock.initial)
+        parser = ListParser(stock.contexts.values(), stock.initial)
+        parser.behind = self._behind
+        return parser
 
 
 program = Lab(name="Tailscope", binary="lab", binary_names=["lab"])

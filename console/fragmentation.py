@@ -5,8 +5,9 @@ traces, chooses the allocators, shows progress.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -14,14 +15,17 @@ from rich.markup import escape
 from rich.status import Status
 
 from analysis.fragmentation.study import Row, Study
+from capture.run_folder.heap_size import DEFAULT_BYTES
 from console import options
-from console.options import OptionError
+from console.options import OptionError, Options
 from dashboards.tradeoff import page
 from dashboards.tradeoff import runs as tradeoff_runs
 from firmware import catalogue as allocators
 from firmware import host_heap
 from scenarios import catalogue, trace_file
 from scenarios.errors import ScenarioError
+from scenarios.generators import recorded
+from scenarios.scaling import Scaling
 from scenarios.trace import FREE, KIND, Trace, of_steps
 
 
@@ -29,6 +33,7 @@ def run(
     scenario: Sequence[str],
     *,
     trace: str = "",
+    scale: str = "",
     allocator: str = "all",
     heap: str = "",
     seeds: str = "",
@@ -49,10 +54,10 @@ def run(
     if runs and not output:
         raise OptionError("Runs are shown on the page only; say with --output FILE.html where it goes.")
     scenario, folders = _divided(scenario, trace, runs)
-    chosen = options.parse(parameter=parameter, knob=knob)
-    heap_bytes = options.whole("heap", heap) if heap else host_heap.BOARDS_BYTES
+    chosen = options.parse(parameter=parameter, knob=knob, trace=trace, scale=scale, heap=heap)
     processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
-    traces = _traces(scenario, trace, options.whole("seeds", seeds) if seeds else 1, chosen.parameters)
+    traces = _traces(scenario, trace, options.whole("seeds", seeds) if seeds else 1, chosen)
+    heap_bytes = chosen.heap_bytes or _heap_bytes(scenario) or DEFAULT_BYTES
     names, left_out = choose(traces, allocator.split(","), heap_bytes)
     study = Study(traces, names, heap_bytes, chosen.knobs, processes, exhaustive, search)
     with Console(stderr=True, highlight=False).status("") as status:
@@ -68,7 +73,8 @@ def run(
 
 def _divided(words: Sequence[str], trace: str, runs: Sequence[str]) -> tuple[Sequence[str], list[Path]]:
     """The scenario, and the run folders. A shell's pattern gives more than one behind `--runs`."""
-    first = 0 if trace else 1
+    named = bool(words) and (words[0].endswith(".toml") or words[0] in catalogue.names())
+    first = 1 if named or not trace else 0
     further = words[first:] if runs else []
     return words[: len(words) - len(further)], [Path(run) for run in (*runs, *further)]
 
@@ -97,13 +103,12 @@ def _objection(traces: Sequence[Trace], allocator: str, heap_bytes: int) -> str 
     return None
 
 
-def _traces(scenario: Sequence[str], file: str, seeds: int, parameters: dict[str, str | int]) -> list[Trace]:
-    if len(scenario) + bool(file) != 1:
+def _traces(scenario: Sequence[str], file: str, seeds: int, chosen: Options) -> list[Trace]:
+    parameters = chosen.parameters
+    if not (scenario or file) or len(scenario) > 1:
         raise OptionError("Name one scenario of `./lab list`, or a file with --trace FILE.")
-    if file:
-        if seeds != 1 or parameters:
-            raise OptionError("A trace from a file has neither seeds nor parameters; drop these options.")
-        return [trace_file.read(Path(file))]
+    if not scenario:
+        return [_from_file(Path(file), seeds, parameters, chosen.heap_bytes or DEFAULT_BYTES)]
     first = catalogue.load(scenario[0], parameters)
     if seeds == 1:
         return [of_steps(first.name, first.generator.steps(), first.seed)]
@@ -114,6 +119,23 @@ def _traces(scenario: Sequence[str], file: str, seeds: int, parameters: dict[str
     return [
         of_steps(one.name, one.generator.steps(), number) for one, number in zip(named, numbers, strict=True)
     ]
+
+
+def _from_file(path: Path, seeds: int, parameters: Mapping[str, str | int], heap_bytes: int) -> Trace:
+    """The operations of the file as they are, reallocations too, or what a scale leaves of them."""
+    if seeds != 1 or set(parameters) - {"trace", "scale"}:
+        raise OptionError("A trace from a file has neither seeds nor parameters; drop these options.")
+    found = trace_file.read(path)
+    if "scale" not in parameters:
+        return found
+    scaling = Scaling(found)
+    one_in = int(parameters["scale"]) or recorded.chosen_scale(scaling, heap_bytes)
+    return replace(scaling.scaled(one_in), name=f"{found.name}, one block in {one_in:,}")
+
+
+def _heap_bytes(scenario: Sequence[str]) -> int | None:
+    """What the scenario asks for, if there is one and it does."""
+    return catalogue.load(scenario[0]).heap_bytes if scenario else None
 
 
 def _tell(status: Status, step: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from capture.files.errors import TailscopeError
+from capture.run_folder import heap_size
 from firmware.catalogue import LOCKINGS
 from scenarios.operations import RECORDS
 
@@ -26,7 +27,7 @@ class Options:
     build. `duration_s` is that of the capture. `art_states` are the states of the flash accelerator
     (prefetch and caches) to run with. `records` says what carries the records, one of
     scenarios.operations.RECORDS. `lockings` are the locks of the heap; None is the allocator's
-    default.
+    default. `heap_bytes` is the size of the heap's region.
     """
 
     parameters: dict[str, str | int] = field(default_factory=dict)
@@ -39,6 +40,7 @@ class Options:
     art_states: tuple[bool, ...] = (True,)
     records: str = "uart"
     lockings: tuple[str | None, ...] = (None,)
+    heap_bytes: int | None = None
 
 
 def parse(
@@ -53,22 +55,29 @@ def parse(
     art: str = "on",
     records: str = "uart",
     locking: str = "",
+    trace: str = "",
+    scale: str = "",
+    heap: str = "",
 ) -> Options:
     """The options in the words of a command line. The names are those of the task `scenario`.
 
     An empty word means that the option was not given. Raises OptionError.
     """
+    recorded: dict[str, str | int] = {"trace": trace} if trace else {}
+    if scale:
+        recorded["scale"] = 0 if scale == "auto" else whole("scale", scale)
     return Options(
-        parameters=dict(_assignment("parameter", word, "depth=64") for word in parameter),
+        parameters={**dict(_assignment("parameter", word, "depth=64") for word in parameter), **recorded},
         knobs=dict(_knob(word) for word in knob),
         board=board or None,
         samplerate_hz=_samplerate_hz(samplerate) if samplerate else None,
         stimulus=stimulus or None,
         seed=_integer("seed", seed) if seed else None,
-        duration_s=_seconds(duration) if duration else None,
+        duration_s=seconds(duration, "duration") if duration else None,
         art_states=_art_states(art),
         records=_records(records),
         lockings=_lockings(locking) if locking else (None,),
+        heap_bytes=_heap_bytes(heap) if heap else None,
     )
 
 
@@ -87,6 +96,13 @@ def whole(name: str, word: str) -> int:
     return number
 
 
+def _heap_bytes(word: str) -> int:
+    number = _integer("heap", word)
+    if not heap_size.is_one(number):
+        raise OptionError(f"--heap {word}: give {heap_size.RANGE}.")
+    return number
+
+
 def _integer(name: str, word: str) -> int:
     try:
         return int(word, 0)
@@ -94,14 +110,15 @@ def _integer(name: str, word: str) -> int:
         raise OptionError(f"--{name} {word}: give a whole number, decimal or 0x….") from None
 
 
-def _seconds(word: str) -> float:
+def seconds(word: str, name: str = "seconds") -> float:
+    """The value of an option that is a time in seconds. Raises OptionError."""
     try:
-        seconds = float(word)
+        value = float(word)
     except ValueError:
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
-        raise OptionError(f"--duration {word}: give seconds, such as 2.5.")
-    return seconds
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise OptionError(f"--{name} {word}: give seconds, such as 2.5.")
+    return value
 
 
 def _art_states(words: str) -> tuple[bool, ...]:

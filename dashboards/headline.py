@@ -44,7 +44,9 @@ def _worst(scenario: str, series: Sequence[Series], quantity: Quantity, words: s
         return ""
     worst.sort(key=lambda pair: -pair[1])
     opening = f"In {scenario} {words}" if scenario else words[0].upper() + words[1:]
-    findings = _with([(_true_to(quantity, one, value), one.name) for one, value in worst])
+    findings = _with(
+        [(_true_to(quantity, one, value) + _refusal(quantity, one), one.name) for one, value in worst]
+    )
     listed = _listed(findings)
     if len(findings) > 1 and len(worst) > MOST_NAMED:
         listed = f"{findings[0]}; of {len(worst)} allocators the least was {findings[-1]}"
@@ -58,6 +60,10 @@ def _true_to(quantity: Quantity, one: Series, value_ns: float) -> str:
         return microseconds(value_ns)
     # Spaces that do not break: the value stays beside its budget.
     return f"{value_ns / 1000:,.2f}\u00a0±\u00a0{math.ceil(budget_ns / 10) / 100:.2f}\u00a0µs"
+
+
+def _refusal(quantity: Quantity, one: Series) -> str:
+    return " (a refused request)" if one.run.worst_was_refused(quantity) else ""
 
 
 def _growth(series: Sequence[Series]) -> str:

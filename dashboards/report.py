@@ -18,6 +18,7 @@ from dashboards.page.document import Page, Section, document
 from dashboards.page.embedded import embed
 from dashboards.page.templates import Figure, figure_json, plots
 from dashboards.tables.comparison import comparison
+from dashboards.tables.cycles_by_probes import cycles_by_probes
 from dashboards.tables.details import details
 from dashboards.tables.differences import differences
 
@@ -57,6 +58,7 @@ def _section(number: int, scenario: str, series: Sequence[Series]) -> Section:
         headline=headline(scenario, series),
         comparison=comparison(series),
         differences=differences(series),
+        cycles_by_probes=cycles_by_probes(series),
         figures=[Figure(f"plot-{number}-{chart.key}", chart) for chart in scenario_charts(series)],
     )
 

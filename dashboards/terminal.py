@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from capture.run_folder.quantities import Quantity
-from dashboards.formatting import number
+from dashboards.formatting import MISSING, grouped, number
 from dashboards.loaded.bounds import bounds_sentence
 from dashboards.loaded.by_size import by_size
 from dashboards.loaded.quantities import PRINTED, shown
@@ -19,6 +19,8 @@ from dashboards.loaded.series import Series, by_scenario
 # The most columns that a table needs, for an output that has no width of its own.
 WIDTH_COLUMNS = 100
 
+# Of a summary, with the heading of each.
+_STATISTICS = {"min": "min", "mean": "mean", "stdev": "sd", "median": "median", "p99": "p99", "max": "max"}
 _VERDICT_STYLES = {"complete": "green", "truncated": "bold red", "inconclusive": "bold yellow"}
 
 
@@ -26,7 +28,8 @@ def terminal_report(runs: Sequence[LoadedRun]) -> RenderableType:
     """What to print of `runs`. It fits WIDTH_COLUMNS; names say which runs are not complete."""
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
-        parts += [_table(scenario, series), *_by_size(series), *_bounds(series), *_reasons(series), Text()]
+        parts += [_table(scenario, series), *_by_size(series), *_origins(series), *_bounds(series)]
+        parts += [*_reasons(series), Text()]
     return Group(*parts)
 
 
@@ -34,12 +37,14 @@ def _table(scenario: str, series: Sequence[Series]) -> Table:
     table = Table(title=Text(scenario, style="bold"), title_justify="left", box=None, padding=(0, 1, 0, 0))
     table.add_column("")
     table.add_column("allocator", overflow="fold")
-    for heading in ("n", "median", "p99", "max", "±"):
+    for heading in ("n", *_STATISTICS.values(), "±"):
         table.add_column(heading, justify="right", no_wrap=True)
     for first, one in _marked(series):
         verdict = one.run.manifest.verdict
         name = Text("verdict" if first else "")
-        table.add_row(name, Text(one.name), "", "", "", Text(verdict, style=_VERDICT_STYLES[verdict]), "")
+        said = Text(verdict, style=_VERDICT_STYLES[verdict])
+        blank = [Text()] * (len(_STATISTICS) - 2)
+        table.add_row(name, Text(one.name), Text(), *blank, said, Text())
     for quantity in shown(PRINTED, [one.run for one in series]):
         for first, one in _marked(series):
             table.add_row(*_row(quantity, one, first), end_section=one is series[-1])
@@ -54,12 +59,12 @@ def _marked(series: Sequence[Series]) -> list[tuple[bool, Series]]:
 def _row(quantity: Quantity, one: Series, first: bool) -> list[Text]:
     summary = one.run.summary(quantity)
     words = f"{quantity.words} ({quantity.unit})" if quantity.unit else quantity.words
-    values = [number(value, quantity.unit) for value in (summary.median, summary.p99, summary.max)]
+    values = [number(getattr(summary, name), quantity.unit) for name in _STATISTICS]
     budget = number(one.run.certainty.budgets.get(quantity.key), quantity.unit)
     return [
         Text(words if first else ""),
         Text(one.name),
-        Text(f"{summary.n:,}"),
+        Text(grouped(summary.n) if one.run.tells(quantity) else MISSING),
         *map(Text, values),
         Text(budget),
     ]
@@ -80,6 +85,11 @@ def _by_size(series: Sequence[Series]) -> list[Table]:
         cells = [number(value, "cycles") for value in numbers]
         table.add_row(Text(name), *cells, *(f"{ratio:.2f}" for ratio in one.ratios))
     return [table]
+
+
+def _origins(series: Sequence[Series]) -> list[Text]:
+    """Each recording that was replayed, once."""
+    return [Text(words) for words in dict.fromkeys(one.run.origin for one in series) if words]
 
 
 def _bounds(series: Sequence[Series]) -> list[Text]:

@@ -1,41 +1,25 @@
-"""Builds the firmware of one allocator with CMake and Ninja."""
+"""Builds the firmware of one allocator."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import re
-import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from capture.files.errors import TailscopeError
 from capture.files.turns import taking_turns
-from capture.processes import children
-from firmware import catalogue, search_places
+from capture.run_folder import heap_size
+from firmware import catalogue, cmake_build, overhead, search_places, sram
+from firmware.cmake_build import BuildError as BuildError
 
 _FIRMWARE = Path(__file__).resolve().parent
 _BUILDS = _FIRMWARE.parent / "build" / "firmware"
 
-_PACKAGES = {
-    "cmake": "cmake",
-    "ninja": "ninja-build",
-    "arm-none-eabi-gcc": "gcc-arm-none-eabi and libnewlib-arm-none-eabi",
-}
-"""Tools by name, and the Debian packages that bring them."""
-
-_TAIL_LINES = 20
-# From nothing an allocator takes some seconds, those of Rust a minute.
-_WITHIN_S = 3600.0
+_TOOLS = {**cmake_build.TOOLS, "arm-none-eabi-gcc": "gcc-arm-none-eabi and libnewlib-arm-none-eabi"}
 
 INSTRUMENTS = ("pins", "dwt", "records")
-
-
-class BuildError(TailscopeError):
-    """The firmware could not be built; the message says why and what to do."""
-
 
 # board/clock.c: two wait states, as 84 MHz need; prefetch and both caches.
 _FLASH_ACR = {True: 0x702, False: 0x002}
@@ -73,6 +57,7 @@ class _Build:
     allocator: str
     art: bool
     locking: str
+    heap_bytes: int = heap_size.DEFAULT_BYTES
     knobs: Mapping[str, int] = field(default_factory=dict)
     kernel_calls: bool = False
     without: tuple[str, ...] = ()
@@ -83,6 +68,7 @@ class _Build:
         words = [self.allocator]
         words += [] if self.art else ["art-off"]
         words += [] if self.locking == row.lockings[0] else [self.locking]
+        words += [] if self.heap_bytes == heap_size.DEFAULT_BYTES else [f"heap={self.heap_bytes}"]
         words += [f"{name}={value}" for name, value in sorted(self.knobs.items()) if value != row.knobs[name]]
         words += ["kernel-calls"] if self.kernel_calls else []
         words += [f"without-{instrument}" for instrument in self.without]
@@ -90,9 +76,7 @@ class _Build:
 
 
 _MADE: dict[tuple[str, ...], FirmwareImage] = {}
-"""What this process has built, by the command that
-configured it: all that may be chosen is in there.
-"""
+"""What this process has built, by the command that configured it: all choices are in there."""
 
 
 def allocators() -> tuple[str, ...]:
@@ -109,11 +93,13 @@ def build(
     knobs: Mapping[str, int] | None = None,
     kernel_calls: bool = False,
     without: tuple[str, ...] = (),
+    heap_bytes: int = heap_size.DEFAULT_BYTES,
 ) -> FirmwareImage:
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap
     holds others off (None: the allocator's default), `knobs` its numbers where they differ,
     `kernel_calls` whether operations may call the kernel; `without` leaves out some of INSTRUMENTS,
-    to learn what they cost.
+    to learn what they cost. `heap_bytes` is the size of the region; sram.py says how many slots it
+    leaves.
 
     A process builds an image once, since asking CMake whether there is anything to do takes longer
     than some runs. Of several processes that build the same one, one builds and the others wait.
@@ -122,25 +108,57 @@ def build(
     _check_allocator(allocator)
     row = catalogue.allocators()[allocator]
     _check_locking(row, locking)
-    _check_knobs(row, knobs or {})
-    _check_tools()
+    row.check_knobs(knobs or {}, BuildError)
+    _check_heap(row, heap_bytes)
+    cmake_build.check_tools(_TOOLS)
     chosen = _Build(
-        allocator, art, locking or row.lockings[0], {**row.knobs, **(knobs or {})}, kernel_calls, without
+        allocator,
+        art,
+        locking or row.lockings[0],
+        heap_bytes,
+        {**row.knobs, **(knobs or {})},
+        kernel_calls,
+        without,
     )
-    configure = _configure_command(chosen.folder, chosen)
-    image = _MADE.get(tuple(configure))
+    described = _cmake_build(chosen)
+    key = tuple(described.configure_command)
+    image = _MADE.get(key)
     if image is None or not image.elf.exists():
         with taking_turns(chosen.folder):
-            image = _MADE[tuple(configure)] = _made(row, chosen, configure)
+            image = _MADE[key] = _made(row, chosen, described)
     return image
 
 
-def _made(row: catalogue.Allocator, chosen: _Build, configure: list[str]) -> FirmwareImage:
-    _run("configure", row.id, configure)
-    _run("compile", row.id, ["cmake", "--build", str(chosen.folder)])
+def _made(row: catalogue.Allocator, chosen: _Build, described: cmake_build.Build) -> FirmwareImage:
+    described.configure()
+    described.compile()
+    _check_overhead(chosen)
     elf = chosen.folder / "tailscope.elf"
     digest = hashlib.sha256(elf.read_bytes()).hexdigest()
     return FirmwareImage(elf, digest, row.id, _configuration(chosen), _looks(row, elf))
+
+
+def _check_heap(row: catalogue.Allocator, heap_bytes: int) -> None:
+    if not heap_size.is_one(heap_bytes) or not sram.slots_beside(heap_bytes):
+        raise BuildError(
+            f"A heap of {heap_bytes:,} bytes cannot be built: give a multiple of {heap_size.STEP_BYTES} "
+            f"from {heap_size.SMALLEST_BYTES} to {sram.largest_heap_bytes(slots=1):,}."
+        )
+    if refusal := row.objection(heap_bytes):
+        raise BuildError(refusal)
+
+
+def _check_overhead(chosen: _Build) -> None:
+    """Raises BuildError where the region does not even hold one block: some allocators would set up
+    their lists outside of it.
+    """
+    taken = overhead.read(chosen.folder / "tailscope_footprint.elf")
+    least = taken.heap + taken.smallest_block
+    if chosen.heap_bytes < least:
+        raise BuildError(
+            f"{chosen.allocator} serves nothing from a heap of {chosen.heap_bytes:,} bytes: "
+            f"its own structures and its smallest block take {least:,}."
+        )
 
 
 def _configuration(chosen: _Build) -> Configuration:
@@ -148,7 +166,7 @@ def _configuration(chosen: _Build) -> Configuration:
     cache = (chosen.folder / "CMakeCache.txt").read_text(encoding="utf-8")
     entries = dict(re.findall(r"^(\w+):\w+=(.*)$", cache, re.MULTILINE))
     return Configuration(
-        heap_bytes=int(entries["TAILSCOPE_HEAP_BYTES"]),
+        heap_bytes=chosen.heap_bytes,
         kernel=entries["TAILSCOPE_KERNEL_VERSION"],
         flash_acr=_FLASH_ACR[chosen.art],
         locking=chosen.locking,
@@ -171,29 +189,25 @@ def _checkout(variable: str) -> str:
     return str(Path(chosen).resolve()) if chosen else ""
 
 
-def _configure_command(folder: Path, chosen: _Build) -> list[str]:
+def _cmake_build(chosen: _Build) -> cmake_build.Build:
     checkout = catalogue.allocators()[chosen.allocator].checkout
-    return [
-        *("cmake", "-S", str(_FIRMWARE), "-B", str(folder), "-G", "Ninja"),
-        *(["--fresh"] if _was_configured_elsewhere(folder) else []),
-        f"-DTAILSCOPE_ALLOCATOR={chosen.allocator}",
-        f"-DTAILSCOPE_ART={'on' if chosen.art else 'off'}",
-        f"-DTAILSCOPE_LOCKING={chosen.locking}",
-        *(
-            f"-DTAILSCOPE_WITHOUT_{name.upper()}={'ON' if name in chosen.without else 'OFF'}"
-            for name in INSTRUMENTS
-        ),
-        f"-DTAILSCOPE_KERNEL_CALLS={'ON' if chosen.kernel_calls else 'OFF'}",
-        *(f"-DTAILSCOPE_{name}={value}" for name, value in sorted(chosen.knobs.items())),
-        f"-DFREERTOS_KERNEL_PATH={_checkout('FREERTOS_KERNEL_PATH')}",
-        *([f"-D{checkout}={_checkout(checkout)}"] if checkout else []),
-    ]
+    definitions = {
+        "TAILSCOPE_ALLOCATOR": chosen.allocator,
+        "TAILSCOPE_ART": "on" if chosen.art else "off",
+        "TAILSCOPE_LOCKING": chosen.locking,
+        "TAILSCOPE_HEAP_BYTES": chosen.heap_bytes,
+        "TAILSCOPE_SLOTS": sram.slots_beside(chosen.heap_bytes),
+        **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in chosen.without) for name in INSTRUMENTS},
+        "TAILSCOPE_KERNEL_CALLS": _on(chosen.kernel_calls),
+        **{f"TAILSCOPE_{name}": value for name, value in sorted(chosen.knobs.items())},
+        "FREERTOS_KERNEL_PATH": _checkout("FREERTOS_KERNEL_PATH"),
+        **({checkout: _checkout(checkout)} if checkout else {}),
+    }
+    return cmake_build.Build(f"The firmware with {chosen.allocator}", _FIRMWARE, chosen.folder, definitions)
 
 
-def _was_configured_elsewhere(folder: Path) -> bool:
-    """True if the checkout was moved or copied with its builds: CMake refuses such a folder."""
-    cache = folder / "CMakeCache.txt"
-    return cache.exists() and f"CMAKE_CACHEFILE_DIR:INTERNAL={folder}\n" not in cache.read_text()
+def _on(condition: bool) -> str:
+    return "ON" if condition else "OFF"
 
 
 def _check_allocator(allocator: str) -> None:
@@ -210,28 +224,3 @@ def _check_locking(row: catalogue.Allocator, locking: str | None) -> None:
         raise BuildError(
             f"{row.id} does not work under {locking!r} locking: choose {' or '.join(row.lockings)}."
         )
-
-
-def _check_knobs(row: catalogue.Allocator, knobs: Mapping[str, int]) -> None:
-    for name, value in knobs.items():
-        if name not in row.knobs:
-            has = f"it has {', '.join(row.knobs)}" if row.knobs else "it has none"
-            raise BuildError(f"{row.id} has no knob {name!r}: {has}.")
-        if value < 0:
-            raise BuildError(f"The knob {name} of {row.id} is {value}: say a whole number, 0 or more.")
-
-
-def _check_tools() -> None:
-    for tool, packages in _PACKAGES.items():
-        if shutil.which(tool) is None:
-            raise BuildError(f"{tool} is not on the PATH: install the Debian package {packages}.")
-
-
-def _run(step: str, allocator: str, command: list[str]) -> None:
-    try:
-        finished = children.run(command, within_s=_WITHIN_S)
-    except subprocess.TimeoutExpired:
-        raise BuildError(f"The firmware with {allocator} did not {step} within {_WITHIN_S:g} s.") from None
-    if finished.returncode != 0:
-        tail = (finished.stdout + finished.stderr).splitlines()[-_TAIL_LINES:]
-        raise BuildError("\n".join([f"The firmware with {allocator} did not {step}; the tool said:", *tail]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -112,6 +113,22 @@ class Allocator(_Row):
             f"{self.id} is compiled from a checkout of your own ({self.origin}): "
             f"set {self.checkout} to its folder."
         )
+
+    def objection(self, heap_bytes: int) -> str | None:
+        """Why it cannot manage such a region, in one sentence; None if it can."""
+        largest = self.largest_region_bytes
+        if largest is None or heap_bytes <= largest:
+            return None
+        return f"{self.id} manages {largest:,} bytes at most, not {heap_bytes:,}."
+
+    def check_knobs(self, knobs: Mapping[str, int], error: type[TailscopeError]) -> None:
+        """Raises `error` for a name that is no knob of it, and for a number that none can have."""
+        for name, value in knobs.items():
+            if name not in self.knobs:
+                has = f"it has {', '.join(self.knobs)}" if self.knobs else "it has none"
+                raise error(f"{self.id} has no knob {name!r}: {has}.")
+            if value < 0:
+                raise error(f"The knob {name} of {self.id} is {value}: say a whole number, 0 or more.")
 
 
 @cache

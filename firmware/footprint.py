@@ -6,19 +6,17 @@ allocate, free and what they need, the C library's functions included.
 
 from __future__ import annotations
 
-import re
-import struct
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from capture.files.errors import TailscopeError
 from firmware import build as firmware
+from firmware import catalogue, overhead
 
 _FLASH = (".text", ".rodata", ".data")
 _STATIC_RAM = (".data", ".bss")
-_OVERHEAD = struct.Struct("<III")
 
 
 class FootprintError(TailscopeError):
@@ -40,52 +38,36 @@ class Footprint:
     """All that a request of one byte takes of the region."""
 
 
-def measure(allocator: str) -> Footprint:
-    """Builds the allocator's image and reads it. Raises BuildError, FootprintError."""
-    elf = firmware.build(allocator).elf.with_name("tailscope_footprint.elf")
+def measure(allocator: str, knobs: Mapping[str, int] | None = None) -> Footprint:
+    """Builds the allocator's image and reads it. Raises TailscopeError."""
+    elf = firmware.build(allocator, knobs=knobs).elf.with_name("tailscope_footprint.elf")
     sections = section_bytes(elf)
-    heap, block, smallest = _overhead(elf)
+    taken = overhead.read(elf)
     return Footprint(
         allocator,
-        flash=sum(sections.get(name, 0) for name in _FLASH) - _OVERHEAD.size,
+        flash=sum(sections.get(name, 0) for name in _FLASH) - overhead.CONSTANT_BYTES,
         static_ram=sum(sections.get(name, 0) for name in _STATIC_RAM),
-        heap_overhead=heap,
-        block_overhead=block,
-        smallest_block=smallest,
+        heap_overhead=taken.heap,
+        block_overhead=taken.block,
+        smallest_block=taken.smallest_block,
     )
 
 
-def measure_all() -> tuple[Footprint, ...]:
-    """Every allocator of the catalogue."""
-    return tuple(measure(allocator) for allocator in firmware.allocators())
+def with_knobs(knobs: Collection[str]) -> tuple[str, ...]:
+    """The allocators that have all these knobs. Raises FootprintError if there is none."""
+    rows = catalogue.allocators()
+    found = tuple(name for name in firmware.allocators() if set(knobs) <= set(rows[name].knobs))
+    if not found:
+        raise FootprintError(
+            f"No allocator has {' and '.join(sorted(knobs))}: `./lab list --json` shows them."
+        )
+    return found
 
 
 def section_bytes(elf: Path) -> dict[str, int]:
     """Sizes of an image's sections by name, in bytes."""
     rows = (line.split() for line in _tool("arm-none-eabi-size", "-A", "-d", str(elf)).splitlines())
     return {row[0]: int(row[1]) for row in rows if len(row) == 3 and row[0].startswith(".")}
-
-
-def _overhead(elf: Path) -> tuple[int, int, int]:
-    """The constant `allocator_overhead` (heap/allocator.h)."""
-    address = _address(elf, "allocator_overhead")
-    window = (f"--start-address={address:#x}", f"--stop-address={address + _OVERHEAD.size:#x}")
-    dump = _tool("arm-none-eabi-objdump", "-s", "-j", ".rodata", *window, str(elf))
-    words = re.findall(r"^ [0-9a-f]+((?: [0-9a-f]{2,8}){1,4})  ", dump, re.MULTILINE)
-    content = bytes.fromhex("".join(words).replace(" ", ""))
-    if len(content) != _OVERHEAD.size:
-        raise FootprintError(
-            f"{elf} has no constant allocator_overhead of {_OVERHEAD.size} bytes in .rodata."
-        )
-    heap, block, smallest = _OVERHEAD.unpack(content)
-    return heap, block, smallest
-
-
-def _address(elf: Path, symbol: str) -> int:
-    for line in _tool("arm-none-eabi-nm", str(elf)).splitlines():
-        if line.split()[-1] == symbol:
-            return int(line.split()[0], 16)
-    raise FootprintError(f"{elf} has no symbol {symbol}.")
 
 
 def _tool(*command: str) -> str:

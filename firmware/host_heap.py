@@ -8,7 +8,6 @@ the smallest power of two that holds it, at least the 64 KiB of the board.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,14 +23,11 @@ from capture.files.errors import TailscopeError
 from capture.files.turns import taking_turns
 from capture.files.whole import write_bytes
 from capture.processes import children
-from firmware import catalogue
+from capture.run_folder import heap_size
+from firmware import catalogue, cmake_build
 
-LARGEST_BYTES = 8 << 20
-SMALLEST_BYTES = 64
-STEP_BYTES = 8
 OPERATION_BYTES = 16
 """Of each operation in a file that write() wrote."""
-BOARDS_BYTES = 64 << 10
 
 _STATIC_RAM = (".data", ".bss")
 
@@ -44,11 +40,13 @@ SKIPPED = 254
 an operation that did not run. Others are heap_status of heap.h; 0 is served.
 """
 
+# Of each operation in what trace_replay writes, and first of the heap.
+_WORDS = 6
+
 _HOST = Path(__file__).resolve().parent / "heap" / "host"
 _BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-host"
-_PACKAGES = {"cmake": "cmake", "ninja": "ninja-build", "gcc": "gcc and gcc-multilib"}
+_TOOLS = {**cmake_build.TOOLS, "gcc": "gcc and gcc-multilib"}
 _WITHIN_S = 3600.0
-_TAIL_LINES = 20
 # The lists that a larger region needs. They change nothing in a smaller one but the static RAM.
 _OCTAVES_ABOVE_1_MIB = {"TLSF_OCTAVES": 17}
 
@@ -63,17 +61,23 @@ class Replay:
 
     `begin` and `end` are where its block lies (of a free: lay), in bytes from the region's
     beginning, header and slack included; 0 where there is none. `largest_free` is the largest free
-    block after an allocation or reallocation, header included, in bytes; 0 behind a free.
+    block after an allocation or reallocation, header included, in bytes; 0 behind a free. `probes`
+    is what the search looked at, as in the firmware's records. `usable` is what the payload can
+    hold (of a free: held).
     """
 
     region_overhead_bytes: int
     """What no block can use of the fresh region."""
     block_overhead_bytes: int
     """Beside each payload."""
+    free_blocks_at_start: int
+    free_bytes_at_start: int
     status: npt.NDArray[np.uint32]
     begin: npt.NDArray[np.uint32]
     end: npt.NDArray[np.uint32]
     largest_free: npt.NDArray[np.uint32]
+    probes: npt.NDArray[np.uint32]
+    usable: npt.NDArray[np.uint32]
 
 
 def objection(allocator: str, heap_bytes: int) -> str | None:
@@ -81,45 +85,46 @@ def objection(allocator: str, heap_bytes: int) -> str | None:
 
     Raises HostHeapError for an unknown allocator and for a size that is no region's.
     """
-    if not SMALLEST_BYTES <= heap_bytes <= LARGEST_BYTES or heap_bytes % STEP_BYTES:
-        raise HostHeapError(
-            f"A heap of {heap_bytes:,} bytes cannot be replayed: give a multiple of {STEP_BYTES} "
-            f"from {SMALLEST_BYTES} to {LARGEST_BYTES:,}."
-        )
+    if not heap_size.is_one(heap_bytes):
+        raise HostHeapError(f"A heap of {heap_bytes:,} bytes cannot be replayed: give {heap_size.RANGE}.")
     row = _row(allocator)
     if row.target_only:
         return f"{allocator} comes compiled for the target, so there is no host build of it."
     if missing := row.missing_checkout():
         return missing
-    if heap_bytes > largest_bytes(allocator):
-        return f"{allocator} manages {largest_bytes(allocator):,} bytes at most, not {heap_bytes:,}."
-    return None
+    return row.objection(heap_bytes)
 
 
 def largest_bytes(allocator: str) -> int:
     """The largest region that the allocator can have on this machine."""
-    return min(_row(allocator).largest_region_bytes or LARGEST_BYTES, LARGEST_BYTES)
+    return min(_row(allocator).largest_region_bytes or heap_size.LARGEST_BYTES, heap_size.LARGEST_BYTES)
 
 
 def capacity_bytes(heap_bytes: int) -> int:
     """What the build is made for that runs a region of this size: a power of two."""
-    return max(BOARDS_BYTES, 1 << (heap_bytes - 1).bit_length())
+    return max(heap_size.DEFAULT_BYTES, 1 << (heap_bytes - 1).bit_length())
 
 
-def build(allocator: str, heap_bytes: int, knobs: Mapping[str, int] | None = None) -> Path:
-    """The program for a region of this size, built if it is
-    not there. Raises HostHeapError, WriteError.
+def build(
+    allocator: str, heap_bytes: int, knobs: Mapping[str, int] | None = None, address: int | None = None
+) -> Path:
+    """The program for a region of this size, built if it is not there.
+
+    With `address` the region begins there, and all constants are those of this size: as in a
+    firmware, whose heap this one then is to the byte. Raises HostHeapError, BuildError, WriteError.
     """
     if refusal := objection(allocator, heap_bytes):
         raise HostHeapError(refusal)
-    capacity = capacity_bytes(heap_bytes)
+    capacity = capacity_bytes(heap_bytes) if address is None else heap_bytes
     chosen = _knobs(_row(allocator), capacity, knobs or {})
+    place = {} if address is None else {"REGION_ADDRESS": f"{address:#x}"}
     words = [allocator, str(capacity), *(f"{name}={value}" for name, value in sorted((knobs or {}).items()))]
-    folder = _BUILDS / "-".join(words)
-    definitions = {"ALLOCATOR": allocator, "HEAP_BYTES": capacity, **chosen}
+    folder = _BUILDS / "-".join([*words, *place.values()])
+    definitions = {"ALLOCATOR": allocator, "HEAP_BYTES": capacity, **place, **chosen}
     if folder not in _MADE:
+        named = {f"TAILSCOPE_{name}": value for name, value in definitions.items()}
         with taking_turns(folder):
-            _make(folder, [f"-DTAILSCOPE_{name}={value}" for name, value in definitions.items()])
+            _make(cmake_build.Build(f"The host's build of {allocator}", _HOST, folder, named))
         _MADE.add(folder)
     return folder / "trace_replay"
 
@@ -157,10 +162,11 @@ def run(program: Path, operations: Path, heap_bytes: int) -> Replay:
     output = operations.with_name(f"{operations.name}.{program.parent.name}.{heap_bytes}")
     try:
         _call(program, "run", operations, heap_bytes, output)
-        words = np.fromfile(output, dtype="<u4").reshape(-1, 4)
+        words = np.fromfile(output, dtype="<u4").reshape(-1, _WORDS)
     finally:
         output.unlink(missing_ok=True)
-    return Replay(int(words[0, 0]), int(words[0, 1]), *words[1:].T.copy())
+    overhead, beside, _, free_blocks, free_bytes, _ = words[0].tolist()
+    return Replay(overhead, beside, free_blocks, free_bytes, *words[1:].T.copy())
 
 
 def serve(program: Path, operations: Path, first: int, last: int, *, stop: bool) -> list[bool]:
@@ -199,24 +205,13 @@ def _row(allocator: str) -> catalogue.Allocator:
 
 
 def _knobs(row: catalogue.Allocator, capacity: int, given: Mapping[str, int]) -> dict[str, int]:
-    if unknown := set(given) - set(row.knobs):
-        has = f"it has {', '.join(row.knobs)}" if row.knobs else "it has none"
-        raise HostHeapError(f"{row.id} has no knob {min(unknown)!r}: {has}.")
+    row.check_knobs(given, HostHeapError)
     larger = _OCTAVES_ABOVE_1_MIB if capacity > 1 << 20 else {}
     return {name: given.get(name, larger.get(name, default)) for name, default in row.knobs.items()}
 
 
-def _make(folder: Path, definitions: list[str]) -> None:
-    for tool, packages in _PACKAGES.items():
-        if shutil.which(tool) is None:
-            raise HostHeapError(f"{tool} is not on the PATH: install the Debian package {packages}.")
-    if not (folder / "build.ninja").exists():
-        _tool("cmake", "--fresh", "-S", str(_HOST), "-B", str(folder), "-G", "Ninja", *definitions)
-    _tool("cmake", "--build", str(folder))
-
-
-def _tool(*command: str) -> None:
-    done = children.run(command, within_s=_WITHIN_S)
-    if done.returncode != 0:
-        tail = (done.stdout + done.stderr).splitlines()[-_TAIL_LINES:]
-        raise HostHeapError("\n".join([f"{' '.join(command)} failed; it said:", *tail]))
+def _make(build: cmake_build.Build) -> None:
+    cmake_build.check_tools(_TOOLS)
+    if not build.is_configured:
+        build.configure()
+    build.compile()

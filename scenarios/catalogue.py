@@ -24,14 +24,15 @@ def load(
     overrides: Mapping[str, str | int] = _NOTHING,
     seed: int | None = None,
     stimulus: str | None = None,
+    heap_bytes: int | None = None,
 ) -> Scenario:
     """The scenario called `name`. A `name` that ends in .toml is the path of the scenario's file.
 
     `overrides` replaces parameters by name, `seed` the parameter of that name. stimulus.override
-    says what `stimulus` may be. Raises ScenarioError with one sentence. Of an unknown name it tells
-    what there is, and a near miss.
+    says what `stimulus` may be. `heap_bytes` replaces the size of the heap's region. Raises
+    ScenarioError with one sentence. Of an unknown name it tells what there is, and a near miss.
     """
-    return _find(name).changed(overrides, seed, stimulus)
+    return _find(name).changed(overrides, seed, stimulus, heap_bytes)
 
 
 def _find(name: str) -> Scenario:

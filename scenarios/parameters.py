@@ -1,5 +1,5 @@
-"""Parameters of a generator, from TOML or from the command line: whole numbers within limits, and
-names from a list.
+"""Parameters of a generator, from TOML or from the command line: whole numbers within limits, names
+from a list, and names of files.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import Field, field, fields
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from pydantic import AfterValidator, ValidationError, create_model
@@ -36,10 +37,36 @@ def choice(*names: str) -> str:
     return declared
 
 
+def file_name() -> str:
+    """Declares a field: the path of a file. In TOML it is relative to the TOML's folder."""
+    declared: str = field(metadata={"file": True})
+    return declared
+
+
+def located(generator: type[_Dataclass], given: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """`given`, with the names of files led on from `folder`."""
+    return {
+        f.name: _from_here(folder / given[f.name]) if _is_file(f) else given[f.name]
+        for f in fields(generator)
+    }
+
+
+def _from_here(path: Path) -> str:
+    """The path as short as it can be followed from where the user stands."""
+    absolute, here = path.absolute(), Path.cwd()
+    return str(absolute.relative_to(here) if absolute.is_relative_to(here) else path)
+
+
+def _is_file(declared: Field[Any]) -> bool:
+    return "file" in declared.metadata
+
+
 @cache
 def model(generator: type[_Dataclass]) -> type[Table]:
     """What [parameters] must hold in a scenario's file: all of `generator`'s fields, in limits."""
-    declared: dict[str, Any] = {f.name: _allowed(**f.metadata) for f in fields(generator)}
+    declared: dict[str, Any] = {
+        f.name: _PATH if _is_file(f) else _allowed(**f.metadata) for f in fields(generator)
+    }
     return create_model(generator.__name__, __base__=Table, **declared)
 
 
@@ -51,15 +78,25 @@ def bind(
     `overrides` holds values or their text. Raises ScenarioError for a name that the generator does
     not have, for a value that is not allowed, and for a parameter that neither gives.
     """
-    declared = [f.name for f in fields(generator)]
+    declared = {f.name: f for f in fields(generator)}
     for name in overrides:
         if name not in declared:
             raise unknown("parameter", name, declared)
-    given = {**defaults, **{name: _number(value) for name, value in overrides.items()}}
+    numbers = {n: value if _is_file(declared[n]) else _number(value) for n, value in overrides.items()}
+    given = {**defaults, **numbers}
     try:
         return generator(**model(generator).model_validate(given).model_dump())
     except ValidationError as error:
         raise ScenarioError(sentence(first_fault(error, given))) from None
+
+
+def _check_path(value: str) -> str:
+    if not value or "\0" in value:
+        raise WrongValueError("must be the path of a file")
+    return value
+
+
+_PATH = Annotated[str, AfterValidator(_check_path)]
 
 
 def _allowed(low: int = 0, high: int = 0, names: tuple[str, ...] = ()) -> object:

@@ -57,6 +57,9 @@ class Plan:
     - offset UInt32: ticks of a swept stimulus, 0 without one;
     - measured Boolean;
     - label String, trial UInt32 (from 1) and depth UInt32: null where there is none.
+
+    `heap_bytes` is the size of the heap's region, where the scenario or the user chose one. It is
+    no part of what is stored of a plan: what the firmware was built to be stands in run.json.
     """
 
     name: str
@@ -67,6 +70,13 @@ class Plan:
     image_crc32: int
     operations: pl.DataFrame = field(compare=False, repr=False)
     records: str = "uart"
+    heap_bytes: int | None = field(default=None, compare=False)
+
+    @property
+    def slots(self) -> int:
+        """How many slots the firmware must have: the greatest in use + 1."""
+        blocks = self.operations.filter(pl.col("kind") != "K")
+        return 1 + int(blocks["id"].max() or 0) if blocks.height else 0  # type: ignore[arg-type]
 
     @property
     def calls_kernel(self) -> bool:
@@ -85,14 +95,8 @@ class Plan:
         return replace(self, image=with_records(self.image, records), records=records)
 
 
-def seed_of(parameters: Mapping[str, Value]) -> int | None:
-    """The parameter of that name; None where there is none."""
-    seed = parameters.get("seed")
-    return seed if isinstance(seed, int) else None
-
-
 def compile_steps(
-    name: str, parameters: dict[str, Value], stimulus: Stimulus, generated: Iterable[Step]
+    name: str, parameters: Mapping[str, Value], stimulus: Stimulus, generated: Iterable[Step]
 ) -> Plan:
     """The plan of the steps `generated`.
 
@@ -110,13 +114,19 @@ def compile_steps(
     image = encode(Image(name, stimulus, entries))
     return Plan(
         name=name,
-        parameters=parameters,
+        parameters=dict(parameters),
         seed=seed_of(parameters),
         stimulus=stimulus,
         image=image,
         image_crc32=body_crc32(image),
         operations=table(steps),
     )
+
+
+def seed_of(parameters: Mapping[str, int | str]) -> int | None:
+    """The seed of a scenario's random numbers; None if it draws none."""
+    seed = parameters.get("seed")
+    return seed if isinstance(seed, int) else None
 
 
 def _with_offsets(steps: Iterable[Step], stimulus: Stimulus) -> Iterator[Step]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
+from capture.run_folder import heap_size
 from scenarios.errors import ScenarioError
 from scenarios.generators.generator import Generator
 from scenarios.parameters import Value, bind
@@ -14,12 +15,16 @@ from scenarios.stimulus import Stimulus, override
 
 @dataclass(frozen=True)
 class Scenario:
-    """A generator with all its parameters set, and the stimulus that disturbs it."""
+    """A generator with all its parameters set, and the stimulus that disturbs it.
+
+    `heap_bytes` is the size of the heap's region; None leaves it to the bench.
+    """
 
     name: str
     description: str
     generator: Generator
     stimulus: Stimulus
+    heap_bytes: int | None = None
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -31,9 +36,13 @@ class Scenario:
         return seed_of(self.parameters)
 
     def changed(
-        self, overrides: Mapping[str, str | int], seed: int | None = None, stimulus: str | None = None
+        self,
+        overrides: Mapping[str, str | int],
+        seed: int | None = None,
+        stimulus: str | None = None,
+        heap_bytes: int | None = None,
     ) -> Scenario:
-        """The same scenario with other parameters, seed or stimulus. Raises ScenarioError."""
+        """The same scenario with other parameters, seed, stimulus or heap. Raises ScenarioError."""
         wanted: dict[str, object] = dict(overrides)
         if seed is not None:
             if "seed" not in self.parameters:
@@ -47,8 +56,12 @@ class Scenario:
             self,
             generator=bind(type(self.generator), self.parameters, wanted),
             stimulus=self.stimulus if stimulus is None else override(self.stimulus, stimulus),
+            heap_bytes=self.heap_bytes if heap_bytes is None else heap_bytes,
         )
 
     def compile(self) -> Plan:
         """The image and the table of operations. plan.compile_steps says what it refuses."""
-        return compile_steps(self.name, self.parameters, self.stimulus, self.generator.steps())
+        generator = self.generator.fitted(self.heap_bytes or heap_size.DEFAULT_BYTES)
+        parameters = {**asdict(generator), **generator.origin()}
+        plan = compile_steps(self.name, parameters, self.stimulus, generator.steps())
+        return replace(plan, heap_bytes=self.heap_bytes)

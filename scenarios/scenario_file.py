@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
 from capture.files.documents import Table, open_toml
 from capture.files.faults import WrongValueError, among, expecting, quoted
+from capture.run_folder import heap_size
 from scenarios.errors import ScenarioError
 from scenarios.generators import GENERATORS
 from scenarios.operations import MAX_NAME_BYTES
-from scenarios.parameters import model
+from scenarios.parameters import located, model
 from scenarios.scenario import Scenario
 from scenarios.stimulus import MODES, NO_STIMULUS, PARAMETERS, Stimulus, playable
 
@@ -35,6 +36,15 @@ Name = Annotated[
     StringConstraints(strip_whitespace=True, pattern=rf"^[A-Za-z0-9_-]{{1,{MAX_NAME_BYTES}}}$"),
     expecting(f"1 to {MAX_NAME_BYTES} letters, digits, hyphens and underscores in quotation marks"),
 ]
+
+
+def _region(value: int) -> int:
+    if not heap_size.is_one(value):
+        raise WrongValueError(f"must be {heap_size.RANGE}, not {quoted(value)}")
+    return value
+
+
+HeapBytes = Annotated[int, AfterValidator(_region)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
@@ -73,6 +83,7 @@ class ScenarioTable(Table):
     name: Name
     description: Text
     generator: Annotated[str, among(GENERATORS)]
+    heap_bytes: HeapBytes | None = None
     parameters: Annotated[dict[str, object], _headed("parameters")] = Field(default_factory=dict)
     stimulus: Annotated[StimulusTable, _headed("stimulus")] = StimulusTable()
 
@@ -82,9 +93,10 @@ def read(path: Path) -> Scenario:
     document = open_toml(path, ScenarioError)
     found = document.check(ScenarioTable)
     generator = GENERATORS[found.generator]
-    parameters = document.check(model(generator), "parameters").model_dump()
+    given = document.check(model(generator), "parameters").model_dump()
+    parameters = located(generator, given, path.parent)
     with document.located("parameters"):
         bound = generator(**parameters)
     with document.located("stimulus"):
         stimulus = found.stimulus.stimulus()
-    return Scenario(found.name, found.description, bound, stimulus)
+    return Scenario(found.name, found.description, bound, stimulus, found.heap_bytes)

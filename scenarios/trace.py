@@ -6,16 +6,19 @@ the host. It comes from a scenario's steps or from a file (trace_file.py).
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from scenarios.errors import ScenarioError, quoted
-from scenarios.generators.generator import Step
 from scenarios.operations import Allocate, Free
+
+if TYPE_CHECKING:  # a generator may be made of a trace
+    from scenarios.generators.generator import Step
 
 ALLOCATE, FREE, REALLOCATE = 1, 2, 3
 RETRY, LAST_IF_REFUSED = 256, 512
@@ -44,6 +47,8 @@ class Trace:
     name: str
     operations: Operations
     seed: int | None = None
+    sha256: str = ""
+    """Of the file it was read from; empty of others."""
 
 
 class TraceBuilder:
@@ -56,7 +61,7 @@ class TraceBuilder:
     def __init__(self) -> None:
         self._slots: dict[Hashable, int] = {}
         self._idle: list[int] = []
-        self._words: list[int] = []
+        self._words = array("I")
 
     def allocate(self, block: Hashable, size: int, alignment: int = 0) -> None:
         if block in self._slots:
@@ -66,7 +71,7 @@ class TraceBuilder:
             raise ScenarioError(f"the alignment {alignment} is no power of two")
         slot = self._idle.pop() if self._idle else len(self._slots)
         self._slots[block] = slot
-        self._words += (ALLOCATE, slot, size, alignment)
+        self._words.extend((ALLOCATE, slot, size, alignment))
 
     def last_if_refused(self) -> None:
         """Says so of the allocation just made."""
@@ -75,26 +80,29 @@ class TraceBuilder:
     def retry(self, block: Hashable, size: int, alignment: int = 0) -> None:
         """Only if the allocation just made, of the same block, is refused."""
         slot = self._live(block)
-        if self._words[-4:-2] not in ([ALLOCATE, slot], [ALLOCATE | LAST_IF_REFUSED, slot]):
+        if list(self._words[-4:-2]) not in ([ALLOCATE, slot], [ALLOCATE | LAST_IF_REFUSED, slot]):
             raise ScenarioError(f"block {quoted(block)} was not allocated just before; retry it there")
         _check_size(size)
-        self._words += (ALLOCATE | RETRY, slot, size, alignment)
+        self._words.extend((ALLOCATE | RETRY, slot, size, alignment))
 
     def reallocate(self, block: Hashable, size: int) -> None:
         _check_size(size)
-        self._words += (REALLOCATE, self._live(block), size, 0)
+        self._words.extend((REALLOCATE, self._live(block), size, 0))
 
     def free(self, block: Hashable) -> None:
         slot = self._live(block)
         del self._slots[block]
         self._idle.append(slot)
-        self._words += (FREE, slot, 0, 0)
+        self._words.extend((FREE, slot, 0, 0))
 
-    def trace(self, name: str, seed: int | None = None) -> Trace:
+    def __len__(self) -> int:
+        return len(self._words) // 4
+
+    def trace(self, name: str, seed: int | None = None, sha256: str = "") -> Trace:
         """All operations so far. Raises ScenarioError if there are none."""
         if not self._words:
             raise ScenarioError(f"{name} has no heap operation; there is nothing to replay.")
-        return Trace(name, np.array(self._words, dtype=np.uint32).reshape(-1, 4), seed)
+        return Trace(name, np.array(self._words, dtype=np.uint32).reshape(-1, 4), seed, sha256)
 
     def _live(self, block: Hashable) -> int:
         if block not in self._slots:

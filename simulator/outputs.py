@@ -28,7 +28,10 @@ PINS = {
 """The pin of each channel (docs/SPEC.md, section 1)."""
 
 _EDGES = pl.Schema({"cycle": pl.Int64, "pin": pl.String, "level": pl.Int8})
-_WINDOW = ("window", "start_cycle", "end_cycle")
+WINDOW = ("window", "start_cycle", "end_cycle")
+"""The first columns of `--windows`."""
+INSTRUCTIONS = "instructions"
+"""The column of `--instructions-while`, the last where it is."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,8 @@ def words(edges: pl.DataFrame, before: int = 0) -> Iterator[tuple[int, int]]:
 def read_windows(table: bytes) -> pl.DataFrame:
     """Reads `windows.csv`: one row for each pulse of the channel.
 
-    Columns, all Int64: `window`, `start_cycle`, `end_cycle`, and one for each count, by its name.
+    Columns, all Int64: `window`, `start_cycle`, `end_cycle`, one for each count, by its name, and
+    INSTRUCTIONS if they were asked for.
     The program may still be writing the file: a line without its end is left out. Raises
     SimulatorError if it is no such table.
     """
@@ -120,7 +124,7 @@ def read_windows(table: bytes) -> pl.DataFrame:
         found = pl.read_csv(whole, infer_schema=False).cast(pl.Int64)
     except PolarsError:
         found = None
-    if found is None or tuple(found.columns[:3]) != _WINDOW or any(found.null_count().row(0)):
+    if found is None or tuple(found.columns[:3]) != WINDOW or any(found.null_count().row(0)):
         raise SimulatorError("This is no table of the virtual Nucleo's windows (docs/SPEC.md, section 7).")
     return found
 

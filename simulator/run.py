@@ -142,13 +142,19 @@ def image_argument(path: Path) -> str:
     return f"{path}@{IMAGE_ADDRESS:#010x}"
 
 
-def count_arguments(counts: Mapping[str, str], window: str, table: Path) -> list[str]:
-    """The options that count executions in each pulse of the channel `window`, into `table`."""
-    if not counts:
+def count_arguments(
+    counts: Mapping[str, str], window: str, table: Path, instructions_while: str = ""
+) -> list[str]:
+    """The options that count executions in each pulse of the channel `window`, into `table`.
+
+    With a channel `instructions_while` also the instructions while that is high (`serve` only).
+    """
+    if not counts and not instructions_while:
         return []
     return [
         *(f"--count={name}={place}" for name, place in counts.items()),
         *("--count-window", window, "--windows", str(table)),
+        *(("--instructions-while", instructions_while) if instructions_while else ()),
     ]
 
 

@@ -32,7 +32,8 @@ class Served:
     that is killed leaves none behind.
 
     `image` lies at IMAGE_ADDRESS. `uart` is pty or tcp. `probe` asks for a debug probe. `start` is
-    get, which waits for the capture, or now. `counts` and `count_window` are those of run.run().
+    get, which waits for the capture, or now. `counts` and `count_window` are those of run.run();
+    `instructions_while` is a channel while which all instructions are counted, too.
     `program` stands in for the one that is built. Entering raises BuildError, and SimulatorError if
     the process does not listen.
     """
@@ -51,6 +52,7 @@ class Served:
         start: str = "get",
         counts: Mapping[str, str] | None = None,
         count_window: str = "",
+        instructions_while: str = "",
         program: Path | None = None,
     ) -> None:
         self._elf = elf
@@ -59,6 +61,7 @@ class Served:
         self._options += ["--probe", "0"] if probe else []
         self._probed = probe
         self._counted = (counts or {}, count_window)
+        self._instructions_while = instructions_while
         self._program = program
         self._opened = ExitStack()
 
@@ -104,7 +107,7 @@ class Served:
             file = self._folder / "operations.bin"
             file.write_bytes(self._image)
             command += ["--image", image_argument(file)]
-        command += count_arguments(*self._counted, self._table)
+        command += count_arguments(*self._counted, self._table, self._instructions_while)
         try:
             # A session of its own, so that Ctrl-C at the terminal reaches the bench alone.
             return subprocess.Popen(

@@ -103,6 +103,18 @@ LAB = (
         why="fewer operations",
     ),
     Tried(
+        "./lab scenario lifetimes_small --heap 86064",
+        says=r"tlsf, heap of 86,064 bytes: built",
+        typed="./lab scenario lifetimes_small --heap 86064 --allocator tlsf --parameter allocations=60",
+        why="one allocator, fewer operations",
+    ),
+    Tried(
+        "./lab scenario lifetimes_small --heap 86064 --allocator tlsf,o1heap",
+        says=r"tlsf, heap 86,064",
+        typed="./lab scenario lifetimes_small --heap 86064 --allocator tlsf --parameter allocations=60",
+        why="one allocator, fewer operations",
+    ),
+    Tried(
         "./lab scenario mem_frag --records rtt",
         says=r"-mem_frag-tlsf-virtual\n",
         typed=f"./lab scenario mem_frag --records rtt {ONE_RUN} --duration 2",
@@ -236,6 +248,59 @@ LAB = (
         '"--trace", trace(tmp_path, "a,1,100',
         why="the words are run there, with one allocator and a trace of five operations",
     ),
+    Tried(
+        "./lab record -- git log -3",
+        says=r"/trace\.csv: [\d,]+ operations of git, at most [\d,]+ bytes live in",
+        typed="./lab record -- git -C . --version",
+        why="in no repository",
+    ),
+    Tried(
+        "./lab record --output trace.csv -- git log -3",
+        says=r"trace\.csv: [\d,]+ operations of git, at most",
+        typed="./lab record --output trace.csv -- git -C . --version",
+        why="in no repository",
+        then="head -n 2 trace.csv",
+    ),
+    Tried(
+        "./lab fragmentation --trace trace.csv --heap 8388608 --allocator tlsf,best_fit",
+        says=r"trace\.csv: operations [\d,]+; .* a heap of 8,388,608 bytes",
+        after="./lab record --output trace.csv -- git log -3",
+    ),
+    Tried(
+        "./lab scenario recorded --trace trace.csv --scale auto --allocator tlsf",
+        says=r"/runs/\S+-recorded-tlsf-virtual\n",
+        after="./lab record --output trace.csv -- git log -3",
+    ),
+    Elsewhere(
+        "./lab record -- COMMAND…",
+        "recording/tests/test_record.py",
+        '"--output", str(output), "--", "sh"',
+        why="the general form",
+    ),
+    Elsewhere(
+        "./lab record --serial /dev/ttyACM0 --baud 115200 --output trace.csv",
+        "recording/tests/test_board_log.py",
+        "serial=os.ttyname(there)",
+        why="on a PTY, to which the test writes",
+    ),
+    Elsewhere(
+        "./lab record --log heap.log --output trace.csv",
+        "recording/tests/test_board_log.py",
+        'log=str(tmp_path / "heap.log")',
+        why="that test calls what the command calls",
+    ),
+    Tried(
+        "./lab scenario recorded_dash --allocator all",
+        says=r"-recorded_dash-tlsf-virtual\n",
+        typed="./lab scenario recorded_dash --scale 20 --allocator tlsf",
+        why="one allocator, one block in twenty",
+    ),
+    Tried(
+        "./lab fragmentation recorded_jq --allocator all",
+        says=r"recorded_jq: operations 998; live at most 40,322 bytes",
+        typed="./lab fragmentation recorded_jq --allocator tlsf",
+        why="one allocator",
+    ),
     Elsewhere(
         "./lab fragmentation --trace FILE",
         "console/tests/test_fragmentation.py",
@@ -283,6 +348,17 @@ LAB = (
         "firmware/tests/test_footprint.py",
         '"console", "footprint"',
         why="the table is run there; of --json only its name is checked here",
+    ),
+    Elsewhere(
+        "./lab footprint --knob FLL=2",
+        "firmware/tests/test_footprint.py",
+        'footprint.measure("tlsf_crate", {"FLL": fll})',
+        why="the figures are measured there; here only the option's name is checked",
+    ),
+    Elsewhere(
+        ".venv/bin/python -m firmware.crate_page",
+        "firmware/tests/test_crate_page.py",
+        "crate_page.text_table()",
     ),
     Elsewhere("./lab perturbation", "tests/test_perturbation.py", '"console", "perturbation"'),
     Elsewhere("./lab build", "console/checks.py", '(*_PYTHON, "console", "build")'),
@@ -444,7 +520,7 @@ _RUN_OPTIONS = (
 )
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
-    "[--count name=symbol+0x12]... [--count-window OP --windows windows.csv]"
+    "[--count name=symbol+0x12]... [--count-window OP --windows windows.csv] [--instructions-while CRIT]"
 )
 _WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
 SIMULATOR = (
@@ -655,8 +731,16 @@ SHOWN = {
     ("docs/ANALYZERS.md", "fx2lafw:conn=1.12 - Saleae Logic with 8 channels: D0 D1 D2 D3 D4 D5 D6 D7"),
     ("docs/ANALYZERS.md", "[boards.nucleo.analyzer]"),
     ("docs/SCENARIOS.md", "[stimulus]"),
+    ("docs/SCENARIOS.md", "heap_bytes = 86_064     # above [parameters]: a multiple of 8, from 64"),
     ("docs/SCENARIOS.md", "@dataclass(frozen=True)"),
     ("docs/SPEC.md", r"@<TYPE>,<field>,…*<CRC>\n"),
+    ("docs/SPEC.md", r"@TA,<number>,<address>,<size>*<CRC>\n"),
+    (
+        "docs/TRACES.md",
+        "#define TAILSCOPE_TRACE_HEADER_BYTES 8 /* of heap_2, heap_4, heap_5; 0 for heap_1 and heap_3 */",
+    ),
+    ("docs/TRACES.md", 'generator = "recorded"'),
+    ("docs/TRACES.md", "sqlite3 :memory: 'pragma page_size=512; pragma cache_size=16;"),
     ("docs/SPEC.md", "schema, scenario, parameters{}, allocator, board, analyzer,"),
     ("docs/SPEC.md", '{"analyzer": "127.0.0.1:41001", "uart": "/dev/pts/3" | "socket://127.0.0.1:41002"}'),
     ("docs/SPEC.md", "schema, quantity"),

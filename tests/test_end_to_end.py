@@ -43,6 +43,7 @@ FILES = {
     "interrupts.parquet",
     "operations.bin",
     "uart.log",
+    "counts.csv",
 }
 
 

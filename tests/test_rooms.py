@@ -20,6 +20,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("capture.run_folder",),
     ("scenarios", "firmware"),
     ("simulator",),
+    ("recording",),
     ("capture.desk", "capture.reading"),
     ("capture.acquisition", "capture.instruments"),
     ("capture.joining",),

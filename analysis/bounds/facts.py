@@ -21,8 +21,8 @@ _UNLIMITED = "unlimited"
 _FREE_BLOCKS = "free_blocks"
 _TERM = rf"(?:\d{{1,9}}|{_FREE_BLOCKS}|[A-Z][A-Z0-9_]*)"
 
-# firmware/heap/block_layer.h: the header, and the smallest payload that any index needs.
-_SMALLEST_BLOCK_BYTES = 16 + 8
+# firmware/heap/README.md: the least block that any index has, by the bytes of its header.
+_SMALLEST_BLOCK_BYTES = {16: 16 + 8, 8: 8 + 8, 4: 4 + 12}
 
 Sum = Annotated[
     str,
@@ -55,7 +55,8 @@ class Loops:
 
         Two free neighbours would be one block.
         """
-        return (self.region_bytes // _SMALLEST_BLOCK_BYTES + 1) // 2
+        smallest = _SMALLEST_BLOCK_BYTES[self.knobs.get("HDR", 16)]
+        return (self.region_bytes // smallest + 1) // 2
 
     def passes(self, function: str) -> int:
         """How often the head of any loop in `function` is passed at most.

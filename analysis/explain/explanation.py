@@ -27,6 +27,7 @@ from capture.run_folder.explanation import (
     Window,
 )
 from capture.run_folder.folder import RunFolder, read_observed
+from capture.run_folder.heap_size import DEFAULT_BYTES
 from capture.run_folder.manifest import Manifest, read_manifest
 from capture.run_folder.session_file import write_sr
 from capture.run_folder.tables import read_operations
@@ -86,7 +87,12 @@ def _elf(manifest: Manifest) -> Path:
     """The firmware of the run, built again. Raises ExplainError if it comes out otherwise."""
     knobs = {name: int(value) for name, value in manifest.turned_knobs.items() if value.isdecimal()}
     image = firmware.build(
-        manifest.allocator, manifest.accelerated, manifest.locking, knobs, manifest.firmware.kernel_calls
+        manifest.allocator,
+        manifest.accelerated,
+        manifest.locking,
+        knobs,
+        manifest.firmware.kernel_calls,
+        heap_bytes=manifest.firmware.heap_bytes or DEFAULT_BYTES,
     )
     ran = manifest.firmware.elf_sha256
     if image.sha256 != ran:
@@ -155,7 +161,8 @@ def _heap(
 ) -> HeapMap:
     region_bytes = manifest.firmware.heap_bytes or 0
     if catalogue.allocators()[manifest.allocator].kind == "index":
-        return heap_map.block_layer_map(program, replayed.heap, region_bytes)
+        header_bytes = int(manifest.knobs.get("HDR", "16"))
+        return heap_map.block_layer_map(program, replayed.heap, region_bytes, header_bytes)
     begun = operations.filter(pl.col("start_sample") < worst.heap_at)
     # An operation whose own section is explained has begun, but has not changed the heap yet.
     done = begun.filter(pl.col("seq") != (-1 if worst.maximum.seq is None else worst.maximum.seq))

@@ -14,13 +14,24 @@ _HEADER_BYTES = 16
 _MAGIC = 0x4B4C4254
 _STATUS: dict[int | None, Literal["free", "live"]] = {0x45455246: "free", 0x4556494C: "live"}
 
+# firmware/heap/block_header_short.h
+_SHORT_MARK = 0x54
+_SHORT_SIZE = 0x00FF_FFF8
+_SHORT_FREE, _SHORT_MERGED = 1, 4
+
 _SLOT_BYTES = 8
 
 
-def block_layer_map(program: Program, state: State, region_bytes: int) -> HeapMap:
-    """Reads the block layer's headers, from the first block to the last or to a damaged one."""
+def block_layer_map(program: Program, state: State, region_bytes: int, header_bytes: int) -> HeapMap:
+    """Reads the block layer's headers, from the first block to the last or to a damaged one.
+
+    `header_bytes` is 16, or 8 or 4 with the knob HDR.
+    """
     base = program.data_address("heap_region") or 0
-    pieces = list(_blocks(state, base, region_bytes))
+    if header_bytes == _HEADER_BYTES:
+        pieces = list(_blocks(state, base, region_bytes))
+    else:
+        pieces = list(_short_blocks(state, base, region_bytes, header_bytes))
     told = sum(piece.bytes for piece in pieces)
     if told < region_bytes:
         rest = Piece(offset=told, bytes=region_bytes - told, what="unknown")
@@ -41,6 +52,24 @@ def _blocks(state: State, base: int, region_bytes: int) -> Iterator[Piece]:
         yield Piece(offset=offset, bytes=_HEADER_BYTES + size, what=_STATUS[status])
         previous = base + offset
         offset += _HEADER_BYTES + size
+
+
+def _short_blocks(state: State, base: int, region_bytes: int, header_bytes: int) -> Iterator[Piece]:
+    margin = 4 if header_bytes == 4 else 0
+    if margin:
+        yield Piece(offset=0, bytes=margin, what="unknown")
+    offset, end = margin, region_bytes - margin
+    while offset < end:
+        word = state.word(base + offset + header_bytes - 4)
+        if word is None or word >> 24 != _SHORT_MARK or word & _SHORT_MERGED:
+            return
+        size = word & _SHORT_SIZE
+        if size < header_bytes or offset + size > end:
+            return
+        yield Piece(offset=offset, bytes=size, what="free" if word & _SHORT_FREE else "live")
+        offset += size
+    if margin:
+        yield Piece(offset=end, bytes=margin, what="unknown")
 
 
 def live_map(program: Program, state: State, region_bytes: int, live: Mapping[int, int]) -> HeapMap:

@@ -7,6 +7,7 @@ interrupts, and what the firmware says of itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -63,8 +64,7 @@ def _headlines(run: Manifest, healthy: Manifest) -> Iterator[tuple[str, tuple[An
     allowed = {quantity.key: _allowed(quantity, run, healthy) for quantity in QUANTITIES}
     for key, within in allowed.items():
         for name in Summary.model_fields:
-            exact = name == "n"
-            yield f"{key}.{name}", (getattr(run.statistics[key], name), 0.0 if exact else within)
+            yield f"{key}.{name}", (getattr(run.statistics[key], name), _within(name, within, run, key))
         yield from _of_maximum(key, run, healthy)
         baseline = run.baselines[key]
         yield f"{key}.baseline", (baseline.value if baseline else None, within)
@@ -86,6 +86,17 @@ def _allowed(quantity: Quantity, run: Manifest, healthy: Manifest) -> float:
     stated = _in_unit(quantity, run.error_budget[quantity.key].total)
     known = _in_unit(quantity, healthy.error_budget[quantity.key].total) if stated is None else stated
     return 0.0 if known is None else known
+
+
+def _within(name: str, within: float, run: Manifest, key: str) -> float:
+    """How far statistic `name` may be off where each of its samples may be off by `within`.
+
+    A deviation is the length of a vector by the root of n - 1, so n errors may add to that.
+    """
+    n = run.statistics[key].n
+    if name == "n":
+        return 0.0
+    return within * math.sqrt(n / (n - 1)) if name == "stdev" and n > 1 else within
 
 
 def _in_unit(quantity: Quantity, term: Term) -> float | None:

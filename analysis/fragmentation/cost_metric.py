@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from capture.run_folder.heap_size import DEFAULT_BYTES, SMALLEST_BYTES, STEP_BYTES
 from firmware import host_heap
-from firmware.host_heap import OPERATION_BYTES, SMALLEST_BYTES, STEP_BYTES
+from firmware.host_heap import OPERATION_BYTES
 
 SEARCHED_TIMES = 8
 """The search goes no further than so many times the bytes that must
@@ -68,7 +69,7 @@ class Search:
         allocator's largest region, it is given up. Raises HostHeapError.
         """
         first = SMALLEST_BYTES + max(0, at_least_bytes - SMALLEST_BYTES) // STEP_BYTES * STEP_BYTES
-        enough = max(SEARCHED_TIMES * first, host_heap.BOARDS_BYTES)
+        enough = max(SEARCHED_TIMES * first, DEFAULT_BYTES)
         largest = min(enough, host_heap.largest_bytes(self.allocator)) // STEP_BYTES * STEP_BYTES
         bound = next((size for size in _doubled(first, largest) if any(self._serves(size, size))), None)
         if bound is None:

@@ -7,7 +7,7 @@ and table 13. To print them: .venv/bin/python -m analysis.fragmentation.publishe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
@@ -74,6 +74,22 @@ PUBLISHED: dict[str, dict[str, Published]] = {
 typical, table 13 has 5,664, which agrees with the other figures of the row.
 """
 
+NO_KNOBS: Mapping[str, int] = {}
+
+FORMATS: tuple[tuple[str, Mapping[str, int]], ...] = (
+    ("ublox_buddy", NO_KNOBS),
+    ("ublox_buddy", {"REMAINDER_FIRST": 1}),
+    ("first_fit", NO_KNOBS),
+    ("best_fit", NO_KNOBS),
+    ("tlsf_conte", NO_KNOBS),
+    ("o1heap", NO_KNOBS),
+    ("half_fit_cstm", NO_KNOBS),
+    ("half_fit_cstm", {"HDR": 8}),
+    ("half_tree", NO_KNOBS),
+    ("half_tree", {"HDR": 4}),
+)
+"""The rows of a table, an allocator and its knobs: as it is here, and in the thesis's format."""
+
 _COLUMNS: tuple[tuple[str, Callable[[Published], float], Callable[[Row], float | None], str], ...] = (
     ("F %", lambda p: p.fragmentation_percent, lambda row: row.given.fragmentation_percent, ".2f"),
     ("SBBM", lambda p: p.sbbm_bytes, lambda row: row.given.sbbm_bytes, ",.0f"),
@@ -93,18 +109,27 @@ _COLUMNS: tuple[tuple[str, Callable[[Published], float], Callable[[Row], float |
 )
 
 
-def traces(name: str) -> list[Trace]:
+def traces(name: str, seeds: Sequence[int] = SEEDS) -> list[Trace]:
     """One of the thesis's four traces, for every seed."""
-    scenarios = [catalogue.load(f"lifetimes_{name}", seed=seed) for seed in SEEDS]
+    scenarios = [catalogue.load(f"lifetimes_{name}", seed=seed) for seed in seeds]
     return [
-        of_steps(one.name, one.generator.steps(), seed) for one, seed in zip(scenarios, SEEDS, strict=True)
+        of_steps(one.name, one.generator.steps(), seed) for one, seed in zip(scenarios, seeds, strict=True)
     ]
 
 
-def table(name: str, allocators: Sequence[str], jobs: int = 1) -> str:
-    """One of the thesis's tables in Markdown, with these allocators. Raises HostHeapError."""
-    rows = Study(traces(name), allocators, HEAP_BYTES, jobs=jobs).rows()
-    peaks = [row.given.peak_live_bytes for row in rows]
+def label(allocator: str, knobs: Mapping[str, int]) -> str:
+    """How a row of the tables begins."""
+    return ", ".join([allocator, *(f"{name}={value}" for name, value in knobs.items())])
+
+
+def table(name: str, formats: Sequence[tuple[str, Mapping[str, int]]] = FORMATS, jobs: int = 1) -> str:
+    """One of the thesis's tables in Markdown, with these rows. Raises HostHeapError."""
+    drawn = traces(name)
+    found = [
+        (allocator, knobs, Study(drawn, [allocator], HEAP_BYTES, knobs, jobs).rows())
+        for allocator, knobs in formats
+    ]
+    peaks = [row.given.peak_live_bytes for row in found[0][2]]
     head = " | ".join(f"{heading}: published | here" for heading, *_ in _COLUMNS)
     return "\n".join(
         [
@@ -113,14 +138,16 @@ def table(name: str, allocators: Sequence[str], jobs: int = 1) -> str:
             "",
             f"| | {head} |",
             f"|---|{'---:|' * 2 * len(_COLUMNS)}",
-            *(_line(name, one, [row for row in rows if row.allocator == one]) for one in allocators),
+            *(
+                _line(PUBLISHED[name][allocator], label(allocator, knobs), rows)
+                for allocator, knobs, rows in found
+            ),
         ]
     )
 
 
-def _line(name: str, allocator: str, rows: Sequence[Row]) -> str:
-    published = PUBLISHED[name][allocator]
-    cells = [allocator]
+def _line(published: Published, begins: str, rows: Sequence[Row]) -> str:
+    cells = [begins]
     for _, theirs, ours, form in _COLUMNS:
         cells += [f"{theirs(published):{form}}", _told([ours(row) for row in rows], form)]
     return f"| {' | '.join(cells)} |"
@@ -137,4 +164,4 @@ def _told(values: Sequence[float | None], form: str) -> str:
 
 if __name__ == "__main__":
     for trace in PUBLISHED:
-        print(table(trace, list(PUBLISHED[trace]), jobs=2), end="\n\n")
+        print(table(trace, jobs=2), end="\n\n")

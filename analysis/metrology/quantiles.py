@@ -1,11 +1,13 @@
-"""Summaries by nearest rank: every statistic of a summary is a value that occurred."""
+"""Summaries of samples. Percentiles are by nearest rank: each is a value that occurred."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from capture.files.documents import Table
 
@@ -17,9 +19,16 @@ Number = int | float
 
 
 class Summary(Table):
-    """Count, percentiles and maximum, in the unit of the samples; None where these are too few."""
+    """Statistics in the unit of the samples; None where these are too few.
 
-    n: int
+    `stdev` is that of a sample, with n - 1 below the root. A run.json from before these were kept
+    has no `min`, `mean` and `stdev`: then they are None too.
+    """
+
+    n: Annotated[int, Field(ge=0)]
+    min: Number | None = None
+    mean: Number | None = None
+    stdev: Annotated[Number, Field(ge=0)] | None = None
     median: Number | None = None
     p90: Number | None = None
     p99: Number | None = None
@@ -28,12 +37,12 @@ class Summary(Table):
     max: Number | None = None
 
     def less(self, baseline: float) -> Summary:
-        """Every statistic less `baseline`; the count is the same."""
+        """Every statistic less `baseline`; count and deviation are the same."""
         taken = {
             name: None if (value := getattr(self, name)) is None else value - baseline
-            for name in (*PERCENTILES, "max")
+            for name in ("min", "mean", *PERCENTILES, "max")
         }
-        return Summary(n=self.n, **taken)
+        return Summary(n=self.n, stdev=self.stdev, **taken)
 
 
 def samples_needed(per_myriad: int) -> int:
@@ -66,7 +75,26 @@ def summarise(values: npt.ArrayLike) -> Summary:
         name: _at_rank(ordered, rank(n, share)) if n >= samples_needed(share) else None
         for name, share in PERCENTILES.items()
     }
-    return Summary(n=n, **found, max=_at_rank(ordered, n) if n else None)
+    if not n:
+        return Summary(n=0)
+    mean = math.fsum(ordered.tolist()) / n
+    return Summary(
+        n=n,
+        min=_at_rank(ordered, 1),
+        mean=mean,
+        stdev=_sample_deviation(ordered, mean) if n > 1 else None,
+        **found,
+        max=_at_rank(ordered, n),
+    )
+
+
+def _sample_deviation(values: npt.NDArray[Any], mean: float) -> float:
+    """The standard deviation of two or more `values`: squared distances over n - 1, and the root.
+
+    The sums are exactly rounded, so that no processor's order of additions shows in run.json.
+    """
+    distances = values.astype(np.float64) - mean
+    return math.sqrt(math.fsum((distances * distances).tolist()) / (len(values) - 1))
 
 
 def _at_rank(ordered: npt.NDArray[Any], number: int) -> float | int:

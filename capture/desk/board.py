@@ -45,7 +45,7 @@ class Resetter(Protocol):
 
 
 class Counter(Protocol):
-    """Counts from outside how often places in the code are executed."""
+    """Counts from outside what the core executes."""
 
     def counts(self) -> bytes:
         """The table of executions (docs/SPEC.md, section 7); asked after the capture."""
@@ -56,7 +56,7 @@ class Board(Loader, Protocol):
 
     @property
     def counter(self) -> Counter | None:
-        """Who counts on this board; None where it cannot, or was not asked to."""
+        """Who counts on this board; None where nobody can."""
 
     def __enter__(self) -> Self: ...
 

@@ -13,7 +13,8 @@ from capture.desk.virtual_board import VirtualBoard
 def open_board(resource: BoardResource, records: str = "uart", looks: Sequence[int] = ()) -> Board:
     """The board of an entry of bench.toml, for `records` by uart or rtt; nothing is started yet.
 
-    A board that can count executions counts those of the addresses `looks`, operation by operation.
+    A board that can count counts instructions, and executions of the addresses `looks`, of each
+    operation.
     """
     if resource.loader.kind == "virtual-nucleo":
         return VirtualBoard(resource, probed=records == "rtt", looks=looks)

@@ -22,8 +22,9 @@ TARGET = "stm32f401retx"
 class VirtualBoard:
     """One process of virtual-nucleo, which simulates from reset once the capture starts.
 
-    `probed` gives it a debug probe. `looks` are the addresses whose executions it counts in each
-    operation. `program` stands in for the simulator that is built.
+    It counts the instructions of each critical section. `probed` gives it a debug probe. `looks`
+    are the addresses whose executions it counts in each operation, too. `program` stands in for
+    the simulator that is built.
     """
 
     def __init__(
@@ -41,9 +42,9 @@ class VirtualBoard:
         self.served: Served | None = None
 
     @property
-    def counter(self) -> Counter | None:
-        """The board itself, where there is something to count."""
-        return self if self._looks else None
+    def counter(self) -> Counter:
+        """The board itself."""
+        return self
 
     def __enter__(self) -> Self:
         return self
@@ -62,6 +63,7 @@ class VirtualBoard:
             probe=self._probed,
             counts={f"look{number}": f"{address:#x}" for number, address in enumerate(self._looks)},
             count_window="OP",
+            instructions_while="CRIT",
             program=self._program,
         )
         self.served = self._open.enter_context(served)

@@ -9,6 +9,7 @@ from capture.joining.budget import Budget, Instruments, error_budgets
 from capture.joining.join import Join, join
 from capture.joining.latencies import LatencyWitness, latency_witnesses
 from capture.joining.unseen import unseen_ns
+from capture.reading.instructions import Instructions, read_instructions
 from capture.reading.probes import Probes, read_probes
 from capture.reading.wire import Wire, read_wire
 from capture.run_folder.edges import EdgeList
@@ -29,6 +30,7 @@ class Evidence:
     wire: Wire
     joined: Join
     probes: Probes
+    instructions: Instructions
     asked: AskedFirmware | None = None
     """What the firmware was built to be; None where nobody knows."""
 
@@ -74,10 +76,12 @@ def decode(
     """Decodes and joins what a run left behind. Of a broken run, as much as can be joined.
 
     `counts` is the table of what the virtual board counted, if it did. `asked` is what the firmware
-    was built to be, if that is known. Raises CaptureError where the table is damaged.
+    was built to be, if that is known. Raises CaptureError where the table is damaged and the probes
+    are in it.
     """
     log = parse(serial_bytes)
     boot = log.first(Boot)
     wire = read_wire(edges, boot.core_hz if boot else None)
-    probes = read_probes(log, counts)
-    return Evidence(plan, tools, edges, log, wire, join(wire, log, plan, probes), probes, asked)
+    probes, instructions = read_probes(log, counts), read_instructions(log, counts)
+    joined = join(wire, log, plan, probes, instructions)
+    return Evidence(plan, tools, edges, log, wire, joined, probes, instructions, asked)

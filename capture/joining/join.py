@@ -18,6 +18,7 @@ from capture.instruments.clocks import CounterFit, fit_counter
 from capture.instruments.ticks import Ticks, find_ticks
 from capture.joining.interrupts import interrupt_table
 from capture.reading import vectorised
+from capture.reading.instructions import Instructions
 from capture.reading.probes import Probes
 from capture.reading.pulses import PulseTrain, Windows
 from capture.reading.wire import Wire
@@ -55,7 +56,7 @@ class Join:
     critical_pulses: npt.NDArray[np.int64]
 
 
-def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes) -> Join:
+def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes, instructions: Instructions) -> Join:
     """Joins as much of a run as can be proven, and calibrates what the join needs."""
     records = _joinable(log.all(OperationRecord), min(len(wire.windows), plan.operations.height))
     seq = np.array([record.seq for record in records], dtype=np.int64)
@@ -65,7 +66,7 @@ def join(wire: Wire, log: RecordLog, plan: Plan, probes: Probes) -> Join:
     counter = fit_counter(wire, calibration)
     ticks = find_ticks(wire.until_end, log.first(TickRecord), counter)
     return Join(
-        operations=_operation_table(wire, windows, log, records, plan, critical_cost, probes),
+        operations=_operation_table(wire, windows, log, records, plan, critical_cost, probes, instructions),
         interrupts=interrupt_table(wire, windows, seq, ticks),
         critical_cost=critical_cost,
         operation_cost=calibrate(wire, calibration, "OP"),
@@ -102,10 +103,14 @@ def _operation_table(
     plan: Plan,
     cost: MarkerCost | None,
     probes: Probes,
+    instructions: Instructions,
 ) -> pl.DataFrame:
     columns = {
         **_columns_of_records(records),
         "probes": pl.Series([probes.of(record.seq, record.probes) for record in records], dtype=pl.UInt32),
+        "instructions": pl.Series(
+            [instructions.of.get(record.seq) for record in records], dtype=OPERATIONS["instructions"]
+        ),
         **_columns_of_wire(wire, windows),
         "critical_pulses": pl.Series(wire.critical.counts_in(windows)),
         **_columns_of_timers(log, [record.seq for record in records]),

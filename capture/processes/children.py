@@ -60,6 +60,38 @@ def run(
             return subprocess.CompletedProcess(process.args, process.returncode, _text(stdout), _text(stderr))
 
 
+def attend(command: Sequence[str | Path]) -> int:
+    """Runs a user's `command` as a shell would, and returns its exit status, 128 + n for a signal.
+
+    It has this program's terminal, input and output, and is waited for without a bound. What would
+    end this program is passed on to it: a Ctrl-C at the terminal reaches both anyway. It is killed
+    if this program is killed. Raises OSError where it does not start.
+    """
+    process = subprocess.Popen([*DIES_WITH_US, *command])
+
+    def pass_on(number: int) -> None:
+        if number != signal.SIGINT or not _in_the_foreground():
+            process.send_signal(number)
+
+    with signals.passed_on(pass_on):
+        status = process.wait()
+    return 128 - status if status < 0 else status
+
+
+def _in_the_foreground() -> bool:
+    """Whether a Ctrl-C typed at the terminal comes to this program, and so to its children."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
 def end(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
     """Ends a process that has a session of its own, and all of its group, within twice GRACE_S."""
     for number in (signal.SIGTERM, signal.SIGKILL):

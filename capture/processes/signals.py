@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -118,6 +118,20 @@ def orderly() -> Iterator[None]:
             if _state.listening and _state.asked is not None:
                 leave()  # all that is left is to say so
             _state.asked, _state.told_again = None, False
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def passed_on(to: Callable[[int], None]) -> Iterator[None]:
+    """Within, a signal is another program's to act on: `to` gets its number, nothing is noted."""
+    before = {number: signal.getsignal(number) for number in HEARD}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, lambda heard, _frame: to(heard))
+    try:
+        yield
+    finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import polars as pl
+
 from capture.files.errors import CaptureError
 from capture.reading.wire import COMMON_PULSES, SECTIONS_PER_END
 from capture.run_folder.folder import COUNTS
@@ -12,7 +14,7 @@ from capture.run_folder.manifest import ProbesSource
 from capture.run_folder.records import Boot, RecordLog
 from firmware import catalogue
 from simulator.build import SimulatorError
-from simulator.outputs import read_windows
+from simulator.outputs import INSTRUCTIONS, WINDOW, read_windows
 
 PULSES_BEFORE = COMMON_PULSES + SECTIONS_PER_END
 """How many pulses OP shows before the first operation (docs/SPEC.md, section 2)."""
@@ -65,17 +67,21 @@ def read_probes(log: RecordLog, counts: bytes | None) -> Probes:
     # After a restart the pulses of two runs are in one table.
     if counts is None or len(log.all(Boot)) > 1:
         return Probes("not counted")
-    return Probes("counted by the virtual board", _windows_of_operations(counts))
+    windows = _windows_of_operations(counts)
+    return Probes("not counted") if windows is None else Probes("counted by the virtual board", windows)
 
 
-def _windows_of_operations(counts: bytes) -> dict[int, Window]:
+def _windows_of_operations(counts: bytes) -> dict[int, Window] | None:
+    """None where the board was asked for no looks."""
     try:
-        pulses = read_windows(counts).rows()
+        table = read_windows(counts).select(pl.exclude(INSTRUCTIONS))
     except SimulatorError as error:
         raise CaptureError(f"{COUNTS} cannot be used: {error} Remove it to go on without probes.") from None
+    if table.width == len(WINDOW):
+        return None
     windows = {
         number - PULSES_BEFORE: Window(sum(looks), end - start)
-        for number, start, end, *looks in pulses
+        for number, start, end, *looks in table.iter_rows()
         if number >= PULSES_BEFORE
     }
     if not all(0 <= window.looks <= LOOKS_MAX for window in windows.values()):

@@ -18,7 +18,8 @@ from analysis.metrology.quantiles import Number, Summary
 from capture.files.documents import Table, read_json
 from capture.files.errors import RunError
 from capture.run_folder.edges import MOST_SAMPLERATE_HZ, NS_PER_S
-from capture.run_folder.quantities import KEYS
+from capture.run_folder.heap_size import DEFAULT_BYTES
+from capture.run_folder.quantities import ADDED_KEYS, KEYS
 
 Schema = Literal[2]
 SCHEMA: Schema = 2
@@ -219,6 +220,20 @@ class SectionBound(BaseModel):
     why_not: str | None
 
 
+class MemoryFigures(Table):
+    """Of the replay of a run on the PC (docs/FRAGMENTATION.md defines them).
+
+    All are null where it was not made, or did not do what the board did: `why_not` says why. Ratios
+    and SBBM are null too where nothing was served.
+    """
+
+    why_not: str | None = None
+    peak_live_bytes: Count | None = None
+    used_bytes: Count | None = None
+    fragmentation_percent: Number | None = None
+    sbbm_bytes: Count | None = None
+
+
 class Bound(Table):
     """A bound beside the longest section that the run showed."""
 
@@ -381,6 +396,7 @@ class Manifest(Table):
     sweep: Sweep | None
     baselines: dict[str, Baseline | None]
     bounds: dict[str, Bound]
+    memory: MemoryFigures | None = None
     interrupts: Interrupts
     serial: Serial
     tools: dict[str, str]
@@ -406,9 +422,11 @@ class Manifest(Table):
 
     @property
     def configuration(self) -> str:
-        """The allocator and what is not as usual: lock, knobs, flash accelerator (ART)."""
+        """The allocator and what is not as usual: lock, heap, knobs, flash accelerator (ART)."""
+        heap = self.firmware.heap_bytes
         words = [self.allocator]
         words += [self.locking] if self.locking not in (None, "basepri") else []
+        words += [] if heap in (None, DEFAULT_BYTES) else [f"heap {heap:,}"]
         words += [f"{name}={value}" for name, value in self.turned_knobs.items()]
         words += [] if self.accelerated else ["ART off"]
         return ", ".join(words)
@@ -448,7 +466,8 @@ class Manifest(Table):
         if not isinstance(values, Mapping) or "statistics" in values:
             return values
         rest = {key: value for key, value in values.items() if key not in KEYS}
-        return {**rest, "statistics": {key: values.get(key) for key in KEYS}}
+        told = [key for key in KEYS if key in values or key not in ADDED_KEYS]
+        return {**rest, "statistics": {key: values.get(key) for key in told}}
 
 
 class Origin(BaseModel):
@@ -470,6 +489,7 @@ class Origin(BaseModel):
     tools: dict[str, str]
     tool_report: ToolReport
     bounds: dict[str, SectionBound] = {}
+    memory: MemoryFigures | None = None
     asked: AskedFirmware | None = None
 
     @model_validator(mode="before")

@@ -35,6 +35,7 @@ OPERATIONS = pl.Schema(
         "size": pl.UInt32,
         "measured": pl.Boolean,
         "probes": pl.UInt32,
+        "instructions": pl.UInt32,
         "dwt_cycles": pl.UInt32,
         "dwt_operation_cycles": pl.UInt32,
         "wire_critical_ns": pl.Float64,
@@ -59,6 +60,9 @@ OPERATIONS = pl.Schema(
         "trials_minimum_cycles": pl.UInt32,
     }
 )
+
+ADDED_COLUMNS = frozenset({"instructions"})
+"""Those that a table may lack, since it is older than they are: then they are null."""
 
 INTERRUPTS = pl.Schema(
     {
@@ -118,25 +122,28 @@ def read_table(
 ) -> pl.DataFrame:
     """The `columns` of a Parquet file of at most `most_rows` rows, each of its type.
 
-    Raises RunError where the file is missing or damaged, or a column is missing or of another type.
+    Of ADDED_COLUMNS, those that the file does not have are null. Raises RunError where the file is
+    missing or damaged, or another column is missing, or one is of another type.
     """
     try:
         check_extent(path, most_rows)
         with without_panic():
             frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
             schema = frame.collect_schema()
+            lacking = [name for name in columns if name in ADDED_COLUMNS and name not in schema]
             for name, dtype in columns.items():
-                if schema.get(name) != dtype:
+                if schema.get(name) != dtype and name not in lacking:
                     raise _damaged(path, f"column {name} is {schema.get(name, 'missing')}, not {dtype}")
-            table = frame.select(list(columns)).collect()
+            nulls = {name: pl.lit(None, columns[name]) for name in lacking}
+            table = frame.select(nulls.get(name, pl.col(name)).alias(name) for name in columns).collect()
     except FileNotFoundError:
         raise RunError(f"{path}: is missing; restore it or run the scenario again.") from None
     except (PolarsError, PagesError, OSError) as error:
         raise _damaged(path, _unreadable(error)) from None
-    longest = table.select(pl.col(pl.String).str.len_bytes().max()).row(0)
+    longest = table.select(pl.col(pl.String).str.len_bytes().max()).rows()
     _require(
         path,
-        all((length or 0) <= _MOST_TEXT_BYTES for length in longest),
+        all((length or 0) <= _MOST_TEXT_BYTES for row in longest for length in row),
         f"it has texts of more than {_MOST_TEXT_BYTES} bytes",
     )
     return table

@@ -11,7 +11,9 @@ import polars as pl
 from analysis.metrology.quantiles import summarise
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep
+from capture.run_folder.folder import COUNTS
 from capture.run_folder.manifest import SCHEMA, Manifest, SectionBound
+from capture.run_folder.memory import Memory
 from capture.run_folder.quantities import QUANTITIES, by_quantity
 from capture.run_folder.records import Boot, EndRecord, StatRecord
 from capture.summary.baselines import baseline
@@ -36,6 +38,8 @@ class Setting:
     tools: Mapping[str, str] = field(default_factory=dict)
     bounds: Mapping[str, SectionBound] = field(default_factory=dict)
     """Of the critical sections, from the machine code. Empty where nobody asked for them."""
+    memory: Memory | None = None
+    """Where the blocks lay. None where nobody asked."""
     notes: tuple[str, ...] = ()
     """Warnings on what was stored: sentences."""
 
@@ -100,9 +104,15 @@ def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "sweep": _sweep(evidence),
         "baselines": _baselines(evidence),
         "bounds": bounds,
+        "memory": setting.memory.figures.model_dump() if setting.memory else None,
         "interrupts": _interrupt_counts(evidence),
         "serial": _serial(evidence),
-        "warnings": [*warnings(evidence), *exceeded_bounds(bounds), *setting.notes],
+        "warnings": [
+            *warnings(evidence),
+            *exceeded_bounds(bounds),
+            *_uncounted(evidence, setting),
+            *setting.notes,
+        ],
     }
 
 
@@ -149,6 +159,14 @@ def _statistics(evidence: Evidence) -> dict[str, dict[str, Any]]:
     joined = evidence.joined
     values = by_quantity(joined.operations, joined.interrupts, lambda quantity, rows: rows[quantity.column])
     return {key: summarise(column).model_dump() for key, column in values.items()}
+
+
+def _uncounted(evidence: Evidence, setting: Setting) -> list[str]:
+    """A sentence where the virtual board ran and its table is not there."""
+    counted = evidence.instructions.of or evidence.instructions.why_none
+    if "virtual_nucleo" not in setting.tools or counted or evidence.joined.operations.is_empty():
+        return []
+    return [f"{COUNTS} is missing: the instructions of the critical sections are not known."]
 
 
 def _interrupt_counts(evidence: Evidence) -> dict[str, int | None]:

@@ -49,6 +49,12 @@ def nobody_counted_probes(evidence: Evidence) -> Iterator[str]:
         yield "Nobody counted probes: the allocator does not, and only the virtual board can from outside."
 
 
+def instructions_are_not_told(evidence: Evidence) -> Iterator[str]:
+    """The virtual board's table is there, and its instructions cannot be used."""
+    if evidence.instructions.why_none:
+        yield evidence.instructions.why_none
+
+
 def no_timer_tells_of_the_latencies(evidence: Evidence) -> Iterator[str]:
     """The firmware is older than the second witness of the latencies."""
     boot = evidence.log.first(Boot)
@@ -73,6 +79,7 @@ WARNINGS = (
     heap_grew,
     stimuli_missed,
     nobody_counted_probes,
+    instructions_are_not_told,
     no_timer_tells_of_the_latencies,
     samples_longer_than_cycles,
 )

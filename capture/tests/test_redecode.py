@@ -2,6 +2,7 @@ import errno
 import json
 import os
 import tempfile
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from capture.redecode import redecode
 from capture.run_folder import session_file
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.folder import RunFolder, RunName
-from capture.run_folder.manifest import AskedFirmware, ToolReport
+from capture.run_folder.manifest import AskedFirmware, MemoryFigures, ToolReport
+from capture.run_folder.memory import COLUMNS, Memory
 from capture.store import (
     RunResult,
     keep_observation,
@@ -39,14 +41,14 @@ SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"})
 ASKED = AskedFirmware(allocator="tlsf")
 
 
-def store(run: SyntheticRun, runs: Path, **report: Any) -> RunResult:
+def store(run: SyntheticRun, runs: Path, setting: Setting = SETTING, **report: Any) -> RunResult:
     edges = run.edges()
     folder = RunFolder.create(runs, TIME, run.plan.name, "tlsf", "nucleo")
     store_observation(folder, run.plan, edges, run.uart())
     store_session(folder, edges)
     tools = ToolReport(asked_samples=edges.total_samples, **report)
     evidence = decode(run.plan, tools, edges, run.uart(), asked=ASKED)
-    return store_findings(folder, evidence, SETTING)
+    return store_findings(folder, evidence, setting)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -62,6 +64,20 @@ def run() -> SyntheticRun:
 def test_the_same_is_found_again(run: SyntheticRun, tmp_path: Path, report: dict[str, Any]) -> None:
     stored = store(run, tmp_path, **report)
     before = contents(stored.folder)
+    assert redecode(stored.folder) == stored
+    assert contents(stored.folder) == before
+
+
+def test_where_the_blocks_lay_is_kept(run: SyntheticRun, tmp_path: Path) -> None:
+    """No record tells it, and the replay that did is not made again."""
+    seq = pl.Series("seq", range(1, run.plan.operations.height), dtype=pl.UInt32)
+    columns = pl.DataFrame({"seq": seq, **dict.fromkeys(COLUMNS.names(), seq * 8)})
+    figures = MemoryFigures(peak_live_bytes=80, used_bytes=100, fragmentation_percent=25.0, sbbm_bytes=9)
+    stored = store(run, tmp_path, replace(SETTING, memory=Memory(figures, columns)))
+    before = contents(stored.folder)
+    assert json.loads(before["run.json"])["memory"]["used_bytes"] == 100
+    table = pl.read_parquet(stored.folder / "operations.parquet")
+    assert table["block_end"].to_list()[:3] == [None, 8, 16]
     assert redecode(stored.folder) == stored
     assert contents(stored.folder) == before
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from capture.files.errors import CaptureError
@@ -54,6 +56,21 @@ def test_a_scenario_without_frees_is_for_all() -> None:
 
 def test_an_unknown_allocator_is_left_to_the_build() -> None:
     assert choose([FRAG], ["tlfs"]) == (("tlfs",), ())
+
+
+def test_a_heap_beyond_an_allocators_own_limit() -> None:
+    large = replace(FRAG, heap_bytes=72_000)
+    with pytest.raises(CaptureError, match=r"^tlsf_crate manages 65,536 bytes at most, not 72,000\.$"):
+        choose([large], ["tlsf", "tlsf_crate"])
+    assert "tlsf_crate" not in choose([large], ["all"])[0]
+    assert choose([FRAG], ["tlsf_crate"]) == (("tlsf_crate",), ())
+
+
+@pytest.mark.parametrize("wanted", [["all"], ["tlsf", "seglist"]])
+def test_a_heap_beyond_the_board_is_refused_for_all_of_them(wanted: list[str]) -> None:
+    """Of mem_frag with two victims: two slots for each, one for the request."""
+    with pytest.raises(CaptureError, match="beside the 5 slots of mem_frag: it may have 88,536 bytes"):
+        choose([replace(FRAG, heap_bytes=88_544)], wanted)
 
 
 def without_frees() -> Plan:

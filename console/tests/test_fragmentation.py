@@ -15,6 +15,7 @@ from analysis.fragmentation import cost_metric, text
 from capture.files.errors import TailscopeError
 from capture.files.tests.sentences import is_sentence
 from console import fragmentation
+from console.options import Options
 from dashboards.tests.synthetic import Operation, write_run
 from scenarios import catalogue
 from scenarios.operations import body_crc32
@@ -57,6 +58,17 @@ def test_the_json_has_what_the_specification_says(tmp_path: Path) -> None:
     assert row["johnstone"] == pytest.approx([(1.2 + 1.25 + 200 / 60 + 2.5 + 10) / 5, 1.25, 1.25, 1.25])
     assert (row["sbbm_bytes"], row["cost_metric_bytes"]) == (65_536 - 200, 200)
     assert row["at_cost_metric"]["sbbm_bytes"] == 0
+
+
+def test_the_heap_is_the_scenarios_own_unless_another_is_asked_for(tmp_path: Path) -> None:
+    own = (ROOT / "scenarios" / "mem_stress.toml").read_text(encoding="utf-8")
+    path = tmp_path / "own.toml"
+    path.write_text(own.replace("[parameters]", "heap_bytes = 20_480\n\n[parameters]"), encoding="utf-8")
+    for heap, heap_bytes in (("", 20_480), ("30720", 30_720)):
+        (row,) = fragmentation.run(
+            [str(path)], allocator="first_fit", heap=heap, parameter=["operations=40"], jobs="1"
+        )
+        assert row.heap_bytes == heap_bytes
 
 
 def test_the_table_says_units_counts_and_seeds() -> None:
@@ -123,12 +135,12 @@ def test_what_follows_a_run_are_runs(
 
 def test_all_leaves_out_what_cannot_run_and_says_why(tmp_path: Path) -> None:
     lines = "a,1,100\nf,1\n"
-    loaded = fragmentation._traces([], trace(tmp_path, lines), 1, {})
+    loaded = fragmentation._traces([], trace(tmp_path, lines), 1, Options())
     names, left_out = fragmentation.choose(loaded, ["all"], 65_544)
     assert "first_fit" in names
     assert not {"heap_1", "newlib", "tlsf_crate"} & set(names)
     assert all(is_sentence(sentence, "* is left out. *.") for sentence in left_out)
-    never_freed = fragmentation._traces([], trace(tmp_path, "a,1,100\n"), 1, {})
+    never_freed = fragmentation._traces([], trace(tmp_path, "a,1,100\n"), 1, Options())
     assert "heap_1" in fragmentation.choose(never_freed, ["all"], 65_536)[0]
 
 
@@ -173,7 +185,7 @@ def test_rows_do_not_depend_on_how_many_processes_share_the_work() -> None:
     ("scenario", "words", "says"),
     [
         ([], {}, "Name one scenario"),
-        (["mem_stress"], {"trace": "x.csv"}, "Name one scenario"),
+        (["mem_stress"], {"trace": "x.csv"}, "There is no parameter 'trace'"),
         (["mem_stress", "mem_frag"], {}, "Name one scenario"),
         ([], {"trace": "x.csv", "seeds": "3"}, "neither seeds nor parameters"),
         ([], {"trace": "none.csv"}, "none.csv cannot be read"),

@@ -33,6 +33,7 @@ def test_the_build_can_be_chosen() -> None:
     chosen = parse(locking="scheduler,basepri", knob=["TLSF_SLOTS=8", "tlsf_octaves=0xc"])
     assert chosen.lockings == ("scheduler", "basepri")
     assert chosen.knobs == {"TLSF_SLOTS": 8, "TLSF_OCTAVES": 12}
+    assert parse(heap="86064").heap_bytes == parse(heap="0x15030").heap_bytes == 86_064
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,11 @@ def test_the_build_can_be_chosen() -> None:
         {"locking": "basepri,"},
         {"knob": ["TLSF_SLOTS"]},
         {"knob": ["TLSF_SLOTS=few"]},
+        {"heap": "64k"},
+        {"heap": "56"},
+        {"heap": "86060"},
+        {"heap": "-65536"},
+        {"heap": "8388616"},
     ],
 )
 def test_what_is_not_understood_is_named(words: dict[str, Any]) -> None:

@@ -35,7 +35,9 @@ def test_a_room_is_a_folder_or_an_allocator(word: str, room: Room) -> None:
 def test_any_other_word_is_one_sentence_with_the_rooms_there_are(word: str) -> None:
     with pytest.raises(RoomError) as refused:
         suite.chosen([word])
-    assert "analysis, capture, console, dashboards, decoders, docs, firmware, scenarios" in str(refused.value)
+    assert "analysis, capture, console, dashboards, decoders, docs, firmware, recording, " in str(
+        refused.value
+    )
     assert "\n" not in str(refused.value)
 
 

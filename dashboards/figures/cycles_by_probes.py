@@ -9,6 +9,8 @@ import polars as pl
 
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points
 from dashboards.formatting import grouped
+from dashboards.loaded.by_probes import counted, means
+from dashboards.loaded.palette import INK
 from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import meta, operation_keys
 
@@ -18,8 +20,8 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
 
     None where no probes were counted, and for a ramp, whose own figure says it better.
     """
-    tables = [one.run.measured_allocations.drop_nulls("probes") for one in series]
-    if not any(len(table) for table in tables) or any(table["depth"].is_not_null().any() for table in tables):
+    tables = counted(series)
+    if tables is None:
         return None
     figure = go.Figure()
     for rank, (one, table) in enumerate(zip(series, tables, strict=True)):
@@ -27,11 +29,15 @@ def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
             shift = _shift(rank, len(series))
             figure.add_trace(_allocations(one, table, shift))
             figure.add_trace(_worst(one, table, shift))
+            figure.add_trace(_means(one, shift))
     figure.update_xaxes(title_text="free-list probes of the allocation", dtick=_tick(tables))
     figure.update_yaxes(title_text="critical section by DWT (cycles)", rangemode="tozero")
-    counted = per_series(series, [len(table) for table in tables], "measured allocations")
-    explanation = "Points are single allocations, set side by side within a column; the line joins the worst."
-    return make_chart("probes", "Cycles by probes", series, counted, explanation, figure, height=460)
+    how_many = per_series(series, [len(table) for table in tables], "measured allocations")
+    explanation = (
+        "Points are single allocations, set side by side within a column; the line joins the worst. A dash "
+        "is the mean of those that were served."
+    )
+    return make_chart("probes", "Cycles by probes", series, how_many, explanation, figure, height=460)
 
 
 def _shift(rank: int, series: int) -> float:
@@ -73,4 +79,23 @@ def _worst(one: Series, table: pl.DataFrame, shift: float) -> go.Scatter:
         customdata=operation_keys(worst["seq"]),
         text=[grouped(probes) for probes in worst["probes"]],
         hovertemplate="max of %{text} probes: %{y:,} cycles<br>operation %{customdata}",
+    )
+
+
+def _means(one: Series, shift: float) -> go.Scatter:
+    """A mean is no single operation, so a click on it leads nowhere."""
+    table = means(one.run)
+    return go.Scatter(
+        x=table["probes"].to_numpy() + shift,
+        y=table["critical"].to_numpy(),
+        mode="markers",
+        marker={"symbol": "line-ew-open", "size": 16, "color": INK, "line": {"width": 2}},
+        name=f"{one.label} mean",
+        legendgroup=one.run.id,
+        showlegend=False,
+        text=[
+            f"mean of {grouped(n)} with {grouped(probes)} probes"
+            for probes, n in table.select("probes", "n").iter_rows()
+        ],
+        hovertemplate="%{text}: %{y:,.1f} cycles",
     )

@@ -15,7 +15,7 @@ from capture.run_folder import folder as names
 from capture.run_folder import tables
 from capture.run_folder.edges import EdgeList, read_parquet
 from capture.run_folder.manifest import Manifest, read_manifest
-from capture.run_folder.quantities import Quantity
+from capture.run_folder.quantities import CRITICAL, DWT_CYCLES, INSTRUCTIONS, PROBES, Quantity
 from dashboards.loaded.certainty import Certainty, certainty_of
 
 
@@ -38,6 +38,18 @@ class LoadedRun:
     def id(self) -> str:
         return self.folder.name
 
+    @property
+    def origin(self) -> str | None:
+        """A sentence on the recording that the run replayed; None if it replayed none."""
+        parameters = self.manifest.parameters
+        if "trace_sha256" not in parameters:
+            return None
+        scale, divide = parameters.get("scale"), parameters.get("divide")
+        kept = "with all its blocks" if scale == 1 else f"with one block in {scale}"
+        sizes = "" if divide == 1 else f" and sizes divided by {divide}"
+        file = f"{parameters.get('trace')} (SHA-256 {parameters['trace_sha256']})"
+        return f"The operations are those of the trace {file}, {kept}{sizes}."
+
     @cached_property
     def edges(self) -> EdgeList | None:
         """The capture, read when first asked for. Raises CaptureError.
@@ -55,12 +67,22 @@ class LoadedRun:
         return certainty_of(self.manifest)
 
     def summary(self, quantity: Quantity) -> Summary:
-        """The statistics of `quantity`, as run.json has them."""
-        return self.manifest.statistics[quantity.key]
+        """The statistics of `quantity`, as run.json has them; all None where it does not tell."""
+        return self.manifest.statistics.get(quantity.key, Summary(n=0))
+
+    def tells(self, quantity: Quantity) -> bool:
+        """Whether run.json has statistics of `quantity`: an older one has fewer."""
+        return quantity.key in self.manifest.statistics
+
+    def worst_was_refused(self, quantity: Quantity) -> bool:
+        """Whether the greatest value of `quantity`, of all requests, is of a refused one."""
+        maximum = self.manifest.maxima.get(quantity.key)
+        of_requests = quantity.key in (PROBES.key, INSTRUCTIONS.key, DWT_CYCLES.key, CRITICAL.key)
+        return of_requests and maximum is not None and maximum.kind == "O"
 
     @cached_property
     def measured_allocations(self) -> pl.DataFrame:
-        """The rows the headline statistics are of: measured, kind A or O."""
+        """The rows the headline statistics are of: measured, served (A) or refused (O)."""
         return self.operations.filter(pl.col("measured") & pl.col("kind").is_in(["A", "O"]))
 
     @cached_property

@@ -8,19 +8,24 @@ from typing import Any
 
 from dashboards.page.templates import Figure, render
 from dashboards.tables.comparison import Comparison
+from dashboards.tables.cycles_by_probes import CyclesByProbes
 from dashboards.tables.details import Details
 from dashboards.tables.differences import Differences
 
 
 @dataclass(frozen=True)
 class Section:
-    """What the page says of one scenario. `differences` is None without two runs to compare."""
+    """What the page says of one scenario.
+
+    `differences` is None without two runs to compare, `cycles_by_probes` where nobody counted.
+    """
 
     id: str
     scenario: str
     headline: str
     comparison: Comparison
     differences: Differences | None
+    cycles_by_probes: CyclesByProbes | None
     figures: Sequence[Figure]
 
 

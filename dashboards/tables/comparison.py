@@ -22,7 +22,7 @@ _DEPENDENCE = (
 _BUDGET_WORDS = (
     "± is the error budget of the value: bounds of resolution, clock and skew, added up. Overhead is the "
     "part of the value that is the bench's own. In brackets: the percentile's {confidence} bootstrap "
-    "interval."
+    "interval. sd: the standard deviation of the samples, with n − 1."
 )
 _TIMER_WORDS = (
     "By the timer: what the counter of the stimulus's timer told of the same answer, read right after its "
@@ -35,6 +35,10 @@ _BOUND_WORDS = (
 _BOUNDED = {
     "critical_ns": "allocate",
     "dwt_cycles": "allocate",
+    "served_critical_ns": "allocate",
+    "served_dwt_cycles": "allocate",
+    "refused_critical_ns": "allocate",
+    "refused_dwt_cycles": "allocate",
     "free_critical_ns": "free",
     "free_dwt_cycles": "free",
 }
@@ -64,11 +68,14 @@ class Maximum:
 
 @dataclass(frozen=True)
 class Row:
-    """One run's statistics of one quantity."""
+    """One run's statistics of one quantity. `deviation` is that of a sample."""
 
     name: str
     colour: str
     n: str
+    minimum: str
+    mean: str
+    deviation: str
     percentiles: tuple[Percentile, ...]
     maximum: Maximum
 
@@ -92,7 +99,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`headings` are those of the percentiles; `legend` says what stands beside the numbers."""
+    """`headings` are those of least, mean and percentiles; `legend` explains what is beside."""
 
     headings: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
@@ -104,7 +111,7 @@ def comparison(series: Sequence[Series]) -> Comparison:
     """The table of one scenario, all of it plain text."""
     quantities = shown(REPORTED, [one.run for one in series])
     return Comparison(
-        headings=tuple(_HEADINGS[name] for name in PERCENTILES),
+        headings=("min", "mean", *(_HEADINGS[name] for name in PERCENTILES)),
         verdicts=tuple(Verdict(one.name, one.style.colour, one.run.manifest.verdict) for one in series),
         groups=tuple(_group(quantity, series) for quantity in quantities),
         legend=" ".join(_legend(series)),
@@ -137,10 +144,14 @@ def _group(quantity: Quantity, series: Sequence[Series]) -> Group:
 
 
 def _row(quantity: Quantity, one: Series, largest: float) -> Row:
+    summary = one.run.summary(quantity)
     return Row(
         name=one.name,
         colour=one.style.colour,
-        n=grouped(one.run.summary(quantity).n),
+        n=grouped(summary.n) if one.run.tells(quantity) else MISSING,
+        minimum=number(summary.min, quantity.unit),
+        mean=number(summary.mean, quantity.unit),
+        deviation=number(summary.stdev, quantity.unit),
         percentiles=tuple(_percentile(quantity, one, name) for name in PERCENTILES),
         maximum=_maximum(quantity, one, largest),
     )
@@ -170,7 +181,9 @@ def _maximum(quantity: Quantity, one: Series, largest: float) -> Maximum:
     return Maximum(
         value=number(value, quantity.unit),
         address=fragment(one.run.id, key),
-        notes=tuple(note for note in (say(quantity, one) for say in (_budget, _timer, _bound)) if note),
+        notes=tuple(
+            note for note in (say(quantity, one) for say in (_budget, _timer, _bound, _refusal)) if note
+        ),
         share_percent=100 * value / largest if largest else 0,
     )
 
@@ -180,6 +193,11 @@ def _timer(quantity: Quantity, one: Series) -> str:
     maximum = one.run.manifest.maxima.get(quantity.key)
     told = maximum.timer_ns if maximum else None
     return "" if told is None else f"by the timer {number(told, quantity.unit)}"
+
+
+def _refusal(quantity: Quantity, one: Series) -> str:
+    """That the greatest of all requests is one that was refused."""
+    return "of a refused request" if one.run.worst_was_refused(quantity) else ""
 
 
 def _bound(quantity: Quantity, one: Series) -> str:

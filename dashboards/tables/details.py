@@ -19,12 +19,16 @@ class Details:
     manifest: str
 
 
+def _origin(run: LoadedRun) -> tuple[str, ...]:
+    return (run.origin,) if run.origin else ()
+
+
 def details(run: LoadedRun) -> Details:
     """The fine print of one run."""
     return Details(
         id=run.id,
         verdict=run.manifest.verdict,
         complete=run.manifest.complete,
-        sentences=(*run.manifest.reasons, *run.notes, *run.manifest.warnings),
+        sentences=(*_origin(run), *run.manifest.reasons, *run.notes, *run.manifest.warnings),
         manifest=json.dumps(run.manifest.as_json(), indent=2, ensure_ascii=False),
     )

@@ -7,6 +7,7 @@ One sample is one cycle (84 MS/s at 84 MHz). Each operation is: SYNC edge, 40 cy
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
@@ -30,6 +31,13 @@ SEGLIST_BASE, SEGLIST_PER_BLOCK, TLSF_FLAT = 350, 12, 450
 TICK_PERIOD, TICK_TOUCHES = 84_000, 2_000
 BUDGET = {"resolution": 11.9, "clock": 0.1, "skew": 11.9, "total": 23.9, "overhead": 83.3}
 EMPTY_CYCLES = 18
+_COUNTED = ("probes", "instructions")
+_COLUMNS = {
+    "probes": "probes",
+    "instructions": "instructions",
+    "dwt_cycles": "dwt_cycles",
+    "critical_ns": "wire_critical_ns",
+}
 DISAGREEMENT_CYCLES = (0.0, 1.0, 0.0, -1.0)
 
 Samples = npt.NDArray[np.int64]
@@ -137,6 +145,7 @@ class _Timeline:
             "size": [operation.size for operation in operations],
             "measured": [operation.measured for operation in operations],
             "probes": [operation.probes for operation in operations],
+            "instructions": cycles // 2,
             "dwt_cycles": cycles - disagreement.astype(np.int64),
             "dwt_operation_cycles": self.op_end - self.op_start,
             "wire_critical_ns": cycles * 1e9 / RATE_HZ,
@@ -227,9 +236,12 @@ def nearest_rank(values: list[float], share_percent: int) -> float:
 
 def summary(values: list[float]) -> dict[str, Any]:
     if not values:
-        return {"n": 0, **dict.fromkeys(("median", "p90", "p99", "p99_9", "p99_99", "max"))}
+        names = ("min", "mean", "stdev", "median", "p90", "p99", "p99_9", "p99_99", "max")
+        return {"n": 0, **dict.fromkeys(names)}
     p99 = nearest_rank(values, 99) if len(values) >= 100 else None
     found = {"n": len(values), "median": nearest_rank(values, 50), "p99": p99, "max": max(values)}
+    deviation = statistics.stdev(values) if len(values) > 1 else None
+    found |= {"min": min(values), "mean": statistics.fmean(values), "stdev": deviation}
     return found | {"p90": nearest_rank(values, 90), "p99_9": None, "p99_99": None}
 
 
@@ -241,13 +253,14 @@ def _baselines() -> dict[str, Any]:
     """An empty section, and an interrupt that nothing holds up."""
     sample_ns = 1e9 / RATE_HZ
     values = {
-        **dict.fromkeys(("dwt_cycles", "free_dwt_cycles"), EMPTY_CYCLES),
-        **dict.fromkeys(("critical_ns", "free_critical_ns"), EMPTY_CYCLES * sample_ns),
+        **dict.fromkeys((key for key in KEYS if key.endswith("dwt_cycles")), EMPTY_CYCLES),
+        **dict.fromkeys((key for key in KEYS if key.endswith("critical_ns")), EMPTY_CYCLES * sample_ns),
         **dict.fromkeys((key for key in KEYS if key.startswith("int")), ENTRY_CLEAR * sample_ns),
         "control_latency_ns": ENTRY_CONTROL * sample_ns,
         "task_latency_ns": (ENTRY_CLEAR + 300) * sample_ns,
     }
-    return {"probes": None} | {key: {"value": value, "n": 10} for key, value in values.items()}
+    counted = {key: None for key in KEYS if key.endswith(_COUNTED)}
+    return counted | {key: {"value": value, "n": 10} for key, value in values.items()}
 
 
 def _intervals(scenario: str, summaries: Mapping[str, pl.Series]) -> dict[str, Any]:
@@ -266,14 +279,22 @@ def _intervals(scenario: str, summaries: Mapping[str, pl.Series]) -> dict[str, A
 def _manifest(
     scenario: str, allocator: str, board: str, table: pl.DataFrame, interrupts: pl.DataFrame, total: int
 ) -> dict[str, Any]:
-    allocations = table.filter(pl.col("measured") & (pl.col("kind") == "A"))
+    measured = {kind: table.filter("measured", pl.col("kind") == kind) for kind in "AO"}
+    allocations = table.filter("measured", pl.col("kind").is_in(["A", "O"]))
     frees = table.filter(pl.col("measured") & (pl.col("kind") == "F"))
     stimuli, controls = interrupts.filter(~pl.col("control")), interrupts.filter("control")
     hit = pl.col("hit") == "critical"
     summaries = {
         "probes": allocations["probes"],
+        "instructions": allocations["instructions"],
         "dwt_cycles": allocations["dwt_cycles"],
         "critical_ns": allocations["wire_critical_ns"],
+        **{
+            f"{prefix}_{key}": measured[kind][column]
+            for prefix, kind in (("served", "A"), ("refused", "O"))
+            for key, column in _COLUMNS.items()
+        },
+        "free_instructions": frees["instructions"],
         "free_dwt_cycles": frees["dwt_cycles"],
         "free_critical_ns": frees["wire_critical_ns"],
         "interrupt_latency_ns": stimuli["isr_latency_ns"],
@@ -283,7 +304,7 @@ def _manifest(
         "task_latency_ns": stimuli["task_latency_ns"],
     }
     assert set(summaries) == set(KEYS)
-    statistics = {key: summary(values.to_list()) for key, values in summaries.items()}
+    summed_up = {key: summary(values.to_list()) for key, values in summaries.items()}
     return {
         "schema": 2, "scenario": scenario, "parameters": {}, "ramp": scenario == "mem_frag",
         "allocator": allocator, "board": board, "analyzer": "beaglelogic", "samplerate_hz": RATE_HZ,
@@ -293,11 +314,11 @@ def _manifest(
         "firmware": {"elf_sha256": "ab" * 32, "kernel": "V11.2.0", "heap_bytes": 65_536, "core_hz": RATE_HZ,
                      "flash_acr": "00000702", "free_blocks_at_start": 1, "kernel_calls": False},
         "records": "uart", "locking": "basepri", "knobs": {}, "turned_knobs": {}, "image_crc32": "0" * 8,
-        "counts": {"operations": len(table), "allocations": len(allocations), "frees": len(frees),
-                   "out_of_memory": 0, "nothing_to_free": 0, "refused": 0},
+        "counts": {"operations": len(table), "allocations": len(measured["A"]), "frees": len(frees),
+                   "out_of_memory": len(measured["O"]), "nothing_to_free": 0, "refused": 0},
         "probes_source": "records",
-        **statistics,
-        "error_budget": {key: _budget(0 if key == "probes" else 1) for key in KEYS},
+        **summed_up,
+        "error_budget": {key: _budget(0 if key.endswith(_COUNTED) else 1) for key in KEYS},
         "calibration": _calibration(), "clock": _clock(), "tick": None,
         "agreement": {"n": len(table), "wire_minus_dwt_cycles_max_abs": 1.0, "tolerance_cycles": 1.5,
                       "resolution_cycles": 1.0, "clock_cycles": 0.5},

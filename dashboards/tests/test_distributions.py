@@ -31,7 +31,7 @@ def test_every_statistic_of_a_run_can_be_asked_for(stress: list[Series]) -> None
 
 
 def test_what_cannot_be_estimated_is_refused(tmp_path: Path, stress: list[Series]) -> None:
-    with pytest.raises(RunError, match="no quantity 'latency'; choose from probes, dwt_cycles"):
+    with pytest.raises(RunError, match="no quantity 'latency'; choose from probes, instructions, dwt_cycles"):
         extremes.as_text(stress[0].run.folder, "latency")
     broken = write_run(tmp_path, "mem_stress", "tlsf", mem_stress("tlsf", 20), verdict="truncated")
     with pytest.raises(RunError, match="needs a run that is complete"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,19 @@ def test_cycles_by_probes_joins_the_worst(stress: list[Series], frag: list[Serie
     # The table's DWT cycles differ from the wire by the planted disagreement of at most one cycle.
     assert np.all(np.abs(worst.y - (331 + 25 * probes)) <= 1)
     assert cycles_by_probes(frag) is None
+
+
+def test_cycles_by_probes_has_the_mean_of_each_bin(stress: list[Series]) -> None:
+    chart = _chart(cycles_by_probes(stress))
+    mean, (_, tlsf) = _trace(chart, "seglist mean"), stress
+    assert list(np.round(mean.x).astype(int)) == list(range(1, 9))
+    table = stress[0].run.operations
+    for x, y in zip(np.round(mean.x), mean.y, strict=True):
+        cycles = table.filter((table["probes"] == x) & (table["kind"] == "A"))["dwt_cycles"].to_list()
+        assert y == pytest.approx(statistics.fmean(cycles))
+    assert len(_trace(chart, f"{tlsf.label} mean").x) == 2
+    # A mean is no operation: a click on it must not open one.
+    assert mean.meta is None and mean.customdata is None
 
 
 def test_interrupts_are_counted_by_what_they_met(frag: list[Series]) -> None:

@@ -33,6 +33,15 @@ def test_what_is_not_as_usual_is_part_of_the_name(tmp_path: Path) -> None:
     assert run(tmp_path / "c").manifest.locking == "basepri"
 
 
+def test_another_heap_than_the_usual_is_part_of_the_name(tmp_path: Path) -> None:
+    firmware = run(tmp_path / "a").manifest.firmware.model_dump()
+    names = {
+        heap_bytes: run(tmp_path / str(heap_bytes), firmware={**firmware, "heap_bytes": heap_bytes})
+        for heap_bytes in (65_536, 86_064, None)
+    }
+    assert [one.manifest.configuration for one in names.values()] == ["tlsf", "tlsf, heap 86,064", "tlsf"]
+
+
 def test_where_interrupts_are_masked_the_control_interrupt_is_the_witness(tmp_path: Path) -> None:
     said = spoken(run(tmp_path))
     assert "The control interrupt, which no critical section masks, waited at most" in said

@@ -90,7 +90,9 @@ def test_the_table_shows_the_manifests_numbers(runs: list[LoadedRun], report: st
             "control_latency_ns",
         ):
             summary = run.manifest.statistics[key]
-            assert re.search(rf"<td>{summary.n:,}</td>\s*<td>{summary.median:,.1f}<", page)
+            mean = f"{summary.mean:,.1f}<small>sd&nbsp;{summary.stdev:,.1f}</small>"
+            cells = r"</td>\s*<td>".join((f"{summary.n:,}", f"{summary.min:,.1f}", mean))
+            assert re.search(rf"<td>{cells}</td>\s*<td>{summary.median:,.1f}<", page)
             assert f">{summary.max:,.1f}</a>" in page
 
 
@@ -103,8 +105,8 @@ def test_a_maximum_links_to_its_waveform(report: str) -> None:
 def test_every_maximum_of_the_table_has_its_waveform(report: str) -> None:
     runs = _embedded(report)["runs"]
     links = re.findall(r'href="#select=([^:"]+):([^"]+)"', _without_library(report))
-    # Seven quantities of four runs, and two of the frees of mem_stress; mem_frag has none.
-    assert len(links) == 4 * 7 + 2 * 2
+    # Eight quantities of four runs, and three of the frees of mem_stress; mem_frag has none.
+    assert len(links) == 4 * 8 + 2 * 3
     assert all(key.replace("%40", "@") in runs[run]["windows"] for run, key in links)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tempfile
 from pathlib import Path
@@ -12,18 +13,28 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from capture.files.documents import check
 from capture.files.errors import CaptureError, RunError, TailscopeError
 from capture.run_folder.manifest import Manifest
-from capture.run_folder.quantities import KEYS
-from dashboards.loaded.runs import find_runs, load_run
+from capture.run_folder.quantities import ADDED_KEYS, CRITICAL, KEYS, REFUSED, SERVED
+from dashboards.loaded.runs import LoadedRun, find_runs, load_run
+from dashboards.report import report_html
+from dashboards.terminal import terminal_report
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return write_run(tmp_path, "mem_frag", "tlsf", mem_frag("tlsf", depths=4))
+
+
+def _text(runs: list[LoadedRun]) -> str:
+    console = Console(file=io.StringIO(), width=140, color_system=None)
+    console.print(terminal_report(runs))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
 
 
 def _edit(folder: Path, **changes: Any) -> None:
@@ -39,6 +50,41 @@ def test_a_run_is_read_as_it_was_written(folder: Path) -> None:
     assert run.manifest.statistics["dwt_cycles"].n == 12
     assert run.manifest.statistics["dwt_cycles"].p99 is None
     assert run.manifest.resolution_ns == pytest.approx(11.90, abs=0.01)
+
+
+def test_an_older_run_has_fewer_statistics(folder: Path) -> None:
+    """Without moments, and with requests that were served and refused in one."""
+    path = folder / "run.json"
+    told = json.loads(path.read_text())
+    for key in ADDED_KEYS:
+        del told[key]
+    for key in set(KEYS) - ADDED_KEYS:
+        for name in ("min", "mean", "stdev"):
+            del told[key][name]
+    path.write_text(json.dumps(told))
+    run = load_run(folder)
+    assert (run.summary(CRITICAL).n, run.summary(CRITICAL).mean) == (12, None)
+    assert run.tells(CRITICAL)
+    for quantity in (*SERVED, *REFUSED):
+        assert not run.tells(quantity) and run.summary(quantity).max is None
+    assert set(run.manifest.as_json()) == set(told)
+    text = _text([run])
+    assert "served" not in text
+    # min, mean and sd of the sections on the wire are dashes; the median stands.
+    row = next(line for line in text.splitlines() if line.startswith("critical section on the wire"))
+    assert row.split()[-8:-3] == ["12", "–", "–", "–", f"{run.summary(CRITICAL).median:,.1f}"]
+    assert "<td>–</td>" in report_html([run])
+
+
+def test_an_older_table_has_no_instructions(folder: Path) -> None:
+    path = folder / "operations.parquet"
+    table = pl.read_parquet(path)
+    table.drop("instructions").write_parquet(path)
+    found = load_run(folder).operations
+    assert found.columns == table.columns and found["instructions"].null_count() == len(table)
+    table.with_columns(pl.col("instructions").cast(pl.String)).write_parquet(path)
+    with pytest.raises(RunError, match="column instructions is String, not UInt32"):
+        load_run(folder)
 
 
 def test_edges_are_read_when_asked_for(folder: Path) -> None:
@@ -80,7 +126,14 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         ({"probes": [1]}, "probes"),
         ({"probes": None}, "probes"),
         ({"probes": {"n": 1, "median": "x", "p99": None, "max": 1}}, r"probes\.median"),
-        ({"probes": {"n": 1, "mean": 2}}, r"mean"),
+        ({"probes": {"n": 1, "meen": 2}}, r"meen"),
+        ({"probes": {"n": 1, "mean": "2"}}, r"probes\.mean"),
+        ({"probes": {"n": 1, "min": [1]}}, r"probes\.min"),
+        ({"probes": {"n": 2, "stdev": -1.0}}, r"probes\.stdev"),
+        ({"probes": {"n": -1}}, r"probes\.n"),
+        ({"refused_critical_ns": None}, "refused_critical_ns"),
+        ({"served_probes": {"n": True}}, r"served_probes\.n"),
+        ({"served_dwt_cycles": {"mean": 1.0}}, r"served_dwt_cycles\.n"),
     ],
 )
 def test_a_wrong_manifest_is_refused(folder: Path, changes: dict[str, Any], complaint: str) -> None:

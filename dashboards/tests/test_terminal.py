@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import statistics
 from pathlib import Path
 
 from rich.console import Console
 
 from dashboards.loaded.runs import LoadedRun, load_run
+from dashboards.tables.details import details
 from dashboards.terminal import terminal_report
 from dashboards.tests.synthetic import mem_frag, write_run
 
@@ -23,14 +25,18 @@ def test_rows_are_quantities_with_their_numbers(runs: list[LoadedRun]) -> None:
     lines = [line.split() for line in _printed(runs)]
     frag = lines[lines.index(["mem_frag"]) : lines.index(["mem_stress"])]
     assert ["verdict", "seglist", "complete"] in frag
-    assert ["probes", "of", "an", "allocation", "seglist", "768", "131", "257", "259", "0"] in frag
-    assert ["tlsf", "768", "2", "2", "2", "0"] in frag
+    # Depths 1 to 256, each three times, have 4 to 259 probes.
+    probes = [depth + 3 for depth in range(1, 257) for _ in range(3)]
+    moments = ["4", f"{statistics.fmean(probes):.1f}", f"{statistics.stdev(probes):.1f}"]
+    assert ["probes", "of", "an", "allocation", "seglist", "768", *moments, "131", "257", "259", "0"] in frag
+    assert ["tlsf", "768", "2", "2", "0", "2", "2", "2", "0"] in frag
     # 3,426 cycles at 84 MHz.
-    row = next(line for line in frag if line[:5] == ["critical", "section", "on", "the", "wire"])
+    row = next(line for line in frag if line[:4] == ["critical", "section", "on", "the"])
     assert row[-2:] == ["40,785.7", "23.9"]
     summary = next(run for run in runs if run.manifest.allocator == "tlsf").manifest.statistics
     latency = summary["interrupt_latency_ns"]
-    assert ["tlsf", f"{latency.n:,}", "452.4", f"{latency.p99:,.1f}", f"{latency.max:,.1f}", "23.9"] in frag
+    told = [latency.min, latency.mean, latency.stdev, 452.4, latency.p99, latency.max, 23.9]
+    assert ["tlsf", f"{latency.n:,}", *(f"{value:,.1f}" for value in told)] in frag
 
 
 def test_it_fits_100_columns_and_gives_the_reasons(tmp_path: Path) -> None:
@@ -45,10 +51,19 @@ def test_it_fits_100_columns_and_gives_the_reasons(tmp_path: Path) -> None:
     assert "truncated" in text
     assert f"a_rather_long_name_of_an_allocator (truncated): {reason}" in text
     # 90 samples: no 99th percentile.
-    assert next(line for line in lines if line.startswith("probes")).split()[-5:] == [
-        "90",
-        "2",
-        "–",
-        "2",
-        "0",
+    assert next(line for line in lines if line.startswith("probes")).split()[-8:] == [
+        *("90", "2", "2", "0"),
+        *("2", "–", "2", "0"),
     ]
+
+
+def test_a_recording_that_was_replayed_is_told_once(tmp_path: Path) -> None:
+    parameters = {"trace": "own.csv", "trace_sha256": "ab" * 32, "scale": 3, "divide": 2}
+    folders = [
+        write_run(tmp_path, "recorded", name, mem_frag("tlsf", 30), changes={"parameters": parameters})
+        for name in ("tlsf", "seglist")
+    ]
+    text = " ".join(" ".join(_printed([load_run(folder) for folder in folders])).split())
+    words = f"those of the trace own.csv (SHA-256 {'ab' * 32}), with one block in 3 and sizes divided by 2."
+    assert text.count(words) == 1
+    assert all(words in details(load_run(folder)).sentences[0] for folder in folders)

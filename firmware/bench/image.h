@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { IMAGE_SLOTS_MAX = 2048, IMAGE_NAME_BYTES = 32 };
+enum { IMAGE_SLOTS_MAX = TAILSCOPE_SLOTS, IMAGE_NAME_BYTES = 32 };
 
 typedef enum {
     STIMULUS_NONE = 0,

@@ -13,7 +13,7 @@
 
 static struct {
     heap_block *first;
-    uint8_t *end;   /* the first byte behind the region */
+    uint8_t *end;   /* where a block behind the last would begin */
     uint32_t bytes; /* of the region */
     uint32_t free_bytes;
     uint32_t probes;
@@ -22,61 +22,60 @@ static struct {
 /* Headers */
 
 static heap_block *header_of(const void *payload) {
-    return (heap_block *)((uintptr_t)payload - BLOCK_HEADER_BYTES);
+    return (heap_block *)((uintptr_t)payload - sizeof(heap_block));
 }
 
 /** The physically following block, or NULL at the region's end. */
 static heap_block *block_after(const heap_block *block) {
-    uint8_t *const after = (uint8_t *)block_payload(block) + block->size;
+    uint8_t *const after = (uint8_t *)block_payload(block) + block_size(block) - BLOCK_SHARED_BYTES;
     return after < layer.end ? (heap_block *)(void *)after : NULL;
 }
 
 /** Writes a header of unknown status and tells the block behind it. */
 static heap_block *place_header(void *at, uint32_t size, heap_block *prev) {
     heap_block *const block = at;
-    block->magic = BLOCK_MAGIC;
-    block->size = size;
-    block->prev = prev;
+    format_write(block, size, prev);
     heap_block *const after = block_after(block);
     if (after != NULL) {
-        after->prev = block;
+        format_follow(after, block);
     }
     return block;
 }
 
 /** Ends `block` after `size` bytes of payload and returns the block that begins there. */
 static heap_block *cut(heap_block *block, uint32_t size) {
-    const uint32_t rest = block->size - size - BLOCK_HEADER_BYTES;
-    block->size = size;
-    return place_header((uint8_t *)block_payload(block) + size, rest, block);
+    const uint32_t rest = block_size(block) - size - BLOCK_HEADER_BYTES;
+    format_resize(block, size);
+    uint8_t *const behind = (uint8_t *)block_payload(block) + size - BLOCK_SHARED_BYTES;
+    return place_header(behind, rest, block);
 }
 
 /** Makes `after`, the block behind `block`, part of it. */
 static void merge(heap_block *block, heap_block *after) {
-    after->magic = BLOCK_MAGIC_MERGED;
-    block->size += BLOCK_HEADER_BYTES + after->size;
+    format_set_merged(after);
+    format_resize(block, block_size(block) + BLOCK_HEADER_BYTES + block_size(after));
     heap_block *const behind = block_after(block);
     if (behind != NULL) {
-        behind->prev = block;
+        format_follow(behind, block);
     }
 }
 
 /* Free blocks */
 
 static void give_to_index(heap_block *block) {
-    block->status = BLOCK_FREE;
-    layer.free_bytes += block->size;
+    format_set_free(block, block_after(block));
+    layer.free_bytes += block_size(block);
     heap_index_insert(block);
 }
 
 static void take_from_index(heap_block *block) {
     heap_index_remove(block);
-    layer.free_bytes -= block->size;
+    layer.free_bytes -= block_size(block);
 }
 
 /** Gives back what `block` has above `size`, if that is enough for a block of its own. */
 static void split_rest(heap_block *block, uint32_t size) {
-    if (block->size - size >= BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD) {
+    if (block_size(block) - size >= BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD) {
         give_to_index(cut(block, size));
     }
 }
@@ -96,12 +95,12 @@ static heap_block *split_front(heap_block *block, uintptr_t payload) {
 
 static heap_block *coalesce(heap_block *block) {
     heap_block *const after = block_after(block);
-    if (after != NULL && after->status == BLOCK_FREE) {
+    if (after != NULL && block_is_free(after)) {
         take_from_index(after);
         merge(block, after);
     }
-    heap_block *const before = block->prev;
-    if (before != NULL && before->status == BLOCK_FREE) {
+    heap_block *const before = format_before(block);
+    if (before != NULL && block_is_free(before)) {
         take_from_index(before);
         merge(before, block);
         return before;
@@ -116,16 +115,19 @@ void allocator_init(void *region, size_t bytes) {
     memset(region, 0, bytes);
     layer.first = region;
     layer.bytes = (uint32_t)bytes;
-    layer.end = (uint8_t *)region + bytes;
+    layer.end = (uint8_t *)region + bytes - BLOCK_REGION_OVERHEAD_BYTES;
     layer.free_bytes = 0;
     layer.probes = 0;
     heap_index_reset();
-    give_to_index(place_header(region, (uint32_t)bytes - BLOCK_HEADER_BYTES, NULL));
+    const uint32_t taken = BLOCK_REGION_OVERHEAD_BYTES + BLOCK_HEADER_BYTES;
+    give_to_index(place_header(region, (uint32_t)bytes - taken, NULL));
 }
 
 /** The payload of a request: a block must be able to hold what its index needs once it is freed. */
 static uint32_t round_up(size_t size) {
-    const uint32_t rounded = ((uint32_t)size + BLOCK_ALIGNMENT - 1u) & ~(BLOCK_ALIGNMENT - 1u);
+    const uint32_t beyond = BLOCK_ALIGNMENT - 1u - BLOCK_SHARED_BYTES;
+    const uint32_t rounded =
+        (((uint32_t)size + beyond) & ~(BLOCK_ALIGNMENT - 1u)) + BLOCK_SHARED_BYTES;
     const bool can_be_too_small = BLOCK_SMALLEST_PAYLOAD > BLOCK_ALIGNMENT;
     return can_be_too_small && rounded < BLOCK_SMALLEST_PAYLOAD ? BLOCK_SMALLEST_PAYLOAD : rounded;
 }
@@ -140,9 +142,9 @@ static heap_block *take(uint32_t size) {
 }
 
 static allocator_result hand_out(heap_block *block, uint32_t size) {
-    block->status = BLOCK_LIVE;
+    format_set_live(block, block_after(block));
     split_rest(block, size);
-    return request_served(block_payload(block), block->size);
+    return request_served(block_payload(block), block_size(block));
 }
 
 allocator_result allocator_allocate(size_t size) {
@@ -190,7 +192,8 @@ allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
 bool block_address_is_possible(const void *address) {
     const uintptr_t offset = (uintptr_t)address - (uintptr_t)layer.first;
     return layer.bytes != 0 && offset % BLOCK_ALIGNMENT == 0 &&
-           offset <= layer.bytes - BLOCK_HEADER_BYTES - BLOCK_SMALLEST_PAYLOAD;
+           offset <= layer.bytes - BLOCK_REGION_OVERHEAD_BYTES - BLOCK_HEADER_BYTES -
+                         BLOCK_SMALLEST_PAYLOAD;
 }
 
 /**
@@ -202,23 +205,23 @@ static inline bool header_is_sound(const heap_block *block) {
     if (!block_address_is_possible(block)) {
         return false;
     }
-    const uint32_t room = (uint32_t)(layer.end - (uint8_t *)block_payload(block));
-    return block->magic == BLOCK_MAGIC &&
-           (block->status == BLOCK_LIVE || block->status == BLOCK_FREE) &&
-           block->size >= BLOCK_SMALLEST_PAYLOAD && block->size <= room;
+    const uint32_t room =
+        (uint32_t)(layer.end + BLOCK_SHARED_BYTES - (uint8_t *)block_payload(block));
+    return block_has_header(block) && (block_is_live(block) || block_is_free(block)) &&
+           block_size(block) >= BLOCK_SMALLEST_PAYLOAD && block_size(block) <= room;
 }
 
 /** True if the sound header of `block` and those of its neighbours agree on where they lie. */
 static bool neighbours_agree(const heap_block *block) {
     const heap_block *const after = block_after(block);
-    if (after != NULL && !(header_is_sound(after) && after->prev == block)) {
+    if (after != NULL && !(header_is_sound(after) && format_follows(after, block))) {
         return false;
     }
-    const heap_block *const before = block->prev;
+    const heap_block *const before = format_before(block);
     if (block == layer.first || before == NULL) {
-        return block == layer.first && before == NULL;
+        return format_says_none_before(block, layer.first) && before == NULL;
     }
-    return header_is_sound(before) && block_after(before) == block;
+    return header_is_sound(before) && format_can_be_before(before) && block_after(before) == block;
 }
 
 static heap_status judge_free(const void *payload) {
@@ -232,13 +235,13 @@ static heap_status judge_free(const void *payload) {
     if (!block_address_is_possible(block)) {
         return HEAP_FOREIGN;
     }
-    if (block->magic != BLOCK_MAGIC) {
-        return block->magic == BLOCK_MAGIC_MERGED ? HEAP_DOUBLE_FREE : HEAP_FOREIGN;
+    if (!block_has_header(block)) {
+        return block_was_merged(block) ? HEAP_DOUBLE_FREE : HEAP_FOREIGN;
     }
     if (!header_is_sound(block) || !neighbours_agree(block)) {
         return HEAP_CORRUPT;
     }
-    return block->status == BLOCK_FREE ? HEAP_DOUBLE_FREE : HEAP_OK;
+    return block_is_free(block) ? HEAP_DOUBLE_FREE : HEAP_OK;
 }
 
 heap_status allocator_free(void *payload) {
@@ -258,13 +261,13 @@ bool allocator_check(void) {
         if (!header_is_sound(block) || !neighbours_agree(block)) {
             return false;
         }
-        const bool is_free = block->status == BLOCK_FREE;
+        const bool is_free = block_is_free(block);
         if (is_free && previous_is_free) {
             return false;
         }
         if (is_free) {
             free_blocks++;
-            free_bytes += block->size;
+            free_bytes += block_size(block);
         }
         previous_is_free = is_free;
     }
@@ -275,10 +278,10 @@ bool allocator_check(void) {
 
 /** Gives back what the live `block` has above `size`, together with a free block behind it. */
 static allocator_result trim(heap_block *block, uint32_t size) {
-    if (block->size - size >= BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD) {
+    if (block_size(block) - size >= BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD) {
         give_to_index(coalesce(cut(block, size)));
     }
-    return request_served(block_payload(block), block->size);
+    return request_served(block_payload(block), block_size(block));
 }
 
 /**
@@ -286,12 +289,12 @@ static allocator_result trim(heap_block *block, uint32_t size) {
  * and enough.
  */
 static bool fits_in_place(heap_block *block, uint32_t size) {
-    if (block->size >= size) {
+    if (block_size(block) >= size) {
         return true;
     }
     heap_block *const after = block_after(block);
-    const bool enough = after != NULL && after->status == BLOCK_FREE &&
-                        block->size + BLOCK_HEADER_BYTES + after->size >= size;
+    const bool enough = after != NULL && block_is_free(after) &&
+                        block_size(block) + BLOCK_HEADER_BYTES + block_size(after) >= size;
     if (enough) {
         take_from_index(after);
         merge(block, after);
@@ -305,7 +308,7 @@ static allocator_result move(heap_block *block, uint32_t size) {
         return request_refused(HEAP_OUT_OF_MEMORY);
     }
     const allocator_result moved = hand_out(found, size);
-    memcpy(moved.payload, block_payload(block), block->size);
+    memcpy(moved.payload, block_payload(block), block_size(block));
     give_to_index(coalesce(block));
     return moved;
 }
@@ -325,16 +328,16 @@ allocator_result allocator_reallocate(void *payload, size_t size) {
 /* Figures */
 
 const allocator_overhead_bytes allocator_overhead = {
-    .heap = 0,
+    .heap = BLOCK_REGION_OVERHEAD_BYTES,
     .block = BLOCK_HEADER_BYTES,
     .smallest_block = BLOCK_HEADER_BYTES + BLOCK_SMALLEST_PAYLOAD,
 };
 
 size_t allocator_usable_size(const void *payload) {
     const heap_block *const block = header_of(payload);
-    const bool live = block_address_is_possible(block) && block->magic == BLOCK_MAGIC &&
-                      block->status == BLOCK_LIVE;
-    return live ? block->size : 0;
+    const bool live =
+        block_address_is_possible(block) && block_has_header(block) && block_is_live(block);
+    return live ? block_size(block) : 0;
 }
 
 size_t allocator_free_bytes(void) {
@@ -357,29 +360,29 @@ size_t allocator_largest_free_block(void) {
             fails = middle;
         }
     }
-    return fits * BLOCK_ALIGNMENT;
+    return fits == 0 ? 0 : fits * BLOCK_ALIGNMENT + BLOCK_SHARED_BYTES;
 }
 
 allocator_free_space allocator_read_free(void) {
     allocator_free_space space = {0};
     for (const heap_block *block = layer.first; header_is_sound(block);
          block = block_after(block)) {
-        if (block->status == BLOCK_FREE) {
-            free_space_add(&space, block->size);
+        if (block_is_free(block)) {
+            free_space_add(&space, block_size(block));
         }
     }
     return space;
 }
 
 allocator_extent allocator_extent_of(const void *payload) {
-    return extent_around(payload, BLOCK_HEADER_BYTES, header_of(payload)->size);
+    return extent_around(payload, BLOCK_HEADER_BYTES, block_size(header_of(payload)));
 }
 
 size_t allocator_largest_free_extent(void) {
     size_t largest = 0;
     for (const heap_block *block = layer.first; block != NULL; block = block_after(block)) {
-        const size_t bytes = BLOCK_HEADER_BYTES + block->size;
-        largest = block->status == BLOCK_FREE && bytes > largest ? bytes : largest;
+        const size_t bytes = BLOCK_HEADER_BYTES + block_size(block);
+        largest = block_is_free(block) && bytes > largest ? bytes : largest;
     }
     return largest;
 }

@@ -1,17 +1,23 @@
 /**
  * A buddy system (Knowlton 1965; Knuth, "The Art of Computer Programming", volume 1, section 2.5,
- * algorithms R and S) as a template: binary_buddy.c and ublox_buddy.c define three numbers and
+ * algorithms R and S) as a template: binary_buddy.c and ublox_buddy.c define four numbers and
  * include it once.
  *
- *   BUDDY_UNIT_BYTES    the smallest block, header included
- *   BUDDY_LEVELS        how often it can be doubled, and once for itself
- *   BUDDY_HEADER_BYTES  4, or 8 where blocks shall begin at multiples of 8
+ *   BUDDY_UNIT_BYTES       the smallest block, header included
+ *   BUDDY_LEVELS           how often it can be doubled, and once for itself
+ *   BUDDY_HEADER_BYTES     4, or 8 where blocks shall begin at multiples of 8
+ *   BUDDY_REMAINDER_FIRST  0 or 1: how the region is laid out
  *
- * A block of level k has 2^k units and begins at a multiple of 2^k units from the base. Its halves
- * are two blocks of level k − 1, each the other's buddy: their numbers, counted in units, differ in
- * bit k − 1 alone. A free block merges with its buddy only. So a block never begins in the middle
- * of another of its level, and the neighbour is found without a link. Each level has a LIFO list of
+ * A block of level k has 2^k units, and its number is a multiple of 2^k; numbers count in units.
+ * Its halves are two blocks of level k − 1, each the other's buddy: their numbers differ in bit
+ * k − 1 alone. A free block merges with its buddy only. So a block never begins in the middle of
+ * another of its level, and the neighbour is found without a link. Each level has a LIFO list of
  * free blocks.
+ *
+ * Layout. The largest blocks come first, and what they leave follows, ever smaller blocks. With
+ * BUDDY_REMAINDER_FIRST the remainder comes first, ever larger blocks, and then the largest: the
+ * numbers are counted so that the region's last unit is the last of a largest block. The heap's own
+ * words then lie in the region too, ahead of all blocks.
  *
  * Complexity: a request looks at no more lists and halves no more blocks than there are levels; a
  * free merges as often.
@@ -38,7 +44,6 @@ _Static_assert(sizeof(void *) == 4, "for 32-bit machines; on a PC compile with -
 enum { MARK_LIVE = 0x4C56, MARK_FREE = 0x4652, MARK_MERGED = 0x4D47, MARK_ALIGNED = 0x414C };
 
 #define PAYLOAD_LIMIT ((BUDDY_UNIT_BYTES << (BUDDY_LEVELS - 1u)) - BUDDY_HEADER_BYTES)
-#define BASE_OFFSET (8u - BUDDY_HEADER_BYTES) /* so that payloads are 8-aligned */
 
 typedef struct {
     uint16_t value; /* the level; with MARK_ALIGNED how far back the payload is, in 8 bytes */
@@ -57,6 +62,32 @@ struct buddy_block {
     buddy_header header;
 };
 
+#if BUDDY_REMAINDER_FIRST
+
+typedef struct {
+    uint32_t units; /* of the region */
+    uint32_t free_bytes;
+    buddy_block *lists[BUDDY_LEVELS];
+} buddy_management;
+
+static const buddy_management before_reset; /* no units: nothing is served, and nothing written */
+static struct {
+    buddy_management *management;
+    uint32_t probes; /* the bench's */
+} bench = {.management = (buddy_management *)(uintptr_t)&before_reset};
+
+#define HEAP (*bench.management)
+#define PROBES bench.probes
+#define BASE ((uint8_t *)(bench.management + 1))
+#define BASE_OFFSET sizeof(buddy_management)
+_Static_assert((BASE_OFFSET + BUDDY_HEADER_BYTES) % 8u == 0, "payloads must be 8-aligned");
+
+static void place_management(void *region) {
+    bench.management = region;
+}
+
+#else
+
 static struct {
     uint8_t *base;
     uint32_t units; /* of the region */
@@ -65,7 +96,24 @@ static struct {
     buddy_block *lists[BUDDY_LEVELS];
 } heap;
 
+#define HEAP heap
+#define PROBES heap.probes
+#define BASE heap.base
+#define BASE_OFFSET (8u - BUDDY_HEADER_BYTES) /* so that payloads are 8-aligned */
+
+static void place_management(void *region) {
+    heap.base = (uint8_t *)region + BASE_OFFSET;
+}
+
+#endif
+
 /* Blocks */
+
+/** The number of the first unit. */
+static uint32_t first_number(void) {
+    const uint32_t largest = 1u << (BUDDY_LEVELS - 1u); /* units */
+    return BUDDY_REMAINDER_FIRST ? (0u - HEAP.units) % largest : 0;
+}
 
 static uint32_t block_bytes(uint32_t level) {
     return BUDDY_UNIT_BYTES << level;
@@ -84,12 +132,12 @@ static buddy_block *header_before(const void *payload) {
     return (buddy_block *)((uintptr_t)payload - BUDDY_HEADER_BYTES);
 }
 
-static buddy_block *block_at(uint32_t unit) {
-    return (buddy_block *)(void *)(heap.base + unit * BUDDY_UNIT_BYTES);
+static buddy_block *block_at(uint32_t number) {
+    return (buddy_block *)(void *)(BASE + (number - first_number()) * BUDDY_UNIT_BYTES);
 }
 
-static uint32_t unit_of(const buddy_block *block) {
-    return (uint32_t)((const uint8_t *)block - heap.base) / BUDDY_UNIT_BYTES;
+static uint32_t number_of(const buddy_block *block) {
+    return first_number() + (uint32_t)((const uint8_t *)block - BASE) / BUDDY_UNIT_BYTES;
 }
 
 static void mark(buddy_block *block, uint16_t as, uint32_t level) {
@@ -103,14 +151,14 @@ static buddy_links *links_of(const buddy_block *block) {
 }
 
 static void file(buddy_block *block, uint32_t level) {
-    buddy_block *const second = heap.lists[level];
+    buddy_block *const second = HEAP.lists[level];
     mark(block, MARK_FREE, level);
     *links_of(block) = (buddy_links){.next = second, .previous = NULL};
     if (second != NULL) {
         links_of(second)->previous = block;
     }
-    heap.lists[level] = block;
-    heap.free_bytes += payload_bytes(level);
+    HEAP.lists[level] = block;
+    HEAP.free_bytes += payload_bytes(level);
 }
 
 static void take_out(buddy_block *block, uint32_t level) {
@@ -118,18 +166,19 @@ static void take_out(buddy_block *block, uint32_t level) {
     if (links.previous != NULL) {
         links_of(links.previous)->next = links.next;
     } else {
-        heap.lists[level] = links.next;
+        HEAP.lists[level] = links.next;
     }
     if (links.next != NULL) {
         links_of(links.next)->previous = links.previous;
     }
-    heap.free_bytes -= payload_bytes(level);
+    HEAP.free_bytes -= payload_bytes(level);
 }
 
-/** The buddy of the block of `level` at `unit`, if all of it lies in the region. */
-static buddy_block *buddy_of(uint32_t unit, uint32_t level) {
-    const uint32_t buddy = unit ^ 1u << level;
-    const bool whole = level + 1u < BUDDY_LEVELS && buddy + (1u << level) <= heap.units;
+/** The buddy of the block of `level` with this number, if all of it lies in the region. */
+static buddy_block *buddy_of(uint32_t number, uint32_t level) {
+    const uint32_t buddy = number ^ 1u << level;
+    const bool whole = level + 1u < BUDDY_LEVELS && buddy >= first_number() &&
+                       buddy + (1u << level) <= first_number() + HEAP.units;
     return whole ? block_at(buddy) : NULL;
 }
 
@@ -139,25 +188,25 @@ static bool is_free_at(const buddy_block *block, uint32_t level) {
 
 /** Halves the block from `level` down to `wanted`, filing each second half. */
 static void halve(buddy_block *block, uint32_t level, uint32_t wanted) {
-    const uint32_t unit = unit_of(block);
+    const uint32_t number = number_of(block);
     while (level > wanted) {
         level--;
-        file(block_at(unit + (1u << level)), level);
+        file(block_at(number + (1u << level)), level);
     }
 }
 
 /** Files the block, merged with its buddy as long as that is free. */
 static void merge_and_file(buddy_block *block, uint32_t level) {
-    uint32_t unit = unit_of(block);
-    buddy_block *buddy = buddy_of(unit, level);
+    uint32_t number = number_of(block);
+    buddy_block *buddy = buddy_of(number, level);
     while (is_free_at(buddy, level)) {
         take_out(buddy, level);
-        mark(block_at(unit | 1u << level), MARK_MERGED, 0); /* the second of the two */
-        unit &= ~(1u << level);
+        mark(block_at(number | 1u << level), MARK_MERGED, 0); /* the second of the two */
+        number &= ~(1u << level);
         level++;
-        buddy = buddy_of(unit, level);
+        buddy = buddy_of(number, level);
     }
-    file(block_at(unit), level);
+    file(block_at(number), level);
 }
 
 /* Allocation */
@@ -165,19 +214,20 @@ static void merge_and_file(buddy_block *block, uint32_t level) {
 /** Tiles the region with the largest blocks that begin where they may. */
 void allocator_init(void *region, size_t bytes) {
     memset(region, 0, bytes); /* no header of an earlier heap is taken for one of this */
-    heap.base = (uint8_t *)region + BASE_OFFSET;
-    heap.units = (uint32_t)(bytes - BASE_OFFSET) / BUDDY_UNIT_BYTES;
-    heap.free_bytes = 0;
-    heap.probes = 0;
-    memset(heap.lists, 0, sizeof heap.lists);
-    uint32_t unit = 0;
-    while (unit < heap.units) {
+    place_management(region);
+    HEAP.units = (uint32_t)(bytes - BASE_OFFSET) / BUDDY_UNIT_BYTES;
+    HEAP.free_bytes = 0;
+    PROBES = 0;
+    memset(HEAP.lists, 0, sizeof HEAP.lists);
+    uint32_t number = first_number();
+    const uint32_t end = first_number() + HEAP.units;
+    while (number < end) {
         uint32_t level = BUDDY_LEVELS - 1u;
-        while (unit % (1u << level) != 0 || unit + (1u << level) > heap.units) {
+        while (number % (1u << level) != 0 || number + (1u << level) > end) {
             level--;
         }
-        file(block_at(unit), level);
-        unit += 1u << level;
+        file(block_at(number), level);
+        number += 1u << level;
     }
 }
 
@@ -190,8 +240,8 @@ static uint32_t level_for(uint32_t size) {
 /** A block of `level`, marked live, or NULL. */
 static buddy_block *take(uint32_t level) {
     for (uint32_t found = level; found < BUDDY_LEVELS; found++) {
-        heap.probes++;
-        buddy_block *const block = heap.lists[found];
+        PROBES++;
+        buddy_block *const block = HEAP.lists[found];
         if (block != NULL) {
             take_out(block, found);
             halve(block, found, level);
@@ -203,8 +253,8 @@ static buddy_block *take(uint32_t level) {
 }
 
 allocator_result allocator_allocate(size_t size) {
-    heap.probes = 0;
-    const heap_status status = request_judge(size, heap.units == 0 ? 0 : PAYLOAD_LIMIT);
+    PROBES = 0;
+    const heap_status status = request_judge(size, HEAP.units == 0 ? 0 : PAYLOAD_LIMIT);
     if (status != HEAP_OK) {
         return request_refused(status);
     }
@@ -230,7 +280,7 @@ static allocator_result align(allocator_result whole, uintptr_t alignment) {
 }
 
 allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
-    heap.probes = 0;
+    PROBES = 0;
     const heap_status status = request_judge_aligned(size, alignment, REGION_BYTES);
     if (status != HEAP_OK || alignment <= 8u) {
         return status == HEAP_OK ? allocator_allocate(size) : request_refused(status);
@@ -255,16 +305,17 @@ static buddy_block *block_of(const void *payload) {
 
 /** True if a header could lie at `block`, which may be any address: nothing is read there. */
 static bool is_possible(const void *block) {
-    const uintptr_t offset = (uintptr_t)block - (uintptr_t)heap.base;
-    return offset < (uintptr_t)heap.units * BUDDY_UNIT_BYTES && offset % 8u == 0;
+    const uintptr_t offset = (uintptr_t)block - (uintptr_t)BASE;
+    return offset < (uintptr_t)HEAP.units * BUDDY_UNIT_BYTES && offset % 8u == 0;
 }
 
 /** True if a block of the level in its header may begin where `block` lies. */
 static bool is_sound(const buddy_block *block) {
-    const uint32_t offset = (uint32_t)((const uint8_t *)block - heap.base);
+    const uint32_t unnumbered = first_number() * BUDDY_UNIT_BYTES; /* bytes ahead of the first */
+    const uint32_t offset = unnumbered + (uint32_t)((const uint8_t *)block - BASE);
     const uint32_t level = block->header.value;
     return level < BUDDY_LEVELS && offset % block_bytes(level) == 0 &&
-           offset + block_bytes(level) <= heap.units * BUDDY_UNIT_BYTES;
+           offset + block_bytes(level) <= unnumbered + HEAP.units * BUDDY_UNIT_BYTES;
 }
 
 static heap_status judge_free(const void *payload) {
@@ -288,7 +339,7 @@ static heap_status judge_free(const void *payload) {
 }
 
 heap_status allocator_free(void *payload) {
-    heap.probes = 0;
+    PROBES = 0;
     const heap_status status = judge_free(payload);
     if (status != HEAP_OK) {
         return status;
@@ -321,7 +372,7 @@ static allocator_result resize(void *payload, buddy_block *block, uint32_t size,
 }
 
 allocator_result allocator_reallocate(void *payload, size_t size) {
-    heap.probes = 0;
+    PROBES = 0;
     const heap_status status = judge_free(payload);
     if (status != HEAP_OK) {
         return request_refused(status);
@@ -332,10 +383,10 @@ allocator_result allocator_reallocate(void *payload, size_t size) {
     }
     const allocator_result moved = allocator_allocate(size);
     if (moved.status == HEAP_OK) {
-        const uint32_t probes = heap.probes;
+        const uint32_t probes = PROBES;
         memcpy(moved.payload, payload, usable_bytes);
         (void)allocator_free(payload);
-        heap.probes = probes;
+        PROBES = probes;
     }
     return moved;
 }
@@ -359,12 +410,12 @@ size_t allocator_usable_size(const void *payload) {
 }
 
 size_t allocator_free_bytes(void) {
-    return heap.free_bytes;
+    return HEAP.free_bytes;
 }
 
 size_t allocator_largest_free_block(void) {
     for (uint32_t level = BUDDY_LEVELS; level > 0; level--) {
-        if (heap.lists[level - 1u] != NULL) {
+        if (HEAP.lists[level - 1u] != NULL) {
             return payload_bytes(level - 1u);
         }
     }
@@ -372,9 +423,9 @@ size_t allocator_largest_free_block(void) {
 }
 
 allocator_free_space allocator_read_free(void) {
-    allocator_free_space space = {.bytes = heap.free_bytes};
+    allocator_free_space space = {.bytes = HEAP.free_bytes};
     for (uint32_t level = BUDDY_LEVELS; level > 0; level--) {
-        for (const buddy_block *block = heap.lists[level - 1u]; block != NULL;
+        for (const buddy_block *block = HEAP.lists[level - 1u]; block != NULL;
              block = links_of(block)->next) {
             space.blocks++;
             space.smallest_block = payload_bytes(level - 1u);
@@ -391,7 +442,7 @@ allocator_extent allocator_extent_of(const void *payload) {
 
 size_t allocator_largest_free_extent(void) {
     for (uint32_t level = BUDDY_LEVELS; level > 0; level--) {
-        if (heap.lists[level - 1u] != NULL) {
+        if (HEAP.lists[level - 1u] != NULL) {
             return block_bytes(level - 1u);
         }
     }
@@ -399,16 +450,16 @@ size_t allocator_largest_free_extent(void) {
 }
 
 uint32_t allocator_probes(void) {
-    return heap.probes;
+    return PROBES;
 }
 
 /** Walks the list of `level`, adding its length to `*filed`; false if a link leads astray. */
 static bool list_check(uint32_t level, uint32_t *filed) {
     const buddy_block *previous = NULL;
-    for (const buddy_block *block = heap.lists[level]; block != NULL;
+    for (const buddy_block *block = HEAP.lists[level]; block != NULL;
          block = links_of(block)->next) {
         const bool sound = is_possible(block) && is_free_at(block, level) && is_sound(block) &&
-                           links_of(block)->previous == previous && *filed < heap.units;
+                           links_of(block)->previous == previous && *filed < HEAP.units;
         if (!sound) {
             return false;
         }
@@ -421,20 +472,20 @@ static bool list_check(uint32_t level, uint32_t *filed) {
 bool allocator_check(void) {
     uint32_t free_blocks = 0;
     uint32_t free_bytes = 0;
-    uint32_t unit = 0;
-    while (unit < heap.units) {
-        const buddy_block *const block = block_at(unit);
+    uint32_t number = first_number();
+    while (number < first_number() + HEAP.units) {
+        const buddy_block *const block = block_at(number);
         const bool is_free = block->header.mark == MARK_FREE;
         if (!(is_free || block->header.mark == MARK_LIVE) || !is_sound(block)) {
             return false;
         }
         const uint32_t level = block->header.value;
-        if (is_free && is_free_at(buddy_of(unit, level), level)) {
+        if (is_free && is_free_at(buddy_of(number, level), level)) {
             return false;
         }
         free_blocks += is_free;
         free_bytes += is_free ? payload_bytes(level) : 0;
-        unit += 1u << level;
+        number += 1u << level;
     }
     uint32_t filed = 0;
     for (uint32_t level = 0; level < BUDDY_LEVELS; level++) {
@@ -442,5 +493,5 @@ bool allocator_check(void) {
             return false;
         }
     }
-    return filed == free_blocks && free_bytes == heap.free_bytes;
+    return filed == free_blocks && free_bytes == HEAP.free_bytes;
 }

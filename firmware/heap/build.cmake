@@ -19,6 +19,11 @@ macro(tailscope_knob name default meaning)
     list(APPEND knob_words ${name}=${TAILSCOPE_${name}})
 endmacro()
 
+# tailscope_header_knob(): an index whose blocks may have a header of 8 or 4 bytes instead of 16.
+macro(tailscope_header_knob)
+    tailscope_knob(HDR 16 "header of a block: 16, 8 or 4 bytes")
+endmacro()
+
 # tailscope_locking(<kind>...): the only locks that this allocator works under, the default first.
 # Without it, all.
 macro(tailscope_locking default)
@@ -61,6 +66,10 @@ endfunction()
 # tests, which read a property of the target.
 function(tailscope_write_definitions)
     list(JOIN knob_words "/" knobs)
+    string(LENGTH "${TAILSCOPE_ALLOCATOR}${knobs}" told)
+    if(told GREATER 63)
+        message(FATAL_ERROR "${knobs} leaves no room for the rest of the BOOT record: say smaller numbers.")
+    endif()
     target_compile_definitions(
         tailscope_heap
         PUBLIC TAILSCOPE_SMALLEST_PAYLOAD=${smallest_payload}

@@ -10,8 +10,6 @@
 
 _Static_assert(TAILSCOPE_HEAP_BYTES % 8 == 0, "TAILSCOPE_HEAP_BYTES must be a multiple of 8");
 _Static_assert(TAILSCOPE_HEAP_BYTES >= 64, "TAILSCOPE_HEAP_BYTES must be at least 64");
-_Static_assert(sizeof TAILSCOPE_KNOBS <= 52,
-               "the knobs must leave room for the rest of the BOOT record");
 
 /* Has a name, for allocators that are linked with their region. Aligned to 16 so that no allocator
  * loses bytes by where the region lies. */

@@ -1,8 +1,8 @@
 #include "free_list.h"
 
 static bool is_sound(const heap_block *block, uint32_t smallest, uint32_t largest) {
-    return block_address_is_possible(block) && block->magic == BLOCK_MAGIC &&
-           block->status == BLOCK_FREE && block->size >= smallest && block->size <= largest;
+    return block_address_is_possible(block) && block_has_header(block) && block_is_free(block) &&
+           block_size(block) >= smallest && block_size(block) <= largest;
 }
 
 bool free_list_check(const heap_block *head, uint32_t smallest, uint32_t largest, uint32_t *filed) {

@@ -53,7 +53,7 @@ static inline heap_block *free_list_first_fit(heap_block *head, uint32_t size,
     heap_block *found = head;
     for (; found != NULL; found = free_list_links(found)->next) {
         count++;
-        if (found->size >= size) {
+        if (block_size(found) >= size) {
             break;
         }
     }

@@ -1,7 +1,7 @@
 #include "power_bins.h"
 
 _Static_assert(TAILSCOPE_HEAP_BYTES <= 1u << (POWER_BINS + POWER_BINS_OFFSET),
-               "20 bins file blocks below 8 MiB: make TAILSCOPE_HEAP_BYTES smaller");
+               "the bins file blocks below 8 MiB: make TAILSCOPE_HEAP_BYTES smaller");
 
 bool power_bins_check(const power_bins *bins, uint32_t free_blocks) {
     uint32_t filed = 0;

@@ -1,6 +1,7 @@
 /**
  * Bins of free blocks, one for each power of two. Bin b is a LIFO list of the sizes from 8·2^b to
- * 16·2^b − 1, and a bitmap says which bins hold blocks. Half Fit and its variant use them.
+ * 16·2^b − 1, or from twice as much if no payload is smaller than 16; a bitmap says which bins hold
+ * blocks. Half Fit and its variant use them.
  */
 #ifndef TAILSCOPE_HEAP_POWER_BINS_H
 #define TAILSCOPE_HEAP_POWER_BINS_H
@@ -8,8 +9,9 @@
 #include "free_list.h"
 
 /* Up to 1 MiB, or, in host builds for more, 8 MiB. */
-#define POWER_BINS (TAILSCOPE_HEAP_BYTES <= 1u << 20 ? 17u : 20u)
-#define POWER_BINS_OFFSET 3u /* the smallest size is 2^3 */
+#define POWER_BINS ((TAILSCOPE_HEAP_BYTES <= 1u << 20 ? 20u : 23u) - POWER_BINS_OFFSET)
+/** The smallest size is 2^3 or 2^4. */
+#define POWER_BINS_OFFSET (BLOCK_SMALLEST_PAYLOAD < 16u ? 3u : 4u)
 
 typedef struct {
     heap_block *lists[POWER_BINS];
@@ -31,13 +33,13 @@ static inline void power_bins_reset(power_bins *bins) {
 }
 
 static inline void power_bins_insert(power_bins *bins, heap_block *block) {
-    const uint32_t bin = power_bin_of(block->size);
+    const uint32_t bin = power_bin_of(block_size(block));
     free_list_push(&bins->lists[bin], block);
     bins->map |= 1u << bin;
 }
 
 static inline void power_bins_remove(power_bins *bins, heap_block *block) {
-    const uint32_t bin = power_bin_of(block->size);
+    const uint32_t bin = power_bin_of(block_size(block));
     free_list_unlink(&bins->lists[bin], block);
     if (bins->lists[bin] == NULL) {
         bins->map &= ~(1u << bin);

@@ -31,7 +31,17 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     library = tmp_path_factory.mktemp("bench") / "bench.so"
     sources = ["bench/crc.c", "bench/image.c", "bench/recorder.c", "tests/host.c"]
     # Debian's Python exports zlib's crc32. Without -Bsymbolic it would replace the firmware's.
-    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-Wl,-Bsymbolic", "-I."]
+    flags = [
+        "-std=c11",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-shared",
+        "-fPIC",
+        "-Wl,-Bsymbolic",
+        "-I.",
+        "-DTAILSCOPE_SLOTS=2048",
+    ]
     subprocess.run(["gcc", *flags, *sources, "-o", library], cwd=FIRMWARE, check=True)
     loaded = ctypes.CDLL(str(library))
     loaded.image_check.restype = ImageFault

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from firmware import build as firmware
-from firmware import catalogue
+from firmware import catalogue, cmake_build
 
 FIRMWARE = Path(firmware.__file__).parent
 LINE_BYTES = 16
@@ -56,7 +56,7 @@ def test_catalogue_and_cmake_have_the_same_knobs_and_defaults(
     subprocess.run([*command, f"-DTAILSCOPE_ALLOCATOR={row.id}"], capture_output=True, check=True)
     found = _cached(tmp_path)
     assert found.pop("LOCKING") == row.lockings[0]
-    for common in ("ALLOCATOR", "ART", "HEAP_BYTES"):
+    for common in ("ALLOCATOR", "ART", "HEAP_BYTES", "SLOTS"):
         found.pop(common)
     assert found == {name: str(value) for name, value in row.knobs.items()}
 
@@ -172,7 +172,7 @@ def test_a_process_builds_an_image_once(monkeypatch: pytest.MonkeyPatch) -> None
     def refuse(*_: object) -> None:
         raise AssertionError("built again")
 
-    monkeypatch.setattr(firmware, "_run", refuse)
+    monkeypatch.setattr(cmake_build.Build, "_run", refuse)
     assert firmware.build("tlsf") is image
     with pytest.raises(AssertionError, match="built again"):
         firmware.build("tlsf", knobs={"TLSF_SLOTS": 4})

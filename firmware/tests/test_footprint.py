@@ -74,10 +74,28 @@ def test_the_page_has_what_those_of_the_thesis_take_once(allocator: str, once: i
     assert re.search(rf"^\| {name} \| \d+ \| {once} \| ", PAGE.read_text(), re.MULTILINE)
 
 
-def test_ram_of_the_crate_tlsf_is_what_its_page_says() -> None:
-    header_size_of_fll_11 = 376  # the seed's table
+@pytest.mark.parametrize(("fll", "header_size"), [(1, 36), (2, 72), (11, 376)])
+def test_ram_of_the_crate_tlsf_is_what_its_page_says(fll: int, header_size: int) -> None:
     anchor, adapter = POINTER, 2 * WORD
-    assert footprint.measure("tlsf_crate").static_ram == header_size_of_fll_11 + anchor + adapter
+    assert footprint.measure("tlsf_crate", {"FLL": fll}).static_ram == header_size + anchor + adapter
+
+
+@pytest.mark.parametrize(
+    ("allocator", "header", "lists"),
+    [("half_fit_cstm", 8, 16 * POINTER + WORD), ("half_tree", 4, 16 * 2 * POINTER + 2 * WORD)],
+)
+def test_the_thesis_headers_are_what_a_block_takes(allocator: str, header: int, lists: int) -> None:
+    found = footprint.measure(allocator, {"HDR": header})
+    assert (found.block_overhead, found.smallest_block) == (header, 24)
+    assert found.heap_overhead == (8 if header == 4 else 0)
+    assert 0 <= found.static_ram - BLOCK_LAYER - lists <= WORD
+
+
+def test_only_allocators_with_the_knobs_are_measured() -> None:
+    assert footprint.with_knobs(["TLSF_SLOTS"]) == ("tlsf", "tlsf_compact")
+    assert footprint.with_knobs([]) == firmware.allocators()
+    with pytest.raises(footprint.FootprintError, match=r"^No allocator has FLL and HDR: "):
+        footprint.with_knobs(["HDR", "FLL"])
 
 
 def test_ram_of_rlsf_is_its_lists_and_bitmaps() -> None:

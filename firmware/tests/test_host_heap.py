@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from capture.files.tests.sentences import is_sentence
-from firmware import host_heap
-from firmware.host_heap import LARGEST_BYTES, HostHeapError, Replay
+from capture.processes import children
+from capture.run_folder.heap_size import LARGEST_BYTES
+from firmware import cmake_build, host_heap
+from firmware.host_heap import HostHeapError, Replay
 
 FOOTPRINT = Path(__file__).parents[2] / "docs" / "FOOTPRINT.md"
 ALLOCATE, FREE = 1, 2
@@ -128,6 +131,29 @@ def test_an_unknown_allocator_and_an_unknown_knob_are_refused() -> None:
         host_heap.objection("buddy", 65_536)
     with pytest.raises(HostHeapError, match="has no knob 'SLOTS': it has TLSF_OCTAVES, TLSF_SLOTS"):
         host_heap.build("tlsf", 65_536, {"SLOTS": 3})
+
+
+def test_a_checkout_that_was_moved_builds_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_heap, "_BUILDS", tmp_path / "before")
+    host_heap.build("first_fit", 65_536)
+    (tmp_path / "before").rename(tmp_path / "behind")
+    monkeypatch.setattr(host_heap, "_BUILDS", tmp_path / "behind")
+    program = host_heap.build("first_fit", 65_536)
+    assert program.is_relative_to(tmp_path / "behind")
+    cache = (program.parent / "CMakeCache.txt").read_text(encoding="utf-8")
+    assert f"CMAKE_CACHEFILE_DIR:INTERNAL={program.parent}\n" in cache
+
+
+def test_a_build_that_does_not_end_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hang(command: list[str], within_s: float) -> None:
+        raise subprocess.TimeoutExpired(command, within_s)
+
+    monkeypatch.setattr(host_heap, "_BUILDS", tmp_path)
+    monkeypatch.setattr(children, "run", hang)
+    with pytest.raises(
+        cmake_build.BuildError, match=r"^The host's build of avl did not configure within 3600 s\.$"
+    ):
+        host_heap.build("avl", 65_536)
 
 
 def test_builds_are_for_powers_of_two_from_the_boards_heap_on() -> None:

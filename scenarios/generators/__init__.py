@@ -11,6 +11,7 @@ from scenarios.generators.lifetimes import Lifetimes
 from scenarios.generators.mem_frag import MemFrag
 from scenarios.generators.mem_stress import MemStress
 from scenarios.generators.periodic import Periodic
+from scenarios.generators.recorded import Recorded
 from scenarios.generators.sizes import Sizes
 from scenarios.generators.until_full import UntilFull
 from scenarios.generators.worst import Worst
@@ -22,6 +23,7 @@ GENERATORS: Mapping[str, type[Generator]] = {
     "mem_frag": MemFrag,
     "mem_stress": MemStress,
     "periodic": Periodic,
+    "recorded": Recorded,
     "sizes": Sizes,
     "until_full": UntilFull,
     "worst": Worst,

@@ -36,3 +36,15 @@ class Generator(ABC):
     @abstractmethod
     def steps(self) -> Iterator[Step]:
         """The operations in order. They may outgrow an image: the compiler then stops reading."""
+
+    def origin(self) -> dict[str, int | str]:
+        """What a run's parameters say beside the fields."""
+        return {}
+
+    def fitted(self, heap_bytes: int) -> Generator:
+        """Itself, as it is run on a board with such a heap, with all that this decides.
+
+        Raises ScenarioError where no allocator could run it there.
+        """
+        del heap_bytes  # few ask
+        return self

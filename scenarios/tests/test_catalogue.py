@@ -86,6 +86,20 @@ def test_a_scenario_of_one_s_own(tmp_path: Path) -> None:
     assert plan.operations.height == 8 + 4 * 5
 
 
+def test_the_heap_is_a_choice_of_the_scenario_and_of_the_user(tmp_path: Path) -> None:
+    path = own(tmp_path, OWN.replace("[parameters]", "heap_bytes = 86_064\n\n[parameters]"))
+    assert catalogue.load("mem_frag").compile().heap_bytes is None
+    assert catalogue.load(path).compile().heap_bytes == 86_064
+    assert catalogue.load(path, heap_bytes=4096).compile().heap_bytes == 4096
+    assert catalogue.load(path).compile().image == catalogue.load(own(tmp_path, OWN)).compile().image
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_slots_are_those_of_the_image(name: str) -> None:
+    plan = catalogue.load(name).compile()
+    assert plan.slots == int.from_bytes(plan.image[16:20], "little")
+
+
 @pytest.mark.parametrize(
     ("name", "overrides", "sentence"),
     [
@@ -111,7 +125,7 @@ def test_what_is_unknown_gets_a_sentence(
     with pytest.raises(ScenarioError) as refusal:
         catalogue.load(name, overrides)
     assert sentence in str(refusal.value)
-    assert len(str(refusal.value)) < 100 + len(SCENARIOS)
+    assert len(str(refusal.value)) < 120 + len(SCENARIOS)
 
 
 def test_an_empty_stimulus_is_not_taken_for_none_asked() -> None:
@@ -133,6 +147,22 @@ def test_a_seed_given_twice_is_refused() -> None:
     ("old", "new", "sentence"),
     [
         ('name = "shallow"', "", " name is missing; add it."),
+        (
+            "[parameters]",
+            "heap_bytes = 86_060\n[parameters]",
+            "6: heap_bytes must be a multiple of 8 from 64 to 8,388,608, not 86060; mend it.",
+        ),
+        (
+            "[parameters]",
+            'heap_bytes = "64k"\n[parameters]',
+            "6: heap_bytes must be a whole number, not '64k'; mend it.",
+        ),
+        (
+            "[parameters]",
+            "heap_byte = 64\n[parameters]",
+            "6: heap_byte is unknown; the keys here are description, generator, heap_bytes, name, "
+            "parameters, stimulus. Did you mean heap_bytes?",
+        ),
         (
             '"shallow"',
             '"a,b"',
@@ -183,8 +213,8 @@ def test_a_seed_given_twice_is_refused() -> None:
         (
             "[parameters]",
             "[parametres]",
-            "6: parametres is unknown; the keys here are description, generator, name, parameters, stimulus. "
-            "Did you mean parameters?",
+            "6: parametres is unknown; the keys here are description, generator, heap_bytes, name, "
+            "parameters, stimulus. Did you mean parameters?",
         ),
         (
             "[parameters]",

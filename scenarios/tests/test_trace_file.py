@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from capture.files.tests.sentences import is_sentence
 from scenarios import trace_file
@@ -49,6 +54,9 @@ def test_slots_are_used_again(tmp_path: Path) -> None:
         ("f,1,8\n", "is none of"),
         ("x,1,8\n", "is none of"),
         ("a,,8\n", "is none of"),
+        ("a,1,8,@5\nf,1,@4\n", "line 2: the time 4 comes after 5; sort the lines by time."),
+        ("a,1,8,16,@x\n", "is none of"),
+        ("a,1,8\n" + "f," + "1" * 600 + "\n", "line 2: a line has 512 bytes at most, this one 603."),
         ("# nothing\n", "has no heap operation; there is nothing to replay."),
     ],
 )
@@ -65,6 +73,46 @@ def test_a_file_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "trace.csv").write_bytes(b"a,\xff,8\n")
     with pytest.raises(ScenarioError, match="no text in UTF-8"):
         trace_file.read(tmp_path / "trace.csv")
+
+
+def test_times_are_checked_and_left_out(tmp_path: Path) -> None:
+    found = trace_file.read(written(tmp_path, "a,1,24,@0\na,2,8,64,@17\nf,1 , @17\nr,2,9\n"))
+    assert found.operations.tolist() == [
+        [ALLOCATE, 0, 24, 0],
+        [ALLOCATE, 1, 8, 64],
+        [FREE, 0, 0, 0],
+        [REALLOCATE, 1, 9, 0],
+    ]
+
+
+def test_the_digest_is_of_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path, "a,1,24\n")
+    said = subprocess.run(["sha256sum", path], check=True, capture_output=True, text=True).stdout
+    assert said.split()[0] == trace_file.read(path).sha256
+
+
+def test_what_is_read_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "a,1,8\nf,1\n" * 3)
+    monkeypatch.setattr(trace_file, "MOST_OPERATIONS", 5)
+    with pytest.raises(ScenarioError, match="line 6: a trace has 5 operations at most; cut it there"):
+        trace_file.read(path)
+    monkeypatch.setattr(trace_file, "MOST_BYTES", 20)
+    with pytest.raises(ScenarioError, match="it has more than 20 bytes"):
+        trace_file.read(path)
+    with pytest.raises(ScenarioError, match="a device or a pipe"):
+        trace_file.read(Path("/dev/zero"))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ScenarioError, match="a device or a pipe"):
+        trace_file.read(tmp_path / "pipe")
+
+
+@given(st.lists(st.sampled_from(["a", "f", "r", "1", "2", ",", "8", "\n", "@", "#", "\0", "é", " "])))
+def test_no_slip_ends_in_another_exception(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[str]
+) -> None:
+    path = written(tmp_path_factory.getbasetemp(), "a,1,8\n" + "".join(pieces))
+    with suppress(ScenarioError):
+        assert len(trace_file.read(path).operations) >= 1
 
 
 def test_the_steps_of_a_scenario_without_its_calls() -> None:

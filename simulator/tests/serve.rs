@@ -187,6 +187,57 @@ fn what_it_counts_while_it_serves_is_what_a_run_counts() {
     assert!(found.lines().zip(expected.lines()).all(|(a, b)| a == b));
 }
 
+/// One window of STIM may hold several pulses of CRIT, and parts of some.
+#[test]
+fn instructions_of_a_window_are_those_of_the_pulses_within() {
+    let elf = board_firmware("serve_instructions", &[]);
+    let table_of = |name: &str, pin: &str, arguments: &[&str]| {
+        let table = scratch(name);
+        let board = Board::start(
+            &elf,
+            &[
+                &["--count-window", pin, "--windows", table.to_str().unwrap()],
+                arguments,
+            ]
+            .concat(),
+        );
+        board.client().capture(84_000_000, 200_000);
+        assert_eq!(board.finish(), (Some(0), String::new()));
+        let text = fs::read_to_string(table).unwrap();
+        let mut lines = text.lines().map(String::from);
+        let header = lines.next().unwrap();
+        let rows: Vec<Vec<u64>> = lines
+            .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
+            .collect();
+        (header, rows)
+    };
+    let (header, all) = table_of("all.csv", "CRIT", &["--count=all=*"]);
+    assert_eq!(header, "window,start_cycle,end_cycle,all");
+    let (header, same) = table_of("same.csv", "CRIT", &["--instructions-while=CRIT"]);
+    assert_eq!(header, "window,start_cycle,end_cycle,instructions");
+    let rows = all.len().min(same.len());
+    assert!(rows > 30 && all[..rows] == same[..rows]);
+    let (header, wide) = table_of(
+        "wide.csv",
+        "STIM",
+        &["--count=all=*", "--instructions-while=CRIT"],
+    );
+    assert_eq!(header, "window,start_cycle,end_cycle,all,instructions");
+    let last_cycle = all[rows - 1][2];
+    let mut met = 0;
+    for row in wide.iter().filter(|row| row[2] <= last_cycle) {
+        let overlap = |pulse: &&Vec<u64>| pulse[1] < row[2] && pulse[2] > row[1];
+        let pulses: Vec<_> = all[..rows].iter().filter(overlap).collect();
+        let whole = pulses
+            .iter()
+            .all(|pulse| pulse[1] >= row[1] && pulse[2] <= row[2]);
+        let sum: u64 = pulses.iter().map(|pulse| pulse[3]).sum();
+        assert!(row[4] <= row[3] && if whole { row[4] == sum } else { row[4] < sum });
+        met += pulses.len();
+    }
+    assert!(met > 0);
+}
+
 #[test]
 fn sigrok_records_the_same_bytes_twice() {
     let elf = board_firmware("sigrok", &[]);

@@ -42,6 +42,12 @@ def test_a_knob_at_0_leaves_the_free_blocks_as_the_only_end(tmp_path: Path) -> N
     assert (unlimited.passes("find"), unlimited.region_decided) == (101, True)
 
 
+def test_a_shorter_header_lets_more_blocks_be_free(tmp_path: Path) -> None:
+    # 300 blocks of 16 bytes, of which 150 are free.
+    for header in (8, 4):
+        assert loops(tmp_path, STATED, "list", HDR=header).passes("find") == 159
+
+
 @pytest.mark.parametrize("allocator", ["list", "unheard"])
 def test_what_is_not_stated_has_no_bound(tmp_path: Path, allocator: str) -> None:
     with pytest.raises(NoBoundError, match=r"^remove has a loop of which no bound is stated\.$"):

@@ -152,6 +152,18 @@ def test_allocators_in_constant_time_have_no_loop_in_their_section(name: str) ->
     assert all(found[section].cycles for section in ("allocate", "free"))
 
 
+def test_a_bound_that_grows_follows_the_heap_of_the_image() -> None:
+    """24,000 bytes are 1,000 blocks of 24 bytes. 500 of them can be free: laps of one loop."""
+    found = {
+        heap_bytes: bounds_of(firmware.build("seglist", heap_bytes=heap_bytes).elf, "seglist", "basepri", {})
+        for heap_bytes in (24_000, 48_000, 72_000)
+    }
+    most = [one["allocate"].instructions or 0 for one in found.values()]
+    assert most[1] - most[0] == most[2] - most[1] > 0
+    assert (most[1] - most[0]) % 500 == 0
+    assert len({one["free"].instructions for one in found.values()}) == 1
+
+
 def test_the_scheduler_lock_has_no_bound() -> None:
     elf = firmware.build("tlsf").elf
     assert "Interrupts are served" in str(bounds_of(elf, "tlsf", "scheduler", {})["free"].why_not)

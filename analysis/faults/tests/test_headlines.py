@@ -32,7 +32,7 @@ def test_a_run_does_not_differ_from_itself(run: Healthy) -> None:
     assert changes(run.manifest, run.manifest) == ()
 
 
-@pytest.mark.parametrize("name", ["median", "max"])
+@pytest.mark.parametrize("name", ["min", "mean", "median", "max"])
 @pytest.mark.parametrize(("part", "beyond"), [(0.9, False), (1.1, True), (-0.9, False), (-1.1, True)])
 def test_a_statistic_may_move_within_its_budget(run: Healthy, name: str, part: float, beyond: bool) -> None:
     key = "interrupt_latency_ns"
@@ -40,6 +40,17 @@ def test_a_statistic_may_move_within_its_budget(run: Healthy, name: str, part: f
     assert total is not None
     path = f"{key}.{name}"
     assert changed(run, path, value + part * total) == ([path] if beyond else [])
+
+
+@pytest.mark.parametrize(("part", "beyond"), [(0.9, False), (1.1, True), (-0.9, False), (-1.1, True)])
+def test_a_deviation_may_move_as_its_samples_may(run: Healthy, part: float, beyond: bool) -> None:
+    """Two samples, the upper one too high by 1 and the lower one too low: sd is off by √2."""
+    found = run.manifest.statistics["task_latency_ns"]
+    total = run.manifest.error_budget["task_latency_ns"].total.ns
+    assert total is not None and found.stdev is not None
+    most = total * (found.n / (found.n - 1)) ** 0.5
+    path = "task_latency_ns.stdev"
+    assert changed(run, path, found.stdev + part * most) == ([path] if beyond else [])
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from analysis.fragmentation.metrics import least_bytes
 from firmware import host_heap
 from firmware.host_heap import Replay
 from scenarios.trace import Operations, Trace, TraceBuilder
+
+NO_KNOBS: Mapping[str, int] = {}
 
 
 def random_operations(seed: int, count: int, largest: int, live: int) -> list[tuple[str, int, int]]:
@@ -39,23 +42,46 @@ def trace_of(operations: list[tuple[str, int, int]]) -> Trace:
     return builder.trace("of a test")
 
 
-@pytest.fixture
-def replay(tmp_path: Path) -> Callable[[str, Operations, int], Replay]:
+class Replayed(Protocol):
     """Replays operations on an allocator, in a heap of so many bytes."""
 
-    def run(allocator: str, operations: Operations, heap_bytes: int) -> Replay:
-        program = host_heap.build(allocator, heap_bytes)
+    def __call__(
+        self, allocator: str, operations: Operations, heap_bytes: int, knobs: Mapping[str, int] = ...
+    ) -> Replay: ...
+
+
+class Searched(Protocol):
+    """The Cost Metric of operations on an allocator, with the bytes beside each of its payloads."""
+
+    def __call__(
+        self,
+        allocator: str,
+        operations: Operations,
+        block_overhead_bytes: int,
+        knobs: Mapping[str, int] = ...,
+    ) -> CostMetric: ...
+
+
+@pytest.fixture
+def replay(tmp_path: Path) -> Replayed:
+    def run(
+        allocator: str, operations: Operations, heap_bytes: int, knobs: Mapping[str, int] = NO_KNOBS
+    ) -> Replay:
+        program = host_heap.build(allocator, heap_bytes, knobs)
         return host_heap.run(program, host_heap.write(operations, tmp_path / "operations"), heap_bytes)
 
     return run
 
 
 @pytest.fixture
-def search(tmp_path: Path) -> Callable[[str, Operations, int], CostMetric]:
-    """The Cost Metric of operations on an allocator, with the bytes beside each of its payloads."""
-
-    def find(allocator: str, operations: Operations, block_overhead_bytes: int) -> CostMetric:
+def search(tmp_path: Path) -> Searched:
+    def find(
+        allocator: str,
+        operations: Operations,
+        block_overhead_bytes: int,
+        knobs: Mapping[str, int] = NO_KNOBS,
+    ) -> CostMetric:
         file = host_heap.write(operations, tmp_path / "operations")
-        return Search(allocator, {}, file).find(least_bytes(operations, block_overhead_bytes))
+        return Search(allocator, knobs, file).find(least_bytes(operations, block_overhead_bytes))
 
     return find

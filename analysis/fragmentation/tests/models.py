@@ -7,9 +7,8 @@ docs/FRAGMENTATION.md and share no code with what they check.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-
-HEADER, SMALLEST = 16, 8
 
 
 @dataclass
@@ -19,34 +18,40 @@ class Block:
     live: bool = False
 
     @property
-    def room(self) -> int:
-        return self.end - self.begin - HEADER
+    def bytes(self) -> int:
+        return self.end - self.begin
 
 
 @dataclass
 class BlockLayer:
     """One list of free blocks, the newest first; `best`
     looks at all of it for the smallest that fits.
+
+    A block is a multiple of 8 bytes, its header of `header` bytes included. `margin` bytes are lost
+    at either end of the region.
     """
 
     heap_bytes: int
     best: bool
+    header: int = 16
+    smallest: int = 24
+    margin: int = 0
     blocks: list[Block] = field(default_factory=list)
     newest_first: list[Block] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.blocks = [Block(0, self.heap_bytes)]
+        self.blocks = [Block(self.margin, self.heap_bytes - self.margin)]
         self.newest_first = list(self.blocks)
 
     def allocate(self, size: int) -> Block | None:
-        wanted = max(-(-size // 8) * 8, SMALLEST)
-        fitting = [block for block in self.newest_first if block.room >= wanted]
+        wanted = max(-(-(size + self.header) // 8) * 8, self.smallest)
+        fitting = [block for block in self.newest_first if block.bytes >= wanted]
         if not fitting:
             return None
-        found = min(fitting, key=lambda block: block.room) if self.best else fitting[0]
+        found = min(fitting, key=lambda block: block.bytes) if self.best else fitting[0]
         self.newest_first = [block for block in self.newest_first if block is not found]
-        if found.room - wanted >= HEADER + SMALLEST:
-            rest = Block(found.begin + HEADER + wanted, found.end)
+        if found.bytes - wanted >= self.smallest:
+            rest = Block(found.begin + wanted, found.end)
             found.end = rest.begin
             self.blocks.append(rest)
             self.newest_first.insert(0, rest)
@@ -64,7 +69,7 @@ class BlockLayer:
 
     @property
     def largest_free(self) -> int:
-        return max((block.end - block.begin for block in self.newest_first), default=0)
+        return max((block.bytes for block in self.newest_first), default=0)
 
 
 @dataclass(frozen=True)
@@ -114,11 +119,11 @@ def figures(operations: list[tuple[str, int, int]], heap: BlockLayer) -> Figures
     )
 
 
-def cost_metric(operations: list[tuple[str, int, int]], *, best: bool, limit: int) -> int:
+def cost_metric(
+    operations: list[tuple[str, int, int]], heap: Callable[[int], BlockLayer], *, limit: int
+) -> int:
     """The first size from 64 bytes on, in steps of 8, that serves."""
-    return next(
-        size for size in range(64, limit, 8) if served(operations, BlockLayer(size, best)) is not None
-    )
+    return next(size for size in range(64, limit, 8) if served(operations, heap(size)) is not None)
 
 
 def served(operations: list[tuple[str, int, int]], heap: BlockLayer) -> BlockLayer | None:

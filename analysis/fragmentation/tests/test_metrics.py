@@ -4,28 +4,29 @@ model of the heap that shares no code with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from analysis.fragmentation.cost_metric import CostMetric
+from analysis.fragmentation import published
 from analysis.fragmentation.metrics import least_bytes, metrics
 from analysis.fragmentation.tests import models
-from analysis.fragmentation.tests.conftest import random_operations, trace_of
+from analysis.fragmentation.tests.conftest import Replayed, Searched, random_operations, trace_of
 from firmware.heap.tests.models import Buddies
 from firmware.host_heap import NOTHING_TO_FREE, Replay
-from scenarios.trace import Operations
+from scenarios.trace import FREE, Operations
 
-Replayed = Callable[[str, Operations, int], Replay]
-Searched = Callable[[str, Operations, int], CostMetric]
 OUT_OF_MEMORY = 1
 
 
 def made(rows: list[tuple[int, int, int, int]]) -> Replay:
-    """A replay with these rows of status, begin, end, largest free block."""
-    return Replay(0, 16, *np.array(rows, dtype=np.uint32).T)
+    """A replay with these rows of status, begin, end, largest free block. The metrics look at
+    nothing else.
+    """
+    return Replay(0, 16, 1, 0, *np.array([(*row, 0, 0) for row in rows], dtype=np.uint32).T)
 
 
 def test_the_figures_are_those_worked_out_by_hand() -> None:
@@ -62,32 +63,53 @@ def test_the_least_heap_holds_payloads_and_headers() -> None:
     assert least_bytes(operations, 4) == 168
 
 
-@pytest.mark.parametrize("allocator", ["first_fit", "best_fit"])
-@pytest.mark.parametrize("heap_bytes", [9000 // 8 * 8, 86_064])
+@dataclass(frozen=True)
+class LayerCase:
+    """The block layer with a header, on an index, and its model over a region of so many bytes."""
+
+    allocator: str
+    header: int
+
+    @property
+    def knobs(self) -> dict[str, int]:
+        return {"HDR": self.header}
+
+    def model(self, heap_bytes: int) -> models.BlockLayer:
+        smallest = 24 if self.header == 16 else 16
+        margin = 4 if self.header == 4 else 0
+        return models.BlockLayer(heap_bytes, self.allocator == "best_fit", self.header, smallest, margin)
+
+
+LAYERS = [LayerCase(allocator, header) for allocator in ("first_fit", "best_fit") for header in (16, 8, 4)]
+
+
+@pytest.mark.parametrize("case", LAYERS, ids=str)
+@pytest.mark.parametrize("heap_bytes", [8200, 86_064])
 def test_the_figures_of_a_random_trace_are_the_models(
-    allocator: str, heap_bytes: int, replay: Replayed
+    case: LayerCase, heap_bytes: int, replay: Replayed
 ) -> None:
     operations = random_operations(7, 600, 500, 30)
     trace = trace_of(operations).operations
-    wanted = models.figures(operations, models.BlockLayer(heap_bytes, allocator == "best_fit"))
-    found = metrics(trace, replay(allocator, trace, heap_bytes))
+    wanted = models.figures(operations, case.model(heap_bytes))
+    found = metrics(trace, replay(case.allocator, trace, heap_bytes, case.knobs))
     assert (found.failures, found.peak_live_bytes) == (wanted.failures, wanted.peak_live_bytes)
     assert (found.used_bytes, found.sbbm_bytes) == (wanted.used_bytes, wanted.sbbm_bytes)
     assert found.fragmentation_percent == pytest.approx(wanted.fragmentation_percent)
     assert found.johnstone == pytest.approx(wanted.johnstone)
     assert (wanted.failures > 0) == (heap_bytes < 10_000)
+    assert found.block_overhead_bytes == case.header
+    assert found.region_overhead_bytes == 2 * case.model(heap_bytes).margin
 
 
-@pytest.mark.parametrize("allocator", ["first_fit", "best_fit"])
-def test_the_cost_metric_is_the_first_size_that_serves_the_model(allocator: str, search: Searched) -> None:
+@pytest.mark.parametrize("case", LAYERS, ids=str)
+def test_the_cost_metric_is_the_first_size_that_serves_the_model(case: LayerCase, search: Searched) -> None:
     operations = random_operations(11, 120, 200, 12)
-    wanted = models.cost_metric(operations, best=allocator == "best_fit", limit=8000)
-    found = search(allocator, trace_of(operations).operations, models.HEADER)
+    wanted = models.cost_metric(operations, case.model, limit=8000)
+    found = search(case.allocator, trace_of(operations).operations, case.header, case.knobs)
     assert found.smallest_bytes == wanted
     sizes = range(wanted + 8, found.looked_up_to_bytes + 1, 8)
-    best = allocator == "best_fit"
     assert list(found.failing_above_bytes) == [
-        size for size in sizes if models.served(operations, models.BlockLayer(size, best)) is None
+        size for size in sizes if models.served(operations, case.model(size)) is None
     ]
 
 
@@ -100,14 +122,32 @@ def test_serving_is_not_always_monotonic(search: Searched) -> None:
     assert any(one.failing_above_bytes for one in found)
 
 
-@pytest.mark.parametrize(("allocator", "unit", "header"), [("binary_buddy", 16, 8), ("ublox_buddy", 48, 4)])
-def test_buddies_lie_where_knuths_algorithms_put_them(
-    allocator: str, unit: int, header: int, replay: Replayed
-) -> None:
+@dataclass(frozen=True)
+class BuddyCase:
+    """A buddy system, and its model over a region of so many bytes."""
+
+    allocator: str
+    knobs: Mapping[str, int]
+    model: Callable[[int], Buddies]
+
+
+BUDDIES = {
+    "binary_buddy": BuddyCase("binary_buddy", {}, lambda size: Buddies(16, 13, 8, 8, region_bytes=size)),
+    "ublox_buddy": BuddyCase("ublox_buddy", {}, lambda size: Buddies(48, 9, 4, 8, region_bytes=size)),
+    "as a thesis draws it": BuddyCase(
+        "ublox_buddy",
+        {"REMAINDER_FIRST": 1},
+        lambda size: Buddies(48, 9, 4, 48, lost=48, remainder_first=True, region_bytes=size),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BUDDIES.values(), ids=BUDDIES)
+def test_buddies_lie_where_knuths_algorithms_put_them(case: BuddyCase, replay: Replayed) -> None:
     operations = random_operations(3, 500, 3000, 24)
     trace = trace_of(operations).operations
-    found = replay(allocator, trace, 65_536)
-    model = Buddies(unit, {16: 13, 48: 9}[unit], header, first_payload=8)
+    found = replay(case.allocator, trace, 65_536, case.knobs)
+    model = case.model(65_536)
     for number, (kind, name, size) in enumerate(operations):
         if kind == "f":
             model.free(name)
@@ -115,10 +155,50 @@ def test_buddies_lie_where_knuths_algorithms_put_them(
         payload = model.allocate(name, size)
         assert payload is not None
         _, level = model.live[name]
-        begin = payload - header
-        assert (found.begin[number], found.end[number]) == (begin, begin + (unit << level))
-        largest = max(k for k, blocks in enumerate(model.lists) if blocks)
-        assert found.largest_free[number] == unit << largest
+        begin = payload - model.header
+        assert (found.begin[number], found.end[number]) == (begin, begin + (model.unit << level))
+        assert found.largest_free[number] == model.largest_free
+
+
+@pytest.mark.parametrize("name", ["small", "large", "random", "typical"])
+def test_the_thesis_buddy_is_its_model(name: str, replay: Replayed, search: Searched) -> None:
+    """On a trace of the thesis all four figures of its table are the model's: used bytes and SBBM
+    in 86,064 bytes, the Cost Metric, and SBBM there. On *large* they are also those it published.
+    """
+    thesis = BUDDIES["as a thesis draws it"]
+    trace = published.traces(name, seeds=range(1, 2))[0].operations
+    used, sbbm = buddy_figures(trace, thesis.model(published.HEAP_BYTES))
+    found = metrics(trace, replay(thesis.allocator, trace, published.HEAP_BYTES, thesis.knobs))
+    assert (found.used_bytes, found.sbbm_bytes, found.failures) == (used, sbbm, 0)
+
+    # Nothing below the live bytes serves, and only every sixth size has one more unit of 48 bytes.
+    sizes = range((found.peak_live_bytes // 48 + 1) * 48, 1 << 17, 48)
+    smallest = next(size for size in sizes if buddy_figures(trace, thesis.model(size)) != REFUSED)
+    assert search(thesis.allocator, trace, 4, thesis.knobs).smallest_bytes == smallest
+    there = buddy_figures(trace, thesis.model(smallest))
+    found = metrics(trace, replay(thesis.allocator, trace, smallest, thesis.knobs))
+    assert (found.used_bytes, found.sbbm_bytes) == there
+    if name == "large":
+        assert (used, sbbm, smallest, there[1]) == (36_864, 12_288, 36_912, 0)
+
+
+REFUSED = (0, 0)
+
+
+def buddy_figures(trace: Operations, heap: Buddies) -> tuple[int, int]:
+    """Used bytes and SBBM, by their definitions; REFUSED as soon as a request is refused."""
+    begins, ends, largest = [], [], []
+    for kind, slot, size, _ in trace.tolist():
+        if kind == FREE:
+            heap.free(slot)
+            continue
+        payload = heap.allocate(slot, size)
+        if payload is None:
+            return REFUSED
+        begins.append(payload - heap.header)
+        ends.append(begins[-1] + (heap.unit << heap.live[slot][1]))
+        largest.append(heap.largest_free)
+    return max(ends) - min(begins), min(largest)
 
 
 def test_best_fit_and_avl_are_one_policy(replay: Replayed) -> None:

@@ -1,4 +1,6 @@
 import math
+import random
+import statistics
 
 import pytest
 from hypothesis import given
@@ -14,7 +16,39 @@ def test_no_values_give_no_statistics() -> None:
 
 
 def test_a_baseline_is_taken_off_every_statistic_and_not_off_the_count() -> None:
-    assert Summary(n=5, median=7.0, max=9.0).less(2.0) == Summary(n=5, median=5.0, max=7.0)
+    found = Summary(n=5, min=3.0, mean=6.5, stdev=1.5, median=7.0, max=9.0).less(2.0)
+    assert found == Summary(n=5, min=1.0, mean=4.5, stdev=1.5, median=5.0, max=7.0)
+
+
+def test_moments_of_a_sample_worked_out_by_hand() -> None:
+    """2, 4, 4, 4, 5, 5, 7, 9: their mean is 5, and the squared distances add up to 32."""
+    found = summarise([9, 4, 5, 4, 7, 4, 5, 2])
+    assert (found.min, found.mean, found.stdev) == (2, 5, math.sqrt(32 / 7))
+
+
+def test_one_value_has_no_deviation() -> None:
+    assert summarise([7]) == Summary(n=1, min=7, mean=7.0, stdev=None, median=7, max=7)
+
+
+@given(st.lists(st.integers(0, 2**32 - 1) | st.floats(0, 1e9), min_size=2, max_size=60))
+def test_moments_are_those_of_the_statistics_module(values: list[float]) -> None:
+    found = summarise(values)
+    assert found.min == min(values)
+    assert found.mean == pytest.approx(statistics.fmean(values), rel=1e-12)
+    assert found.stdev == pytest.approx(statistics.stdev(map(float, values)), rel=1e-9, abs=1e-6)
+
+
+def test_a_small_deviation_far_from_zero_is_not_lost() -> None:
+    """A sum of squares less a square of sums would have none of these digits left."""
+    found = summarise([4_000_000_000 + step for step in (0, 1, 2, 3, 4)])
+    assert (found.mean, found.stdev) == (4_000_000_002, math.sqrt(2.5))
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=2, max_size=30), st.randoms(use_true_random=False))
+def test_the_order_of_the_samples_is_nothing(values: list[int], order: random.Random) -> None:
+    shuffled = values.copy()
+    order.shuffle(shuffled)
+    assert summarise(shuffled) == summarise(values)
 
 
 def test_the_median_of_an_even_count_is_the_lower_of_the_two() -> None:

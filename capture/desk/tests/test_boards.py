@@ -60,15 +60,15 @@ def test_a_probe_is_asked_for_where_records_come_by_rtt(tmp_path: Path) -> None:
         assert "pyocd" in board.tools()
 
 
-def test_only_a_board_that_was_asked_to_count_is_a_counter(tmp_path: Path) -> None:
-    assert VirtualBoard(VIRTUAL).counter is None
+def test_only_the_virtual_board_is_a_counter(tmp_path: Path) -> None:
     assert NucleoBoard(VIRTUAL).counter is None
     program = listening(tmp_path, before='echo counted > "$(echo "$@" | sed "s/.*--windows //; s/ .*//")"')
     with VirtualBoard(VIRTUAL, program, looks=(0x0800_0100, 0x0800_0200)) as board:
         board.load(FIRMWARE, IMAGE)
-        assert board.counter is not None
         assert board.counter.counts() == b"counted\n"
-    assert "--count=look0=0x8000100 --count=look1=0x8000200 --count-window OP" in " ".join(asked(tmp_path))
+    words = " ".join(asked(tmp_path))
+    assert "--count=look0=0x8000100 --count=look1=0x8000200 --count-window OP" in words
+    assert asked(tmp_path)[-2:] == ["--instructions-while", "CRIT"]
 
 
 def test_a_simulator_that_stops_on_the_way(tmp_path: Path) -> None:

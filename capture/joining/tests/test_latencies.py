@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,6 +123,21 @@ def test_of_those_that_met_none_the_timer_tells_of_the_latest(run: SyntheticRun)
     assert {one.cycles_of(answer) for answer in calm if answer != late} == {None}
 
 
+def test_without_a_range_the_timer_tells_of_no_answer_between_operations(run: SyntheticRun) -> None:
+    one = replace(witness(evidence_of(run), "control"), between=None)
+    assert {one.cycles_of(answer) for _, answer in run.controls if run.met(answer) is None} == {None}
+
+
+def test_of_an_answer_that_may_have_met_an_operation_the_timer_tells_nothing(run: SyntheticRun) -> None:
+    rise = run.truths[6].start
+    run.pulse("ISR", rise, 1)
+    one = witness(evidence_of(run), "isr")
+    (at,) = np.flatnonzero(one.answers.sample == rise)
+    latest = one.answers.most.copy()
+    latest[at] = latest.max() + 1
+    assert replace(one, answers=replace(one.answers, most=latest)).cycles_of(rise) is None
+
+
 @pytest.mark.parametrize(
     ("from_edge", "of_end", "row", "met", "missed"),
     [
@@ -193,6 +209,22 @@ def test_a_rise_is_an_answer_only_behind_a_stimulus(run: SyntheticRun, behind: i
     rise = run.stimuli[0][0] + behind
     run.pulse("ISR", rise, 1)
     assert (rise in witness(evidence_of(run), "isr").answers.sample) is is_answer
+
+
+def test_what_waits_for_no_control_interrupt_is_not_held_up_by_one(run: SyntheticRun) -> None:
+    stimulus, answer = run.stimuli[5]
+    rise = answer + TASK_LATER
+    run.pulse("CISR", rise + 5, CONTROL_PULSE)
+    answers = witness(evidence_of(run), "task").answers
+    (at,) = np.flatnonzero(answers.sample == rise)
+    assert answers.most[at] == rise - stimulus
+
+
+def test_a_run_without_control_interrupts_has_its_answers(run: SyntheticRun) -> None:
+    run.toggles = [edge for edge in run.toggles if edge[1] != BIT["CISR"]]
+    answers = witness(evidence_of(run), "isr").answers
+    assert set(answers.sample.tolist()) >= {answer for _, answer in run.stimuli}
+    assert (answers.most == answers.least).all()
 
 
 def test_a_rise_together_with_the_last_control_interrupt_waits_for_none(run: SyntheticRun) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nextafter
 from types import SimpleNamespace
 from typing import Any
 
@@ -76,14 +77,19 @@ LEAD, TAIL = 20, 33
 LATENCIES = [LEAD + 20 + 27, 16, LEAD + SECTION + TAIL, LEAD - 10 + SECTION + TAIL, 130 - 60 + TAIL, 16]
 
 
-def found_of(latencies: list[int], control: list[tuple[int, int]], allowed_samples: float) -> dict[str, Any]:
+def found_of(
+    latencies: list[int],
+    control: list[tuple[int, int]],
+    allowed_ns: float,
+    phases: list[int] = PHASES,
+) -> dict[str, Any]:
     begin = OPERATIONS["start_sample"].to_numpy() + 30
     widths = np.rint(OPERATIONS["wire_critical_ns"].to_numpy() / SAMPLE_NS).astype(np.int64)
     found = summarise_sweep(
         PLAN,
-        joined(OPERATIONS, interrupts_of(PHASES, latencies, control)),
+        joined(OPERATIONS, interrupts_of(phases, latencies, control)),
         wire(PulseTrain(begin, begin + widths)),
-        allowed_samples * SAMPLE_NS,
+        allowed_ns,
     )
     assert found is not None
     return found
@@ -99,7 +105,7 @@ def wire(critical: PulseTrain) -> Any:
 
 
 def test_a_curve_is_held_against_section_and_entry() -> None:
-    found = found_of(LATENCIES, [], 0.5)
+    found = found_of(LATENCIES, [], 0.5 * SAMPLE_NS)
     assert found["lead_ns"] == pytest.approx(LEAD * SAMPLE_NS)
     empty, deep = found["curves"]
     assert (empty["label"], empty["n"], deep["label"], deep["n"]) == ("empty", 2, "deep", 4)
@@ -112,13 +118,33 @@ def test_a_curve_is_held_against_section_and_entry() -> None:
 
 def test_a_maximum_beyond_the_budget_is_told() -> None:
     longer = [*LATENCIES[:2], LATENCIES[2] + 2, *LATENCIES[3:]]
-    assert found_of(longer, [], 2.5)["curves"][1]["within_budget"] is True
-    assert found_of(longer, [], 1.5)["curves"][1]["within_budget"] is False
+    assert found_of(longer, [], 2.5 * SAMPLE_NS)["curves"][1]["within_budget"] is True
+    assert found_of(longer, [], 1.5 * SAMPLE_NS)["curves"][1]["within_budget"] is False
+
+
+def test_a_maximum_at_the_edge_of_the_budget_is_within() -> None:
+    longer = [*LATENCIES[:2], LATENCIES[2] + 2, *LATENCIES[3:]]
+    deep = found_of(longer, [], 0.0)["curves"][1]
+    beyond_ns = abs(deep["undisturbed_max_ns"] - deep["critical_ns"] - deep["entry_ns"])
+    assert found_of(longer, [], beyond_ns)["curves"][1]["within_budget"] is True
+    assert found_of(longer, [], nextafter(beyond_ns, 0))["curves"][1]["within_budget"] is False
+
+
+def test_an_answer_together_with_the_sections_end_waited_for_nothing_behind_it() -> None:
+    at_once = [*LATENCIES[:2], LEAD + SECTION, LEAD - 10 + SECTION, 130 - 60, 16]
+    deep = found_of(at_once, [], SAMPLE_NS)["curves"][1]
+    assert deep["entry_ns"] == pytest.approx(LEAD * SAMPLE_NS)
+
+
+def test_a_stimulus_together_with_the_sections_begin_is_within() -> None:
+    at_begin = [*LATENCIES[:4], SECTION + TAIL, 16]
+    deep = found_of(at_begin, [], SAMPLE_NS, [*PHASES[:4], 30, 310])["curves"][1]
+    assert deep["entry_ns"] == pytest.approx((LEAD + TAIL) * SAMPLE_NS)
 
 
 def test_a_control_interrupt_beside_the_wait_disturbs() -> None:
     """Its answer falls between the third stimulus, 3010, and that one's answer."""
-    deep = found_of(LATENCIES, [(3020, 17)], 1.5)["curves"][1]
+    deep = found_of(LATENCIES, [(3020, 17)], 1.5 * SAMPLE_NS)["curves"][1]
     assert (deep["disturbed"], deep["seq"]) == (1, 3)
     assert deep["latency_max_ns"] > deep["undisturbed_max_ns"]
 
@@ -139,9 +165,9 @@ def test_stimuli_and_operations_that_differ_in_number_are_not_joined() -> None:
     assert summarise_sweep(PLAN, joined(OPERATIONS.head(4), interrupts), wire(none), 1.0) is None
 
 
-def test_a_sweep_that_ends_within_its_operation_is_short() -> None:
-    table = match_stimuli(
-        PLAN, joined(OPERATIONS, interrupts_of([10, 310, 10, 20, 60, 299], LATENCIES, [])), CORE_HZ
-    )
+@pytest.mark.parametrize(("last", "short"), [(299, ["deep"]), (300, [])])
+def test_a_sweep_that_ends_within_its_operation_is_short(last: int, short: list[str]) -> None:
+    interrupts = interrupts_of([10, 310, 10, 20, 60, last], LATENCIES, [])
+    table = match_stimuli(PLAN, joined(OPERATIONS, interrupts), CORE_HZ)
     assert table is not None
-    assert labels_cut_short(table) == ["deep"]
+    assert labels_cut_short(table) == short

@@ -72,3 +72,11 @@ def is_gone(pid: int) -> bool:
         return ") Z " in Path(f"/proc/{pid}/stat").read_text()
     except FileNotFoundError:
         return True
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 7", 7), ("kill -9 $$", 137), ("cat; true", 0)])
+def test_an_attended_command_has_our_streams_and_its_own_status(
+    script: str, status: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert children.attend(["sh", "-c", f"echo heard; {script}"]) == status
+    assert capfd.readouterr().out == "heard\n"

@@ -118,3 +118,14 @@ def test_a_terminal_that_hung_up_fails_no_write() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == "stored\n"
+
+
+def test_a_signal_that_is_passed_on_is_not_noted() -> None:
+    got: list[int] = []
+    with signals.passed_on(got.append):
+        send(signal.SIGTERM)
+        send(signal.SIGINT)
+    assert got == [signal.SIGTERM, signal.SIGINT]
+    assert signals.asked() is None
+    with pytest.raises(Stopped), signals.orderly():
+        send(signal.SIGTERM)

@@ -70,6 +70,15 @@ def test_only_64_edges_of_the_right_spacing_are_a_frame(samples: list[int], is_f
     assert found.end is None
 
 
+@pytest.mark.parametrize(("late", "is_frame"), [(1681, True), (1682, False)])
+def test_an_edge_may_be_late_by_a_fiftieth_and_a_sample(late: int, is_frame: bool) -> None:
+    """At 100 samples a tick the edges are 84,000 apart, and 1,681 is just that."""
+    whole = train(64, 84_000)
+    samples = [*whole[:30], *(sample + late for sample in whole[30:])]
+    found = find_frames(only("SYNC", samples, 6_000_000, 100_000_000), 1_000_000)
+    assert (found.start is not None) == is_frame
+
+
 def test_after_a_reset_the_last_start_frame_counts() -> None:
     old, new = train(64, 840, 1000), train(64, 840, 500_000)
     early, late = train(64, 1260, 200_000), train(64, 1260, 700_000)

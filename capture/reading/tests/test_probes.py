@@ -40,12 +40,27 @@ def test_a_board_that_cannot_count_leaves_them_unknown() -> None:
     assert (probes.source, probes.of(0, 0)) == ("not counted", None)
 
 
+def test_a_table_without_looks_leaves_them_unknown_too() -> None:
+    probes = read_probes(parse(boot("heap_4")), b"window,start_cycle,end_cycle,instructions\n24,0,10,99\n")
+    assert (probes.source, probes.of(0, 0)) == ("not counted", None)
+
+
+def test_instructions_are_no_looks() -> None:
+    counted = b"window,start_cycle,end_cycle,look0,instructions\n24,0,10,3,99\n"
+    assert read_probes(parse(boot("heap_4")), counted).windows == {0: Window(3, 10)}
+
+
 def test_the_counts_of_a_window_add_up_and_the_first_windows_are_no_operations() -> None:
     rows = [f"{number},{100 * number},{100 * number + 7},{number},1" for number in range(PULSES_BEFORE + 2)]
     probes = read_probes(parse(boot("heap_4")), table(*rows))
     assert probes.source == "counted by the virtual board"
     assert probes.windows == {0: Window(PULSES_BEFORE + 1, 7), 1: Window(PULSES_BEFORE + 2, 7)}
     assert probes.of(2, 0) is None
+
+
+def test_as_many_looks_as_a_record_can_hold_are_believed() -> None:
+    probes = read_probes(parse(boot("heap_4")), table("24,0,10,4294967295,0"))
+    assert probes.of(0, 0) == 4_294_967_295
 
 
 def test_a_line_that_was_being_written_is_not_read() -> None:
@@ -55,7 +70,15 @@ def test_a_line_that_was_being_written_is_not_read() -> None:
 
 @pytest.mark.parametrize(
     "damaged",
-    [b"", b"window\n", HEAD + b"24,0\n", HEAD + b"24,0,x,1,1\n", HEAD + b"24,0,9,-1,0\n", b"\xff\n"],
+    [
+        b"",
+        b"window\n",
+        HEAD + b"24,0,9,4294967295,1\n",
+        HEAD + b"24,0\n",
+        HEAD + b"24,0,x,1,1\n",
+        HEAD + b"24,0,9,-1,0\n",
+        b"\xff\n",
+    ],
 )
 def test_a_damaged_table_is_named(damaged: bytes) -> None:
     with pytest.raises(CaptureError, match=r"counts\.csv"):

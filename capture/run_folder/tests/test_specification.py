@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from analysis.metrology.quantiles import PERCENTILES, Summary
+from capture.run_folder import memory
 from capture.run_folder.manifest import Intervals, Manifest
 from capture.run_folder.quantities import KEYS
 from capture.run_folder.tables import INTERRUPTS, OPERATIONS
@@ -24,7 +25,10 @@ SECTION = (
 )
 
 
-@pytest.mark.parametrize(("name", "schema"), [("operations", OPERATIONS), ("interrupts", INTERRUPTS)])
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [("operations", pl.Schema([*OPERATIONS.items(), *memory.COLUMNS.items()])), ("interrupts", INTERRUPTS)],
+)
 def test_the_columns_of_a_table_are_those_of_the_page(name: str, schema: pl.Schema) -> None:
     page = SECTION.split(f"**`{name}.parquet`**:\n")[1].strip().split("\n\n")[0]
     rows = [line.split("|")[1:3] for line in page.splitlines()[2:]]
@@ -43,5 +47,5 @@ def test_the_keys_of_run_json_are_those_of_the_page() -> None:
 
 def test_the_models_have_the_percentiles_that_are_computed() -> None:
     """A model's fields are written out, so the names stand there again."""
-    assert list(Summary.model_fields) == ["n", *PERCENTILES, "max"]
+    assert list(Summary.model_fields) == ["n", "min", "mean", "stdev", *PERCENTILES, "max"]
     assert list(Intervals.model_fields) == [*PERCENTILES, "independence_p"]

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import Any
 
 import pytest
 
 from capture.summary.summary import Setting, summarise_run
 from capture.tests.evidence import evidence_of
-from capture.tests.synthetic import BIT, CORE_HZ, HEAP_BYTES, SyntheticRun, small_plan, small_sweep
+from capture.tests.synthetic import (
+    BIT,
+    CORE_HZ,
+    CRITICAL_COST,
+    HEAP_BYTES,
+    SyntheticRun,
+    small_plan,
+    small_sweep,
+)
 
 SAMPLE_NS = 1e9 / CORE_HZ
 SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, notes=("A note.",))
@@ -38,6 +47,34 @@ def test_operations_are_counted_by_what_became_of_them() -> None:
         "refused": 4,
         "skipped": 0,
     }
+
+
+def test_requests_that_were_refused_are_summed_up_apart() -> None:
+    run = SyntheticRun(small_plan(depth=6))
+    measured = run.plan.operations.filter("measured", kind="A")["seq"].to_list()
+    refused = measured[1::3]
+    for at, line in enumerate(run.lines):
+        if line.startswith("OP,") and int(line.split(",")[1]) in refused:
+            run.lines[at] = line.replace(",A,", ",O,")
+    found = told_of(run)
+
+    def widths(seqs: list[int]) -> list[float]:
+        return [(run.truths[seq].critical_cycles + CRITICAL_COST) * SAMPLE_NS for seq in seqs]
+
+    served = [seq for seq in measured if seq not in refused]
+    for key, seqs in (("critical_ns", measured), ("served_critical_ns", served)):
+        assert_sums_up(found[key], widths(seqs))
+    assert_sums_up(found["refused_critical_ns"], widths(refused))
+    assert found["refused_probes"]["n"] == found["counts"]["out_of_memory"] == len(refused)
+    assert found["maxima"]["refused_dwt_cycles"]["kind"] == "O"
+    assert found["maxima"]["served_dwt_cycles"]["kind"] == "A"
+
+
+def assert_sums_up(found: dict[str, Any], values: list[float]) -> None:
+    told = [found[name] for name in ("min", "mean", "stdev", "max")]
+    truth = [min(values), statistics.fmean(values), statistics.stdev(values), max(values)]
+    assert found["n"] == len(values)
+    assert told == pytest.approx(truth)
 
 
 def test_interrupts_are_counted_by_wire_and_by_records() -> None:

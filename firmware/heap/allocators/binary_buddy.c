@@ -11,6 +11,7 @@
 #define BUDDY_UNIT_BYTES 16u
 #define BUDDY_LEVELS (32u - (uint32_t)__builtin_clz(TAILSCOPE_HEAP_BYTES / BUDDY_UNIT_BYTES))
 #define BUDDY_HEADER_BYTES 8u
+#define BUDDY_REMAINDER_FIRST 0
 
 #include "buddy_system.h"
 

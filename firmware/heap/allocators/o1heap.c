@@ -118,9 +118,7 @@ size_t allocator_largest_free_block(void) {
 }
 
 allocator_extent allocator_extent_of(const void *payload) {
-    const uint32_t offset = shifted_offset(payload, mark);
-    const uint8_t *const own = (const uint8_t *)payload - offset;
-    return extent_around(own, HEADER_BYTES, allocator_usable_size(payload) + offset);
+    return shifted_extent(payload, mark, HEADER_BYTES, allocator_usable_size(payload));
 }
 
 size_t allocator_largest_free_extent(void) {

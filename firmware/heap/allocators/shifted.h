@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "allocator.h"
+
 /** The tag lies in the lower half of the word and may have the highest bit. */
 typedef struct {
     uint32_t mask;
@@ -48,6 +50,12 @@ static inline uint32_t shifted_offset(const void *payload, shifted_mark mark) {
 /** The allocator's own payload of the live block at `payload`. */
 static inline void *shifted_origin(void *payload, shifted_mark mark) {
     return (void *)((uintptr_t)payload - shifted_offset(payload, mark));
+}
+
+/** Where the block of the live `payload` lies, which can hold `usable_bytes`. */
+static inline allocator_extent shifted_extent(const void *payload, shifted_mark mark,
+                                              size_t header_bytes, size_t usable_bytes) {
+    return extent_around(payload, header_bytes + shifted_offset(payload, mark), usable_bytes);
 }
 
 #endif

@@ -18,8 +18,9 @@ static lv_tlsf_t control;
 static lv_pool_t pool;
 
 #define HEADER_BYTES 4u
-/* Octaves above 128 bytes, up to the region's next power of two, and one list of lists below. */
-#define FIRST_LEVELS (32u - (uint32_t)__builtin_clz(TAILSCOPE_HEAP_BYTES - 1u) - 6u)
+/* Octaves above 128 bytes, up to the region's next power of two, and one list of lists below. It
+ * has one even for 64 bytes, where LVGL's own sum comes to none. */
+#define FIRST_LEVELS (32u - (uint32_t)__builtin_clz((TAILSCOPE_HEAP_BYTES - 1u) | 64u) - 6u)
 /* An empty block and a bitmap; a bitmap and 32 lists of each octave. For 64 KiB: 1,340 bytes. */
 #define CONTROL_BYTES (20u + FIRST_LEVELS * (4u + 32u * 4u))
 

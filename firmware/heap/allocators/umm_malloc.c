@@ -96,9 +96,7 @@ size_t allocator_largest_free_block(void) {
 }
 
 allocator_extent allocator_extent_of(const void *payload) {
-    const uint32_t offset = shifted_offset(payload, mark);
-    return extent_around((const uint8_t *)payload - offset, HEADER_BYTES,
-                         shipped_usable_bytes(payload) + offset);
+    return shifted_extent(payload, mark, HEADER_BYTES, shipped_usable_bytes(payload));
 }
 
 size_t allocator_largest_free_extent(void) {

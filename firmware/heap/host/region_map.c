@@ -6,7 +6,7 @@
 
 static struct {
     uintptr_t begin, end;
-    uint32_t words[TAILSCOPE_HEAP_BYTES / GRAIN_BYTES / 32u];
+    uint32_t words[TAILSCOPE_HEAP_BYTES / GRAIN_BYTES / 32u + 1u];
 } map;
 
 void region_map_reset(const void *region, size_t bytes) {

@@ -3,11 +3,12 @@
  *
  *     trace_replay run OPERATIONS BYTES OUTPUT
  *
- * writes to a file words of 32 bits: four of the heap (bytes that no block can use, of the region;
- * bytes beside a payload; 1 if the allocator took the region, else 0; 0), then four for each
- * operation: status (heap_status, 255 where a free has nothing to free, 254 if skipped), where its
- * block begins and ends, in bytes from the region's beginning, and after an allocation the largest
- * free block, header included.
+ * writes to a file words of 32 bits: six of the fresh heap (bytes that no block can use, of the
+ * region; bytes beside a payload; 1 if the allocator took the region, else 0; free blocks; free
+ * bytes; 0), then six for each operation: status (heap_status, 255 where a free has nothing to
+ * free, 254 if skipped), where its block begins and ends, in bytes from the region's beginning,
+ * after an allocation the largest free block, header included; what the search looked at; what the
+ * payload can hold.
  *
  *     trace_replay serve OPERATIONS FIRST LAST first|all
  *
@@ -20,8 +21,9 @@
  * many there were beyond those of an empty function. A few load the operation and keep its result.
  *
  * A reallocation that the allocator does not have is an allocation and a free. The region begins on
- * a multiple of 16 MiB, so that no allocator loses bytes by where it lies. Exit status: 0; 2 for a
- * wrong call; 3 if blocks leave the region or overlap, 4 if instructions cannot be counted.
+ * a multiple of 16 MiB, so that no allocator loses bytes by where it lies, or where it was built
+ * to. Exit status: 0; 2 for a wrong call; 3 if blocks leave the region or overlap; 4 if
+ * instructions cannot be counted.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +40,11 @@
 #define SKIPPED 254u
 
 extern uint8_t heap_region[];
+#ifdef TAILSCOPE_REGION_HAS_AN_ADDRESS /* CMakeLists.txt */
+__attribute__((section(".region"))) _Alignas(16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
+#else
 _Alignas(1 << 24) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
+#endif
 size_t heap_region_bytes_now;
 
 typedef struct {
@@ -174,31 +180,53 @@ static uint32_t operate(const trace_operation *operation) {
 
 static FILE *output;
 
-static void put(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-    const uint32_t words[] = {a, b, c, d};
-    (void)fwrite(words, sizeof words, 1, output);
+/** What a file has of each operation, and first of the heap. */
+typedef struct {
+    uint32_t words[6];
+} row;
+
+static void put(row told) {
+    (void)fwrite(&told, sizeof told, 1, output);
 }
 
-static void put_operation(const trace_operation *operation) {
-    const allocator_extent before = slots[operation->slot].extent;
+static row of_fresh_heap(bool taken, size_t bytes) {
+    const allocator_free_space space = taken ? allocator_read_free() : (allocator_free_space){0};
+    const uint32_t overhead = taken ? region_overhead(bytes) : bytes;
+    return (row){{overhead, allocator_overhead.block, taken, space.blocks, space.bytes, 0}};
+}
+
+static size_t usable_bytes(const replay_slot *slot) {
+    return slot->payload == NULL ? 0 : allocator_usable_size(slot->payload);
+}
+
+static row of_operation(const trace_operation *operation) {
+    const replay_slot *const slot = &slots[operation->slot];
+    const allocator_extent before = slot->extent;
+    const size_t usable_before = usable_bytes(slot);
     const uint32_t status = operate(operation);
     const bool frees = operation->kind == TRACE_FREE;
     const bool has_block = status == HEAP_OK;
-    const allocator_extent block = frees ? before : slots[operation->slot].extent;
+    const allocator_extent block = frees ? before : slot->extent;
     const uintptr_t region = (uintptr_t)heap_region;
-    put(status, has_block ? block.begin - region : 0, has_block ? block.end - region : 0,
-        frees ? 0 : allocator_largest_free_extent());
+    return (row){{
+        status,
+        has_block ? block.begin - region : 0,
+        has_block ? block.end - region : 0,
+        frees ? 0 : allocator_largest_free_extent(),
+        status == NOTHING_TO_FREE || status == SKIPPED ? 0 : allocator_probes(),
+        frees ? usable_before : usable_bytes(slot),
+    }};
 }
 
 static void run(const trace *found, size_t bytes) {
     const bool taken = start(bytes, found->slots);
-    put(taken ? region_overhead(bytes) : bytes, allocator_overhead.block, taken, 0);
+    put(of_fresh_heap(taken, bytes));
     for (size_t i = 0; i < found->count; i++) {
         if (taken) {
-            put_operation(&found->operations[i]);
+            put(of_operation(&found->operations[i]));
         } else {
             const bool frees = found->operations[i].kind == TRACE_FREE;
-            put(frees ? NOTHING_TO_FREE : HEAP_OUT_OF_MEMORY, 0, 0, 0);
+            put((row){{frees ? NOTHING_TO_FREE : HEAP_OUT_OF_MEMORY}});
         }
     }
 }

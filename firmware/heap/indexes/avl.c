@@ -122,9 +122,9 @@ static heap_block **step(path *way, heap_block **place) {
 /** Walks to the place where `size` is filed, or to the empty place where it belongs. */
 static heap_block **walk_to(path *way, uint32_t size) {
     heap_block **place = step(way, &root);
-    while (*place != NULL && (*place)->size != size) {
+    while (*place != NULL && block_size(*place) != size) {
         node *const at = node_of(*place);
-        place = step(way, size < (*place)->size ? &at->left : &at->right);
+        place = step(way, size < block_size(*place) ? &at->left : &at->right);
     }
     return place;
 }
@@ -135,7 +135,7 @@ void heap_index_reset(void) {
 
 void heap_index_insert(heap_block *block) {
     path way = {.length = 0};
-    heap_block **const place = walk_to(&way, block->size);
+    heap_block **const place = walk_to(&way, block_size(block));
     if (*place != NULL) {
         inherit(block, *place);
         free_list_push(place, block);
@@ -162,7 +162,7 @@ static void replace_by_next(path *way, heap_block **place, heap_block *gone) {
 
 void heap_index_remove(heap_block *block) {
     path way = {.length = 0};
-    heap_block **const place = walk_to(&way, block->size);
+    heap_block **const place = walk_to(&way, block_size(block));
     const bool was_node = *place == block;
     free_list_unlink(place, block);
     if (!was_node) {
@@ -187,9 +187,9 @@ heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     uint32_t looked_at = 0;
     heap_block *best = NULL;
     heap_block *block = root;
-    while (block != NULL && (best == NULL || best->size != size)) {
+    while (block != NULL && (best == NULL || block_size(best) != size)) {
         looked_at++;
-        if (block->size >= size) {
+        if (block_size(block) >= size) {
             best = block;
             block = node_of(block)->left;
         } else {
@@ -211,14 +211,15 @@ static bool subtree_check(const heap_block *block, uint32_t above, uint32_t belo
     if (block == NULL) {
         return true;
     }
-    if (!block_address_is_possible(block) || block->size <= above || block->size >= below) {
+    if (!block_address_is_possible(block) || block_size(block) <= above ||
+        block_size(block) >= below) {
         return false;
     }
     const node *const at = node_of(block);
     if (at->height == 0 || at->height > levels ||
-        !free_list_check(block, block->size, block->size, filed) ||
-        !subtree_check(at->left, above, block->size, at->height - 1u, filed) ||
-        !subtree_check(at->right, block->size, below, at->height - 1u, filed)) {
+        !free_list_check(block, block_size(block), block_size(block), filed) ||
+        !subtree_check(at->left, above, block_size(block), at->height - 1u, filed) ||
+        !subtree_check(at->right, block_size(block), below, at->height - 1u, filed)) {
         return false;
     }
     const uint32_t left = height_of(at->left);

@@ -31,9 +31,9 @@ heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     heap_block *best = NULL;
     for (heap_block *block = list; block != NULL; block = free_list_links(block)->next) {
         looked_at++;
-        if (block->size >= size && (best == NULL || block->size < best->size)) {
+        if (block_size(block) >= size && (best == NULL || block_size(block) < block_size(best))) {
             best = block;
-            if (best->size == size) {
+            if (block_size(best) == size) {
                 break;
             }
         }

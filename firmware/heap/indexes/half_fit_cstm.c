@@ -42,7 +42,7 @@ static heap_block *search_bin(uint32_t bin, uint32_t size, uint32_t *looked_at) 
     heap_block *block = bin < POWER_BINS ? bins.lists[bin] : NULL;
     for (; block != NULL && *looked_at < SEARCH_LIMIT; block = free_list_links(block)->next) {
         (*looked_at)++;
-        if (block->size >= size) {
+        if (block_size(block) >= size) {
             return block;
         }
     }

@@ -77,7 +77,7 @@ static uint32_t directions(uint32_t size) {
 static heap_block **place_of(uint32_t size) {
     uint32_t bits = directions(size);
     heap_block **place = &bins[bin_of(size)].child[bits >> 31];
-    while (*place != NULL && (*place)->size != size) {
+    while (*place != NULL && block_size(*place) != size) {
         bits <<= 1;
         place = &node_of(*place)->child[bits >> 31];
     }
@@ -90,7 +90,7 @@ static void inherit(heap_block *heir, const heap_block *gone) {
 }
 
 static void file(heap_block *block) {
-    heap_block **const place = place_of(block->size);
+    heap_block **const place = place_of(block_size(block));
     if (*place != NULL) {
         inherit(block, *place);
     } else {
@@ -98,7 +98,7 @@ static void file(heap_block *block) {
         node_of(block)->child[1] = NULL;
     }
     free_list_push(place, block);
-    bin_map |= 1u << bin_of(block->size);
+    bin_map |= 1u << bin_of(block_size(block));
 }
 
 /** The place of the leftmost leaf below `block`, or NULL if it is a leaf itself. */
@@ -123,7 +123,7 @@ static void refill(heap_block **place, heap_block *gone) {
 }
 
 static void unfile(heap_block *block) {
-    heap_block **const place = place_of(block->size);
+    heap_block **const place = place_of(block_size(block));
     const bool was_node = *place == block;
     free_list_unlink(place, block);
     if (was_node && *place != NULL) {
@@ -131,7 +131,7 @@ static void unfile(heap_block *block) {
     } else if (was_node) {
         refill(place, block);
     }
-    const uint32_t bin = bin_of(block->size);
+    const uint32_t bin = bin_of(block_size(block));
     if (bins[bin].child[0] == NULL && bins[bin].child[1] == NULL) {
         bin_map &= ~(1u << bin);
     }
@@ -147,8 +147,8 @@ void heap_index_reset(void) {
 }
 
 void heap_index_insert(heap_block *block) {
-    if (block->size >= TAILSCOPE_LARGE_VICTIM_BYTES ||
-        (victim != NULL && victim->size >= TAILSCOPE_SMALL_VICTIM_BYTES)) {
+    if (block_size(block) >= TAILSCOPE_LARGE_VICTIM_BYTES ||
+        (victim != NULL && block_size(victim) >= TAILSCOPE_SMALL_VICTIM_BYTES)) {
         file(block);
         return;
     }
@@ -182,7 +182,7 @@ static heap_block *search_own_bin(uint32_t size, uint32_t *looked_at) {
             return NULL;
         }
         (*looked_at)++;
-        if (block->size >= size) {
+        if (block_size(block) >= size) {
             return block;
         }
         child = node_of(block)->child;
@@ -202,7 +202,7 @@ static heap_block *first_above(uint32_t bin) {
 heap_block *heap_index_find(uint32_t size, uint32_t *probes) {
     uint32_t looked_at = victim != NULL ? 1 : 0;
     heap_block *found = victim;
-    if (victim == NULL || victim->size < size) {
+    if (victim == NULL || block_size(victim) < size) {
         const uint32_t own = bin_of(size);
         found = own < BINS ? search_own_bin(size, &looked_at) : NULL;
         if (found == NULL) {
@@ -224,12 +224,12 @@ static bool subtree_check(const heap_block *block, uint32_t low, uint32_t width,
     if (block == NULL) {
         return true;
     }
-    if (width < BLOCK_ALIGNMENT || !block_address_is_possible(block) || block->size < low ||
-        block->size - low >= width) {
+    if (width < BLOCK_ALIGNMENT || !block_address_is_possible(block) || block_size(block) < low ||
+        block_size(block) - low >= width) {
         return false;
     }
     const uint32_t half = width / 2u;
-    return free_list_check(block, block->size, block->size, filed) &&
+    return free_list_check(block, block_size(block), block_size(block), filed) &&
            subtree_check(node_of(block)->child[0], low, half, filed) &&
            subtree_check(node_of(block)->child[1], low + half, half, filed);
 }
@@ -248,9 +248,9 @@ static bool victim_check(uint32_t *filed) {
         return true;
     }
     *filed += 1;
-    return block_address_is_possible(victim) && victim->magic == BLOCK_MAGIC &&
-           victim->status == BLOCK_FREE && victim->size >= BLOCK_SMALLEST_PAYLOAD &&
-           victim->size < TAILSCOPE_LARGE_VICTIM_BYTES;
+    return block_address_is_possible(victim) && block_has_header(victim) && block_is_free(victim) &&
+           block_size(victim) >= BLOCK_SMALLEST_PAYLOAD &&
+           block_size(victim) < TAILSCOPE_LARGE_VICTIM_BYTES;
 }
 
 bool heap_index_check(uint32_t free_blocks) {

@@ -29,11 +29,11 @@ void heap_index_reset(void) {
 }
 
 void heap_index_insert(heap_block *block) {
-    free_list_push(&lists[class_of(block->size)], block);
+    free_list_push(&lists[class_of(block_size(block))], block);
 }
 
 void heap_index_remove(heap_block *block) {
-    free_list_unlink(&lists[class_of(block->size)], block);
+    free_list_unlink(&lists[class_of(block_size(block))], block);
 }
 
 heap_block *heap_index_find(uint32_t size, uint32_t *probes) {

@@ -31,14 +31,14 @@ void heap_index_reset(void) {
 }
 
 void heap_index_insert(heap_block *block) {
-    const position at = position_of(block->size);
+    const position at = position_of(block_size(block));
     free_list_push(&lists[at.octave][at.slot], block);
     slot_maps[at.octave] |= 1u << at.slot;
     octave_map |= 1u << at.octave;
 }
 
 void heap_index_remove(heap_block *block) {
-    const position at = position_of(block->size);
+    const position at = position_of(block_size(block));
     free_list_unlink(&lists[at.octave][at.slot], block);
     if (lists[at.octave][at.slot] == NULL) {
         slot_maps[at.octave] &= ~(1u << at.slot);

@@ -1,5 +1,5 @@
-# tailscope_rust_heap(<feature>): links the Rust allocator that the feature of this package chooses,
-# and its adapter.
+# tailscope_rust_heap(<feature> [<NAME>=<value>...]): links the Rust allocator that the feature of
+# this package chooses, and its adapter. Its source reads the rest with option_env!().
 #
 # Debian has no core library for the target, so cargo builds it from the compiler's own source,
 # which Debian packages (rustc-web and rust-web-src, of one version). A released compiler allows
@@ -84,7 +84,7 @@ function(tailscope_rust_heap feature)
     file(GLOB sources CONFIGURE_DEPENDS "${rust_package}/src/*.rs")
     add_custom_command(
         OUTPUT "${folder}/${rust_library}"
-        COMMAND "${CMAKE_COMMAND}" -E env ${rust_environment}
+        COMMAND "${CMAKE_COMMAND}" -E env ${rust_environment} ${ARGN}
                 "${TAILSCOPE_CARGO}" build --quiet --profile firmware --locked --offline --features ${feature}
                 -Zbuild-std=core --target ${rust_target} --target-dir "${TAILSCOPE_RUST_BUILDS}"
                 -Zunstable-options --artifact-dir "${folder}"

@@ -46,7 +46,11 @@ static const struct {
     {"exhaustion", test_exhaustion},
     {"aligned", test_aligned},
     {"statistics", test_statistics},
+#ifdef TAILSCOPE_TEST_SHORT_HEADER
+    {"short_header", test_short_header},
+#else
     {"checker", test_checker},
+#endif
     {"fit", test_fit},
     {"probes", test_probes},
     {"churn", test_churn},

@@ -36,6 +36,7 @@ void test_exhaustion(void);
 void test_aligned(void);
 void test_statistics(void);
 void test_checker(void);
+void test_short_header(void);
 void test_fit(void);
 void test_probes(void);
 void test_churn(void);

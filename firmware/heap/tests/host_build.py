@@ -15,6 +15,7 @@ from firmware import catalogue
 TESTS = Path(__file__).parent
 REPOSITORY = TESTS.parents[2]
 ALLOCATORS = sorted(catalogue.allocators())
+WITH_SHORT_HEADERS = [name for name in ALLOCATORS if "HDR" in catalogue.allocators()[name].knobs]
 COUNTING = [name for name in ALLOCATORS if "counts_probes" in catalogue.allocators()[name].promises]
 ON_THE_HOST = [
     name

@@ -113,24 +113,33 @@ class Buddies:
     """Knuth's algorithms R and S with last-in-first-out lists, address by address.
 
     It counts in units from the first block, and predicts each address from all that came before. So
-    it is only for runs without extra alignment and reallocation.
+    it is only for runs without extra alignment and reallocation. `lost` are bytes that no block can
+    use. The region is tiled with the largest blocks and then what is left, or, `remainder_first`,
+    the other way round. A block merges within the tile that it was halved from.
     """
 
     unit: int
     levels: int
     header: int
     first_payload: int
+    lost: int | None = None
+    remainder_first: bool = False
+    region_bytes: int = REGION_BYTES
     lists: list[list[int]] = field(default_factory=list)
     live: dict[int, tuple[int, int]] = field(default_factory=dict)
+    tiles: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.units = (REGION_BYTES - (ALIGNMENT - self.header)) // self.unit
+        lost = ALIGNMENT - self.header if self.lost is None else self.lost
+        count, rest = divmod((self.region_bytes - lost) // self.unit, 1 << (self.levels - 1))
+        tiles = [self.levels - 1] * count
+        tiles += [level for level in reversed(range(self.levels - 1)) if rest >> level & 1]
+        if self.remainder_first:
+            tiles.reverse()
         self.lists = [[] for _ in range(self.levels)]
         start = 0
-        while start < self.units:
-            level = self.levels - 1
-            while start % (1 << level) or start + (1 << level) > self.units:
-                level -= 1
+        for level in tiles:
+            self.tiles.append((start, level))
             self.lists[level].append(start)
             start += 1 << level
 
@@ -151,8 +160,14 @@ class Buddies:
     def free(self, slot: int) -> None:
         """Merges as long as the buddy is free, and files what came of it last."""
         start, level = self.live.pop(slot)
-        while level + 1 < self.levels and start ^ 1 << level in self.lists[level]:
-            self.lists[level].remove(start ^ 1 << level)
-            start &= ~(1 << level)
+        tile, whole = next(one for one in reversed(self.tiles) if one[0] <= start)
+        while level < whole and (buddy := tile + ((start - tile) ^ 1 << level)) in self.lists[level]:
+            self.lists[level].remove(buddy)
+            start = min(start, buddy)
             level += 1
         self.lists[level].append(start)
+
+    @property
+    def largest_free(self) -> int:
+        """Bytes of the largest free block, its header included; 0 if nothing is free."""
+        return max((self.unit << level for level, blocks in enumerate(self.lists) if blocks), default=0)

@@ -11,28 +11,35 @@
 #ifndef TAILSCOPE_TLSF_SLOTS
 #define TAILSCOPE_TLSF_SLOTS 16u
 #endif
+#ifndef TAILSCOPE_HDR
+#define TAILSCOPE_HDR 16u
+#endif
 #ifndef TAILSCOPE_SEARCH_THRESHOLD
 #define TAILSCOPE_SEARCH_THRESHOLD 0u
 #endif
 
+/* With a header of one word the last 4 bytes of a free payload are the layer's own; half_fit_cstm
+ * and half_tree then have no block below 24 bytes. */
+#define SMALLEST(full, short) (TAILSCOPE_HDR == 16u ? (full) : (short)-TAILSCOPE_HDR)
+
 static const promise promises[] = {
     {"seglist", FINDS_WHAT_FITS, 8, false, false, {64, 280}, {72, 272}},
     {"tlsf", FINDS_SLOTS, 8, false, false, {64, 280}, {72, 272}},
-    {"first_fit", FINDS_WHAT_FITS, 8, false, false, {0, 0}, {0, 0}},
-    {"best_fit", FINDS_WHAT_FITS, 8, false, false, {0, 0}, {0, 0}},
+    {"first_fit", FINDS_WHAT_FITS, SMALLEST(8, 16), false, false, {0, 0}, {0, 0}},
+    {"best_fit", FINDS_WHAT_FITS, SMALLEST(8, 16), false, false, {0, 0}, {0, 0}},
     {"first_fit_ordered", FINDS_WHAT_FITS, 8, true, false, {0, 0}, {0, 0}},
     {"avl", FINDS_WHAT_FITS, 24, false, true, {272, 280}, {280, 272}},
     {"half_fit", FINDS_POWERS, 8, false, false, {120, 280}, {128, 272}},
     {"half_fit_cstm",
      TAILSCOPE_SEARCH_THRESHOLD == 0 ? FINDS_WHAT_FITS : FINDS_UP_TO_THRESHOLD,
-     8,
+     SMALLEST(8, 24),
      false,
      false,
      {120, 280},
      {128, 272}},
     /* The second is the designated victim. The first lies in the bin of 64, and the bit of 32 leads
      * it left or right. */
-    {"half_tree", FINDS_WHAT_FITS, 16, false, true, {88, 280}, {96, 272}},
+    {"half_tree", FINDS_WHAT_FITS, SMALLEST(16, 24), false, true, {88, 280}, {96, 272}},
 };
 
 const promise *promised(void) {
@@ -45,6 +52,18 @@ const promise *promised(void) {
     exit(1);
 }
 
+size_t promised_header(void) {
+    return TAILSCOPE_HDR;
+}
+
+size_t promised_margin(void) {
+    return TAILSCOPE_HDR == 4u ? 4 : 0;
+}
+
+size_t promised_whole(void) {
+    return heap_region_bytes() - promised_header() - 2 * promised_margin();
+}
+
 size_t promised_slots(void) {
     return TAILSCOPE_TLSF_SLOTS;
 }
@@ -54,7 +73,7 @@ unsigned promised_threshold(void) {
 }
 
 size_t promised_payload(size_t size) {
-    const size_t rounded = (size + 7) / 8 * 8;
+    const size_t rounded = (size + promised_header() + 7) / 8 * 8 - promised_header();
     return rounded < promised()->smallest_payload ? promised()->smallest_payload : rounded;
 }
 

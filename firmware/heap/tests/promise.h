@@ -38,6 +38,15 @@ typedef struct {
 /** The promise of the index under test. */
 const promise *promised(void);
 
+/** Bytes of a block's header. */
+size_t promised_header(void);
+
+/** Bytes of the region before the first header, and as many behind the last block. */
+size_t promised_margin(void);
+
+/** The payload of the only block of a fresh heap. */
+size_t promised_whole(void);
+
 /** How many slots of equal width TLSF divides an octave into. */
 size_t promised_slots(void);
 

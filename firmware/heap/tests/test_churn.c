@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator.h"
 #include "bench.h"
 #include "harness.h"
 #include "promise.h"
@@ -14,6 +15,7 @@ enum { SLOTS = 160, OPERATIONS = 6000 };
 typedef struct {
     uint8_t *payload;
     size_t size;
+    size_t usable;
     uint8_t fill;
 } shadow_block;
 
@@ -37,7 +39,7 @@ static void add_gap(gaps *sum, const uint8_t *begin, const uint8_t *end) {
     if (begin == end) {
         return;
     }
-    const size_t payload = (size_t)distance(begin, end) - HEADER_BYTES;
+    const size_t payload = (size_t)distance(begin, end) - promised_header();
     sum->largest = payload > sum->largest ? payload : sum->largest;
     sum->count++;
     sum->bytes += payload;
@@ -50,13 +52,14 @@ static gaps read_gaps(void) {
     const uint8_t *behind = region_start;
     qsort(live, live_count, sizeof *live, by_address);
     for (unsigned i = 0; i < live_count; i++) {
-        const uint8_t *const header = live[i].payload - HEADER_BYTES;
+        const uint8_t *const header = live[i].payload - promised_header();
         disjoint = disjoint && header >= behind;
         add_gap(&sum, behind, header);
-        behind = live[i].payload + header_before(live[i].payload)->size;
+        behind = live[i].payload + live[i].usable;
     }
-    CHECK(disjoint && behind <= region_start + heap_region_bytes());
-    add_gap(&sum, behind, region_start + heap_region_bytes());
+    const uint8_t *const end = region_start + promised_header() + promised_whole();
+    CHECK(disjoint && behind <= end);
+    add_gap(&sum, behind, end);
     return sum;
 }
 
@@ -91,7 +94,9 @@ static void allocate(uint32_t *random) {
         return;
     }
     CHECK_EQUAL((uintptr_t)payload % alignment, 0);
-    live[live_count] = (shadow_block){payload, size, (uint8_t)next_random(random)};
+    const size_t usable = allocator_usable_size(payload);
+    CHECK(usable >= size);
+    live[live_count] = (shadow_block){payload, size, usable, (uint8_t)next_random(random)};
     memset(payload, live[live_count].fill, size);
     live_count++;
 }
@@ -110,15 +115,15 @@ static void figures_agree(void) {
     CHECK(now.largest_free_block <= found.largest);
     CHECK_EQUAL(now.live_blocks, live_count);
     CHECK_EQUAL(now.bytes_in_use + now.free_bytes +
-                    HEADER_BYTES * (now.live_blocks + now.free_blocks),
-                heap_region_bytes());
+                    promised_header() * (now.live_blocks + now.free_blocks),
+                promised_whole() + promised_header());
     CHECK(heap_check());
 }
 
 static void churn(uint32_t seed) {
     heap_reset();
     void *const first = heap_allocate(8);
-    region_start = (const uint8_t *)first - HEADER_BYTES;
+    region_start = (const uint8_t *)first - promised_header();
     heap_free(first);
     live_count = 0;
     for (int i = 0; i < OPERATIONS; i++) {

@@ -3,7 +3,7 @@
 #include "harness.h"
 #include "promise.h"
 
-enum { BLOCKS_LIMIT = 65536 / (HEADER_BYTES + 8) };
+enum { BLOCKS_LIMIT = 65536 / 16 };
 static void *block[BLOCKS_LIMIT];
 
 static unsigned fill(size_t size) {
@@ -39,6 +39,12 @@ static void everything_comes_back(size_t size, unsigned wanted, uint32_t seed) {
     CHECK(heap_is_pristine());
 }
 
+/** So many blocks of the size fill the region; with full headers, 16 bytes and the payload each. */
+static unsigned that_fit(size_t size) {
+    const size_t bytes = promised_header() + promised_payload(size);
+    return (unsigned)((65536 - 2 * promised_margin()) / bytes);
+}
+
 static void one_block_freed_is_one_block_got(void) {
     heap_reset();
     const unsigned n = fill(64);
@@ -51,7 +57,7 @@ static void one_block_freed_is_one_block_got(void) {
 static void the_largest_free_block_is_what_can_be_got(void) {
     heap_reset();
     const size_t largest = heap_read_statistics().largest_free_block;
-    CHECK(largest >= promised_largest(heap_region_bytes() - HEADER_BYTES));
+    CHECK(largest >= promised_largest(promised_whole()));
     CHECK(heap_allocate(largest + 1) == NULL);
     CHECK_EQUAL(heap_last_operation().status, HEAP_OUT_OF_MEMORY);
     CHECK(heap_allocate(largest) != NULL);
@@ -61,11 +67,11 @@ static void the_largest_free_block_is_what_can_be_got(void) {
 void test_exhaustion(void) {
     CHECK_EQUAL(heap_region_bytes(), 65536);
     /* With 8 bytes 2730 blocks; the 16 bytes that remain are the last one's. */
-    everything_comes_back(8, 65536 / (HEADER_BYTES + (unsigned)promised_payload(8)), 1);
-    everything_comes_back(72, 65536 / 88, 2); /* 744 */
+    everything_comes_back(8, that_fit(8), 1);
+    everything_comes_back(72, that_fit(72), 2); /* 744 */
     /* The last block is one of exactly 112 bytes, which Half Fit files with 64. */
-    everything_comes_back(112, 65536 / 128 - (promised()->finds == FINDS_POWERS), 3);
-    everything_comes_back(1024, 65536 / 1040,
+    everything_comes_back(112, that_fit(112) - (promised()->finds == FINDS_POWERS), 3);
+    everything_comes_back(1024, that_fit(1024),
                           4); /* 63: found by all, 1024 bounds a slot and a bin */
     one_block_freed_is_one_block_got();
     the_largest_free_block_is_what_can_be_got();

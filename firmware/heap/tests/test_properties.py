@@ -7,7 +7,7 @@ operations, and shortens lists that show a fault.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from firmware import catalogue
-from firmware.heap.tests.host_build import ON_THE_HOST, built
+from firmware.heap.tests.host_build import ON_THE_HOST, WITH_SHORT_HEADERS, built
 from firmware.heap.tests.models import ALIGNMENT, REGION_BYTES, Block, Buddies, Gaps, Model, NoModel
 
 SLOTS = 20
@@ -75,14 +75,25 @@ class Dialogue:
         self._process.wait()
 
 
-@pytest.fixture(scope="module", params=ON_THE_HOST)
-def allocator(request: pytest.FixtureRequest) -> catalogue.Allocator:
-    return catalogue.allocators()[request.param]
+THESIS = ("ublox_buddy", "REMAINDER_FIRST=1")
+SHORT_HEADERS = [(name, f"HDR={size}") for name in WITH_SHORT_HEADERS for size in (8, 4)]
+
+
+@pytest.fixture(scope="module", params=[*((name,) for name in ON_THE_HOST), *SHORT_HEADERS], ids="-".join)
+def build(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """An allocator's id, and the knobs that are turned."""
+    chosen: tuple[str, ...] = request.param
+    return chosen
 
 
 @pytest.fixture(scope="module")
-def heap(allocator: catalogue.Allocator) -> Iterator[Dialogue]:
-    dialogue = Dialogue(built(allocator.id, "OFF") / "dialogue")
+def allocator(build: tuple[str, ...]) -> catalogue.Allocator:
+    return catalogue.allocators()[build[0]]
+
+
+@pytest.fixture(scope="module")
+def heap(build: tuple[str, ...]) -> Iterator[Dialogue]:
+    dialogue = Dialogue(built(build[0], "OFF", build[1:]) / "dialogue")
     yield dialogue
     dialogue.close()
 
@@ -125,7 +136,12 @@ def possible(operations: Sequence[Operation], promises: frozenset[str]) -> list[
     return kept
 
 
-def model_of(row: catalogue.Allocator, first_payload: int) -> Model:
+def model_of(row: catalogue.Allocator, knobs: tuple[str, ...], first_payload: int) -> Model:
+    if knobs in {("HDR=8",), ("HDR=4",)}:
+        header = int(knobs[0][-1])
+        smallest_block = {"half_fit_cstm": 24, "half_tree": 24}.get(row.id, 16)
+        tail = 8 if header == 4 else 0
+        return Gaps(first_payload, header, tail, smallest_block - header, finds="all")
     if row.kind == "index":
         smallest = {"avl": 24, "half_tree": 16}.get(row.id, 8)
         finds = {"tlsf": "sixteenths", "half_fit": "powers"}.get(row.id, "all")
@@ -152,10 +168,10 @@ def check_every_heap(row: catalogue.Allocator, live: dict[int, Block], answer: A
 @given(operations=OPERATIONS)
 @LIMITS
 def test_what_is_live_stays_whole_and_what_fits_is_found(
-    operations: list[Operation], allocator: catalogue.Allocator, heap: Dialogue
+    operations: list[Operation], allocator: catalogue.Allocator, build: tuple[str, ...], heap: Dialogue
 ) -> None:
     first_payload = heap.run([(0, 1, 0)])[0].address
-    model = model_of(allocator, first_payload)
+    model = model_of(allocator, build[1:], first_payload)
     asked = possible(operations, allocator.promises)
     live: dict[int, Block] = {}
     aligned: set[int] = set()
@@ -198,22 +214,27 @@ def test_all_that_was_taken_comes_back(
     assert (last.live, last.bytes_in_use, last.largest) == (0, 0, fresh)
 
 
-@pytest.mark.parametrize(
-    ("name", "unit", "levels", "header"), [("binary_buddy", 16, 13, 8), ("ublox_buddy", 48, 9, 4)]
-)
+BUDDIES: dict[tuple[str, ...], Callable[[int], Buddies]] = {
+    ("binary_buddy",): lambda first: Buddies(16, 13, 8, first),
+    ("ublox_buddy",): lambda first: Buddies(48, 9, 4, first),
+    THESIS: lambda first: Buddies(48, 9, 4, first, lost=48, remainder_first=True),
+}
+"""Each with its knobs, and its model by where the first block's payload lies."""
+
+
+@pytest.mark.parametrize("name", BUDDIES, ids="-".join)
 @given(operations=OPERATIONS)
 @LIMITS
 def test_buddies_lie_where_the_algorithm_puts_them(
-    operations: list[Operation], name: str, unit: int, levels: int, header: int, buddies: dict[str, Dialogue]
+    operations: list[Operation], name: tuple[str, ...], buddies: dict[tuple[str, ...], Dialogue]
 ) -> None:
     heap = buddies[name]
     plain = [(slot, size, 0) for slot, size, _ in possible(operations, frozenset({"frees"}))]
     answers = heap.run(plain)
-    base = heap.run([(0, unit - header, 0)])[0].address
-    guess = Buddies(unit, levels, header, first_payload=0)
-    offset = guess.allocate(0, unit - header)
+    base = heap.run([(0, 1, 0)])[0].address
+    offset = BUDDIES[name](0).allocate(0, 1)
     assert offset is not None
-    model = Buddies(unit, levels, header, first_payload=base - offset)
+    model = BUDDIES[name](base - offset)
     for (slot, size, _), answer in zip(plain, answers, strict=True):
         if answer.done == "F":
             model.free(slot)
@@ -222,8 +243,8 @@ def test_buddies_lie_where_the_algorithm_puts_them(
 
 
 @pytest.fixture(scope="module")
-def buddies() -> Iterator[dict[str, Dialogue]]:
-    heaps = {name: Dialogue(built(name, "OFF") / "dialogue") for name in ("binary_buddy", "ublox_buddy")}
+def buddies() -> Iterator[dict[tuple[str, ...], Dialogue]]:
+    heaps = {name: Dialogue(built(name[0], "OFF", name[1:]) / "dialogue") for name in BUDDIES}
     yield heaps
     for heap in heaps.values():
         heap.close()

@@ -45,10 +45,13 @@ pub struct ServeArguments {
     #[arg(long, value_name = "NAME=SYMBOL+0xOFFSET", requires = "count_window")]
     count: Vec<CountArgument>,
     /// A row for each pulse of this pin goes to the file of --windows.
-    #[arg(long, value_name = "PIN", requires_all = ["count", "windows"])]
+    #[arg(long, value_name = "PIN", requires = "windows")]
     count_window: Option<Pin>,
-    /// Write the counts of each window here: window,start_cycle,end_cycle and a column for each
-    /// --count.
+    /// Count the instructions that are executed while this pin is high, too.
+    #[arg(long, value_name = "PIN", requires = "count_window")]
+    instructions_while: Option<Pin>,
+    /// Write the counts of each window here: window,start_cycle,end_cycle, a column for each
+    /// --count, and instructions for --instructions-while.
     #[arg(long, value_name = "CSV", requires = "count_window")]
     windows: Option<PathBuf>,
 }
@@ -106,8 +109,12 @@ fn windows_file(
         return Ok(None);
     };
     let counters = counts::watch(&arguments.count, firmware, machine.core_mut())?;
+    let mut windows = Windows::new(pin, counters);
+    if let Some(gate) = arguments.instructions_while {
+        windows = windows.with_instructions_while(gate);
+    }
     let windows_file = File::create(path)
-        .and_then(|file| WindowsFile::begin(Windows::new(pin, counters), file, machine))
+        .and_then(|file| WindowsFile::begin(windows, file, machine))
         .with_context(|| format!("cannot create {}", path.display()))?;
     Ok(Some(windows_file))
 }

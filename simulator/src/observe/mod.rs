@@ -27,7 +27,7 @@ impl Observer {
 
     /// Tells the machine at which edges it must return.
     pub fn attach(&self, machine: &mut Machine) {
-        let windows = self.windows.iter().map(Windows::pin);
+        let windows = self.windows.iter().flat_map(Windows::pins);
         let conditions = self.conditions.iter().filter_map(Condition::pin);
         machine.observe(&windows.chain(conditions).collect::<Vec<_>>());
     }

@@ -31,6 +31,37 @@ impl Counter {
     }
 }
 
+/// Counts the instructions that are executed while a pin is high.
+pub struct Gate {
+    pin: Pin,
+    /// Those of the pulses that have ended.
+    before: u64,
+    /// The core's count when the pin rose.
+    open_at: Option<u64>,
+}
+
+impl Gate {
+    pub fn new(pin: Pin) -> Gate {
+        Gate {
+            pin,
+            before: 0,
+            open_at: None,
+        }
+    }
+
+    fn see(&mut self, core: &Core, edge: &Edge) {
+        if edge.pin == self.pin {
+            self.before = self.executions(core);
+            self.open_at = edge.level.then(|| core.instructions());
+        }
+    }
+
+    fn executions(&self, core: &Core) -> u64 {
+        let now = core.instructions();
+        self.before + self.open_at.map_or(0, |then| now - then)
+    }
+}
+
 /// A pulse that has not ended: its first cycle, and the counts then.
 struct Open {
     start_cycle: u64,
@@ -40,6 +71,7 @@ struct Open {
 pub struct Windows {
     pin: Pin,
     counters: Vec<Counter>,
+    gate: Option<Gate>,
     open: Option<Open>,
     next_index: u64,
     rows: String,
@@ -50,14 +82,22 @@ impl Windows {
         Windows {
             pin,
             counters,
+            gate: None,
             open: None,
             next_index: 0,
             rows: String::new(),
         }
     }
 
-    pub fn pin(&self) -> Pin {
-        self.pin
+    /// Adds a last column, `instructions`: those that are executed while `pin` is high.
+    pub fn with_instructions_while(mut self, pin: Pin) -> Windows {
+        self.gate = Some(Gate::new(pin));
+        self
+    }
+
+    /// The pins whose edges must be seen.
+    pub fn pins(&self) -> impl Iterator<Item = Pin> + '_ {
+        std::iter::once(self.pin).chain(self.gate.as_ref().map(|gate| gate.pin))
     }
 
     /// The table's first line.
@@ -67,6 +107,7 @@ impl Windows {
         columns
             .into_iter()
             .chain(names)
+            .chain(self.gate.as_ref().map(|_| "instructions"))
             .collect::<Vec<_>>()
             .join(",")
             + "\n"
@@ -79,8 +120,13 @@ impl Windows {
 
     /// Handles edges that have just happened.
     pub fn see(&mut self, core: &Core, edges: &[Edge]) {
-        let pin = self.pin;
-        for edge in edges.iter().filter(|edge| edge.pin == pin) {
+        for edge in edges {
+            if let Some(gate) = &mut self.gate {
+                gate.see(core, edge);
+            }
+            if edge.pin != self.pin {
+                continue;
+            }
             if edge.level {
                 self.open = Some(Open {
                     start_cycle: edge.cycle,
@@ -104,6 +150,10 @@ impl Windows {
 
     fn counts(&self, core: &Core) -> Vec<u64> {
         let counters = self.counters.iter();
-        counters.map(|counter| counter.executions(core)).collect()
+        let gate = self.gate.iter().map(|gate| gate.executions(core));
+        counters
+            .map(|counter| counter.executions(core))
+            .chain(gate)
+            .collect()
     }
 }

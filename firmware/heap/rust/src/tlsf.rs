@@ -1,4 +1,5 @@
-//! The crate `tlsf` with all eleven first levels, the most it offers: blocks of up to 62 KiB.
+//! The crate `tlsf`. By default it has all eleven first levels, the most it offers: blocks of up to
+//! 62 KiB. The build says otherwise in `TAILSCOPE_FLL`.
 //!
 //! Its headers have four bytes and its payloads lie on multiples of four. Every request is made an
 //! odd number of words long. With its header each block is then a multiple of eight, and since the
@@ -12,8 +13,22 @@ use core::num::NonZeroU16;
 use core::ptr::NonNull;
 use tlsf::Tlsf;
 
-const FIRST_LEVELS: usize = 11;
+const FIRST_LEVELS: usize = match option_env!("TAILSCOPE_FLL") {
+    Some(said) => number(said),
+    None => 11,
+};
 const ALIGNED_BY_ITSELF: usize = 8;
+
+/// A number of at most two digits; `../../allocators/tlsf_crate.cmake` refuses all but 1 to 11.
+const fn number(said: &str) -> usize {
+    match *said.as_bytes() {
+        [ones @ b'0'..=b'9'] => (ones - b'0') as usize,
+        [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => {
+            (tens - b'0') as usize * 10 + (ones - b'0') as usize
+        }
+        _ => panic!("TAILSCOPE_FLL is no number from 1 to 11"),
+    }
+}
 
 pub struct Chosen(Tlsf<'static, FIRST_LEVELS>);
 

@@ -1,0 +1,112 @@
+"""Where the blocks of a run lay: its operations, replayed by the host's build of the same sources.
+
+The replay is believed only if it did what the board did: the same fresh heap, and of every
+operation the same outcome, probes and bytes in use.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from analysis.explain.program import Program
+from analysis.fragmentation.metrics import course, metrics
+from capture.files.errors import TailscopeError
+from capture.run_folder.manifest import MemoryFigures
+from capture.run_folder.memory import COLUMNS, Memory
+from capture.run_folder.records import Boot, OperationRecord, RecordLog
+from firmware import catalogue, host_heap
+from firmware.build import FirmwareImage
+from firmware.host_heap import NOTHING_TO_FREE, SKIPPED, Replay
+from scenarios.generators.generator import Step
+from scenarios.operations import Mark, decode
+from scenarios.plan import Plan
+from scenarios.trace import FREE, KIND, Operations, of_steps
+
+_OF_FREES = {0: "F", NOTHING_TO_FREE: "N"}
+_OF_ALLOCATIONS = {0: "A", SKIPPED: "S"}
+
+
+def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
+    """Columns and figures, or one sentence that says why there are none. Nothing is raised."""
+    try:
+        operations = _operations(plan)
+        replay = _replay(image, operations)
+        why_not = _contradiction(operations, replay, log)
+    except TailscopeError as error:
+        why_not = str(error).partition("\n")[0]
+    if why_not is not None:
+        return Memory.unknown(why_not)
+    found = metrics(operations, replay)
+    figures = MemoryFigures(
+        peak_live_bytes=found.peak_live_bytes,
+        used_bytes=found.used_bytes,
+        fragmentation_percent=found.fragmentation_percent,
+        sbbm_bytes=found.sbbm_bytes,
+    )
+    return Memory(figures, _columns(plan, operations, replay))
+
+
+def _operations(plan: Plan) -> Operations:
+    entries = decode(plan.image).operations
+    return of_steps(plan.name, (Step(one) for one in entries if not isinstance(one, Mark))).operations
+
+
+def _replay(image: FirmwareImage, operations: Operations) -> Replay:
+    built = image.configuration
+    defaults = catalogue.allocators()[image.allocator].knobs
+    turned = {name: value for name, value in built.knobs.items() if defaults.get(name) != value}
+    address = Program(image.elf).data_address("heap_region")
+    program = host_heap.build(image.allocator, built.heap_bytes, turned, address)
+    with tempfile.TemporaryDirectory() as folder:
+        file = host_heap.write(operations, Path(folder) / "operations")
+        return host_heap.run(program, file, built.heap_bytes)
+
+
+def _contradiction(operations: Operations, replay: Replay, log: RecordLog) -> str | None:
+    """Where the records tell of another heap than the replay, in one sentence; None if nowhere."""
+    boot = log.first(Boot)
+    fresh = (replay.free_blocks_at_start, replay.free_bytes_at_start)
+    if boot is None or (boot.free_blocks, boot.free_bytes) != fresh:
+        return "The fresh heap on the PC is not the board's: its blocks lie elsewhere."
+    records = [record for record in log.all(OperationRecord) if record.kind != "K"]
+    if len(records) != len(operations):
+        return "The records do not tell of every operation, so the replay cannot be compared with them."
+    told = _outcomes(operations, replay)
+    for record, outcome in zip(records, told, strict=True):
+        if (record.kind, record.probes, record.bytes_in_use) != outcome:
+            return f"From operation {record.seq} on the replay on the PC does not do what the board did."
+    return None
+
+
+def _outcomes(operations: Operations, replay: Replay) -> Iterator[tuple[str, int, int]]:
+    """Kind, probes and bytes in use, as the records have them."""
+    in_use = 0
+    rows = (operations[:, KIND], replay.status, replay.probes, replay.usable)
+    for kind, status, probes, usable in zip(*(column.tolist() for column in rows), strict=True):
+        letter = _OF_FREES.get(status, "E") if kind == FREE else _OF_ALLOCATIONS.get(status, "O")
+        in_use += {"A": usable, "F": -usable}.get(letter, 0)
+        yield letter, probes, in_use
+
+
+def _columns(plan: Plan, operations: Operations, replay: Replay) -> pl.DataFrame:
+    """Null where an operation has no block, and of a free the largest free block."""
+    served = replay.status == 0
+    asks = operations[:, KIND] != FREE
+    values: dict[str, tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]] = {
+        "block_begin": (replay.begin, served),
+        "block_end": (replay.end, served),
+        "used_bytes": (course(operations, replay).used, np.ones_like(served)),
+        "largest_free_bytes": (replay.largest_free, asks),
+    }
+    seq = plan.operations.filter(pl.col("kind") != "K")["seq"]
+    known = {name: pl.when(pl.Series(there)).then(pl.Series(all_)) for name, (all_, there) in values.items()}
+    return pl.DataFrame({"seq": seq}).with_columns(
+        known[name].cast(dtype).alias(name) for name, dtype in COLUMNS.items()
+    )

@@ -1,0 +1,161 @@
+"""Where the blocks of a run lay: held against the addresses that the board's own table keeps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from analysis.fragmentation.of_run import memory_of_run
+from capture.files.tests.sentences import is_sentence
+from capture.run_folder.manifest import MemoryFigures
+from capture.run_folder.memory import COLUMNS, read_memory, with_memory
+from capture.run_folder.records import Boot, OperationRecord, RecordLog
+from capture.run_folder.tables import write_table
+from firmware import build as firmware
+from scenarios import catalogue
+from scenarios.generators.generator import Step
+from scenarios.operations import Allocate, Call, Free
+from scenarios.plan import Plan, compile_steps
+from scenarios.stimulus import NO_STIMULUS
+from simulator import run as simulator
+
+LIFETIMES = replace(
+    catalogue.load("lifetimes_small", {"allocations": 60, "size_max_bytes": 4000}), stimulus=NO_STIMULUS
+).compile()
+ALIGNED = compile_steps(
+    "aligned",
+    {},
+    NO_STIMULUS,
+    [
+        *(Step(Allocate(slot, 40 + 100 * slot, align_log2=4 + slot % 7)) for slot in range(20)),
+        *(Step(Free(slot)) for slot in range(0, 20, 3)),
+        *(Step(Allocate(slot, 90, align_log2=8)) for slot in range(0, 20, 3)),
+    ],
+)
+SLOT_BYTES = 8
+
+
+def addresses(elf: Path) -> dict[str, int]:
+    with elf.open("rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".symtab")
+        assert isinstance(symbols, SymbolTableSection)
+        return {one.name: one["st_value"] for one in symbols.iter_symbols()}
+
+
+def on_the_board(image: firmware.FirmwareImage, plan: Plan) -> tuple[RecordLog, dict[int, int | None]]:
+    """The records; and for each slot where in the region its last payload began, None for none.
+
+    A slot keeps its address behind a free (firmware/bench/interpreter.c).
+    """
+    done = simulator.run(image.elf, image=plan.image, until="400ms", states_at=("400ms",))
+    (state,), at = done.states, addresses(image.elf)
+    payloads = {slot: state.word(at["slots"] + SLOT_BYTES * slot) for slot in range(plan.slots)}
+    return done.records, {
+        slot: payload - at["heap_region"] if payload else None for slot, payload in payloads.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("plan", "heap_bytes"), [(LIFETIMES, 65_536), (LIFETIMES, 86_064), (ALIGNED, 65_536)]
+)
+@pytest.mark.parametrize(
+    "allocator", ["seglist", "heap_4", "o1heap", "tlsf_conte", "buddy_system_allocator", "tlsf_compact"]
+)
+def test_blocks_lie_where_the_board_has_them(allocator: str, plan: Plan, heap_bytes: int) -> None:
+    image = firmware.build(allocator, heap_bytes=heap_bytes)
+    log, payloads = on_the_board(image, plan)
+    found = memory_of_run(image, plan, log)
+    assert found.figures.why_not is None
+    rows = plan.operations.join(found.columns, on="seq").filter(kind="A")
+    last = {row["id"]: row for row in rows.iter_rows(named=True)}
+    assert set(last) == set(payloads)
+    for slot, payload in payloads.items():
+        block = last[slot]
+        if payload is None:
+            assert (block["block_begin"], block["block_end"]) == (None, None)
+        else:
+            assert block["block_begin"] <= payload
+            assert payload + block["size"] <= block["block_end"] <= heap_bytes
+
+
+def worked_out() -> Plan:
+    """Blocks of first_fit: 16 of header, payloads of 104 and 48. The third goes into the first."""
+    steps = (Allocate(0, 100), Call("empty"), Allocate(1, 41), Free(0), Allocate(2, 80_000), Allocate(3, 8))
+    return compile_steps("sum", {}, NO_STIMULUS, [Step(one) for one in steps])
+
+
+def test_columns_and_figures_are_those_of_a_sum_by_hand(tmp_path: Path) -> None:
+    image, plan = firmware.build("first_fit"), worked_out()
+    log, _ = on_the_board(image, plan)
+    found = memory_of_run(image, plan, log)
+    assert found.columns.schema.names() == ["seq", *COLUMNS.names()]
+    assert found.columns.rows() == [
+        (0, 0, 120, 120, 65_536 - 120),
+        (2, 120, 184, 184, 65_536 - 184),
+        (3, 0, 120, 184, None),
+        (4, None, None, 184, 65_536 - 184),
+        (5, 0, 24, 184, 65_536 - 184),
+    ]
+    figures = found.figures
+    assert (figures.peak_live_bytes, figures.used_bytes, figures.sbbm_bytes) == (141, 184, 65_536 - 184)
+    assert figures.fragmentation_percent == pytest.approx(100 * 43 / 141)
+
+    table = with_memory(pl.DataFrame({"seq": range(6)}, schema={"seq": pl.UInt32}), found)
+    assert table["used_bytes"].to_list() == [120, None, 184, 184, 184, 184]
+    write_table(tmp_path / "t.parquet", table)
+    again = read_memory(tmp_path / "t.parquet", figures)
+    assert again is not None and again.figures == figures
+    assert with_memory(table.select("seq"), again).equals(table)
+
+
+def test_a_damaged_table_loses_columns_and_figures(tmp_path: Path) -> None:
+    (tmp_path / "t.parquet").write_text("no table")
+    lost = read_memory(tmp_path / "t.parquet", MemoryFigures(used_bytes=184))
+    assert lost is not None and lost.figures.used_bytes is None
+    assert is_sentence(str(lost.figures.why_not), "*.")
+    assert read_memory(tmp_path / "t.parquet", None) is None
+
+
+def altered(log: RecordLog, which: type[Boot | OperationRecord], changes: dict[str, Any]) -> RecordLog:
+    """The log with the first record of that type changed."""
+    first: Any = log.all(which)[0]
+    changed = replace(first, **changes)
+    return replace(log, records=tuple(changed if one is first else one for one in log.records))
+
+
+@pytest.mark.parametrize(
+    ("which", "changes", "says"),
+    [
+        (Boot, {"free_blocks": 2}, "The fresh heap on the PC is not the board's"),
+        (Boot, {"free_bytes": 65_512}, "The fresh heap on the PC is not the board's"),
+        (OperationRecord, {"kind": "O"}, "From operation 0 on"),
+        (OperationRecord, {"probes": 3}, "From operation 0 on"),
+        (OperationRecord, {"bytes_in_use": 112}, "From operation 0 on"),
+        (OperationRecord, {"kind": "K"}, "The records do not tell of every operation"),
+    ],
+)
+def test_a_replay_that_the_records_contradict_is_not_believed(
+    which: type[Boot | OperationRecord], changes: dict[str, Any], says: str
+) -> None:
+    image, plan = firmware.build("first_fit"), worked_out()
+    log, _ = on_the_board(image, plan)
+    found = memory_of_run(image, plan, altered(log, which, changes))
+    assert found.columns.is_empty()
+    assert set(found.figures.model_dump(exclude={"why_not"}).values()) == {None}
+    assert str(found.figures.why_not).startswith(says)
+    assert is_sentence(str(found.figures.why_not), "*.")
+
+
+def test_what_has_no_host_build_says_so() -> None:
+    image, plan = firmware.build("newlib"), worked_out()
+    found = memory_of_run(image, plan, on_the_board(image, plan)[0])
+    assert found.figures.why_not == "newlib comes compiled for the target, so there is no host build of it."
+    assert with_memory(pl.DataFrame({"seq": [0]}, schema={"seq": pl.UInt32}), found).rows() == [
+        (0, None, None, None, None)
+    ]

@@ -1,0 +1,68 @@
+"""`./lab record`: reads the options, and says on standard error what was recorded."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from capture.files.whole import write_bytes
+from console import options
+from console.options import OptionError
+from recording import board_log
+from recording.listen import listen
+from recording.process_file import MOST_OPERATIONS
+from recording.record import record, sentences
+
+
+def run(
+    command: Sequence[str],
+    *,
+    output: str,
+    every: bool = False,
+    most: str = "",
+    log: str = "",
+    serial: str = "",
+    baud: str = "",
+    seconds: str = "",
+) -> int:
+    """Records what the words of the command line ask for, and returns the exit status.
+
+    That is the command's own; of a board's log 1 if it has a defect. Raises TailscopeError.
+    """
+    if bool(command) + bool(log) + bool(serial) != 1:
+        raise OptionError(
+            "Name one thing to record: a command behind --, as in `./lab record -- ls -l`, --log FILE, or "
+            "--serial PORT."
+        )
+    if command:
+        return _command(command, Path(output), every, most)
+    if log:
+        return _log(board_log.read(Path(log)), Path(output), log)
+    rate = options.whole("baud", baud) if baud else 115_200
+    said = listen(serial, rate, options.seconds(seconds) if seconds else math.inf)
+    kept = write_bytes(Path(output).with_suffix(".log"), said)
+    return _log(said, Path(output), str(kept))
+
+
+def _command(command: Sequence[str], output: Path, every: bool, most: str) -> int:
+    kept = options.whole("most", most) if most else MOST_OPERATIONS
+    if kept > MOST_OPERATIONS:
+        raise OptionError(f"--most {most}: a trace has {MOST_OPERATIONS:,} operations at most.")
+    found = record(command, output, every=every, most=kept)
+    _tell(sentences(found))
+    return found.exit_status
+
+
+def _log(said: bytes, output: Path, name: str) -> int:
+    found = board_log.convert(said)
+    lines = [f"# What a board asked of its heap, by {Path(name).name!r}", *found.lines]
+    write_bytes(output, "".join(f"{line}\n" for line in lines).encode())
+    _tell([f"{output}: {len(found.lines):,} operations, by {name}.", *board_log.sentences(found)])
+    return int(bool(found.defects))
+
+
+def _tell(said: Iterable[str]) -> None:
+    for sentence in said:
+        print(sentence, file=sys.stderr)

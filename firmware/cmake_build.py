@@ -1,0 +1,79 @@
+"""Configures and compiles with CMake and Ninja, for the board or for this machine."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from capture.files.errors import TailscopeError
+from capture.processes import children
+
+TOOLS = {"cmake": "cmake", "ninja": "ninja-build"}
+"""Tools by name, and the Debian packages that bring them. A compiler comes on top."""
+
+_TAIL_LINES = 20
+# From nothing an allocator takes some seconds, those of Rust a minute.
+_WITHIN_S = 3600.0
+
+
+class BuildError(TailscopeError):
+    """Something could not be built; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """A folder in which `source` is built with these definitions, without their -D.
+
+    `title` is what is built, as the beginning of a sentence.
+    """
+
+    title: str
+    source: Path
+    folder: Path
+    definitions: Mapping[str, object]
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether there is something to compile, and the folder lies where it was configured."""
+        return (self.folder / "build.ninja").exists() and not self._was_configured_elsewhere
+
+    @property
+    def configure_command(self) -> list[str]:
+        return [
+            *("cmake", "-S", str(self.source), "-B", str(self.folder), "-G", "Ninja"),
+            *(["--fresh"] if self._was_configured_elsewhere else []),
+            *(f"-D{name}={value}" for name, value in self.definitions.items()),
+        ]
+
+    @property
+    def _was_configured_elsewhere(self) -> bool:
+        """True if the checkout was moved or copied with its builds: CMake refuses such a folder."""
+        cache = self.folder / "CMakeCache.txt"
+        return cache.exists() and f"CMAKE_CACHEFILE_DIR:INTERNAL={self.folder}\n" not in cache.read_text()
+
+    def configure(self) -> None:
+        """Raises BuildError, with the last lines of what CMake said."""
+        self._run("configure", self.configure_command)
+
+    def compile(self) -> None:
+        """Raises BuildError, with the last lines of what the compiler said."""
+        self._run("compile", ["cmake", "--build", str(self.folder)])
+
+    def _run(self, step: str, command: list[str]) -> None:
+        try:
+            finished = children.run(command, within_s=_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            raise BuildError(f"{self.title} did not {step} within {_WITHIN_S:g} s.") from None
+        if finished.returncode != 0:
+            tail = (finished.stdout + finished.stderr).splitlines()[-_TAIL_LINES:]
+            raise BuildError("\n".join([f"{self.title} did not {step}; the tool said:", *tail]))
+
+
+def check_tools(tools: Mapping[str, str]) -> None:
+    """Raises BuildError for the first of `tools`, by name, that is not there."""
+    for tool, packages in tools.items():
+        if shutil.which(tool) is None:
+            raise BuildError(f"{tool} is not on the PATH: install the Debian package {packages}.")

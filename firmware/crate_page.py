@@ -1,0 +1,133 @@
+"""What the page of the crate `tlsf` publishes, made again: its table of FLL, and its text sizes.
+
+heap/rust/page holds the two programs. To print both tables: .venv/bin/python -m firmware.crate_page
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from capture.files.errors import TailscopeError
+from capture.processes import children
+from firmware import footprint
+
+_PACKAGE = Path(__file__).resolve().parent / "heap" / "rust" / "page"
+_BUILDS = Path(__file__).resolve().parents[1] / "build" / "rust"
+_PC, _TARGET = "i686-unknown-linux-gnu", "thumbv7em-none-eabi"
+_WITHIN_S = 1800.0
+_POINTER_BYTES = 4
+
+PUBLISHED_LEVELS = (
+    *((1, 60, 36), (2, 124, 72), (3, 248, 104), (4, 496, 140), (5, 992, 172), (6, 1984, 208)),
+    *((7, 3968, 240), (8, 7936, 276), (9, 15872, 308), (10, 31744, 344), (11, 63488, 376)),
+)
+"""FLL, MAX_ALLOC_SIZE and HEADER_SIZE of the page's table "Parameters"."""
+
+PUBLISHED_TEXT = {"memalign": 1594, "malloc": 1440}
+"""Bytes of .text with FLL 2, of the page's section "Binary size"; it says "about"."""
+
+PUBLISHED_RUSTC = "1.74.0"
+
+
+class CratePageError(TailscopeError):
+    """A program of the page could not be built or run; the message says why."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """`largest_bytes` is the largest request that a fresh pool of 64 KiB serves, and nothing above
+    it is served. `heap_bytes` is the size of the crate's structure on 32 bits.
+    """
+
+    fll: int
+    heap_bytes: int
+    largest_bytes: int
+
+    @property
+    def header_bytes(self) -> int:
+        """The structure less the pool's address: what the page calls HEADER_SIZE."""
+        return self.heap_bytes - _POINTER_BYTES
+
+
+def levels() -> tuple[Level, ...]:
+    """Every FLL from 1 to 11, found by running the crate. Raises CratePageError."""
+    program = _build("levels", _PC, linker="cc")
+    lines = _run("run", [str(program)]).splitlines()
+    return tuple(Level(*map(int, line.split())) for line in lines)
+
+
+def text_bytes(function: str) -> int:
+    """.text with `free`, `initialize` and this function,
+    malloc or memalign. Raises CratePageError.
+    """
+    return footprint.section_bytes(_build("text", _TARGET, "--features", function))[".text"]
+
+
+def rustc_version() -> str:
+    """Of the compiler that builds the Rust allocators, such as 1.96.0. Raises CratePageError."""
+    return _run("say its version", [_rustc(), "--version"]).split()[1]
+
+
+def _rustc() -> str:
+    """As rust.cmake: Debian's if it is there, so that machines agree."""
+    found = shutil.which("rustc", path="/usr/bin") or shutil.which("rustc")
+    if found is None or shutil.which("cargo") is None:
+        raise CratePageError("rustc or cargo is missing: install the packages cargo-web and rust-web-src.")
+    return found
+
+
+def _build(program: str, target: str, *options: str, linker: str = "arm-none-eabi-ld") -> Path:
+    """A binary of the package, with nothing in the environment that would change its code."""
+    settings = (f"RUSTC={_rustc()}", "RUSTC_BOOTSTRAP=1", f"CARGO_ENCODED_RUSTFLAGS=-Clinker={linker}")
+    in_folder = ("env", "-C", str(_PACKAGE), *settings, "cargo")
+    core = ("-Zbuild-std=core", "--locked", "--target", target)
+    try:
+        _run("fetch", [*in_folder, "fetch", *core, "--offline"])
+    except CratePageError:
+        _run("fetch", [*in_folder, "fetch", *core])
+    chosen = ("--profile", "page", "--bin", program, *options, "--target-dir", str(_BUILDS))
+    _run("build", [*in_folder, "build", "--quiet", "--offline", *core, *chosen])
+    return _BUILDS / target / "page" / program
+
+
+def _run(step: str, command: list[str]) -> str:
+    try:
+        done = children.run(command, within_s=_WITHIN_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CratePageError(f"The crate's page: {command[0]} did not {step}: {error}.") from None
+    if done.returncode != 0:
+        raise CratePageError(f"The crate's page: could not {step}; it said:\n{done.stderr.strip()}")
+    return done.stdout
+
+
+def levels_table() -> str:
+    """Markdown: what was published and what comes out, for each FLL."""
+    found = {level.fll: level for level in levels()}
+    rows = [
+        f"| {fll} | {largest:,} | {found[fll].largest_bytes:,} | {header} | {found[fll].header_bytes} |"
+        for fll, largest, header in PUBLISHED_LEVELS
+    ]
+    head = "| FLL | MAX_ALLOC_SIZE: published | found | HEADER_SIZE: published | found |"
+    return "\n".join([head, "|---:|---:|---:|---:|---:|", *rows])
+
+
+def text_table() -> str:
+    """Markdown: what was published and what this compiler makes."""
+    rows = [
+        f"| free, initialize, {function} | {published:,} | {text_bytes(function):,} |"
+        for function, published in PUBLISHED_TEXT.items()
+    ]
+    head = f"| .text, bytes | published, rustc {PUBLISHED_RUSTC} | found, rustc {rustc_version()} |"
+    return "\n".join([head, "|---|---:|---:|", *rows])
+
+
+def main() -> None:
+    """Prints the tables of docs/FOOTPRINT.md."""
+    print(levels_table(), text_table(), sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+tailscope_header_knob()

@@ -1,0 +1,71 @@
+//! Prints, for each FLL, what the page calls HEADER_SIZE and MAX_ALLOC_SIZE: one line of FLL, bytes
+//! of `Tlsf<FLL>`, and the largest request that a fresh pool of 64 KiB serves. For 32 bits, as the
+//! target has.
+#![no_main]
+#![no_std]
+
+use core::ffi::{c_char, c_int};
+use core::mem::{size_of, MaybeUninit};
+use core::num::NonZeroU16;
+use core::panic::PanicInfo;
+use core::ptr::addr_of_mut;
+use tlsf::Tlsf;
+
+type Pool = [MaybeUninit<u32>; 65_536 / 4];
+static mut POOL: Pool = [MaybeUninit::uninit(); 65_536 / 4];
+
+#[link(name = "c")]
+extern "C" {
+    fn printf(format: *const c_char, ...) -> c_int;
+}
+
+fn serves<const FLL: usize>(size: u16) -> bool {
+    // Safety: one thread, and the heap before this one is gone.
+    let pool = unsafe { &mut *addr_of_mut!(POOL) };
+    let mut heap = Tlsf::<FLL>::empty();
+    heap.initialize(pool);
+    NonZeroU16::new(size).is_some_and(|size| heap.malloc(size).is_some())
+}
+
+/// The last size from 1 on that is served, if none above it is; else 0.
+fn largest<const FLL: usize>() -> u16 {
+    let served = (1..=u16::MAX).take_while(|&size| serves::<FLL>(size));
+    let last = served.last().unwrap_or(0);
+    let none_above = last == u16::MAX || !(last + 1..=u16::MAX).any(serves::<FLL>);
+    if none_above {
+        last
+    } else {
+        0
+    }
+}
+
+fn tell<const FLL: usize>() {
+    let (fll, bytes, largest) = (
+        FLL as c_int,
+        size_of::<Tlsf<FLL>>() as c_int,
+        largest::<FLL>(),
+    );
+    // Safety: the format takes three numbers.
+    unsafe { printf(c"%d %d %d\n".as_ptr(), fll, bytes, c_int::from(largest)) };
+}
+
+#[no_mangle]
+pub extern "C" fn main() -> c_int {
+    tell::<1>();
+    tell::<2>();
+    tell::<3>();
+    tell::<4>();
+    tell::<5>();
+    tell::<6>();
+    tell::<7>();
+    tell::<8>();
+    tell::<9>();
+    tell::<10>();
+    tell::<11>();
+    0
+}
+
+#[panic_handler]
+fn panic(_: &PanicInfo) -> ! {
+    loop {}
+}

@@ -1,0 +1,143 @@
+"""The size of the region, a choice of the build: what fits the board, and what then runs there."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from capture.files.tests.sentences import is_sentence
+from capture.run_folder.records import Boot, FailRecord, HeapRecord
+from firmware import build as firmware
+from firmware import sram
+from firmware.footprint import section_bytes
+from firmware.tests.images import ALLOCATE, entry, image
+from firmware.tests.test_on_virtual_nucleo import runner
+
+LINKER_SCRIPT = Path(firmware.__file__).parent / "board" / "f401re.ld"
+THESIS_BYTES = 86_064
+"""The heap of E. Auvinen's thesis (Tampere University 2022), the largest that a seed asks for."""
+SLOTS_BESIDE_IT = 314
+"""96 KiB less 9.5 KiB less the heap, by 8: (98,304 - 9,728 - 86,064) / 8."""
+
+REQUEST_BYTES = 1000
+REQUESTS = tuple(entry(ALLOCATE, slot, REQUEST_BYTES) for slot in range(100))
+
+DEPENDENT = ("seglist", "binary_buddy", "dlmalloc", "heap_4", "newlib", "tlsf_conte")
+"""One of each way to get the region: by address and size, as an array, by sbrk, by a constant."""
+
+
+def symbol_bytes(elf: Path, name: str) -> int:
+    command = ["arm-none-eabi-nm", "-S", str(elf)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    (size,) = re.findall(rf"^[0-9a-f]+ ([0-9a-f]+) \w {name}$", listing, re.MULTILINE)
+    return int(size, 16)
+
+
+def shared_bytes(elf: Path) -> int:
+    """SRAM that is neither heap nor slots, with the least stack."""
+    sections = section_bytes(elf)
+    (stack_kib,) = re.findall(r"^minimum_stack_bytes = (\d+)K;", LINKER_SCRIPT.read_text(), re.MULTILINE)
+    own = symbol_bytes(elf, "heap_region") + symbol_bytes(elf, "slots")
+    return sections.get(".data", 0) + sections[".bss"] - own + 1024 * int(stack_kib)
+
+
+@pytest.mark.parametrize("allocator", firmware.allocators())
+def test_what_is_neither_heap_nor_slots_keeps_to_its_share(allocator: str) -> None:
+    assert shared_bytes(firmware.build(allocator).elf) <= sram.BENCH_BYTES
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: firmware.build("newlib", kernel_calls=True),
+        lambda: firmware.build("tlsf", kernel_calls=True, knobs={"TLSF_SLOTS": 32}),
+    ],
+)
+def test_so_do_the_largest(build: Callable[[], firmware.FirmwareImage]) -> None:
+    assert shared_bytes(build().elf) <= sram.BENCH_BYTES
+
+
+def test_the_linker_has_the_same_sram() -> None:
+    (kib,) = re.findall(r"SRAM \(rwx\) +: ORIGIN = 0x20000000, LENGTH = (\d+)K", LINKER_SCRIPT.read_text())
+    assert int(kib) * 1024 == sram.SRAM_BYTES
+
+
+@pytest.mark.parametrize(
+    ("heap_bytes", "slots"),
+    [
+        (4096, 2048),
+        (65_536, 2048),
+        (72_192, 2048),
+        (72_200, 2047),
+        (THESIS_BYTES, SLOTS_BESIDE_IT),
+        (88_568, 1),
+    ],
+)
+def test_the_heap_leaves_so_many_slots(heap_bytes: int, slots: int) -> None:
+    assert sram.slots_beside(heap_bytes) == slots
+    assert sram.objection(heap_bytes, slots, "x") is None
+    assert sram.largest_heap_bytes(slots) >= heap_bytes
+
+
+def test_a_slot_too_many_is_told_with_the_heap_that_would_fit() -> None:
+    told = sram.objection(THESIS_BYTES, SLOTS_BESIDE_IT + 1, "mem_frag")
+    assert told == (
+        "A heap of 86,064 bytes does not fit the board beside the 315 slots of mem_frag: "
+        "it may have 86,056 bytes at most."
+    )
+    assert is_sentence(told, "*.")
+    assert sram.objection(86_056, SLOTS_BESIDE_IT + 1, "mem_frag") is None
+
+
+@pytest.mark.parametrize("allocator", DEPENDENT)
+def test_a_heap_above_the_usual_is_used_whole(allocator: str) -> None:
+    """83 blocks fit: each takes 1,024 bytes, or at most 1,008 where up to 1.5 KiB go to the
+    allocator itself. 86 have more payload than the region, and 66 more than the usual one.
+    """
+    built = firmware.build(allocator, heap_bytes=THESIS_BYTES)
+    assert built.elf.parent.name == f"{allocator}-heap={THESIS_BYTES}"
+    assert built.configuration.heap_bytes == symbol_bytes(built.elf, "heap_region") == THESIS_BYTES
+    assert symbol_bytes(built.elf, "slots") == 8 * SLOTS_BESIDE_IT
+    done = runner(built.elf)(image(*REQUESTS, slots=len(REQUESTS)))
+    assert done.one(Boot).heap_bytes == THESIS_BYTES
+    assert done.one(HeapRecord).invariants_hold == 1
+    served = sum(operation.kind == "A" for operation in done.operations)
+    assert 83 <= served < 86
+
+
+def test_a_small_heap_is_small() -> None:
+    """Blocks of 1,016 bytes with their headers: four in 4,096 bytes."""
+    done = runner(firmware.build("seglist", heap_bytes=4096).elf)(image(*REQUESTS, slots=len(REQUESTS)))
+    assert [operation.kind for operation in done.operations] == ["A"] * 4 + ["O"] * 96
+
+
+def test_the_largest_heap_runs_and_has_its_one_slot() -> None:
+    run = runner(firmware.build("tlsf", heap_bytes=88_568).elf)
+    one = image(entry(ALLOCATE, 0, 80_000), slots=1)
+    assert [operation.kind for operation in run(one).operations] == ["A"]
+    assert run(image(*REQUESTS[:2], slots=2)).one(FailRecord) == FailRecord("slots", 2)
+
+
+@pytest.mark.parametrize(
+    ("allocator", "heap_bytes", "says"),
+    [
+        ("tlsf", 100, "A heap of 100 bytes cannot be built: give a multiple of 8 from 64 to 88,568."),
+        ("tlsf", 88_576, "A heap of 88,576 bytes cannot be built: give a multiple of 8 from 64 to 88,568."),
+        ("tlsf_crate", 65_544, "tlsf_crate manages 65,536 bytes at most, not 65,544."),
+        (
+            "tlsf_conte",
+            64,
+            "tlsf_conte serves nothing from a heap of 64 bytes: "
+            "its own structures and its smallest block take 172.",
+        ),
+    ],
+)
+def test_what_cannot_be_is_said(allocator: str, heap_bytes: int, says: str) -> None:
+    with pytest.raises(firmware.BuildError) as refused:
+        firmware.build(allocator, heap_bytes=heap_bytes)
+    assert str(refused.value) == says
+    assert is_sentence(says, "*.")

@@ -1,0 +1,154 @@
+"""What a board said of its heap (firmware/trace), as lines of a trace: docs/SPEC.md, section 13.
+
+A log may hold anything else beside, before and behind the lines that count. What is missing or
+damaged is told, and the trace goes on with what can be known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from capture.files.regular import read_bytes
+from capture.files.whole import why
+from capture.run_folder.records import crc16
+from recording.errors import RecordingError
+from scenarios.trace_file import MOST_OPERATIONS
+
+MOST_BYTES = 128 << 20
+MOST_DEFECTS_TOLD = 20
+
+_LINE = re.compile(rb"@(T[AF],([0-9a-f]{1,8}),([0-9a-f]{1,8})(?:,([0-9a-f]{1,8}))?)\*([0-9A-F]{4})")
+_BEGIN = re.compile(rb"@T[AF]")
+_NUMBERS = 1 << 32
+
+
+@dataclass
+class BoardTrace:
+    """`lines` of a trace, and a sentence for each of the `defects`; `refused` is no defect."""
+
+    lines: list[str] = field(default_factory=list)
+    defects: list[str] = field(default_factory=list)
+    refused: int = 0
+    """Allocations that the board's heap could not serve. They are left out."""
+
+
+def read(path: Path) -> bytes:
+    """The log in the file. Raises RecordingError."""
+    try:
+        return read_bytes(path, MOST_BYTES)
+    except (OSError, ValueError) as error:
+        raise RecordingError(f"{path} cannot be read: {why(error)}.") from None
+
+
+def convert(log: bytes) -> BoardTrace:
+    """The trace in a log. Where the board was started anew, it is that of its last start.
+
+    Raises RecordingError if there is none.
+    """
+    converter = _Converter()
+    for number, line in enumerate(log.split(b"\n"), start=1):
+        converter.enter(line, number)
+        if len(converter.found.lines) >= MOST_OPERATIONS:
+            converter.complain(number, f"the trace ends here, at {MOST_OPERATIONS:,} operations")
+            break
+    if converter.expected is None:
+        raise RecordingError(
+            "The log has no line of tailscope_trace.h; check that traceMALLOC and traceFREE are compiled in, "
+            "and the baud rate."
+        )
+    if not converter.found.lines:
+        raise RecordingError(
+            f"The log has no operation that could be replayed. {' '.join(sentences(converter.found))}"
+        )
+    return converter.found
+
+
+class _Converter:
+    """Goes through the lines of one log."""
+
+    def __init__(self) -> None:
+        self.found = BoardTrace()
+        self.expected: int | None = None
+        self._live: dict[int, int] = {}  # address: number in the trace
+        self._last = 0
+
+    def complain(self, line: int, words: str) -> None:
+        self.found.defects.append(f"Line {line}: {words}.")
+
+    def enter(self, line: bytes, number: int) -> None:
+        sound = 0
+        for match in _LINE.finditer(line):
+            body, sequence, address, size, digits = match.groups()
+            if digits != b"%04X" % crc16(body) or (size is None) == body.startswith(b"TA"):
+                continue
+            sound += 1
+            if self._is_next(int(sequence, 16), number):
+                self._operation(int(address, 16), None if size is None else int(size, 16), number)
+        for _ in range(len(_BEGIN.findall(line)) - sound):
+            self.complain(number, "it is damaged")
+
+    def _is_next(self, sequence: int, line: int) -> bool:
+        """False for one that was there already."""
+        expected, self.expected = self.expected, (sequence + 1) % _NUMBERS
+        if expected is None:
+            if sequence:
+                self.complain(line, f"the log begins here; operations missing before: {sequence:,}")
+        elif sequence == (expected - 1) % _NUMBERS and sequence:
+            self.expected = expected
+            self.complain(line, f"operation {sequence:,} is there twice; the second is left out")
+            return False
+        elif sequence < expected:
+            self._start_anew(line, sequence)
+        elif sequence > expected:
+            self.complain(line, f"operations lost before it: {sequence - expected:,}")
+        return True
+
+    def _start_anew(self, line: int, sequence: int) -> None:
+        """The board's numbers begin again: it was reset."""
+        self.found.lines.clear()
+        self.found.refused = 0
+        self._live.clear()
+        self._last = 0
+        lost = f" (operations missing then: {sequence:,})" if sequence else ""
+        self.complain(line, f"the board was started anew{lost}; what came before is left out")
+
+    def _operation(self, address: int, size: int | None, line: int) -> None:
+        if size is None:
+            self._free(address, line)
+        elif address == 0:
+            self.found.refused += 1
+        else:
+            self._allocate(address, size, line)
+
+    def _free(self, address: int, line: int) -> None:
+        block = self._live.pop(address, None)
+        if block is None:
+            self.complain(line, f"no allocation is known of what it frees, 0x{address:08x}; it is left out")
+            return
+        self.found.lines.append(f"f,{block}")
+
+    def _allocate(self, address: int, size: int, line: int) -> None:
+        if address in self._live:
+            self.complain(line, f"the free of the block at 0x{address:08x} is missing; it is set before")
+            self.found.lines.append(f"f,{self._live.pop(address)}")
+        if size == 0:
+            self.complain(
+                line,
+                f"the block at 0x{address:08x} has no byte and is taken for one; see whether "
+                "TAILSCOPE_TRACE_HEADER_BYTES is the heap's",
+            )
+        self._last += 1
+        self._live[address] = self._last
+        self.found.lines.append(f"a,{self._last},{max(size, 1)}")
+
+
+def sentences(found: BoardTrace) -> Iterator[str]:
+    """What is missing, a sentence for each defect up to MOST_DEFECTS_TOLD, and what was refused."""
+    yield from found.defects[:MOST_DEFECTS_TOLD]
+    if (more := len(found.defects) - MOST_DEFECTS_TOLD) > 0:
+        yield f"Further defects: {more:,}."
+    if found.refused:
+        yield f"Requests that the board's heap refused, left out: {found.refused:,}."

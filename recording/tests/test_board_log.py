@@ -1,0 +1,194 @@
+"""Logs of boards: what is missing, damaged or there twice, and what can still be known."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+import tty
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capture.files.tests.sentences import is_sentence
+from capture.run_folder.records import encode
+from console import record
+from recording import board_log
+from recording.board_log import MOST_DEFECTS_TOLD, convert, sentences
+from recording.errors import RecordingError
+from recording.listen import listen
+from scenarios import trace_file
+
+TRACE = Path(__file__).resolve().parents[2] / "firmware" / "trace"
+
+
+def log(*bodies: str) -> bytes:
+    return b"".join(encode(body) for body in bodies)
+
+
+FOUR = ("TA,0,20000100,18", "TA,1,20000200,40", "TF,2,20000100", "TA,3,20000100,8")
+WHOLE = ["a,1,24", "a,2,64", "f,1", "a,3,8"]
+
+
+def test_a_whole_log() -> None:
+    found = convert(b"boot v1\r\n" + log(*FOUR) + b"temperature 21\n@TEMP,3\n")
+    assert (found.lines, found.defects, found.refused) == (WHOLE, [], 0)
+
+
+def test_other_words_may_stand_in_the_line() -> None:
+    found = convert(b"I (10) heap: " + log(*FOUR).replace(b"\n", b"\r\n", 1).replace(b"\n", b" "))
+    assert (found.lines, found.defects) == (WHOLE, [])
+
+
+@pytest.mark.parametrize(
+    ("said", "lines", "defects"),
+    [
+        (log(*FOUR[1:]), ["a,1,64", "a,2,8"], ["Line 1: the log begins here; operations missing before: 1.",
+                                               "Line 2: no allocation is known of what it frees*"]),
+        (log(FOUR[0], *FOUR[2:]), ["a,1,24", "f,1", "a,2,8"], ["Line 2: operations lost before it: 1."]),
+        (log(*FOUR[:2], FOUR[3]), ["a,1,24", "a,2,64", "f,1", "a,3,8"],
+         ["Line 3: operations lost before it: 1.", "Line 3: the free of the block at*"]),
+        (log(*FOUR[:2], FOUR[1], *FOUR[2:]), WHOLE, ["Line 3: operation 1 is there twice; *"]),
+        (log(*FOUR[:3], *FOUR), WHOLE, ["Line 4: the board was started anew; what came before is left out."]),
+        (log(*FOUR[:3], *FOUR[1:]), ["a,1,64", "a,2,8"],
+         ["Line 4: the board was started anew (operations missing then: 1); *", "Line 5: no*"]),
+        (log(*FOUR).replace(b",40*", b",41*"), ["a,1,24", "f,1", "a,2,8"],
+         ["Line 2: it is damaged.", "Line 3: operations lost before it: 1."]),
+        (log(*FOUR)[:-4], ["a,1,24", "a,2,64", "f,1"], ["Line 4: it is damaged."]),
+        (log("TA,0,20000100,0"), ["a,1,1"], ["Line 1: the block at 0x20000100 has no byte and is*"]),
+        (log("TF,0,20000100,5", "TA,0,20000100", *FOUR), WHOLE, ["Line 1: it is damaged.", "Line 2: *"]),
+    ],
+)  # fmt: skip
+def test_each_defect_is_a_sentence(said: bytes, lines: list[str], defects: list[str]) -> None:
+    found = convert(said)
+    assert found.lines == lines
+    assert len(found.defects) == len(defects)
+    assert all(is_sentence(*pair) for pair in zip(found.defects, defects, strict=True)), found.defects
+
+
+def test_numbers_begin_again_after_the_last() -> None:
+    found = convert(log("TA,ffffffff,20000100,18", "TA,0,20000200,18", "TF,1,20000100"))
+    assert found.lines == ["a,1,24", "a,2,24", "f,1"]
+    assert len(found.defects) == 1
+
+
+def test_what_the_board_refused_is_no_defect() -> None:
+    found = convert(log("TA,0,0,0", "TA,1,20000100,8"))
+    assert (found.lines, found.defects, found.refused) == (["a,1,8"], [], 1)
+    assert list(sentences(found)) == ["Requests that the board's heap refused, left out: 1."]
+
+
+def test_many_defects_are_counted() -> None:
+    found = convert(log(FOUR[0], *(f"TF,{number:x},20000200" for number in range(1, 31))))
+    said = list(sentences(found))
+    assert (len(said), said[-1]) == (MOST_DEFECTS_TOLD + 1, "Further defects: 10.")
+
+
+def test_a_log_of_something_else_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match=r"no line of tailscope_trace\.h"):
+        convert(b"hello\n@TA,nonsense\n")
+    with pytest.raises(RecordingError, match="cannot be read"):
+        board_log.read(tmp_path)
+
+
+@given(st.lists(st.sampled_from([*log(*FOUR).splitlines(keepends=True), b"\xff", b"@TA", b"\n", b"*"])))
+def test_whatever_a_log_holds_its_trace_can_be_read(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "log.csv"
+    try:
+        found = convert(b"".join(pieces))
+    except RecordingError:
+        return
+    path.write_text("".join(f"{line}\n" for line in found.lines))
+    assert len(trace_file.read(path).operations) == len(found.lines)
+
+
+PROGRAM = """
+#include <stdint.h>
+#include "FreeRTOSConfig.h"
+int main(void) {
+    traceMALLOC((void *)(uintptr_t)0x20000100, 24 + 8);
+    traceMALLOC((void *)(uintptr_t)0xFFFFFFF8u, 0xFFFFFFFFu);
+    traceMALLOC(NULL, 100);
+    traceFREE((void *)(uintptr_t)0x20000100, 32);
+    traceMALLOC((void *)(uintptr_t)0x8, 3);
+}
+"""
+SAYS = """
+#include <stdio.h>
+unsigned SEGGER_RTT_Write(unsigned buffer, const void *text, unsigned length) {
+    return buffer == 2 ? (unsigned)fwrite(text, 1, length, stdout) : 0;
+}
+void tailscope_trace_write(const char *text, size_t length) { fwrite(text, 1, length, stdout); }
+"""
+
+
+@pytest.mark.parametrize("way", ["", "#define TAILSCOPE_TRACE_RTT 2\n"])
+def test_the_header_and_its_source(tmp_path: Path, way: str) -> None:
+    config = f'#define TAILSCOPE_TRACE_HEADER_BYTES 8\n{way}#include "tailscope_trace.h"\n'
+    (tmp_path / "FreeRTOSConfig.h").write_text(config)
+    (tmp_path / "SEGGER_RTT.h").write_text("unsigned SEGGER_RTT_Write(unsigned, const void *, unsigned);\n")
+    (tmp_path / "main.c").write_text(SAYS + PROGRAM)
+    strict = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-Wconversion", "-Wshadow", "-fsanitize=undefined"]
+    sources: list[Path | str] = [
+        tmp_path / "main.c",
+        TRACE / "tailscope_trace.c",
+        f"-I{tmp_path}",
+        f"-I{TRACE}",
+    ]
+    subprocess.run(["gcc", *strict, *sources, "-o", tmp_path / "program"], check=True)
+    said = subprocess.run([tmp_path / "program"], check=True, capture_output=True).stdout
+    assert said == log(
+        *("TA,0,20000100,18", "TA,1,fffffff8,fffffff7", "TA,2,0,64", "TF,3,20000100", "TA,4,8,0")
+    )
+
+
+def test_a_header_without_the_heaps_is_refused() -> None:
+    command = ["gcc", "-x", "c", "-", "-fsyntax-only", f"-I{TRACE}"]
+    include = b'#include "tailscope_trace.h"\n'
+    done = subprocess.run(command, input=include, capture_output=True, check=False)
+    assert done.returncode != 0 and b"8 for heap_2, heap_4 and heap_5" in done.stderr
+
+
+def test_a_port_is_heard_until_the_time_is_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    here, there = os.openpty()
+    tty.setraw(there)
+
+    def talk() -> None:
+        for piece in (b"boot\n", log(*FOUR[:2]), log(*FOUR[2:])):
+            os.write(here, piece)
+            time.sleep(0.1)
+
+    talking = threading.Thread(target=talk)
+    talking.start()
+    output = tmp_path / "trace.csv"
+    status = record.run([], output=str(output), serial=os.ttyname(there), seconds="1.5")
+    talking.join()
+    assert status == 0
+    assert output.read_text().splitlines()[1:] == WHOLE
+    assert (tmp_path / "trace.log").read_bytes() == b"boot\n" + log(*FOUR)
+    assert capsys.readouterr().err.endswith(f"4 operations, by {tmp_path / 'trace.log'}.\n")
+    os.close(here)
+    os.close(there)
+
+
+def test_a_port_that_says_nothing_is_told() -> None:
+    here, there = os.openpty()
+    with pytest.raises(RecordingError, match="Nothing came from"):
+        listen(os.ttyname(there), 115_200, 0.2)
+    with pytest.raises(RecordingError, match="cannot be heard"):
+        listen("/dev/nonesuch", 115_200)
+    os.close(here)
+    os.close(there)
+
+
+def test_a_log_with_a_defect_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "heap.log").write_bytes(log(FOUR[0], *FOUR[2:]))
+    output = tmp_path / "trace.csv"
+    assert record.run([], output=str(output), log=str(tmp_path / "heap.log")) == 1
+    assert "Line 2: operations lost before it: 1." in capsys.readouterr().err
+    assert output.exists()

@@ -1,0 +1,92 @@
+"""Files of the recorder that a program has written into: nothing in them is trusted."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recording.process_file import MAGIC, Conversion, open_file
+from scenarios import trace_file
+
+NOTHING, ALLOCATED, FREEING, MOVING, MOVED = range(5)
+
+
+def written(folder: Path, *records: tuple[int, ...], claimed: int | None = None, room: int = 64) -> Path:
+    """`records` are (kind, block, size, origin, alignment_log2), from the left as many as count."""
+    head = struct.pack("<QQQII", MAGIC, room, len(records) if claimed is None else claimed, 7, 1)
+    content = bytearray(4096 + 24 * room)
+    content[: len(head)] = head
+    content[len(head) : len(head) + 13] = b"/usr/bin/true"
+    for number, record in enumerate(records):
+        kind, block, size, origin, log2 = (*record, 0, 0, 0, 0)[:5]
+        struct.pack_into("<QQIB2xB", content, 4096 + 24 * number, block, size, origin, log2, kind)
+    path = folder / "1"
+    path.write_bytes(content)
+    return path
+
+
+def converted(path: Path) -> tuple[list[str], Conversion]:
+    found = open_file(path)
+    assert found is not None
+    conversion = Conversion(found)
+    return list(conversion.lines()), conversion
+
+
+def test_a_block_keeps_its_number_while_its_old_place_is_anothers(tmp_path: Path) -> None:
+    """A thread moves block 1, and before it is back another has got the place that it left."""
+    records = ((ALLOCATED, 64, 10), (MOVING, 64, 99), (ALLOCATED, 64, 20), (MOVED, 128, 99, 1))
+    lines, _ = converted(written(tmp_path, *records, (FREEING, 64), (FREEING, 128)))
+    assert lines == ["a,1,10", "a,2,20", "r,1,99", "f,2", "f,1"]
+
+
+def test_a_refused_move_leaves_the_block_where_it_was(tmp_path: Path) -> None:
+    records = ((ALLOCATED, 64, 10), (MOVING, 64, 99), (MOVED, 0, 99, 1), (FREEING, 64))
+    assert converted(written(tmp_path, *records))[0] == ["a,1,10", "f,1"]
+
+
+def test_what_is_missing_is_counted(tmp_path: Path) -> None:
+    records = ((ALLOCATED, 64, 10), (NOTHING,), (FREEING, 999), (ALLOCATED, 64, 11), (ALLOCATED, 8, 2**32))
+    lines, conversion = converted(written(tmp_path, *records, claimed=500))
+    assert lines == ["a,1,10", "f,1", "a,2,11"]
+    account = conversion.account
+    assert (account.inherited, account.unseen_frees, account.too_large) == (1, 1, 1)
+    assert account.unfinished == 1 + 59  # the one, and the rest of the room that was claimed
+    assert (account.operations, account.peak_bytes, account.peak_blocks) == (3, 11, 1)
+    assert (conversion.of.recorded, conversion.of.claimed) == (64, 500)
+
+
+@pytest.mark.parametrize("change", [slice(0, 1), slice(8, 9), slice(8, 16)])
+def test_a_damaged_head_is_no_recording(tmp_path: Path, change: slice) -> None:
+    path = written(tmp_path, (ALLOCATED, 64, 10))
+    content = bytearray(path.read_bytes())
+    content[change] = b"\xff" * (change.stop - change.start)
+    path.write_bytes(content)
+    assert open_file(path) is None
+    path.write_bytes(b"")
+    assert open_file(path) is None
+
+
+@given(st.binary(min_size=24, max_size=24 * 30), st.booleans())
+def test_whatever_the_records_are_the_trace_can_be_read(
+    tmp_path_factory: pytest.TempPathFactory, noise: bytes, tame: bool
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    room = len(noise) // 24
+    path = written(folder, claimed=2**63, room=room)
+    content = bytearray(path.read_bytes())
+    content[4096 : 4096 + 24 * room] = noise[: 24 * room]
+    if tame:  # few addresses and kinds, so that they meet
+        records = np.frombuffer(content, dtype=np.uint8, offset=4096).reshape(room, 24)
+        records[:, 1:8] = records[:, 12:16] = 0
+        records[:, (0, 16, 23)] %= 5
+        records[:, 17:20] = 0
+    path.write_bytes(content)
+    lines, conversion = converted(path)
+    assert conversion.account.operations == len(lines)
+    (folder / "trace.csv").write_text("# from noise\na,x,8\n" + "".join(f"{line}\n" for line in lines))
+    assert len(trace_file.read(folder / "trace.csv").operations) == 1 + len(lines)

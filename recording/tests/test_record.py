@@ -1,0 +1,215 @@
+"""Programs that are recorded, against what they themselves say that they did."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from capture.files.tests.sentences import is_sentence
+from recording import programs, recorder
+from recording.errors import RecordingError
+from recording.process_file import MOST_OPERATIONS, Account
+from recording.record import MOST_PROCESSES, Recorded, record, sentences
+from scenarios import trace_file
+
+ROOT = Path(__file__).resolve().parents[2]
+SHIM = ROOT / "recording" / "shim"
+STRICT = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror")
+
+
+def compiled(folder: Path, *flags: str, source: str = "known.c", compiler: str = "gcc") -> str:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    program = folder / "known"
+    sources = str(Path(__file__).parent / source)
+    subprocess.run([compiler, *flags, sources, "-o", str(program), "-pthread"], check=True)
+    return str(program)
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return compiled(tmp_path_factory.mktemp("known"), *STRICT)
+
+
+def lines(path: Path) -> list[str]:
+    """The operations of a trace, which the bench must be able to read."""
+    trace_file.read(path)
+    return [line for line in path.read_text().splitlines() if not line.startswith("#")]
+
+
+def recorded(folder: Path, *command: str, every: bool = False) -> tuple[Recorded, list[str]]:
+    found = record(command, folder / "trace.csv", every=every)
+    return found, lines(folder / "trace.csv")
+
+
+@pytest.mark.parametrize(
+    ("what", "status"),
+    [
+        ("calls", 0),
+        ("refusals", 0),
+        ("spawns", 0),
+        ("killed", 128 + signal.SIGKILL),
+        ("closes", 0),
+        ("handles", 0),
+        ("ends", 3),
+    ],
+)
+def test_a_trace_is_what_the_program_says(
+    known: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], what: str, status: int
+) -> None:
+    found, trace = recorded(tmp_path, known, what)
+    assert trace == capfd.readouterr().out.splitlines() != []
+    assert found.exit_status == status
+    assert found.written[0].account.operations == len(trace)
+    assert found.written[0].account.unfinished == found.written[0].account.unseen_frees == 0
+
+
+def test_what_is_allocated_before_main(
+    known: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALLOCATE_EARLY", "1")
+    _, trace = recorded(tmp_path, known, "nothing")
+    assert trace == ["a,1,40"] == capfd.readouterr().out.splitlines()
+
+
+def test_blocks_that_go_from_thread_to_thread(
+    known: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever the order of the threads was, no block is freed or moved before its allocation:
+    the reader refuses that. And nothing is missing."""
+    found, trace = recorded(tmp_path, known, "threads")
+    allocations, size, moves, frees = map(int, capfd.readouterr().out.split(","))
+    fields = [line.split(",") for line in trace]
+    own = {number: int(bytes_) for kind, number, *(bytes_, *_) in ((*f, "0") for f in fields) if kind == "a"}
+    own = {number: bytes_ for number, bytes_ in own.items() if bytes_ >= 100_000}
+    assert (len(own), sum(own.values())) == (allocations, size) == (32_000, size)
+    assert sum(f[0] == "r" for f in fields) == moves > 4_000
+    assert sum(f[0] == "f" and f[1] in own for f in fields) == frees > 31_000
+    assert found.written[0].account.unseen_frees == found.written[0].account.inherited == 0
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_a_fork_begins_a_trace_of_its_own(
+    known: str, tmp_path: Path, raw: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if raw:
+        monkeypatch.setenv("RAW_FORK", "1")
+    found, _ = recorded(tmp_path, known, "forks", every=True)
+    traces = sorted(lines(written.path) for written in found.written)
+    assert traces == [["a,1,111", "a,2,222", "a,3,333", "f,3"], ["a,1,444", "a,2,555", "f,2"]]
+    (child,) = [written for written in found.written if written.account.inherited]
+    assert child.account.inherited == 1
+    assert any("before the fork" in sentence for sentence in sentences(found))
+
+
+def test_an_exec_begins_a_trace_of_its_own(
+    known: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found, trace = recorded(tmp_path, known, "executes")
+    assert trace == capfd.readouterr().out.splitlines()
+    (other,) = found.others
+    assert (Path(other.program), other.recorded) == (Path(known), 1)
+    assert "Other processes that were recorded: 1 (known)" in " ".join(sentences(found))
+
+
+def test_new_and_delete(tmp_path: Path) -> None:
+    source = tmp_path / "new.cc"
+    source.write_text(
+        "#include <vector>\nstruct alignas(128) wide { char text[128]; };\n"
+        "int main() { auto *one = new int[2500]; auto *two = new wide; delete[] one; delete two;"
+        " std::vector<char> three(54321); return three[0]; }\n"
+    )
+    _, trace = recorded(tmp_path, compiled(tmp_path, "-O0", source=str(source), compiler="g++"))
+    ids = {line.split(",", 2)[2]: line.split(",")[1] for line in trace if line.startswith("a")}
+    first, wide, third = ids["10000"], ids["128,128"], ids["54321"]
+    own = [line for line in trace if line.split(",")[1] in (first, wide, third)]
+    assert own == [
+        *(f"a,{first},10000", f"a,{wide},128,128", f"f,{first}", f"f,{wide}"),
+        *(f"a,{third},54321", f"f,{third}"),
+    ]
+
+
+def test_the_recorder_keeps_the_first_operations_of_too_many(known: str, tmp_path: Path) -> None:
+    found = record([known, "threads"], tmp_path / "trace.csv", most=1000)
+    assert len(lines(tmp_path / "trace.csv")) <= 1000
+    assert (found.exit_status, found.written[0].process.recorded) == (0, 1000)
+    (_, early) = sentences(found)
+    assert early.startswith("It ends early: of ") and "the first 1,000 are kept" in early
+
+
+def test_what_cannot_be_recorded_is_told(known: str, tmp_path: Path) -> None:
+    program = compiled(tmp_path, "-static")
+    output = tmp_path / "trace.csv"
+    with pytest.raises(RecordingError, match="statically linked"):
+        record([program, "calls"], output)
+    (tmp_path / "cut").write_bytes(Path(known).read_bytes()[:80])
+    (tmp_path / "cut").chmod(0o755)
+    with pytest.raises(RecordingError, match="no sound ELF file"):
+        record([str(tmp_path / "cut")], output)
+    with pytest.raises(RecordingError, match="There is no command 'nonesuch'"):
+        record(["nonesuch"], output)
+    with pytest.raises(RecordingError, match="never called malloc"):
+        record([known, "nothing"], output)
+    assert not output.exists()
+
+
+def test_a_program_with_more_rights_is_told(known: str, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can make such a program")
+    program = tmp_path / "other"
+    shutil.copy(known, program)
+    os.chown(program, 65_534, 65_534)
+    program.chmod(0o4755)
+    with pytest.raises(RecordingError, match="setuid"):
+        programs.check(str(program), recorder.build())
+
+
+def test_the_limits_of_the_page_and_of_the_c_code_are_one() -> None:
+    assert f"MOST_PROCESSES {MOST_PROCESSES}" in (SHIM / "recording_file.c").read_text()
+    assert trace_file.MOST_OPERATIONS == MOST_OPERATIONS
+
+
+def test_every_sentence_is_one(known: str, tmp_path: Path) -> None:
+    found, _ = recorded(tmp_path, known, "forks")
+    account = Account(5, 5, 5, 1, 1, 1, 1)
+    written = [type(one)(one.process, account, one.path) for one in found.written]
+    all_of_it = Recorded(0, tuple(written), found.others * 300, 2)
+    said = list(sentences(all_of_it))
+    assert len(said) == 8
+    assert all(is_sentence(sentence, "*.") for sentence in said)
+
+
+def lab(*words: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "console", "record", *words]
+    return subprocess.Popen(
+        command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+
+
+def test_the_commands_words_and_status_are_its_own(tmp_path: Path) -> None:
+    output = tmp_path / "trace.csv"
+    done = lab("--output", str(output), "--", "sh", "-c", 'echo "$1"; exit 7', "sh", "--a  b")
+    said, complaint = done.communicate(timeout=60)
+    assert (said, done.returncode) == ("--a  b\n", 7), complaint
+    assert f"{output}: " in complaint and "operations of" in complaint
+
+
+def test_a_signal_is_the_commands(known: str, tmp_path: Path) -> None:
+    """SIGTERM ends it, its status is passed on, and what it did until then is written."""
+    output = tmp_path / "trace.csv"
+    process = lab("--output", str(output), "--", "sh", "-c", f"{known} calls; echo here; sleep 60")
+    assert process.stdout is not None
+    while "here" not in process.stdout.readline():
+        pass
+    time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM, complaint
+    assert lines(output)
