@@ -765,6 +765,7 @@ SHOWN = {
     ("docs/SCENARIOS.md", "heap_bytes = 86_064     # above [parameters]: a multiple of 8, from 64"),
     ("docs/SCENARIOS.md", "@dataclass(frozen=True)"),
     ("docs/SPEC.md", r"@<TYPE>,<field>,…*<CRC>\n"),
+    ("docs/SPEC.md", "platform, heap_bytes"),
     ("docs/SPEC.md", r"@TA,<number>,<address>,<size>*<CRC>\n"),
     (
         "docs/TRACES.md",
