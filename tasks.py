@@ -274,6 +274,38 @@ def fragmentation(
 
 
 @task(
+    help={
+        "allocator": "one or more allocators, separated by commas, or all",
+        "budget": "for each search: how many lists to try, or for how many seconds, such as 30s",
+        "seed": "what the lists are drawn from",
+        "what": "allocate, free, fragmentation, or several with commas",
+        "live": "for fragmentation: the most bytes that may be live",
+        "jobs": "how many searches go on at a time; all cores when not given",
+        "output": "the folder for the winners, each a trace; build/adversary/found when not given",
+        "json": "print JSON",
+    },
+)
+def adversary(
+    _context: Context,
+    allocator: str = "all",
+    budget: str = "20000",
+    seed: str = "1",
+    what: str = "allocate,free,fragmentation",
+    live: str = "8192",
+    jobs: str = "",
+    output: str = "",
+    json: bool = False,
+) -> None:
+    """Search for an allocator's worst operations, and run them on the virtual board."""
+    from analysis.adversary import text
+    from console import adversary as room
+
+    with one_sentence():
+        rows = room.run(allocator, budget=budget, what=what, seed=seed, live=live, jobs=jobs, output=output)
+    print(json_format.dumps([row.as_json() for row in rows], indent=2) if json else text.as_text(rows))
+
+
+@task(
     positional=["command"],
     iterable=["command"],
     help={

@@ -87,17 +87,17 @@ def objection(allocator: str, heap_bytes: int) -> str | None:
     """
     if not heap_size.is_one(heap_bytes):
         raise HostHeapError(f"A heap of {heap_bytes:,} bytes cannot be replayed: give {heap_size.RANGE}.")
-    row = _row(allocator)
-    if row.target_only:
+    found = row(allocator)
+    if found.target_only:
         return f"{allocator} comes compiled for the target, so there is no host build of it."
-    if missing := row.missing_checkout():
+    if missing := found.missing_checkout():
         return missing
-    return row.objection(heap_bytes)
+    return found.objection(heap_bytes)
 
 
 def largest_bytes(allocator: str) -> int:
     """The largest region that the allocator can have on this machine."""
-    return min(_row(allocator).largest_region_bytes or heap_size.LARGEST_BYTES, heap_size.LARGEST_BYTES)
+    return min(row(allocator).largest_region_bytes or heap_size.LARGEST_BYTES, heap_size.LARGEST_BYTES)
 
 
 def capacity_bytes(heap_bytes: int) -> int:
@@ -116,7 +116,7 @@ def build(
     if refusal := objection(allocator, heap_bytes):
         raise HostHeapError(refusal)
     capacity = capacity_bytes(heap_bytes) if address is None else heap_bytes
-    chosen = _knobs(_row(allocator), capacity, knobs or {})
+    chosen = _knobs(row(allocator), capacity, knobs or {})
     place = {} if address is None else {"REGION_ADDRESS": f"{address:#x}"}
     words = [allocator, str(capacity), *(f"{name}={value}" for name, value in sorted((knobs or {}).items()))]
     folder = _BUILDS / "-".join([*words, *place.values()])
@@ -124,7 +124,7 @@ def build(
     if folder not in _MADE:
         named = {f"TAILSCOPE_{name}": value for name, value in definitions.items()}
         with taking_turns(folder):
-            _make(cmake_build.Build(f"The host's build of {allocator}", _HOST, folder, named))
+            make(cmake_build.Build(f"The host's build of {allocator}", _HOST, folder, named))
         _MADE.add(folder)
     return folder / "trace_replay"
 
@@ -196,12 +196,13 @@ def _call(program: Path, *words: object) -> str:
     return done.stdout
 
 
-def _row(allocator: str) -> catalogue.Allocator:
-    row = catalogue.allocators().get(allocator)
-    if row is None:
+def row(allocator: str) -> catalogue.Allocator:
+    """What the catalogue says of the allocator. Raises HostHeapError for an unknown one."""
+    found = catalogue.allocators().get(allocator)
+    if found is None:
         known = ", ".join(catalogue.allocators())
         raise HostHeapError(f"There is no allocator {allocator!r}: choose from {known}.")
-    return row
+    return found
 
 
 def _knobs(row: catalogue.Allocator, capacity: int, given: Mapping[str, int]) -> dict[str, int]:
@@ -210,7 +211,8 @@ def _knobs(row: catalogue.Allocator, capacity: int, given: Mapping[str, int]) ->
     return {name: given.get(name, larger.get(name, default)) for name, default in row.knobs.items()}
 
 
-def _make(build: cmake_build.Build) -> None:
+def make(build: cmake_build.Build) -> None:
+    """Builds a CMake project of the heap for this machine. Raises BuildError."""
     cmake_build.check_tools(_TOOLS)
     if not build.is_configured:
         build.configure()

@@ -319,6 +319,31 @@ LAB = (
     ),
     Elsewhere("./lab fragmentation --json", "console/tests/test_fragmentation.py", '"best_fit", "--json"'),
     Elsewhere(
+        "./lab adversary --allocator seglist,tlsf",
+        "console/tests/test_adversary.py",
+        'adversary.run("seglist", **words',
+        why="called there with a budget of 300 lists",
+    ),
+    Elsewhere("./lab adversary --json", "console/tests/test_adversary.py", "json.dumps(row.as_json())"),
+    Elsewhere(
+        "./lab adversary --allocator half_fit_cstm --what allocate --budget 30000",
+        "analysis/adversary/tests/test_search.py",
+        '"half_fit_cstm", "allocate"',
+        why="searched there with 4,000 lists",
+    ),
+    Elsewhere(
+        "./lab adversary --allocator all --budget 60s",
+        "analysis/adversary/tests/test_search.py",
+        "Budget(seconds=0.05)",
+        why="takes minutes: the budget in seconds is tried there, the choice of all in console/tests",
+    ),
+    Elsewhere(
+        "./lab adversary --allocator avl --what fragmentation --live 16384 --json",
+        "console/tests/test_adversary.py",
+        '"what": "free,fragmentation"',
+        why="called there on seglist, with fewer bytes",
+    ),
+    Elsewhere(
         "./lab worst",
         "analysis/worst/tests/test_worst.py",
         'lab("--allocator", "tlsf", "--json")',
@@ -682,6 +707,12 @@ PYTHON = (
         'print(plan.operations)"',
         says=r"┌.*\n.*seq",
     ),
+    Elsewhere(
+        ".venv/bin/python -m analysis.adversary.published",
+        "analysis/adversary/tests/test_published.py",
+        "test_a_stored_winner_takes_as_long_as_the_page_says",
+        why="takes ten minutes; the test runs what it stored",
+    ),
     Tried(
         ".venv/bin/python -m dashboards.tests.picture build/dashboard.html docs/dashboard.png",
         says=r"docs/dashboard\.png",
@@ -741,6 +772,7 @@ SHOWN = {
     ("docs/SCENARIOS.md", "heap_bytes = 86_064     # above [parameters]: a multiple of 8, from 64"),
     ("docs/SCENARIOS.md", "@dataclass(frozen=True)"),
     ("docs/SPEC.md", r"@<TYPE>,<field>,…*<CRC>\n"),
+    ("docs/SPEC.md", "platform, heap_bytes"),
     ("docs/SPEC.md", r"@TA,<number>,<address>,<size>*<CRC>\n"),
     (
         "docs/TRACES.md",
@@ -753,6 +785,7 @@ SHOWN = {
     ("docs/SPEC.md", "schema, quantity"),
     ("docs/SPEC.md", "seed, runs[]"),
     ("docs/SPEC.md", "allocator, trace, seed, operations"),
+    ("docs/SPEC.md", "allocator, what, seed, lists, operations"),
     ("docs/SPEC.md", "table, place, part, row, column, allocator, unit, compared"),
     ("docs/SPEC.md", "seed, mutants, killed, harmless, survived"),
     ("docs/WIRING.md", "Nucleo-F401RE, USB connector at the top"),

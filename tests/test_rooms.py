@@ -39,8 +39,9 @@ ORDER: tuple[tuple[str, ...], ...] = (
         "analysis.worst",
         *("decoders", "dashboards"),
     ),
+    ("dashboards.tradeoff", "analysis.adversary"),
     ("analysis.reproduce",),
-    ("dashboards.tradeoff", "dashboards.reproduced"),
+    ("dashboards.reproduced",),
     ("console",),
     ("tasks",),
 )

@@ -10,11 +10,11 @@ from pathlib import Path
 from analysis.faults.planting import Healthy, healthy
 from capture import conductor
 from capture.redecode import read_stored
+from capture.run_folder.heap_size import DEFAULT_BYTES
 from firmware import build as firmware
 from scenarios import catalogue
 from simulator import build as simulator
 
-ALLOCATOR = "seglist"
 BOARD = "virtual"
 _AT_LEAST_S = 2.0
 
@@ -28,9 +28,11 @@ class Recipe:
     parameters: Mapping[str, str | int] = field(default_factory=dict)
     stimulus: str | None = None
     records: str = "uart"
+    allocator: str = "seglist"
+    heap_bytes: int = DEFAULT_BYTES
 
     def __str__(self) -> str:
-        words = [f"{self.scenario} at {self.samplerate_hz // 1_000_000} MS/s"]
+        words = [f"{self.scenario} on {self.allocator} at {self.samplerate_hz // 1_000_000} MS/s"]
         words += [f"stimulus {self.stimulus}"] if self.stimulus else []
         words += ["records by RTT"] if self.records == "rtt" else []
         return ", ".join(words)
@@ -51,8 +53,12 @@ RECIPES = (
     Recipe("latency_sweep", 84_000_000, _SWEEP),
     Recipe("latency_sweep", 24_000_000, _SWEEP),
     Recipe("kernel_masking", 84_000_000, {"depth": 4, "rounds": 12}),
+    # Requests are refused and tried again, and what is behind the end is skipped.
+    Recipe("until_full_aligned", 84_000_000, {"requests": 120}, allocator="tlsf", heap_bytes=4096),
+    # The virtual board counts the probes, which heap_4 does not.
+    Recipe("recorded_dash", 24_000_000, {"scale": 20}, allocator="heap_4"),
 )
-"""Every scenario, stimulus and transport, above the core clock, at it and below."""
+"""Every way to drive heap, stimulus and transport, above the core clock, at it and below."""
 
 
 def make(progress: Callable[[str], None] = lambda _: None) -> list[Healthy]:
@@ -65,7 +71,7 @@ def make(progress: Callable[[str], None] = lambda _: None) -> list[Healthy]:
     for recipe in RECIPES:
         progress(f"making a run: {recipe}")
         plan = catalogue.load(recipe.scenario, recipe.parameters, stimulus=recipe.stimulus).compile()
-        image = firmware.build(ALLOCATOR, kernel_calls=plan.calls_kernel)
+        image = firmware.build(recipe.allocator, kernel_calls=plan.calls_kernel, heap_bytes=recipe.heap_bytes)
         with tempfile.TemporaryDirectory() as folder:
             result = conductor.run(
                 plan,

@@ -23,13 +23,14 @@ from capture.run_folder.memory import COLUMNS, Memory
 from capture.run_folder.records import Boot, OperationRecord, RecordLog
 from firmware import catalogue, host_heap
 from firmware.build import FirmwareImage
-from firmware.host_heap import NOTHING_TO_FREE, Replay
+from firmware.host_heap import NOTHING_TO_FREE, SKIPPED, Replay
 from scenarios.generators.generator import Step
 from scenarios.operations import Mark, decode
 from scenarios.plan import Plan
 from scenarios.trace import FREE, KIND, Operations, of_steps
 
 _OF_FREES = {0: "F", NOTHING_TO_FREE: "N"}
+_OF_ALLOCATIONS = {0: "A", SKIPPED: "S"}
 
 
 def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
@@ -89,7 +90,7 @@ def _outcomes(operations: Operations, replay: Replay) -> Iterator[tuple[str, int
     in_use = 0
     rows = (operations[:, KIND], replay.status, replay.probes, replay.usable)
     for kind, status, probes, usable in zip(*(column.tolist() for column in rows), strict=True):
-        letter = _OF_FREES.get(status, "E") if kind == FREE else "O" if status else "A"
+        letter = _OF_FREES.get(status, "E") if kind == FREE else _OF_ALLOCATIONS.get(status, "O")
         in_use += {"A": usable, "F": -usable}.get(letter, 0)
         yield letter, probes, in_use
 

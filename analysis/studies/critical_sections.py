@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import polars as pl
+
 from capture.reading.probes import PULSES_BEFORE
 from capture.run_folder.records import HEAP_NOT_CALLED, EndRecord, OperationRecord
 from firmware import build as firmware
@@ -17,12 +19,13 @@ class CriticalSection:
     """The critical section of one operation.
 
     `kind` is as in the OP record: A allocated, O out of memory, F freed, E refused. The firmware
-    counts `cycles`, the simulator counts `instructions`.
+    counts `cycles`, the simulator counts `instructions`. `wire_ns` is how long CRIT is high.
     """
 
     kind: str
     cycles: int
     instructions: int
+    wire_ns: float
 
 
 def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSection]:
@@ -42,10 +45,11 @@ def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSect
         raise ValueError(f"The run on {allocator} does not end within {_RUN_FOR}.")
     operations = done.records.all(OperationRecord)
     called = [record for record in operations if record.kind not in HEAP_NOT_CALLED]
-    instructions = done.windows["instructions"][PULSES_BEFORE:]
+    width_cycles = pl.col("end_cycle") - pl.col("start_cycle")
+    pulses = done.windows[PULSES_BEFORE:].select("instructions", width_cycles * (1e9 / done.core_hz))
     return [
-        CriticalSection(record.kind, record.critical_cycles, counted)
-        for record, counted in zip(called, instructions, strict=False)
+        CriticalSection(record.kind, record.critical_cycles, *pulse)
+        for record, pulse in zip(called, pulses.iter_rows(), strict=False)
     ]
 
 

@@ -91,8 +91,8 @@ static bool is_skipped(const image_entry *entry) {
     return entry->kind == ENTRY_ALLOCATE && (course.skips || (is_retry && course.before != 'O'));
 }
 
-/* A retry that is not needed leaves the block that was got. */
-static outcome skip(const image_entry *entry) {
+/* A retry that is not needed leaves the block that was got. Rare: kept out of the loop's code. */
+__attribute__((noinline)) static outcome skip(const image_entry *entry) {
     if (course.skips) {
         slots[entry->id] = (slot){NULL, entry->argument};
     }

@@ -45,9 +45,10 @@ def test_each_operation_has_those_of_its_window() -> None:
     assert found == Instructions({0: 123, 1: 0, 2: 98})
 
 
-def test_a_run_that_was_cut_has_those_of_its_records() -> None:
-    found = read_instructions(log(ended=False, operations=2), as_bytes(table(after=0)))
-    assert found == Instructions({0: 123, 1: 0})
+@pytest.mark.parametrize(("operations", "counted"), [(2, {0: 123, 1: 0}), (3, {0: 123, 1: 0, 2: 98})])
+def test_a_run_that_was_cut_has_those_of_its_records(operations: int, counted: dict[int, int]) -> None:
+    found = read_instructions(log(ended=False, operations=operations), as_bytes(table(after=0)))
+    assert found == Instructions(counted)
 
 
 def test_a_board_that_cannot_count_has_nothing_to_say() -> None:

@@ -212,7 +212,7 @@ static row of_operation(const trace_operation *operation) {
         has_block ? block.begin - region : 0,
         has_block ? block.end - region : 0,
         frees ? 0 : allocator_largest_free_extent(),
-        status == NOTHING_TO_FREE ? 0 : allocator_probes(),
+        status == NOTHING_TO_FREE || status == SKIPPED ? 0 : allocator_probes(),
         frees ? usable_before : usable_bytes(slot),
     }};
 }

@@ -29,14 +29,14 @@ function(tailscope_find_rust)
 endfunction()
 
 # Sets rust_target and rust_flags for the machine that is compiled for; the flags match those of our
-# C.
+# C. A host's build may set TAILSCOPE_RUST_FLAGS.
 function(tailscope_choose_rust_target)
     if(CMAKE_SYSTEM_PROCESSOR STREQUAL "cortex-m4")
         set(target thumbv7em-none-eabihf)
         set(flags -Ctarget-cpu=cortex-m4)
     else()
         set(target i686-unknown-linux-gnu)
-        set(flags "")
+        set(flags ${TAILSCOPE_RUST_FLAGS})
     endif()
     set(rust_target ${target} PARENT_SCOPE)
     set(rust_flags ${flags} PARENT_SCOPE)

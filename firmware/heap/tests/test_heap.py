@@ -56,6 +56,8 @@ def test_heap_with_knobs_turned(allocator: str, knobs: tuple[str, ...], left_out
         ("half_fit_cstm", "SEARCH_THRESHOLD=few", "say a whole number"),
         ("half_tree", "HDR=12", "TAILSCOPE_HDR is 4, 8 or 16"),
         ("half_tree", "LARGE_VICTIM_BYTES=28000000", "leaves no room for the rest of the BOOT record"),
+        ("best_fit", "LEAST=4", "a free block keeps two links, so say 8 or more"),
+        ("best_fit", "LEAST=12", "must be a multiple of 8"),
         ("tlsf_crate", "FLL=12", "the crate tlsf has 1 to 11 first levels"),
         ("ublox_buddy", "REMAINDER_FIRST=2", "TAILSCOPE_REMAINDER_FIRST is 0 or 1"),
     ],

@@ -1,0 +1,36 @@
+"""What the operations of a search cost on the virtual board: instructions, cycles, and the wire."""
+
+from __future__ import annotations
+
+from analysis.studies import critical_sections
+from analysis.studies.critical_sections import CriticalSection
+from firmware.host_search import Goal
+from scenarios.operations import Allocate, Free, Image, Operation, encode
+from scenarios.stimulus import NO_STIMULUS
+from scenarios.trace import ALLOCATE, Operations
+
+_KINDS: dict[Goal, str] = {"allocate": "AO", "free": "F"}
+
+
+def longest(allocator: str, operations: Operations) -> dict[Goal, CriticalSection]:
+    """The critical section with the most instructions, of allocations (refused ones too) and of
+    frees, where the list has one.
+
+    Raises BuildError, SimulatorError, ImageError.
+    """
+    sections = critical_sections.measure(allocator, encode(image(operations)))
+    found: dict[Goal, CriticalSection] = {}
+    for goal, kinds in _KINDS.items():
+        of_kind = [section for section in sections if section.kind in kinds]
+        if of_kind:
+            found[goal] = max(of_kind, key=lambda one: one.instructions)
+    return found
+
+
+def image(operations: Operations) -> Image:
+    """The operations as the firmware runs them, without a stimulus. Raises ImageError."""
+    return Image("adversary", NO_STIMULUS, tuple(_operation(*row) for row in operations.tolist()))
+
+
+def _operation(kind: int, slot: int, size: int, _alignment: int) -> Operation:
+    return Allocate(slot, size) if kind == ALLOCATE else Free(slot)

@@ -1,0 +1,148 @@
+"""One search on one allocator: it goes on from where it was left, and is left at any moment."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from capture.files.turns import taking_turns
+from capture.files.whole import write_bytes
+from capture.processes import signals
+from capture.run_folder import heap_size
+from firmware import host_heap, host_search
+from firmware.host_search import Goal, Progress, Terms
+from scenarios.operations import MAX_SLOTS
+from scenarios.trace import Operations
+
+What = Literal["allocate", "free", "fragmentation"]
+
+STATES = Path(__file__).resolve().parents[2] / "build" / "adversary"
+
+MOST_OPERATIONS = 4096
+"""Of a list: enough to fill a region of 64 KiB with the smallest blocks and to free every other."""
+
+SMALLEST_SPREAD_BYTES = 64
+"""The smallest request of a list that is to spread blocks (heap/adversary/search.c)."""
+
+_SLICE_LISTS = 250
+"""How many lists are tried at a time: what an interruption loses at the most."""
+
+_DIGEST_LETTERS = 12
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When a search ends: after so many lists, or so many seconds, in all."""
+
+    lists: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search came to."""
+
+    progress: Progress
+    program: Path
+    state: Path
+
+    def winners(self, most: int) -> Iterator[Operations]:
+        """Up to `most` lists, the dearest first, each up to its dearest operation. Each executes
+        other basic blocks in it. Raises HostHeapError.
+        """
+        for rank in range(most):
+            operations = host_search.show(self.program, self.state, rank)
+            if operations is None:
+                return
+            yield operations
+
+
+@dataclass(frozen=True)
+class Search:
+    """The search for one allocator's worst. Equal fields and budgets of lists give equal winners.
+
+    `live_bytes` limits what may be live, as requested, where blocks are to be spread; elsewhere the
+    region does. States are
+    files in `states`. A rebuilt allocator begins anew.
+    """
+
+    allocator: str
+    what: What
+    seed: int
+    live_bytes: int
+    states: Path = STATES
+
+    @property
+    def terms(self) -> Terms:
+        spreads = self.what == "fragmentation"
+        goal: Goal = "used" if self.what == "fragmentation" else self.what
+        limit = self.live_bytes if spreads else heap_size.DEFAULT_BYTES
+        return Terms(goal, self.seed, MOST_OPERATIONS, MAX_SLOTS, limit)
+
+    def run(self, budget: Budget, tell: Callable[[Progress], None] = lambda _: None) -> Found:
+        """Searches on until the budget is spent. `tell` hears how far it is.
+
+        Raises HostHeapError, WriteError, signals.Stopped.
+        """
+        program = host_search.build(self.allocator)
+        state = self._state(program)
+        with taking_turns(state):
+            return self._go_on(program, state, budget, tell)
+
+    def _go_on(self, program: Path, state: Path, budget: Budget, tell: Callable[[Progress], None]) -> Found:
+        found = host_search.breed(program, state, self.terms, 0)
+        if budget.lists is not None and found.lists > budget.lists:
+            # It has gone farther before. What so many lists find must not depend on that.
+            state = state.with_name(f"{state.name}-{budget.lists}")
+            found = host_search.breed(program, state, self.terms, 0)
+        tell(found)
+        spent_s = _spent_s(state)
+        while (more := _more(budget, found.lists, spent_s)) > 0:
+            begun = time.monotonic()
+            found = host_search.breed(program, state, self.terms, found.lists + more)
+            spent_s += time.monotonic() - begun
+            write_bytes(_clock(state), json.dumps({"seconds": spent_s}).encode())
+            tell(found)
+            signals.check()
+        return Found(found, program, state)
+
+    def _state(self, program: Path) -> Path:
+        terms = [self.allocator, self.what, f"seed{self.seed}"]
+        terms += [f"live{self.live_bytes}"] if self.what == "fragmentation" else []
+        return self.states / f"{'-'.join(terms)}-{host_search.digest(program)[:_DIGEST_LETTERS]}"
+
+
+def objection(allocator: str, what: What) -> str | None:
+    """Why there is nothing to search, in one sentence; None if there is.
+
+    For time, an allocator without a build for this machine borrows the winners of the others.
+    Raises HostHeapError for an unknown allocator.
+    """
+    row = host_heap.row(allocator)
+    borrows = row.target_only and what != "fragmentation"
+    if not borrows and (refusal := host_heap.objection(allocator, heap_size.DEFAULT_BYTES)):
+        return refusal
+    if what != "allocate" and "frees" not in row.promises:
+        return f"{allocator} never frees."
+    return None
+
+
+def _more(budget: Budget, lists: int, spent_s: float) -> int:
+    if budget.seconds is not None:
+        return _SLICE_LISTS if spent_s < budget.seconds else 0
+    return min(_SLICE_LISTS, (budget.lists or 0) - lists)
+
+
+def _clock(state: Path) -> Path:
+    return state.with_name(f"{state.name}.json")
+
+
+def _spent_s(state: Path) -> float:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return float(json.loads(_clock(state).read_text(encoding="utf-8"))["seconds"])
+    return 0.0

@@ -1,0 +1,152 @@
+"""Searches, confirmed on the virtual board: one row for each allocator and each question."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import TypeAlias
+
+from analysis.adversary import board, known
+from analysis.adversary.row import Row, Space, Time
+from analysis.adversary.search import (
+    SMALLEST_SPREAD_BYTES,
+    STATES,
+    Budget,
+    Found,
+    Search,
+    What,
+    objection,
+)
+from analysis.bounds.image import bounds_of
+from analysis.fragmentation.metrics import metrics
+from analysis.studies.critical_sections import CriticalSection
+from capture.run_folder import heap_size
+from firmware import build as firmware
+from firmware import catalogue, host_heap
+from firmware.host_search import Goal, Progress
+from scenarios.trace import Operations, Trace
+
+CONFIRMED = 6
+"""How many of a search's winners are run on the board, which says which is the dearest."""
+
+Tell: TypeAlias = Callable[[str, What, Progress], None]
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is asked. `jobs` is how many searches go on at a time; the rows do not depend on it.
+
+    `live_bytes` is the most that may be live where blocks are to be spread.
+    """
+
+    pairs: Sequence[tuple[str, What]]
+    budget: Budget
+    seed: int
+    live_bytes: int
+    jobs: int = 1
+    states: Path = STATES
+
+    def rows(self, tell: Tell = lambda *_: None) -> Iterator[Row]:
+        """In the order of the pairs. `tell` hears of each search how far it is.
+
+        Raises BuildError, HostHeapError, SimulatorError, WriteError, signals.Stopped.
+        """
+        with ThreadPoolExecutor(self.jobs) as pool:
+            futures = [pool.submit(self._row, *pair, tell) for pair in self.pairs]
+            try:
+                for future in futures:
+                    yield future.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _row(self, allocator: str, what: What, tell: Tell) -> Row:
+        if what == "fragmentation":
+            return self._space_row(allocator, tell)
+        lists, winners = self._winners(allocator, what, tell)
+        confirmed = [(_time("found", board.longest(allocator, one), what), one) for one in winners]
+        best, operations = max(confirmed, key=lambda pair: pair[0].instructions)
+        image = firmware.build(allocator)
+        built = image.configuration
+        bound = bounds_of(image.elf, allocator, built.locking, built.knobs)[what]
+        return Row(
+            allocator,
+            what,
+            self.seed,
+            lists,
+            best,
+            known_time(allocator, what),
+            operations,
+            bound.instructions,
+            bound.cycles,
+            bound.why_not,
+        )
+
+    def _winners(self, allocator: str, what: What, tell: Tell) -> tuple[int, list[Operations]]:
+        """How many lists were tried, and the dearest. For an allocator that has no build for this
+        machine, the dearest of each that has one.
+        """
+        if not host_heap.row(allocator).target_only:
+            found = self._search(allocator, what, tell)
+            return found.progress.lists, list(found.winners(CONFIRMED))
+        lent = [self._search(lender, what, tell) for lender in lenders(what)]
+        return sum(one.progress.lists for one in lent), [list_ for one in lent for list_ in one.winners(1)]
+
+    def _search(self, allocator: str, what: What, tell: Tell) -> Found:
+        search = Search(allocator, what, self.seed, self.live_bytes, self.states)
+        return search.run(self.budget, partial(tell, allocator, what))
+
+    def _space_row(self, allocator: str, tell: Tell) -> Row:
+        found = self._search(allocator, "fragmentation", tell)
+        (operations,) = found.winners(1)
+        return Row(
+            allocator,
+            "fragmentation",
+            self.seed,
+            found.progress.lists,
+            space(allocator, Trace("found", operations)),
+            space(allocator, known.spread(self.live_bytes, SMALLEST_SPREAD_BYTES)),
+            operations,
+            why_no_bound="The machine code bounds time and not space.",
+        )
+
+
+def lenders(what: What) -> list[str]:
+    """The allocators with a build for this machine, on which that can be searched."""
+    rows = catalogue.allocators().values()
+    return [row.id for row in rows if not row.target_only and objection(row.id, what) is None]
+
+
+def space(allocator: str, trace: Trace) -> Space:
+    """How far the trace spreads blocks, by a replay that proves that none overlap.
+
+    Raises HostHeapError.
+    """
+    program = host_heap.build(allocator, heap_size.DEFAULT_BYTES)
+    with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+        file = host_heap.write(trace.operations, Path(folder) / "operations")
+        replay = host_heap.run(program, file, heap_size.DEFAULT_BYTES)
+    found = metrics(trace.operations, replay)
+    ratio = found.used_bytes / max(found.peak_live_bytes, 1)
+    return Space(trace.name, found.used_bytes, found.peak_live_bytes, ratio)
+
+
+def known_time(allocator: str, goal: Goal) -> Time:
+    """The longest section that a known worst case has on this allocator. Raises SimulatorError."""
+    times = (_time(name, longest, goal) for name, longest in _known(allocator).items())
+    return max(times, key=lambda one: one.instructions)
+
+
+@cache
+def _known(allocator: str) -> Mapping[str, Mapping[Goal, CriticalSection]]:
+    return {trace.name: board.longest(allocator, trace.operations) for trace in known.worst_cases()}
+
+
+def _time(name: str, longest: Mapping[Goal, CriticalSection], goal: Goal) -> Time:
+    section = longest.get(goal)
+    if section is None:
+        return Time(name, 0, 0, 0.0)
+    return Time(name, section.instructions, section.cycles, section.wire_ns)

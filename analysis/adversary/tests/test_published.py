@@ -1,0 +1,61 @@
+"""docs/ADVERSARY.md against the stored winners, which are run again."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from analysis.adversary import board, found, published, study, text
+from firmware.host_search import Goal
+from scenarios import trace_file
+
+pytestmark = pytest.mark.docs
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "ADVERSARY.md"
+# A change anywhere in the image moves instructions in the section a little.
+TOLERANCE = 0.05
+
+
+def lines(columns: tuple[str, ...]) -> list[dict[str, str]]:
+    """The rows of the page's table that has these columns."""
+    table = PAGE.read_text(encoding="utf-8").partition(f"| {' | '.join(columns)} |\n")[2]
+    rows = re.findall(r"^\| (.*) \|$", table.partition("\n\n")[0], re.MULTILINE)
+    return [dict(zip(columns, row.split(" | "), strict=True)) for row in rows]
+
+
+def number(cell: str) -> int:
+    return int(cell.replace(",", ""))
+
+
+TIME, SPACE = lines(text.TIME_COLUMNS), lines(text.SPACE_COLUMNS)
+
+
+@pytest.mark.parametrize("line", TIME, ids=lambda line: f"{line['allocator']}-{line['of']}")
+def test_a_stored_winner_takes_as_long_as_the_page_says(line: dict[str, str]) -> None:
+    goal: Goal = "allocate" if line["of"] == "allocate" else "free"
+    trace = trace_file.read(found.path(published.FOLDER, line["allocator"], goal))
+    section = board.longest(line["allocator"], trace.operations)[goal]
+    assert section.instructions == pytest.approx(number(line["found"]), rel=TOLERANCE)
+
+
+@pytest.mark.parametrize("line", TIME, ids=lambda line: f"{line['allocator']}-{line['of']}")
+def test_nothing_found_is_above_its_bound(line: dict[str, str]) -> None:
+    if line["bound"] != "-":
+        assert number(line["found"]) <= number(line["bound"])
+
+
+@pytest.mark.parametrize("line", SPACE, ids=lambda line: line["allocator"])
+def test_a_stored_winner_spreads_as_far_as_the_page_says(line: dict[str, str]) -> None:
+    trace = trace_file.read(found.path(published.FOLDER, line["allocator"], "fragmentation"))
+    spread = study.space(line["allocator"], trace)
+    assert spread.used_bytes == number(line["found"])
+    assert spread.peak_live_bytes == number(line["live"]) <= published.LIVE_BYTES
+
+
+def test_the_page_states_its_seed_and_budget() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert f"seed {published.SEED}" in page
+    assert f"{published.LISTS:,} lists" in page
+    assert f"{published.LIVE_BYTES:,} bytes" in page

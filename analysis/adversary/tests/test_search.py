@@ -1,0 +1,138 @@
+"""The search itself, on the PC: repeatable, resumable, within its limits, and good enough."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.adversary import known
+from analysis.adversary.search import MOST_OPERATIONS, Budget, Found, Search, What, objection
+from capture.processes import signals
+from capture.run_folder import heap_size
+from firmware import host_search
+from firmware.host_heap import HostHeapError
+from scenarios.operations import MAX_SLOTS
+from scenarios.trace import ALLOCATE, FREE, TraceBuilder
+
+LIVE_BYTES = 4096
+LISTS = 600
+
+
+def searched(folder: Path, lists: int, what: What = "allocate", seed: int = 3) -> Found:
+    return Search("seglist", what, seed, LIVE_BYTES, folder).run(Budget(lists=lists))
+
+
+def winner(found: Found) -> list[list[int]]:
+    return next(found.winners(1)).tolist()  # type: ignore[no-any-return]
+
+
+def test_equal_seeds_and_budgets_give_equal_searches(tmp_path: Path) -> None:
+    one, other = searched(tmp_path / "one", LISTS), searched(tmp_path / "other", LISTS)
+    assert one.state.read_bytes() == other.state.read_bytes()
+    assert winner(one) == winner(other)
+    assert winner(searched(tmp_path / "one", LISTS, seed=4)) != winner(one)
+
+
+def test_an_interrupted_search_comes_to_what_one_without_a_break_does(tmp_path: Path) -> None:
+    def stop(_: host_search.Progress) -> None:
+        heard.append(1)
+        if len(heard) == 2:
+            raise signals.Stopped(2)
+
+    heard: list[int] = []
+    search = Search("seglist", "free", 3, LIVE_BYTES, tmp_path / "broken")
+    with pytest.raises(signals.Stopped):
+        search.run(Budget(lists=LISTS), stop)
+    told: list[host_search.Progress] = []
+    resumed = search.run(Budget(lists=LISTS), told.append)
+    assert 0 < told[0].lists < LISTS
+    whole = searched(tmp_path / "whole", LISTS, "free")
+    assert resumed.state.read_bytes() == whole.state.read_bytes()
+
+
+def test_a_smaller_budget_finds_what_it_would_have_found_first(tmp_path: Path) -> None:
+    first = winner(searched(tmp_path / "first", 300))
+    searched(tmp_path / "after", LISTS)
+    assert winner(searched(tmp_path / "after", 300)) == first
+
+
+def test_a_budget_in_seconds_counts_those_of_earlier_calls(tmp_path: Path) -> None:
+    search = Search("seglist", "allocate", 3, LIVE_BYTES, tmp_path)
+    lists = search.run(Budget(seconds=0.05)).progress.lists
+    assert lists > 0
+    assert search.run(Budget(seconds=0.05)).progress.lists == lists
+
+
+@pytest.mark.parametrize("what", ["allocate", "free", "fragmentation"])
+def test_winners_keep_to_their_limits(what: What, tmp_path: Path) -> None:
+    """Against a count that knows nothing of the search."""
+    limit_bytes = LIVE_BYTES if what == "fragmentation" else heap_size.DEFAULT_BYTES
+    for operations in searched(tmp_path, LISTS, what).winners(5):
+        assert len(operations) <= MOST_OPERATIONS
+        live: dict[int, int] = {}
+        builder = TraceBuilder()  # refuses what cannot be
+        for kind, slot, size, _ in operations.tolist():
+            if kind == ALLOCATE:
+                live[slot] = size
+                builder.allocate(slot, size)
+            else:
+                del live[slot]
+                builder.free(slot)
+            assert len(live) <= MAX_SLOTS
+            assert sum(live.values()) <= limit_bytes
+        if what != "fragmentation":
+            assert operations[-1, 0] == (ALLOCATE if what == "allocate" else FREE)
+
+
+def test_a_cost_grows_evenly_with_a_walk() -> None:
+    """A search that looks at one block more executes one lap more, and nothing else."""
+
+    def walk(depth: int) -> int:
+        builder = TraceBuilder()
+        for pair in range(depth):
+            builder.allocate(f"victim {pair}", 72)
+            builder.allocate(f"spacer {pair}", 8)
+        for pair in range(depth):
+            builder.free(f"victim {pair}")
+        builder.allocate("request", 120)
+        return host_search.cost(program, builder.trace("walk").operations, "allocate")
+
+    program = host_search.build("seglist")
+    costs = np.array([walk(depth) for depth in range(20, 50, 5)])
+    steps = np.diff(costs)
+    assert steps[0] > 0
+    assert (steps == steps[0]).all()
+
+
+def test_unaided_it_comes_to_the_known_worst_case(tmp_path: Path) -> None:
+    """half_fit_cstm's walk, with the smallest blocks of a bin: the search knows no bins."""
+    program = host_search.build("half_fit_cstm")
+    best_known = max(host_search.cost(program, trace.operations, "allocate") for trace in known.worst_cases())
+    found = Search("half_fit_cstm", "allocate", 2, LIVE_BYTES, tmp_path).run(Budget(lists=4000))
+    assert found.progress.cost >= best_known
+
+
+def test_the_known_worst_cases_keep_to_the_scale_of_a_search() -> None:
+    for trace in (*known.worst_cases(), known.spread(LIVE_BYTES, 64)):
+        assert len(trace.operations) <= MOST_OPERATIONS, trace.name
+        assert trace.operations[:, 1].max() < MAX_SLOTS, trace.name
+
+
+def test_what_cannot_be_searched_says_why() -> None:
+    assert objection("seglist", "free") is None
+    assert objection("newlib", "allocate") is None
+    for allocator, what in (("heap_1", "free"), ("heap_1", "fragmentation"), ("newlib", "fragmentation")):
+        sentence = objection(allocator, what)  # type: ignore[arg-type]
+        assert sentence is not None
+        assert sentence.endswith(".")
+    with pytest.raises(HostHeapError, match="There is no allocator 'none'"):
+        objection("none", "allocate")
+
+
+def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
+    found = searched(tmp_path, 50)
+    found.state.write_bytes(found.state.read_bytes()[:1000])
+    with pytest.raises(HostHeapError, match="remove it"):
+        searched(tmp_path, 100)

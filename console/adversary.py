@@ -1,0 +1,144 @@
+"""`./lab adversary`: reads the options, chooses what can be searched, shows progress, keeps what is
+found.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import get_args
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from analysis.adversary import found
+from analysis.adversary.row import Row
+from analysis.adversary.search import STATES, Budget, What, objection
+from analysis.adversary.study import Study
+from capture.processes import signals
+from console import options
+from console.options import OptionError
+from firmware import catalogue, host_search
+from firmware.host_heap import HostHeapError
+
+FOUND = STATES / "found"
+LIVE_BYTES = 8192
+_MOST_LISTS = 10_000_000
+_MOST_SECONDS = 100_000
+_MOST_SEED = 0xFFFF_FFFF
+_LIVE_RANGE_BYTES = range(256, 32_768 + 1)
+
+
+def run(
+    allocator: str,
+    *,
+    budget: str,
+    what: str,
+    seed: str,
+    live: str,
+    jobs: str,
+    output: str,
+    states: Path = STATES,
+) -> list[Row]:
+    """The rows that the words of the command line ask for; each winner is written as a trace.
+
+    Raises TailscopeError; signals.Stopped with what is kept.
+    """
+    whats = _whats(what)
+    pairs, left_out = choose(allocator.split(","), whats)
+    study = Study(
+        pairs,
+        _budget(budget),
+        _within("seed", seed, 1, _MOST_SEED),
+        _within("live", live, _LIVE_RANGE_BYTES.start, _LIVE_RANGE_BYTES.stop - 1),
+        options.whole("jobs", jobs) if jobs else os.cpu_count() or 1,
+        states,
+    )
+    console = Console(stderr=True, highlight=False)
+    for sentence in left_out:
+        console.print(escape(sentence), soft_wrap=True)
+    try:
+        with signals.orderly(), _Shown(console, study.budget) as shown:
+            rows = []
+            for row in study.rows(shown.tell):
+                found.write(row, Path(output) if output else FOUND)
+                rows.append(row)
+    except signals.Stopped as stopped:
+        kept = f"what was found is kept in {states}, and the same command goes on"
+        raise signals.Stopped(stopped.number, kept) from None
+    return rows
+
+
+def choose(wanted: list[str], whats: list[What]) -> tuple[list[tuple[str, What]], list[str]]:
+    """What to search on which allocator, and a sentence for each that `all` leaves out.
+
+    Raises HostHeapError for an allocator that is unknown, or was named and cannot be searched.
+    """
+    takes_all = wanted == ["all"]
+    names = list(catalogue.allocators()) if takes_all else list(dict.fromkeys(wanted))
+    pairs: list[tuple[str, What]] = [(name, what) for name in names for what in whats]
+    objections = {pair: sentence for pair in pairs if (sentence := objection(*pair))}
+    chosen = [pair for pair in pairs if pair not in objections]
+    if not takes_all and any(all((name, what) in objections for what in whats) for name in names):
+        raise HostHeapError(" ".join(dict.fromkeys(objections.values())))
+    return chosen, [f"{name}, {what}: left out. {why}" for (name, what), why in objections.items()]
+
+
+def _whats(words: str) -> list[What]:
+    known = get_args(What)
+    for word in words.split(","):
+        if word not in known:
+            raise OptionError(f"--what {word}: choose from {', '.join(known)}, or several with commas.")
+    return [what for what in known if what in words.split(",")]
+
+
+def _budget(word: str) -> Budget:
+    match = re.fullmatch(r"([0-9]{1,9})(s?)", word)
+    number = int(match[1]) if match else 0
+    if match is None or not 1 <= number <= (_MOST_SECONDS if match[2] else _MOST_LISTS):
+        raise OptionError(
+            f"--budget {word}: say how many lists each search tries, such as 20000 (up to {_MOST_LISTS:,}), "
+            f"or for how many seconds, such as 30s (up to {_MOST_SECONDS:,})."
+        )
+    return Budget(seconds=number) if match[2] else Budget(lists=number)
+
+
+def _within(name: str, word: str, low: int, high: int) -> int:
+    number = options.whole(name, word)
+    if not low <= number <= high:
+        raise OptionError(f"--{name} {word}: give a whole number from {low:,} to {high:,}.")
+    return number
+
+
+class _Shown:
+    """A bar for each search under way on a terminal, a line for each that ended elsewhere."""
+
+    def __init__(self, console: Console, budget: Budget) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._budget = budget
+        self._tasks: dict[tuple[str, What], TaskID] = {}
+
+    def __enter__(self) -> _Shown:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):  # a terminal that hung up ends nothing
+            self._progress.stop()
+
+    def tell(self, allocator: str, what: What, so_far: host_search.Progress) -> None:
+        key = (allocator, what)
+        if key not in self._tasks:
+            self._tasks[key] = self._progress.add_task("", total=self._budget.lists)
+        unit = "bytes used" if what == "fragmentation" else "bytes of code"
+        line = f"{allocator}, {what}: {so_far.cost:,} {unit}"
+        with suppress(OSError):
+            self._progress.update(self._tasks[key], description=line, completed=so_far.lists)
+            if self._budget.lists is not None and so_far.lists >= self._budget.lists:
+                self._progress.remove_task(self._tasks[key])
+                self._tasks[key] = self._progress.add_task(line, visible=False)
+                self._progress.console.print(escape(f"{line}, {so_far.lists:,} lists"))

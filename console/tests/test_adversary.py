@@ -1,0 +1,82 @@
+"""`./lab adversary`: what its words ask for, what it prints and keeps, what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.adversary import text
+from analysis.adversary.row import Row, Space, Time
+from analysis.adversary.search import What
+from capture.files.errors import TailscopeError
+from console import adversary
+from scenarios import trace_file
+
+WORDS = {"budget": "300", "what": "free", "seed": "5", "live": "4096", "jobs": "1", "output": ""}
+
+
+def test_a_small_search_gives_its_rows_and_keeps_its_winners(tmp_path: Path) -> None:
+    words = {**WORDS, "what": "free,fragmentation", "output": str(tmp_path / "found")}
+    free, spread = adversary.run("seglist", **words, states=tmp_path / "states")
+    assert (free.allocator, free.what, free.lists, free.seed) == ("seglist", "free", 300, 5)
+    assert isinstance(free.found, Time)
+    assert isinstance(spread.found, Space)
+    # A free of seglist looks at three headers, so a short search comes near its bound.
+    assert free.bound_instructions is not None
+    assert 0.8 * free.bound_instructions < free.found.instructions <= free.bound_instructions
+    assert spread.found.peak_live_bytes <= 4096
+    assert spread.found.used_bytes >= spread.found.peak_live_bytes
+    for row in (free, spread):
+        kept = trace_file.read(tmp_path / "found" / f"seglist-{row.what}.csv")
+        assert kept.operations[:, [0, 2]].tolist() == row.operations[:, [0, 2]].tolist()
+        json.dumps(row.as_json())
+    shown = text.as_text([free, spread])
+    assert "found/bound" in shown
+    assert "found/live" in shown
+
+
+def test_all_leaves_out_what_cannot_be_searched() -> None:
+    whats: list[What] = ["allocate", "free", "fragmentation"]
+    pairs, left_out = adversary.choose(["all"], whats)
+    assert ("tlsf", "fragmentation") in pairs
+    assert ("newlib", "free") in pairs
+    assert ("heap_1", "free") not in pairs
+    assert any(sentence.startswith("heap_1, free: left out.") for sentence in left_out)
+
+
+@pytest.mark.parametrize(
+    ("allocator", "changed", "said"),
+    [
+        ("none", {}, "There is no allocator 'none'"),
+        ("heap_1", {}, "heap_1 never frees"),
+        ("newlib", {"what": "fragmentation"}, "no host build"),
+        ("seglist", {"what": "latency"}, "--what latency: choose from allocate, free, fragmentation"),
+        ("seglist", {"budget": "0"}, "--budget 0"),
+        ("seglist", {"budget": "soon"}, "--budget soon"),
+        ("seglist", {"budget": "-5"}, "--budget -5"),
+        ("seglist", {"seed": "4294967296"}, "--seed 4294967296"),
+        ("seglist", {"seed": "x"}, "seed"),
+        ("seglist", {"live": "8"}, "--live 8"),
+        ("seglist", {"jobs": "0"}, "--jobs 0"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    allocator: str, changed: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(TailscopeError, match=said):
+        adversary.run(allocator, **{**WORDS, **changed}, states=tmp_path)
+
+
+def test_ratios_are_of_instructions_and_of_used_bytes() -> None:
+    none = np.zeros((0, 4), dtype=np.uint32)
+    time = Row("tlsf", "free", 1, 9, Time("found", 120, 1, 1.0), Time("merge", 100, 1, 1.0), none, 150)
+    space = Row(
+        "tlsf", "fragmentation", 1, 9, Space("found", 300, 100, 3), Space("spread", 200, 100, 2), none
+    )
+    assert time.found_over_known == pytest.approx(1.2)
+    assert time.found_over_bound == pytest.approx(0.8)
+    assert space.found_over_known == pytest.approx(1.5)
+    assert space.found_over_bound is None

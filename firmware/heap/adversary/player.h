@@ -1,0 +1,40 @@
+/**
+ * Plays a recipe on the allocator that this program is linked with, and keeps the operations that
+ * came of it with what each cost.
+ */
+#ifndef TAILSCOPE_HEAP_ADVERSARY_PLAYER_H
+#define TAILSCOPE_HEAP_ADVERSARY_PLAYER_H
+
+#include "../host/trace.h"
+#include "recipe.h"
+
+/** What a list of operations is to make large. */
+typedef enum { GOAL_ALLOCATE, GOAL_FREE, GOAL_USED } player_goal;
+
+/** What every list must keep to. */
+typedef struct {
+    uint32_t operations;
+    uint32_t slots;      /**< blocks that are live or were refused, at one time */
+    uint32_t live_bytes; /**< requested by blocks that are live or were refused */
+} player_limits;
+
+typedef struct {
+    uint32_t cost;       /**< of the dearest operation (blocks.h), or used bytes; 0: nothing */
+    uint32_t ways;       /**< which basic blocks that operation executed (blocks.h) */
+    uint32_t operations; /**< up to that one, itself included */
+    uint32_t peak_bytes; /**< that were live at most until then, as requested */
+} player_outcome;
+
+/**
+ * Plays the recipe on a fresh heap, up to the limits. A loop ends at a refused allocation, which
+ * counts as an operation too: a search in vain may be the longest.
+ */
+player_outcome player_play(const recipe *played, player_goal goal, const player_limits *limits);
+
+/** The operations of what was played last. */
+const trace_operation *player_operations(void);
+
+/** As player_play(), for given operations; frees of refused allocations are left out. */
+player_outcome player_replay(const trace *given, player_goal goal);
+
+#endif

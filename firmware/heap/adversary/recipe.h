@@ -1,0 +1,63 @@
+/**
+ * A recipe: a short program whose run is a list of heap operations. It can repeat, let sizes grow,
+ * and free blocks in a pattern, so that a few changes lead from any heap to any other. It names no
+ * allocator and knows of none.
+ */
+#ifndef TAILSCOPE_HEAP_ADVERSARY_RECIPE_H
+#define TAILSCOPE_HEAP_ADVERSARY_RECIPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RECIPE_MOST_STEPS 12u
+#define RECIPE_MOST_ACTS 4u
+#define RECIPE_MOST_LAPS 2048u
+
+/** One operation of a loop. */
+typedef struct {
+    bool frees;       /**< else it allocates */
+    bool from_oldest; /**< of a free: counts live blocks from the oldest, else from the youngest */
+    uint16_t rank;    /**< of a free: how many live blocks come before the one to free */
+    uint32_t size;    /**< of an allocation: bytes on the first lap */
+    int32_t growth;   /**< of an allocation: bytes more on each lap */
+} recipe_act;
+
+typedef enum { ORDER_OLDEST_FIRST, ORDER_YOUNGEST_FIRST, ORDER_SHUFFLED } recipe_order;
+
+/** A loop over acts, or a sweep, which frees every so many of the live blocks. */
+typedef struct {
+    bool sweeps;
+    uint8_t order;  /**< of a sweep: recipe_order */
+    uint8_t acts;   /**< of a loop */
+    uint16_t count; /**< laps of a loop, blocks of a sweep */
+    uint16_t first; /**< of a sweep: live blocks left alone, from the oldest */
+    uint16_t stride;
+    recipe_act act[RECIPE_MOST_ACTS];
+} recipe_step;
+
+typedef struct {
+    uint32_t steps;
+    recipe_step step[RECIPE_MOST_STEPS];
+} recipe;
+
+/** The sizes that recipes may ask for, bytes. */
+typedef struct {
+    uint32_t smallest, largest;
+} recipe_sizes;
+
+/** A source of random numbers: splitmix64, its state. */
+typedef struct {
+    uint64_t state;
+} recipe_random;
+
+/** A number below `limit`, which is not 0. */
+uint32_t random_below(recipe_random *source, uint32_t limit);
+
+/** A recipe from nothing. */
+recipe recipe_draw(recipe_random *source, recipe_sizes sizes);
+
+/** A recipe like `parent`, changed in a few places; some of it may come from `other`. */
+recipe recipe_breed(recipe_random *source, const recipe *parent, const recipe *other,
+                    recipe_sizes sizes);
+
+#endif

@@ -1,0 +1,115 @@
+"""The search for an allocator's worst operations on this machine: builds and calls
+heap/adversary/search.
+
+The allocator is built of the sources that the firmware links, for 32 bits, over a region as large
+as the board's, and counts the basic blocks that it executes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from capture.files.turns import taking_turns
+from capture.processes import children
+from capture.run_folder import heap_size
+from firmware import cmake_build, host_heap
+from firmware.host_heap import HostHeapError
+
+Goal = Literal["allocate", "free", "used"]
+
+_SOURCE = Path(__file__).resolve().parent / "heap" / "adversary"
+_BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-adversary"
+_WITHIN_S = 600.0
+
+_MADE: set[Path] = set()
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a search looks for, and what every list of operations must keep to.
+
+    `slots` and `live_bytes` limit the blocks that are live at one time or were refused: their
+    number, and what they requested. Equal terms on one program give the same search.
+    """
+
+    goal: Goal
+    seed: int
+    operations: int
+    slots: int
+    live_bytes: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search is: lists tried in all, the most that one cost, and its operations.
+
+    The cost is in basic blocks of the dearest operation, or in used bytes.
+    """
+
+    lists: int
+    cost: int
+    operations: int
+
+
+def build(allocator: str) -> Path:
+    """The program, built if it is not there. Raises HostHeapError, WriteError."""
+    if refusal := host_heap.objection(allocator, heap_size.DEFAULT_BYTES):
+        raise HostHeapError(refusal)
+    folder = _BUILDS / allocator
+    if folder not in _MADE:
+        with taking_turns(folder):
+            named = {"TAILSCOPE_ALLOCATOR": allocator, "TAILSCOPE_HEAP_BYTES": heap_size.DEFAULT_BYTES}
+            host_heap.make(cmake_build.Build(f"The search on {allocator}", _SOURCE, folder, named))
+        _MADE.add(folder)
+    return folder / "search"
+
+
+def digest(program: Path) -> str:
+    """SHA-256 of a program that build() returned, in hexadecimal."""
+    return hashlib.sha256(program.read_bytes()).hexdigest()
+
+
+def breed(program: Path, state: Path, terms: Terms, lists: int) -> Progress:
+    """Goes on until `lists` lists have been tried in all. `state` is made if it is not there, and
+    replaced as a whole at the end. Raises HostHeapError.
+    """
+    limits = (terms.operations, terms.slots, terms.live_bytes)
+    said = _call(program, "breed", state, terms.goal, terms.seed, lists, *limits)
+    return Progress(*map(int, said.split()))
+
+
+def show(program: Path, state: Path, rank: int) -> npt.NDArray[np.uint32] | None:
+    """The operations of the `rank`th best list, up to its dearest, of shape (n, 4) as
+    heap/host/trace.h has them. None if fewer are known. Raises HostHeapError.
+    """
+    with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+        output = Path(folder) / "operations"
+        if not _call(program, "show", state, rank, output):
+            return None
+        return np.fromfile(output, dtype="<u4").reshape(-1, 4)
+
+
+def cost(program: Path, operations: npt.NDArray[np.uint32], goal: Goal) -> int:
+    """What the dearest of the operations costs, in the unit of Progress. Raises HostHeapError."""
+    with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+        file = host_heap.write(operations, Path(folder) / "operations")
+        return int(_call(program, "cost", file, goal))
+
+
+def _call(program: Path, *words: object) -> str:
+    try:
+        done = children.run([program, *map(str, words)], within_s=_WITHIN_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HostHeapError(f"{program} did not run: {error}.") from None
+    if done.returncode != 0:
+        said = done.stderr.strip() or f"it ended with status {done.returncode}."
+        raise HostHeapError(f"The search on {program.parent.name} cannot go on: {said}")
+    return done.stdout
