@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent
 RUNS = ROOT / "runs"
 DASHBOARD = ROOT / "build" / "dashboard.html"
+REPRODUCED = ROOT / "build" / "reproduced"
 DEMO_SCENARIOS = ("mem_stress", "mem_frag")
 DEMO_ALLOCATORS = ("seglist", "tlsf")
 
@@ -362,6 +363,43 @@ def worst(_context: Context, allocator: str = "all", host: bool = False, json: b
     with one_sentence():
         found = room.run(allocator, host)
     print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
+
+
+@task(
+    positional=["table"],
+    iterable=["table"],
+    help={
+        "table": "tables of five publications, as --list names them; all when none is given",
+        "quick": "fewer seeds, and only the allocators that a table has",
+        "list": "name the tables and say how each compares",
+        "jobs": "how many processes share the work; all cores when not given",
+        "output": "the folder for pages and CSV files",
+        "json": "print JSON",
+    },
+)
+def reproduce(
+    _context: Context,
+    table: list[str],
+    quick: bool = False,
+    list: bool = False,
+    jobs: str = "",
+    output: str = str(REPRODUCED),
+    json: bool = False,
+) -> None:
+    """Make the tables of five publications again, beside their published values."""
+    from analysis.reproduce.rows import rows
+    from console import reproduce as room
+
+    with one_sentence():
+        if list:
+            print(room.listing())
+            return
+        whole = "" if table or quick else str(ROOT / "docs" / "REPRODUCED.md")
+        done = room.run(table, quick=quick, jobs=jobs, output=output, page_of_all=whole)
+    if json:
+        print(json_format.dumps([row for made in done for row in rows(made)], indent=2))
+    else:
+        print(room.as_text(done, output))
 
 
 @task(

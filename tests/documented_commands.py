@@ -367,6 +367,25 @@ LAB = (
         'command.run("tlsf_compact", on_host=True)',
         why="with one allocator",
     ),
+    Tried("./lab reproduce --list", says=r"article-8 +exactly +Search cost under mem_stress"),
+    Tried(
+        "./lab reproduce",
+        says=r"thesis-1 +all 12 equal\nthesis-2 .*\npages: \S+reproduced\.html",
+        typed="./lab reproduce thesis-1 thesis-2",
+        why="two tables that need no run; tests/test_reproduced.py makes others again",
+    ),
+    Tried(
+        "./lab reproduce article-8 thesis-6",
+        says=r"article-8 +all 12 equal",
+        typed="./lab reproduce article-8 --quick",
+        why="one of the two, and only its own allocators",
+    ),
+    Tried(
+        "./lab reproduce --quick",
+        says=r"article-10 +all 8 equal",
+        typed="./lab reproduce article-10 --quick",
+        why="one table",
+    ),
     Elsewhere("./lab footprint", "firmware/tests/test_footprint.py", '"console", "footprint"'),
     Elsewhere(
         "./lab footprint [--json]",
@@ -694,18 +713,6 @@ PYTHON = (
         "test_a_stored_winner_takes_as_long_as_the_page_says",
         why="takes ten minutes; the test runs what it stored",
     ),
-    Elsewhere(
-        ".venv/bin/python -m analysis.fragmentation.published_periodic",
-        "analysis/fragmentation/tests/test_identities.py",
-        "published_periodic.table(name)",
-        why="the rows are made and compared there",
-    ),
-    Elsewhere(
-        ".venv/bin/python -m analysis.fragmentation.published",
-        "analysis/fragmentation/tests/test_identities.py",
-        "published.table(name",
-        why="takes two minutes; that test prints a part of the tables",
-    ),
     Tried(
         ".venv/bin/python -m dashboards.tests.picture build/dashboard.html docs/dashboard.png",
         says=r"docs/dashboard\.png",
@@ -779,6 +786,7 @@ SHOWN = {
     ("docs/SPEC.md", "seed, runs[]"),
     ("docs/SPEC.md", "allocator, trace, seed, operations"),
     ("docs/SPEC.md", "allocator, what, seed, lists, operations"),
+    ("docs/SPEC.md", "table, place, part, row, column, allocator, unit, compared"),
     ("docs/SPEC.md", "seed, mutants, killed, harmless, survived"),
     ("docs/WIRING.md", "Nucleo-F401RE, USB connector at the top"),
     (

@@ -40,6 +40,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
         *("decoders", "dashboards"),
     ),
     ("dashboards.tradeoff", "analysis.adversary"),
+    ("analysis.reproduce",),
+    ("dashboards.reproduced",),
     ("console",),
     ("tasks",),
 )

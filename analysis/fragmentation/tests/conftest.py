@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -11,9 +11,21 @@ from analysis.fragmentation.cost_metric import CostMetric, Search
 from analysis.fragmentation.metrics import least_bytes
 from firmware import host_heap
 from firmware.host_heap import Replay
-from scenarios.trace import Operations, Trace, TraceBuilder
+from scenarios import catalogue
+from scenarios.trace import Operations, Trace, TraceBuilder, of_steps
 
 NO_KNOBS: Mapping[str, int] = {}
+
+HEAP_BYTES = 86_064
+"""Of the thesis's large heap."""
+
+
+def thesis_traces(name: str, seeds: Sequence[int]) -> list[Trace]:
+    """One of the thesis's four synthetic traces, for every seed."""
+    scenarios = [catalogue.load(f"lifetimes_{name}", seed=seed) for seed in seeds]
+    return [
+        of_steps(one.name, one.generator.steps(), seed) for one, seed in zip(scenarios, seeds, strict=True)
+    ]
 
 
 def random_operations(seed: int, count: int, largest: int, live: int) -> list[tuple[str, int, int]]:

@@ -5,16 +5,11 @@ E. Auvinen, "Embedded Dynamic Memory Allocator Optimisation", Tampere University
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 
-from analysis.fragmentation import published, published_periodic
-from analysis.fragmentation.published import FORMATS, HEAP_BYTES, PUBLISHED, SEEDS, label, traces
 from analysis.fragmentation.study import Row, Study
-
-PAGE = Path(__file__).parents[3] / "docs" / "FRAGMENTATION.md"
+from analysis.fragmentation.tests.conftest import HEAP_BYTES, thesis_traces
+from analysis.reproduce.published import find
 
 REGION_OVERHEAD_BYTES = {
     "avl": 0,
@@ -41,7 +36,7 @@ block's header. Bins lie outside of the region.
 
 
 def rows(name: str, allocators: list[str], seeds: int, knobs: dict[str, int] | None = None) -> list[Row]:
-    return Study(traces(name, SEEDS[:seeds]), allocators, HEAP_BYTES, knobs or {}).rows()
+    return Study(thesis_traces(name, range(1, seeds + 1)), allocators, HEAP_BYTES, knobs or {}).rows()
 
 
 def test_what_is_neither_used_nor_the_regions_own_is_the_least_largest_block() -> None:
@@ -89,44 +84,11 @@ def test_the_published_buddy_on_large_blocks_comes_out_to_the_byte() -> None:
     management inside the region, and so has ours if it is laid out alike. Usually it keeps them
     outside, but for the 4 bytes before the first header, rounded up to 8.
     """
-    theirs = PUBLISHED["large"]["ublox_buddy"]
+    large = find("thesis-b-heap")[1].part_called("Large")
+    theirs = {column: large.printed("Buddy", column) for column in large.columns}
     for knobs, inside in (({"REMAINDER_FIRST": 1}, 48), ({}, 8)):
-        for row in Study(traces("large", range(1, 4)), ["ublox_buddy"], HEAP_BYTES, knobs).rows():
+        for row in Study(thesis_traces("large", range(1, 4)), ["ublox_buddy"], HEAP_BYTES, knobs).rows():
             assert row.smallest is not None
-            assert (row.given.used_bytes, row.given.sbbm_bytes) == (36_864, theirs.sbbm_bytes)
-            assert row.smallest.sbbm_bytes == theirs.sbbm_there_bytes
-            assert row.cost_metric.smallest_bytes == theirs.cost_metric_bytes - 48 + inside
-
-
-@pytest.mark.docs
-@pytest.mark.parametrize("name", ["small", "large"])
-def test_the_page_has_what_comes_out_here(name: str) -> None:
-    """Two rows of each of two tables, to keep within a budget; the page says what prints all."""
-    buddies = [one for one in FORMATS if one[0] == "ublox_buddy"]
-    for line in published.table(name, buddies).splitlines():
-        assert line in PAGE.read_text(encoding="utf-8").splitlines()
-
-
-@pytest.mark.docs
-def test_the_page_has_the_periodic_tasks_that_come_out_here() -> None:
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
-    for name in published_periodic.PUBLISHED:
-        assert all(row in lines for row in published_periodic.table(name).splitlines())
-
-
-@pytest.mark.docs
-def test_the_page_has_every_published_value() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    for name, row in PUBLISHED.items():
-        section = page[page.index(f"**{name}**") :]
-        for allocator, knobs in FORMATS:
-            theirs, begins = row[allocator], label(allocator, knobs)
-            (line,) = re.findall(rf"^\| {begins} \| .*$", section.split("\n\n**")[0], re.MULTILINE)
-            cells = line.strip("| ").split(" | ")[1::2]
-            assert cells == [
-                f"{theirs.fragmentation_percent:.2f}",
-                f"{theirs.sbbm_bytes:,}",
-                f"{theirs.cost_metric_bytes:,}",
-                f"{theirs.fragmentation_there_percent:.2f}",
-                f"{theirs.sbbm_there_bytes:,}",
-            ]
+            assert (row.given.used_bytes, row.given.sbbm_bytes) == (theirs["used"], theirs["SBMM"])
+            assert (row.smallest.used_bytes, row.smallest.sbbm_bytes) == (36_864, theirs["SBMM there"])
+            assert row.cost_metric.smallest_bytes == (theirs["Cost Metric"] or 0) - 48 + inside

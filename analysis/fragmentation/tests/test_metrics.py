@@ -11,10 +11,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from analysis.fragmentation import published
 from analysis.fragmentation.metrics import least_bytes, metrics
 from analysis.fragmentation.tests import models
-from analysis.fragmentation.tests.conftest import Replayed, Searched, random_operations, trace_of
+from analysis.fragmentation.tests.conftest import (
+    HEAP_BYTES,
+    Replayed,
+    Searched,
+    random_operations,
+    thesis_traces,
+    trace_of,
+)
 from firmware.heap.tests.models import Buddies
 from firmware.host_heap import NOTHING_TO_FREE, Replay
 from scenarios.trace import FREE, Operations
@@ -166,9 +172,9 @@ def test_the_thesis_buddy_is_its_model(name: str, replay: Replayed, search: Sear
     in 86,064 bytes, the Cost Metric, and SBBM there. On *large* they are also those it published.
     """
     thesis = BUDDIES["as a thesis draws it"]
-    trace = published.traces(name, seeds=range(1, 2))[0].operations
-    used, sbbm = buddy_figures(trace, thesis.model(published.HEAP_BYTES))
-    found = metrics(trace, replay(thesis.allocator, trace, published.HEAP_BYTES, thesis.knobs))
+    trace = thesis_traces(name, range(1, 2))[0].operations
+    used, sbbm = buddy_figures(trace, thesis.model(HEAP_BYTES))
+    found = metrics(trace, replay(thesis.allocator, trace, HEAP_BYTES, thesis.knobs))
     assert (found.used_bytes, found.sbbm_bytes, found.failures) == (used, sbbm, 0)
 
     # Nothing below the live bytes serves, and only every sixth size has one more unit of 48 bytes.

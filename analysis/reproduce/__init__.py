@@ -1,0 +1,1 @@
+"""The tables of five publications, made again: README.md of this room."""

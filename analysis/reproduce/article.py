@@ -1,0 +1,185 @@
+"""The tables of the article: its two workloads on the board that it used, here a virtual one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from analysis.metrology.quantiles import nearest_rank
+from analysis.reproduce import board
+from analysis.reproduce.board import BoardRun, allocations
+from analysis.reproduce.footprints import Footprints
+from analysis.reproduce.published import PublishedTable, Source, source
+from analysis.reproduce.remade import Budget, Figures, Found, Measure, Place, Remade
+from firmware import catalogue as allocators
+from scenarios.generators.sizes import FRAGMENTED, FRESH
+
+_BOARD = f"{board.BOARD}; ART off"
+_WINDOWS = {"whole call": "operation_cycles", "critical section": "critical_cycles"}
+_STRESS, _FRAG, _SIZES = "mem_stress", "mem_frag", "sizes"
+_DEPTHS, _DEEP, _SHALLOW = 256, 252, 17
+_MOST_PROBES = 8
+_RULES: Mapping[str, Callable[[int], int]] = {"seglist": lambda depth: depth + 3, "tlsf": lambda _: 2}
+"""Probes by depth."""
+
+
+def by_size(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """article-intro: what a block costs behind fragments, over what it costs on a fresh heap."""
+    (part,) = table.part
+    known = {"heap_4": "FreeRTOS", "seglist": "VaiOS, SEGLIST", "tlsf": "VaiOS, TLSF"}
+    figures: dict[Place, Found] = {}
+    for allocator in budget.allocators(known, board.able()):
+        run = allocations(measure(BoardRun(allocator, _SIZES)))
+        row = known.get(allocator, allocator)
+        for column in part.columns:
+            of_size = run if column == "all sizes" else run.filter(pl.col("size") == int(column.split()[0]))
+            fresh, behind = (
+                of_size.filter(pl.col("label") == label)["operation_cycles"].to_numpy()
+                for label in (FRESH, FRAGMENTED)
+            )
+            if len(fresh) and len(behind):
+                ratio = float(behind.mean() / fresh.mean())
+                figures[part.title, row, column] = Found(ratio, len(fresh) + len(behind), 0.01)
+    return Remade({"here": figures}, f"sizes; whole calls, mean behind 256 fragments / mean fresh; {_BOARD}")
+
+
+def search_under_stress(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """article-8: counts of operations, and the probes of the allocations."""
+    counts, probes = (part.title for part in table.part)
+    figures: dict[Place, Found] = {}
+    for row, allocator in _rows(budget, counting=True):
+        run = measure(BoardRun(allocator, _STRESS))
+        for column, kind in (("allocations", "A"), ("frees", "F"), ("out of memory", "O")):
+            figures[counts, row, column] = Found(run.filter(pl.col("kind") == kind).height, run.height, 1)
+        figures |= {
+            (probes, row, column): found
+            for column, found in _quantiles(
+                allocations(run)["probes"], {"median": 50, "p99": 99, "worst": 100}
+            )
+        }
+    return Remade({"here": figures}, f"mem_stress, seed 0x1234abcd; {_BOARD}", _uncounted(budget))
+
+
+def cycles_under_stress(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """article-9: median and p99 of the cycles of an allocation, and the first one."""
+    (part,) = (part.title for part in table.part)
+    variants: dict[str, Figures] = {}
+    for window, column in _WINDOWS.items():
+        figures: dict[Place, Found] = {}
+        for row, allocator in _rows(budget):
+            cycles = allocations(measure(BoardRun(allocator, _STRESS)))[column]
+            figures |= {
+                (part, row, name): found for name, found in _quantiles(cycles, {"median": 50, "p99": 99})
+            }
+            figures[part, row, "first allocation"] = Found(cycles[0], 1, 1)
+        variants[window] = figures
+    return Remade(variants, f"mem_stress, seed 0x1234abcd; {_BOARD}")
+
+
+def cycles_by_probes(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """article-9-probes: the mean of each bin of probes."""
+    (part,) = table.part
+    variants: dict[str, Figures] = {}
+    for window, column in _WINDOWS.items():
+        figures: dict[Place, Found] = {}
+        for row, allocator in _rows(budget, counting=True):
+            bins = allocations(measure(BoardRun(allocator, _STRESS))).group_by("probes")
+            for probes, cycles in bins.agg(pl.col(column)).select("probes", column).iter_rows():
+                if 1 <= probes <= _MOST_PROBES:
+                    place = part.title, row, part.columns[probes - 1]
+                    figures[place] = Found(float(np.mean(cycles)), len(cycles), 1)
+        variants[window] = figures
+    notes = (
+        *_uncounted(budget),
+        f"Bins above {_MOST_PROBES} probes, which some allocators have, are left out.",
+    )
+    return Remade(variants, f"mem_stress, seed 0x1234abcd; {_BOARD}", notes if not budget.quick else ())
+
+
+def search_under_fragments(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """article-10: probes at each depth, and at how many the article's rule holds."""
+    probes, rule = table.part
+    figures: dict[Place, Found] = {}
+    for row, allocator in _rows(budget, counting=True):
+        worst = _by_depth(measure(BoardRun(allocator, _FRAG)), "probes", "max")
+        for column in probes.columns:
+            depth = int(column.removeprefix("depth "))
+            figures[probes.title, row, column] = Found(worst[depth], 3, 1)
+        if allocator in _RULES:
+            held = sum(worst[depth] == _RULES[allocator](depth) for depth in range(1, _DEPTHS + 1))
+            figures[rule.title, row, "depths"] = Found(held, 3 * _DEPTHS, 1)
+    made_from = f"mem_frag, depths 1 to {_DEPTHS}, the most of three trials; {_BOARD}"
+    return Remade({"here": figures}, made_from, _uncounted(budget))
+
+
+def cycles_under_fragments(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """article-10-cycles: the least of three trials, and what one more free block costs."""
+    (part,) = table.part
+    variants: dict[str, Figures] = {}
+    for window, column in _WINDOWS.items():
+        figures: dict[Place, Found] = {}
+        for row, allocator in _rows(budget):
+            least = _by_depth(measure(BoardRun(allocator, _FRAG)), column, "min")
+            figures[part.title, row, f"depth {_DEEP}"] = Found(least[_DEEP], 3, 1)
+            slope = (least[_DEEP] - least[_SHALLOW]) / (_DEEP - _SHALLOW)
+            figures[part.title, row, "one more block"] = Found(slope, 6, 1 / (_DEEP - _SHALLOW))
+        variants[window] = figures
+    made_from = f"mem_frag, the slope from depth {_SHALLOW} to {_DEEP}; {_BOARD}"
+    return Remade(variants, made_from)
+
+
+def footprint(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """article-11: flash and static RAM of the whole image and of the index."""
+    whole, less = (part.title for part in table.part)
+    columns = {
+        "flash of the image": "text",
+        "static RAM of the image": "bss",
+        "static RAM of the backend": "index_bss",
+        "flash of the backend": "index_text",
+    }
+    found = {row: measure(Footprints(allocator)).row(0, named=True) for row, allocator in _rows(budget)}
+    figures: dict[Place, Found] = {
+        (whole, row, column): Found(bytes_[key], 1, 1)
+        for row, bytes_ in found.items()
+        for column, key in columns.items()
+        if bytes_[key] is not None and column in table.part_called(whole).columns
+    }
+    for column, key in columns.items():
+        difference = found["TLSF"][key] - found["SEGLIST"][key]
+        figures[less, "TLSF less SEGLIST", column] = Found(difference, 2, 1)
+    return Remade({"here": figures}, "size -A of the images with ART on, -O2, Cortex-M4")
+
+
+def _rows(budget: Budget, counting: bool = False) -> list[tuple[str, str]]:
+    """Of each allocator its name in the article, or its own, and its own.
+
+    `counting` leaves out those that do not count their probes.
+    """
+    article: Source = source("article")
+    known = {here: row for row, here in article.names.items()}
+    rows = allocators.allocators()
+    able = [name for name in board.able() if not counting or "counts_probes" in rows[name].promises]
+    return [(known.get(name, name), name) for name in budget.allocators(known, able)]
+
+
+def _uncounted(budget: Budget) -> tuple[str, ...]:
+    if budget.quick:
+        return ()
+    rows = allocators.allocators().values()
+    names = [row.id for row in rows if "frees" in row.promises and "counts_probes" not in row.promises]
+    return (f"These do not count their probes: {', '.join(names)}.",)
+
+
+def _quantiles(values: pl.Series, percents: dict[str, int]) -> Sequence[tuple[str, Found]]:
+    """By nearest rank."""
+    ordered = np.sort(values.to_numpy())
+    return [(name, Found(nearest_rank(ordered, one), len(ordered), 1)) for name, one in percents.items()]
+
+
+def _by_depth(run: pl.DataFrame, column: str, statistic: str) -> dict[int, float]:
+    """The least or the most of the trials of each depth."""
+    grouped = allocations(run).group_by("depth")
+    found = grouped.agg(getattr(pl.col(column), statistic)())
+    return dict(found.select("depth", column).iter_rows())

@@ -1,0 +1,189 @@
+"""What the comparison of a table says: by difference, by order, or by range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import isnan
+
+from scipy.stats import spearmanr
+
+from analysis.reproduce.beside import Beside, Pair
+from analysis.reproduce.published import Part
+from analysis.reproduce.words import BYTES, figure, listed, signed
+
+LEAST_PAIRS = 4
+"""An order of fewer says nothing."""
+
+_MOST_LISTED = 8
+
+
+def headline(made: Beside) -> str:
+    """What came out, in some words for the list of all tables."""
+    if made.table.compared == "nothing":
+        return "nobody can make it again"
+    if made.remade is None:
+        return "not made here yet"
+    if made.table.compared == "as a bound":
+        return _bounded(made)
+    first = [pair for pair in made.pairs if pair.variant == made.variants()[0]]
+    compared = [pair for pair in first if pair.difference is not None]
+    if made.table.compared == "exactly":
+        equal = sum(pair.difference == 0 for pair in compared)
+        return f"{_of(equal, len(compared))} equal"
+    if made.table.compared == "as difference":
+        return f"{_spread(compared)} ({len(compared)} figures)"
+    orders = [order for _, order in _orders(made, made.variants()[0])]
+    ranks = f"ρ {_span(orders)}" if orders else "too few to rank"
+    if made.table.compared == "by order":
+        return ranks
+    within = [pair.within for pair in compared if pair.within is not None]
+    return f"{_of(sum(within), len(within))} within the range; {ranks}"
+
+
+def sentences(made: Beside) -> Iterator[str]:
+    """What the comparison says, for below the table."""
+    if made.remade is None:
+        return
+    for variant in made.variants():
+        own = [pair for pair in made.pairs if pair.variant == variant and pair.difference is not None]
+        led = f"{variant}: " if len(made.variants()) > 1 else ""
+        if made.table.compared == "exactly":
+            yield _exactly(led, own)
+        elif made.table.compared == "as difference":
+            yield f"{led}from the published figures: {_spread(own)}."
+        elif made.table.compared == "by range":
+            yield _range(led, own)
+        elif made.table.compared == "as a bound":
+            yield f"{_bounded(made)}."
+        if made.table.compared in ("by order", "by range"):
+            yield from _order_told(led, made, variant)
+
+
+def _bounded(made: Beside) -> str:
+    """Of the last part: how many of the second figures lie within the first, the formula's."""
+    part = made.table.part[-1]
+    bound, reached = part.columns
+    values = {(pair.row, pair.column): pair.found.value for pair in made.of(part) if pair.found}
+    rows = [row for row in part.rows if (row, bound) in values]
+    within = sum(values[row, reached] <= values[row, bound] for row in rows)
+    return f"{_of(within, len(rows))} within the formula"
+
+
+def _exactly(led: str, own: Sequence[Pair]) -> str:
+    unequal = [pair for pair in own if pair.difference]
+    if not unequal:
+        return f"{led}all {len(own)} figures are equal."
+    told = listed(map(_not_equal, unequal), _MOST_LISTED)
+    return f"{led}{_of(len(own) - len(unequal), len(own))} figures are equal; not so {told}."
+
+
+def _not_equal(pair: Pair) -> str:
+    assert pair.found is not None
+    here, published = figure(pair.found.value, pair.unit), figure(pair.published, pair.unit)
+    return f"{pair.row}, {pair.column}: {here}, not {published}"
+
+
+def _range(led: str, own: Sequence[Pair]) -> str:
+    ranged = [pair for pair in own if pair.within is not None]
+    outside = [f"{pair.row} on {pair.part}, {pair.column}" for pair in ranged if not pair.within]
+    told = f"{led}{_of(len(ranged) - len(outside), len(ranged))} published figures lie within the range here"
+    return f"{told}." if not outside else f"{told}; outside: {listed(outside, _MOST_LISTED)}."
+
+
+def _order_told(led: str, made: Beside, variant: str) -> Iterator[str]:
+    for part in made.table.part:
+        told = [f"{column} {_rank(order)}" for column, order in _orders_of(made, part, variant)]
+        if told:
+            title = f"{part.title}, " if len(made.table.part) > 1 else ""
+            over = "the figures" if len(part.rows) == 1 else "the allocators"
+            yield f"{led}{title}Spearman's ρ over {over}: {'; '.join(told)}."
+
+
+Order = tuple[float, int]
+"""Spearman's coefficient, not a number where all are equal, and of how many."""
+
+
+def _orders(made: Beside, variant: str) -> list[tuple[str, Order]]:
+    return [found for part in made.table.part for found in _orders_of(made, part, variant)]
+
+
+def _orders_of(made: Beside, part: Part, variant: str) -> list[tuple[str, Order]]:
+    """Of each column, over the rows that both have. What is doubtful is left out.
+
+    A part of one row has one order, of its columns.
+    """
+    if len(part.rows) == 1:
+        return _order_of_row(made, part, variant)
+    found = []
+    for column in part.columns:
+        pairs = [
+            (pair.published, pair.found.value)
+            for pair in made.of(part, variant)
+            if pair.column == column and pair.published is not None and pair.found and not pair.doubtful
+        ]
+        if len(pairs) >= LEAST_PAIRS and all(made.source.names.get(row) for row in _rows(made, part, column)):
+            theirs, ours = zip(*pairs, strict=True)
+            found.append((column, (_spearman(theirs, ours), len(pairs))))
+    return found
+
+
+def _order_of_row(made: Beside, part: Part, variant: str) -> list[tuple[str, Order]]:
+    pairs = [
+        (pair.published, pair.found.value)
+        for pair in made.of(part, variant)
+        if pair.published is not None and pair.found and not pair.doubtful
+    ]
+    if len(pairs) < LEAST_PAIRS:
+        return []
+    theirs, ours = zip(*pairs, strict=True)
+    return [("all figures", (_spearman(theirs, ours), len(pairs)))]
+
+
+def _rows(made: Beside, part: Part, column: str) -> Iterable[str]:
+    """The rows that are compared."""
+    return (
+        pair.row
+        for pair in made.of(part, made.variants()[0])
+        if pair.column == column and pair.difference is not None
+    )
+
+
+def _spearman(theirs: Sequence[float], ours: Sequence[float]) -> float:
+    if len(set(theirs)) == 1 or len(set(ours)) == 1:
+        return float("nan")
+    return float(spearmanr(theirs, ours).statistic)
+
+
+def _rank(order: Order) -> str:
+    coefficient, count = order
+    return f"{'– (all equal)' if isnan(coefficient) else signed(coefficient, '.2f')} (n = {count})"
+
+
+def _span(orders: Sequence[Order]) -> str:
+    values = [coefficient for coefficient, _ in orders if not isnan(coefficient)]
+    counts = sorted({count for _, count in orders})
+    numbers = "–".join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))
+    if not values:
+        return f"– (n = {numbers})"
+    return f"{_edges(values, '.2f')} (n = {numbers})"
+
+
+def _spread(own: Sequence[Pair]) -> str:
+    """The least and the greatest deviation; of bytes and of published zeros the difference."""
+    equal = sum(pair.difference == 0 for pair in own)
+    bytes_ = [pair.difference for pair in own if pair.difference is not None and pair.unit == BYTES]
+    if bytes_:
+        return f"{_of(equal, len(own))} equal, {_edges(bytes_, ',.0f')} bytes"
+    shares = [pair.deviation_percent for pair in own if pair.deviation_percent is not None]
+    zeros = [pair.difference for pair in own if pair.published == 0 and pair.difference]
+    words = [f"{_edges(shares, '.1f')} %"] if shares else []
+    words += [f"{signed(max(zeros, key=abs), '.1f')} from zero"] if zeros else []
+    return ", ".join(words) or "none"
+
+
+def _edges(values: Sequence[float], form: str) -> str:
+    return " to ".join(dict.fromkeys((signed(min(values), form), signed(max(values), form))))
+
+
+def _of(some: int, all_of_them: int) -> str:
+    return f"all {all_of_them}" if some == all_of_them else f"{some} of {all_of_them}"

@@ -1,0 +1,109 @@
+"""The tables of the crate's page: its levels, its text, and its two workloads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from analysis.reproduce import board
+from analysis.reproduce.board import BoardRun
+from analysis.reproduce.knobs import settings
+from analysis.reproduce.published import PublishedTable, source
+from analysis.reproduce.remade import Budget, Found, Measure, Place, Remade
+from firmware import crate_page
+
+_FLL = 2
+_WINDOWS = {"critical section": "critical_cycles", "whole call": "operation_cycles"}
+_KINDS = {"ALL": "AO", "FAIL": "O", "OK": "A", "free": "F"}
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What each FLL gives, by running the crate on this machine."""
+
+    SOURCES: ClassVar[tuple[str, ...]] = ("firmware",)
+
+    def measure(self) -> pl.DataFrame:
+        """Columns fll, largest_bytes, header_bytes. Raises CratePageError."""
+        return pl.DataFrame(
+            [
+                {"fll": one.fll, "largest_bytes": one.largest_bytes, "header_bytes": one.header_bytes}
+                for one in crate_page.levels()
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class Text:
+    """Size of .text with one of the crate's functions."""
+
+    SOURCES: ClassVar[tuple[str, ...]] = ("firmware",)
+
+    function: str
+
+    def measure(self) -> pl.DataFrame:
+        """One row: bytes, rustc. Raises CratePageError."""
+        size = crate_page.text_bytes(self.function)
+        return pl.DataFrame({"bytes": [size], "rustc": [crate_page.rustc_version()]})
+
+
+def levels(table: PublishedTable, measure: Measure, _budget: Budget) -> Remade:
+    """crate-fll: the largest request that is served, its bits, and the structure's size."""
+    (part,) = table.part
+    figures: dict[Place, Found] = {}
+    for one in measure(Levels()).rows(named=True):
+        row = f"FLL {one['fll']}"
+        values = (one["largest_bytes"].bit_length(), one["largest_bytes"], one["header_bytes"])
+        figures |= {
+            (part.title, row, column): Found(value, 1, 1)
+            for column, value in zip(part.columns, values, strict=True)
+        }
+    return Remade({"here": figures}, "the crate tlsf 1.1.0, run on this machine over a pool of 64 KiB")
+
+
+def text(table: PublishedTable, measure: Measure, _budget: Budget) -> Remade:
+    """crate-text: the page's own recipe, with our compiler."""
+    (part,) = table.part
+    found = {row: measure(Text(row)).row(0, named=True) for row in part.rows}
+    figures = {(part.title, row, part.columns[0]): Found(one["bytes"], 1, 1) for row, one in found.items()}
+    versions = ", ".join(sorted({one["rustc"] for one in found.values()}))
+    return Remade({"here": figures}, f"the page's recipe; rustc {versions}")
+
+
+def memalign(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """crate-memalign: aligned allocations until memory runs out."""
+    return _until_full(table, measure, budget, "until_full_aligned")
+
+
+def malloc(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """crate-malloc: allocations until memory runs out."""
+    return _until_full(table, measure, budget, "until_full")
+
+
+def _until_full(table: PublishedTable, measure: Measure, budget: Budget, scenario: str) -> Remade:
+    (part,) = table.part
+    known = {here: row for row, here in source("crate").names.items()}
+    variants: dict[str, dict[Place, Found]] = {window: {} for window in _WINDOWS}
+    for allocator in budget.allocators(known, board.able()):
+        knobs = settings(FLL=_FLL) if allocator in known else ()
+        run = measure(BoardRun(allocator, scenario, art=True, knobs=knobs))
+        row = known.get(allocator, allocator)
+        for window, cycles in _WINDOWS.items():
+            variants[window] |= {
+                (part.title, row, column): found for column, found in _extremes(run, cycles).items()
+            }
+    made_from = f"{scenario}; tlsf_crate with FLL={_FLL}; ART on; {board.BOARD}"
+    return Remade(variants, made_from)
+
+
+def _extremes(run: pl.DataFrame, column: str) -> dict[str, Found]:
+    """Least and most cycles of each kind of operation that occurred."""
+    figures = {}
+    for name, kinds in _KINDS.items():
+        cycles = run.filter(pl.col("kind").is_in(list(kinds)))[column].to_list()
+        if cycles:
+            figures[f"{name} min"] = Found(min(cycles), len(cycles), 1)
+            figures[f"{name} max"] = Found(max(cycles), len(cycles), 1)
+    return figures

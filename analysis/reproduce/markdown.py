@@ -1,0 +1,46 @@
+"""The page docs/REPRODUCED.md: what was made again, beside what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import fill
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from analysis.reproduce.beside import Beside
+from analysis.reproduce.sections import Grid, chapters
+
+_WIDTH_COLUMNS = 100
+
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=False,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+
+
+def page(tables: Sequence[Beside]) -> str:
+    """The whole page. Equal results give equal text."""
+    template = _TEMPLATES.get_template("page.md.jinja")
+    return template.render(chapters=chapters(tables), lines=_lines, wrapped=_wrapped).rstrip() + "\n"
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    """Prose in lines that fit, the further ones indented."""
+    return fill(
+        text, _WIDTH_COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _lines(grid: Grid) -> list[str]:
+    """The grid as a Markdown table."""
+    rule = f"|---|---|{'---:|' * (len(grid.headings) - 2)}"
+    return [_line(grid.headings), rule, *map(_line, grid.lines)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,128 @@
+"""What five publications print: published/*.toml, with the place of every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from capture.files.documents import Table as Document
+from capture.files.documents import read_toml
+from capture.files.errors import TailscopeError
+from capture.files.faults import near_miss
+
+_FOLDER = Path(__file__).parent / "published"
+SOURCES = ("article", "crate", "thesis", "deck1", "deck2")
+"""In the order of the page."""
+
+Compared = Literal["exactly", "as difference", "by order", "by range", "as a bound", "nothing"]
+"""exactly: integers that follow from the operations alone. as difference: the platform is the same,
+or near. by order: it is another, so only the order of the allocators compares. by range: the trace
+is one of many, so the published value is one of a distribution. as a bound: a formula, and what
+came out below it. nothing: nobody can make it again.
+"""
+
+Printed = float | int | str
+"""A figure, or a formula; `-` where none is printed; `cut off` where the page's edge hides it."""
+
+_PERCENT = "%"
+
+
+class UnknownTableError(TailscopeError):
+    """There is no such table. The message says how to find one."""
+
+
+class Part(Document):
+    """Figures that stand together, in the publication's own words.
+
+    `rows` are allocators, or whatever else has a figure of each column.
+    """
+
+    title: str
+    unit: str
+    columns: list[str]
+    rows: dict[str, list[Printed]]
+
+    def unit_of(self, column: str) -> str:
+        """The unit of a column; one whose name has a percent sign is a share."""
+        return _PERCENT if _PERCENT in column else self.unit
+
+    def printed(self, row: str, column: str) -> float | None:
+        """The figure, None where none can be read."""
+        cell = self.rows[row][self.columns.index(column)]
+        return None if isinstance(cell, str) else cell
+
+    def cells(self) -> Iterator[tuple[str, str, Printed]]:
+        """Row, column and figure of every cell."""
+        for row, figures in self.rows.items():
+            yield from ((row, column, figure) for column, figure in zip(self.columns, figures, strict=True))
+
+
+class Misprint(Document):
+    """A figure that contradicts others beside it. `should` is what they say; None: not known."""
+
+    table: str
+    part: str
+    row: str
+    column: str
+    printed: float | int
+    should: float | int | None = None
+    why: str
+
+
+class PublishedTable(Document):
+    """One table or figure. `reason` says why nobody can make it again, where that is so."""
+
+    name: str
+    title: str
+    place: str
+    compared: Compared
+    reason: str = ""
+    remarks: list[str] = Field(default_factory=list)
+    part: list[Part] = Field(default_factory=list)
+
+    def part_called(self, title: str) -> Part:
+        """Raises KeyError."""
+        return {part.title: part for part in self.part}[title]
+
+
+class Source(Document):
+    """One publication. `names` gives the allocator here that is what the publication calls so."""
+
+    key: str
+    author: str
+    title: str
+    platform: str
+    names: dict[str, str]
+    table: list[PublishedTable]
+    misprint: list[Misprint] = Field(default_factory=list)
+
+
+@cache
+def source(key: str) -> Source:
+    """The publication of this key. Raises DocumentError where its file is damaged."""
+    return read_toml(_FOLDER / f"{key}.toml", Source)
+
+
+def sources() -> tuple[Source, ...]:
+    """All five, in the order of the page."""
+    return tuple(source(key) for key in SOURCES)
+
+
+def names() -> tuple[str, ...]:
+    """The names of all tables, in the order of the page."""
+    return tuple(table.name for one in sources() for table in one.table)
+
+
+def find(name: str) -> tuple[Source, PublishedTable]:
+    """The table of this name and where it is from. Raises UnknownTableError."""
+    for one in sources():
+        for table in one.table:
+            if table.name == name:
+                return one, table
+    raise UnknownTableError(
+        f"There is no table {name!r}: `./lab reproduce --list` names them all.{near_miss(name, names())}"
+    )

@@ -1,0 +1,94 @@
+"""What came out here for a table: figures by variant, part, row and column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from statistics import median_low
+from typing import TypeAlias
+
+import polars as pl
+
+from analysis.reproduce.kept import Work
+
+
+@dataclass(frozen=True)
+class Found:
+    """A figure that was made here, in the unit of its column.
+
+    `value` is one that occurred, or a mean; of several seeds the median that occurred, between
+    `least` and `most`. `n` samples stand behind it, each of them told to within `resolution`.
+    """
+
+    value: float
+    n: int
+    resolution: float
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def constant(self) -> bool:
+        """Whether every seed gave it."""
+        return self.least is not None and self.least == self.most
+
+
+Place: TypeAlias = tuple[str, str, str]
+"""Part, row and column. The row is the publication's word, or an allocator here that it lacks."""
+
+Figures: TypeAlias = Mapping[Place, Found]
+
+
+@dataclass(frozen=True)
+class Remade:
+    """A table made again. `variants` are the ways in which it was, such as a whole call and its
+    critical section; the first is what compares best. `made_from` says what was run: scenario,
+    seeds, board. `notes` are sentences on what came out.
+    """
+
+    variants: Mapping[str, Figures]
+    made_from: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much is run: 32 seeds of the allocators that a table has, and 8 of every other.
+
+    `quick` runs only those that a table has, with 4 seeds.
+    """
+
+    quick: bool = False
+    processes: int = field(default=1, compare=False)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Of the allocators that a table has."""
+        return tuple(range(1, 5 if self.quick else 33))
+
+    @property
+    def further_seeds(self) -> tuple[int, ...]:
+        """Of the others: the first of the same."""
+        return self.seeds[:8]
+
+    def allocators(self, published: Iterable[str], able: Iterable[str]) -> tuple[str, ...]:
+        """Those to run: what the table has first, then every other that is able to."""
+        have = [name for name in dict.fromkeys(published) if name in set(able)]
+        others = () if self.quick else sorted(set(able) - set(have))
+        return (*have, *others)
+
+
+Measure: TypeAlias = Callable[[Work], pl.DataFrame]
+
+
+def over_seeds(values: Iterable[float | None], resolution: float) -> Found | None:
+    """The median that occurred, and the range. None where a seed lacks the figure."""
+    found = list(values)
+    present = [value for value in found if value is not None]
+    if not present or len(present) < len(found):
+        return None
+    return Found(median_low(present), len(present), resolution, min(present), max(present))
+
+
+def present(figures: Mapping[Place, Found | None]) -> Figures:
+    """Those that there are."""
+    return {place: found for place, found in figures.items() if found is not None}

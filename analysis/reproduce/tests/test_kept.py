@@ -1,0 +1,85 @@
+"""What is kept is given again, unless the question or a source changed, or the file is damaged."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import polars as pl
+import pytest
+
+from analysis.reproduce import kept
+from analysis.reproduce.kept import Kept, digest
+from capture.processes import signals
+
+MEASURED: list[int] = []
+
+
+@dataclass(frozen=True)
+class Counting:
+    SOURCES: ClassVar[tuple[str, ...]] = ("source",)
+    number: int
+
+    def measure(self) -> pl.DataFrame:
+        MEASURED.append(self.number)
+        return pl.DataFrame({"number": [self.number, None], "half": [self.number / 2, 0.1]})
+
+
+@pytest.fixture(autouse=True)
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository of one source."""
+    MEASURED.clear()
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "one.c").write_text("int one;", encoding="utf-8")
+    monkeypatch.setattr(kept, "ROOT", tmp_path)
+    kept._sources.cache_clear()
+    return tmp_path / "source"
+
+
+def test_it_is_measured_once(tmp_path: Path) -> None:
+    told: list[str] = []
+    first = Kept(tmp_path / "kept", told.append)(Counting(3))
+    again = Kept(tmp_path / "kept", told.append)(Counting(3))
+    assert first.equals(again)
+    assert (MEASURED, told) == ([3], ["Counting(number=3)"])
+
+
+def test_another_question_is_another_result(tmp_path: Path) -> None:
+    keep = Kept(tmp_path / "kept")
+    assert [keep(Counting(number))["number"][0] for number in (3, 4, 3)] == [3, 4, 3]
+    assert MEASURED == [3, 4]
+
+
+def test_a_source_that_changed_is_measured_anew(sources: Path) -> None:
+    before = digest(Counting(3))
+    kept._sources.cache_clear()
+    assert digest(Counting(3)) == before
+    (sources / "page.md").write_text("no source", encoding="utf-8")
+    kept._sources.cache_clear()
+    assert digest(Counting(3)) == before
+    (sources / "one.c").write_text("int two;", encoding="utf-8")
+    kept._sources.cache_clear()
+    assert digest(Counting(3)) != before
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b"\xff\xfe", b"deadbeef\n{}"])
+def test_a_damaged_result_is_measured_anew(tmp_path: Path, damage: bytes) -> None:
+    keep = Kept(tmp_path / "kept")
+    keep(Counting(3))
+    (path,) = (tmp_path / "kept").glob("*.json")
+    path.write_bytes(damage)
+    assert keep(Counting(3))["half"].to_list() == [1.5, 0.1]
+    assert MEASURED == [3, 3]
+
+
+def test_a_signal_ends_it_and_keeps_what_was_finished(tmp_path: Path) -> None:
+    keep = Kept(tmp_path / "kept")
+    with pytest.raises(signals.Stopped), signals.orderly():
+        keep(Counting(3))
+        os.kill(os.getpid(), signal.SIGTERM)
+        keep(Counting(4))
+    assert MEASURED == [3]
+    assert len(list((tmp_path / "kept").glob("*.json"))) == 1

@@ -1,0 +1,322 @@
+"""The tables of the thesis that can be made again: those of its synthetic traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+
+from analysis.reproduce import board
+from analysis.reproduce.board import BoardRun, allocations, frees
+from analysis.reproduce.heaps import HeapStudy, able
+from analysis.reproduce.knobs import Settings, settings
+from analysis.reproduce.published import PublishedTable, source
+from analysis.reproduce.remade import Budget, Figures, Found, Measure, Place, Remade, over_seeds, present
+from scenarios import catalogue as scenarios
+from scenarios.generators.worst import CONSTRUCTIONS
+
+TRACES = {
+    "Small": "lifetimes_small",
+    "Large": "lifetimes_large",
+    "Random": "lifetimes_random",
+    "Typical": "lifetimes_typical",
+}
+HEAP_BYTES = 86_064
+_ART = {"ART off": False, "ART on": True}
+_HEAP_COLUMNS = {
+    "used": "used_bytes",
+    "F %": "fragmentation_percent",
+    "SBMM": "sbbm_bytes",
+    "Cost Metric": "cost_metric_bytes",
+    "used there": "used_there_bytes",
+    "F % there": "fragmentation_there_percent",
+    "SBMM there": "sbbm_there_bytes",
+}
+THESIS_KNOBS: Mapping[str, Settings] = {
+    "ublox_buddy": settings(REMAINDER_FIRST=1),
+    "half_fit_cstm": settings(HDR=8),
+    "half_tree": settings(HDR=4),
+}
+"""The thesis's formats. Which header its first fit and best fit have, it does not say."""
+_FORMATS: Mapping[str, Mapping[str, Settings] | None] = {"here": THESIS_KNOBS, "our own format": None}
+_STEP_BYTES = 8
+_ONE_POLICY = ("best_fit", "avl")
+_GRANULE_BYTES = 48
+_REFERENCE = "Buddy"
+
+
+def traces(table: PublishedTable, _measure: Measure, _budget: Budget) -> Remade:
+    """thesis-1: the parameters of the scenarios."""
+    (part,) = table.part
+    keys = ("size_min_bytes", "size_max_bytes", "ttl_max")
+    figures = {
+        (part.title, row, column): Found(int(scenarios.load(name).parameters[key]), 1, 1)
+        for row, name in TRACES.items()
+        for column, key in zip(part.columns, keys, strict=True)
+    }
+    return Remade({"here": figures}, "the parameters of the scenarios lifetimes_*")
+
+
+def average_operation(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """thesis-6: half the sum of an allocation's mean and of a free's, on the board."""
+    (part,) = table.part
+    variants: dict[str, Figures] = {}
+    for art, on in _ART.items():
+        timed = {trace: _timed(measure, budget, name, on) for trace, name in TRACES.items()}
+        variants[art] = {
+            (part.title, row, trace): found["average operation"]
+            for trace, rows in timed.items()
+            for row, found in rows.items()
+        }
+    return Remade(variants, _made_from("lifetimes_*"), _refused(measure, budget))
+
+
+def performance(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """thesis-b-time: means and maxima of allocations and frees, and the change to Buddy."""
+    variants: dict[str, Figures] = {}
+    for art, on in _ART.items():
+        figures: dict[Place, Found] = {}
+        for part in table.part:
+            rows = _timed(measure, budget, TRACES[part.title], on)
+            reference = rows[_REFERENCE]["average operation"].value
+            for row, found in rows.items():
+                average = found["average operation"]
+                change = 100 * (average.value / reference - 1)
+                found = {**found, "change %": Found(change, average.n, 100 / reference)}
+                figures |= {(part.title, row, column): found[column] for column in part.columns}
+        variants[art] = figures
+    return Remade(variants, _made_from("lifetimes_*"), _refused(measure, budget))
+
+
+def worst(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """thesis-7: the worst that was found of each, constructed or on a synthetic trace."""
+    own, thresholds = table.part
+    figures: dict[Place, Found] = {}
+    for row, allocator in _rows(budget, board.able()):
+        runs = [constructed(measure, allocator, target) for target in CONSTRUCTIONS]
+        runs += [measure(BoardRun(allocator, name, art=True)) for name in TRACES.values()]
+        for column, part_of in (("allocation", allocations), ("free", frees)):
+            cycles = [one for run in runs for one in part_of(run)["operation_cycles"]]
+            figures[own.title, row, column] = Found(max(cycles), len(cycles), 1)
+    for row in thresholds.rows:
+        knobs = settings(SEARCH_THRESHOLD=int(row.removeprefix("threshold ")))
+        run = constructed(measure, "half_fit_cstm", "list", knobs)
+        figures[thresholds.title, row, "allocation"] = Found(
+            int(allocations(run)["operation_cycles"][0]), 1, 1
+        )
+    made_from = (
+        f"the constructions of the scenario worst, and lifetimes_*, seed 1; whole calls; {board.BOARD}"
+    )
+    return Remade({"ART on": figures}, made_from)
+
+
+def fragmentation(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """thesis-12: F in the large heap and in the smallest."""
+    large, smallest = (part.title for part in table.part)
+    columns = {large: "F %", smallest: "F % there"}
+
+    def figures(needed: _Needed) -> Figures:
+        return {
+            (title, row, trace): found[column]
+            for trace, name in TRACES.items()
+            for row, found in needed(name).items()
+            for title, column in columns.items()
+            if column in found
+        }
+
+    return Remade(_in_formats(measure, budget, figures), _studied(budget), _one_policy(measure, budget))
+
+
+def cost_metric(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """thesis-13: the smallest heap that serves, and as a share of Buddy's with the same seed."""
+    whole, share = (part.title for part in table.part)
+    variants: dict[str, dict[Place, Found]] = {}
+    for variant, knobs in _FORMATS.items():
+        figures = variants[variant] = {}
+        for trace, name in TRACES.items():
+            studies = dict(_studies(measure, budget, name, knobs))
+            buddy = studies[_REFERENCE]["cost_metric_bytes"]
+            for row, study in studies.items():
+                bytes_ = study["cost_metric_bytes"]
+                shares = (
+                    (bytes_ * 100 / buddy.head(study.height)).to_list()
+                    if bytes_.null_count() == 0
+                    else [None]
+                )
+                one = {
+                    (whole, row, trace): over_seeds(bytes_.to_list(), _STEP_BYTES),
+                    (share, row, trace): over_seeds(shares, 0.1),
+                }
+                figures |= present(one)
+    return Remade(variants, _studied(budget))
+
+
+def heaps(table: PublishedTable, measure: Measure, budget: Budget) -> Remade:
+    """thesis-b-heap: every figure of fragmentation, and the peak of live memory."""
+    peak, *parts = table.part
+
+    def figures(needed: _Needed) -> Figures:
+        return {
+            (part.title, row, column): found[column]
+            for part in parts
+            for row, found in needed(TRACES[part.title]).items()
+            for column in part.columns
+            if column in found
+        }
+
+    variants = _in_formats(measure, budget, figures)
+    live: dict[Place, Found | None] = {}
+    for trace, name in TRACES.items():
+        _, study = next(iter(_studies(measure, budget, name, THESIS_KNOBS)))
+        live[peak.title, trace, peak.columns[0]] = over_seeds(study["peak_live_bytes"].to_list(), 1)
+    first = next(iter(variants))
+    variants[first] = {**variants[first], **present(live)}
+    return Remade(variants, _studied(budget), tuple(_constants(table, variants[first])))
+
+
+_Needed: TypeAlias = Callable[[str], dict[str, dict[str, Found]]]
+"""Of a scenario by row, then by column: what heap studies found."""
+
+
+def _in_formats(
+    measure: Measure, budget: Budget, figures: Callable[[_Needed], Figures]
+) -> dict[str, Figures]:
+    """The figures with the thesis's formats, and with ours where these differ."""
+    return {variant: figures(partial(_needed, measure, budget, knobs)) for variant, knobs in _FORMATS.items()}
+
+
+def _constants(table: PublishedTable, figures: Figures) -> Iterable[str]:
+    """Of a row and a part the published figures that every seed gives."""
+    for part in table.part:
+        for row in part.rows:
+            equal = [
+                f"{column} {found.value:,.0f}"
+                for column in part.columns
+                if (found := figures.get((part.title, row, column)))
+                and found.constant
+                and found.value == part.printed(row, column)
+            ]
+            if equal:
+                yield f"{row} on {part.title}, equal with every seed: {', '.join(equal)}."
+
+
+def _one_policy(measure: Measure, budget: Budget) -> tuple[str, ...]:
+    """How often best_fit and avl, which are one policy, give the same figures in the large heap.
+
+    What parts them is avl's larger smallest block, 40 bytes against 24. A granule of 48 bytes
+    leaves nothing between the two.
+    """
+    columns = ("used_bytes", "fragmentation_percent", "sbbm_bytes", "ratio_1", "ratio_2", "ratio_3")
+    told = []
+    for granule in (0, _GRANULE_BYTES):
+        counts = {}
+        for trace, name in TRACES.items():
+            best, avl = (
+                measure(
+                    HeapStudy(
+                        *(one, name, budget.seeds, HEAP_BYTES),
+                        granule=granule,
+                        searches=False,
+                        processes=budget.processes,
+                    )
+                ).select(columns)
+                for one in _ONE_POLICY
+            )
+            counts[trace] = sum(one == other for one, other in zip(best.rows(), avl.rows(), strict=True))
+        told.append(", ".join(f"{trace} {count}" for trace, count in counts.items()))
+    return (
+        f"best_fit and avl are one policy. Of {len(budget.seeds)} seeds they give equal figures in the "
+        f"large heap with: {told[0]}. Where they part, a remainder of 24 or 32 bytes is a block for "
+        f"best_fit and none for avl. With sizes raised so that every block is a multiple of "
+        f"{_GRANULE_BYTES} bytes, none is left, and they are equal with: {told[1]}.",
+    )
+
+
+def constructed(measure: Measure, allocator: str, target: str, knobs: Settings = ()) -> pl.DataFrame:
+    """The one measured operation of a construction."""
+    run = measure(BoardRun(allocator, "worst", art=True, parameters=settings(target=target), knobs=knobs))
+    return run.filter("measured")
+
+
+def _timed(measure: Measure, budget: Budget, scenario: str, art: bool) -> dict[str, dict[str, Found]]:
+    """By row, then by column: the cycles of whole calls."""
+    rows: dict[str, dict[str, Found]] = {}
+    for row, allocator in _rows(budget, board.able()):
+        run = measure(BoardRun(allocator, scenario, art))
+        taken, given = (part["operation_cycles"].to_numpy() for part in (allocations(run), frees(run)))
+        means = float(np.mean(taken)), float(np.mean(given))
+        rows[row] = {
+            "average allocation": Found(means[0], len(taken), 1),
+            "average free": Found(means[1], len(given), 1),
+            "worst allocation": Found(int(taken.max()), len(taken), 1),
+            "worst free": Found(int(given.max()), len(given), 1),
+            "average operation": Found(sum(means) / 2, len(taken) + len(given), 1),
+        }
+    return rows
+
+
+def _refused(measure: Measure, budget: Budget) -> tuple[str, ...]:
+    """A sentence on those that did not serve everything: their means are of less work."""
+    counts = {
+        f"{allocator} on {trace}": int(
+            (measure(BoardRun(allocator, name))["kind"] == "O").sum(),
+        )
+        for trace, name in TRACES.items()
+        for _, allocator in _rows(budget, board.able())
+    }
+    told = [f"{who} {count:,}" for who, count in counts.items() if count]
+    return (f"Requests that were refused, of 2,500: {', '.join(told)}.",) if told else ()
+
+
+def _needed(
+    measure: Measure, budget: Budget, knobs: Mapping[str, Settings] | None, scenario: str
+) -> dict[str, dict[str, Found]]:
+    """By row, then by column: what a heap study found over the seeds."""
+    rows: dict[str, dict[str, Found]] = {}
+    for row, study in _studies(measure, budget, scenario, knobs):
+        percent = 100 / int(study["peak_live_bytes"].to_numpy().max())
+        steps = {"Cost Metric": _STEP_BYTES, "F %": percent, "F % there": percent}
+        found = {
+            column: over_seeds(study[key].to_list(), steps.get(column, 1))
+            for column, key in _HEAP_COLUMNS.items()
+        }
+        rows[row] = {column: one for column, one in found.items() if one is not None}
+    return rows
+
+
+def _studies(
+    measure: Measure, budget: Budget, scenario: str, knobs: Mapping[str, Settings] | None
+) -> Iterable[tuple[str, pl.DataFrame]]:
+    """Of every allocator with these knobs; without any, of those alone whose format is a choice."""
+    for row, allocator in _rows(budget, able(HEAP_BYTES)):
+        if knobs is None and allocator not in THESIS_KNOBS:
+            continue
+        seeds = budget.further_seeds if row == allocator else budget.seeds
+        work = HeapStudy(
+            *(allocator, scenario, seeds, HEAP_BYTES),
+            knobs=(knobs or {}).get(allocator, ()),
+            processes=budget.processes,
+        )
+        yield row, measure(work)
+
+
+def _rows(budget: Budget, able_ones: Iterable[str]) -> list[tuple[str, str]]:
+    """Of each allocator its name in the thesis, or its own, and its own."""
+    known = {here: row for row, here in source("thesis").names.items()}
+    return [(known.get(name, name), name) for name in budget.allocators(known, able_ones)]
+
+
+def _made_from(scenario: str) -> str:
+    return f"{scenario}, seed 1; whole calls; {board.BOARD}"
+
+
+def _studied(budget: Budget) -> str:
+    return (
+        f"lifetimes_*, seeds 1 to {budget.seeds[-1]} (allocators that the thesis does not have: to "
+        f"{budget.further_seeds[-1]}), replayed on the PC in a heap of "
+        f"{HEAP_BYTES:,} bytes and in the smallest; in the thesis's formats: ublox_buddy with "
+        "REMAINDER_FIRST=1, half_fit_cstm with HDR=8, half_tree with HDR=4"
+    )

@@ -1,0 +1,90 @@
+"""`./lab reproduce`: chooses the tables, shows progress, writes the pages."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+from analysis.reproduce import campaign, comparisons, markdown, published, rows
+from analysis.reproduce.beside import Beside
+from analysis.reproduce.kept import Kept
+from analysis.reproduce.recipes import RECIPES
+from analysis.reproduce.remade import Budget
+from capture.files.whole import write_bytes
+from capture.processes import signals
+from console import options
+from dashboards.reproduced import page
+
+_MARKDOWN, _HTML = "REPRODUCED.md", "reproduced.html"
+
+
+def run(
+    words: Sequence[str], *, output: str, quick: bool = False, jobs: str = "", page_of_all: str = ""
+) -> list[Beside]:
+    """Makes the tables again that are named, or all, and writes what came out into a folder.
+
+    CSV files are there as soon as their table is done. `page_of_all` is another place for the page
+    in Markdown. Raises TailscopeError, and Stopped with what is kept.
+    """
+    names = campaign.chosen(words)
+    processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
+    folder = Path(output)
+    done: list[Beside] = []
+    with _progress() as status, _kept(done, names):
+        keep = Kept(tell=lambda step: _tell(status, f"{len(done)} of {len(names)}: {step}"))
+        for made in campaign.run(names, Budget(quick, processes), keep):
+            done.append(made)
+            write_bytes(folder / f"{made.table.name}.csv", rows.as_csv(made).encode())
+        text = markdown.page(done).encode()
+        write_bytes(folder / _HTML, page.html(done).encode())
+        for place in (folder / _MARKDOWN, *([Path(page_of_all)] if page_of_all else [])):
+            write_bytes(place, text)
+    return done
+
+
+def as_text(done: Sequence[Beside], output: str) -> str:
+    """A line for each table, and where the pages are."""
+    width = max(len(made.table.name) for made in done)
+    lines = [f"{made.table.name:{width}}  {comparisons.headline(made)}" for made in done]
+    return "\n".join([*lines, f"pages: {Path(output, _HTML)}, {Path(output, _MARKDOWN)}"])
+
+
+def listing() -> str:
+    """A line for each table: its name, how it compares, what it is and where it stands."""
+    width = max(map(len, published.names()))
+    return "\n".join(
+        f"{table.name:{width}}  {_how(table):13}  {table.title} ({source.author}, {table.place})"
+        for source in published.sources()
+        for table in source.table
+    )
+
+
+def _how(table: published.PublishedTable) -> str:
+    return table.compared if table.name in RECIPES or table.reason else "not yet"
+
+
+@contextmanager
+def _progress() -> Iterator[Status]:
+    with Console(stderr=True, highlight=False).status("") as status:
+        yield status
+
+
+@contextmanager
+def _kept(done: Sequence[Beside], names: Sequence[str]) -> Iterator[None]:
+    """What a signal leaves behind is told."""
+    try:
+        yield
+    except signals.Stopped as stopped:
+        words = f"{len(done)} of {len(names)} tables are done, and what was measured is kept: run again"
+        raise signals.Stopped(stopped.number, words) from None
+
+
+def _tell(status: Status, step: str) -> None:
+    with suppress(OSError):  # a terminal that hung up ends nothing
+        status.update(escape(step))

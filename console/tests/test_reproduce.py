@@ -1,0 +1,80 @@
+"""`./lab reproduce`: what it writes, what it refuses, and what a signal leaves."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis.reproduce import published, rows
+from analysis.reproduce.beside import Beside
+from analysis.reproduce.published import UnknownTableError
+from capture.files.tests.sentences import is_sentence
+from capture.processes import signals
+from console import reproduce
+from console.options import OptionError
+
+ROOT = Path(__file__).parents[2]
+FREE = ("thesis-1", "thesis-2", "thesis-14")
+"""Tables that need no run."""
+
+
+def test_it_writes_a_file_for_each_table_and_two_pages(tmp_path: Path) -> None:
+    done = reproduce.run(FREE, output=str(tmp_path))
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {*(f"{name}.csv" for name in FREE), "REPRODUCED.md", "reproduced.html"}
+    with (tmp_path / "thesis-1.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == 12
+    assert {line["difference"] for line in lines} == {"0"}
+    assert reproduce.as_text(done, str(tmp_path)).startswith("thesis-1   all 12 equal\n")
+
+
+def test_tables_come_in_the_order_of_the_page_each_once(tmp_path: Path) -> None:
+    done = reproduce.run([*FREE[::-1], *FREE], output=str(tmp_path))
+    assert tuple(made.table.name for made in done) == FREE
+
+
+def test_the_page_of_all_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
+    reproduce.run(FREE[:1], output=str(tmp_path / "out"), page_of_all=str(tmp_path / "page.md"))
+    text = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert text == (tmp_path / "out" / "REPRODUCED.md").read_text(encoding="utf-8")
+
+
+def test_what_is_no_table_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(UnknownTableError) as refused:
+        reproduce.run(["thesis-1", "thesis-99"], output=str(tmp_path))
+    assert is_sentence(str(refused.value), "There is no table 'thesis-99': * Did you mean thesis-9?")
+    with pytest.raises(OptionError):
+        reproduce.run(["thesis-1"], output=str(tmp_path), jobs="none")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_signal_keeps_what_is_done_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(_: Beside) -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        signals.check()
+        return ""
+
+    monkeypatch.setattr(rows, "as_csv", stop)
+    with pytest.raises(signals.Stopped, match=r"1 of 3 tables are done, .* run again"), signals.orderly():
+        reproduce.run(FREE, output=str(tmp_path))
+
+
+def test_every_table_is_listed() -> None:
+    lines = reproduce.listing().splitlines()
+    assert [line.split()[0] for line in lines] == list(published.names())
+
+
+def test_json_has_the_rows_of_the_csv(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "console", "reproduce", "thesis-1", "--json", "--output", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert {one["table"] for one in found} == {"thesis-1"}
+    assert [one["here"] for one in found[:3]] == [8, 376, 35]

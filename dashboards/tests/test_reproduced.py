@@ -1,0 +1,86 @@
+"""The page of published tables: what it shows of each, and how it looks in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from analysis.reproduce import published
+from analysis.reproduce.beside import Beside, beside
+from analysis.reproduce.remade import Found, Remade
+from dashboards.reproduced import figures, page
+from dashboards.tests.browser import Browser, chromium
+
+EXECUTABLE = chromium()
+in_a_browser = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium: apt-get install chromium")
+
+HOSTILE = '</script><img src="http://127.0.0.1:9/x">'
+
+
+def made(name: str, scale: float = 1.1, rows: Sequence[str] = ()) -> Beside:
+    """The table of this name, as if every figure had come out `scale` times as large, with a range;
+    and with further `rows`.
+    """
+    source, table = published.find(name)
+    here = {
+        (part.title, row, column): Found(scale * (part.printed(row, column) or 1), 32, 1, 1, 1000)
+        for part in table.part
+        for row in part.rows
+        for column in part.columns
+    }
+    first = table.part[0]
+    here |= {(first.title, row, first.columns[0]): Found(5, 1, 1) for row in rows}
+    return beside(source, table, (), Remade({"here": here}, f"a test {HOSTILE}"))
+
+
+def unmade(name: str) -> Beside:
+    source, table = published.find(name)
+    return beside(source, table, (), None)
+
+
+def test_a_table_has_a_section_with_its_figures_or_the_reason() -> None:
+    text = page.html([made("article-9"), unmade("thesis-2")])
+    assert '<section id="article-9">' in text
+    assert 'id="plot-article-9-0"' in text
+    assert "Nobody can make it again." in text
+    assert 'id="plot-thesis-2' not in text
+    assert HOSTILE not in text
+
+
+def test_points_stand_where_the_figures_are() -> None:
+    """Published 415, 490 and 428 of SEGLIST; here a tenth more, between 1 and 1,000."""
+    (chart,) = figures.charts(made("article-9", rows=["avl"]))
+    diamonds, here = chart.figure.data[:2]
+    assert (list(diamonds.x), list(diamonds.y)) == ([415, 422], ["SEGLIST", "TLSF"])
+    assert list(here.x) == pytest.approx([456.5, 464.2, 5])
+    assert list(here.y) == ["SEGLIST", "TLSF", "avl"]
+    assert here.x[0] + here.error_x.array[0] == 1000
+    assert here.x[0] - here.error_x.arrayminus[0] == 1
+
+
+def test_of_other_processors_published_is_drawn_against_here() -> None:
+    (chart,) = figures.charts(made("thesis-6", scale=3))
+    assert list(chart.figure.data[0].x[:2]) == [92.5, 113]
+    assert list(chart.figure.data[0].y[:2]) == pytest.approx([277.5, 339])
+
+
+def test_equal_results_give_equal_pages() -> None:
+    assert page.html([made("article-9")]) == page.html([made("article-9")])
+
+
+@in_a_browser
+def test_the_page_draws_every_figure_and_asks_for_nothing(tmp_path: Path) -> None:
+    assert EXECUTABLE is not None
+    path = tmp_path / "page.html"
+    path.write_text(page.html([made("article-9"), made("thesis-6"), unmade("deck1-alloc")]), encoding="utf-8")
+    with Browser(EXECUTABLE) as browser:
+        browser.open(path)
+        browser.settle()
+        assert browser.evaluate("document.querySelectorAll('.plot .main-svg').length") > 0
+        assert browser.evaluate(
+            "[...document.querySelectorAll('.plot')].every(one => one.querySelector('.points path'))"
+        )
+        assert not browser.complaints
+        assert [one for one in browser.requests if not one.startswith(("file:", "about:", "data:"))] == []

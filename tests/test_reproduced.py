@@ -1,0 +1,107 @@
+"""docs/REPRODUCED.md: every published figure stands in it, and some tables are made again here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from analysis.reproduce import campaign, published, words
+from analysis.reproduce.beside import beside
+from analysis.reproduce.contradictions import contradictions
+from analysis.reproduce.heaps import HeapStudy
+from analysis.reproduce.kept import Kept
+from analysis.reproduce.published import PublishedTable, Source
+from analysis.reproduce.recipes import RECIPES
+from analysis.reproduce.remade import Budget, over_seeds
+from analysis.reproduce.sections import section
+from analysis.reproduce.thesis import HEAP_BYTES, THESIS_KNOBS
+
+pytestmark = pytest.mark.docs
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "REPRODUCED.md"
+# A change anywhere in the image moves code among the flash lines, and cycles a little.
+TOLERANCE = 0.05
+WITHOUT_CYCLES = ("article-8", "article-10", "thesis-1", "deck2-ranges")
+WITH_CYCLES = ("article-9", "article-9-probes", "article-10-cycles")
+
+
+def tables() -> Iterator[tuple[Source, PublishedTable]]:
+    for source in published.sources():
+        for table in source.table:
+            yield source, table
+
+
+def lines_of(name: str) -> list[str]:
+    """The lines of one section of the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    found = re.search(rf"^### {re.escape(name)}\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found is not None, f"{name} has no section"
+    return found[1].splitlines()
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+@pytest.mark.parametrize(("source", "table"), list(tables()), ids=lambda one: getattr(one, "name", ""))
+def test_every_published_figure_stands_in_the_page(source: Source, table: PublishedTable) -> None:
+    """Row by row, as it is typed, whatever was made here."""
+    lines = [cells(line) for line in lines_of(table.name)]
+    bare = section(beside(source, table, tuple(contradictions(source)), None))
+    for grid in bare.grids:
+        for line in grid.lines:
+            assert any(found[: len(line)] == list(line) for found in lines), (
+                f"{table.name}, {grid.title}: {line} is missing; run ./lab reproduce."
+            )
+    if table.reason:
+        assert table.reason.split(". ")[0].replace(" ", "") in "".join(lines_of(table.name)).replace(" ", "")
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_what_can_be_made_again_was(name: str) -> None:
+    _, table = published.find(name)
+    for part in table.part:
+        made = [line for line in lines_of(name) if re.match(r"\|[^|]*\| (?!published|-)[^|]+\|.*\d", line)]
+        assert made, f"{name}, {part.title}: the page has nothing from here."
+
+
+@pytest.mark.parametrize("name", WITHOUT_CYCLES)
+def test_the_page_has_what_a_fresh_run_gives(name: str, tmp_path: Path) -> None:
+    (made,) = campaign.run([name], Budget(quick=True), keep=Kept(tmp_path))
+    told = [cells(line) for line in lines_of(name)]
+    for grid in section(made).grids:
+        assert all(list(line) in told for line in grid.lines)
+
+
+def test_cycles_are_near_what_a_fresh_run_gives(tmp_path: Path) -> None:
+    keep = Kept(tmp_path)
+    for made in campaign.run(WITH_CYCLES, Budget(quick=True), keep=keep):
+        told = [cells(line) for line in lines_of(made.table.name)]
+        for pair in made.pairs:
+            if pair.found is None or not pair.published:
+                continue
+            part = made.table.part_called(pair.part)
+            rows = iter(told)
+            assert any(line[:2] == [pair.row, "published"] for line in rows)
+            line = next(line for line in rows if line[:2] == ["", pair.variant])
+            shown = line[2 + part.columns.index(pair.column)].split()[0].replace(",", "")
+            assert float(shown) == pytest.approx(pair.found.value, rel=TOLERANCE), (
+                "Run ./lab reproduce, which writes docs/REPRODUCED.md."
+            )
+
+
+def test_the_buddy_on_large_blocks_is_in_the_page_as_a_fresh_study_gives_it() -> None:
+    """Every figure of 32 seeds, and all but the share of them those that are published."""
+    knobs = THESIS_KNOBS["ublox_buddy"]
+    study = HeapStudy("ublox_buddy", "lifetimes_large", Budget().seeds, HEAP_BYTES, knobs=knobs).measure()
+    columns = ("used_bytes", "sbbm_bytes", "cost_metric_bytes", "used_there_bytes", "sbbm_there_bytes")
+    found = [over_seeds(study[column].to_list(), 1) for column in columns]
+    shown = [words.ranged(one, "bytes") for one in found if one]
+    told = [cells(line) for line in lines_of("thesis-b-heap")]
+    start = next(number for number, line in enumerate(told) if line[0].startswith("**Large**"))
+    line = next(line for line in told[start:] if line[:2] == ["", "here"])
+    assert [line[number] for number in (2, 4, 5, 6, 8)] == shown
+    assert shown == ["36,864", "12,288", "36,912", "36,864", "0"]
