@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.metrology.quantiles import Summary
+from analysis.metrology.quantiles import PERCENTILES, Summary
 from capture.run_folder.manifest import Curve, Manifest, Term
 from capture.run_folder.quantities import QUANTITIES, Quantity
 
@@ -91,11 +91,14 @@ def _allowed(quantity: Quantity, run: Manifest, healthy: Manifest) -> float:
 def _within(name: str, within: float, run: Manifest, key: str) -> float:
     """How far statistic `name` may be off where each of its samples may be off by `within`.
 
-    A deviation is the length of a vector by the root of n - 1, so n errors may add to that.
+    A deviation is the length of a vector by the root of n - 1, so n errors may add to that. A
+    percentile may be off by one rank as well.
     """
     n = run.statistics[key].n
     if name == "n":
         return 0.0
+    if name in PERCENTILES:
+        return within + (run.error_budget[key].rank.ns or 0.0)
     return within * math.sqrt(n / (n - 1)) if name == "stdev" and n > 1 else within
 
 

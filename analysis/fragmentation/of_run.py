@@ -18,6 +18,7 @@ import polars as pl
 from analysis.explain.program import Program
 from analysis.fragmentation.metrics import course, metrics
 from capture.files.errors import TailscopeError
+from capture.processes import signals
 from capture.run_folder.manifest import MemoryFigures
 from capture.run_folder.memory import COLUMNS, Memory
 from capture.run_folder.records import Boot, OperationRecord, RecordLog
@@ -34,13 +35,18 @@ _OF_ALLOCATIONS = {0: "A", SKIPPED: "S"}
 
 
 def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
-    """Columns and figures, or one sentence that says why there are none. Nothing is raised."""
+    """Columns and figures, or one sentence that says why there are none.
+
+    Nothing is raised: a signal must not keep what was captured from being judged.
+    """
     try:
         operations = _operations(plan)
         replay = _replay(image, operations)
         why_not = _contradiction(operations, replay, log)
     except TailscopeError as error:
         why_not = str(error).partition("\n")[0]
+    except signals.Stopped:
+        why_not = "The run was stopped before its operations were replayed on the PC."
     if why_not is not None:
         return Memory.unknown(why_not)
     found = metrics(operations, replay)

@@ -31,6 +31,7 @@ class Budget:
     skew_ns: float | None
     overhead_ns: float | None
     unseen_ns: float | None = None
+    rank_ns: float | None = None
 
     @property
     def total_ns(self) -> float | None:
@@ -48,6 +49,7 @@ class Budget:
             "total": self.total_ns,
             "overhead": self.overhead_ns,
             "unseen": self.unseen_ns,
+            "rank": self.rank_ns,
         }
         return {
             name: {"ns": ns, "cycles": None if ns is None else ns * core_hz / NS_PER_S}

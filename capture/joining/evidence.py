@@ -8,13 +8,13 @@ from functools import cached_property
 from capture.joining.budget import Budget, Instruments, error_budgets
 from capture.joining.join import Join, join
 from capture.joining.latencies import LatencyWitness, latency_witnesses
-from capture.joining.unseen import unseen_ns
+from capture.joining.unseen import rank_ns, unseen_ns
 from capture.reading.instructions import Instructions, read_instructions
 from capture.reading.probes import Probes, read_probes
 from capture.reading.wire import Wire, read_wire
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.manifest import AskedFirmware, ToolReport
-from capture.run_folder.quantities import QUANTITIES
+from capture.run_folder.quantities import QUANTITIES, by_quantity
 from capture.run_folder.records import Boot, RecordLog, parse
 from scenarios.plan import Plan
 
@@ -56,10 +56,16 @@ class Evidence:
         """The error budget of each quantity, by key."""
         budgets = error_budgets(self.instruments, self.joined.operations, self.joined.interrupts)
         tolerance_cycles = self.tolerance_cycles
+        ranks_ns = by_quantity(
+            self.joined.operations,
+            self.joined.interrupts,
+            lambda quantity, samples: rank_ns(quantity, samples[quantity.column].to_numpy()),
+        )
         return {
             quantity.key: replace(
                 budgets[quantity.key],
                 unseen_ns=unseen_ns(quantity, self.wire, tolerance_cycles, self.latencies),
+                rank_ns=ranks_ns[quantity.key],
             )
             for quantity in QUANTITIES
         }

@@ -10,6 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+
+from analysis.metrology.quantiles import PERCENTILES, rank, samples_needed
 from capture.joining.latencies import LatencyWitness
 from capture.reading.wire import Wire
 from capture.run_folder.quantities import Quantity
@@ -34,3 +38,18 @@ def unseen_ns(
     together = witness.compared["number"] * witness.compared["allowed_cycles"]
     widest = together.max()
     return wire.ns_of(2 * float(widest)) if isinstance(widest, int | float) else None
+
+
+def rank_ns(quantity: Quantity, values: npt.NDArray[np.float64]) -> float:
+    """The most that a percentile of the latencies changes if one answer moves past it.
+
+    Between operations the timer tells the least latency and the greatest alone. An answer there may
+    move between the two unseen, and every percentile on its way shifts by one rank.
+    """
+    if quantity.table != "interrupts" or len(values) < 2:
+        return 0.0
+    steps = np.diff(np.sort(values))
+    told = (share for share in PERCENTILES.values() if len(values) >= samples_needed(share))
+    at = {rank(len(values), share) - 1 for share in told}
+    beside = {step for place in at for step in (place - 1, place) if 0 <= step < len(steps)}
+    return float(steps[sorted(beside)].max())

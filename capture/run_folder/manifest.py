@@ -112,7 +112,8 @@ class ErrorBudget(Table):
     """How wrong a quantity may be: it is true to plus or minus `total`.
 
     `overhead` is the part of the value that is the bench's own. `unseen` is the most that one moved
-    edge can change the maximum without a rule noticing; an older run does not tell.
+    edge can change the maximum without a rule noticing, `rank` the most that it can change a
+    percentile by moving past it; an older run does not tell.
     """
 
     resolution: Term
@@ -121,6 +122,7 @@ class ErrorBudget(Table):
     total: Term
     overhead: Term
     unseen: Term = Term(ns=None, cycles=None)
+    rank: Term = Term(ns=None, cycles=None)
 
 
 class Intervals(Table):

@@ -28,7 +28,8 @@ def maximum(quantity: Quantity, samples: pl.DataFrame, operations: pl.DataFrame)
     """The first of the greatest samples, and how many are as great; None without samples.
 
     Of an interrupt it also says where in its operation the stimulus fell, in samples after the rise
-    of OP. The operation's fields are None where the stimulus fell outside all operations.
+    of OP; None where its window shows no such rise. The operation's fields are None where the
+    stimulus fell outside all operations.
     """
     if samples.is_empty():
         return None
@@ -46,5 +47,6 @@ def _operation_of(stimulus: dict[str, Any], operations: pl.DataFrame) -> dict[st
     if found.is_empty():
         return {**dict.fromkeys(OPERATION_COLUMNS), "into_operation_samples": None}
     row = found.row(0, named=True)
-    into = stimulus["sample"] - row["start_sample"]
+    start = row["start_sample"]
+    into = None if start is None else stimulus["sample"] - start
     return {**{name: row[name] for name in OPERATION_COLUMNS}, "into_operation_samples": into}

@@ -146,6 +146,19 @@ def critical_section_unseen(evidence: Evidence) -> Iterator[str]:
         )
 
 
+def section_in_pieces(evidence: Evidence) -> Iterator[str]:
+    """An operation on the heap holds the lock once, so CRIT shows one pulse. Calls may do more."""
+    once = evidence.joined.operations.with_columns(pulses=pl.Series(evidence.joined.critical_pulses)).filter(
+        (pl.col("kind") != "K") & (pl.col("pulses") > 1)
+    )
+    if once.height:
+        first = once.row(0, named=True)
+        yield (
+            f"{once.height} operations show more than one pulse on CRIT, the first is {first['seq']} with "
+            f"{first['pulses']}; check the CRIT clip and its ground."
+        )
+
+
 def nothing_preempted(evidence: Evidence) -> Iterator[str]:
     """Interrupts that never fall into an operation say nothing of what it does to them."""
     stat = evidence.log.first(StatRecord)
@@ -213,6 +226,7 @@ RULES = (
     window_without_one_pulse,
     *instruments.RULES,
     critical_section_unseen,
+    section_in_pieces,
     wire_and_dwt_disagree,
     nothing_preempted,
     sweep_is_not_whole,

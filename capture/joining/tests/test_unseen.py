@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from capture.joining.evidence import Evidence
+from capture.joining.unseen import rank_ns
+from capture.run_folder.quantities import QUANTITIES
 from capture.tests.evidence import evidence_of
 from capture.tests.synthetic import BIT, CORE_HZ, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
@@ -74,3 +77,15 @@ def test_counts_cannot_be_changed_unseen_and_without_a_timer_nobody_knows() -> N
     at = next(i for i, line in enumerate(old.lines) if line.startswith("STAT"))
     old.lines[at] = ",".join(old.lines[at].split(",")[:5])
     assert evidence_of(old).budgets["interrupt_latency_ns"].unseen_ns is None
+
+
+@pytest.mark.parametrize(
+    ("values", "step"),
+    [([7.0], 0.0), ([1.0, 4.0], 3.0), ([9.0, 1.0, 3.0], 6.0), ([*range(100), 500.0, 900.0], 401.0)],
+)
+def test_a_percentile_may_shift_by_the_step_to_the_sample_beside_it(values: list[float], step: float) -> None:
+    """Of 102 samples the 99th percentile is the 101st, 500: 401 beyond that before it."""
+    latency = next(quantity for quantity in QUANTITIES if quantity.key == "interrupt_latency_ns")
+    section = next(quantity for quantity in QUANTITIES if quantity.key == "critical_ns")
+    assert rank_ns(latency, np.array(values)) == step
+    assert rank_ns(section, np.array(values)) == 0.0

@@ -120,3 +120,11 @@ def test_intervals_are_around_their_percentiles(evidence: Evidence) -> None:
     assert low <= values[(len(values) - 1) // 2] <= high
     assert 0 <= found["of"]["interrupt_latency_ns"]["independence_p"] <= 1
     assert found["of"]["free_critical_ns"]["median"] is None
+
+
+def test_a_maximum_whose_operation_shows_no_rise_has_no_place_in_it(evidence: Evidence) -> None:
+    quantity = BY_KEY["interrupt_latency_ns"]
+    unseen = evidence.joined.operations.with_columns(start_sample=pl.lit(None, pl.Int64))
+    found = maximum(quantity, quantity.samples(unseen, evidence.joined.interrupts), unseen)
+    assert found is not None
+    assert found["seq"] is not None and found["into_operation_samples"] is None

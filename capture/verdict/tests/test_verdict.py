@@ -107,6 +107,11 @@ def without_a_critical_section(run: SyntheticRun) -> None:
     run.toggles = [t for t in run.toggles if not (t[1] == BIT["CRIT"] and truth.critical_start <= t[0] < end)]
 
 
+def with_a_section_in_pieces(run: SyntheticRun) -> None:
+    middle = run.truths[4].critical_start + 100
+    run.toggles += [(middle, BIT["CRIT"]), (middle + 2, BIT["CRIT"])]
+
+
 def with_a_longer_critical_section(run: SyntheticRun) -> None:
     start = run.truths[4].critical_start
     run.toggles.remove((start, BIT["CRIT"]))
@@ -280,6 +285,7 @@ MAKING_INCONCLUSIVE = [
     (with_an_uneven_calibration_pulse, "calibration pulses on CRIT lie up to"),
     (drop("CAL,OP,3"), "15 of their records"),
     (without_a_critical_section, "none on CRIT, the first is 4"),
+    (with_a_section_in_pieces, "more than one pulse on CRIT, the first is 4 with 2"),
     (
         with_a_longer_critical_section,
         "disagree on 1 operations, at worst by 3.00 cycles (1.09 allowed) in operation 4",
