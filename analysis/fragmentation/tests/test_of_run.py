@@ -13,11 +13,13 @@ from elftools.elf.sections import SymbolTableSection
 
 from analysis.fragmentation.of_run import memory_of_run
 from capture.files.tests.sentences import is_sentence
+from capture.processes import signals
 from capture.run_folder.manifest import MemoryFigures
 from capture.run_folder.memory import COLUMNS, read_memory, with_memory
 from capture.run_folder.records import Boot, OperationRecord, RecordLog
 from capture.run_folder.tables import write_table
 from firmware import build as firmware
+from firmware import host_heap
 from scenarios import catalogue
 from scenarios.generators.generator import Step
 from scenarios.operations import Allocate, Call, Free
@@ -159,3 +161,16 @@ def test_what_has_no_host_build_says_so() -> None:
     assert with_memory(pl.DataFrame({"seq": [0]}, schema={"seq": pl.UInt32}), found).rows() == [
         (0, None, None, None, None)
     ]
+
+
+def test_a_signal_while_a_run_is_replayed_does_not_keep_it_from_being_judged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stopped(*_: object) -> Path:
+        raise signals.Stopped(2)
+
+    monkeypatch.setattr(host_heap, "build", stopped)
+    image = firmware.build("seglist")
+    records = simulator.run(image.elf, image=LIFETIMES.image, until="400ms").records
+    why_not = memory_of_run(image, LIFETIMES, records).figures.why_not
+    assert why_not is not None and is_sentence(why_not) and "stopped" in why_not
