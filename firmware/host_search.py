@@ -24,6 +24,7 @@ from firmware import cmake_build, host_heap
 from firmware.host_heap import HostHeapError
 
 Goal = Literal["allocate", "free", "used"]
+Ranking = Literal["ways", "scale"]
 
 _SOURCE = Path(__file__).resolve().parent / "heap" / "adversary"
 _BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-adversary"
@@ -86,13 +87,14 @@ def breed(program: Path, state: Path, terms: Terms, lists: int) -> Progress:
     return Progress(*map(int, said.split()))
 
 
-def show(program: Path, state: Path, rank: int) -> npt.NDArray[np.uint32] | None:
+def show(program: Path, state: Path, ranking: Ranking, rank: int) -> npt.NDArray[np.uint32] | None:
     """The operations of the `rank`th best list, up to its dearest, of shape (n, 4) as
-    heap/host/trace.h has them. None if fewer are known. Raises HostHeapError.
+    heap/host/trace.h has them: of lists that executed different basic blocks in it, or of lists of
+    different scales. None if fewer are known. Raises HostHeapError.
     """
     with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
         output = Path(folder) / "operations"
-        if not _call(program, "show", state, rank, output):
+        if not _call(program, "show", state, ranking, rank, output):
             return None
         return np.fromfile(output, dtype="<u4").reshape(-1, 4)
 
