@@ -60,8 +60,12 @@ class Progress:
     operations: int
 
 
-def build(allocator: str) -> Path:
-    """The program, built if it is not there. Raises HostHeapError, WriteError."""
+def build(allocator: str, goal: Goal) -> Path:
+    """The program, built if it is not there. Raises HostHeapError, WriteError.
+
+    For time its region has the board's address, for space that of `./lab fragmentation`: a multiple
+    of its size. Where it begins decides what blocks a buddy system has at first.
+    """
     if refusal := host_heap.objection(allocator, heap_size.DEFAULT_BYTES):
         raise HostHeapError(refusal)
     folder = _BUILDS / allocator
@@ -70,7 +74,7 @@ def build(allocator: str) -> Path:
             named = {"TAILSCOPE_ALLOCATOR": allocator, "TAILSCOPE_HEAP_BYTES": heap_size.DEFAULT_BYTES}
             host_heap.make(cmake_build.Build(f"The search on {allocator}", _SOURCE, folder, named))
         _MADE.add(folder)
-    return folder / "search"
+    return folder / ("search" if goal == "used" else "search_on_board")
 
 
 def digest(program: Path) -> str:

@@ -89,7 +89,7 @@ class Search:
 
         Raises HostHeapError, WriteError, signals.Stopped.
         """
-        program = host_search.build(self.allocator)
+        program = host_search.build(self.allocator, self.terms.goal)
         state = self._state(program)
         with taking_turns(state):
             return self._go_on(program, state, budget, tell)

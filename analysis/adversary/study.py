@@ -34,6 +34,9 @@ CONFIRMED: dict[Ranking, int] = {"ways": 12, "scale": 12}
 """How many of a search's winners are run on the board, which says which is the dearest. Those of
 each scale too: one set of basic blocks may run in many ways, whose order on the PC is another."""
 
+LENT = 8
+"""How many winners of each lender are run on an allocator that has no build for this machine."""
+
 Tell: TypeAlias = Callable[[str, What, Progress], None]
 
 
@@ -92,9 +95,10 @@ class Study:
         if not host_heap.row(allocator).target_only:
             found = self._search(allocator, what, tell)
             ranked = (found.winners(most, ranking) for ranking, most in CONFIRMED.items())
-            return found.progress.lists, [list_ for winners in ranked for list_ in winners]
+            different = {one.tobytes(): one for winners in ranked for one in winners}
+            return found.progress.lists, list(different.values())
         lent = [self._search(lender, what, tell) for lender in lenders(what)]
-        return sum(one.progress.lists for one in lent), [list_ for one in lent for list_ in one.winners(1)]
+        return sum(one.progress.lists for one in lent), [list_ for one in lent for list_ in one.winners(LENT)]
 
     def _search(self, allocator: str, what: What, tell: Tell) -> Found:
         search = Search(allocator, what, self.seed, self.live_bytes, self.states)

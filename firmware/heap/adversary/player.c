@@ -14,7 +14,11 @@
 #define WHOLE 65536u
 
 extern uint8_t heap_region[];
+#ifdef TAILSCOPE_REGION_HAS_AN_ADDRESS /* CMakeLists.txt */
+__attribute__((section(".region"))) _Alignas(16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
+#else
 _Alignas(1 << 16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
+#endif
 
 typedef struct {
     void *payload; /* NULL: empty, or refused */
