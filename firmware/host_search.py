@@ -24,6 +24,7 @@ from firmware import cmake_build, host_heap
 from firmware.host_heap import HostHeapError
 
 Goal = Literal["allocate", "free", "used"]
+Ranking = Literal["ways", "scale"]
 
 _SOURCE = Path(__file__).resolve().parent / "heap" / "adversary"
 _BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-adversary"
@@ -59,8 +60,12 @@ class Progress:
     operations: int
 
 
-def build(allocator: str) -> Path:
-    """The program, built if it is not there. Raises HostHeapError, WriteError."""
+def build(allocator: str, goal: Goal) -> Path:
+    """The program, built if it is not there. Raises HostHeapError, WriteError.
+
+    For time its region has the board's address, for space that of `./lab fragmentation`: a multiple
+    of its size. Where it begins decides what blocks a buddy system has at first.
+    """
     if refusal := host_heap.objection(allocator, heap_size.DEFAULT_BYTES):
         raise HostHeapError(refusal)
     folder = _BUILDS / allocator
@@ -69,7 +74,7 @@ def build(allocator: str) -> Path:
             named = {"TAILSCOPE_ALLOCATOR": allocator, "TAILSCOPE_HEAP_BYTES": heap_size.DEFAULT_BYTES}
             host_heap.make(cmake_build.Build(f"The search on {allocator}", _SOURCE, folder, named))
         _MADE.add(folder)
-    return folder / "search"
+    return folder / ("search" if goal == "used" else "search_on_board")
 
 
 def digest(program: Path) -> str:
@@ -86,13 +91,14 @@ def breed(program: Path, state: Path, terms: Terms, lists: int) -> Progress:
     return Progress(*map(int, said.split()))
 
 
-def show(program: Path, state: Path, rank: int) -> npt.NDArray[np.uint32] | None:
+def show(program: Path, state: Path, ranking: Ranking, rank: int) -> npt.NDArray[np.uint32] | None:
     """The operations of the `rank`th best list, up to its dearest, of shape (n, 4) as
-    heap/host/trace.h has them. None if fewer are known. Raises HostHeapError.
+    heap/host/trace.h has them: of lists that executed different basic blocks in it, or of lists of
+    different scales. None if fewer are known. Raises HostHeapError.
     """
     with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
         output = Path(folder) / "operations"
-        if not _call(program, "show", state, rank, output):
+        if not _call(program, "show", state, ranking, rank, output):
             return None
         return np.fromfile(output, dtype="<u4").reshape(-1, 4)
 

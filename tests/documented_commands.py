@@ -326,12 +326,6 @@ LAB = (
     ),
     Elsewhere("./lab adversary --json", "console/tests/test_adversary.py", "json.dumps(row.as_json())"),
     Elsewhere(
-        "./lab adversary --allocator half_fit_cstm --what allocate --budget 30000",
-        "analysis/adversary/tests/test_search.py",
-        '"half_fit_cstm", "allocate"',
-        why="searched there with 4,000 lists",
-    ),
-    Elsewhere(
         "./lab adversary --allocator all --budget 60s",
         "analysis/adversary/tests/test_search.py",
         "Budget(seconds=0.05)",

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import count
+from typing import Any
 
 from scenarios import catalogue
+from scenarios.generators.worst import CONSTRUCTIONS
 from scenarios.trace import Trace, TraceBuilder, of_steps
 
 _PAIRS = 1000
-_REGION_BYTES = 65_536
 _HEADER_BYTES = 16
 
 # The smallest victims that lie in the list of a larger request, by how allocators divide sizes.
@@ -23,9 +24,15 @@ _VICTIM_REQUEST_BYTES = ((8, 16), (16, 24), (24, 32), (72, 120))
 
 @cache
 def worst_cases() -> tuple[Trace, ...]:
-    """Those of time: where a single allocation or free is to take long."""
+    """Those of time: where a single allocation or free is to take long.
+
+    The constructions of `./lab worst`, two scenarios, and the longest lists that the region holds
+    of an allocator's smallest blocks: the list of `./lab worst` fits it with every allocator.
+    """
+    constructions = [_scenario("worst", {"target": target}, target) for target in CONSTRUCTIONS]
+    scenarios = [_scenario(name) for name in ("mem_frag", "mem_stress")]
     lists = [_list(victim, request) for victim, request in _VICTIM_REQUEST_BYTES]
-    return (*lists, _halving(), _merge(), _tree(), _trie(), *map(_scenario, ("mem_frag", "mem_stress")))
+    return (*constructions, *scenarios, *lists)
 
 
 def spread(live_bytes: int, smallest_bytes: int) -> Trace:
@@ -48,9 +55,9 @@ def spread(live_bytes: int, smallest_bytes: int) -> Trace:
     return builder.trace("spread")
 
 
-def _scenario(name: str) -> Trace:
-    found = catalogue.load(name)
-    return of_steps(name, found.generator.steps())
+def _scenario(name: str, parameters: dict[str, Any] | None = None, title: str | None = None) -> Trace:
+    found = catalogue.load(name, parameters or {})
+    return of_steps(title or name, found.generator.steps())
 
 
 def _list(victim_bytes: int, request_bytes: int) -> Trace:
@@ -79,61 +86,3 @@ def _fill(builder: TraceBuilder) -> Iterator[str]:
         name = f"rest {power}"
         builder.allocate(name, (1 << power) - _HEADER_BYTES)
         yield name
-
-
-def _halving() -> Trace:
-    """The smallest block, asked for while all is free, and freed: all halvings and merges."""
-    builder = TraceBuilder()
-    builder.allocate("smallest", 1)
-    builder.free("smallest")
-    return builder.trace("halving")
-
-
-def _merge() -> Trace:
-    """The free of a block between two free ones, each the only one of its size."""
-    builder = TraceBuilder()
-    for name, size in (("before", 1000), ("between", 2000), ("behind", 3000), ("guard", 8)):
-        builder.allocate(name, size)
-    for name in ("before", "behind", "between"):
-        builder.free(name)
-    return builder.trace("merge")
-
-
-def _tree() -> Trace:
-    """Free blocks of as many sizes as the region holds; a request between them, and a free between
-    two of them.
-    """
-    builder = TraceBuilder()
-    sizes = []
-    taken = 0
-    for size in range(24, _REGION_BYTES, 8):
-        taken += size + 24 + 2 * _HEADER_BYTES
-        if taken > _REGION_BYTES:
-            break
-        sizes.append(size)
-        builder.allocate(f"victim {size}", size)
-        builder.allocate(f"spacer {size}", 24)
-    for size in sizes:
-        builder.free(f"victim {size}")
-    builder.allocate("request", sizes[-1])
-    builder.free(f"spacer {sizes[len(sizes) // 2]}")
-    return builder.trace("tree")
-
-
-def _trie() -> Trace:
-    """In a bitwise trie of the sizes from 4,096 on, a way with a node for each bit, each too small
-    for the request; beside it a small free block that was freed last.
-    """
-    builder = TraceBuilder()
-    sizes = [6144 - (1 << power) for power in range(11, 3, -1)]
-    for size in sizes:
-        builder.allocate(f"node {size}", size)
-        builder.allocate(f"spacer {size}", 8)
-    builder.allocate("small", 64)
-    builder.allocate("guard", 8)
-    for size in sizes:
-        builder.free(f"node {size}")
-    builder.free("small")
-    builder.allocate("request", 6136)
-    builder.free(f"spacer {sizes[4]}")
-    return builder.trace("trie")

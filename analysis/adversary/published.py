@@ -5,9 +5,11 @@ It writes the winners to scenarios/found.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from analysis.adversary import found, text
+from analysis.adversary.row import Row
 from analysis.adversary.search import Budget, What, objection
 from analysis.adversary.study import Study
 from firmware import catalogue
@@ -15,19 +17,32 @@ from firmware import catalogue
 FOLDER = Path(__file__).resolve().parents[2] / "scenarios" / "found"
 
 SEED, LISTS, LIVE_BYTES = 1, 12_000, 8192
+BUDDIES, BUDDY_LISTS = ("binary_buddy", "buddy_system_allocator"), 60_000
+"""Of spread blocks. Where sizes are powers of two, few changes of a size matter."""
 WHATS: tuple[What, ...] = ("allocate", "free", "fragmentation")
 
 
 def main() -> None:
     """Prints the tables as Markdown."""
-    names = catalogue.allocators()
-    pairs = [(name, what) for name in names for what in WHATS if objection(name, what) is None]
-    rows = list(Study(pairs, Budget(lists=LISTS), SEED, LIVE_BYTES).rows())
+    rows = list(_rows())
     for row in rows:
         found.write(row, FOLDER)
     print(text.as_markdown(text.TIME_COLUMNS, text.time_cells(rows)))
     print()
     print(text.as_markdown(text.SPACE_COLUMNS, text.space_cells(rows)))
+
+
+def lists(allocator: str, what: What) -> int:
+    """The budget of a row."""
+    return BUDDY_LISTS if what == "fragmentation" and allocator in BUDDIES else LISTS
+
+
+def _rows() -> Iterator[Row]:
+    for name in catalogue.allocators():
+        for what in WHATS:
+            if objection(name, what) is None:
+                budget = Budget(lists=lists(name, what))
+                yield from Study([(name, what)], budget, SEED, LIVE_BYTES).rows()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from capture.files.whole import write_bytes
 from capture.processes import signals
 from capture.run_folder import heap_size
 from firmware import host_heap, host_search
-from firmware.host_search import Goal, Progress, Terms
+from firmware.host_search import Goal, Progress, Ranking, Terms
 from scenarios.operations import MAX_SLOTS
 from scenarios.trace import Operations
 
@@ -51,12 +51,12 @@ class Found:
     program: Path
     state: Path
 
-    def winners(self, most: int) -> Iterator[Operations]:
+    def winners(self, most: int, ranking: Ranking = "ways") -> Iterator[Operations]:
         """Up to `most` lists, the dearest first, each up to its dearest operation. Each executes
-        other basic blocks in it. Raises HostHeapError.
+        other basic blocks in it, or is of another scale. Raises HostHeapError.
         """
         for rank in range(most):
-            operations = host_search.show(self.program, self.state, rank)
+            operations = host_search.show(self.program, self.state, ranking, rank)
             if operations is None:
                 return
             yield operations
@@ -89,7 +89,7 @@ class Search:
 
         Raises HostHeapError, WriteError, signals.Stopped.
         """
-        program = host_search.build(self.allocator)
+        program = host_search.build(self.allocator, self.terms.goal)
         state = self._state(program)
         with taking_turns(state):
             return self._go_on(program, state, budget, tell)

@@ -27,11 +27,15 @@ from analysis.studies.critical_sections import CriticalSection
 from capture.run_folder import heap_size
 from firmware import build as firmware
 from firmware import catalogue, host_heap
-from firmware.host_search import Goal, Progress
+from firmware.host_search import Goal, Progress, Ranking
 from scenarios.trace import Operations, Trace
 
-CONFIRMED = 6
-"""How many of a search's winners are run on the board, which says which is the dearest."""
+CONFIRMED: dict[Ranking, int] = {"ways": 12, "scale": 12}
+"""How many of a search's winners are run on the board, which says which is the dearest. Those of
+each scale too: one set of basic blocks may run in many ways, whose order on the PC is another."""
+
+LENT = 8
+"""How many winners of each lender are run on an allocator that has no build for this machine."""
 
 Tell: TypeAlias = Callable[[str, What, Progress], None]
 
@@ -67,8 +71,7 @@ class Study:
         if what == "fragmentation":
             return self._space_row(allocator, tell)
         lists, winners = self._winners(allocator, what, tell)
-        confirmed = [(_time("found", board.longest(allocator, one), what), one) for one in winners]
-        best, operations = max(confirmed, key=lambda pair: pair[0].instructions)
+        best, operations = _longest(allocator, winners, what)
         image = firmware.build(allocator)
         built = image.configuration
         bound = bounds_of(image.elf, allocator, built.locking, built.knobs)[what]
@@ -77,7 +80,7 @@ class Study:
             what,
             self.seed,
             lists,
-            best,
+            _time("found", best),
             known_time(allocator, what),
             operations,
             bound.instructions,
@@ -91,9 +94,11 @@ class Study:
         """
         if not host_heap.row(allocator).target_only:
             found = self._search(allocator, what, tell)
-            return found.progress.lists, list(found.winners(CONFIRMED))
+            ranked = (found.winners(most, ranking) for ranking, most in CONFIRMED.items())
+            different = {one.tobytes(): one for winners in ranked for one in winners}
+            return found.progress.lists, list(different.values())
         lent = [self._search(lender, what, tell) for lender in lenders(what)]
-        return sum(one.progress.lists for one in lent), [list_ for one in lent for list_ in one.winners(1)]
+        return sum(one.progress.lists for one in lent), [list_ for one in lent for list_ in one.winners(LENT)]
 
     def _search(self, allocator: str, what: What, tell: Tell) -> Found:
         search = Search(allocator, what, self.seed, self.live_bytes, self.states)
@@ -136,7 +141,7 @@ def space(allocator: str, trace: Trace) -> Space:
 
 def known_time(allocator: str, goal: Goal) -> Time:
     """The longest section that a known worst case has on this allocator. Raises SimulatorError."""
-    times = (_time(name, longest, goal) for name, longest in _known(allocator).items())
+    times = (_time(name, longest.get(goal)) for name, longest in _known(allocator).items())
     return max(times, key=lambda one: one.instructions)
 
 
@@ -145,8 +150,16 @@ def _known(allocator: str) -> Mapping[str, Mapping[Goal, CriticalSection]]:
     return {trace.name: board.longest(allocator, trace.operations) for trace in known.worst_cases()}
 
 
-def _time(name: str, longest: Mapping[Goal, CriticalSection], goal: Goal) -> Time:
-    section = longest.get(goal)
+def _longest(
+    allocator: str, lists: Sequence[Operations], goal: Goal
+) -> tuple[CriticalSection | None, Operations]:
+    """The longest section that one of the lists has on the board, and that list up to it."""
+    sections = [(board.longest(allocator, one).get(goal), one) for one in lists]
+    best, operations = max(sections, key=lambda pair: pair[0].instructions if pair[0] else 0)
+    return best, operations[: best.operation + 1] if best else operations
+
+
+def _time(name: str, section: CriticalSection | None) -> Time:
     if section is None:
         return Time(name, 0, 0, 0.0)
     return Time(name, section.instructions, section.cycles, section.wire_ns)

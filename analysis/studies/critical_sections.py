@@ -12,6 +12,7 @@ from firmware import build as firmware
 from simulator import run as simulator
 
 _RUN_FOR = "60s"
+_TICK = "xPortSysTickHandler"
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,16 @@ class CriticalSection:
 
     `kind` is as in the OP record: A allocated, O out of memory, F freed, E refused. The firmware
     counts `cycles`, the simulator counts `instructions`. `wire_ns` is how long CRIT is high.
+    `operation` is its place among the operations of the image, from 0. `ticks` is how often the
+    kernel's tick came within it, which a lock that holds off only tasks lets in.
     """
 
     kind: str
     cycles: int
     instructions: int
     wire_ns: float
+    operation: int = 0
+    ticks: int = 0
 
 
 def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSection]:
@@ -38,18 +43,20 @@ def measure(allocator: str, image: bytes, art: bool = True) -> list[CriticalSect
         firmware.build(allocator, art=art).elf,
         image=image,
         until=_RUN_FOR,
-        counts={"instructions": "*"},
+        counts={"instructions": "*", "ticks": _TICK},
         count_window="CRIT",
     )
     if done.records.first(EndRecord) is None:
         raise ValueError(f"The run on {allocator} does not end within {_RUN_FOR}.")
     operations = done.records.all(OperationRecord)
-    called = [record for record in operations if record.kind not in HEAP_NOT_CALLED]
+    called = [
+        (place, record) for place, record in enumerate(operations) if record.kind not in HEAP_NOT_CALLED
+    ]
     width_cycles = pl.col("end_cycle") - pl.col("start_cycle")
-    pulses = done.windows[PULSES_BEFORE:].select("instructions", width_cycles * (1e9 / done.core_hz))
+    pulses = done.windows[PULSES_BEFORE:].select("instructions", width_cycles * (1e9 / done.core_hz), "ticks")
     return [
-        CriticalSection(record.kind, record.critical_cycles, *pulse)
-        for record, pulse in zip(called, pulses.iter_rows(), strict=False)
+        CriticalSection(record.kind, record.critical_cycles, instructions, wire_ns, place, ticks)
+        for (place, record), (instructions, wire_ns, ticks) in zip(called, pulses.iter_rows(), strict=False)
     ]
 
 

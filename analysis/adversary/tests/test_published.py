@@ -10,6 +10,7 @@ import pytest
 from analysis.adversary import board, found, published, study, text
 from firmware.host_search import Goal
 from scenarios import trace_file
+from scenarios.trace import ALLOCATE, FREE
 
 pytestmark = pytest.mark.docs
 
@@ -38,6 +39,7 @@ def test_a_stored_winner_takes_as_long_as_the_page_says(line: dict[str, str]) ->
     trace = trace_file.read(found.path(published.FOLDER, line["allocator"], goal))
     section = board.longest(line["allocator"], trace.operations)[goal]
     assert section.instructions == pytest.approx(number(line["found"]), rel=TOLERANCE)
+    assert trace.operations[-1, 0] == (ALLOCATE if goal == "allocate" else FREE)
 
 
 @pytest.mark.parametrize("line", TIME, ids=lambda line: f"{line['allocator']}-{line['of']}")
@@ -58,4 +60,5 @@ def test_the_page_states_its_seed_and_budget() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert f"seed {published.SEED}" in page
     assert f"{published.LISTS:,} lists" in page
+    assert f"{published.BUDDY_LISTS:,} lists" in page
     assert f"{published.LIVE_BYTES:,} bytes" in page

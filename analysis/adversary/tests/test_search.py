@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -99,7 +100,7 @@ def test_a_cost_grows_evenly_with_a_walk() -> None:
         builder.allocate("request", 120)
         return host_search.cost(program, builder.trace("walk").operations, "allocate")
 
-    program = host_search.build("seglist")
+    program = host_search.build("seglist", "allocate")
     costs = np.array([walk(depth) for depth in range(20, 50, 5)])
     steps = np.diff(costs)
     assert steps[0] > 0
@@ -108,10 +109,28 @@ def test_a_cost_grows_evenly_with_a_walk() -> None:
 
 def test_unaided_it_comes_to_the_known_worst_case(tmp_path: Path) -> None:
     """half_fit_cstm's walk, with the smallest blocks of a bin: the search knows no bins."""
-    program = host_search.build("half_fit_cstm")
+    program = host_search.build("half_fit_cstm", "allocate")
     best_known = max(host_search.cost(program, trace.operations, "allocate") for trace in known.worst_cases())
-    found = Search("half_fit_cstm", "allocate", 2, LIVE_BYTES, tmp_path).run(Budget(lists=4000))
+    found = Search("half_fit_cstm", "allocate", 1, LIVE_BYTES, tmp_path).run(Budget(lists=4000))
     assert found.progress.cost >= best_known
+
+
+def test_unaided_it_spreads_blocks_as_far_as_robson(tmp_path: Path) -> None:
+    """Which takes stages, each with blocks twice as large as in the one before."""
+    program = host_search.build("ublox_buddy", "used")
+    robson = host_search.cost(program, known.spread(8192, 64).operations, "used")
+    found = Search("ublox_buddy", "fragmentation", 1, 8192, tmp_path).run(Budget(lists=2000))
+    assert found.progress.cost >= robson
+
+
+def test_a_search_on_the_boards_addresses_begins_with_the_boards_blocks() -> None:
+    """A buddy system whose region is aligned is one block at first, and else several."""
+    halving = next(trace for trace in known.worst_cases() if trace.name == "halving").operations
+    costs = [
+        host_search.cost(host_search.build("buddy_system_allocator", goal), halving, "allocate")
+        for goal in get_args(host_search.Goal)
+    ]
+    assert costs[0] == costs[1] < costs[2]
 
 
 def test_the_known_worst_cases_keep_to_the_scale_of_a_search() -> None:

@@ -11,9 +11,14 @@
  * so many basic blocks in all, or in operations that are to be dear and are not the dearest yet. */
 #define MOST_BLOCKS 2000000u
 #define MOST_BLOCKS_IN_VAIN 100000u
+#define WHOLE 65536u
 
 extern uint8_t heap_region[];
+#ifdef TAILSCOPE_REGION_HAS_AN_ADDRESS /* CMakeLists.txt */
+__attribute__((section(".region"))) _Alignas(16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
+#else
 _Alignas(1 << 16) uint8_t heap_region[TAILSCOPE_HEAP_BYTES];
+#endif
 
 typedef struct {
     void *payload; /* NULL: empty, or refused */
@@ -36,6 +41,8 @@ static struct {
     uint32_t live_bytes, peak_bytes;
     uint32_t blocks; /* executed so far */
     uint32_t in_vain;
+    uint64_t factor; /* of sizes in this round, in 65,536ths */
+    int64_t more;    /* bytes to each of them */
     uintptr_t lowest, highest;
 } run;
 
@@ -48,6 +55,8 @@ static void start(player_goal goal, const player_limits *limits) {
     run.live_bytes = run.peak_bytes = run.blocks = run.in_vain = 0;
     run.lowest = UINTPTR_MAX;
     run.highest = 0;
+    run.factor = WHOLE;
+    run.more = 0;
     allocator_init(heap_region, TAILSCOPE_HEAP_BYTES);
 }
 
@@ -149,7 +158,8 @@ static bool perform(const recipe_act *act, uint32_t lap) {
         }
         return true;
     }
-    const int64_t size = (int64_t)act->size + (int64_t)act->growth * lap;
+    const int64_t first_round = (int64_t)act->size + (int64_t)act->growth * lap;
+    const int64_t size = first_round * (int64_t)run.factor / WHOLE + run.more;
     return size >= 1 && size <= UINT16_MAX && perform_allocation((uint32_t)size);
 }
 
@@ -207,15 +217,38 @@ static void sweep(const recipe_step *step) {
     }
 }
 
+static void perform_step(const recipe_step *step) {
+    if (step->kind == STEP_LOOP) {
+        loop(step);
+    } else if (step->kind == STEP_SWEEP) {
+        sweep(step);
+    }
+}
+
+static void return_to(const recipe_step *first, const recipe_step *at) {
+    for (uint32_t round = 0; round < at->rounds && !is_over(); round++) {
+        run.factor = run.factor * at->eighths / 8u;
+        run.more = run.more * at->eighths / 8 + at->more;
+        if (run.factor == 0 || run.factor > (uint64_t)WHOLE * UINT16_MAX) {
+            break;
+        }
+        for (const recipe_step *step = first; step < at && !is_over(); step++) {
+            perform_step(step);
+        }
+    }
+    run.factor = WHOLE;
+    run.more = 0;
+}
+
 player_outcome player_play(const recipe *recipe_played, player_goal goal,
                            const player_limits *limits) {
     start(goal, limits);
     for (uint32_t i = 0; i < recipe_played->steps && !is_over(); i++) {
         const recipe_step *const step = &recipe_played->step[i];
-        if (step->sweeps) {
-            sweep(step);
+        if (step->kind == STEP_RETURN) {
+            return_to(step - (step->back < i ? step->back : i), step);
         } else {
-            loop(step);
+            perform_step(step);
         }
     }
     return run.best;

@@ -79,14 +79,34 @@ static recipe_act draw_act(recipe_random *source, recipe_sizes sizes) {
     };
 }
 
+static recipe_step_kind draw_kind(recipe_random *source) {
+    static const recipe_step_kind kinds[] = {STEP_LOOP, STEP_LOOP,  STEP_LOOP, STEP_LOOP,
+                                             STEP_SWEEP, STEP_SWEEP, STEP_SWEEP, STEP_RETURN};
+    return kinds[random_below(source, 8)];
+}
+
+/** Half as large, equal, half as large again and twice as large, as often as all between. */
+static uint8_t draw_eighths(recipe_random *source) {
+    return (uint8_t)(one_in(source, 2) ? 4u * (1u + random_below(source, 4))
+                                       : 4u + random_below(source, 21));
+}
+
+static int16_t draw_more(recipe_random *source) {
+    return (int16_t)(one_in(source, 2) ? 0 : 8 * ((int32_t)random_below(source, 9) - 4));
+}
+
 static recipe_step draw_step(recipe_random *source, recipe_sizes sizes) {
     recipe_step step = {
-        .sweeps = one_in(source, 3),
+        .kind = (uint8_t)draw_kind(source),
         .order = (uint8_t)random_below(source, 3),
         .acts = (uint8_t)(1 + random_below(source, RECIPE_MOST_ACTS)),
         .count = (uint16_t)any_magnitude(source, RECIPE_MOST_LAPS),
         .first = (uint16_t)(any_magnitude(source, 16) - 1),
         .stride = (uint16_t)any_magnitude(source, 8),
+        .back = (uint8_t)(1 + random_below(source, 4)),
+        .rounds = (uint8_t)any_magnitude(source, RECIPE_MOST_ROUNDS),
+        .eighths = draw_eighths(source),
+        .more = draw_more(source),
     };
     for (uint32_t i = 0; i < RECIPE_MOST_ACTS; i++) {
         step.act[i] = draw_act(source, sizes);
@@ -207,6 +227,37 @@ static void change_sweep(recipe_random *source, recipe_step *step) {
     }
 }
 
+static void change_return(recipe_random *source, recipe_step *step) {
+    switch (random_below(source, 4)) {
+    case 0:
+        step->back = (uint8_t)(1 + random_below(source, 6));
+        break;
+    case 1:
+        step->eighths = draw_eighths(source);
+        break;
+    case 2:
+        step->more = draw_more(source);
+        break;
+    default:
+        step->rounds = (uint8_t)change_count(source, step->rounds, RECIPE_MOST_ROUNDS);
+        break;
+    }
+}
+
+static void change_step(recipe_random *source, recipe_step *step, recipe_sizes sizes) {
+    switch (step->kind) {
+    case STEP_LOOP:
+        change_loop(source, step, sizes);
+        break;
+    case STEP_SWEEP:
+        change_sweep(source, step);
+        break;
+    default:
+        change_return(source, step);
+        break;
+    }
+}
+
 static void insert_step(recipe *changed, uint32_t at, const recipe_step *step) {
     if (changed->steps == RECIPE_MOST_STEPS) {
         changed->step[at] = *step;
@@ -295,11 +346,7 @@ static void change_once(recipe_random *source, recipe *changed, const recipe *ot
         resize(source, changed, sizes);
         break;
     default:
-        if (step->sweeps) {
-            change_sweep(source, step);
-        } else {
-            change_loop(source, step, sizes);
-        }
+        change_step(source, step, sizes);
         break;
     }
 }
@@ -310,5 +357,94 @@ recipe recipe_breed(recipe_random *source, const recipe *parent, const recipe *o
     do {
         change_once(source, &changed, other, sizes);
     } while (!one_in(source, 2));
+    return changed;
+}
+
+/* Small changes */
+
+/** One more or one less, from `least` to `most`. */
+static uint16_t near(recipe_random *source, uint32_t count, uint32_t least, uint32_t most) {
+    const uint32_t changed = one_in(source, 2) ? count + 1u : count > 0 ? count - 1u : 0;
+    return (uint16_t)(changed < least ? least : changed > most ? most : changed);
+}
+
+static int32_t few_bytes(recipe_random *source) {
+    const int32_t by = one_in(source, 2) ? 8 : 1 + (int32_t)random_below(source, 8);
+    return one_in(source, 2) ? by : -by;
+}
+
+static void touch_act(recipe_random *source, recipe_act *act, recipe_sizes sizes) {
+    if (!act->frees) {
+        if (one_in(source, 4)) {
+            act->growth += few_bytes(source);
+        } else {
+            act->size = within(sizes, (int64_t)act->size + few_bytes(source));
+        }
+    } else if (one_in(source, 4)) {
+        act->from_oldest = !act->from_oldest;
+    } else {
+        act->rank = near(source, act->rank, 0, RECIPE_MOST_LAPS - 1u);
+    }
+}
+
+static void touch_loop(recipe_random *source, recipe_step *step, recipe_sizes sizes) {
+    switch (random_below(source, 8)) {
+    case 0:
+        drop_act(source, step);
+        break;
+    case 1:
+    case 2:
+        step->count = near(source, step->count, 1, RECIPE_MOST_LAPS);
+        break;
+    default:
+        touch_act(source, &step->act[random_below(source, step->acts)], sizes);
+        break;
+    }
+}
+
+static void touch_sweep(recipe_random *source, recipe_step *step) {
+    switch (random_below(source, 4)) {
+    case 0:
+        step->first = near(source, step->first, 0, RECIPE_MOST_LAPS - 1u);
+        break;
+    case 1:
+        step->stride = near(source, step->stride, 1, 16);
+        break;
+    case 2:
+        step->order = (uint8_t)random_below(source, 3);
+        break;
+    default:
+        step->count = near(source, step->count, 1, RECIPE_MOST_LAPS);
+        break;
+    }
+}
+
+static void touch_return(recipe_random *source, recipe_step *step) {
+    switch (random_below(source, 4)) {
+    case 0:
+        step->rounds = (uint8_t)near(source, step->rounds, 1, RECIPE_MOST_ROUNDS);
+        break;
+    case 1:
+        step->eighths = (uint8_t)near(source, step->eighths, 4, 24);
+        break;
+    default:
+        step->more = (int16_t)(step->more + few_bytes(source));
+        break;
+    }
+}
+
+recipe recipe_touch(recipe_random *source, const recipe *parent, recipe_sizes sizes) {
+    recipe changed = *parent;
+    const uint32_t at = random_below(source, changed.steps);
+    recipe_step *const step = &changed.step[at];
+    if (one_in(source, 16)) {
+        drop_step(&changed, at);
+    } else if (step->kind == STEP_LOOP) {
+        touch_loop(source, step, sizes);
+    } else if (step->kind == STEP_SWEEP) {
+        touch_sweep(source, step);
+    } else {
+        touch_return(source, step);
+    }
     return changed;
 }

@@ -1,7 +1,7 @@
 /**
  * A recipe: a short program whose run is a list of heap operations. It can repeat, let sizes grow,
- * and free blocks in a pattern, so that a few changes lead from any heap to any other. It names no
- * allocator and knows of none.
+ * free blocks in a pattern, and do all that over again with larger sizes, so that a few changes lead
+ * from any heap to any other. It names no allocator and knows of none.
  */
 #ifndef TAILSCOPE_HEAP_ADVERSARY_RECIPE_H
 #define TAILSCOPE_HEAP_ADVERSARY_RECIPE_H
@@ -12,6 +12,7 @@
 #define RECIPE_MOST_STEPS 12u
 #define RECIPE_MOST_ACTS 4u
 #define RECIPE_MOST_LAPS 2048u
+#define RECIPE_MOST_ROUNDS 16u
 
 /** One operation of a loop. */
 typedef struct {
@@ -24,13 +25,23 @@ typedef struct {
 
 typedef enum { ORDER_OLDEST_FIRST, ORDER_YOUNGEST_FIRST, ORDER_SHUFFLED } recipe_order;
 
-/** A loop over acts, or a sweep, which frees every so many of the live blocks. */
+/**
+ * A loop over acts; a sweep, which frees every so many of the live blocks; or a return, which plays
+ * the steps before it over again, each round with sizes that are so many times as large as in the
+ * round before, and so many bytes larger. Returns among those steps are passed over.
+ */
+typedef enum { STEP_LOOP, STEP_SWEEP, STEP_RETURN } recipe_step_kind;
+
 typedef struct {
-    bool sweeps;
-    uint8_t order;  /**< of a sweep: recipe_order */
-    uint8_t acts;   /**< of a loop */
-    uint16_t count; /**< laps of a loop, blocks of a sweep */
-    uint16_t first; /**< of a sweep: live blocks left alone, from the oldest */
+    uint8_t kind;    /**< recipe_step_kind */
+    uint8_t order;   /**< of a sweep: recipe_order */
+    uint8_t acts;    /**< of a loop */
+    uint8_t back;    /**< of a return: how many steps */
+    uint8_t rounds;  /**< of a return */
+    uint8_t eighths; /**< of a return: 16 doubles the sizes */
+    int16_t more;    /**< of a return: bytes more in each round */
+    uint16_t count;  /**< laps of a loop, blocks of a sweep */
+    uint16_t first;  /**< of a sweep: live blocks left alone, from the oldest */
     uint16_t stride;
     recipe_act act[RECIPE_MOST_ACTS];
 } recipe_step;
@@ -59,5 +70,8 @@ recipe recipe_draw(recipe_random *source, recipe_sizes sizes);
 /** A recipe like `parent`, changed in a few places; some of it may come from `other`. */
 recipe recipe_breed(recipe_random *source, const recipe *parent, const recipe *other,
                     recipe_sizes sizes);
+
+/** The same, but for one small change: a few bytes more or less, a lap more, an act less. */
+recipe recipe_touch(recipe_random *source, const recipe *parent, recipe_sizes sizes);
 
 #endif

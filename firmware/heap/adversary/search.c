@@ -12,10 +12,11 @@
  * It prints how many that are, the most that one cost, and how many operations that one has. Equal
  * arguments give an equal STATE, however often the search was interrupted between.
  *
- *     search show STATE RANK OUTPUT
+ *     search show STATE ways|scale RANK OUTPUT
  *
  * writes the operations of the RANKth best (from 0), up to its dearest, as ../host/trace.h has
- * them, and prints its cost. It prints nothing where there are not so many.
+ * them, and prints its cost: of those that went different ways, or of those of different scales. It
+ * prints nothing where there are not so many.
  *
  *     search cost OPERATIONS allocate|free|used
  *
@@ -32,7 +33,7 @@
 #include "player.h"
 
 #define MOST_KEPT 192u
-#define FORMAT 3u
+#define FORMAT 4u
 
 typedef struct {
     player_outcome outcome;
@@ -127,6 +128,8 @@ static void keep(archive *among, const elite *found, uint32_t (*niche_of)(player
 /* Breeding */
 
 #define FRESH_ONE_IN 16u
+#define TOUCHED_ONE_IN 4u
+#define TOUCHED_BEST 8u
 
 static const elite *any_of(const archive *among) {
     return &among->kept[random_below(&state.source, among->count)];
@@ -145,9 +148,23 @@ static const elite *choose(void) {
     return best;
 }
 
+/** One of the best few with a small change or two: what has the right shape comes to its best. */
+static recipe touched(void) {
+    const uint32_t few = state.by_ways.count < TOUCHED_BEST ? state.by_ways.count : TOUCHED_BEST;
+    const uint32_t rank = random_below(&state.source, 1u + random_below(&state.source, few));
+    recipe changed = recipe_touch(&state.source, &state.by_ways.kept[rank].recipe, sizes());
+    while (random_below(&state.source, 3) == 0) {
+        changed = recipe_touch(&state.source, &changed, sizes());
+    }
+    return changed;
+}
+
 static recipe next(void) {
     if (state.by_ways.count == 0 || random_below(&state.source, FRESH_ONE_IN) == 0) {
         return recipe_draw(&state.source, sizes());
+    }
+    if (random_below(&state.source, TOUCHED_ONE_IN) == 0) {
+        return touched();
     }
     const bool from_best = random_below(&state.source, 4) == 0;
     const elite *const parent = from_best ? &state.by_ways.kept[0] : choose();
@@ -239,17 +256,28 @@ static int run_breed(char **words) {
     return 0;
 }
 
+static const archive *archive_of(const char *word) {
+    if (strcmp(word, "ways") == 0) {
+        return &state.by_ways;
+    }
+    if (strcmp(word, "scale") != 0) {
+        refuse("lists are ranked by ways or by scale.");
+    }
+    return &state.by_scale;
+}
+
 static int run_show(char **words) {
     if (!load(words[0])) {
         refuse("there is no such state.");
     }
-    const uint32_t rank = number(words[1]);
-    if (rank >= state.by_ways.count) {
+    const archive *const among = archive_of(words[1]);
+    const uint32_t rank = number(words[2]);
+    if (rank >= among->count) {
         return 0;
     }
     const player_outcome found =
-        player_play(&state.by_ways.kept[rank].recipe, (player_goal)state.goal, &state.limits);
-    FILE *const output = fopen(words[2], "wb");
+        player_play(&among->kept[rank].recipe, (player_goal)state.goal, &state.limits);
+    FILE *const output = fopen(words[3], "wb");
     if (output == NULL ||
         fwrite(player_operations(), sizeof(trace_operation), found.operations, output) !=
             found.operations ||
@@ -275,7 +303,7 @@ int main(int argc, char **argv) {
     if (argc == 9 && strcmp(argv[1], "breed") == 0) {
         return run_breed(argv + 2);
     }
-    if (argc == 5 && strcmp(argv[1], "show") == 0) {
+    if (argc == 6 && strcmp(argv[1], "show") == 0) {
         return run_show(argv + 2);
     }
     if (argc == 4 && strcmp(argv[1], "cost") == 0) {
