@@ -37,8 +37,8 @@ void __sanitizer_cov_trace_pc(void) {
 static bool begins_block(const uint8_t *code) {
     int32_t distance;
     memcpy(&distance, code + 1, sizeof distance);
-    return *code == CALL &&
-           (uintptr_t)code + CALL_BYTES + (uintptr_t)distance == (uintptr_t)__sanitizer_cov_trace_pc;
+    return *code == CALL && (uintptr_t)code + CALL_BYTES + (uintptr_t)distance ==
+                                (uintptr_t)__sanitizer_cov_trace_pc;
 }
 
 void blocks_measure(void) {

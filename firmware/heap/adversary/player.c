@@ -66,10 +66,8 @@ static void enter(uint32_t kind, uint32_t slot, uint32_t size) {
 
 static void note(uint32_t cost, uint32_t ways) {
     if (cost > run.best.cost) {
-        run.best = (player_outcome){.cost = cost,
-                                    .ways = ways,
-                                    .operations = run.operations,
-                                    .peak_bytes = run.peak_bytes};
+        run.best = (player_outcome){
+            .cost = cost, .ways = ways, .operations = run.operations, .peak_bytes = run.peak_bytes};
         run.in_vain = 0;
     }
 }
@@ -197,8 +195,7 @@ static void sweep(const recipe_step *step) {
     uint32_t left = 0;
     for (uint32_t at = 0; at < run.live_count; at++) {
         const bool takes = at >= step->first && (at - step->first) % step->stride == 0 &&
-                           count < step->count &&
-                           run.operations + count < run.limits.operations;
+                           count < step->count && run.operations + count < run.limits.operations;
         if (takes) {
             chosen[count++] = run.live[at];
         } else {

@@ -80,7 +80,7 @@ static recipe_act draw_act(recipe_random *source, recipe_sizes sizes) {
 }
 
 static recipe_step_kind draw_kind(recipe_random *source) {
-    static const recipe_step_kind kinds[] = {STEP_LOOP, STEP_LOOP,  STEP_LOOP, STEP_LOOP,
+    static const recipe_step_kind kinds[] = {STEP_LOOP,  STEP_LOOP,  STEP_LOOP,  STEP_LOOP,
                                              STEP_SWEEP, STEP_SWEEP, STEP_SWEEP, STEP_RETURN};
     return kinds[random_below(source, 8)];
 }
@@ -292,7 +292,8 @@ static void enlarge(recipe_random *source, recipe *changed) {
     for (uint32_t i = 0; i < changed->steps; i++) {
         const uint32_t count = changed->step[i].count * eighths / 8u;
         if (changed->step[i].count > 1) {
-            changed->step[i].count = (uint16_t)(count > RECIPE_MOST_LAPS ? RECIPE_MOST_LAPS : count);
+            changed->step[i].count =
+                (uint16_t)(count > RECIPE_MOST_LAPS ? RECIPE_MOST_LAPS : count);
         }
     }
 }

@@ -1,7 +1,7 @@
 /**
  * A recipe: a short program whose run is a list of heap operations. It can repeat, let sizes grow,
- * free blocks in a pattern, and do all that over again with larger sizes, so that a few changes lead
- * from any heap to any other. It names no allocator and knows of none.
+ * free blocks in a pattern, and do all that over again with larger sizes, so that a few changes
+ * lead from any heap to any other. It names no allocator and knows of none.
  */
 #ifndef TAILSCOPE_HEAP_ADVERSARY_RECIPE_H
 #define TAILSCOPE_HEAP_ADVERSARY_RECIPE_H

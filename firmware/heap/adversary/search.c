@@ -236,9 +236,8 @@ static void store(const char *path) {
 static int run_breed(char **words) {
     const player_goal goal = goal_of(words[1]);
     const uint32_t seed = number(words[2]);
-    const player_limits limits = {.operations = number(words[4]),
-                                  .slots = number(words[5]),
-                                  .live_bytes = number(words[6])};
+    const player_limits limits = {
+        .operations = number(words[4]), .slots = number(words[5]), .live_bytes = number(words[6])};
     if (!load(words[0])) {
         state.format = FORMAT;
         state.goal = goal;
@@ -251,7 +250,8 @@ static int run_breed(char **words) {
     }
     breed(number(words[3]));
     store(words[0]);
-    const player_outcome best = state.by_ways.count > 0 ? state.by_ways.kept[0].outcome : (player_outcome){0};
+    const player_outcome best =
+        state.by_ways.count > 0 ? state.by_ways.kept[0].outcome : (player_outcome){0};
     printf("%u %u %u\n", state.tried, best.cost, best.operations);
     return 0;
 }

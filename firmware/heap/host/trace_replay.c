@@ -5,9 +5,10 @@
  *
  * writes to a file words of 32 bits: six of the fresh heap (bytes that no block can use, of the
  * region; bytes beside a payload; 1 if the allocator took the region, else 0; free blocks; free
- * bytes; 0), then six for each operation: status (heap_status, 255 where a free has nothing to free,
- * 254 if skipped), where its block begins and ends, in bytes from the region's beginning, after an allocation
- * the largest free block, header included; what the search looked at; what the payload can hold.
+ * bytes; 0), then six for each operation: status (heap_status, 255 where a free has nothing to
+ * free, 254 if skipped), where its block begins and ends, in bytes from the region's beginning,
+ * after an allocation the largest free block, header included; what the search looked at; what the
+ * payload can hold.
  *
  *     trace_replay serve OPERATIONS FIRST LAST first|all
  *
@@ -20,9 +21,9 @@
  * many there were beyond those of an empty function. A few load the operation and keep its result.
  *
  * A reallocation that the allocator does not have is an allocation and a free. The region begins on
- * a multiple of 16 MiB, so that no allocator loses bytes by where it lies, or where it was built to.
- * Exit status: 0; 2 for a wrong call; 3 if blocks leave the region or overlap, 4 if instructions
- * cannot be counted.
+ * a multiple of 16 MiB, so that no allocator loses bytes by where it lies, or where it was built
+ * to. Exit status: 0; 2 for a wrong call; 3 if blocks leave the region or overlap, 4 if
+ * instructions cannot be counted.
  */
 #include <errno.h>
 #include <stdio.h>
