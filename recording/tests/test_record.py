@@ -204,7 +204,7 @@ def test_the_commands_words_and_status_are_its_own(tmp_path: Path) -> None:
 def test_a_signal_is_the_commands(known: str, tmp_path: Path) -> None:
     """SIGTERM ends it, its status is passed on, and what it did until then is written."""
     output = tmp_path / "trace.csv"
-    process = lab("--output", str(output), "--", "sh", "-c", f"{known} calls; echo here; sleep 60")
+    process = lab("--output", str(output), "--", "sh", "-c", f"{known} calls; echo here; exec sleep 60")
     assert process.stdout is not None
     while "here" not in process.stdout.readline():
         pass
