@@ -6,6 +6,7 @@ mod listener;
 pub mod probe;
 pub mod stream;
 pub mod uart;
+pub mod usb;
 
 use crate::core::Stop;
 
