@@ -3,6 +3,7 @@
 
 use super::counts::{self, CountArgument};
 use super::{stopped, BoardArguments};
+use crate::debug::Wire;
 use crate::edges::Pin;
 use crate::machine::Machine;
 use crate::memory::elf::Firmware;
@@ -77,8 +78,11 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
     let serial = uart::open(&arguments.uart, events.clone())?;
     watch_signals(events.clone())?;
     watch_stdin(events.clone());
-    let (probe, requests) = match arguments.probe.map(Probe::listen).transpose()? {
-        Some((probe, requests)) => (Some(probe), Some(requests)),
+    let (probe, requests) = match arguments.probe {
+        Some(port) => {
+            let (wire, requests) = Wire::new();
+            (Some(Probe::listen(port, wire)?), Some(requests))
+        }
         None => (None, None),
     };
     let probe_address = probe.as_ref().map(Probe::address);

@@ -4,6 +4,7 @@ pub mod beaglelogic;
 mod client_limit;
 mod listener;
 pub mod probe;
+pub mod stlink;
 pub mod stream;
 pub mod uart;
 pub mod usb;
