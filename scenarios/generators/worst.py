@@ -231,6 +231,7 @@ class Worst(Generator):
     blocks: int = whole(0, _MOST_BLOCKS)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         limits = CONSTRUCTIONS[self.target].blocks
         if limits is None and self.blocks:
             raise ScenarioError(f"{self.target} has no number of blocks; leave blocks at 0.")
