@@ -11,6 +11,24 @@ pub enum Speed {
     High,
 }
 
+impl Speed {
+    /// What `USBDEVFS_GET_SPEED` returns (`enum usb_device_speed` of Linux).
+    pub fn usbfs(self) -> i64 {
+        match self {
+            Speed::Full => 2,
+            Speed::High => 3,
+        }
+    }
+
+    /// Mbit/s, as sysfs says it.
+    pub fn sysfs(self) -> &'static str {
+        match self {
+            Speed::Full => "12",
+            Speed::High => "480",
+        }
+    }
+}
+
 /// What the device says of itself. The layer answers standard requests from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Descriptors {
@@ -21,6 +39,18 @@ pub struct Descriptors {
     /// String 1 and those that follow, in US English.
     pub strings: Vec<String>,
     pub speed: Speed,
+}
+
+impl Descriptors {
+    /// The string with this index of the device descriptor. 0 is none.
+    pub fn string(&self, index: u8) -> Option<&str> {
+        let place = usize::from(index).checked_sub(1)?;
+        self.strings.get(place).map(String::as_str)
+    }
+
+    pub fn configuration_value(&self) -> u8 {
+        self.configuration[5]
+    }
 }
 
 /// A control request's set-up packet (USB 2.0, table 9-2).
@@ -63,7 +93,7 @@ pub trait Device: Send {
     /// to the same device.
     fn bulk_in(&mut self, endpoint: u8, most: usize) -> Result<Option<Vec<u8>>, Fault>;
 
-    /// The host reset the device, or the last program that had it open is gone.
+    /// A program released an interface, reset the device, or is gone with transfers under way.
     fn release(&mut self) {}
 
     /// Asked after each control request. Some: the device leaves the bus, and comes back as this
