@@ -27,6 +27,7 @@ VARIANTS = [
     # One layer serves all indexes; test_properties.py has every index with either header.
     ("half_fit_cstm", ("HDR=8",), "no suite"),
     ("half_tree", ("HDR=4",), "no suite"),
+    ("best_fit", ("HDR=16", "LEAST=24"), "no suite"),
     ("tlsf_crate", ("FLL=9",), "no suite"),
     ("ublox_buddy", ("REMAINDER_FIRST=1",), "no suite"),
 ]

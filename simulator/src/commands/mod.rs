@@ -1,6 +1,7 @@
 //! The command line (docs/SPEC.md, section 7).
 
 mod counts;
+mod desk;
 mod gaps;
 mod limit;
 mod outputs;

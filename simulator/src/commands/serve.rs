@@ -2,7 +2,9 @@
 //! interface.
 
 use super::counts::{self, CountArgument};
+use super::desk::DeskArguments;
 use super::{stopped, BoardArguments};
+use crate::debug::Wire;
 use crate::edges::Pin;
 use crate::machine::Machine;
 use crate::memory::elf::Firmware;
@@ -38,6 +40,8 @@ pub struct ServeArguments {
     /// TCP port of a debug probe for pyOCD; 0 takes any free one.
     #[arg(long, value_name = "PORT")]
     probe: Option<u16>,
+    #[command(flatten)]
+    desk: DeskArguments,
     /// Leave reset when the analyzer's client says get, or at once.
     #[arg(long, value_enum, default_value = "get")]
     start: StartArgument,
@@ -77,18 +81,22 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
     let serial = uart::open(&arguments.uart, events.clone())?;
     watch_signals(events.clone())?;
     watch_stdin(events.clone());
-    let (probe, requests) = match arguments.probe.map(Probe::listen).transpose()? {
-        Some((probe, requests)) => (Some(probe), Some(requests)),
-        None => (None, None),
-    };
+    let (wire, requests) = Wire::new();
+    let is_debugged = arguments.probe.is_some() || arguments.desk.is_asked_for();
+    let probe = arguments
+        .probe
+        .map(|port| Probe::listen(port, wire.clone()))
+        .transpose()?;
+    let desk = arguments.desk.plug(&wire, serial.name())?;
     let probe_address = probe.as_ref().map(Probe::address);
-    announce(&analyzer.address(), serial.name(), probe_address)?;
+    let stlink = desk.as_ref().map(|desk| desk.stlink.as_str());
+    announce(&analyzer.address(), serial.name(), probe_address, stlink)?;
 
     let simulation = Simulation::new(
         machine,
         captures,
         serial,
-        requests.map(Debugger::new),
+        is_debugged.then(|| Debugger::new(requests)),
         windows_file,
     );
     start(simulation, arguments.start, events.clone());
@@ -119,11 +127,14 @@ fn windows_file(
     Ok(Some(windows_file))
 }
 
-fn announce(analyzer: &str, uart: &str, probe: Option<String>) -> Result<()> {
+fn announce(analyzer: &str, uart: &str, probe: Option<String>, stlink: Option<&str>) -> Result<()> {
     let mut stdout = io::stdout();
     let mut addresses = json!({ "analyzer": analyzer, "uart": uart });
     if let Some(probe) = probe {
         addresses["probe"] = probe.into();
+    }
+    if let Some(stlink) = stlink {
+        addresses["stlink"] = stlink.into();
     }
     writeln!(stdout, "{addresses}")
         .and_then(|()| stdout.flush())

@@ -5,6 +5,7 @@ mod client_limit;
 pub mod fx2;
 mod listener;
 pub mod probe;
+pub mod stlink;
 pub mod stream;
 pub mod uart;
 pub mod usb;

@@ -1,9 +1,8 @@
 //! The debug probe's requests, on the simulation's thread.
 
 use super::ATTENTION_PERIOD;
-use crate::debug::DebugPort;
+use crate::debug::{DebugPort, ProbeRequest};
 use crate::machine::Machine;
-use crate::servers::probe::ProbeRequest;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
