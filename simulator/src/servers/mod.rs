@@ -2,6 +2,7 @@
 
 pub mod beaglelogic;
 mod client_limit;
+pub mod fx2;
 mod listener;
 pub mod probe;
 pub mod stlink;

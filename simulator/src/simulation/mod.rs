@@ -7,10 +7,12 @@ mod windows_file;
 pub use debugger::Debugger;
 pub use windows_file::WindowsFile;
 
+use crate::clips::{Clips, Inputs};
 use crate::core::Stop;
 use crate::machine::{Limit, Machine};
 use crate::samples::{Run, Sampler};
 use crate::servers::uart::Serial;
+use crate::servers::usb::Waker;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -29,6 +31,8 @@ pub enum Start {
 pub struct CaptureRequest {
     pub samplerate_hz: u64,
     pub runs: SyncSender<Vec<Run>>,
+    /// Told whenever there are new runs.
+    pub arrived: Option<Waker>,
 }
 
 /// How often the simulation looks at everything else while it waits for a debugger.
@@ -109,8 +113,10 @@ impl Simulation {
 
     /// Sends samples until the client has enough.
     fn capture(&mut self, request: CaptureRequest) -> Result<(), Stop> {
-        let (cycle, word) = (self.machine.cycles(), self.machine.channels());
-        let mut sampler = Sampler::new(request.samplerate_hz, self.machine.timebase(), cycle, word);
+        let inputs = Inputs::new(&Clips::default(), |pin| self.machine.soc().level(pin));
+        let cycle = self.machine.cycles();
+        let timebase = self.machine.timebase();
+        let mut sampler = Sampler::new(request.samplerate_hz, timebase, cycle, inputs);
         loop {
             if let Some(debugger) = &mut self.debugger {
                 let patience = debugger.patience(&self.machine);
