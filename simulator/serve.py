@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from capture.processes import children, signals
+from simulator import usb
 from simulator.build import SimulatorError, build
 from simulator.run import count_arguments, image_argument
 
@@ -27,12 +28,14 @@ class Served:
     """A board that simulates from reset as soon as a capture starts. A context manager.
 
     Entering it starts the process and waits until it listens. Then `analyzer` and `probe` are
-    HOST:PORT (`probe` is empty if none was asked for), and `uart` is what pySerial opens. Leaving
-    it ends the process. The process also exits when its standard input closes, so that even a bench
-    that is killed leaves none behind.
+    HOST:PORT (`probe` is empty if none was asked for), and `uart` is what pySerial opens. `stlink`
+    is the serial number of the ST-Link that programs in `environment` find, if a desk was asked
+    for. Leaving it ends the process. The process also exits when its standard input closes, so that
+    even a bench that is killed leaves none behind.
 
-    `image` lies at IMAGE_ADDRESS. `uart` is pty or tcp. `probe` asks for a debug probe. `start` is
-    get, which waits for the capture, or now. `counts` and `count_window` are those of run.run();
+    `image` lies at IMAGE_ADDRESS. `uart` is pty or tcp. `probe` asks for a debug probe. `desk` asks
+    for USB devices, and names them: each name has serial numbers of its own. `start` is get, which
+    waits for the capture, or now. `counts` and `count_window` are those of run.run();
     `instructions_while` is a channel while which all instructions are counted, too.
     `program` stands in for the one that is built. Entering raises BuildError, and SimulatorError if
     the process does not listen.
@@ -41,6 +44,7 @@ class Served:
     analyzer: str
     uart: str
     probe: str
+    stlink: str
 
     def __init__(
         self,
@@ -49,6 +53,7 @@ class Served:
         image: bytes | None = None,
         uart: str = "pty",
         probe: bool = False,
+        desk: str = "",
         start: str = "get",
         counts: Mapping[str, str] | None = None,
         count_window: str = "",
@@ -60,6 +65,7 @@ class Served:
         self._options = ["--uart", "pty" if uart == "pty" else "tcp:0", "--start", start]
         self._options += ["--probe", "0"] if probe else []
         self._probed = probe
+        self._desk = desk
         self._counted = (counts or {}, count_window)
         self._instructions_while = instructions_while
         self._program = program
@@ -83,6 +89,14 @@ class Served:
     ) -> None:
         self._opened.close()
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a program needs in its environment, beside its own, to see the desk's USB devices.
+
+        Empty where no desk was asked for. Raises SimulatorError where umockdev is missing.
+        """
+        return usb.environment(self._usb_folder) if self._desk else {}
+
     def status(self) -> int | None:
         """None while the process runs; then its exit status, negative for a signal."""
         return self.process.poll()
@@ -98,6 +112,10 @@ class Served:
         return self._table.read_bytes()
 
     @property
+    def _usb_folder(self) -> Path:
+        return self._folder / "usb"
+
+    @property
     def _table(self) -> Path:
         return self._folder / "windows.csv"
 
@@ -107,6 +125,9 @@ class Served:
             file = self._folder / "operations.bin"
             file.write_bytes(self._image)
             command += ["--image", image_argument(file)]
+        if self._desk:
+            self._usb_folder.mkdir()
+            command += ["--usb", self._usb_folder, "--desk", self._desk]
         command += count_arguments(*self._counted, self._table, self._instructions_while)
         try:
             # A session of its own, so that Ctrl-C at the terminal reaches the bench alone.
@@ -126,6 +147,7 @@ class Served:
             addresses = json.loads(line)
             self.analyzer, self.uart = str(addresses["analyzer"]), str(addresses["uart"])
             self.probe = str(addresses["probe"]) if self._probed else ""
+            self.stlink = str(addresses["stlink"]) if self._desk else ""
         except (ValueError, KeyError, TypeError):
             raise SimulatorError(
                 f"The virtual Nucleo does not start: {self.words() or line.strip() or 'it says nothing'}."
