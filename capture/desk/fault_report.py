@@ -13,6 +13,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -80,6 +81,22 @@ class Faults:
     """Where the fault was taken; None where no frame is found."""
     stores: bool | None = None
     """Whether the instruction of the fault writes memory; None where it is none of either."""
+
+
+class Probe(HaltedCore, Protocol):
+    """A debug probe that can halt the core for a look, as a ProbeSession can."""
+
+    def halted(self) -> AbstractContextManager[int]: ...
+
+
+def report(probe: Probe, elf: Path) -> str:
+    """The sentence for the board behind `probe`, which runs the firmware `elf`.
+
+    A core that runs is halted for the look and runs on. Raises what the probe raises.
+    """
+    with probe.halted() as dhcsr:
+        faults = read_faults(probe, dhcsr)
+    return decode(faults, place_in(elf))
 
 
 def read_faults(core: HaltedCore, dhcsr: int) -> Faults:
@@ -245,9 +262,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         session = ProbeSession(ProbeAddress(probe[0] if probe else "", target))
         try:
-            with session.halted() as dhcsr:
-                faults = read_faults(session, dhcsr)
-            print(decode(faults, place_in(Path(elf))))
+            print(report(session, Path(elf)))
         finally:
             session.close()
     except TailscopeError as error:
