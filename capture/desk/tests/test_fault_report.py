@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from capture.desk.bench import read_bench
 from capture.desk.debug_probe import ProbeSession
 from capture.desk.fault_report import Faults, decode, report
+from capture.desk.post_mortem import post_mortem
 from capture.desk.probe_address import ProbeAddress
-from capture.desk.virtual_board import TARGET
+from capture.desk.virtual_board import TARGET, VirtualBoard
 from simulator.serve import Served
 from simulator.tests.bare_metal import FIXTURES
 
@@ -41,7 +43,7 @@ def address_of(elf: Path, name: str) -> str:
 
 @contextmanager
 def attached(elf: Path) -> Iterator[ProbeSession]:
-    """A debugger that was there before the board ran: without one, a lock-up ends the simulation."""
+    """A debugger that was there before the board ran. Without one a lock-up ends the simulation."""
     with Served(elf, uart="tcp", probe=True) as board:
         session = ProbeSession(ProbeAddress(f"remote:{board.probe}", TARGET))
         try:
@@ -58,9 +60,14 @@ READ = "a read of 0x60000040 that nothing answers (BFAR), by the instruction at 
 ENDINGS = [
     ("READ_NOWHERE", f"hard-faulted: {READ}", ""),
     ("ON_PROCESS_STACK", f"hard-faulted: {READ}", ""),
-    ("IN_HANDLER", f"hard-faulted: {READ}", ", in the handler of exception 11"),
+    ("IN_HANDLER", f"hard-faulted: {READ}", ", in the handler of SVCall"),
     ("BUS_FAULT_ENABLED", f"took a bus fault: {READ}", ""),
-    ("LOCK_UP", "locked up: a read of 0x60000050 that nothing answers (BFAR)", ""),
+    (
+        "LOCK_UP",
+        "locked up: an access to 0x60000050 that nothing answers (BFAR), "
+        "in the handler of a fault by the instruction at ",
+        "",
+    ),
     (
         "WRITE_NOWHERE",
         "hard-faulted: a write to 0x60000044 that nothing answers (BFAR), by the instruction at ",
@@ -79,9 +86,8 @@ def test_a_program_that_faults_is_told_with_its_instruction(
     with attached(elf) as session:
         said = report(session, elf)
     assert said.startswith(f"The firmware {words}"), said
-    if ending != "LOCK_UP":
-        assert address_of(elf, "faulting") in said
-        assert re.search(r" \(\w+, capture/desk/tests/faulting\.c:\d+\)", said), said
+    assert address_of(elf, "faulting") in said
+    assert re.search(r" \(\w+, capture/desk/tests/faulting\.c:\d+\)", said), said
     assert said.endswith(f"{behind}.")
 
 
@@ -118,6 +124,23 @@ def test_the_program_tells_it_of_a_board_behind_a_probe(tmp_path: Path) -> None:
     assert gone.stdout == ""
     assert "No debug probes 0123 are connected" in gone.stderr
     assert "Traceback" not in gone.stderr
+
+
+def test_a_virtual_board_with_a_probe_is_asked_as_a_nucleo_is(tmp_path: Path) -> None:
+    elf = compiled(tmp_path, "READ_NOWHERE")
+    resource = read_bench().board("virtual")
+    with VirtualBoard(resource, probed=True) as board:
+        connections = board.load(elf, b"no operations")
+        assert connections.probe is not None
+        (held,) = board.post_mortem(elf)
+        assert "not faulted" in held
+        (said,) = board.post_mortem(elf)  # the first look let it run from reset
+        assert READ in said
+        (missing,) = post_mortem(ProbeAddress("0123", TARGET), elf)
+        assert missing.startswith("The board's fault registers could not be read: No debug probes 0123 ")
+    with VirtualBoard(resource) as unprobed:
+        unprobed.load(elf, b"no operations")
+        assert unprobed.post_mortem(elf) == ()
 
 
 HARD_FAULT = Faults(pc=0x0800_0200, exception=3, dhcsr=0, hfsr=1 << 30)
