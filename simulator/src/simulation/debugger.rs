@@ -59,7 +59,8 @@ impl Debugger {
         }
     }
 
-    fn is_speaking(&self) -> bool {
+    /// Whether it asked for something a moment ago.
+    pub fn is_speaking(&self) -> bool {
         self.heard
             .is_some_and(|heard| heard.elapsed() < ATTENTION_SPAN)
     }
