@@ -1,7 +1,7 @@
 """A debug probe in use while the firmware runs: memory, and the reset pin.
 
-pyOCD does the talking. While a run goes on the core is never halted, and DEMCR stays as the firmware
-set it, so that DWT counts on.
+pyOCD does the talking. While a run goes on the core is never halted, and DEMCR stays as the
+firmware set it, so that DWT counts on.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class ProbeSession:
 
     @contextmanager
     def halted(self) -> Iterator[int]:
-        """The core halted, for a look at a run that is over; it runs on afterwards if it did before.
+        """The core halted, for a look at a run that is over.
 
-        Yields DHCSR as it was. Raises what pyOCD raises.
+        Yields DHCSR as it was. A core that ran before runs on afterwards. Raises what pyOCD raises.
         """
         with self._in_use():
             dhcsr = int(self._target.read32(CortexM.DHCSR))

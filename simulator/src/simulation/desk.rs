@@ -9,7 +9,6 @@ use super::{hear, CaptureRequest, Debugger, SLICE_CYCLES};
 use crate::clips::{Clips, Inputs};
 use crate::core::Stop;
 use crate::machine::{Limit, Machine};
-use crate::memory::Memory;
 use crate::samples::{Run, Sampler};
 use crate::servers::uart::Serial;
 use std::collections::VecDeque;
@@ -30,7 +29,7 @@ const ATTENTION_SPAN: Duration = Duration::from_secs(10);
 pub enum Power {
     /// At once.
     On,
-    /// With the first capture.
+    /// With the first capture, or when a debugger has halted the core and resumes it.
     AtCapture,
 }
 
@@ -91,12 +90,13 @@ impl Desk {
             if self.capture.is_some() || self.debugger.is_speaking() {
                 self.wanted = Instant::now();
             }
+            self.powered |= self.debugger.took_over();
             if !self.deliver() {
                 self.attend(REST); // the analyzer's host takes its time
             } else if self.lets_run() {
                 self.still = None;
                 self.begin_sampling();
-                self.attend(self.patience());
+                self.attend(self.debugger.patience(&self.machine));
                 if self.lets_run() {
                     self.run_slice();
                     self.keep_pace();
@@ -215,26 +215,9 @@ impl Desk {
         }
     }
 
-    fn patience(&self) -> Duration {
-        match self.is_flashed() {
-            true => Duration::ZERO,
-            false => self.debugger.patience(&self.machine),
-        }
-    }
-
-    /// A debugger lets code in SRAM run, as its flash algorithm does. Nobody measures it.
-    fn is_flashed(&self) -> bool {
-        self.capture.is_none()
-            && self.debugger.is_speaking()
-            && Memory::in_flash(self.machine.core().pc()).is_none()
-    }
-
     fn run_slice(&mut self) {
         hear(&mut self.machine, &self.serial);
-        let cycles = match self.is_flashed() {
-            true => SLICE_CYCLES,
-            false => self.debugger.slice_cycles(SLICE_CYCLES),
-        };
+        let cycles = self.debugger.slice_cycles(SLICE_CYCLES);
         let slice = self.machine.run_slice(Limit::Endless, cycles);
         self.serial.send(self.machine.take_transmitted());
         let edges = self.machine.take_edges();
@@ -254,7 +237,10 @@ impl Desk {
 
     /// The board hangs until a probe resets it, whatever stopped it.
     fn lock_up(&mut self, stop: &Stop) {
-        eprintln!("virtual-nucleo: {stop}; the board hangs until it is reset");
+        if !matches!(stop, Stop::Lockup { .. }) {
+            // The chip would not stop there, or nobody knows what it would do.
+            eprintln!("virtual-nucleo: {stop}; the board hangs until it is reset");
+        }
         self.machine.core_mut().lock_up();
     }
 
@@ -262,7 +248,7 @@ impl Desk {
     /// keep the host busy.
     fn keep_pace(&mut self) {
         let simulated = self.simulated();
-        if self.capture.is_some() || self.is_flashed() {
+        if self.capture.is_some() || self.debugger.awaits_the_end(&self.machine) {
             self.anchor = (Instant::now(), simulated);
             return;
         }

@@ -147,7 +147,7 @@ impl Simulation {
     }
 
     /// Runs without an analyzer until a capture is asked for. It runs no faster than a real board,
-    /// so that an idle one does not keep the host busy.
+    /// so that an idle one does not keep the host busy; a flash algorithm alone is not held back.
     fn run_freely(&mut self) -> Result<CaptureRequest, Stop> {
         let (mut started, mut origin_us) = (Instant::now(), self.microseconds());
         loop {
@@ -163,8 +163,19 @@ impl Simulation {
             self.machine.take_edges();
             let ahead = Duration::from_micros(self.microseconds() - origin_us)
                 .saturating_sub(started.elapsed());
-            self.pass_time(ahead);
+            if self.is_awaited() {
+                self.pass_time(Duration::ZERO);
+            } else {
+                self.pass_time(ahead);
+            }
         }
+    }
+
+    /// Whether a debugger waits for the core to halt.
+    fn is_awaited(&self) -> bool {
+        self.debugger
+            .as_ref()
+            .is_some_and(|debugger| debugger.awaits_the_end(&self.machine))
     }
 
     fn may_run(&self) -> bool {
