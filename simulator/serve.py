@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import select
-import subprocess
-import tempfile
-import time
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-from capture.processes import children, signals
-from simulator import usb
-from simulator.build import SimulatorError, build
+from simulator.process import ServingProcess
 from simulator.run import count_arguments, image_argument
 
-LISTENING_TIMEOUT_S = 20.0
-CLOSING_TIMEOUT_S = 5.0
-_LINE_MOST_BYTES = 64 << 10
 
-
-class Served:
+class Served(ServingProcess):
     """A board that simulates from reset as soon as a capture starts. A context manager.
 
     Entering it starts the process and waits until it listens. Then `analyzer` and `probe` are
-    HOST:PORT (`probe` is empty if none was asked for), and `uart` is what pySerial opens. `stlink`
-    is the serial number of the ST-Link that programs in `environment` find, if a desk was asked
-    for. Leaving it ends the process. The process also exits when its standard input closes, so that
-    even a bench that is killed leaves none behind.
+    HOST:PORT (`probe` is empty if none was asked for), and `uart` is what pySerial opens. Leaving
+    it ends the process. The process also exits when its standard input closes, so that even a bench
+    that is killed leaves none behind.
 
-    `image` lies at IMAGE_ADDRESS. `uart` is pty or tcp. `probe` asks for a debug probe. `desk` asks
-    for USB devices, and names them: each name has serial numbers of its own. `start` is get, which
-    waits for the capture, or now. `counts` and `count_window` are those of run.run();
+    `image` lies at IMAGE_ADDRESS. `uart` is pty or tcp. `probe` asks for a debug probe. `start` is
+    get, which waits for the capture, or now. `counts` and `count_window` are those of run.run();
     `instructions_while` is a channel while which all instructions are counted, too.
     `program` stands in for the one that is built. Entering raises BuildError, and SimulatorError if
     the process does not listen.
@@ -44,7 +28,6 @@ class Served:
     analyzer: str
     uart: str
     probe: str
-    stlink: str
 
     def __init__(
         self,
@@ -53,134 +36,38 @@ class Served:
         image: bytes | None = None,
         uart: str = "pty",
         probe: bool = False,
-        desk: str = "",
         start: str = "get",
         counts: Mapping[str, str] | None = None,
         count_window: str = "",
         instructions_while: str = "",
         program: Path | None = None,
     ) -> None:
+        super().__init__(program)
         self._elf = elf
         self._image = image
         self._options = ["--uart", "pty" if uart == "pty" else "tcp:0", "--start", start]
         self._options += ["--probe", "0"] if probe else []
         self._probed = probe
-        self._desk = desk
         self._counted = (counts or {}, count_window)
         self._instructions_while = instructions_while
-        self._program = program
-        self._opened = ExitStack()
-
-    def __enter__(self) -> Self:
-        with ExitStack() as opened:
-            with signals.orderly():
-                self._folder = Path(
-                    opened.enter_context(tempfile.TemporaryDirectory(prefix="tailscope-served-"))
-                )
-                self._stderr = opened.enter_context(tempfile.TemporaryFile("w+", errors="replace"))
-                self.process = self._started()
-                opened.callback(self._end)
-                self._listen()
-            self._opened = opened.pop_all()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._opened.close()
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """What a program needs in its environment, beside its own, to see the desk's USB devices.
-
-        Empty where no desk was asked for. Raises SimulatorError where umockdev is missing.
-        """
-        return usb.environment(self._usb_folder) if self._desk else {}
-
-    def status(self) -> int | None:
-        """None while the process runs; then its exit status, negative for a signal."""
-        return self.process.poll()
-
-    def words(self) -> str:
-        """What it has said on stderr so far, on one line; nothing if all is well."""
-        self._stderr.flush()
-        self._stderr.seek(0)
-        return " ".join(self._stderr.read().split())
 
     def windows(self) -> bytes:
         """The counts so far (outputs.read_windows). A row is there before its record is."""
         return self._table.read_bytes()
 
     @property
-    def _usb_folder(self) -> Path:
-        return self._folder / "usb"
-
-    @property
     def _table(self) -> Path:
         return self._folder / "windows.csv"
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        command: list[str | Path] = [self._program or build(), "serve", self._elf, *self._options]
+    def _arguments(self) -> list[str | Path]:
+        arguments: list[str | Path] = ["serve", self._elf, *self._options]
         if self._image is not None:
             file = self._folder / "operations.bin"
             file.write_bytes(self._image)
-            command += ["--image", image_argument(file)]
-        if self._desk:
-            self._usb_folder.mkdir()
-            command += ["--usb", self._usb_folder, "--desk", self._desk]
-        command += count_arguments(*self._counted, self._table, self._instructions_while)
-        try:
-            # A session of its own, so that Ctrl-C at the terminal reaches the bench alone.
-            return subprocess.Popen(
-                [*children.DIES_WITH_US, *command],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._stderr,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise SimulatorError(f"The virtual Nucleo does not start ({error}); run ./lab build.") from None
+            arguments += ["--image", image_argument(file)]
+        return arguments + list(count_arguments(*self._counted, self._table, self._instructions_while))
 
-    def _listen(self) -> None:
-        line = self._first_line()
-        try:
-            addresses = json.loads(line)
-            self.analyzer, self.uart = str(addresses["analyzer"]), str(addresses["uart"])
-            self.probe = str(addresses["probe"]) if self._probed else ""
-            self.stlink = str(addresses["stlink"]) if self._desk else ""
-        except (ValueError, KeyError, TypeError):
-            raise SimulatorError(
-                f"The virtual Nucleo does not start: {self.words() or line.strip() or 'it says nothing'}."
-            ) from None
-
-    def _first_line(self) -> str:
-        """What it says first, as far as it came before the program ended or said too much."""
-        assert self.process.stdout
-        descriptor = self.process.stdout.fileno()
-        deadline_s = time.monotonic() + LISTENING_TIMEOUT_S
-        said = bytearray()
-        while b"\n" not in said and len(said) < _LINE_MOST_BYTES:
-            signals.check()
-            if time.monotonic() >= deadline_s:
-                raise SimulatorError(
-                    f"The virtual Nucleo did not listen within {LISTENING_TIMEOUT_S:g} s; run again."
-                )
-            if select.select([descriptor], [], [], signals.POLL_S)[0]:
-                piece = os.read(descriptor, _LINE_MOST_BYTES)
-                if not piece:
-                    break
-                said += piece
-        return said.decode(errors="replace")
-
-    def _end(self) -> None:
-        """Closes the input of the process, which asks it to end. If it does not end, kills it."""
-        assert self.process.stdin and self.process.stdout
-        with suppress(OSError):
-            self.process.stdin.close()
-        try:
-            self.process.wait(CLOSING_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(CLOSING_TIMEOUT_S)
-        self.process.stdout.close()
+    def _take(self, line: str) -> None:
+        addresses = json.loads(line)
+        self.analyzer, self.uart = str(addresses["analyzer"]), str(addresses["uart"])
+        self.probe = str(addresses["probe"]) if self._probed else ""

@@ -12,7 +12,8 @@ _LIBRARY = "umockdev-preload"
 
 def environment(folder: Path) -> dict[str, str]:
     """What a program's environment must have, beside its own, to find the USB devices and serial
-    ports of `folder` (virtual-nucleo's --usb), and no others.
+    ports of `folder` (`virtual-nucleo desk --folder`), and no others. It must be there before the
+    program starts, since the library redirects its calls.
 
     Raises SimulatorError where the library is not installed.
     """

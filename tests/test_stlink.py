@@ -15,7 +15,7 @@ import pytest
 from capture.desk.virtual_board import TARGET
 from capture.run_folder.records import EndRecord, OperationRecord, parse
 from scenarios import catalogue
-from simulator.serve import Served
+from simulator.desk import EmulatedDesk
 from tests.probed_board import FLASH_START, ROOT, TOOL_TIMEOUT_S, elf_of, loaded, symbols
 from tests.processes import free_port
 
@@ -28,7 +28,7 @@ DHCSR, S_HALT = 0xE000_EDF0, 1 << 17
 class Desk:
     """A board with an ST-Link, and stock programs that see it."""
 
-    def __init__(self, board: Served) -> None:
+    def __init__(self, board: EmulatedDesk) -> None:
         self.board = board
 
     def run(self, *command: str, within_s: float = TOOL_TIMEOUT_S) -> subprocess.CompletedProcess[str]:
@@ -76,7 +76,7 @@ class Desk:
 
 @pytest.fixture
 def desk() -> Iterator[Desk]:
-    with Served(elf_of("tlsf"), desk="bench") as board:
+    with EmulatedDesk(elf_of("tlsf"), name="bench", start="capture") as board:
         yield Desk(board)
 
 
@@ -168,7 +168,7 @@ sys.exit(reader.problem)
 def test_records_come_by_rtt_and_the_reader_starts_the_board() -> None:
     plan = catalogue.load("mem_frag", {"depth": 8}).compile().recorded_by("rtt")
     elf = elf_of("tlsf")
-    with Served(elf, image=plan.image, desk="rtt", start="now") as board:
+    with EmulatedDesk(elf, image=plan.image, name="rtt") as board:
         done = Desk(board).python("-c", READ_BY_RTT, board.stlink, str(elf))
     assert done.returncode == 0, done.stderr
     last_run = parse(done.stdout[done.stdout.rindex("@BOOT,") :].encode())

@@ -37,6 +37,8 @@ enum Command {
     Run(Box<run::RunArguments>),
     /// Be a board with a logic analyzer (BeagleLogic over TCP) and a serial port.
     Serve(serve::ServeArguments),
+    /// Be a board on a desk: USB devices in a folder, an analyzer and an ST-Link, for stock drivers.
+    Desk(desk::DeskArguments),
 }
 
 /// What is on the board before reset.
@@ -64,6 +66,16 @@ enum TimingArgument {
 }
 
 impl BoardArguments {
+    /// Nothing but a core.
+    fn empty(timing: TimingArgument) -> BoardArguments {
+        BoardArguments {
+            firmware: None,
+            image: Vec::new(),
+            timing,
+            from_snapshot: None,
+        }
+    }
+
     fn timing(&self) -> Timing {
         match self.timing {
             TimingArgument::Ideal => Timing::Ideal,
@@ -140,6 +152,7 @@ pub fn execute(arguments: Arguments) -> ExitCode {
     let outcome = match arguments.command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Serve(arguments) => serve::execute(&arguments),
+        Command::Desk(arguments) => desk::execute(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("virtual-nucleo: {error:#}");

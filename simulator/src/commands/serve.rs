@@ -2,7 +2,6 @@
 //! interface.
 
 use super::counts::{self, CountArgument};
-use super::desk::DeskArguments;
 use super::{stopped, BoardArguments};
 use crate::debug::Wire;
 use crate::edges::Pin;
@@ -40,8 +39,6 @@ pub struct ServeArguments {
     /// TCP port of a debug probe for pyOCD; 0 takes any free one.
     #[arg(long, value_name = "PORT")]
     probe: Option<u16>,
-    #[command(flatten)]
-    desk: DeskArguments,
     /// Leave reset when the analyzer's client says get, or at once.
     #[arg(long, value_enum, default_value = "get")]
     start: StartArgument,
@@ -82,21 +79,18 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
     watch_signals(events.clone())?;
     watch_stdin(events.clone());
     let (wire, requests) = Wire::new();
-    let is_debugged = arguments.probe.is_some() || arguments.desk.is_asked_for();
     let probe = arguments
         .probe
-        .map(|port| Probe::listen(port, wire.clone()))
+        .map(|port| Probe::listen(port, wire))
         .transpose()?;
-    let desk = arguments.desk.plug(&wire, serial.name())?;
     let probe_address = probe.as_ref().map(Probe::address);
-    let stlink = desk.as_ref().map(|desk| desk.stlink.as_str());
-    announce(&analyzer.address(), serial.name(), probe_address, stlink)?;
+    announce(&analyzer.address(), serial.name(), probe_address)?;
 
     let simulation = Simulation::new(
         machine,
         captures,
         serial,
-        is_debugged.then(|| Debugger::new(requests)),
+        probe.is_some().then(|| Debugger::new(requests)),
         windows_file,
     );
     start(simulation, arguments.start, events.clone());
@@ -127,14 +121,11 @@ fn windows_file(
     Ok(Some(windows_file))
 }
 
-fn announce(analyzer: &str, uart: &str, probe: Option<String>, stlink: Option<&str>) -> Result<()> {
+fn announce(analyzer: &str, uart: &str, probe: Option<String>) -> Result<()> {
     let mut stdout = io::stdout();
     let mut addresses = json!({ "analyzer": analyzer, "uart": uart });
     if let Some(probe) = probe {
         addresses["probe"] = probe.into();
-    }
-    if let Some(stlink) = stlink {
-        addresses["stlink"] = stlink.into();
     }
     writeln!(stdout, "{addresses}")
         .and_then(|()| stdout.flush())
@@ -154,7 +145,7 @@ fn start(simulation: Simulation, start: StartArgument, events: Sender<Event>) {
     });
 }
 
-fn watch_stdin(events: Sender<Event>) {
+pub fn watch_stdin(events: Sender<Event>) {
     thread::spawn(move || {
         let mut stdin = io::stdin().lock();
         while matches!(stdin.read(&mut [0; 256]), Ok(count) if count > 0) {}
@@ -162,7 +153,7 @@ fn watch_stdin(events: Sender<Event>) {
     });
 }
 
-fn watch_signals(events: Sender<Event>) -> Result<()> {
+pub fn watch_signals(events: Sender<Event>) -> Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGINT]).context("cannot watch for signals")?;
     thread::spawn(move || {
         if signals.forever().next().is_some() {

@@ -67,7 +67,8 @@ impl Debugger {
         self.is_speaking() && machine.core().pc().wrapping_sub(SRAM_BASE) < SRAM_BYTES as u32
     }
 
-    fn is_speaking(&self) -> bool {
+    /// Whether it asked for something a moment ago.
+    pub fn is_speaking(&self) -> bool {
         self.heard
             .is_some_and(|heard| heard.elapsed() < ATTENTION_SPAN)
     }

@@ -2,9 +2,12 @@
 //! clock nor on how fast clients are. They only delay this thread.
 
 mod debugger;
+mod desk;
+mod lead_in;
 mod windows_file;
 
 pub use debugger::Debugger;
+pub use desk::{Desk, Power};
 pub use windows_file::WindowsFile;
 
 use crate::clips::{Clips, Inputs};
@@ -51,6 +54,13 @@ enum Held {
 /// The machine holds at most this many bytes for the UART. Then the host must wait, since a client
 /// could send without end.
 const MOST_BYTES_TO_RECEIVE: usize = 1 << 16;
+
+/// Hands the host's bytes to the machine.
+fn hear(machine: &mut Machine, serial: &Serial) {
+    if machine.bytes_to_receive() < MOST_BYTES_TO_RECEIVE {
+        machine.receive(&serial.take_received());
+    }
+}
 
 pub struct Simulation {
     machine: Machine,
@@ -183,9 +193,7 @@ impl Simulation {
     }
 
     fn run_slice(&mut self) -> Result<(), Stop> {
-        if self.machine.bytes_to_receive() < MOST_BYTES_TO_RECEIVE {
-            self.machine.receive(&self.serial.take_received());
-        }
+        hear(&mut self.machine, &self.serial);
         let cycles = self
             .debugger
             .as_ref()
