@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from capture.desk.tests.faulting import compiled
 from capture.desk.virtual_board import TARGET
 from capture.run_folder.records import EndRecord, OperationRecord, parse
 from scenarios import catalogue
@@ -209,3 +210,36 @@ def test_a_board_that_sleeps_leaves_the_host_alone(desk: Desk) -> None:
     before_s = desk.cpu_s()
     time.sleep(2)
     assert desk.cpu_s() - before_s < 0.4
+
+
+AUTOPSY = """
+import sys
+from pathlib import Path
+from capture.desk.bench import read_bench
+from capture.desk.nucleo_board import NucleoBoard
+elf = Path(sys.argv[1])
+with NucleoBoard(read_bench().board("nucleo")) as board:
+    board.load(elf, b"no operations")
+    board.resetter(None).reset()
+    print(*board.post_mortem(elf))
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        (
+            "READ_NOWHERE",
+            "hard-faulted: a read of 0x60000040 that nothing answers (BFAR), by the instruction",
+        ),
+        ("LOCK_UP", "locked up: an access to 0x60000050 that nothing answers (BFAR), in the handler of a"),
+        ("HANG", "has not faulted: it was at "),
+    ],
+)
+def test_a_nucleo_whose_run_broke_off_says_why(tmp_path: Path, ending: str, words: str) -> None:
+    elf = compiled(tmp_path, ending)
+    with EmulatedDesk(name="autopsy") as board:
+        done = Desk(board).python("-c", AUTOPSY, str(elf))
+    assert done.returncode == 0, done.stderr
+    assert f"The firmware {words}" in done.stdout
+    assert re.search(r"\(\w+, capture/desk/tests/faulting\.c:\d+\)", done.stdout)

@@ -18,20 +18,9 @@ from capture.desk.debug_probe import ProbeSession
 from capture.desk.fault_report import Faults, decode, report
 from capture.desk.post_mortem import post_mortem
 from capture.desk.probe_address import ProbeAddress
+from capture.desk.tests.faulting import compiled
 from capture.desk.virtual_board import TARGET, VirtualBoard
 from simulator.serve import Served
-from simulator.tests.bare_metal import FIXTURES
-
-SOURCE = Path(__file__).with_name("faulting.c")
-
-
-def compiled(folder: Path, ending: str) -> Path:
-    """The ELF file of faulting.c, made to end like this."""
-    elf = folder / "faulting.elf"
-    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-O1", "-g", "-ffreestanding", "-nostdlib"]
-    command += [f"-D{ending}", "-T", str(FIXTURES / "board.ld"), str(SOURCE), "-o", str(elf)]
-    subprocess.run(command, check=True)
-    return elf
 
 
 def address_of(elf: Path, name: str) -> str:
