@@ -243,3 +243,41 @@ def test_a_nucleo_whose_run_broke_off_says_why(tmp_path: Path, ending: str, word
     assert done.returncode == 0, done.stderr
     assert f"The firmware {words}" in done.stdout
     assert re.search(r"\(\w+, capture/desk/tests/faulting\.c:\d+\)", done.stdout)
+
+
+HALF_A_COMMAND = """
+import os, sys, time
+import libusb_package
+device = libusb_package.find(idVendor=0x0483, idProduct=0x374B)
+device[0][(0, 0)]
+import usb.util
+usb.util.claim_interface(device, 0)
+device.write(0x01, bytes([0xF2, 0x30, 0xA3]).ljust(16, b"\\0"))  # enter SWD
+device.read(0x81, 64)
+device.write(0x01, bytes([0xF2, 0x08, 0, 0, 0, 0x20, 0, 4]).ljust(16, b"\\0"))  # write 1 KiB
+print("half", flush=True)
+if "stay" in sys.argv:
+    time.sleep(60)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_half_a_command_does_not_outlive_its_program(desk: Desk) -> None:
+    done = desk.python("-c", HALF_A_COMMAND)
+    assert (done.returncode, done.stdout) == (-9, "half\n"), done.stderr
+    assert "Halted" in desk.commander("halt", "status")
+
+
+def test_the_probe_is_one_program_s_at_a_time(desk: Desk) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HALF_A_COMMAND, "stay"],
+        env=os.environ | desk.board.environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout
+        assert holder.stdout.readline() == "half\n"
+        said = desk.commander("status")
+        assert "Resource busy" in said
+        holder.kill()
+    assert "Halted" in desk.commander("halt", "status")
