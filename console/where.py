@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from capture.desk import emulated
 from capture.desk.bench import read_bench
+from capture.processes import devices
 
 
 def run(board: str | None) -> None:
@@ -12,6 +13,7 @@ def run(board: str | None) -> None:
     Otherwise the whole command runs again on the board's emulated desk, and SystemExit carries its
     exit status. Raises TailscopeError where there is no such board, or no desk can be.
     """
+    devices.keep()
     resource = read_bench().board(board)
     if not emulated.is_seen(resource):
         raise SystemExit(emulated.run_again(resource))

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import IO
 
 from capture.files.errors import CaptureError
-from capture.processes import children, signals
+from capture.processes import children, devices, signals
 from capture.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeList
 from capture.run_folder.extract import EdgeExtractor
 
@@ -133,7 +133,7 @@ class SigrokCapture:
         # And it loops for ever on a connection that its server closed: where this program is
         # killed, and the server with it, nothing else would end it.
         process = subprocess.Popen(
-            [*children.DIES_WITH_US, find_tool(), *self._request.arguments()],
+            [*children.DIES_WITH_US, *devices.with_devices(), find_tool(), *self._request.arguments()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

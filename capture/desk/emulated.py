@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from capture.desk.bench import BoardResource
 from capture.files.errors import CaptureError
-from capture.processes import children
+from capture.processes import children, devices
 from simulator.desk import EmulatedDesk
 
 MARK = "TAILSCOPE_DESK"
@@ -40,9 +40,10 @@ def run_again(resource: BoardResource) -> int:
     emulated = resource.emulated
     desk = EmulatedDesk(channels=emulated.channels, bare=emulated.bare, clips=emulated.clips)
     with desk:
-        told = {**desk.environment, MARK: resource.name}
-        environment = [f"{name}={value}" for name, value in told.items()]
-        status = children.attend(["env", *environment, sys.executable, *sys.orig_argv[1:]])
+        environment = desk.environment
+        told = {**environment, **devices.seen_by(environment[devices.PRELOAD]), MARK: resource.name}
+        words = [f"{name}={value}" for name, value in told.items()]
+        status = children.attend(["env", *words, sys.executable, *sys.orig_argv[1:]])
         _tell_of(desk)
     return status
 
