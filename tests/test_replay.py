@@ -48,7 +48,7 @@ def test_target_and_host_do_the_same(scenario: str, allocator: str, tmp_path: Pa
     result = conductor.run(
         catalogue.load(scenario).compile(), firmware.build(allocator), runs_folder=tmp_path / "runs"
     )
-    replay = built(allocator, "OFF") / "replay"
+    replay = built(allocator) / "replay"
     image = result.folder / "operations.bin"
     printed = subprocess.run([str(replay), str(image)], check=True, capture_output=True, text=True).stdout
     on_target = target_outcomes((result.folder / "uart.log").read_bytes())
