@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from capture.desk import emulated
 from capture.desk.tests.faulting import compiled
 from capture.desk.virtual_board import TARGET
+from capture.processes import devices
 from capture.run_folder.records import EndRecord, OperationRecord, parse
 from scenarios import catalogue
 from simulator.desk import EmulatedDesk
@@ -281,3 +283,32 @@ def test_the_probe_is_one_program_s_at_a_time(desk: Desk) -> None:
         assert "Resource busy" in said
         holder.kill()
     assert "Halted" in desk.commander("halt", "status")
+
+
+BROKEN_RUN = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from capture import conductor
+from capture.processes import devices
+from firmware import build
+devices.keep()
+from scenarios import catalogue
+plan = catalogue.load("mem_frag", {"depth": 8}).compile()
+image = replace(build.build("tlsf"), elf=Path(sys.argv[1]))
+result = conductor.run(plan, image, board_name="desk", runs_folder=Path(sys.argv[2]), duration_s=0.1)
+print(result.verdict, *result.reasons, sep="\\n")
+"""
+
+
+def test_a_run_on_the_desk_that_faults_has_the_reason_in_its_verdict(tmp_path: Path) -> None:
+    elf = compiled(tmp_path, "READ_NOWHERE")
+    with EmulatedDesk(name="desk") as board:
+        told = {**devices.seen_by(board.environment[devices.PRELOAD]), emulated.MARK: "desk"}
+        environment = [f"{name}={value}" for name, value in told.items()]
+        done = Desk(board).run("env", *environment, sys.executable, "-c", BROKEN_RUN, str(elf), str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    verdict, *reasons = done.stdout.splitlines()
+    assert verdict == "truncated"
+    words = "The firmware hard-faulted: a read of 0x60000040 "
+    assert [reason for reason in reasons if reason.startswith(words)], reasons

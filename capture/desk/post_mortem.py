@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from capture.desk.probe_address import ProbeAddress
-from capture.processes import children
+from capture.processes import children, devices
 
 ROOT = Path(__file__).resolve().parents[2]
 WITHIN_S = 60.0
@@ -19,7 +19,8 @@ def post_mortem(probe: ProbeAddress, elf: Path) -> tuple[str, ...]:
     A process of its own attaches to the probe (fault_report.py) and halts the core for a moment.
     Raises signals.Stopped.
     """
-    command = [sys.executable, "-m", "capture.desk.fault_report", probe.target, str(elf.resolve())]
+    command = [*devices.with_devices(), sys.executable, "-m", "capture.desk.fault_report"]
+    command += [probe.target, str(elf.resolve())]
     command += [probe.unique_id] if probe.unique_id else []
     try:
         done = children.run(command, within_s=WITHIN_S, folder=ROOT)
