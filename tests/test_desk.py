@@ -129,13 +129,14 @@ def test_captures_in_a_row_are_whole(elf: Path) -> None:
 
 
 def test_clips_are_swapped_shorted_and_open(elf: Path) -> None:
-    with EmulatedDesk(elf, image=MESSAGE, clips="D0=STIM,D2=CRIT,D3=open-high,D4=CRIT+STIM") as desk:
+    """STIM toggles, SYNC is pulled up and OP is low."""
+    clips = "D0=STIM,D2=open,D3=open-high,D4=SYNC+STIM,D5=OP+STIM"
+    with EmulatedDesk(elf, image=MESSAGE, clips=clips) as desk:
         wire = np.frombuffer(captured(desk, 100_000)[0], np.uint8)
-    stim, crit, high, both = (wire >> bit & 1 for bit in (0, 2, 3, 4))
+    stim, low, high, free, held = (wire >> bit & 1 for bit in (0, 2, 3, 4, 5))
     assert set(np.diff(np.flatnonzero(np.diff(stim)))) == {240}
-    assert high.all()
-    assert crit.any()
-    assert np.array_equal(both, stim & crit)
+    assert (low.max(), high.min(), held.max()) == (0, 1, 0)
+    assert np.array_equal(free, stim)
 
 
 @pytest.mark.parametrize(
