@@ -38,7 +38,7 @@ enum Command {
     /// Be a board with a logic analyzer (BeagleLogic over TCP) and a serial port.
     Serve(serve::ServeArguments),
     /// Be a board on a desk: USB devices in a folder, an analyzer and an ST-Link, for stock drivers.
-    Desk(desk::DeskArguments),
+    Desk(Box<desk::DeskArguments>),
 }
 
 /// What is on the board before reset.
