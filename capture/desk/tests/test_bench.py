@@ -23,7 +23,7 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             'default = "virtual"',
             'default = "moon"',
-            "4: default cannot be 'moon'; choose from virtual, nucleo.",
+            "4: default cannot be 'moon'; choose from virtual, nucleo, desk.",
         ),
         ('default = "virtual"', "", " default is missing; add it."),
         ('default = "virtual"', 'default = ""', "4: default must be a word in quotes, not ''; mend it."),
@@ -126,7 +126,7 @@ def test_a_mistake_gets_a_sentence(tmp_path: Path, old: str, new: str, sentence:
 
 def test_an_unknown_board_gets_the_names() -> None:
     with pytest.raises(
-        CaptureError, match=r"no board 'nucelo'; it has virtual, nucleo. Did you mean nucleo\?"
+        CaptureError, match=r"no board 'nucelo'; it has virtual, nucleo, desk. Did you mean nucleo\?"
     ):
         read_bench().board("nucelo")
 

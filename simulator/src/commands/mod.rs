@@ -36,9 +36,9 @@ enum Command {
     /// Run firmware and write what its pins and its UART did to files.
     Run(Box<run::RunArguments>),
     /// Be a board with a logic analyzer (BeagleLogic over TCP) and a serial port.
-    Serve(serve::ServeArguments),
+    Serve(Box<serve::ServeArguments>),
     /// Be a board on a desk: USB devices in a folder, an analyzer and an ST-Link, for stock drivers.
-    Desk(desk::DeskArguments),
+    Desk(Box<desk::DeskArguments>),
 }
 
 /// What is on the board before reset.
