@@ -23,7 +23,7 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             'default = "virtual"',
             'default = "moon"',
-            "4: default cannot be 'moon'; choose from virtual, nucleo, desk.",
+            "4: default cannot be 'moon'; choose from virtual, nucleo.",
         ),
         ('default = "virtual"', "", " default is missing; add it."),
         ('default = "virtual"', 'default = ""', "4: default must be a word in quotes, not ''; mend it."),
@@ -98,11 +98,11 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             "[boards.virtual.loader]",
             "[boards.virtual.leader]",
-            "7: boards.virtual.leader is unknown; the keys here are analyzer, loader, serial. "
+            "7: boards.virtual.leader is unknown; the keys here are analyzer, emulated, loader, serial. "
             "Did you mean loader?",
         ),
         (
-            'port = "/dev/ttyACM0"',
+            'port = "usb:0483:374B"',
             "speed = 5",
             "24: boards.nucleo.serial.speed is unknown; the keys here are port.",
         ),
@@ -115,7 +115,7 @@ def test_the_bench_that_comes_with_the_project() -> None:
     ],
 )
 def test_a_mistake_gets_a_sentence(tmp_path: Path, old: str, new: str, sentence: str) -> None:
-    text = BENCH_FILE.read_text(encoding="utf-8")
+    text = BENCH_FILE.read_text(encoding="utf-8").partition("[boards.desk.")[0]  # says much twice
     assert text.count(old) == 1
     path = tmp_path / "bench.toml"
     path.write_text(text.replace(old, new), encoding="utf-8")
