@@ -1,0 +1,327 @@
+"""Board minus virtual board, value by value, with the budget that each difference has.
+
+All is in cycles of the core. What DWT counted has no budget: cycles are cycles. What was read off
+the wire is known to a sample of it, to what the fit of the clocks leaves open, and between two
+channels to their skew.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from analysis.twin.replay import Twin
+from analysis.twin.side import Integers, Side
+from capture.run_folder.edges import NS_PER_S
+from capture.run_folder.manifest import Manifest
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is compared. `wire` is of what was read off the wire, and not counted by DWT."""
+
+    key: str
+    words: str
+    wire: bool
+
+
+QUANTITIES = (
+    Quantity("dwt_cycles", "critical section, by DWT", False),
+    Quantity("dwt_operation_cycles", "whole operation, by DWT", False),
+    Quantity("critical_pulse", "critical section, on the wire", True),
+    Quantity("operation_pulse", "whole operation, on the wire", True),
+    Quantity("begin", "begin, since the first operation's", True),
+    Quantity("interrupt_latency", "interrupt latency", True),
+    Quantity("task_latency", "task latency", True),
+    Quantity("control_latency", "control interrupt latency", True),
+)
+KEYS = tuple(quantity.key for quantity in QUANTITIES)
+CYCLES = tuple(quantity.key for quantity in QUANTITIES if not quantity.wire)
+
+_COLUMNS = pl.Schema(
+    {
+        "quantity": pl.String,
+        "kind": pl.String,
+        "seq": pl.UInt32,
+        "residual": pl.Float64,
+        "budget": pl.Float64,
+    }
+)
+# A float's rounding of a time in cycles; the budgets are thousands of times larger.
+_ROUNDING_CYCLES = 1e-6
+
+
+@dataclass(frozen=True)
+class ClockRatio:
+    """Samples per cycle over the nominal ones, and the most by which that may be wrong."""
+
+    ratio: float
+    uncertainty: float
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Turns samples of both sides into cycles. `ratio` is what is taken out of the board's."""
+
+    board_hz: int
+    twin_hz: int
+    core_hz: int
+    ratio: float = 1.0
+
+    def difference(self, board: Integers, twin: Integers) -> Floats:
+        """Board minus twin, in cycles. Exact where nothing is taken out."""
+        if self.ratio == 1.0:
+            common = math.gcd(self.board_hz, self.twin_hz)
+            apart: Integers = board * (self.twin_hz // common) - twin * (self.board_hz // common)
+            return apart * (self.core_hz * common / (self.board_hz * self.twin_hz))
+        return board / self.ratio * (self.core_hz / self.board_hz) - twin * (self.core_hz / self.twin_hz)
+
+    @property
+    def resolution(self) -> float:
+        """One sample, in cycles. That of the twin counts where a cycle is no whole sample of it."""
+        exact = self.twin_hz % self.core_hz == 0
+        return self.core_hz / self.board_hz + (0.0 if exact else self.core_hz / self.twin_hz)
+
+    def cycles(self, twin: Integers) -> Floats:
+        """Samples of the twin in cycles."""
+        return twin * (self.core_hz / self.twin_hz)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The operations that both did, and what is known of the clocks and of the skew.
+
+    `board` and `twin` have the same operations, in the same order. `critical_pulses` is that of
+    the twin. `skew_cycles` is by the keys of the latencies. `clock` is None where the run does not
+    tell its clocks' ratio.
+    """
+
+    board: Side
+    twin: Side
+    critical_pulses: Integers
+    core_hz: int
+    clock: ClockRatio | None
+    skew_cycles: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Unjoined:
+    """What both did not do alike: operations by number."""
+
+    only_planned: tuple[int, ...]
+    other_outcome: tuple[int, ...]
+
+
+def pair(manifest: Manifest, board: Side, twin: Twin, core_hz: int) -> tuple[Pair, Unjoined]:
+    """Joins both by the number of the operation. One that came out otherwise is not joined."""
+    ours, theirs = board.operations, twin.side.operations
+    both = ours.select("seq", "kind").join(
+        theirs.select("seq", theirs_kind="kind"), on="seq", how="inner", maintain_order="left"
+    )
+    alike = both.filter(pl.col("kind") == pl.col("theirs_kind"))["seq"]
+    other = both.filter(pl.col("kind") != pl.col("theirs_kind"))["seq"]
+    missing = theirs.filter(~pl.col("seq").is_in(both["seq"].implode()))["seq"]
+    joined = Pair(
+        board.only(alike),
+        twin.side.only(alike),
+        twin.critical_pulses[theirs["seq"].is_in(alike.implode()).to_numpy()],
+        core_hz,
+        clock_ratio(manifest),
+        {
+            key: _skew_cycles(manifest, f"{key}_ns", core_hz)
+            for key in ("interrupt_latency", "task_latency", "control_latency")
+        },
+    )
+    return joined, Unjoined(tuple(missing), tuple(other))
+
+
+def clock_ratio(manifest: Manifest) -> ClockRatio | None:
+    """By DWT over the whole run, or else by the frames; None where neither tells."""
+    clock = manifest.clock
+    told = (
+        (clock.ratio_by_dwt, clock.ratio_by_dwt_uncertainty),
+        (clock.ratio, clock.ratio_uncertainty),
+    )
+    return next(
+        (ClockRatio(float(r), float(u)) for r, u in told if r is not None and u is not None and r > 0), None
+    )
+
+
+def residuals(given: Pair, ratio: float = 1.0, phase: bool = False) -> pl.DataFrame:
+    """One row for each value that both sides have: quantity, kind, seq, residual and budget.
+
+    `ratio` is taken out of the board's wire. With `phase` a latency is compared by when the answer
+    came where both stimuli met a critical section at another phase, and what only one side's
+    interrupt met is left out.
+    """
+    scale = Scale(given.board.samplerate_hz, given.twin.samplerate_hz, given.core_hz, ratio)
+    uncertainty = given.clock.uncertainty if given.clock else 0.0
+    of_operations = _of_operations(given, scale, uncertainty, phase)
+    return pl.concat([*of_operations, *_of_latencies(given, scale, uncertainty, phase)])
+
+
+def beyond(found: pl.DataFrame) -> pl.DataFrame:
+    """The rows whose residual is more than the budget."""
+    return found.filter(_excess() > 0)
+
+
+def excess(found: pl.DataFrame) -> dict[str, float]:
+    """By how much the residuals of each quantity are beyond their budgets, added up."""
+    sums = dict(found.group_by("quantity").agg(_excess().sum()).iter_rows())
+    return {key: float(sums.get(key, 0.0)) for key in KEYS}
+
+
+def _excess() -> pl.Expr:
+    over = pl.col("residual").abs() - pl.col("budget")
+    return pl.when(over > _ROUNDING_CYCLES).then(over).otherwise(0.0)
+
+
+def _of_operations(given: Pair, scale: Scale, uncertainty: float, phase: bool) -> list[pl.DataFrame]:
+    ours, theirs = given.board.operations, given.twin.operations
+    same = _met_alike(ours, theirs) if phase else np.ones(ours.height, dtype=np.bool_)
+    every = np.ones(ours.height, dtype=np.bool_)
+    frames = [
+        _rows(key, ours, (ours[key].cast(pl.Int64) - theirs[key].cast(pl.Int64)).to_numpy(), 0.0, same)
+        for key in CYCLES
+    ]
+    pulses = {
+        "critical_pulse": ("wire_critical_samples", np.maximum(given.critical_pulses, 1)),
+        "operation_pulse": ("wire_operation_samples", np.ones(ours.height)),
+    }
+    for key, (column, edges) in pulses.items():
+        here, there, known = _both(ours[column], theirs[column])
+        budget = edges * scale.resolution + uncertainty * scale.cycles(there)
+        frames.append(_rows(key, ours, scale.difference(here, there), budget, known & same))
+    here, there, known = _both(ours["start_sample"], theirs["start_sample"])
+    if known.any():
+        first = int(np.argmax(known))
+        since_here, since_there = here - here[first], there - there[first]
+        budget = scale.resolution + uncertainty * scale.cycles(since_there)
+        frames.append(_rows("begin", ours, scale.difference(since_here, since_there), budget, known & every))
+    return frames
+
+
+def _met_alike(ours: pl.DataFrame, theirs: pl.DataFrame) -> npt.NDArray[np.bool_]:
+    """Whether as many interrupts met the operation on both sides, bool[operations]."""
+    alike = (ours["isr_hits"] == theirs["isr_hits"]) & (ours["control_hits"] == theirs["control_hits"])
+    return alike.to_numpy()
+
+
+def _both(ours: pl.Series, theirs: pl.Series) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
+    known = (ours.is_not_null() & theirs.is_not_null()).to_numpy()
+    return ours.fill_null(0).to_numpy(), theirs.fill_null(0).to_numpy(), known
+
+
+def _of_latencies(given: Pair, scale: Scale, uncertainty: float, phase: bool) -> list[pl.DataFrame]:
+    kinds = dict(given.board.operations.select("seq", "kind").iter_rows())
+    found = []
+    for key, control, column in (
+        ("interrupt_latency", False, "isr_latency_ns"),
+        ("task_latency", False, "task_latency_ns"),
+        ("control_latency", True, "isr_latency_ns"),
+    ):
+        met = matched(given, scale, control)
+        ours = given.board.samples(column)[met.board]
+        theirs = given.twin.samples(column)[met.twin]
+        apart = scale.difference(ours, theirs)
+        budget = scale.resolution + given.skew_cycles[key] + uncertainty * scale.cycles(theirs)
+        answered = (ours >= 0) & (theirs >= 0)
+        if phase:
+            moved = np.abs(met.phase) > scale.resolution
+            apart = np.where(moved & met.both_critical, apart + met.phase, apart)
+            answered &= ~moved | met.alike
+        seq = given.board.interrupts["operation_seq"][met.board]
+        rows = pl.DataFrame(
+            {"seq": seq, "kind": seq.replace_strict(kinds, default=None, return_dtype=pl.String)}
+        )
+        found.append(_rows(key, rows, apart, budget, answered))
+    return found
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Stimuli that both sides had: rows of their tables. `phase` is by how much later, after the
+    operation before it, the board's came, in cycles. `alike` is true where both or neither met a
+    critical section, or an operation; `both_critical` where both met a section.
+    """
+
+    board: Integers
+    twin: Integers
+    phase: Floats
+    alike: npt.NDArray[np.bool_]
+    both_critical: npt.NDArray[np.bool_]
+
+
+def matched(given: Pair, scale: Scale, control: bool) -> Matched:
+    """Each stimulus of the board and the twin's nearest, if they are each other's.
+
+    How near is told by the time since the operation before: what happened earlier does not matter.
+    """
+    ours, theirs = given.board.interrupts, given.twin.interrupts
+    mine = np.flatnonzero((ours["control"] == control).to_numpy())
+    other = np.flatnonzero((theirs["control"] == control).to_numpy())
+    starts = _both(given.board.operations["start_sample"], given.twin.operations["start_sample"])
+    if not len(mine) or not len(other) or not starts[2].all():
+        return _nothing_matched()
+    sample = ours["sample"].to_numpy()[mine]
+    window = np.maximum(np.searchsorted(starts[0], sample, side="right") - 1, 0)
+    since_hz = scale.twin_hz / (scale.board_hz * scale.ratio)
+    place = starts[1][window] + (sample - starts[0][window]) * since_hz
+    there = theirs["sample"].to_numpy()[other]
+    nearest = _nearest(there, place)
+    back = _nearest(place, there.astype(np.float64))
+    mutual = back[nearest] == np.arange(len(mine))
+    rows, at = mine[mutual], other[nearest[mutual]]
+    hits, their_hits = ours["hit"].to_numpy()[rows], theirs["hit"].to_numpy()[at]
+    same = hits == their_hits
+    phase = (place[mutual] - there[nearest[mutual]]) * (scale.core_hz / scale.twin_hz)
+    return Matched(rows, at, phase, same, same & (hits == "critical"))
+
+
+def _nothing_matched() -> Matched:
+    none = np.empty(0, dtype=np.int64)
+    return Matched(none, none, np.empty(0), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.bool_))
+
+
+def _nearest(points: npt.NDArray[np.generic], wanted: Floats) -> Integers:
+    """The index of the nearest of the sorted `points` to each of `wanted`, int64[wanted]."""
+    right = np.clip(np.searchsorted(points, wanted), 1, max(len(points) - 1, 1))
+    right = np.minimum(right, len(points) - 1)
+    left = np.maximum(right - 1, 0)
+    nearer: Integers = np.where(
+        np.abs(wanted - points[left].astype(np.float64)) <= np.abs(points[right].astype(np.float64) - wanted),
+        left,
+        right,
+    )
+    return nearer
+
+
+def _rows(
+    key: str,
+    of: pl.DataFrame,
+    residual: npt.NDArray[np.generic],
+    budget: float | Floats,
+    known: npt.NDArray[np.bool_],
+) -> pl.DataFrame:
+    columns = {
+        "quantity": pl.repeat(key, of.height, eager=True, dtype=pl.String),
+        "kind": of["kind"],
+        "seq": of["seq"],
+        "residual": pl.Series(residual.astype(np.float64)),
+        "budget": pl.Series(np.broadcast_to(budget, (of.height,)).astype(np.float64)),
+    }
+    frame = pl.DataFrame(columns).select(pl.col(name).cast(dtype) for name, dtype in _COLUMNS.items())
+    return frame.filter(pl.Series(known))
+
+
+def _skew_cycles(manifest: Manifest, key: str, core_hz: int) -> float:
+    budget = manifest.error_budget.get(key)
+    ns = budget.skew.ns if budget else None
+    return 0.0 if ns is None else float(ns) * core_hz / NS_PER_S
