@@ -12,15 +12,7 @@ from firmware import build as firmware
 
 def elf_of(manifest: Manifest) -> Path:
     """The firmware of the run, built again. Raises ExplainError if it comes out otherwise."""
-    knobs = {name: int(value) for name, value in manifest.turned_knobs.items() if value.isdecimal()}
-    image = firmware.build(
-        manifest.allocator,
-        manifest.built_accelerated,
-        manifest.locking,
-        knobs,
-        manifest.firmware.kernel_calls,
-        heap_bytes=manifest.firmware.heap_bytes or DEFAULT_BYTES,
-    )
+    image = _built(manifest)
     ran = manifest.firmware.elf_sha256
     if image.sha256 != ran:
         raise ExplainError(
@@ -28,3 +20,21 @@ def elf_of(manifest: Manifest) -> Path:
             f"({image.sha256[:12]}): check out those of the run, or run the scenario again."
         )
     return image.elf
+
+
+def moved_elf_of(manifest: Manifest, shift_bytes: int) -> Path:
+    """The same firmware, all code but the markers `shift_bytes` further on in the flash."""
+    return _built(manifest, shift_bytes).elf
+
+
+def _built(manifest: Manifest, shift_bytes: int = 0) -> firmware.FirmwareImage:
+    knobs = {name: int(value) for name, value in manifest.turned_knobs.items() if value.isdecimal()}
+    return firmware.build(
+        manifest.allocator,
+        manifest.built_accelerated,
+        manifest.locking,
+        knobs,
+        manifest.firmware.kernel_calls,
+        heap_bytes=manifest.firmware.heap_bytes or DEFAULT_BYTES,
+        shift_bytes=shift_bytes,
+    )

@@ -56,7 +56,9 @@ def rank(
     wanted, until_s = _cycles_of(board), _until_s(rerun, board)
     claimed &= LATENCY | ACCELERATOR
     found = []
-    for flash_acr in sorted(_settings(), key=lambda one: (one != claimed, one & LATENCY != claimed & LATENCY)):
+    for flash_acr in sorted(
+        _settings(), key=lambda one: (one != claimed, one & LATENCY != claimed & LATENCY)
+    ):
         tell(f"replaying with FLASH_ACR={flash_acr:#x}{placed}")
         found.append(Tried(flash_acr, _apart(wanted, rerun.beginning(until_s, flash_acr))))
         if found[-1].mean_cycles == 0:
@@ -67,7 +69,9 @@ def rank(
 
 def _settings() -> list[int]:
     bits = list(_BITS)
-    accelerators = [sum(bit for n, bit in enumerate(bits) if which >> n & 1) for which in range(1 << len(bits))]
+    accelerators = [
+        sum(bit for n, bit in enumerate(bits) if which >> n & 1) for which in range(1 << len(bits))
+    ]
     return [states | bits for bits in accelerators for states in range(_MOST_WAIT_STATES + 1)]
 
 

@@ -157,14 +157,21 @@ def clock_ratio(manifest: Manifest) -> ClockRatio | None:
 def residuals(given: Pair, ratio: float = 1.0, phase: bool = False) -> pl.DataFrame:
     """One row for each value that both sides have: quantity, kind, seq, residual and budget.
 
-    `ratio` is taken out of the board's wire. With `phase` a latency is compared by when the answer
-    came where both stimuli met a critical section at another phase, and what only one side's
-    interrupt met is left out.
+    `ratio` is taken out of the board's wire. With `phase` all is left out that is decided by a
+    stimulus that one side alone had, or had at another time after the operation before: its answer,
+    the operation that it met, and when later operations began. Where both met a critical section,
+    the answers are compared by when they came.
     """
     scale = Scale(given.board.samplerate_hz, given.twin.samplerate_hz, given.core_hz, ratio)
-    uncertainty = given.clock.uncertainty if given.clock else 0.0
-    of_operations = _of_operations(given, scale, uncertainty, phase)
-    return pl.concat([*of_operations, *_of_latencies(given, scale, uncertainty, phase)])
+    doubt = given.clock.uncertainty if given.clock else 0.0
+    classes = {control: matched(given, control) for control in (False, True)}
+    left_out = _decided_by_phase(given, classes) if phase else _NOTHING
+    return pl.concat(
+        [
+            *_of_operations(given, scale, doubt, left_out),
+            *_of_latencies(given, scale, doubt, classes, left_out),
+        ]
+    )
 
 
 def beyond(found: pl.DataFrame) -> pl.DataFrame:
@@ -183,12 +190,51 @@ def _excess() -> pl.Expr:
     return pl.when(over > _ROUNDING_CYCLES).then(over).otherwise(0.0)
 
 
-def _of_operations(given: Pair, scale: Scale, uncertainty: float, phase: bool) -> list[pl.DataFrame]:
+@dataclass(frozen=True)
+class _LeftOut:
+    """Operations by number, the windows in which a stimulus came otherwise (from one operation's
+    begin to the next's, by the row of the first), and the sample of the board from which on no
+    begin is compared.
+    """
+
+    operations: frozenset[int]
+    windows: frozenset[int]
+    begins_from: float
+
+
+_NOTHING = _LeftOut(frozenset(), frozenset(), math.inf)
+
+
+def _decided_by_phase(given: Pair, classes: Mapping[bool, Matched]) -> _LeftOut:
+    met: set[int] = set()
+    windows: set[int] = set()
+    first = math.inf
+    for control, found in classes.items():
+        for side, matched_rows in ((given.board, found.board), (given.twin, found.twin)):
+            elsewhere = side.interrupts.with_row_index("row").filter(
+                (pl.col("control") == control)
+                & ~pl.col("row").is_in(pl.Series(matched_rows[~found.moved], dtype=pl.UInt32).implode())
+            )
+            met |= set(elsewhere["operation_seq"].drop_nulls())
+            windows |= set(_window(side, elsewhere["sample"].to_numpy()).tolist())
+            if side is given.board and elsewhere.height:
+                first = min(first, float(elsewhere["sample"][0]))
     ours, theirs = given.board.operations, given.twin.operations
-    same = _met_alike(ours, theirs) if phase else np.ones(ours.height, dtype=np.bool_)
-    every = np.ones(ours.height, dtype=np.bool_)
+    otherwise = (ours["isr_hits"] != theirs["isr_hits"]) | (ours["control_hits"] != theirs["control_hits"])
+    return _LeftOut(frozenset(met | set(ours.filter(otherwise)["seq"])), frozenset(windows), first)
+
+
+def _window(side: Side, samples: Integers) -> Integers:
+    """The row of the last operation that began before each of `samples`; 0 before the first."""
+    starts = side.operations["start_sample"].fill_null(strategy="forward").fill_null(0).to_numpy()
+    return np.maximum(np.searchsorted(starts, samples, side="right") - 1, 0)
+
+
+def _of_operations(given: Pair, scale: Scale, doubt: float, left_out: _LeftOut) -> list[pl.DataFrame]:
+    ours, theirs = given.board.operations, given.twin.operations
+    kept = ~ours["seq"].is_in(list(left_out.operations)).to_numpy()
     frames = [
-        _rows(key, ours, (ours[key].cast(pl.Int64) - theirs[key].cast(pl.Int64)).to_numpy(), 0.0, same)
+        _rows(key, ours, (ours[key].cast(pl.Int64) - theirs[key].cast(pl.Int64)).to_numpy(), 0.0, kept)
         for key in CYCLES
     ]
     pulses = {
@@ -197,21 +243,16 @@ def _of_operations(given: Pair, scale: Scale, uncertainty: float, phase: bool) -
     }
     for key, (column, edges) in pulses.items():
         here, there, known = _both(ours[column], theirs[column])
-        budget = edges * scale.resolution + uncertainty * scale.cycles(there)
-        frames.append(_rows(key, ours, scale.difference(here, there), budget, known & same))
+        budget = edges * scale.resolution + doubt * scale.cycles(there)
+        frames.append(_rows(key, ours, scale.difference(here, there), budget, known & kept))
     here, there, known = _both(ours["start_sample"], theirs["start_sample"])
     if known.any():
         first = int(np.argmax(known))
         since_here, since_there = here - here[first], there - there[first]
-        budget = scale.resolution + uncertainty * scale.cycles(since_there)
-        frames.append(_rows("begin", ours, scale.difference(since_here, since_there), budget, known & every))
+        budget = scale.resolution + doubt * scale.cycles(since_there)
+        known &= here <= left_out.begins_from
+        frames.append(_rows("begin", ours, scale.difference(since_here, since_there), budget, known))
     return frames
-
-
-def _met_alike(ours: pl.DataFrame, theirs: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Whether as many interrupts met the operation on both sides, bool[operations]."""
-    alike = (ours["isr_hits"] == theirs["isr_hits"]) & (ours["control_hits"] == theirs["control_hits"])
-    return alike.to_numpy()
 
 
 def _both(ours: pl.Series, theirs: pl.Series) -> tuple[Integers, Integers, npt.NDArray[np.bool_]]:
@@ -219,7 +260,9 @@ def _both(ours: pl.Series, theirs: pl.Series) -> tuple[Integers, Integers, npt.N
     return ours.fill_null(0).to_numpy(), theirs.fill_null(0).to_numpy(), known
 
 
-def _of_latencies(given: Pair, scale: Scale, uncertainty: float, phase: bool) -> list[pl.DataFrame]:
+def _of_latencies(
+    given: Pair, scale: Scale, doubt: float, classes: Mapping[bool, Matched], left_out: _LeftOut
+) -> list[pl.DataFrame]:
     kinds = dict(given.board.operations.select("seq", "kind").iter_rows())
     found = []
     for key, control, column in (
@@ -227,16 +270,17 @@ def _of_latencies(given: Pair, scale: Scale, uncertainty: float, phase: bool) ->
         ("task_latency", False, "task_latency_ns"),
         ("control_latency", True, "isr_latency_ns"),
     ):
-        met = matched(given, scale, control)
+        met = classes[control]
         ours = given.board.samples(column)[met.board]
         theirs = given.twin.samples(column)[met.twin]
         apart = scale.difference(ours, theirs)
-        budget = scale.resolution + given.skew_cycles[key] + uncertainty * scale.cycles(theirs)
+        budget = scale.resolution + given.skew_cycles[key] + doubt * scale.cycles(theirs)
         answered = (ours >= 0) & (theirs >= 0)
-        if phase:
-            moved = np.abs(met.phase) > scale.resolution
-            apart = np.where(moved & met.both_critical, apart + met.phase, apart)
-            answered &= ~moved | met.alike
+        if left_out.windows:
+            by_answer = met.moved & met.both_critical & (not control)
+            apart = np.where(by_answer, apart + met.phase, apart)
+            window = _window(given.board, given.board.interrupts["sample"].to_numpy()[met.board])
+            answered &= by_answer | ~np.isin(window, list(left_out.windows))
         seq = given.board.interrupts["operation_seq"][met.board]
         rows = pl.DataFrame(
             {"seq": seq, "kind": seq.replace_strict(kinds, default=None, return_dtype=pl.String)}
@@ -248,22 +292,25 @@ def _of_latencies(given: Pair, scale: Scale, uncertainty: float, phase: bool) ->
 @dataclass(frozen=True)
 class Matched:
     """Stimuli that both sides had: rows of their tables. `phase` is by how much later, after the
-    operation before it, the board's came, in cycles. `alike` is true where both or neither met a
-    critical section, or an operation; `both_critical` where both met a section.
+    operation before it, the board's came, in cycles, and `moved` whether that is more than the wire
+    can be wrong by. `both_critical` is true where both met a critical section.
     """
 
     board: Integers
     twin: Integers
     phase: Floats
-    alike: npt.NDArray[np.bool_]
+    moved: npt.NDArray[np.bool_]
     both_critical: npt.NDArray[np.bool_]
 
 
-def matched(given: Pair, scale: Scale, control: bool) -> Matched:
+def matched(given: Pair, control: bool) -> Matched:
     """Each stimulus of the board and the twin's nearest, if they are each other's.
 
-    How near is told by the time since the operation before: what happened earlier does not matter.
+    How near is told by the time since the operation before, by the ratio of the clocks as it is
+    known: what happened earlier does not matter.
     """
+    ratio = given.clock.ratio if given.clock else 1.0
+    scale = Scale(given.board.samplerate_hz, given.twin.samplerate_hz, given.core_hz, ratio)
     ours, theirs = given.board.interrupts, given.twin.interrupts
     mine = np.flatnonzero((ours["control"] == control).to_numpy())
     other = np.flatnonzero((theirs["control"] == control).to_numpy())
@@ -271,23 +318,27 @@ def matched(given: Pair, scale: Scale, control: bool) -> Matched:
     if not len(mine) or not len(other) or not starts[2].all():
         return _nothing_matched()
     sample = ours["sample"].to_numpy()[mine]
-    window = np.maximum(np.searchsorted(starts[0], sample, side="right") - 1, 0)
+    window = _window(given.board, sample)
     since_hz = scale.twin_hz / (scale.board_hz * scale.ratio)
-    place = starts[1][window] + (sample - starts[0][window]) * since_hz
+    since = (sample - starts[0][window]) * since_hz
+    place = starts[1][window] + since
     there = theirs["sample"].to_numpy()[other]
     nearest = _nearest(there, place)
     back = _nearest(place, there.astype(np.float64))
     mutual = back[nearest] == np.arange(len(mine))
     rows, at = mine[mutual], other[nearest[mutual]]
     hits, their_hits = ours["hit"].to_numpy()[rows], theirs["hit"].to_numpy()[at]
-    same = hits == their_hits
     phase = (place[mutual] - there[nearest[mutual]]) * (scale.core_hz / scale.twin_hz)
-    return Matched(rows, at, phase, same, same & (hits == "critical"))
+    doubt = given.clock.uncertainty if given.clock else 0.0
+    allowed = scale.resolution + doubt * np.abs(since[mutual]) * (scale.core_hz / scale.twin_hz)
+    moved = np.abs(phase) > allowed + _ROUNDING_CYCLES
+    return Matched(rows, at, phase, moved, (hits == "critical") & (their_hits == "critical"))
 
 
 def _nothing_matched() -> Matched:
     none = np.empty(0, dtype=np.int64)
-    return Matched(none, none, np.empty(0), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.bool_))
+    never = np.empty(0, dtype=np.bool_)
+    return Matched(none, none, np.empty(0), never, never)
 
 
 def _nearest(points: npt.NDArray[np.generic], wanted: Floats) -> Integers:

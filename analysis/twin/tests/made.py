@@ -33,17 +33,24 @@ def made_run(
     flash_acr: int | None = None,
     ppm: float = 0.0,
     image: bytes | None = None,
+    shift: int = 0,
     edges: Callable[[EdgeList], EdgeList] = lambda found: found,
     records: Callable[[bytes], bytes] = lambda found: found,
 ) -> Path:
     """The folder of a run of a board whose flash does what `flash_acr` says, whose analyzer's clock
-    runs `ppm` fast, and which ran `image` instead of the plan's. `edges` and `records` change what
+    runs `ppm` fast, whose code lies `shift` bytes further on than the digest says, and which ran
+    `image` instead of the plan's. `edges` and `records` change what
     was observed.
     """
     built = firmware.build(allocator)
     until = f"{round(longest_s(plan) * 1e9)}ns"
     done = simulator.run(
-        built.elf, image=image or plan.image, until=until, flash_acr=flash_acr, edges=True, states_at=[until]
+        firmware.build(allocator, shift_bytes=shift).elf,
+        image=image or plan.image,
+        until=until,
+        flash_acr=flash_acr,
+        edges=True,
+        states_at=[until],
     )
     seen = edges(_at(edge_list(done.edges, done.states[0], 100 * CORE_HZ), samplerate_hz, ppm))
     serial = records(done.uart)
