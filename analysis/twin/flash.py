@@ -15,7 +15,8 @@ from capture.acquisition.duration import longest_s
 LATENCY = 0x00F
 _BITS = {0x100: "prefetch", 0x200: "instruction cache", 0x400: "data cache"}
 ACCELERATOR = sum(_BITS)
-# A board at 84 MHz needs two wait states; more are wrong, and yet what a careless start-up sets.
+NOMINAL_WAIT_STATES = 2
+"""What 84 MHz need at 3.3 V (RM0368, table 6)."""
 _MOST_WAIT_STATES = 7
 # So many operations tell one setting from another; a run with fewer is replayed whole.
 _OPERATIONS = 256

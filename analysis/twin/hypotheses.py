@@ -53,6 +53,7 @@ class Hypothesis:
     was not tried. `beyond` counts the residuals that are beyond their budgets with it, `left_out`
     those that it sets aside. It `helps` if it rids a quantity of its excess, and `promises`
     if it may do so together with another. `tried` are the settings of FLASH_ACR, the nearest first.
+    `clock_uncertainty` is that of the ratio of the clocks.
     """
 
     key: str
@@ -64,6 +65,7 @@ class Hypothesis:
     helps: bool = False
     promises: bool = False
     tried: tuple[flash.Tried, ...] = ()
+    clock_uncertainty: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,9 @@ def _clock(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
     words = f"the board's clock against the analyzer's: {clock_words(clock.ratio, clock.uncertainty)}"
     if abs(clock.ratio - 1) <= clock.uncertainty:
         return Hypothesis(CLOCK, f"{words}, which may be none")
-    return _judged(bench, Hypothesis(CLOCK, words, assumed=replace(assumed, ratio=clock.ratio)), left)
+    taken_out = replace(assumed, ratio=clock.ratio)
+    found = Hypothesis(CLOCK, words, assumed=taken_out, clock_uncertainty=clock.uncertainty)
+    return _judged(bench, found, left)
 
 
 def clock_words(ratio: float, uncertainty: float) -> str:
