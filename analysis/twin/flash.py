@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from analysis.twin.replay import Rerun
@@ -87,7 +88,8 @@ def _until_s(rerun: Rerun, board: Side) -> float:
     starts = board.operations["start_sample"].drop_nulls()
     if len(starts) <= _OPERATIONS:
         return longest_s(rerun.plan)
-    return min(starts[_OPERATIONS] / board.samplerate_hz * _REPLAY_MORE, longest_s(rerun.plan))
+    enough_s = float(starts[_OPERATIONS]) / board.samplerate_hz * _REPLAY_MORE
+    return min(enough_s, longest_s(rerun.plan))
 
 
 def _apart(wanted: pl.DataFrame, found: pl.DataFrame) -> float:
@@ -98,4 +100,4 @@ def _apart(wanted: pl.DataFrame, found: pl.DataFrame) -> float:
     apart = (pl.col("board_critical").cast(pl.Int64) - pl.col("critical")).abs() + (
         pl.col("board_operation").cast(pl.Int64) - pl.col("operation")
     ).abs()
-    return float(both.select((apart / 2).mean()).item())
+    return float(np.mean(both.select(apart / 2).to_series().to_numpy()))

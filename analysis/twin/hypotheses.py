@@ -1,7 +1,7 @@
 """What may make a board differ from the virtual one, each tried, and how much it takes away.
 
-A hypothesis is tried by making the twin as if it held, or by taking it out of the board's wire. What
-it removes is the part of the excess, by which residuals are beyond their budgets, that is then
+A hypothesis is tried by making the twin as if it held, or by taking it out of the board's wire.
+What it removes is the part of the excess, by which residuals are beyond their budgets, that is then
 gone: the mean over the quantities that had any, or have some now. Below zero it makes things worse.
 
 The best is taken as holding, and the others are tried on what is left, until none helps.
@@ -177,7 +177,7 @@ def _clock(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
 
 
 def clock_words(ratio: float, uncertainty: float) -> str:
-    """`120.0 ± 0.3 ppm slow`: of the board's clock, whose cycles take more samples if it is slow."""
+    """`120.0 ± 0.3 ppm slow`: of the board's clock. A slow one takes more samples for a cycle."""
     ppm, doubt = (ratio - 1) * 1e6, uncertainty * 1e6
     digits = 1 if doubt >= 0.05 else 3
     return f"{abs(ppm):.{digits}f} ± {doubt:.{digits}f} ppm {'slow' if ppm > 0 else 'fast'}"
@@ -211,7 +211,7 @@ def _placement(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis
 
 
 def _phase(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
-    """It only leaves out. So it holds where the cycles of what is kept agree, and not much is lost."""
+    """It only leaves out. So it holds where the cycles of what is kept agree, and that is much."""
     words = "stimuli met the code at another phase; what they decide is left out"
     found = _judged(bench, Hypothesis(PHASE, words, assumed=replace(assumed, phase=True)), left)
     after = bench.residuals(found.assumed)

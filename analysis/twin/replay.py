@@ -1,4 +1,4 @@
-"""The run once more, on the virtual board: the same firmware, the same image, no capture between."""
+"""The run once more, on the virtual board: the same firmware, the same image."""
 
 from __future__ import annotations
 

@@ -80,8 +80,12 @@ class Scale:
         if self.ratio == 1.0:
             common = math.gcd(self.board_hz, self.twin_hz)
             apart: Integers = board * (self.twin_hz // common) - twin * (self.board_hz // common)
-            return apart * (self.core_hz * common / (self.board_hz * self.twin_hz))
-        return board / self.ratio * (self.core_hz / self.board_hz) - twin * (self.core_hz / self.twin_hz)
+            return np.multiply(
+                apart, self.core_hz * common / (self.board_hz * self.twin_hz), dtype=np.float64
+            )
+        here = np.multiply(board, self.core_hz / self.board_hz / self.ratio, dtype=np.float64)
+        corrected: Floats = here - self.cycles(twin)
+        return corrected
 
     @property
     def resolution(self) -> float:
@@ -91,7 +95,7 @@ class Scale:
 
     def cycles(self, twin: Integers) -> Floats:
         """Samples of the twin in cycles."""
-        return twin * (self.core_hz / self.twin_hz)
+        return np.multiply(twin, self.core_hz / self.twin_hz, dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Board:
-    """A stored run: what it says of itself, what it did, and what must be run again for its twin."""
+    """A stored run: what it says of itself, what it did, and its plan."""
 
     manifest: Manifest
     side: Side

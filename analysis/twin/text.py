@@ -27,7 +27,10 @@ def as_text(found: Comparison) -> str:
         console.print("", _hypotheses(found.trials.hypotheses), sep="\n")
         if found.trials.holds:
             console.print(
-                "", "Left with what holds taken out, in cycles", _residuals(found.rows_left), sep="\n"
+                "",
+                "Left with what holds taken out, in cycles",
+                _residuals([row for row in found.rows_left if row.kind is None]),
+                sep="\n",
             )
         if found.causes:
             console.print("", *_causes(found.causes), sep="\n")
@@ -38,7 +41,8 @@ def _title(found: Comparison) -> str:
     manifest = found.board.manifest
     return (
         f"Board ({manifest.board}) minus virtual board, in cycles: {manifest.scenario} with "
-        f"{manifest.configuration}, {found.joined:,} of {found.board.plan.operations.height:,} operations joined"
+        f"{manifest.configuration}, {found.joined:,} of "
+        f"{found.board.plan.operations.height:,} operations joined"
     )
 
 

@@ -22,7 +22,7 @@ def sentence(trials: Trials, claimed: int | None, units: Units) -> str:
         return f"{causes[0].upper()}{causes[1:]}; with this taken out, {_left(trials, n, units)}."
     if beyond(trials.first).is_empty():
         return f"The board agrees with the virtual board {_agreement(trials.first, n, units)}."
-    return _unexplained(trials, n)
+    return _unexplained(trials)
 
 
 def _cause(one: Hypothesis, claimed: int | None) -> str:
@@ -44,8 +44,13 @@ def _clock(one: Hypothesis) -> str:
     return clock_words(one.assumed.ratio, one.clock_uncertainty)
 
 
-def _agreement(found: pl.DataFrame, n: int, units: Units) -> str:
-    every = f"to the cycle in all {n:,} operations"
+def _compared(trials: Trials) -> int:
+    """How many operations are compared with all that holds: some may be left out."""
+    return trials.last.filter(pl.col("quantity") == CYCLES[0]).height
+
+
+def _agreement(found: pl.DataFrame, n: int, units: Units, others: str = "") -> str:
+    every = f"to the cycle in all {n:,} operations{others}"
     if not found.filter(pl.col("residual") != 0).height:
         return every
     sample_ns = 1e9 / units.samplerate_hz
@@ -54,27 +59,28 @@ def _agreement(found: pl.DataFrame, n: int, units: Units) -> str:
 
 def _left(trials: Trials, n: int, units: Units) -> str:
     last = trials.last
-    over = beyond(last)
-    if not over.is_empty():
-        return _differing(trials, n)
+    if not beyond(last).is_empty():
+        return _differing(trials)
     if not last.filter(pl.col("residual") != 0).height:
         return "all residuals are zero"
-    kept = last.filter(pl.col("quantity") == CYCLES[0]).height
-    return f"both agree {_agreement(last, kept, units)}"
+    kept = _compared(trials)
+    others = f" that are left of {n:,}" if kept < n else ""
+    return f"both agree {_agreement(last, kept, units, others)}"
 
 
-def _unexplained(trials: Trials, n: int) -> str:
+def _unexplained(trials: Trials) -> str:
     tried = [one for one in trials.hypotheses if one.removed is not None and one.removed > 0]
     words = "no hypothesis explains it"
     if tried:
         nearest = max(tried, key=lambda one: one.removed or 0.0)
         words += f" (the nearest, {nearest.found}, removes {nearest.removed:.0%} of the excess)"
-    return f"Against the virtual board {_differing(trials, n)}, and {words}."
+    return f"Against the virtual board {_differing(trials)}, and {words}."
 
 
-def _differing(trials: Trials, n: int) -> str:
+def _differing(trials: Trials) -> str:
     """What is beyond the budgets with all that holds taken out."""
     over = beyond(trials.last)
+    n = _compared(trials)
     parts = []
     cycles = over.filter(pl.col("quantity").is_in(_OF_OPERATIONS))
     numbers = cycles["seq"].unique().sort().to_list()
