@@ -30,7 +30,7 @@ SHIFTS_BYTES = (4, 8, 12)
 # may hold together with another if it removes so much more.
 _OF_ONE, _OF_ALL, _PROMISING = 0.9, 0.05, 0.3
 _WORST = 2.0
-_NEVER = -_WORST
+_NEVER = -2 * _WORST
 # Of the operations so many must be left where some are set aside.
 _OF_KEPT = 0.5
 
@@ -134,12 +134,12 @@ def try_all(bench: Bench) -> Trials:
 
 def _ranked(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> tuple[Hypothesis, ...]:
     """Those that hold first, then by what they remove; those that were not tried come last."""
-    found = list(_try_each(bench, assumed, left))
-    return tuple(
-        sorted(
-            found, key=lambda one: (one.helps, one.promises, _NEVER if one.removed is None else one.removed)
-        )
-    )[::-1]
+    found = _try_each(bench, assumed, left)
+    return tuple(sorted(found, key=lambda one: (not one.helps, not one.promises, -_removes(one))))
+
+
+def _removes(one: Hypothesis) -> float:
+    return _NEVER if one.removed is None else one.removed
 
 
 def _try_each(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Iterator[Hypothesis]:

@@ -104,7 +104,7 @@ class Pair:
 
     `board` and `twin` have the same operations, in the same order. `critical_pulses` is that of
     the twin. `skew_cycles` is by the keys of the latencies. `clock` is None where the run does not
-    tell its clocks' ratio.
+    tell its clocks' ratio, `tick_cycles` where it does not tell the period of the kernel's tick.
     """
 
     board: Side
@@ -113,6 +113,7 @@ class Pair:
     core_hz: int
     clock: ClockRatio | None
     skew_cycles: Mapping[str, float]
+    tick_cycles: int | None
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,7 @@ def pair(manifest: Manifest, board: Side, twin: Twin, core_hz: int) -> tuple[Pai
             key: _skew_cycles(manifest, f"{key}_ns", core_hz)
             for key in ("interrupt_latency", "task_latency", "control_latency")
         },
+        manifest.tick.period_cycles if manifest.tick else None,
     )
     return joined, Unjoined(tuple(missing), tuple(other))
 
@@ -162,9 +164,9 @@ def residuals(given: Pair, ratio: float = 1.0, phase: bool = False) -> pl.DataFr
     """One row for each value that both sides have: quantity, kind, seq, residual and budget.
 
     `ratio` is taken out of the board's wire. With `phase` all is left out that is decided by a
-    stimulus that one side alone had, or had at another time after the operation before: its answer,
-    the operation that it met, and when later operations began. Where both met a critical section,
-    the answers are compared by when they came.
+    stimulus that one side alone had, or had at another time after the operation before: the answers
+    near it, the operations that interrupts met, and when later operations began. Where both met a
+    critical section, the answers are compared by when they came.
     """
     scale = Scale(given.board.samplerate_hz, given.twin.samplerate_hz, given.core_hz, ratio)
     doubt = given.clock.uncertainty if given.clock else 0.0
@@ -210,7 +212,9 @@ _NOTHING = _LeftOut(frozenset(), frozenset(), math.inf)
 
 
 def _decided_by_phase(given: Pair, classes: Mapping[bool, Matched]) -> _LeftOut:
-    met: set[int] = set()
+    """Nothing, if no stimulus came otherwise. If one did, no operation that an interrupt met is
+    compared: what ran before has left other lines in the caches for the handlers.
+    """
     windows: set[int] = set()
     first = math.inf
     for control, found in classes.items():
@@ -219,13 +223,42 @@ def _decided_by_phase(given: Pair, classes: Mapping[bool, Matched]) -> _LeftOut:
                 (pl.col("control") == control)
                 & ~pl.col("row").is_in(pl.Series(matched_rows[~found.moved], dtype=pl.UInt32).implode())
             )
-            met |= set(elsewhere["operation_seq"].drop_nulls())
             windows |= set(_window(side, elsewhere["sample"].to_numpy()).tolist())
             if side is given.board and elsewhere.height:
                 first = min(first, float(elsewhere["sample"][0]))
-    ours, theirs = given.board.operations, given.twin.operations
-    otherwise = (ours["isr_hits"] != theirs["isr_hits"]) | (ours["control_hits"] != theirs["control_hits"])
-    return _LeftOut(frozenset(met | set(ours.filter(otherwise)["seq"])), frozenset(windows), first)
+    if not windows:
+        return _NOTHING
+    met = set(given.board.operations.filter(_ticked_otherwise(given))["seq"])
+    for side in (given.board, given.twin):
+        hit = side.operations.filter((pl.col("isr_hits") > 0) | (pl.col("control_hits") > 0))
+        met |= set(hit["seq"]) | set(side.interrupts["operation_seq"].drop_nulls())
+    return _LeftOut(frozenset(met), frozenset(windows), first)
+
+
+def _ticked_otherwise(given: Pair) -> pl.Series:
+    """Whether the kernel's tick fell into an operation on either side, and elsewhere."""
+    until = [_until_tick(side, given) for side in (given.board, given.twin)]
+    lasts = [
+        side.operations["wire_operation_samples"].fill_null(0).to_numpy() * given.core_hz / side.samplerate_hz
+        for side in (given.board, given.twin)
+    ]
+    inside = (until[0] <= lasts[0]) | (until[1] <= lasts[1])
+    return pl.Series(inside & (np.abs(until[0] - until[1]) > given.core_hz / given.board.samplerate_hz))
+
+
+def _until_tick(side: Side, given: Pair) -> Floats:
+    """Cycles from each operation's begin to the next tick, by the stimulus before it that tells of
+    one; infinite where none does.
+    """
+    told = side.interrupts.drop_nulls("tick_phase_cycles")
+    starts = side.operations["start_sample"].fill_null(0).to_numpy()
+    if told.is_empty() or not given.tick_cycles:
+        return np.full(len(starts), math.inf)
+    samples = told["sample"].to_numpy()
+    before = np.maximum(np.searchsorted(samples, starts) - 1, 0)
+    since = (starts - samples[before]) * (given.core_hz / side.samplerate_hz)
+    phase: Floats = (told["tick_phase_cycles"].to_numpy()[before] + since) % given.tick_cycles
+    return given.tick_cycles - phase
 
 
 def _window(side: Side, samples: Integers) -> Integers:
@@ -283,14 +316,26 @@ def _of_latencies(
         if left_out.windows:
             by_answer = met.moved & met.both_critical & (not control)
             apart = np.where(by_answer, apart + met.phase, apart)
-            window = _window(given.board, given.board.interrupts["sample"].to_numpy()[met.board])
-            answered &= by_answer | ~np.isin(window, list(left_out.windows))
+            answered &= by_answer | _untouched(given, met, left_out)
         seq = given.board.interrupts["operation_seq"][met.board]
         rows = pl.DataFrame(
             {"seq": seq, "kind": seq.replace_strict(kinds, default=None, return_dtype=pl.String)}
         )
         found.append(_rows(key, rows, apart, budget, answered))
     return found
+
+
+def _untouched(given: Pair, met: Matched, left_out: _LeftOut) -> npt.NDArray[np.bool_]:
+    """Whether nothing that came otherwise decides the answer: no stimulus near it, no tick; and
+    between operations, where the code waits in loops, none at all before it.
+    """
+    rows = given.board.interrupts[met.board]
+    samples = rows["sample"].to_numpy()
+    near = np.isin(_window(given.board, samples), list(left_out.windows))
+    waits = rows["operation_seq"].is_null().to_numpy() & (samples > left_out.begins_from)
+    ticked = (rows["tick"] | given.twin.interrupts[met.twin]["tick"]).fill_null(False).to_numpy()
+    clear: npt.NDArray[np.bool_] = ~(near | waits | ticked)
+    return clear
 
 
 @dataclass(frozen=True)

@@ -85,17 +85,20 @@ def _differing(trials: Trials) -> str:
     cycles = over.filter(pl.col("quantity").is_in(_OF_OPERATIONS))
     numbers = cycles["seq"].unique().sort().to_list()
     if numbers:
-        others = "" if len(numbers) == n else f" and the other {n - len(numbers):,} agree to the cycle"
+        others = "" if len(numbers) == n else f", and the other {n - len(numbers):,} agree to the cycle"
         parts.append(
             f"{len(numbers):,} of {n:,} operations differ ({_listed(numbers)}), by at most "
             f"{_largest(cycles)} cycles{others}"
         )
+    else:
+        left = " that are left" if n < trials.given.board.operations.height else ""
+        parts.append(f"all {n:,} operations{left} agree to the cycle")
     answers = over.filter(pl.col("quantity").is_in(_LATENCIES))
     if answers.height:
         word = "answer of an interrupt comes" if answers.height == 1 else "answers of interrupts come"
         parts.append(f"{answers.height:,} {word} up to {_largest(answers)} cycles earlier or later")
-    if not parts:
-        begins = over.filter(pl.col("quantity") == "begin")
+    begins = over.filter(pl.col("quantity") == "begin")
+    if begins.height and len(parts) == 1:
         parts.append(f"{begins.height:,} operations begin up to {_largest(begins)} cycles earlier or later")
     return "; ".join(parts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from capture.joining.evidence import decode
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.folder import RunFolder
 from capture.run_folder.manifest import ToolReport
+from capture.run_folder.records import encode
 from capture.store import store_findings, store_observation
 from capture.summary.summary import Setting
 from firmware import build as firmware
@@ -22,6 +24,8 @@ from scenarios.plan import Plan
 from simulator import run as simulator
 
 CORE_HZ = 84_000_000
+# So finely is the wire known before an analyzer samples it.
+_FINE_HZ = 100 * CORE_HZ
 
 
 def made_run(
@@ -34,13 +38,11 @@ def made_run(
     ppm: float = 0.0,
     image: bytes | None = None,
     shift: int = 0,
-    edges: Callable[[EdgeList], EdgeList] = lambda found: found,
     records: Callable[[bytes], bytes] = lambda found: found,
 ) -> Path:
     """The folder of a run of a board whose flash does what `flash_acr` says, whose analyzer's clock
     runs `ppm` fast, whose code lies `shift` bytes further on than the digest says, and which ran
-    `image` instead of the plan's. `edges` and `records` change what
-    was observed.
+    `image` instead of the plan's. `records` changes what came by the serial line.
     """
     built = firmware.build(allocator)
     until = f"{round(longest_s(plan) * 1e9)}ns"
@@ -52,17 +54,35 @@ def made_run(
         edges=True,
         states_at=[until],
     )
-    seen = edges(_at(edge_list(done.edges, done.states[0], 100 * CORE_HZ), samplerate_hz, ppm))
+    seen = _sampled(edge_list(done.edges, done.states[0], _FINE_HZ), samplerate_hz, ppm)
     serial = records(done.uart)
-    folder = RunFolder.create(runs, datetime(2026, 1, 1, tzinfo=UTC), plan.name, allocator, "desk")
+    folder = RunFolder.create(runs, datetime(2026, 1, 1, tzinfo=UTC), plan.name, allocator, "made")
     store_observation(folder, plan, seen, serial)
     report = ToolReport(asked_samples=seen.total_samples)
     evidence = decode(plan, report, seen, serial, None, asked_of(built))
-    store_findings(folder, evidence, Setting(allocator, "desk", "fx2lafw", built.sha256))
+    store_findings(folder, evidence, Setting(allocator, "made", "none", built.sha256))
     return folder.path
 
 
-def _at(fine: EdgeList, samplerate_hz: int, ppm: float) -> EdgeList:
+def with_cycles(more: Callable[[int, int], int]) -> Callable[[bytes], bytes]:
+    """Changes OP records: both counts of cycles grow by what `more` gives of seq and probes."""
+
+    def changed(serial: bytes) -> bytes:
+        return b"".join(map(line, serial.splitlines(keepends=True)))
+
+    def line(text: bytes) -> bytes:
+        match = re.fullmatch(rb"@(OP,.*)\*[0-9A-F]{4}\n", text)
+        if match is None:
+            return text
+        fields = match[1].decode().split(",")
+        added = more(int(fields[1]), int(fields[6]))
+        fields[4:6] = [str(int(field) + added) for field in fields[4:6]]
+        return encode(",".join(fields))
+
+    return changed
+
+
+def _sampled(fine: EdgeList, samplerate_hz: int, ppm: float) -> EdgeList:
     """What an analyzer of this rate, whose clock runs `ppm` fast, takes of a fine capture."""
     factor = samplerate_hz * (1 + ppm * 1e-6) / fine.samplerate_hz
     sample = np.floor(fine.sample * factor).astype(np.int64)
