@@ -161,6 +161,26 @@ LAB = (
         why="one of the three; the row above tries `critical`",
         then="ls RUN/explain",
     ),
+    Tried(
+        "./lab twin RUN",
+        says=r"^The board agrees with the virtual board\s+to the cycle in all [\d,]+ operations\.",
+    ),
+    Tried(
+        "./lab twin RUN --output twin.html",
+        says=r"page: twin\.html",
+        then="grep -c 'The board agrees' twin.html",
+    ),
+    Tried(
+        "./lab twin RUN [--json] [--output FILE.html]",
+        says=r'"verdict": "The board agrees',
+        typed="./lab twin RUN --json",
+        why="one of the options; the rows above try the others",
+    ),
+    Elsewhere(
+        "./lab twin --json",
+        "analysis/twin/tests/test_comparison.py",
+        "json.dumps(found.as_json(), allow_nan=False)",
+    ),
     Tried("./lab redecode RUN", says=r"^complete$"),
     Tried(
         "./lab faults",
