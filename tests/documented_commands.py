@@ -177,7 +177,7 @@ LAB = (
         why="one of the options; the rows above try the others",
     ),
     Elsewhere(
-        "./lab twin --json",
+        "./lab twin RUN --json",
         "analysis/twin/tests/test_comparison.py",
         "json.dumps(found.as_json(), allow_nan=False)",
     ),
@@ -574,11 +574,12 @@ _RUN_OPTIONS = (
     "[--count name=symbol+0x12] [--stats stats.json] [--timing ideal|nucleo] "
     "[--count-window OP --windows windows.csv] [--stop-on CONDITION]... [--trace-last N] "
     "[--trace trace.jsonl] [--save-snapshot FILE@TIME]... [--save-state FILE@TIME]... [--gaps] "
-    "[--itm itm.csv]"
+    "[--itm itm.csv] [--flash-acr 0xVALUE]"
 )
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
-    "[--count name=symbol+0x12]... [--count-window OP --windows windows.csv] [--instructions-while CRIT]"
+    "[--flash-acr 0xVALUE] [--count name=symbol+0x12]... [--count-window OP --windows windows.csv] "
+    "[--instructions-while CRIT]"
 )
 _WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
 SIMULATOR = (
@@ -649,7 +650,8 @@ SIMULATOR = (
         why="a synopsis: the help must know its options",
     ),
     Tried(
-        "virtual-nucleo run --from-snapshot FILE [fw.elf] [the options above but --image, --timing]",
+        "virtual-nucleo run --from-snapshot FILE [fw.elf] "
+        "[the options above but --image, --timing, --flash-acr]",
         says=r"Usage: virtual-nucleo run",
         typed="virtual-nucleo run --help",
         why="a synopsis: the help must know its options",
@@ -787,6 +789,7 @@ SHOWN = {
     ("docs/SCENARIOS.md", "@dataclass(frozen=True)"),
     ("docs/SPEC.md", r"@<TYPE>,<field>,…*<CRC>\n"),
     ("docs/SPEC.md", "platform, heap_bytes"),
+    ("docs/SPEC.md", "run, scenario, allocator, board, run_verdict"),
     ("docs/SPEC.md", r"@TA,<number>,<address>,<size>*<CRC>\n"),
     (
         "docs/TRACES.md",
