@@ -68,15 +68,11 @@ class Comparison:
         if not manifest.complete:
             found.append(f"The run is {manifest.verdict}: {' '.join(manifest.reasons)}")
         if unjoined.only_planned:
-            found.append(
-                f"{len(unjoined.only_planned):,} operations of the plan are not in the run: they are "
-                "not compared."
-            )
+            found.append(f"Of the plan {_counted(unjoined.only_planned)} not in the run: not compared.")
         if unjoined.other_outcome:
-            numbers = ", ".join(str(number) for number in unjoined.other_outcome[:5])
             found.append(
-                f"{len(unjoined.other_outcome):,} operations came out otherwise than on the virtual board "
-                f"({numbers}{', …' if len(unjoined.other_outcome) > 5 else ''}): they are not compared."
+                f"Of the operations {_counted(unjoined.other_outcome)} of another outcome than on the "
+                "virtual board: not compared."
             )
         if manifest.records == "rtt":
             found.append(
@@ -117,6 +113,12 @@ class Comparison:
         }
 
 
+def _counted(numbers: tuple[int, ...]) -> str:
+    """`1 (5) is` or `12 (60, 61, …) are`."""
+    shown = [f"{number:,}" for number in numbers[:5]] + (["…"] if len(numbers) > 5 else [])
+    return f"{len(numbers):,} ({', '.join(shown)}) {'is' if len(numbers) == 1 else 'are'}"
+
+
 def compare(folder: Path, tell: Callable[[str], None] = lambda _: None) -> Comparison:
     """Replays the run in `folder` on the virtual board and compares both.
 
@@ -129,8 +131,6 @@ def compare(folder: Path, tell: Callable[[str], None] = lambda _: None) -> Compa
     elf = elf_of(board.manifest)
     bench = Bench(board, elf, lambda shift: moved_elf_of(board.manifest, shift), tell)
     trials = try_all(bench)
-    if trials.given.board.operations.is_empty():
-        raise TwinError(f"{folder} has no operation that came out as on the virtual board.")
     return Comparison(folder, board, trials, _causes(bench, elf, trials, tell))
 
 

@@ -161,13 +161,14 @@ def _try_each(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Iterator[Hy
 
 
 _EQUAL = "not tried: all cycles are equal"
+_NO_RATIO = "not tried: the run does not tell the ratio of its clocks"
 _SETTLED = "not tried: a setting of FLASH_ACR gives all cycles already"
 
 
 def _clock(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
     clock = bench.pair(assumed)[0].clock
     if clock is None:
-        return Hypothesis(CLOCK, "not tried: the run does not tell the ratio of its clocks")
+        return Hypothesis(CLOCK, _NO_RATIO)
     words = f"the board's clock against the analyzer's: {clock_words(clock.ratio, clock.uncertainty)}"
     if abs(clock.ratio - 1) <= clock.uncertainty:
         return Hypothesis(CLOCK, f"{words}, which may be none")
@@ -212,6 +213,8 @@ def _placement(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis
 
 def _phase(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
     """It only leaves out. So it holds where the cycles of what is kept agree, and that is much."""
+    if bench.pair(assumed)[0].clock is None:
+        return Hypothesis(PHASE, _NO_RATIO)
     words = "stimuli met the code at another phase; what they decide is left out"
     found = _judged(bench, Hypothesis(PHASE, words, assumed=replace(assumed, phase=True)), left)
     after = bench.residuals(found.assumed)

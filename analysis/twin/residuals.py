@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from analysis.twin.errors import TwinError
 from analysis.twin.replay import Twin
 from analysis.twin.side import Integers, Side
 from capture.run_folder.edges import NS_PER_S
@@ -125,7 +126,10 @@ class Unjoined:
 
 
 def pair(manifest: Manifest, board: Side, twin: Twin, core_hz: int) -> tuple[Pair, Unjoined]:
-    """Joins both by the number of the operation. One that came out otherwise is not joined."""
+    """Joins both by the number of the operation. One that came out otherwise is not joined.
+
+    Raises TwinError where none is left.
+    """
     ours, theirs = board.operations, twin.side.operations
     both = ours.select("seq", "kind").join(
         theirs.select("seq", theirs_kind="kind"), on="seq", how="inner", maintain_order="left"
@@ -133,6 +137,8 @@ def pair(manifest: Manifest, board: Side, twin: Twin, core_hz: int) -> tuple[Pai
     alike = both.filter(pl.col("kind") == pl.col("theirs_kind"))["seq"]
     other = both.filter(pl.col("kind") != pl.col("theirs_kind"))["seq"]
     missing = theirs.filter(~pl.col("seq").is_in(both["seq"].implode()))["seq"]
+    if alike.is_empty():
+        raise TwinError("No operation of the run came out as on the virtual board: nothing can be compared.")
     joined = Pair(
         board.only(alike),
         twin.side.only(alike),

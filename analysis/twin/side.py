@@ -13,7 +13,7 @@ from analysis.twin.errors import TwinError
 from capture.joining.evidence import Evidence
 from capture.plan_file import read_plan
 from capture.run_folder import folder as names
-from capture.run_folder.edges import NS_PER_S
+from capture.run_folder.edges import MOST_SAMPLES, NS_PER_S
 from capture.run_folder.folder import read_observed
 from capture.run_folder.manifest import Manifest, read_manifest
 from capture.run_folder.tables import read_interrupts, read_operations
@@ -36,7 +36,8 @@ class Side:
     def samples(self, column: str) -> Integers:
         """A column of `interrupts` in ns, in whole samples again: int64[n], -1 where it is null."""
         found = self.interrupts[column].to_numpy() * self.samplerate_hz / NS_PER_S
-        return np.nan_to_num(np.rint(found), nan=_ABSENT).astype(np.int64)
+        known = np.isfinite(found) & (np.abs(found) < MOST_SAMPLES)
+        return np.rint(np.where(known, found, _ABSENT)).astype(np.int64)
 
     def only(self, seq: pl.Series) -> Side:
         """The same with these operations alone, and all interrupts."""

@@ -17,12 +17,14 @@ _LATENCIES = ("interrupt_latency", "task_latency", "control_latency")
 def sentence(trials: Trials, claimed: int | None, units: Units) -> str:
     """The verdict. `claimed` is the board's FLASH_ACR."""
     n = trials.given.board.operations.height
+    otherwise = len(trials.unjoined.other_outcome)
+    but = f"; {otherwise:,} of another outcome could not be compared" if otherwise else ""
     if trials.holds:
-        causes = " and ".join(_cause(one, claimed) for one in trials.holds)
-        return f"{causes[0].upper()}{causes[1:]}; with this taken out, {_left(trials, n, units)}."
+        causes = ", and ".join(_cause(one, claimed) for one in trials.holds)
+        return f"{causes[0].upper()}{causes[1:]}; with this taken out, {_left(trials, n, units)}{but}."
     if beyond(trials.first).is_empty():
-        return f"The board agrees with the virtual board {_agreement(trials.first, n, units)}."
-    return _unexplained(trials)
+        return f"The board agrees with the virtual board {_agreement(trials.first, n, units)}{but}."
+    return f"Against the virtual board {_differing(trials)}, and {_unexplained(trials)}{but}."
 
 
 def _cause(one: Hypothesis, claimed: int | None) -> str:
@@ -50,7 +52,7 @@ def _compared(trials: Trials) -> int:
 
 
 def _agreement(found: pl.DataFrame, n: int, units: Units, others: str = "") -> str:
-    every = f"to the cycle in all {n:,} operations{others}"
+    every = f"to the cycle in {_all(n)}{others}"
     if not found.filter(pl.col("residual") != 0).height:
         return every
     sample_ns = 1e9 / units.samplerate_hz
@@ -74,7 +76,7 @@ def _unexplained(trials: Trials) -> str:
     if tried:
         nearest = max(tried, key=lambda one: one.removed or 0.0)
         words += f" (the nearest, {nearest.found}, removes {nearest.removed:.0%} of the excess)"
-    return f"Against the virtual board {_differing(trials)}, and {words}."
+    return words
 
 
 def _differing(trials: Trials) -> str:
@@ -92,7 +94,7 @@ def _differing(trials: Trials) -> str:
         )
     else:
         left = " that are left" if n < trials.given.board.operations.height else ""
-        parts.append(f"all {n:,} operations{left} agree to the cycle")
+        parts.append(f"{_all(n)}{left} agree{'s' if n == 1 else ''} to the cycle")
     answers = over.filter(pl.col("quantity").is_in(_LATENCIES))
     if answers.height:
         word = "answer of an interrupt comes" if answers.height == 1 else "answers of interrupts come"
@@ -101,6 +103,10 @@ def _differing(trials: Trials) -> str:
     if begins.height and len(parts) == 1:
         parts.append(f"{begins.height:,} operations begin up to {_largest(begins)} cycles earlier or later")
     return "; ".join(parts)
+
+
+def _all(n: int) -> str:
+    return "the only operation" if n == 1 else f"all {n:,} operations"
 
 
 def _largest(over: pl.DataFrame) -> str:

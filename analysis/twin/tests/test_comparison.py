@@ -161,7 +161,7 @@ def test_a_run_that_lost_operations_is_compared_as_far_as_it_goes(tmp_path: Path
     write_table(run / names.OPERATIONS, table.filter(pl.col("seq") < 60))
     found = compare(run)
     assert found.as_json()["not_in_run"] == list(range(60, N))
-    assert found.notes == ["12 operations of the plan are not in the run: they are not compared."]
+    assert found.notes == ["Of the plan 12 (60, 61, 62, 63, 64, …) are not in the run: not compared."]
     assert "in all 60 operations" in found.verdict
 
 
