@@ -9,6 +9,7 @@ import socket
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Self
 
@@ -120,8 +121,8 @@ def order_for(run: SyntheticRun) -> Order:
 
 def observed(run: SyntheticRun, uart: bytes, hangs_up: bool = False) -> Evidence:
     order = order_for(run)
-    with SocketBoard(uart, hangs_up) as board:
-        observation = observe(board, order, board.progress)
+    with SocketBoard(uart, hangs_up) as board, TemporaryDirectory() as folder:
+        observation = observe(board, order, board.progress, Path(folder))
         assert board.loaded == (order.elf, order.image)
     return decode(run.plan, observation.report, observation.edges, observation.serial_bytes)
 
@@ -147,7 +148,7 @@ def test_a_board_that_waits_is_reset_once_samples_come(
             return 1
 
         monkeypatch.setattr(SigrokCapture, "got_samples", property(armed))
-        observation = observe(board, order_for(run), board.progress)
+        observation = observe(board, order_for(run), board.progress, tmp_path)
     assert board.steps == ["loading the board", "capturing", "asked for samples", "reset"]
     assert observation.report.losses == ()
     assert observation.report.asked_samples == observation.edges.total_samples

@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from capture.acquisition.tests.beaglelogic import beaglelogic
 from capture.files.errors import CaptureError
 from capture.processes import signals
 from capture.run_folder.edges import CHANNELS, MOST_SAMPLES
+from capture.run_folder.folder import EDGE_STREAM
 
 MANY_S = 60.0  # never reached: what is waited for in these tests comes
 SILENCE_S = 0.3
@@ -35,7 +37,7 @@ def waveform(samples: int) -> bytes:
 
 
 def capture(request: CaptureRequest, silence_s: float = MANY_S) -> CaptureResult:
-    with SigrokCapture(request) as running:
+    with TemporaryDirectory() as folder, SigrokCapture(request, Path(folder) / EDGE_STREAM) as running:
         running.start()
         return running.wait(silence_s)
 
@@ -227,9 +229,13 @@ def test_a_flood_on_stderr_neither_blocks_nor_fills_the_memory(fake_tool: Path) 
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path) -> None:
+def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path, tmp_path: Path) -> None:
     install(fake_tool, "send(bytes(5)); time.sleep(600)")
-    with pytest.raises(signals.Stopped), signals.orderly(), SigrokCapture(asking(10)) as running:
+    with (
+        pytest.raises(signals.Stopped),
+        signals.orderly(),
+        SigrokCapture(asking(10), tmp_path / EDGE_STREAM) as running,
+    ):
         running.start()
         while running.got_samples < 5:
             pass
@@ -247,7 +253,7 @@ def test_leaving_the_block_leaves_no_process(fake_tool: Path, tmp_path: Path) ->
         fake_tool,
         f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); send(b'0'); time.sleep(600)",
     )
-    with SigrokCapture(asking(10)) as running:
+    with SigrokCapture(asking(10), tmp_path / EDGE_STREAM) as running:
         running.start()
         while not running.got_samples:
             pass
