@@ -47,9 +47,15 @@ _REST_S = 0.5
 _DEVICE_CHANNEL = re.compile("D([0-7])")
 # sigrok-cli's own words that do not tell of a fault (its source: session.c).
 _HARMLESS = re.compile(r"(cli: )?The device stores at least [0-9]+ samples with the current settings\.")
-# Its own count, which goes wrong beyond 2**32 samples. Ours
-# decides: where it is short, that is told.
-_COUNTED = re.compile(r"(cli: )?Device only sent [0-9]+ samples\.")
+# Its own count, which goes wrong beyond 2**32 samples, and what its BeagleLogic driver says of as
+# many: it calls them cut off, and delivers them all. Our count decides: where it is short, that is
+# told, and these words with it.
+_COUNTED = re.compile(
+    r"(cli: )?Device only sent [0-9]+ samples\."
+    r"|(sr: )?beaglelogic: Insufficient buffer space has been allocated\."
+    r"|(sr: )?beaglelogic: Please use 'echo <size in bytes> > [\w/]+' to increase the buffer size, "
+    r"this capture is now truncated to [0-9]+ Msamples"
+)
 
 
 @dataclass(frozen=True)

@@ -118,10 +118,10 @@ class EdgeWriter:
 
     def _write(self, data: bytes) -> None:
         """Writes all of `data` or nothing: a part of it is taken back."""
-        rest = memoryview(data)
+        done = 0
         try:
-            while rest:
-                rest = rest[os.write(self._file.fileno(), rest) :]
+            while done < len(data):
+                done += os.pwrite(self._file.fileno(), memoryview(data)[done:], self._written + done)
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._file.fileno(), self._written)

@@ -112,7 +112,8 @@ def load_run(folder: Path) -> LoadedRun:
         raise RunError(f"{folder}: is no run folder; name a folder below runs/.")
     if not (folder / names.MANIFEST).exists():
         raise RunError(
-            f"{folder}: has no run.json, so the run was interrupted before its end; run the scenario again."
+            f"{folder}: has no run.json, so the run was killed, or is not over yet; "
+            "./lab redecode it, or run the scenario again."
         )
     # Resolved, so that the run's id is the folder's name even for ".".
     folder = folder.resolve()
