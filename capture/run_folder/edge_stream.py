@@ -97,10 +97,12 @@ class EdgeWriter:
 
         Raises WriteError where the disk takes no more.
         """
-        counts = _COUNTS.pack(sample.size, total_samples)
-        content = sample.astype("<i8", copy=False).tobytes() + word.tobytes()
-        crc32 = zlib.crc32(content, zlib.crc32(counts))
-        self._write(_BLOCK.pack(_MARK, sample.size, total_samples, crc32) + content)
+        samples = memoryview(sample.astype("<i8", copy=False)).cast("B")
+        words = memoryview(word)
+        crc32 = 0
+        for part in (_COUNTS.pack(sample.size, total_samples), samples, words):
+            crc32 = zlib.crc32(part, crc32)
+        self._write(_BLOCK.pack(_MARK, sample.size, total_samples, crc32), samples, words)
 
     def check_room(self) -> None:
         """Raises WriteError where what the disk has left will be needed to store the run."""
@@ -116,17 +118,20 @@ class EdgeWriter:
         """Lets the file go."""
         self._file.close()
 
-    def _write(self, data: bytes) -> None:
-        """Writes all of `data` or nothing: a part of it is taken back."""
-        done = 0
+    def _write(self, *parts: bytes | memoryview) -> None:
+        """Writes all of `parts` or nothing: what was written of them is taken back."""
+        end = self._written
         try:
-            while done < len(data):
-                done += os.pwrite(self._file.fileno(), memoryview(data)[done:], self._written + done)
+            for part in parts:
+                rest = memoryview(part)
+                while rest:
+                    count = os.pwrite(self._file.fileno(), rest, end)
+                    end, rest = end + count, rest[count:]
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._file.fileno(), self._written)
             raise self._refused(error) from None
-        self._written += len(data)
+        self._written = end
 
     def _refused(self, error: OSError) -> WriteError:
         return WriteError(f"{self.path} cannot be written: {why(error)}; what it has is kept.")

@@ -95,8 +95,9 @@ class EdgeExtractor:
     def _check_count(self) -> None:
         if self.edges > self._most_edges:
             raise CaptureError(
-                f"More than {self._most_edges} edges within {self.total_samples} samples: "
-                "an input is probably floating; connect or disable it."
+                f"More than {self._most_edges} edges within {self.total_samples} samples: an input is "
+                "floating, or the stimulus comes too often for so long a capture; connect or disable the "
+                "input, or choose a longer period."
             )
 
     def _append(self, position: Samples, block: Words) -> None:

@@ -108,7 +108,7 @@ def test_one_that_is_still_written_is_refused(tmp_path: Path) -> None:
 def test_a_full_disk_takes_no_part_of_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The system takes half of it, and then says that there is no room."""
     path, write_some = tmp_path / "s", os.pwrite
-    answers = [10, OSError(errno.ENOSPC, "No space left on device")]
+    answers: list[int | OSError] = [10, OSError(errno.ENOSPC, "No space left on device")]
 
     def fill(descriptor: int, data: memoryview, offset: int) -> int:
         answer = answers.pop(0)
