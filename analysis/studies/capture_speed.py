@@ -19,12 +19,12 @@ import numpy as np
 from analysis.studies.benchmark import BenchmarkError
 from capture.acquisition.sigrok_cli import find_tool
 from capture.run_folder.edge_stream import EdgeWriter
-from capture.run_folder.edges import CHANNELS, Words
+from capture.run_folder.edges import CHANNELS, MOST_EDGES
 from capture.run_folder.extract import EdgeExtractor
 
 SPACINGS = (1, 4, 13, 32, 128, 1024, 65_536)
 """Samples from one edge to the next, on average."""
-SAMPLES = 1 << 25
+MOST_SAMPLES = 1 << 25
 PIECE_BYTES = 1 << 20
 SAMPLERATE_HZ = 24_000_000
 REPEATS = 5
@@ -64,8 +64,11 @@ def as_text(speeds: list[Speed]) -> str:
 def _at(spacing: int, repeats: int, folder: Path) -> Speed:
     samples = _samples(spacing)
     file = folder / "samples"
-    file.write_bytes(samples.tobytes())
-    pairs = [(SAMPLES / _finding_s(samples, folder), SAMPLES / _delivering_s(file)) for _ in range(repeats)]
+    file.write_bytes(samples)
+    count = len(samples)
+    pairs = [
+        (count / _finding_s(samples, folder), count / _delivering_s(file, count)) for _ in range(repeats)
+    ]
     return Speed(
         spacing_samples=spacing,
         found=median(found for found, _ in pairs),
@@ -74,32 +77,36 @@ def _at(spacing: int, repeats: int, folder: Path) -> Speed:
     )
 
 
-def _samples(spacing: int) -> Words:
-    """Stretches of one level, of 1 to twice `spacing` less one samples: uint8[SAMPLES]."""
+def _samples(spacing: int) -> bytes:
+    """Stretches of one level, of 1 to twice `spacing` less one samples.
+
+    There are about as many edges as a capture may have, or fewer.
+    """
+    count = min(MOST_SAMPLES, spacing * MOST_EDGES)
     random = np.random.default_rng(spacing)
-    lengths = random.integers(1, 2 * spacing, 2 * SAMPLES // spacing + 1)
+    lengths = random.integers(1, 2 * spacing, 2 * count // spacing + 1)
     levels = np.cumsum(random.integers(1, 256, len(lengths))).astype(np.uint8)
-    return np.repeat(levels, lengths)[:SAMPLES]
+    return np.repeat(levels, lengths)[:count].tobytes()
 
 
-def _finding_s(samples: Words, folder: Path) -> float:
+def _finding_s(samples: bytes, folder: Path) -> float:
     """How long it takes to find the edges, and to add them to a file in blocks."""
     path = folder / "edges.stream"
     path.unlink(missing_ok=True)
     pieces = memoryview(samples)
-    extractor = EdgeExtractor(SAMPLERATE_HZ, most_edges=SAMPLES)
-    with EdgeWriter(path, SAMPLERATE_HZ, CHANNELS, SAMPLES) as writer:
+    extractor = EdgeExtractor(SAMPLERATE_HZ, most_edges=len(samples))
+    with EdgeWriter(path, SAMPLERATE_HZ, CHANNELS, len(samples)) as writer:
         began_s = time.perf_counter()
-        for start in range(0, SAMPLES, PIECE_BYTES):
+        for start in range(0, len(samples), PIECE_BYTES):
             extractor.feed(pieces[start : start + PIECE_BYTES])
             writer.append(*extractor.take(), extractor.total_samples)
         return time.perf_counter() - began_s
 
 
-def _delivering_s(file: Path) -> float:
+def _delivering_s(file: Path, count: int) -> float:
     """How long sigrok-cli delivers, from its first byte on, to someone who drops all."""
     form = f"binary:numchannels={len(CHANNELS)}:samplerate={SAMPLERATE_HZ}"
-    command = [find_tool(), "-I", form, "-i", file, "-O", "binary"]
+    command = [find_tool(), "-I", form, "-i", str(file), "-O", "binary"]
     block, received, began_s = bytearray(PIECE_BYTES), 0, 0.0
     with subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0, pipesize=PIECE_BYTES) as process:
         assert process.stdout is not None
@@ -107,6 +114,6 @@ def _delivering_s(file: Path) -> float:
             began_s = began_s or time.perf_counter()
             received += count
         took_s = time.perf_counter() - began_s
-    if received < SAMPLES:
-        raise BenchmarkError(f"sigrok-cli delivered {received} of {SAMPLES} samples of a file; reinstall it.")
+    if received < count:
+        raise BenchmarkError(f"sigrok-cli delivered {received} of {count} samples of a file; reinstall it.")
     return took_s

@@ -97,8 +97,7 @@ class EdgeWriter:
 
         Raises WriteError where the disk takes no more.
         """
-        samples = memoryview(sample.astype("<i8", copy=False)).cast("B")
-        words = memoryview(word)
+        samples, words = sample.astype("<i8", copy=False).data.cast("B"), word.data
         crc32 = 0
         for part in (_COUNTS.pack(sample.size, total_samples), samples, words):
             crc32 = zlib.crc32(part, crc32)
