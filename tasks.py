@@ -118,10 +118,12 @@ def dashboard(
     """Write the dashboard of the given runs: `./lab dashboard [RUN...]`."""
     from dashboards import report
     from dashboards.loaded.adjustments import Adjustments
-    from dashboards.loaded.runs import find_runs
+    from dashboards.loaded.runs import find_runs, unfinished
 
     with one_sentence():
         folders = [Path(folder) for folder in run] or find_runs(RUNS)
+        for sentence in () if run else unfinished(RUNS):
+            print(sentence)
         print(report.write_report(folders, Path(output), Adjustments(subtract_baseline, without_ticks)))
 
 
