@@ -75,7 +75,7 @@ class EdgeWriter:
         try:
             self._file = path.open("xb", buffering=0)
         except OSError as error:
-            raise self._refused(error) from None
+            raise WriteError(f"{path} cannot be made: {why(error)}; nothing was captured.") from None
         with suppress(OSError):  # not every file system has locks
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         try:

@@ -126,6 +126,13 @@ def test_a_full_disk_takes_no_part_of_a_block(tmp_path: Path, monkeypatch: pytes
     assert read_stream(path).edges.sample.tolist() == [0, 7, 30]
 
 
+def test_a_file_that_cannot_be_made_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "s").touch()
+    for path in (tmp_path / "s", tmp_path / "none" / "s"):
+        with pytest.raises(WriteError, match=r"cannot be made: .*nothing was captured"):
+            EdgeWriter(path, HZ, CHANNELS, ASKED)
+
+
 class Disk(NamedTuple):
     f_bavail: int
     f_frsize: int = 1
