@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,10 +118,12 @@ def dashboard(
     """Write the dashboard of the given runs: `./lab dashboard [RUN...]`."""
     from dashboards import report
     from dashboards.loaded.adjustments import Adjustments
-    from dashboards.loaded.runs import find_runs
+    from dashboards.loaded.runs import find_runs, unfinished
 
     with one_sentence():
         folders = [Path(folder) for folder in run] or find_runs(RUNS)
+        for sentence in () if run else unfinished(RUNS):
+            print(sentence)
         print(report.write_report(folders, Path(output), Adjustments(subtract_baseline, without_ticks)))
 
 
@@ -471,17 +474,27 @@ def build(_context: Context, allocator: str = "") -> None:
 
 @task(
     positional=["what"],
-    help={"what": "simulator", "repeats": "how many times; medians are printed", "json": "print JSON"},
+    help={
+        "what": "simulator or capture",
+        "repeats": "how many times; medians are printed",
+        "json": "print JSON",
+    },
 )
 def bench(_context: Context, what: str, repeats: int = 5, json: bool = False) -> None:
     """Measure a speed, side by side with what it is compared to: `./lab bench simulator`."""
-    from analysis.studies import benchmark
+    from analysis.studies import benchmark, capture_speed
 
-    if what != "simulator":
-        raise Exit(f"There is no benchmark {what!r}: choose simulator.", code=1)
     with one_sentence():
-        found = benchmark.measure(repeats)
-    print(json_format.dumps(found, indent=2) if json else "\n".join(f"{k}: {v}" for k, v in found.items()))
+        if what == "simulator":
+            found = benchmark.measure(repeats)
+            text = "\n".join(f"{name}: {value}" for name, value in found.items())
+            print(json_format.dumps(found, indent=2) if json else text)
+        elif what == "capture":
+            speeds = capture_speed.measure(repeats)
+            listed = [asdict(speed) for speed in speeds]
+            print(json_format.dumps(listed, indent=2) if json else capture_speed.as_text(speeds))
+        else:
+            raise Exit(f"There is no benchmark {what!r}: choose simulator or capture.", code=1)
 
 
 @task

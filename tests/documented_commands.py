@@ -211,6 +211,12 @@ LAB = (
         why="once, not five times",
     ),
     Tried(
+        "./lab bench capture",
+        says=r"edge every n    found  sigrok-cli    ratio",
+        typed="./lab bench capture --repeats 1",
+        why="once, not five times",
+    ),
+    Tried(
         "./lab differential --cases 1000000",
         says=r" 0  in all",
         typed="./lab differential --cases 1000",
