@@ -18,8 +18,9 @@ def environment() -> dict[str, str]:
 def annotations(session: Path, decoder: str, classes: str) -> list[str]:
     """The lines of sigrok-cli's `-A classes`, each with its samples: `START-END name: text`.
 
-    `decoder` is the argument of -P, such as `critical_section:crit=CRIT:op=OP`. Raises
-    CaptureError, with what sigrok-cli said, where it could not decode.
+    `decoder` is the argument of -P, such as `critical_section:crit=CRIT:op=OP`; a stack has its
+    decoders separated by commas. Raises CaptureError, with what sigrok-cli said, where it could not
+    decode.
     """
     output = _run(session, decoder, "-A", classes, "--protocol-decoder-samplenum")
     return output.decode().splitlines()
@@ -31,6 +32,14 @@ def binary(session: Path, decoder: str, output_class: str) -> bytes:
     Raises CaptureError as annotations() does.
     """
     return _run(session, decoder, "-B", output_class)
+
+
+def meta(session: Path, decoder: str, decoder_id: str) -> list[str]:
+    """The lines of sigrok-cli's `-M decoder_id`, such as `alloc_records-1: Records: 120`.
+
+    Raises CaptureError as annotations() does.
+    """
+    return _run(session, decoder, "-M", decoder_id).decode().splitlines()
 
 
 def _run(session: Path, decoder: str, *output: str) -> bytes:
