@@ -181,6 +181,24 @@ def explain(_context: Context, run: str, quantity: str = "critical", json: bool 
 
 @task(
     positional=["run"],
+    help={
+        "run": "a run folder",
+        "worst": "begin at the worst sample, between two cursors, and say where it is",
+        "quantity": "of which the worst is meant: critical (of allocations), free, or latency",
+    },
+)
+def pulseview(_context: Context, run: str, worst: bool = False, quantity: str = "critical") -> None:
+    """Open PulseView on a run, with the decoders on: `./lab pulseview RUN --worst`."""
+    from console import pulseview as room
+
+    with one_sentence():
+        status = room.run(Path(run), quantity if worst else None)
+    if status:
+        raise Exit(code=status)
+
+
+@task(
+    positional=["run"],
     iterable=["run"],
     help={
         "run": "complete run folders; without any, small runs are made on the virtual board",

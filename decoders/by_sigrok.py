@@ -10,9 +10,13 @@ from capture.files.errors import CaptureError
 FOLDER = Path(__file__).resolve().parent
 
 
+VARIABLES = {"SIGROKDECODE_DIR": str(FOLDER), "PYTHONDONTWRITEBYTECODE": "1"}
+"""With these sigrok finds the decoders of this folder, and leaves the folder as it is."""
+
+
 def environment() -> dict[str, str]:
     """The environment in which sigrok finds the decoders of this folder."""
-    return {**os.environ, "SIGROKDECODE_DIR": str(FOLDER), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**os.environ, **VARIABLES}
 
 
 def annotations(session: Path, decoder: str, classes: str) -> list[str]:

@@ -18,6 +18,7 @@ from capture.run_folder.records import MOST_LOG_BYTES
 MANIFEST = "run.json"
 EDGES = "edges.parquet"
 SESSION = "capture.sr"
+SETUP = "capture.pvs"
 OPERATIONS = "operations.parquet"
 INTERRUPTS = "interrupts.parquet"
 IMAGE = "operations.bin"
