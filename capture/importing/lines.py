@@ -9,7 +9,7 @@ from capture.files.errors import CaptureError
 from capture.run_folder.edges import MOST_EDGES
 
 LINE_MOST_BYTES = 64 << 10
-TEXT_MOST_BYTES = 1 << 30
+TEXT_MOST_BYTES = 256 << 20
 """Of a file in which a line stands for a change: what is more has more edges than are read."""
 
 

@@ -96,6 +96,8 @@ def read_sr(path: Path) -> EdgeList:
 def _all(names: Sequence[str]) -> dict[str, int]:
     if len(names) > _BYTE_BITS:
         raise CaptureError(f"it has {len(names)} channels; at most {_BYTE_BITS} are read.")
+    if len(set(names)) != len(names):
+        raise CaptureError("its channels do not have different names.")
     return {name: index for index, name in enumerate(names)}
 
 

@@ -114,7 +114,8 @@ def test_a_capture_without_samples_survives_the_round_trip(tmp_path: Path) -> No
     [
         ({}, METADATA, "'logic-1-1' is missing"),
         ({"logic-1-1": b"", "logic-1-3": b""}, METADATA, "'logic-1-2' is missing"),
-        ({"logic-1-1": b"\0"}, METADATA.replace("unitsize=1", "unitsize=2"), "in 2 bytes"),
+        ({"logic-1-1": b"\0"}, METADATA.replace("unitsize=1", "unitsize=3"), "in 3 bytes"),
+        ({"logic-1-1": b"\0"}, METADATA.replace("unitsize=1", "unitsize=2"), "ends within a sample"),
         ({"logic-1-1": b"\0"}, METADATA.replace("probes=8", "probes=16"), "16 channels"),
         ({"logic-1-1": b"\0"}, METADATA.replace("24 MHz", "fast"), "cannot be understood"),
         ({"logic-1-1": b"\0"}, METADATA.replace("24 MHz", "0"), "samplerate of 0"),
