@@ -65,4 +65,4 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _example(names: Sequence[str]) -> str:
-    return names[0][:40] if names else "D0"
+    return names[0] if names and names[0].isprintable() and len(names[0]) <= 40 else "D0"

@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from capture.files.errors import CaptureError
+from capture.files.errors import CaptureError, first_line
 from capture.files.regular import open_regular
 from capture.files.whole import write_whole
 from capture.run_folder.edges import EdgeList, Words
@@ -41,6 +41,12 @@ _ZIP_END = struct.Struct("<4s6xHI4xH")
 _ZIP_END_SIGNATURE = b"PK\5\6"
 _ZIP64_SIGNATURE = b"PK\6\7"
 _ZIP64_LOCATOR_BYTES = 20
+
+# What the library raises for one that is damaged; ValueError for a name that is no text.
+_ZIP_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+    *(EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError),
+)
 
 _SECTION = "device 1"
 _CAPTURE_FILE = "logic-1"
@@ -116,8 +122,10 @@ def read_channels(path: Path, choose: Choice) -> tuple[EdgeList, dict[str, str]]
         raise CaptureError(f"{path} is not a usable session file: {error}") from None
     except FileNotFoundError:
         raise CaptureError(f"{path} does not exist; name a session file (.sr) of sigrok.") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise CaptureError(f"{path} is not a readable zip file ({error}); capture again.") from None
+    except (*_ZIP_ERRORS, OSError) as error:
+        raise CaptureError(
+            f"{path} is not a readable zip file ({first_line(error)}); capture again."
+        ) from None
 
 
 def _metadata(edges: EdgeList) -> str:

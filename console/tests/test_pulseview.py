@@ -1,6 +1,8 @@
 """`./lab pulseview`, against a stand-in and, where it is installed, against PulseView itself."""
 
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -8,15 +10,19 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from capture.files.errors import TailscopeError
 from capture.reading.tests.waveform import Waveform
+from capture.run_folder.edges import read_parquet
 from capture.run_folder.session_file import write_sr
+from capture.tests.synthetic import SyntheticRun, small_plan
+from capture.tests.test_redecode import store
 from console import pulseview
-from decoders.pulseview import setup
+from decoders.pulseview import Marked, setup
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,6 +57,37 @@ def test_pulseview_gets_the_session_its_setup_and_the_decoders(
     assert pulseview.run(folder) == 3
     assert capfd.readouterr().out == f"--dont-scan --clean {folder}/capture.sr {ROOT}/decoders\n"
     assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup()
+
+
+@pytest.mark.parametrize(
+    ("quantity", "statistic", "from_channel", "to_channel"),
+    [("critical", "critical_ns", "CRIT", "CRIT"), ("latency", "interrupt_latency_ns", "STIM", "ISR")],
+)
+def test_the_worst_sample_is_between_the_cursors(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    quantity: str,
+    statistic: str,
+    from_channel: str,
+    to_channel: str,
+) -> None:
+    """They lie on an edge of either channel, as far apart as run.json says."""
+    monkeypatch.setenv("PATH", f"{stand_in(tmp_path, 'exit 0')}:{os.environ['PATH']}")
+    monkeypatch.setenv("DISPLAY", ":0")
+    folder = store(SyntheticRun(small_plan(depth=3)), tmp_path).folder
+    assert pulseview.run(folder, quantity) == 0
+    found = re.search(r"from ([0-9.]+) s to ([0-9.]+) s", capfd.readouterr().err)
+    assert found
+    begin_s, end_s = float(found[1]), float(found[2])
+    worst = json.loads((folder / "run.json").read_text(encoding="utf-8"))["maxima"][statistic]
+    assert (end_s - begin_s) * 1e9 == pytest.approx(worst["value"], abs=2)
+    edges = read_parquet(folder / "edges.parquet")
+    places = [round(time_s * edges.samplerate_hz) for time_s in (begin_s, end_s)]
+    for place, channel in zip(places, (from_channel, to_channel), strict=True):
+        assert place in edges.transitions(channel).sample
+    exact = [Fraction(place, edges.samplerate_hz) for place in places]
+    assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup(Marked(*exact))
 
 
 def test_without_pulseview_the_sentence_says_how_to_get_it(
