@@ -16,6 +16,7 @@ from capture.importing import saleae_binary, saleae_csv, sigrok_csv
 from capture.importing.lines import LINE_MOST_BYTES, TEXT_MOST_BYTES
 from capture.importing.saleae_binary import read_saleae_binary
 from capture.importing.saleae_csv import read_saleae_csv
+from capture.importing.samplerate import agreed
 from capture.importing.selection import Selection
 from capture.importing.sigrok_csv import read_sigrok_csv
 from capture.importing.timed import RateFrom, Timed, sampled
@@ -108,11 +109,8 @@ def _text(path: Path, file: BinaryIO, first: str, selection: Selection, samplera
 
 def _session(path: Path, selection: Selection, samplerate_hz: int | None) -> Import:
     edges, names = read_channels(path, selection.among)
-    if samplerate_hz not in (None, edges.samplerate_hz):
-        raise CaptureError(
-            f"{path} states a samplerate of {edges.samplerate_hz:,} Hz, not {samplerate_hz:,}; "
-            "leave out --samplerate."
-        )
+    with _told_of(path):
+        agreed(edges.samplerate_hz, samplerate_hz)
     return Import(edges, _origin((path,), "sigrok session", "file", names))
 
 

@@ -7,13 +7,13 @@ nanoseconds, 11 instead of 11.9 at 84 MS/s.
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from typing import BinaryIO
 
 import numpy as np
 
 from capture.files.errors import CaptureError
 from capture.importing.lines import LINE_MOST_BYTES
+from capture.importing.samplerate import agreed, stated_in
 from capture.importing.selection import Selection
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.extract import EdgeExtractor
@@ -22,9 +22,8 @@ COMMENT = ";"
 MOST_BYTES = 1 << 37
 """2**33 samples of 8 channels. They are read as a stream."""
 
-_RATE = re.compile(r"; Samplerate: ([0-9.]{1,15}) ?([kMG]?)Hz")
+_RATE = re.compile(r"; Samplerate: ([0-9.]{1,15} ?[kMG]?Hz)")
 _CHANNELS = re.compile(r"; Channels \(\d+/\d+\): (.*)")
-_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 _LOGIC = "logic"
 _BLOCK_ROWS = 1 << 16
 
@@ -37,11 +36,7 @@ def read_sigrok_csv(
     Raises CaptureError.
     """
     names, stated_hz = _heading(file)
-    if stated_hz is not None and samplerate_hz not in (None, stated_hz):
-        raise CaptureError(
-            f"it states a samplerate of {stated_hz:,} Hz, not {samplerate_hz:,}; leave out --samplerate."
-        )
-    rate_hz = stated_hz or samplerate_hz
+    rate_hz = agreed(stated_hz, samplerate_hz)
     if rate_hz is None:
         raise CaptureError("it states no samplerate; give --samplerate.")
     chosen = selection.among(names)
@@ -60,7 +55,7 @@ def _heading(file: BinaryIO) -> tuple[list[str], int | None]:
     rate_hz: int | None = None
     while line := file.readline(LINE_MOST_BYTES + 1).decode("utf-8", errors="replace").rstrip("\r\n"):
         if found := _RATE.fullmatch(line):
-            rate_hz = _rate_hz(found)
+            rate_hz = stated_in(found[1])
         elif found := _CHANNELS.fullmatch(line):
             names = found[1].split(", ")
         elif not line.startswith(COMMENT):
@@ -70,14 +65,6 @@ def _heading(file: BinaryIO) -> tuple[list[str], int | None]:
             "its columns are not logic channels alone; export with sigrok-cli -O csv and without options."
         )
     return names, rate_hz
-
-
-def _rate_hz(found: re.Match[str]) -> int | None:
-    try:
-        rate_hz = Fraction(found[1]) * _UNITS[found[2]]
-    except ValueError:
-        return None
-    return int(rate_hz) if rate_hz.denominator == 1 and rate_hz > 0 else None
 
 
 def _words(block: bytes, width: int, columns: list[int]) -> bytes:

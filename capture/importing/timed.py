@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from capture.files.errors import CaptureError
+from capture.importing.samplerate import agreed
 from capture.run_folder.edges import MOST_SAMPLES, EdgeList, Samples, Words
 
 Seconds = npt.NDArray[np.float64]
@@ -46,7 +47,10 @@ def sampled(timed: Timed, samplerate_hz: int | None) -> tuple[EdgeList, RateFrom
     are none of a capture, or not those of that samplerate.
     """
     _check_times(timed)
-    rate_hz, rate_from = chosen_rate(timed.samplerate_hz, samplerate_hz, timed.resolution_s)
+    rate_hz = agreed(timed.samplerate_hz, samplerate_hz)
+    rate_from: RateFrom = "option" if timed.samplerate_hz is None else "file"
+    if rate_hz is None:
+        rate_hz, rate_from = max(round(1 / max(timed.resolution_s, _FINEST_S)), 1), "resolution"
     total = (timed.end_s - timed.begin_s) * rate_hz
     if total > MOST_SAMPLES:
         raise CaptureError(
@@ -63,19 +67,6 @@ def sampled(timed: Timed, samplerate_hz: int | None) -> tuple[EdgeList, RateFrom
     rows, words = _merged(timed.initial, samples)
     edges = EdgeList(rows, words, rate_hz, max(round(total), last + 1), tuple(timed.initial))
     return edges, rate_from
-
-
-def chosen_rate(stated_hz: int | None, asked_hz: int | None, resolution_s: float) -> tuple[int, RateFrom]:
-    """The samplerate, and who says so. Raises CaptureError where file and user contradict."""
-    if stated_hz is not None:
-        if asked_hz not in (None, stated_hz):
-            raise CaptureError(
-                f"it states a samplerate of {stated_hz:,} Hz, not {asked_hz:,}; leave out --samplerate."
-            )
-        return stated_hz, "file"
-    if asked_hz is not None:
-        return asked_hz, "option"
-    return max(round(1 / max(resolution_s, _FINEST_S)), 1), "resolution"
 
 
 def _check_times(timed: Timed) -> None:

@@ -17,14 +17,14 @@ import numpy as np
 from capture.files.errors import CaptureError
 from capture.files.faults import quoted
 from capture.importing.lines import check_count, lines
+from capture.importing.samplerate import stated_in
 from capture.importing.selection import Selection
 from capture.importing.timed import Timed
 
 _TIMESCALE = re.compile(r"(1|10|100) ?(s|ms|us|ns|ps|fs)")
 _UNITS = {unit: Fraction(1, 1000**power) for power, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs"))}
 # What libsigrok writes into a comment.
-_STATED_RATE = re.compile(r"Acquisition with \d+/\d+ channels at ([0-9.]{1,15}) ([kMG]?)Hz")
-_RATE_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
+_STATED_RATE = re.compile(r"Acquisition with \d+/\d+ channels at ([0-9.]{1,15} [kMG]?Hz)")
 _LEVELS = {"0": False, "1": True}
 _UNKNOWN = "xXzZ"
 _MOST_VARIABLES = 4096
@@ -49,7 +49,7 @@ class _Header:
                 raise CaptureError(f"its timescale {quoted(text)} is none.")
             self.unit_s = int(found[1]) * _UNITS[found[2]]
         elif keyword == "$comment" and (stated := _STATED_RATE.search(text)):
-            self.samplerate_hz = _rate_hz(stated)
+            self.samplerate_hz = stated_in(stated[1])
         elif keyword == "$var":
             self._variable(words)
 
@@ -61,14 +61,6 @@ class _Header:
         self.bits.append(words[1] == "1")
         self.codes.append(words[2])
         self.names.append(words[3])
-
-
-def _rate_hz(stated: re.Match[str]) -> int | None:
-    try:
-        rate_hz = Fraction(stated[1]) * _RATE_UNITS[stated[2]]
-    except ValueError:
-        return None
-    return int(rate_hz) if rate_hz.denominator == 1 and rate_hz > 0 else None
 
 
 def read_vcd(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[str, str]]:

@@ -221,7 +221,7 @@ def _layout(metadata: bytes) -> _Layout:
         parser.read_string(metadata.decode())
         device = parser[_SECTION]
         unit_bytes, total = int(device["unitsize"]), int(device["total probes"])
-        samplerate_hz = _samplerate_hz(device["samplerate"])
+        rate_hz = samplerate_hz(device["samplerate"])
         capture_file = device["capturefile"]
     except KeyError as error:
         raise CaptureError(f"its metadata has no {error}.") from None
@@ -234,11 +234,14 @@ def _layout(metadata: bytes) -> _Layout:
         )
     bits = tuple(bit for bit in range(_BYTE_BITS * unit_bytes) if f"probe{bit + 1}" in device)
     names = tuple(device[f"probe{bit + 1}"] for bit in bits)
-    return _Layout(samplerate_hz, names, bits, unit_bytes, capture_file)
+    return _Layout(rate_hz, names, bits, unit_bytes, capture_file)
 
 
-def _samplerate_hz(text: str) -> int:
-    """The rate that `text` says: `84 MHz` or `1.5 kHz` as libsigrok writes it, or a number."""
+def samplerate_hz(text: str) -> int:
+    """The rate that `text` says: `84 MHz` or `1.5 kHz` as libsigrok writes it, or a number.
+
+    Raises ValueError where it is none, or no whole number of hertz.
+    """
     found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kMG]?)(?:Hz)?", text)
     if not found:
         raise ValueError(f"samplerate {text[:40]!r}")
