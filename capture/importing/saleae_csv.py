@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import csv
 import re
-from array import array
 from collections.abc import Iterator
 from typing import BinaryIO
 
-import numpy as np
-
 from capture.files.errors import CaptureError
 from capture.files.faults import quoted
-from capture.importing.lines import check_count, lines
+from capture.importing.changes import Changes
+from capture.importing.lines import lines
 from capture.importing.selection import Selection
 from capture.importing.timed import Timed
 
@@ -39,32 +37,26 @@ def read_saleae_csv(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[s
         raise CaptureError("its first column is not Time [s].")
     chosen = selection.among(heading[1:])
     columns = {name: index + 1 for name, index in chosen.items()}
-    level: dict[str, bool] = {}
-    initial: dict[str, bool] = {}
-    times = {name: array("d") for name in columns}
+    changes = Changes(columns)
     begin: float | None = None
-    now, decimals, count = 0.0, 0, 0
+    now, decimals = 0.0, 0
     for row in rows:
         if len(row) != len(heading):
             raise CaptureError(f"a line in it has {len(row)} columns instead of {len(heading)}.")
         now, told = _time(row[0])
         decimals = max(decimals, told)
-        if begin is None:
-            begin = now
-            initial = {name: _level(row[column], name) for name, column in columns.items()}
-            level = dict(initial)
-            continue
+        begin = now if begin is None else begin
         for name, column in columns.items():
-            new = _level(row[column], name)
-            if new is not level[name]:
-                level[name] = new
-                times[name].append(now)
-                count += 1
-                check_count(count)
+            changes.add(name, _level(row[column], name), now)
     if begin is None:
         raise CaptureError("it has no line but the heading.")
-    changes_s = {name: np.array(found, np.float64) for name, found in times.items()}
-    timed = Timed(initial, changes_s, begin_s=begin, end_s=now, resolution_s=10.0**-decimals)
+    timed = Timed(
+        initial=changes.initial,
+        changes_s=changes.times(begin, 1.0),
+        begin_s=0.0,
+        end_s=now - begin,
+        resolution_s=10.0**-decimals,
+    )
     return timed, {name: heading[column] for name, column in columns.items()}
 
 

@@ -7,16 +7,14 @@ them. Here only what changes costs something.
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import BinaryIO
 
-import numpy as np
-
 from capture.files.errors import CaptureError
 from capture.files.faults import quoted
-from capture.importing.lines import check_count, lines
+from capture.importing.changes import Changes
+from capture.importing.lines import lines
 from capture.importing.samplerate import stated_in
 from capture.importing.selection import Selection
 from capture.importing.timed import Timed
@@ -27,6 +25,7 @@ _UNITS = {unit: Fraction(1, 1000**power) for power, unit in enumerate(("s", "ms"
 _STATED_RATE = re.compile(r"Acquisition with \d+/\d+ channels at ([0-9.]{1,15} [kMG]?Hz)")
 _LEVELS = {"0": False, "1": True}
 _UNKNOWN = "xXzZ"
+_SEVERAL_BITS = "bBrR"
 _MOST_VARIABLES = 4096
 _DIGITS_MOST = 18
 
@@ -97,44 +96,32 @@ def _read_header(words: Iterator[str]) -> _Header:
 
 
 def _read_changes(words: Iterator[str], codes: dict[str, str], names: list[str], header: _Header) -> Timed:
-    level: dict[str, bool | None] = dict.fromkeys(names)
-    initial: dict[str, bool] = {}
-    ticks = {name: array("q") for name in names}
+    changes = Changes(names)
     begin: int | None = None
-    now = count = 0
+    now = 0
     for word in words:
         kind = word[0]
         if kind == "#":
             now = _tick(word, now if begin is not None else None)
             begin = now if begin is None else begin
-        elif kind in "01xXzZ":
+        elif kind in _LEVELS or kind in _UNKNOWN:
             name = codes.get(word[1:])
-            if name is None:
-                continue
-            new = _LEVELS.get(kind)
-            if new is None and level[name] is not None:
-                raise CaptureError(f"{name} has no level ({kind}) at {now * header.unit_s!s} s.")
-            if new is None or new is level[name]:
-                continue
-            if level[name] is None:
-                initial[name] = new
-            else:
-                ticks[name].append(now)
-                count += 1
-                check_count(count)
-            level[name] = new
-        elif kind in "bBrR":
-            next(words, None)  # the code of a variable of several bits
+            if name is not None and kind in _LEVELS:
+                changes.add(name, _LEVELS[kind], now)
+            elif name is not None and changes.known(name):
+                raise CaptureError(f"{name} has no level ({kind}) at its time {now}.")
+        elif kind in _SEVERAL_BITS:
+            next(words, None)  # the variable's code
         elif kind != "$":
             raise CaptureError(f"it has {quoted(word)} among its changes.")
     if begin is None:
         raise CaptureError("it has no time.")
-    unit_s = np.float64(header.unit_s)
+    unit_s = float(header.unit_s)
     return Timed(
-        initial={name: initial.get(name, False) for name in names},
-        changes_s={name: (np.array(found, np.float64) - begin) * unit_s for name, found in ticks.items()},
+        initial=changes.initial,
+        changes_s=changes.times(begin, unit_s),
         begin_s=0.0,
-        end_s=(now - begin) * unit_s,
+        end_s=(float(now) - begin) * unit_s,
         resolution_s=unit_s,
         samplerate_hz=header.samplerate_hz,
     )

@@ -137,6 +137,17 @@ def test_a_wrong_samplerate_is_refused(tmp_path: Path, samplerate_hz: int, words
             read(path, CHANNELS, samplerate_hz)
 
 
+def test_times_far_from_zero_and_finer_than_a_float_are_read(tmp_path: Path) -> None:
+    """2**53 fs are 9 s: a float no longer has each of them."""
+    begin = 10**17 + 1
+    text = "$timescale 1 fs $end\n$var wire 1 ! D0 $end\n$enddefinitions $end\n"
+    text += f"#{begin} 0!\n#{begin + 5_000_000} 1!\n#{begin + 8_000_000} 0!\n"
+    (tmp_path / "late.vcd").write_text(text)
+    edges = read(tmp_path / "late.vcd", {"CRIT": "D0"}).edges
+    assert edges.samplerate_hz == 1_000_000_000
+    assert edges.sample.tolist() == [0, 5, 8]
+
+
 def test_times_that_are_too_coarse_for_a_samplerate_are_refused(tmp_path: Path) -> None:
     text = "$timescale 1 us $end\n$var wire 1 ! D0 $end\n$enddefinitions $end\n#0 0!\n#5 1!\n#9\n"
     (tmp_path / "coarse.vcd").write_text(text)
