@@ -21,7 +21,7 @@ class Changes:
         self._count = 0
 
     def add(self, name: str, level: bool, time: float) -> None:
-        """`name` is at `level` from `time` on. Raises CaptureError where that is a change too many."""
+        """`name` is at `level` from `time` on. Raises CaptureError for one change too many."""
         before = self._level[name]
         if before is level:
             return
