@@ -101,7 +101,7 @@ class Comparison:
             "not_in_run": list(trials.unjoined.only_planned),
             "other_outcome": list(trials.unjoined.other_outcome),
             "residuals": [row.as_json(units) for row in self.rows],
-            "hypotheses": [_told(one) for one in trials.hypotheses],
+            "hypotheses": [_told(one, trials.held(one)) for one in trials.hypotheses],
             "holds": [one.key for one in trials.holds],
             "residuals_left": [row.as_json(units) for row in self.rows_left],
             "beyond_left": left.height,
@@ -141,7 +141,7 @@ def _causes(bench: Bench, elf: Path, trials: Trials, tell: Tell) -> causes.Cause
     return causes.find(bench.rerun(), Program(elf), trials.given)
 
 
-def _told(one: Hypothesis) -> dict[str, Any]:
+def _told(one: Hypothesis, holds: bool) -> dict[str, Any]:
     assumed = one.assumed
     tried = one.removed is not None
     return {
@@ -150,7 +150,7 @@ def _told(one: Hypothesis) -> dict[str, Any]:
         "removed": one.removed,
         "beyond": one.beyond,
         "left_out": one.left_out,
-        "holds": one.helps,
+        "holds": holds,
         "clock_ppm": (assumed.ratio - 1) * 1e6 if tried and assumed.ratio != 1.0 else None,
         "clock_uncertainty_ppm": one.clock_uncertainty * 1e6 if one.clock_uncertainty else None,
         "flash_acr": None if assumed.flash_acr is None else f"{assumed.flash_acr:08X}",

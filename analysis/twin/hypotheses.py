@@ -81,6 +81,10 @@ class Trials:
     holds: tuple[Hypothesis, ...]
     last: pl.DataFrame
 
+    def held(self, one: Hypothesis) -> bool:
+        """Whether it holds, alone or with others."""
+        return one.key in {other.key for other in self.holds}
+
 
 class Bench:
     """Makes twins of a board's run, and keeps them. `elf` is the firmware that ran, `moved` gives

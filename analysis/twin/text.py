@@ -10,7 +10,7 @@ from rich.text import Text
 
 from analysis.twin.causes import Causes
 from analysis.twin.comparison import Comparison
-from analysis.twin.hypotheses import Hypothesis
+from analysis.twin.hypotheses import Trials
 from analysis.twin.statistics import Row, Units
 
 _WIDTH_COLUMNS = 120
@@ -24,7 +24,7 @@ def as_text(found: Comparison) -> str:
         console.print(found.verdict, *found.notes, sep="\n")
         console.print("", _title(found), _residuals(found.rows), sep="\n")
         console.print("", *_worst(found.rows, found.units), sep="\n")
-        console.print("", _hypotheses(found.trials.hypotheses), sep="\n")
+        console.print("", _hypotheses(found.trials), sep="\n")
         if found.trials.holds:
             console.print(
                 "",
@@ -80,20 +80,20 @@ def _one(row: Row, units: Units, seq: int | None, cycles: float) -> str:
     return f"{'-' if seq is None else seq}: {_number(cycles)}{ns}"
 
 
-def _hypotheses(tried: Sequence[Hypothesis]) -> Table:
+def _hypotheses(trials: Trials) -> Table:
     table = _table("hypothesis")
     table.add_column("removes", justify="right")
     table.add_column("beyond then", justify="right")
     table.add_column("left out", justify="right")
     table.add_column("holds")
     table.add_column("what was found", overflow="fold")
-    for one in tried:
+    for one in trials.hypotheses:
         table.add_row(
             one.key,
             "" if one.removed is None else f"{one.removed:.1%}",
             "" if one.beyond is None else f"{one.beyond:,}",
             f"{one.left_out:,}" if one.left_out else "",
-            "yes" if one.helps else "no",
+            "yes" if trials.held(one) else "no",
             Text(one.found),
         )
     return table

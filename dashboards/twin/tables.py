@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from analysis.twin.causes import Causes
 from analysis.twin.comparison import Comparison
-from analysis.twin.hypotheses import Hypothesis
+from analysis.twin.hypotheses import Trials
 from analysis.twin.statistics import Row, Units
 from dashboards.formatting import MISSING, grouped
 
@@ -28,7 +28,7 @@ def grids(found: Comparison) -> list[Grid]:
     if found.trials.holds:
         left = [row for row in found.rows_left if row.kind is None]
         made.append(_residuals("Left with what holds taken out", left))
-    made += [_worst(found.rows, found.units), _hypotheses(found.trials.hypotheses)]
+    made += [_worst(found.rows, found.units), _hypotheses(found.trials)]
     if found.causes and found.causes.ranked:
         made.append(_causes(found.causes))
     return [grid for grid in made if grid.lines]
@@ -73,7 +73,7 @@ def _worst(rows: Sequence[Row], units: Units) -> Grid:
     return Grid("Worst ten", ("quantity", "operation: cycles"), tuple(lines), told=True)
 
 
-def _hypotheses(tried: Sequence[Hypothesis]) -> Grid:
+def _hypotheses(trials: Trials) -> Grid:
     return Grid(
         "What may explain it",
         ("hypothesis", "found", "removes", "beyond then", "left out", "holds"),
@@ -84,9 +84,9 @@ def _hypotheses(tried: Sequence[Hypothesis]) -> Grid:
                 MISSING if one.removed is None else f"{one.removed:.1%}",
                 grouped(one.beyond),
                 grouped(one.left_out),
-                "yes" if one.helps else "no",
+                "yes" if trials.held(one) else "no",
             )
-            for one in tried
+            for one in trials.hypotheses
         ),
         told=True,
     )

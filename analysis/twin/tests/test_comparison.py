@@ -83,6 +83,8 @@ def test_two_causes_at_once_are_both_named(tmp_path: Path) -> None:
     found = compare(made_run(tmp_path, plan(), flash_acr=0x002, ppm=-80, samplerate_hz=24_000_000))
     assert [one.key for one in found.trials.holds] == ["flash_acr", "clock"]
     assert "80.0 ± 0.9 ppm fast" in found.verdict
+    told = {one["hypothesis"]: one["holds"] for one in found.as_json()["hypotheses"]}
+    assert told == {"flash_acr": True, "clock": True, "placement": False, "phase": False}
     assert found.explained
 
 
