@@ -671,9 +671,11 @@ def _conduct(
     with one_sentence():
         try:
             with signals.orderly():
-                from console import campaign
+                from console import campaign, where
 
-                results += campaign.run(scenarios, allocators, RUNS, options())
+                chosen = options()
+                where.run(chosen.board if chosen else None)
+                results += campaign.run(scenarios, allocators, RUNS, chosen)
                 _present(results)
         except signals.Stopped as stopped:
             kept = f"what was recorded is kept in {results[-1].folder}" if results else "no run was recorded"

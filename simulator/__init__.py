@@ -5,6 +5,8 @@
   windows and statistics.
 - `serve.Served` is a board in a process of its own: analyzer, serial line and debug probe on
   sockets.
+- `desk.EmulatedDesk` is a board in a process of its own, too: analyzer, ST-Link and its serial
+  port are USB devices for stock drivers, in the environment that `usb` describes.
 - `outputs` reads the files that the program writes.
 
 docs/SPEC.md, section 7, specifies the program and its files.

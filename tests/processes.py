@@ -1,4 +1,4 @@
-"""The processes that a test started, and those that they started.
+"""The processes that a test started, those that they started, and their ports.
 
 Each carries the test's mark in its environment.
 """
@@ -6,6 +6,7 @@ Each carries the test's mark in its environment.
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -42,3 +43,10 @@ def wait_until(condition: Callable[[], bool]) -> bool:
             return True
         time.sleep(0.05)
     return condition()
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on."""
+    with socket.socket() as candidate:
+        candidate.bind(("127.0.0.1", 0))
+        return int(candidate.getsockname()[1])

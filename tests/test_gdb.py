@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,15 +11,9 @@ from contextlib import contextmanager
 import pytest
 
 from tests.probed_board import ROOT, TOOL_TIMEOUT_S, ProbedBoard, elf_of, pyocd_command
-from tests.processes import wait_until
+from tests.processes import free_port, wait_until
 
 GDB = shutil.which("gdb-multiarch")
-
-
-def free_port() -> int:
-    with socket.socket() as candidate:
-        candidate.bind(("127.0.0.1", 0))
-        return int(candidate.getsockname()[1])
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from typing import IO
 
 from capture.files.errors import CaptureError
 from capture.files.whole import WriteError
-from capture.processes import children, signals
+from capture.processes import children, devices, signals
 from capture.run_folder.edge_stream import EdgeWriter, read_stream
 from capture.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeList
 from capture.run_folder.extract import EdgeExtractor
@@ -154,7 +154,7 @@ class SigrokCapture:
         tool = find_tool()
         writer = EdgeWriter(self._path, self._request.samplerate_hz, CHANNELS, self._request.samples)
         try:
-            process = _begin([tool, *self._request.arguments()])
+            process = _begin([*devices.with_devices(), tool, *self._request.arguments()])
         except OSError:
             writer.close()
             raise

@@ -54,7 +54,7 @@ class LoaderResource(Table):
 
 
 class SerialResource(Table):
-    """A port or URL of pySerial; for a virtual board pty or tcp."""
+    """A port or URL of pySerial, or usb:VID:PID; for a virtual board pty or tcp."""
 
     port: Word
 
@@ -68,17 +68,31 @@ class AnalyzerResource(Table):
     channels: Annotated[dict[str, Word], AfterValidator(_all_of_ours)] = Field(default_factory=dict)
 
 
+class EmulatedResource(Table):
+    """The board's devices are emulated (simulator/desk.py); what they are like.
+
+    `channels` are the analyzer's inputs. `bare`: the analyzer's firmware is uploaded by its driver.
+    `clips` changes what its inputs are clipped to, as in `D0=PA9,D3=open`.
+    """
+
+    channels: Annotated[Literal[8, 16], expecting("8 or 16")] = 8
+    bare: Annotated[bool, expecting("true or false")] = False
+    clips: Annotated[str, expecting("a word in quotes")] = ""
+
+
 @dataclass(frozen=True)
 class BoardResource:
     """One entry of bench.toml.
 
-    `serial_port` is a port or URL of pySerial; for a virtual board pty or tcp.
+    `serial_port` is a port or URL of pySerial, or usb:VID:PID; for a virtual board pty or tcp.
+    `emulated` is None where the devices are real, or the board is no more than a program.
     """
 
     name: str
     loader: LoaderResource
     serial_port: str
     analyzer: AnalyzerResource
+    emulated: EmulatedResource | None = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +119,13 @@ class _BoardTable(Table):
     loader: LoaderResource
     serial: SerialResource
     analyzer: AnalyzerResource
+    emulated: EmulatedResource | None = None
+
+    @model_validator(mode="after")
+    def _emulates_devices(self) -> _BoardTable:
+        if self.emulated and self.loader.kind != "pyocd":
+            raise WrongValueError(f"means nothing to a loader of kind {self.loader.kind}", "emulated")
+        return self
 
     @model_validator(mode="after")
     def _port_of_its_kind(self) -> _BoardTable:
@@ -114,7 +135,7 @@ class _BoardTable(Table):
         return self
 
     def resource(self, name: str) -> BoardResource:
-        return BoardResource(name, self.loader, self.serial.port, self.analyzer)
+        return BoardResource(name, self.loader, self.serial.port, self.analyzer, self.emulated)
 
 
 class _BenchTable(Table):

@@ -1,7 +1,7 @@
 """A debug probe in use while the firmware runs: memory, and the reset pin.
 
-pyOCD does the talking. The core is never halted, and DEMCR stays as the firmware set it, so that
-DWT counts on.
+pyOCD does the talking. While a run goes on the core is never halted, and DEMCR stays as the
+firmware set it, so that DWT counts on.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pyocd.core.exceptions import Error
 from pyocd.core.helpers import ConnectHelper
 from pyocd.core.session import Session
 from pyocd.core.target import Target
+from pyocd.coresight.cortex_m import CortexM
 from pyocd.debug.elf.elf import ELFBinaryFile
 from pyocd.debug.elf.symbols import ELFSymbolProvider
 from pyocd.probe.tcp_client_probe import TCPClientProbe
@@ -60,6 +61,29 @@ class ProbeSession:
         """One word at the aligned `address`."""
         with self._in_use():
             self._target.write32(address, value)
+
+    def read_register(self, name: str) -> int:
+        """A core register by pyOCD's name; the core must be halted."""
+        with self._in_use():
+            return int(self._target.read_core_register_raw(name))
+
+    @contextmanager
+    def halted(self) -> Iterator[int]:
+        """The core halted, for a look at a run that is over.
+
+        Yields DHCSR as it was. A core that ran before runs on afterwards. Raises what pyOCD raises.
+        """
+        with self._in_use():
+            dhcsr = int(self._target.read32(CortexM.DHCSR))
+            ran = not dhcsr & CortexM.S_HALT
+            if ran:
+                self._target.halt()
+        try:
+            yield dhcsr
+        finally:
+            if ran:
+                with self._in_use():
+                    self._target.resume()
 
     def reset(self) -> None:
         """Resets the board by its reset pin: the firmware starts. Raises CaptureError."""

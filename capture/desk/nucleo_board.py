@@ -11,8 +11,10 @@ from typing import Self
 
 from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Resetter
+from capture.desk.post_mortem import post_mortem
 from capture.desk.probe_address import ProbeAddress
 from capture.desk.pyocd import Pyocd
+from capture.desk.serial_ports import resolve
 from scenarios.operations import IMAGE_ADDRESS
 
 
@@ -45,9 +47,8 @@ class NucleoBoard:
             file = Path(folder) / "operations.bin"
             file.write_bytes(image)
             self._pyocd.load_binary(file, IMAGE_ADDRESS)
-        return Connections(
-            self._resource.serial_port, self._resource.analyzer.connection or None, self._probe
-        )
+        port = resolve(self._resource.serial_port, self._probe.unique_id)
+        return Connections(port, self._resource.analyzer.connection or None, self._probe)
 
     def resetter(self, debugger: Resetter | None) -> Resetter:
         """The debugger that holds the probe, or else a pyOCD of our own."""
@@ -64,6 +65,10 @@ class NucleoBoard:
     def oddities(self) -> tuple[str, ...]:
         """None."""
         return ()
+
+    def post_mortem(self, elf: Path) -> tuple[str, ...]:
+        """The fault registers, in a sentence."""
+        return post_mortem(self._probe, elf)
 
     def tools(self) -> Mapping[str, str]:
         """pyOCD's version."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from capture.desk.probe_address import TARGET_SCRIPT, ProbeAddress
 from capture.files.errors import CaptureError
-from capture.processes import children
+from capture.processes import children, devices
 
 TIMEOUT_S = 120.0
 
@@ -37,7 +37,7 @@ class Pyocd:
         self._call("reset", "--method", "hw")
 
     def _call(self, subcommand: str, *arguments: str) -> None:
-        command = [sys.executable, "-m", "pyocd", subcommand, "--no-wait", "--quiet"]
+        command = [*devices.with_devices(), sys.executable, "-m", "pyocd", subcommand, "--no-wait", "--quiet"]
         command += ["--script", str(TARGET_SCRIPT), "--target", self._address.target]
         command += ["--uid", self._address.unique_id] if self._address.unique_id else []
         try:

@@ -71,11 +71,6 @@ pub const CHANNELS: [Pin; 8] = [
 /// Their names, in the same order.
 pub const CHANNEL_NAMES: [&str; 8] = ["CRIT", "OP", "STIM", "ISR", "TASK", "CTRL", "CISR", "SYNC"];
 
-/// The analyzer channel that is connected to a pin.
-pub fn channel_of(pin: Pin) -> Option<usize> {
-    CHANNELS.iter().position(|channel| *channel == pin)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -109,8 +109,14 @@ impl Timebase {
 
     /// The sample in which `cycle` begins. Sample 0 begins with reset.
     pub fn sample(&self, cycle: u64, samplerate_hz: u64) -> u64 {
+        self.sample_since(Seconds::ZERO, cycle, samplerate_hz)
+    }
+
+    /// The sample in which `cycle` begins. Sample 0 begins at `origin`, which is not later.
+    pub fn sample_since(&self, origin: Seconds, cycle: u64, samplerate_hz: u64) -> u64 {
         let (numerator, denominator) = self.segment_of(cycle).seconds(cycle);
-        (numerator * u128::from(samplerate_hz) / denominator) as u64
+        let since = numerator * origin.denominator - origin.numerator * denominator;
+        (since * u128::from(samplerate_hz) / (denominator * origin.denominator)) as u64
     }
 
     /// The time at which `cycle` begins.

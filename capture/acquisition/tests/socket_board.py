@@ -72,6 +72,9 @@ class SocketBoard:
     def oddities(self) -> tuple[str, ...]:
         return ()
 
+    def post_mortem(self, elf: Path) -> tuple[str, ...]:
+        return (f"{elf.name} faulted.",)
+
     def tools(self) -> Mapping[str, str]:
         return {}
 

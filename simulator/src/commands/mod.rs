@@ -1,6 +1,7 @@
 //! The command line (docs/SPEC.md, section 7).
 
 mod counts;
+mod desk;
 mod gaps;
 mod limit;
 mod outputs;
@@ -35,7 +36,9 @@ enum Command {
     /// Run firmware and write what its pins and its UART did to files.
     Run(Box<run::RunArguments>),
     /// Be a board with a logic analyzer (BeagleLogic over TCP) and a serial port.
-    Serve(serve::ServeArguments),
+    Serve(Box<serve::ServeArguments>),
+    /// Be a board on a desk: USB devices in a folder, an analyzer and an ST-Link, for stock drivers.
+    Desk(Box<desk::DeskArguments>),
 }
 
 /// What is on the board before reset.
@@ -67,6 +70,17 @@ enum TimingArgument {
 }
 
 impl BoardArguments {
+    /// Nothing but a core.
+    fn empty(timing: TimingArgument) -> BoardArguments {
+        BoardArguments {
+            firmware: None,
+            image: Vec::new(),
+            timing,
+            flash_acr: None,
+            from_snapshot: None,
+        }
+    }
+
     fn timing(&self) -> Timing {
         match self.timing {
             TimingArgument::Ideal => Timing::Ideal,
@@ -159,6 +173,7 @@ pub fn execute(arguments: Arguments) -> ExitCode {
     let outcome = match arguments.command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Serve(arguments) => serve::execute(&arguments),
+        Command::Desk(arguments) => desk::execute(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("virtual-nucleo: {error:#}");

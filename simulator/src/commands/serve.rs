@@ -3,6 +3,7 @@
 
 use super::counts::{self, CountArgument};
 use super::{stopped, BoardArguments};
+use crate::debug::Wire;
 use crate::edges::Pin;
 use crate::machine::Machine;
 use crate::memory::elf::Firmware;
@@ -77,10 +78,11 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
     let serial = uart::open(&arguments.uart, events.clone())?;
     watch_signals(events.clone())?;
     watch_stdin(events.clone());
-    let (probe, requests) = match arguments.probe.map(Probe::listen).transpose()? {
-        Some((probe, requests)) => (Some(probe), Some(requests)),
-        None => (None, None),
-    };
+    let (wire, requests) = Wire::new();
+    let probe = arguments
+        .probe
+        .map(|port| Probe::listen(port, wire))
+        .transpose()?;
     let probe_address = probe.as_ref().map(Probe::address);
     announce(&analyzer.address(), serial.name(), probe_address)?;
 
@@ -88,7 +90,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
         machine,
         captures,
         serial,
-        requests.map(Debugger::new),
+        probe.is_some().then(|| Debugger::new(requests)),
         windows_file,
     );
     start(simulation, arguments.start, events.clone());
@@ -143,7 +145,7 @@ fn start(simulation: Simulation, start: StartArgument, events: Sender<Event>) {
     });
 }
 
-fn watch_stdin(events: Sender<Event>) {
+pub fn watch_stdin(events: Sender<Event>) {
     thread::spawn(move || {
         let mut stdin = io::stdin().lock();
         while matches!(stdin.read(&mut [0; 256]), Ok(count) if count > 0) {}
@@ -151,7 +153,7 @@ fn watch_stdin(events: Sender<Event>) {
     });
 }
 
-fn watch_signals(events: Sender<Event>) -> Result<()> {
+pub fn watch_signals(events: Sender<Event>) -> Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGINT]).context("cannot watch for signals")?;
     thread::spawn(move || {
         if signals.forever().next().is_some() {

@@ -3,6 +3,8 @@
 
 pub mod port;
 pub mod request;
+pub mod wire;
 
 pub use port::DebugPort;
 pub use request::{Answer, Failure, Request};
+pub use wire::{ProbeRequest, Target, Wire};

@@ -98,6 +98,11 @@ impl DebugPort {
             Request::Reset => self.reset(machine),
             Request::HoldReset(held) => self.hold_reset(machine, held),
             Request::IsResetHeld => Ok(Answer::Flag(self.reset_held)),
+            Request::InOrder(requests) => requests
+                .into_iter()
+                .map(|request| self.answer(machine, request))
+                .collect::<Result<_, _>>()
+                .map(Answer::All),
         }
     }
 
@@ -175,9 +180,7 @@ impl DebugPort {
         data: Option<u32>,
     ) -> Result<u32, Failure> {
         if self.sticky_error {
-            return Err(Failure::Transfer(
-                "an earlier transfer failed and its error is not cleared".into(),
-            ));
+            return Err(Failure::Sticky);
         }
         let (width, shift) = self.lanes(address);
         let outcome = match data {

@@ -36,6 +36,9 @@ pub enum Request {
     Reset,
     HoldReset(bool),
     IsResetHeld,
+    /// One after the other, with no other client's request between them. The first failure is the
+    /// answer to all, and ends them.
+    InOrder(Vec<Request>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,12 +46,27 @@ pub enum Answer {
     Done,
     Values(Vec<u32>),
     Flag(bool),
+    /// To each of [`Request::InOrder`].
+    All(Vec<Answer>),
+}
+
+impl Answer {
+    /// The values read, in order, of all requests.
+    pub fn values(self) -> Vec<u32> {
+        match self {
+            Answer::Values(values) => values,
+            Answer::All(answers) => answers.into_iter().flat_map(Answer::values).collect(),
+            Answer::Done | Answer::Flag(_) => Vec::new(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The access itself failed, as it would on the chip.
     Transfer(String),
+    /// Refused: an earlier transfer failed, and its sticky error is not cleared.
+    Sticky,
     /// The simulation has stopped, and why.
     Stopped(String),
 }
@@ -71,6 +89,9 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Transfer(why) | Failure::Stopped(why) => f.write_str(why),
+            Failure::Sticky => {
+                f.write_str("an earlier transfer failed and its error is not cleared")
+            }
         }
     }
 }

@@ -182,6 +182,7 @@ impl Client {
         let request = CaptureRequest {
             samplerate_hz: settings.samplerate_hz,
             runs,
+            arrived: None,
         };
         if self.captures.send(request).is_err() {
             return socket.shutdown(Shutdown::Both); // the simulation has stopped already

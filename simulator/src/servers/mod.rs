@@ -2,10 +2,13 @@
 
 pub mod beaglelogic;
 mod client_limit;
+pub mod fx2;
 mod listener;
 pub mod probe;
+pub mod stlink;
 pub mod stream;
 pub mod uart;
+pub mod usb;
 
 use crate::core::Stop;
 

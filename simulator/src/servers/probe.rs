@@ -5,36 +5,28 @@ mod lock;
 pub mod protocol;
 
 use super::listener::Listener;
-use crate::debug::{Answer, Failure, Request};
+use crate::debug::{Target, Wire};
 use anyhow::Result;
 use lock::{ClientId, ProbeLock};
 use protocol::{Call, Refusal};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::Arc;
 
 /// Room for a block of 512 KiB, with up to three digits for each byte.
 const LONGEST_LINE_BYTES: u64 = 4 << 20;
 
-/// A request for the simulation's thread, and where its answer goes.
-pub struct ProbeRequest {
-    pub request: Request,
-    pub reply: Sender<Result<Answer, Failure>>,
-}
-
 /// The listening probe.
 pub struct Probe {
     listener: Listener,
-    requests: Sender<ProbeRequest>,
+    wire: Wire,
 }
 
 impl Probe {
-    /// Listens on the loopback interface. The receiver gets the requests.
-    pub fn listen(port: u16) -> Result<(Probe, Receiver<ProbeRequest>)> {
+    /// Listens on the loopback interface. The requests go over `wire`.
+    pub fn listen(port: u16, wire: Wire) -> Result<Probe> {
         let listener = Listener::listen(port, "the debug probe")?;
-        let (requests, arrivals) = mpsc::channel();
-        Ok((Probe { listener, requests }, arrivals))
+        Ok(Probe { listener, wire })
     }
 
     /// `127.0.0.1:41003`
@@ -46,9 +38,9 @@ impl Probe {
     pub fn serve(self) {
         let lock = Arc::new(ProbeLock::default());
         self.listener.serve(move |socket, number| {
-            let client = Client {
+            let mut client = Client {
                 id: number,
-                requests: self.requests.clone(),
+                wire: self.wire.clone(),
                 lock: Arc::clone(&lock),
             };
             // A broken connection ends its client and nothing else.
@@ -60,12 +52,12 @@ impl Probe {
 
 struct Client {
     id: ClientId,
-    requests: Sender<ProbeRequest>,
+    wire: Wire,
     lock: Arc<ProbeLock>,
 }
 
 impl Client {
-    fn converse(&self, socket: &TcpStream) -> io::Result<()> {
+    fn converse(&mut self, socket: &TcpStream) -> io::Result<()> {
         socket.set_nodelay(true)?;
         let mut lines = BufReader::new(socket.try_clone()?);
         let mut socket = socket;
@@ -76,31 +68,22 @@ impl Client {
     }
 
     /// The line to send back.
-    fn answer(&self, line: &[u8]) -> String {
+    fn answer(&mut self, line: &[u8]) -> String {
         let (id, call) = protocol::parse(line);
         let outcome = call.and_then(|call| self.obey(call));
         protocol::reply(&id, outcome)
     }
 
-    fn obey(&self, call: Call) -> Result<serde_json::Value, Refusal> {
+    fn obey(&mut self, call: Call) -> Result<serde_json::Value, Refusal> {
         match call {
             Call::Settled(value) => Ok(value),
             Call::Lock => self.lock.acquire(self.id).map(|()| protocol::nothing()),
             Call::Unlock => self.lock.release(self.id).map(|()| protocol::nothing()),
             Call::Target(request, shape) => {
                 self.lock.check(self.id)?;
-                Ok(shape.value(self.ask(request)?))
+                Ok(shape.value(self.wire.ask(request)?))
             }
         }
-    }
-
-    fn ask(&self, request: Request) -> Result<Answer, Refusal> {
-        let (reply, answer) = mpsc::channel();
-        let gone = |_| Refusal::disconnected("the simulation has stopped");
-        self.requests
-            .send(ProbeRequest { request, reply })
-            .map_err(|_| Refusal::disconnected("the simulation has stopped"))?;
-        answer.recv().map_err(gone)?.map_err(Refusal::from)
     }
 }
 

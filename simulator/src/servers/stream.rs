@@ -11,7 +11,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 pub enum Unit {
     /// One byte: channels 0–7.
     Eight,
-    /// Two bytes, little-endian. Channels 8–15 are low.
+    /// Two bytes, little-endian.
     Sixteen,
 }
 
@@ -31,7 +31,7 @@ pub struct Expander<W: Write> {
     unit: Unit,
     gathered: Vec<u8>,
     uniform: Vec<u8>,
-    uniform_word: Option<u8>,
+    uniform_word: Option<u16>,
 }
 
 impl<W: Write> Expander<W> {
@@ -68,7 +68,7 @@ impl<W: Write> Expander<W> {
         Ok(())
     }
 
-    fn fill_uniform(&mut self, word: u8) {
+    fn fill_uniform(&mut self, word: u16) {
         if self.uniform_word != Some(word) {
             self.uniform.clear();
             gather(&mut self.uniform, self.unit, word, BLOCK_BYTES);
@@ -77,10 +77,11 @@ impl<W: Write> Expander<W> {
     }
 }
 
-fn gather(bytes: &mut Vec<u8>, unit: Unit, word: u8, count: usize) {
+/// Appends `count` bytes of samples that are all `word`.
+pub fn gather(bytes: &mut Vec<u8>, unit: Unit, word: u16, count: usize) {
     match unit {
-        Unit::Eight => bytes.resize(bytes.len() + count, word),
-        Unit::Sixteen => bytes.extend([word, 0].iter().cycle().take(count)),
+        Unit::Eight => bytes.resize(bytes.len() + count, word as u8),
+        Unit::Sixteen => bytes.extend(word.to_le_bytes().iter().cycle().take(count)),
     }
 }
 
@@ -88,7 +89,7 @@ fn gather(bytes: &mut Vec<u8>, unit: Unit, word: u8, count: usize) {
 mod tests {
     use super::*;
 
-    fn expanded(unit: Unit, runs: &[(u64, u8)]) -> Vec<u8> {
+    fn expanded(unit: Unit, runs: &[(u64, u16)]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut expander = Expander::new(&mut bytes, unit);
         for &(samples, word) in runs {

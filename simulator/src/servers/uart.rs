@@ -3,12 +3,15 @@
 
 use super::Event;
 use anyhow::{Context, Result};
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::fs::OFlags;
 use rustix::io::ioctl_fionread;
 use rustix::pty::{grantpt, openpt, ptsname, unlockpt, OpenptFlags};
-use rustix::termios::{tcgetattr, tcsetattr, OptionalActions};
+use rustix::termios::{tcflush, tcgetattr, tcsetattr, OptionalActions, QueueSelector};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::fs::OpenOptionsExt;
 use std::str::FromStr;
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
@@ -48,6 +51,9 @@ const CHUNKS_AHEAD: usize = 16;
 const LOOK_PERIOD: Duration = Duration::from_millis(2);
 const EMPTY_LOOKS: usize = 5;
 
+/// How often a port that nobody has open is looked at.
+const REOPEN_PERIOD: Duration = Duration::from_millis(10);
+
 /// The reader of what the board sends.
 trait Reader: Write + Send {
     /// Call at the end. Waits until nothing that was written can be lost.
@@ -84,6 +90,38 @@ impl Reader for Terminal {
             empty_looks = if empty { empty_looks + 1 } else { 0 };
         }
     }
+}
+
+/// The master of a pseudo-terminal that stands for a USB serial port. What the board sends while no
+/// program has the port open is lost, as there.
+struct PortWhileRead {
+    master: File,
+}
+
+impl PortWhileRead {
+    fn is_open(&self) -> bool {
+        let mut asked = [PollFd::new(&self.master, PollFlags::OUT)];
+        poll(&mut asked, Some(&Timespec::default())).is_ok()
+            && !asked[0].revents().contains(PollFlags::HUP)
+    }
+}
+
+impl Write for PortWhileRead {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.is_open() {
+            return Ok(bytes.len());
+        }
+        // The program may close the port meanwhile, and then the write fails.
+        self.master.write(bytes).or(Ok(bytes.len()))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.master.flush()
+    }
+}
+
+impl Reader for PortWhileRead {
+    fn finish(&mut self) {}
 }
 
 /// For the thread that writes to the host.
@@ -147,16 +185,53 @@ pub fn open(argument: &UartArgument, events: Sender<Event>) -> Result<Serial> {
     })
 }
 
-fn open_pty(outgoing: &Sender<Message>, received: SyncSender<Vec<u8>>) -> Result<String> {
+/// A pseudo-terminal that behaves as a USB serial port: only what is sent while a program has it
+/// open arrives.
+pub fn open_while_read(events: Sender<Event>) -> Result<Serial> {
+    let (outgoing, messages) = mpsc::channel();
+    let (received, incoming) = mpsc::sync_channel(CHUNKS_AHEAD);
+    let (master, _slave, name) = raw_terminal().context("cannot open a pseudo-terminal")?;
+    let mut reader = master
+        .try_clone()
+        .context("cannot open a pseudo-terminal")?;
+    // The receiver is ours.
+    let _ = outgoing.send(Message::Reader(Box::new(PortWhileRead { master })));
+    thread::spawn(move || loop {
+        receive(&mut reader, &received);
+        // No program has it open. What the last one did not read is gone with it.
+        let _ = tcflush(&reader, QueueSelector::OFlush);
+        thread::sleep(REOPEN_PERIOD);
+    });
+    thread::spawn(move || {
+        hand_over(&messages);
+        let _ = events.send(Event::UartEnded);
+    });
+    Ok(Serial {
+        name,
+        outgoing,
+        incoming,
+    })
+}
+
+/// Master, slave and the slave's path.
+fn raw_terminal() -> Result<(File, File, String)> {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     grantpt(&master)?;
     unlockpt(&master)?;
     let name = ptsname(&master, Vec::new())?.into_string()?;
-    let slave = OpenOptions::new().read(true).write(true).open(&name)?;
+    let slave = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(OFlags::NOCTTY.bits() as i32)
+        .open(&name)?;
     let mut attributes = tcgetattr(&slave)?;
     attributes.make_raw();
     tcsetattr(&slave, OptionalActions::Now, &attributes)?;
-    let master = File::from(master);
+    Ok((File::from(master), slave, name))
+}
+
+fn open_pty(outgoing: &Sender<Message>, received: SyncSender<Vec<u8>>) -> Result<String> {
+    let (master, slave, name) = raw_terminal()?;
     let mut reader = master.try_clone()?;
     let terminal = Terminal {
         master,

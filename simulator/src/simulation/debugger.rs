@@ -1,9 +1,9 @@
 //! The debug probe's requests, on the simulation's thread.
 
 use super::ATTENTION_PERIOD;
-use crate::debug::DebugPort;
+use crate::debug::{DebugPort, ProbeRequest};
 use crate::machine::Machine;
-use crate::servers::probe::ProbeRequest;
+use crate::memory::{SRAM_BASE, SRAM_BYTES};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -53,14 +53,22 @@ impl Debugger {
     /// next one. So a debugger that follows the program, and empties a buffer for example, gets a
     /// turn in each slice, however slow its host is.
     pub fn patience(&self, machine: &Machine) -> Duration {
-        if self.lets_run(machine) && !self.is_speaking() {
+        let is_followed = self.is_speaking() && !self.awaits_the_end(machine);
+        if self.lets_run(machine) && !is_followed {
             Duration::ZERO
         } else {
             ATTENTION_PERIOD
         }
     }
 
-    fn is_speaking(&self) -> bool {
+    /// Whether the debugger asks again and again whether the core has halted that runs what it has
+    /// put into SRAM, a flash algorithm. Then the faster the simulation, the better.
+    pub fn awaits_the_end(&self, machine: &Machine) -> bool {
+        self.is_speaking() && machine.core().pc().wrapping_sub(SRAM_BASE) < SRAM_BYTES as u32
+    }
+
+    /// Whether it asked for something a moment ago.
+    pub fn is_speaking(&self) -> bool {
         self.heard
             .is_some_and(|heard| heard.elapsed() < ATTENTION_SPAN)
     }

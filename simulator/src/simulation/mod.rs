@@ -2,15 +2,20 @@
 //! clock nor on how fast clients are. They only delay this thread.
 
 mod debugger;
+mod desk;
+mod lead_in;
 mod windows_file;
 
 pub use debugger::Debugger;
+pub use desk::{Desk, Power};
 pub use windows_file::WindowsFile;
 
+use crate::clips::{Clips, Inputs};
 use crate::core::Stop;
 use crate::machine::{Limit, Machine};
 use crate::samples::{Run, Sampler};
 use crate::servers::uart::Serial;
+use crate::servers::usb::Waker;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -29,6 +34,8 @@ pub enum Start {
 pub struct CaptureRequest {
     pub samplerate_hz: u64,
     pub runs: SyncSender<Vec<Run>>,
+    /// Told whenever there are new runs.
+    pub arrived: Option<Waker>,
 }
 
 /// How often the simulation looks at everything else while it waits for a debugger.
@@ -47,6 +54,13 @@ enum Held {
 /// The machine holds at most this many bytes for the UART. Then the host must wait, since a client
 /// could send without end.
 const MOST_BYTES_TO_RECEIVE: usize = 1 << 16;
+
+/// Hands the host's bytes to the machine.
+fn hear(machine: &mut Machine, serial: &Serial) {
+    if machine.bytes_to_receive() < MOST_BYTES_TO_RECEIVE {
+        machine.receive(&serial.take_received());
+    }
+}
 
 pub struct Simulation {
     machine: Machine,
@@ -109,8 +123,10 @@ impl Simulation {
 
     /// Sends samples until the client has enough.
     fn capture(&mut self, request: CaptureRequest) -> Result<(), Stop> {
-        let (cycle, word) = (self.machine.cycles(), self.machine.channels());
-        let mut sampler = Sampler::new(request.samplerate_hz, self.machine.timebase(), cycle, word);
+        let inputs = Inputs::new(&Clips::default(), |pin| self.machine.soc().level(pin));
+        let cycle = self.machine.cycles();
+        let timebase = self.machine.timebase();
+        let mut sampler = Sampler::new(request.samplerate_hz, timebase, cycle, inputs);
         loop {
             if let Some(debugger) = &mut self.debugger {
                 let patience = debugger.patience(&self.machine);
@@ -131,7 +147,7 @@ impl Simulation {
     }
 
     /// Runs without an analyzer until a capture is asked for. It runs no faster than a real board,
-    /// so that an idle one does not keep the host busy.
+    /// so that an idle one does not keep the host busy; a flash algorithm alone is not held back.
     fn run_freely(&mut self) -> Result<CaptureRequest, Stop> {
         let (mut started, mut origin_us) = (Instant::now(), self.microseconds());
         loop {
@@ -147,8 +163,19 @@ impl Simulation {
             self.machine.take_edges();
             let ahead = Duration::from_micros(self.microseconds() - origin_us)
                 .saturating_sub(started.elapsed());
-            self.pass_time(ahead);
+            if self.is_awaited() {
+                self.pass_time(Duration::ZERO);
+            } else {
+                self.pass_time(ahead);
+            }
         }
+    }
+
+    /// Whether a debugger waits for the core to halt.
+    fn is_awaited(&self) -> bool {
+        self.debugger
+            .as_ref()
+            .is_some_and(|debugger| debugger.awaits_the_end(&self.machine))
     }
 
     fn may_run(&self) -> bool {
@@ -166,9 +193,7 @@ impl Simulation {
     }
 
     fn run_slice(&mut self) -> Result<(), Stop> {
-        if self.machine.bytes_to_receive() < MOST_BYTES_TO_RECEIVE {
-            self.machine.receive(&self.serial.take_received());
-        }
+        hear(&mut self.machine, &self.serial);
         let cycles = self
             .debugger
             .as_ref()

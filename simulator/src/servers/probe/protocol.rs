@@ -42,7 +42,7 @@ impl Refusal {
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Refusal {
         let status = match failure {
-            Failure::Transfer(_) => TRANSFER_FAULT,
+            Failure::Transfer(_) | Failure::Sticky => TRANSFER_FAULT,
             Failure::Stopped(_) => PROBE_DISCONNECTED,
         };
         Refusal {
@@ -74,8 +74,8 @@ impl Shape {
         match (answer, self) {
             (Answer::Done, _) => Value::Null,
             (Answer::Flag(flag), _) => flag.into(),
-            (Answer::Values(values), Shape::Single) => json!(values.first()),
-            (Answer::Values(values), Shape::List) => values.into(),
+            (answer, Shape::Single) => json!(answer.values().first()),
+            (answer, Shape::List) => answer.values().into(),
         }
     }
 }

@@ -1,0 +1,59 @@
+"""Boards whose devices are emulated: the bench starts itself anew where it sees them.
+
+The preload library that shows them must be there before a program starts, and what touches USB and
+the serial port is this program itself, pyOCD and sigrok-cli. So the same command line runs again,
+as a child on the emulated desk. All that follows is the path of a real board.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+from capture.desk.bench import BoardResource
+from capture.files.errors import CaptureError
+from capture.processes import children, devices
+from simulator.desk import EmulatedDesk
+
+MARK = "TAILSCOPE_DESK"
+"""In the environment of a program that sees emulated devices: the board's name."""
+
+
+def is_seen(resource: BoardResource) -> bool:
+    """Whether this program sees the board's devices. Of a board that is not emulated: yes."""
+    return resource.emulated is None or os.environ.get(MARK) == resource.name
+
+
+def run_again(resource: BoardResource) -> int:
+    """Runs this program's command line on the board's desk, and returns its exit status.
+
+    Signals are its to act on. Raises CaptureError where this program is on a desk already, and
+    SimulatorError where there can be none.
+    """
+    if MARK in os.environ:
+        raise CaptureError(
+            f"The board {resource.name!r} is emulated, and this command runs on the desk of "
+            f"{os.environ[MARK]!r} already; use one of them at a time."
+        )
+    assert resource.emulated is not None
+    emulated = resource.emulated
+    desk = EmulatedDesk(channels=emulated.channels, bare=emulated.bare, clips=emulated.clips)
+    with desk:
+        environment = desk.environment
+        told = {**environment, **devices.seen_by(environment[devices.PRELOAD]), MARK: resource.name}
+        words = [f"{name}={value}" for name, value in told.items()]
+        status = children.attend(["env", *words, sys.executable, *sys.orig_argv[1:]])
+        _tell_of(desk)
+    return status
+
+
+def _tell_of(desk: EmulatedDesk) -> None:
+    """Says what the desk said, and whether it ended too early: all is well if it is silent."""
+    ended, words = desk.status(), desk.words()
+    said = f" The virtual Nucleo said: {words}." if words else ""
+    if ended is not None:
+        said = f" The emulated desk ended by itself, with status {ended}; run again.{said}"
+    if said:
+        with suppress(OSError):
+            print(said.strip(), file=sys.stderr)

@@ -1,0 +1,291 @@
+"""What a board's core says of its own end: fault registers and stacked frame, in one sentence.
+
+PM0214 (STM32 Cortex-M4 programming manual), sections 2.3.7 and 4.4; DHCSR is of the ARMv7-M manual
+(DDI 0403E, C1.6.2). Run as a program, it attaches to a board's debug probe and prints the sentence:
+
+    python -m capture.desk.fault_report TARGET ELF [PROBE]
+
+It halts the core for the look, so it is for a run that is over.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from capture.desk.probe_address import ProbeAddress
+from capture.files.errors import TailscopeError, first_line
+from capture.processes import children
+
+ICSR, SHCSR_TO_BFAR, DHCSR = 0xE000_ED04, 0xE000_ED24, 0xE000_EDF0
+S_SLEEP, S_LOCKUP = 1 << 18, 1 << 19
+RETTOBASE = 1 << 11
+FORCED, VECTTBL = 1 << 30, 1 << 1
+MMARVALID, BFARVALID = 1 << 7, 1 << 15
+
+# Bits of CFSR: which of them are set when nothing could be stacked, and those of an address.
+STACKING_FAILED = 1 << 4 | 1 << 5 | 1 << 12 | 1 << 13
+IMPRECISE = 1 << 10
+
+EXCEPTIONS = {3: "hard-faulted", 4: "took a memory fault", 5: "took a bus fault", 6: "took a usage fault"}
+"""By the number of the exception that is active (IPSR)."""
+
+FLASH, SRAM = range(0x0800_0000, 0x0808_0000), range(0x2000_0000, 0x2001_8000)
+FRAME_WORDS = 8
+FRAME_PC, FRAME_XPSR = 6, 7
+XPSR_THUMB = 1 << 24
+XPSR_RESERVED = 0xF << 20
+EXCEPTION_NUMBER = 0x1FF
+MOST_STACK_WORDS = 2048
+
+ADDR2LINE = "arm-none-eabi-addr2line"
+ADDR2LINE_WITHIN_S = 20.0
+
+
+class HaltedCore(Protocol):
+    """A core that is halted, read through a debug probe. Reading raises what the probe raises."""
+
+    def read_words(self, address: int, count: int) -> Sequence[int]: ...
+
+    def read_register(self, name: str) -> int: ...
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What the core stacked when it took the fault (PM0214, 2.3.7): where it was."""
+
+    pc: int
+    exception: int
+    """The exception that it was in; 0 for a thread."""
+
+
+@dataclass(frozen=True)
+class Faults:
+    """The fault registers and the core's place at one moment."""
+
+    pc: int
+    exception: int
+    """The exception that is active, by number; 0 for a thread."""
+    dhcsr: int
+    """As read before the core was halted."""
+    cfsr: int = 0
+    hfsr: int = 0
+    mmfar: int = 0
+    bfar: int = 0
+    frame: Frame | None = None
+    """Where the fault was taken; None where no frame is found."""
+    stores: bool | None = None
+    """Whether the instruction of the fault writes memory; None where that is not known."""
+
+
+class Probe(HaltedCore, Protocol):
+    """A debug probe that can halt the core for a look, as a ProbeSession can."""
+
+    def halted(self) -> AbstractContextManager[int]: ...
+
+
+def report(probe: Probe, elf: Path) -> str:
+    """The sentence for the board behind `probe`, which runs the firmware `elf`.
+
+    A core that runs is halted for the look and runs on. Raises what the probe raises.
+    """
+    with probe.halted() as dhcsr:
+        faults = read_faults(probe, dhcsr)
+    return decode(faults, place_in(elf))
+
+
+def read_faults(core: HaltedCore, dhcsr: int) -> Faults:
+    """Reads what decode() tells from. `dhcsr` is DHCSR as it was before the core was halted."""
+    _, cfsr, hfsr, _, mmfar, bfar = core.read_words(SHCSR_TO_BFAR, 6)
+    exception = core.read_register("xpsr") & EXCEPTION_NUMBER
+    faulted = bool(cfsr or hfsr)
+    frame = _frame(core) if faulted and not cfsr & STACKING_FAILED else None
+    return Faults(
+        pc=core.read_register("pc"),
+        exception=exception,
+        dhcsr=dhcsr,
+        cfsr=cfsr,
+        hfsr=hfsr,
+        mmfar=mmfar,
+        bfar=bfar,
+        frame=frame,
+        stores=_stores(core, frame.pc) if frame and not dhcsr & S_LOCKUP else None,
+    )
+
+
+def decode(faults: Faults, place: Callable[[int], str]) -> str:
+    """One sentence. `place` names a code address, as `place_in(elf)` does."""
+    if faults.dhcsr & S_LOCKUP:
+        took = "locked up"
+    elif faults.cfsr or faults.hfsr:
+        took = EXCEPTIONS.get(faults.exception, "faulted")
+    else:
+        state = "slept" if faults.dhcsr & S_SLEEP else "was"
+        return f"The firmware has not faulted: it {state} at {place(faults.pc)}."
+    causes = " and ".join(_causes(faults)) or "for a reason that no fault register tells"
+    where = _where(faults, faults.frame, place) if faults.frame else ""
+    return f"The firmware {took}: {causes}{where}."
+
+
+def place_in(elf: Path) -> Callable[[int], str]:
+    """Names addresses by function and line of the ELF file, as far as the toolchain tells them."""
+
+    def place(address: int) -> str:
+        named = _function_and_line(elf, address)
+        return f"{address:#010x} ({named})" if named else f"{address:#010x}"
+
+    return place
+
+
+def _where(faults: Faults, frame: Frame, place: Callable[[int], str]) -> str:
+    """A core that locks up stacks nothing: its frame is that of the fault before."""
+    instruction = f"the instruction at {place(frame.pc)}"
+    if faults.dhcsr & S_LOCKUP:
+        where = f", in the handler of a fault by {instruction}"
+    elif faults.cfsr & IMPRECISE:
+        where = f", some instructions before {place(frame.pc)}"
+    else:
+        where = f", by {instruction}"
+    return where + (f", in the handler of {_exception(frame.exception)}" if frame.exception else "")
+
+
+def _exception(number: int) -> str:
+    """PM0214, table 17."""
+    names = {2: "NMI", 11: "SVCall", 12: "DebugMonitor", 14: "PendSV", 15: "SysTick"}
+    return names.get(number) or (f"interrupt {number - 16}" if number >= 16 else f"exception {number}")
+
+
+def _causes(faults: Faults) -> list[str]:
+    """PM0214, 4.4.14 to 4.4.19, bit by bit."""
+    access = {True: "a write to", False: "a read of", None: "an access to"}[faults.stores]
+    memory = f" {faults.mmfar:#010x} (MMFAR)" if faults.cfsr & MMARVALID else " an address not recorded"
+    bus = f" {faults.bfar:#010x} that nothing answers (BFAR)"
+    if not faults.cfsr & BFARVALID:
+        bus = " an address that nothing answers"
+    told = {
+        0: "an instruction fetch that the memory map forbids",
+        1: f"{access}{memory} that the memory protection forbids",
+        3: "an exception return that the memory protection forbids",
+        4: "a stack that the memory protection forbids, on entry of an exception",
+        5: "a lazy save of floating-point registers that the memory protection forbids",
+        8: "an instruction fetch from where nothing answers",
+        9: f"{access}{bus}",
+        10: "a buffered write that nothing answered (imprecise)",
+        11: "an exception return from a stack where nothing answers",
+        12: "a stack where nothing answers, on entry of an exception",
+        13: "a lazy save of floating-point registers where nothing answers",
+        16: "an undefined instruction",
+        17: "a jump without the Thumb bit, or an invalid state (INVSTATE)",
+        18: "an invalid exception return (INVPC)",
+        19: "a floating-point or coprocessor instruction that is not enabled (NOCP)",
+        24: "an unaligned access",
+        25: "a division by zero",
+    }
+    causes = [words for bit, words in told.items() if faults.cfsr >> bit & 1]
+    if faults.hfsr & VECTTBL:
+        causes.append("a vector that cannot be read (VECTTBL)")
+    return causes
+
+
+def _frame(core: HaltedCore) -> Frame | None:
+    """The frame of the fault.
+
+    A thread that uses the process stack leaves it on top of that. Else it is on the main stack,
+    below what the handler has pushed since: the first that looks like one.
+    """
+    (icsr,) = core.read_words(ICSR, 1)
+    process = core.read_register("psp")
+    if icsr & RETTOBASE and process:
+        frame = _frame_in(_stack(core, process, FRAME_WORDS))
+        if frame and not frame.exception:
+            return frame
+    words = _stack(core, core.read_register("msp"), MOST_STACK_WORDS)
+    frames = (_frame_in(words[start : start + FRAME_WORDS]) for start in range(0, len(words), 2))
+    return next((frame for frame in frames if frame), None)
+
+
+def _stack(core: HaltedCore, top: int, most_words: int) -> Sequence[int]:
+    """Words from the top of a stack on, as far as there is memory."""
+    if top % 4 or top not in SRAM:
+        return []
+    return core.read_words(top, min(most_words, (SRAM.stop - top) // 4))
+
+
+def _frame_in(words: Sequence[int]) -> Frame | None:
+    """What these words are if they are a frame: its PC is code, its xPSR has Thumb set."""
+    if len(words) < FRAME_WORDS:
+        return None
+    pc, xpsr = words[FRAME_PC], words[FRAME_XPSR]
+    if pc % 2 or not (pc in FLASH or pc in SRAM) or not xpsr & XPSR_THUMB or xpsr & XPSR_RESERVED:
+        return None
+    return Frame(pc, xpsr & EXCEPTION_NUMBER)
+
+
+def _stores(core: HaltedCore, pc: int) -> bool | None:
+    """Whether the instruction at `pc` writes memory or reads it (ARMv7-M, A5.2 and A5.3)."""
+    low, high = core.read_words(pc & ~3, 2)
+    halves = [low & 0xFFFF, low >> 16, high & 0xFFFF]
+    first = halves[pc % 4 // 2]
+    match first >> 11:
+        case 0b01010:
+            return first >> 9 & 7 <= 2
+        case 0b01011 | 0b01001:
+            return False
+        case 0b01100 | 0b01110 | 0b10000 | 0b10010 | 0b11000:
+            return True
+        case 0b01101 | 0b01111 | 0b10001 | 0b10011 | 0b11001:
+            return False
+    match first >> 9:
+        case 0b1011010:  # PUSH
+            return True
+        case 0b1011110:  # POP
+            return False
+    # Load and store of one, two or many words, and of floating-point registers: bit 4 is L.
+    if first >> 9 in (0b1110100, 0b1111100, 0b1110110):
+        return not first >> 4 & 1
+    return None
+
+
+def _function_and_line(elf: Path, address: int) -> str:
+    """`function, file:line`, or what of it is known."""
+    command = [ADDR2LINE, "-f", "-e", str(elf), f"{address & ~1:#x}"]
+    try:
+        done = children.run(command, within_s=ADDR2LINE_WITHIN_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    known = [line.split(" (")[0] for line in done.stdout.splitlines() if not line.startswith("?")]
+    return ", ".join(_from_the_root(name) for name in known)
+
+
+def _from_the_root(name: str) -> str:
+    root = f"{Path(__file__).resolve().parents[2]}/"
+    return name.removeprefix(root)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints the sentence for the board behind a probe."""
+    from capture.desk.debug_probe import ProbeSession  # loads pyOCD
+
+    target, elf, *probe = arguments
+    try:
+        session = ProbeSession(ProbeAddress(probe[0] if probe else "", target))
+        try:
+            print(report(session, Path(elf)))
+        finally:
+            session.close()
+    except TailscopeError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except Exception as error:  # whatever pyOCD raises
+        print(f"The board's core cannot be read: {first_line(error)}.", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

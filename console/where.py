@@ -1,0 +1,19 @@
+"""Where a command runs: here, or on the emulated desk of the board that it is to use."""
+
+from __future__ import annotations
+
+from capture.desk import emulated
+from capture.desk.bench import read_bench
+from capture.processes import devices
+
+
+def run(board: str | None) -> None:
+    """Returns where the command sees the devices of `board` (None: the default).
+
+    Otherwise the whole command runs again on the board's emulated desk, and SystemExit carries its
+    exit status. Raises TailscopeError where there is no such board, or no desk can be.
+    """
+    devices.keep()
+    resource = read_bench().board(board)
+    if not emulated.is_seen(resource):
+        raise SystemExit(emulated.run_again(resource))

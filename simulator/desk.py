@@ -1,0 +1,75 @@
+"""A virtual Nucleo on an emulated desk, in a process of its own: `virtual-nucleo desk`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from simulator import usb
+from simulator.process import ServingProcess
+from simulator.run import image_argument
+
+
+class EmulatedDesk(ServingProcess):
+    """A board with an FX2 analyzer and an ST-Link on USB. A context manager.
+
+    Entering it starts the process and waits until the devices are there. Then programs that are
+    started with `environment` beside their own see them, with stock drivers. `stlink` is the
+    ST-Link's serial number, `uart` what pySerial opens there, and `control` the socket that takes
+    requests: faults to inject, devices to unplug (docs/SPEC.md, section 7).
+
+    `elf` and the operation image `image` are in the flash, which is erased without them. `name`
+    gives the ST-Link its serial number. `channels` (8 or 16) are the analyzer's inputs; `bare`
+    leaves the upload of its firmware to the host; `clips` says what its inputs are clipped to, as
+    in `D0=PA9,D3=open`. `start` is now, or capture, which holds the board in reset until then.
+    `program` stands in for the one that is built. Raises SimulatorError if umockdev is missing, or
+    the process does not start, and BuildError.
+    """
+
+    control: Path
+    stlink: str
+    uart: str
+
+    def __init__(
+        self,
+        elf: Path | None = None,
+        *,
+        image: bytes | None = None,
+        name: str = "desk",
+        channels: int = 8,
+        bare: bool = False,
+        clips: str = "",
+        start: str = "now",
+        program: Path | None = None,
+    ) -> None:
+        super().__init__(program)
+        self._elf = elf
+        self._image = image
+        self._options = ["--name", name, "--channels", str(channels), "--start", start]
+        self._options += ["--bare"] if bare else []
+        self._options += ["--clips", clips] if clips else []
+        usb.environment(Path())
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a program needs in its environment, beside its own, to see the devices."""
+        return usb.environment(self._usb_folder)
+
+    @property
+    def _usb_folder(self) -> Path:
+        return self._folder / "usb"
+
+    def _arguments(self) -> list[str | Path]:
+        self._usb_folder.mkdir()
+        arguments: list[str | Path] = ["desk", "--folder", self._usb_folder, *self._options]
+        arguments += [self._elf] if self._elf else []
+        if self._image is not None:
+            file = self._folder / "operations.bin"
+            file.write_bytes(self._image)
+            arguments += ["--image", image_argument(file)]
+        return arguments
+
+    def _take(self, line: str) -> None:
+        ready = json.loads(line)
+        self.control = Path(ready["control"])
+        self.stlink, self.uart = str(ready["probe"]), str(ready["uart"])

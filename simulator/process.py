@@ -1,0 +1,123 @@
+"""A process of the virtual Nucleo that serves: started, heard once it is ready, and ended."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from capture.processes import children, signals
+from simulator.build import SimulatorError, build
+
+LISTENING_TIMEOUT_S = 20.0
+CLOSING_TIMEOUT_S = 5.0
+_LINE_MOST_BYTES = 64 << 10
+
+
+class ServingProcess:
+    """virtual-nucleo as a server. A context manager, whose subclasses say what it serves.
+
+    Entering it starts the process and waits until it says where it listens. Leaving it ends the
+    process. The process also exits when its standard input closes, so that even a bench that is
+    killed leaves none behind.
+    """
+
+    def __init__(self, program: Path | None) -> None:
+        self._program = program
+        self._opened = ExitStack()
+
+    def _arguments(self) -> Sequence[str | Path]:
+        """The command line without the program; `_folder` is there for its files."""
+        raise NotImplementedError
+
+    def _take(self, line: str) -> None:
+        """Takes what the process says first. Raises ValueError, KeyError or TypeError."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        with ExitStack() as opened:
+            with signals.orderly():
+                self._folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="tailscope-")))
+                self._stderr = opened.enter_context(tempfile.TemporaryFile("w+", errors="replace"))
+                self.process = self._started()
+                opened.callback(self._end)
+                self._listen()
+            self._opened = opened.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._opened.close()
+
+    def status(self) -> int | None:
+        """None while the process runs; then its exit status, negative for a signal."""
+        return self.process.poll()
+
+    def words(self) -> str:
+        """What it has said on stderr so far, on one line; nothing if all is well."""
+        self._stderr.flush()
+        self._stderr.seek(0)
+        return " ".join(self._stderr.read().split())
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        command = [self._program or build(), *self._arguments()]
+        try:
+            # A session of its own, so that Ctrl-C at the terminal reaches the bench alone.
+            return subprocess.Popen(
+                [*children.DIES_WITH_US, *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SimulatorError(f"The virtual Nucleo does not start ({error}); run ./lab build.") from None
+
+    def _listen(self) -> None:
+        line = self._first_line()
+        try:
+            self._take(line)
+        except (ValueError, KeyError, TypeError):
+            raise SimulatorError(
+                f"The virtual Nucleo does not start: {self.words() or line.strip() or 'it says nothing'}."
+            ) from None
+
+    def _first_line(self) -> str:
+        """What it says first, as far as it came before the program ended or said too much."""
+        assert self.process.stdout
+        descriptor = self.process.stdout.fileno()
+        deadline_s = time.monotonic() + LISTENING_TIMEOUT_S
+        said = bytearray()
+        while b"\n" not in said and len(said) < _LINE_MOST_BYTES:
+            signals.check()
+            if time.monotonic() >= deadline_s:
+                raise SimulatorError(
+                    f"The virtual Nucleo did not listen within {LISTENING_TIMEOUT_S:g} s; run again."
+                )
+            if select.select([descriptor], [], [], signals.POLL_S)[0]:
+                piece = os.read(descriptor, _LINE_MOST_BYTES)
+                if not piece:
+                    break
+                said += piece
+        return said.decode(errors="replace")
+
+    def _end(self) -> None:
+        """Closes the input of the process, which asks it to end. If it does not end, kills it."""
+        assert self.process.stdin and self.process.stdout
+        with suppress(OSError):
+            self.process.stdin.close()
+        try:
+            self.process.wait(CLOSING_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(CLOSING_TIMEOUT_S)
+        self.process.stdout.close()

@@ -1,0 +1,274 @@
+//! `virtual-nucleo desk`: a board on a desk. An FX2 analyzer is clipped to its pins, and an ST-Link
+//! is wired to its core and serial port, as USB devices in a folder.
+
+use super::serve::{watch_signals, watch_stdin};
+use super::{stopped, BoardArguments, TimingArgument};
+use crate::clips::Clips;
+use crate::core::Stop;
+use crate::debug::Wire;
+use crate::machine::Machine;
+use crate::memory::image::ImageArgument;
+use crate::memory::Memory;
+use crate::servers::fx2::faults::Faults;
+use crate::servers::fx2::{Bare, Fx2, Wires};
+use crate::servers::stlink::{self, StLink};
+use crate::servers::uart;
+use crate::servers::usb::{Bus, Device, Plug, Waker};
+use crate::servers::Event;
+use crate::simulation::{CaptureRequest, Debugger, Desk, Power};
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+const ANALYZER_PORT: u8 = 1;
+const PROBE_PORT: u8 = 2;
+const TTY: &str = "ttyACM0";
+/// The control socket's name in the folder.
+const CONTROL: &str = "control";
+
+#[derive(Args)]
+pub struct DeskArguments {
+    /// The firmware in the flash, an ELF executable. Without one the flash is erased.
+    firmware: Option<PathBuf>,
+    /// A file to place in memory, for example operations.bin@0x08040000.
+    #[arg(long, value_name = "FILE@0xADDRESS", requires = "firmware")]
+    image: Vec<ImageArgument>,
+    /// The core's timing: the manual's table, or the chip's flash and pipeline.
+    #[arg(long, value_enum, default_value = "nucleo")]
+    timing: TimingArgument,
+    /// An empty folder for the devices. Programs see them with UMOCKDEV_DIR set to it and
+    /// libumockdev-preload.so.0 in LD_PRELOAD.
+    #[arg(long, value_name = "DIR")]
+    folder: PathBuf,
+    /// Inputs of the analyzer.
+    #[arg(long, value_name = "8|16", default_value = "8", value_parser = ["8", "16"])]
+    channels: String,
+    /// The analyzer has no firmware yet. The host uploads it.
+    #[arg(long)]
+    bare: bool,
+    /// What the analyzer's inputs are clipped to, for example D0=PA9,D1=PA8,D2=open,D3=PA10+PB10.
+    #[arg(long, value_name = "INPUT=PIN,...", default_value = "D0=CRIT")]
+    clips: Clips,
+    /// Each name gives the ST-Link another serial number.
+    #[arg(long, value_name = "NAME", default_value = "desk")]
+    name: String,
+    /// Let the board run at once, or from the first capture on.
+    #[arg(long, value_enum, default_value = "now")]
+    start: StartArgument,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum StartArgument {
+    Now,
+    Capture,
+}
+
+pub fn execute(arguments: &DeskArguments) -> Result<ExitCode> {
+    let machine = match machine(arguments)? {
+        Ok(machine) => machine,
+        Err(stop) => return Ok(stopped(&stop)),
+    };
+    let (events, arrivals) = mpsc::channel();
+    watch_signals(events.clone())?;
+    watch_stdin(events.clone());
+    let serial = uart::open_while_read(events.clone())?;
+    let (wire, requests) = Wire::new();
+    let (captures, capture_requests) = mpsc::channel();
+    let (devices, faults) = devices(arguments, serial.name(), wire, captures);
+    let bus = Bus::create(&arguments.folder)?;
+    let table = Table::lay(bus, devices, faults)?;
+    let control = table.listen()?;
+    announce(&table, arguments, serial.name())?;
+
+    let power = match arguments.start {
+        StartArgument::Now => Power::On,
+        StartArgument::Capture => Power::AtCapture,
+    };
+    let clips = arguments.clips.clone();
+    let debugger = Debugger::new(requests);
+    let desk = Desk::new(machine, clips, capture_requests, serial, debugger, power);
+    thread::spawn(move || desk.run());
+    table.serve(control);
+    Ok(wait(&arrivals))
+}
+
+fn machine(arguments: &DeskArguments) -> Result<Result<Machine, Stop>> {
+    if arguments.firmware.is_none() {
+        let board = BoardArguments::empty(arguments.timing);
+        return Ok(Machine::new(Memory::default(), board.timing()));
+    }
+    let board = BoardArguments {
+        firmware: arguments.firmware.clone(),
+        image: arguments.image.clone(),
+        ..BoardArguments::empty(arguments.timing)
+    };
+    Ok(board.machine()?.1)
+}
+
+type Devices = Vec<(&'static str, u8, Plug)>;
+
+/// What stands on the desk beside the board: names, ports of the bus, devices.
+fn devices(
+    arguments: &DeskArguments,
+    terminal: &str,
+    wire: Wire,
+    captures: Sender<CaptureRequest>,
+) -> (Devices, Faults) {
+    let wires = Wires {
+        captures,
+        waker: Waker::default(),
+        faults: Faults::default(),
+    };
+    let (waker, faults) = (wires.waker.clone(), wires.faults.clone());
+    let sixteen = arguments.channels == "16";
+    let analyzer: Box<dyn Device> = match arguments.bare {
+        true => Box::new(Bare::new(sixteen, wires)),
+        false => Box::new(Fx2::new(sixteen, wires)),
+    };
+    let probe = StLink::new(wire, stlink::Serial::of_desk(&arguments.name));
+    let devices = vec![
+        (
+            "analyzer",
+            ANALYZER_PORT,
+            Plug {
+                device: analyzer,
+                waker,
+                tty: None,
+            },
+        ),
+        (
+            "probe",
+            PROBE_PORT,
+            Plug {
+                device: Box::new(probe),
+                waker: Waker::default(),
+                tty: Some((TTY.into(), terminal.into())),
+            },
+        ),
+    ];
+    (devices, faults)
+}
+
+fn announce(table: &Table, arguments: &DeskArguments, terminal: &str) -> Result<()> {
+    let ready = json!({
+        "desk": table.bus.folder(),
+        "control": table.bus.folder().join(CONTROL),
+        "uart": format!("/dev/{TTY}"),
+        "terminal": terminal,
+        "probe": stlink::Serial::of_desk(&arguments.name).digits(),
+    });
+    let mut stdout = io::stdout();
+    writeln!(stdout, "{ready}")
+        .and_then(|()| stdout.flush())
+        .context("cannot say on standard output that the desk is ready")
+}
+
+fn wait(arrivals: &Receiver<Event>) -> ExitCode {
+    for event in arrivals {
+        if matches!(event, Event::StdinClosed | Event::Terminated) {
+            break;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// The devices by name, plugged in or not, and their faults.
+#[derive(Clone)]
+struct Table {
+    bus: Bus,
+    ports: Vec<(&'static str, u8)>,
+    unplugged: Arc<Mutex<Vec<(u8, Plug)>>>,
+    faults: Faults,
+}
+
+impl Table {
+    /// Plugs everything in.
+    fn lay(bus: Bus, devices: Devices, faults: Faults) -> Result<Table> {
+        let ports = devices
+            .iter()
+            .map(|&(name, port, _)| (name, port))
+            .collect();
+        for (_, port, plug) in devices {
+            bus.plug(port, plug)?;
+        }
+        Ok(Table {
+            bus,
+            ports,
+            unplugged: Arc::default(),
+            faults,
+        })
+    }
+
+    fn listen(&self) -> Result<UnixListener> {
+        UnixListener::bind(self.bus.folder().join(CONTROL))
+            .context("cannot make the control socket in the folder")
+    }
+
+    /// Answers each line of each client by one line.
+    fn serve(&self, listener: UnixListener) {
+        let table = self.clone();
+        thread::spawn(move || {
+            for socket in listener.incoming().flatten() {
+                let table = table.clone();
+                thread::spawn(move || table.converse(&socket));
+            }
+        });
+    }
+
+    fn converse(&self, mut socket: &UnixStream) -> Option<()> {
+        for line in BufReader::new(socket).lines() {
+            let answer = match self.obey(line.ok()?.trim()) {
+                Ok(()) => json!({ "done": true }),
+                Err(why) => json!({ "error": why }),
+            };
+            writeln!(socket, "{answer}").ok()?;
+        }
+        None
+    }
+
+    fn obey(&self, line: &str) -> Result<(), String> {
+        match line.split_once(' ') {
+            Some(("fault", fault)) => self.faults.plan(fault),
+            Some(("unplug", name)) => self.unplug(self.port(name)?),
+            Some(("plug", name)) => self.plug(self.port(name)?),
+            _ => Err(format!(
+                "{line:?} is no request: write fault FAULT, unplug NAME or plug NAME"
+            )),
+        }
+    }
+
+    fn port(&self, name: &str) -> Result<u8, String> {
+        let found = self.ports.iter().find(|(known, _)| *known == name);
+        found
+            .map(|(_, port)| *port)
+            .ok_or_else(|| format!("there is no {name:?}: write analyzer or probe"))
+    }
+
+    fn unplug(&self, port: u8) -> Result<(), String> {
+        let plug = self.bus.unplug(port).ok_or("it is not plugged in")?;
+        self.unplugged().push((port, plug));
+        Ok(())
+    }
+
+    fn plug(&self, port: u8) -> Result<(), String> {
+        let mut unplugged = self.unplugged();
+        let place = unplugged.iter().position(|(known, _)| *known == port);
+        let (_, plug) = unplugged.remove(place.ok_or("it is plugged in")?);
+        self.bus
+            .plug(port, plug)
+            .map_err(|error| format!("{error:#}"))
+    }
+
+    fn unplugged(&self) -> std::sync::MutexGuard<'_, Vec<(u8, Plug)>> {
+        self.unplugged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,314 @@
+"""Stock pyOCD, gdb and pySerial on the emulated ST-Link V2-1, as on the one of a Nucleo."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from capture.desk import emulated
+from capture.desk.tests.faulting import compiled
+from capture.desk.virtual_board import TARGET
+from capture.processes import devices
+from capture.run_folder.records import EndRecord, OperationRecord, parse
+from scenarios import catalogue
+from simulator.desk import EmulatedDesk
+from tests.probed_board import FLASH_START, ROOT, TOOL_TIMEOUT_S, elf_of, loaded, symbols
+from tests.processes import free_port
+
+HALTED = ("--connect", "halt", "--no-reset", "-O", "resume_on_disconnect=false")
+ATTACHED = ("--connect", "attach", "-O", "resume_on_disconnect=false")
+NOWHERE = 0x6000_0000
+DHCSR, S_HALT = 0xE000_EDF0, 1 << 17
+
+
+class Desk:
+    """A board with an ST-Link, and stock programs that see it."""
+
+    def __init__(self, board: EmulatedDesk) -> None:
+        self.board = board
+
+    def run(self, *command: str, within_s: float = TOOL_TIMEOUT_S) -> subprocess.CompletedProcess[str]:
+        """Runs a program that sees the desk's USB devices."""
+        return subprocess.run(
+            command,
+            cwd=ROOT,
+            env=os.environ | self.board.environment,
+            capture_output=True,
+            text=True,
+            timeout=within_s,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def python(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return self.run(sys.executable, *words)
+
+    def pyocd(self, subcommand: str, *words: str) -> subprocess.CompletedProcess[str]:
+        """pyOCD on the ST-Link with this desk's serial number."""
+        chosen = ("--no-wait", "--uid", self.board.stlink, "--target", TARGET)
+        return self.python("-m", "pyocd", subcommand, *chosen, *words)
+
+    def commander(self, *commands: str, options: tuple[str, ...] = ()) -> str:
+        """What pyOCD's commander says to these commands."""
+        words = [word for command in commands for word in ("-c", command)]
+        done = self.pyocd("commander", *options, *words)
+        return done.stdout + done.stderr
+
+    def word(self, address: int) -> int:
+        """A word that is read with nothing but attaching."""
+        said = self.commander(f"read32 {address:#x}", options=ATTACHED)
+        found = re.search(rf"^{address:08x}:\s+([0-9a-f]{{8}})", said, re.MULTILINE)
+        assert found, said
+        return int(found[1], 16)
+
+    def cpu_s(self) -> float:
+        """The processor time that the simulator has used, in seconds."""
+        fields = Path(f"/proc/{self.board.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def is_halted(self) -> bool:
+        return bool(self.word(DHCSR) & S_HALT)
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    with EmulatedDesk(elf_of("tlsf"), name="bench", start="capture") as board:
+        yield Desk(board)
+
+
+def test_pyocd_and_pyserial_find_it_by_serial_number_and_usb_id(desk: Desk) -> None:
+    listed = desk.python("-m", "pyocd", "list").stdout
+    assert re.search(rf"STM32 STLink\s+{desk.board.stlink}\s", listed), listed
+    assert "NUCLEO-F401RE" in listed
+    ports = desk.python("-m", "serial.tools.list_ports", "-v").stdout
+    assert re.search(rf"^/dev/ttyACM0 [\s\S]*VID:PID=0483:374B SER={desk.board.stlink} ", ports), ports
+    assert ports.count("/dev/") == 1
+
+
+def test_what_pyocd_flashes_is_in_flash_and_the_core_stays_halted(desk: Desk, tmp_path: Path) -> None:
+    other = elf_of("seglist")
+    done = desk.pyocd("load", *HALTED, str(other))
+    assert done.returncode == 0, done.stderr
+    assert desk.is_halted()
+    for address, content in loaded(other).items():
+        saved = tmp_path / f"{address:#x}.bin"
+        desk.commander(f"savemem {address:#x} {len(content)} {saved}", options=ATTACHED)
+        assert saved.read_bytes() == content
+
+
+def test_the_reset_pin_starts_a_halted_core(desk: Desk) -> None:
+    """What NucleoBoard does: load halted, reset by the pin. The firmware says on the serial port
+    that it has no operations.
+    """
+    assert desk.pyocd("load", *HALTED, str(elf_of("seglist"))).returncode == 0
+    listen = "import serial; port = serial.Serial('/dev/ttyACM0', 2_000_000, timeout=20); "
+    listen += "print('open', flush=True); print(port.read_until(b'@FAIL,'), port.read_until())"
+    with subprocess.Popen(
+        [sys.executable, "-c", listen],
+        env=os.environ | desk.board.environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as listener:
+        assert listener.stdout
+        assert listener.stdout.readline() == "open\n"
+        reset = desk.pyocd("reset", "--method", "hw")
+        assert reset.returncode == 0, reset.stderr
+        assert re.search(r"BOOT.*seglist.*@FAIL,.*magic", listener.stdout.read())
+    assert not desk.is_halted()
+
+
+def test_registers_breakpoints_and_steps(desk: Desk) -> None:
+    main = symbols(elf_of("tlsf"))["main"]
+    said = desk.commander("reset halt", "wreg r3 0x12345678", "reg r3", f"break {main:#x}", "go", "sleep 300")
+    assert "0x12345678" in said, said
+    said = desk.commander("reg pc", "step", "reg pc", "rmbreak 0", options=ATTACHED)
+    assert f"pc = {main:#010x}" in said, said
+
+
+def test_what_answers_nowhere_is_a_fault_and_harms_nothing(desk: Desk) -> None:
+    assert "memory transfer failed" in desk.commander("halt", f"read32 {NOWHERE:#x}")
+    assert desk.word(FLASH_START) == int.from_bytes(loaded(elf_of("tlsf"))[FLASH_START][:4], "little")
+
+
+def test_a_pyocd_that_is_killed_leaves_a_probe_that_works(desk: Desk) -> None:
+    words = ("-m", "pyocd", "load", "--no-wait", "--uid", desk.board.stlink, "--target", TARGET)
+    for after_s in (0.7, 1.0, 1.3):
+        with subprocess.Popen(
+            [sys.executable, *words, *HALTED, str(elf_of("seglist"))],
+            cwd=ROOT,
+            env=os.environ | desk.board.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as killed:
+            with pytest.raises(subprocess.TimeoutExpired):
+                killed.wait(after_s)
+            killed.kill()
+        assert "STM32 STLink" in desk.python("-m", "pyocd", "list").stdout
+    assert desk.pyocd("load", *HALTED, str(elf_of("seglist"))).returncode == 0
+
+
+READ_BY_RTT = """
+import sys
+from pathlib import Path
+from capture.acquisition.rtt_reader import RttReader
+from capture.desk.probe_address import ProbeAddress
+with RttReader(ProbeAddress(sys.argv[1], "stm32f401retx"), Path(sys.argv[2])) as reader:
+    reader.debugger.reset()
+    reader.wait(60)
+sys.stdout.buffer.write(reader.data)
+sys.exit(reader.problem)
+"""
+
+
+def test_records_come_by_rtt_and_the_reader_starts_the_board() -> None:
+    plan = catalogue.load("mem_frag", {"depth": 8}).compile().recorded_by("rtt")
+    elf = elf_of("tlsf")
+    with EmulatedDesk(elf, image=plan.image, name="rtt") as board:
+        done = Desk(board).python("-c", READ_BY_RTT, board.stlink, str(elf))
+    assert done.returncode == 0, done.stderr
+    last_run = parse(done.stdout[done.stdout.rindex("@BOOT,") :].encode())
+    assert last_run.damaged == ()
+    assert isinstance(last_run.records[-1], EndRecord)
+    assert len(last_run.all(OperationRecord)) == plan.operations.height
+
+
+def test_gdb_steps_through_the_firmware(desk: Desk) -> None:
+    elf = elf_of("tlsf")
+    port = free_port()
+    chosen = ("--no-wait", "--uid", desk.board.stlink, "--target", TARGET)
+    with subprocess.Popen(
+        [sys.executable, "-m", "pyocd", "gdbserver", *chosen, "-p", str(port), "-T", str(free_port())],
+        cwd=ROOT,
+        env=os.environ | desk.board.environment,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    ) as server:
+        assert server.stderr
+        assert any("GDB server listening" in line for line in server.stderr)
+        asked = [f"target remote :{port}", "monitor reset halt", "compare-sections .text"]
+        asked += ["break main", "continue", "stepi", "detach"]
+        words = [word for command in asked for word in ("-ex", command)]
+        said = subprocess.run(
+            ["gdb-multiarch", "-batch", "-nx", *words, str(elf)], capture_output=True, text=True, timeout=60
+        ).stdout
+        server.terminate()
+    assert re.search(r"Section \.text.*matched", said), said
+    assert re.search(r"Breakpoint 1, (0x\w+ in )?main", said), said
+
+
+def test_a_board_that_sleeps_leaves_the_host_alone(desk: Desk) -> None:
+    """The firmware ends at once without operations, and sleeps for ever."""
+    assert desk.pyocd("reset", "--method", "hw").returncode == 0
+    time.sleep(1)
+    before_s = desk.cpu_s()
+    time.sleep(2)
+    assert desk.cpu_s() - before_s < 0.4
+
+
+AUTOPSY = """
+import sys
+from pathlib import Path
+from capture.desk.bench import read_bench
+from capture.desk.nucleo_board import NucleoBoard
+elf = Path(sys.argv[1])
+with NucleoBoard(read_bench().board("nucleo")) as board:
+    board.load(elf, b"no operations")
+    board.resetter(None).reset()
+    print(*board.post_mortem(elf))
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        (
+            "READ_NOWHERE",
+            "hard-faulted: a read of 0x60000040 that nothing answers (BFAR), by the instruction",
+        ),
+        ("LOCK_UP", "locked up: an access to 0x60000050 that nothing answers (BFAR), in the handler of a"),
+        ("HANG", "has not faulted: it was at "),
+    ],
+)
+def test_a_nucleo_whose_run_broke_off_says_why(tmp_path: Path, ending: str, words: str) -> None:
+    elf = compiled(tmp_path, ending)
+    with EmulatedDesk(name="autopsy") as board:
+        done = Desk(board).python("-c", AUTOPSY, str(elf))
+    assert done.returncode == 0, done.stderr
+    assert f"The firmware {words}" in done.stdout
+    assert re.search(r"\(\w+, capture/desk/tests/faulting\.c:\d+\)", done.stdout)
+
+
+HALF_A_COMMAND = """
+import os, sys, time
+import libusb_package
+device = libusb_package.find(idVendor=0x0483, idProduct=0x374B)
+device[0][(0, 0)]
+import usb.util
+usb.util.claim_interface(device, 0)
+device.write(0x01, bytes([0xF2, 0x30, 0xA3]).ljust(16, b"\\0"))  # enter SWD
+device.read(0x81, 64)
+device.write(0x01, bytes([0xF2, 0x08, 0, 0, 0, 0x20, 0, 4]).ljust(16, b"\\0"))  # write 1 KiB
+print("half", flush=True)
+if "stay" in sys.argv:
+    time.sleep(60)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_half_a_command_does_not_outlive_its_program(desk: Desk) -> None:
+    done = desk.python("-c", HALF_A_COMMAND)
+    assert (done.returncode, done.stdout) == (-9, "half\n"), done.stderr
+    assert "Halted" in desk.commander("halt", "status")
+
+
+def test_the_probe_is_one_program_s_at_a_time(desk: Desk) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HALF_A_COMMAND, "stay"],
+        env=os.environ | desk.board.environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout
+        assert holder.stdout.readline() == "half\n"
+        said = desk.commander("status")
+        assert "Resource busy" in said
+        holder.kill()
+    assert "Halted" in desk.commander("halt", "status")
+
+
+BROKEN_RUN = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from capture import conductor
+from capture.processes import devices
+from firmware import build
+devices.keep()
+from scenarios import catalogue
+plan = catalogue.load("mem_frag", {"depth": 8}).compile()
+image = replace(build.build("tlsf"), elf=Path(sys.argv[1]))
+result = conductor.run(plan, image, board_name="desk", runs_folder=Path(sys.argv[2]), duration_s=0.1)
+print(result.verdict, *result.reasons, sep="\\n")
+"""
+
+
+def test_a_run_on_the_desk_that_faults_has_the_reason_in_its_verdict(tmp_path: Path) -> None:
+    elf = compiled(tmp_path, "READ_NOWHERE")
+    with EmulatedDesk(name="desk") as board:
+        told = {**devices.seen_by(board.environment[devices.PRELOAD]), emulated.MARK: "desk"}
+        environment = [f"{name}={value}" for name, value in told.items()]
+        done = Desk(board).run("env", *environment, sys.executable, "-c", BROKEN_RUN, str(elf), str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    verdict, *reasons = done.stdout.splitlines()
+    assert verdict == "truncated"
+    words = "The firmware hard-faulted: a read of 0x60000040 "
+    assert [reason for reason in reasons if reason.startswith(words)], reasons
