@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from capture.acquisition.record_reader import SILENCE_S, RecordReader
+from capture.acquisition.record_reader import SILENCE_S, NoRecords, RecordReader
 from capture.acquisition.serial_reader import SerialReader
 from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
 from capture.desk.bench import AnalyzerResource
@@ -35,8 +35,9 @@ Progress = Callable[[str], None]
 class Order:
     """What is to be observed: firmware and operations, how long at which rate.
 
-    `elf` is the firmware's file, `image` the operation image; `records` says what carries the
-    records, uart or rtt. A tool or line that says nothing for `silence_s` is taken for dead.
+    `elf` is the firmware's file, `image` the operation image, empty for a firmware that needs none;
+    `records` says what carries the records, uart, rtt or none. A tool or line that says nothing for
+    `silence_s` is taken for dead.
     """
 
     elf: Path
@@ -93,7 +94,9 @@ def observe(board: Board, order: Order, progress: Progress) -> Observation:
     )
 
 
-def _reader(connections: Connections, order: Order) -> RecordReader:
+def _reader(connections: Connections, order: Order) -> RecordReader | NoRecords:
+    if order.records == "none":
+        return NoRecords()
     if order.records != "rtt":
         return SerialReader(connections.serial_url, order.silence_s)
     assert connections.probe is not None
