@@ -536,15 +536,34 @@ def doctor(_context: Context) -> None:
         raise Exit(code=1)
 
 
+@task(
+    positional=["what"],
+    help={
+        "what": "plan: which clip goes where; check: move each pin in turn and say which clip is on it",
+        "board": "an entry of bench.toml; its default when not given",
+        "json": "print JSON",
+    },
+)
+def wiring(_context: Context, what: str, board: str = "", json: bool = False) -> None:
+    """Show which clip goes where, or check it: `./lab wiring plan`, `./lab wiring check`."""
+    from console import wiring as room
+
+    with one_sentence(exit_status=2):
+        done = room.run(what, board or None, as_json=json)
+    print(done.text)
+    if done.exit_status:
+        raise Exit(code=done.exit_status)
+
+
 @contextmanager
-def one_sentence() -> Iterator[None]:
+def one_sentence(exit_status: int = 1) -> Iterator[None]:
     """Turns what a user can mend into its sentence and a non-zero exit, without a traceback."""
     from capture.files.errors import TailscopeError
 
     try:
         yield
     except TailscopeError as error:
-        raise Exit(str(error), code=1) from None
+        raise Exit(str(error), code=exit_status) from None
     except signals.Stopped as stopped:
         raise Exit(str(stopped), code=stopped.exit_status) from None
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from capture.acquisition.record_reader import SILENCE_S, NoRecords, RecordReader
 from capture.acquisition.serial_reader import SerialReader
-from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
+from capture.acquisition.sigrok_cli import D0_TO_D7, CaptureRequest, SigrokCapture
 from capture.desk.bench import AnalyzerResource
 from capture.desk.board import RESET_WITHIN_S, Board, Connections, Resetter
 from capture.processes import signals
@@ -107,7 +107,7 @@ def _reader(connections: Connections, order: Order) -> RecordReader | NoRecords:
 
 def _request(connections: Connections, order: Order, resetter: Resetter | None) -> CaptureRequest:
     """What to ask of the analyzer: the run's whole duration, and what passes before the reset."""
-    named = order.analyzer.channels
+    named, known = order.analyzer.channels, order.analyzer.known
     before_s = 0.0 if resetter is None else RESET_WITHIN_S
     return CaptureRequest(
         driver=order.analyzer.driver,
@@ -115,6 +115,9 @@ def _request(connections: Connections, order: Order, resetter: Resetter | None) 
         samplerate_hz=order.samplerate_hz,
         samples=round(order.samplerate_hz * (order.duration_s + before_s)),
         channels=tuple(named[channel] for channel in CHANNELS) if named else None,
+        inputs=tuple(known.inputs) if known else D0_TO_D7,
+        sample_bytes=known.sample_bytes if known else 1,
+        settings=tuple(known.settings) if known else (),
     )
 
 
