@@ -526,13 +526,15 @@ def clean(_context: Context) -> None:
         shutil.rmtree(ROOT / folder, ignore_errors=True)
 
 
-@task
-def doctor(_context: Context) -> None:
-    """Show what is installed, which versions, what is missing and how to get it."""
+@task(help={"board": "an entry of bench.toml: look at what is plugged in for it, too", "json": "print JSON"})
+def doctor(_context: Context, board: str = "", json: bool = False) -> None:
+    """Show what is installed and, with --board, plugged in; what is missing and how to get it."""
     from console import doctor as room
 
-    print(room.as_text())
-    if any(finding.blocks for finding in room.findings()):
+    with one_sentence():
+        found = room.report(board or None)
+    print(json_format.dumps(found.as_json(), indent=2) if json else found.as_text())
+    if not found.can_run:
         raise Exit(code=1)
 
 

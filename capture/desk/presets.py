@@ -29,6 +29,7 @@ class Preset(Table):
     least_hz: int = 0
     limit: str = ""
     devices: dict[str, str] = Field(default_factory=dict)
+    loaded: list[str] = Field(default_factory=list)
     refused: str = ""
 
     @model_validator(mode="after")
@@ -63,6 +64,11 @@ class Preset(Table):
 
 def _millions(rate_hz: int) -> str:
     return f"{rate_hz / 1e6:g}"
+
+
+def of_driver(driver: str) -> Preset | None:
+    """The preset whose analyzers this driver of libsigrok serves; None if there is none."""
+    return next((preset for preset in presets().values() if preset.driver == driver), None)
 
 
 @cache
