@@ -59,8 +59,8 @@ class Facts:
 
     `analyzers` are those of the board's driver, `chosen` those of them that bench.toml's connection
     means. `serial_port` is the device behind the port of bench.toml, links followed. `firmware` are
-    the files of libsigrok's `firmware_folders`. A fault is a sentence on a tool that failed, and what
-    that would have told is missing.
+    the files of libsigrok's `firmware_folders`. A fault is a sentence on a tool that failed. What
+    it would have told is missing.
     """
 
     analyzers: tuple[Analyzer, ...] = ()
