@@ -543,15 +543,16 @@ def doctor(_context: Context, board: str = "", json: bool = False) -> None:
     help={
         "what": "plan: which clip goes where; check: move each pin in turn and say which clip is on it",
         "board": "an entry of bench.toml; its default when not given",
+        "svg": "with plan: draw it into this file, too",
         "json": "print JSON",
     },
 )
-def wiring(_context: Context, what: str, board: str = "", json: bool = False) -> None:
+def wiring(_context: Context, what: str, board: str = "", svg: str = "", json: bool = False) -> None:
     """Show which clip goes where, or check it: `./lab wiring plan`, `./lab wiring check`."""
     from console import wiring as room
 
     with one_sentence(exit_status=2):
-        done = room.run(what, board or None, as_json=json)
+        done = room.run(what, board or None, svg, as_json=json)
     print(done.text)
     if done.exit_status:
         raise Exit(code=done.exit_status)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from capture.desk.bench import BoardResource, read_bench
 from capture.files.errors import TailscopeError
 from capture.files.faults import near_miss
-from capture.wiring import plan
+from capture.files.whole import write_bytes
+from capture.wiring import drawing, plan
 from capture.wiring.findings import Findings
 
 WORDS = ("plan", "check")
@@ -27,13 +29,20 @@ class Done:
     exit_status: int = 0
 
 
-def run(what: str, board_name: str | None, as_json: bool = False) -> Done:
-    """Does one of WORDS for a board of bench.toml. Raises TailscopeError."""
+def run(what: str, board_name: str | None, picture: str = "", as_json: bool = False) -> Done:
+    """Does one of WORDS for a board of bench.toml; with plan, draws into the file `picture`.
+
+    Raises TailscopeError.
+    """
     if what not in WORDS:
         raise WiringError(
             f"There is no ./lab wiring {what}: choose {' or '.join(WORDS)}.{near_miss(what, WORDS)}"
         )
     board = read_bench().board(board_name)
+    if picture and what != "plan":
+        raise WiringError("Only the plan can be drawn: write ./lab wiring plan --svg FILE.")
+    if picture:
+        write_bytes(Path(picture), drawing.svg(plan.clips(board)).encode())
     if what == "plan":
         return Done(json.dumps(plan.as_json(board), indent=2) if as_json else plan.as_text(board))
     return _check(board, as_json)

@@ -1,4 +1,4 @@
-"""What the wiring firmware shows (docs/SPEC.md, section 2a), read from the edges of a capture."""
+"""What the wiring firmware shows (docs/SPEC.md, section 2.1), read from the edges of a capture."""
 
 from __future__ import annotations
 

@@ -120,3 +120,21 @@ def test_a_rate_of_the_command_line_is_refused_too(tmp_path: Path) -> None:
 
 def test_without_a_preset_any_rate_may_be_tried() -> None:
     read_bench(BENCH_FILE).board("virtual").analyzer.check_rate(7)
+
+
+def test_the_page_says_what_the_presets_say() -> None:
+    """docs/ANALYZERS.md, row by row."""
+    page = (Path(__file__).resolve().parents[3] / "docs" / "ANALYZERS.md").read_text(encoding="utf-8")
+    rows = {
+        cells[0].strip("` "): cells for line in page.splitlines() if (cells := line.strip("|").split("|"))
+    }
+    for name, preset in presets().items():
+        if preset.refused:
+            assert preset.refused.replace("`", "").split()[-1] in rows[name][2].replace("`", "")
+            continue
+        rates = preset.rates_in_words().replace(" MS/s", "").replace(" or ", ", or ")
+        assert rows[name][2].strip() == rates
+        assert rows[name][3].strip() in (
+            ", ".join(preset.inputs),
+            f"{preset.inputs[0]} to {preset.inputs[-1]}",
+        )
