@@ -107,10 +107,10 @@ def segments(path: str) -> list[tuple[str, float, float, float]]:
         if letter == "M":
             x, y = numbers
         elif letter == "H":
-            found.append(("H", y, *sorted((x, numbers[0]))))
+            found.append(("H", y, min(x, numbers[0]), max(x, numbers[0])))
             x = numbers[0]
         else:
-            found.append(("V", x, *sorted((y, numbers[0]))))
+            found.append(("V", x, min(y, numbers[0]), max(y, numbers[0])))
             y = numbers[0]
     return found
 
