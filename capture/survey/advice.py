@@ -137,14 +137,26 @@ def _ports(board: BoardResource, facts: Facts) -> Iterator[Finding]:
         return
     if facts.host_fault:
         return
-    used = next((port for port in facts.ports if port.device == facts.serial_port), None)
+    meant = _meant_ports(board, facts)
     for port in facts.ports:
         on_usb = f" ({port.usb_id})" if port.usb_id else ""
-        yield Finding("port", "used" if port is used else "there", f"{port.device}: {port.title}{on_usb}")
-    if used is None:
-        yield Finding("port", "wrong", _no_port(board, facts))
+        yield Finding("port", "used" if meant == [port] else "there", f"{port.device}: {port.title}{on_usb}")
+    if len(meant) > 1:
+        words = f"{len(meant)} ports are {wanted}: write the probe's whole id, or a port, into bench.toml."
+        yield Finding("port", "wrong", words)
+    elif meant:
+        yield from _of_port(meant[0], board, facts)
     else:
-        yield from _of_port(used, board, facts)
+        yield Finding("port", "wrong", _no_port(board, facts))
+
+
+def _meant_ports(board: BoardResource, facts: Facts) -> list[Port]:
+    """Those that bench.toml means, by name or by USB id; of several the one of its probe."""
+    wanted = board.serial_port.lower()
+    if not wanted.startswith("usb:"):
+        return [port for port in facts.ports if port.device == facts.serial_port]
+    found = [port for port in facts.ports if port.usb_id == wanted.removeprefix("usb:")]
+    return [port for port in found if port.serial_number == board.loader.probe] or found
 
 
 def _no_port(board: BoardResource, facts: Facts) -> str:

@@ -101,8 +101,8 @@ def _last_line(words: str) -> str:
 
 
 def _behind(port: str) -> str:
-    """The device that a link such as those in /dev/serial/by-id leads to; a URL as it is."""
-    return port if "://" in port else os.path.realpath(port)
+    """The device that a link such as those in /dev/serial/by-id leads to; all else as it is."""
+    return os.path.realpath(port) if port.startswith("/") else port
 
 
 def firmware_folders(environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:

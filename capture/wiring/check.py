@@ -38,6 +38,8 @@ def _captured(board: BoardResource, progress: Progress) -> EdgeList:
     with signals.orderly(), open_board(board) as opened:
         observation = observe(opened, order, progress)
         signals.check()
-    if observation.report.losses:
-        raise CaptureError(f"The clips cannot be checked: {observation.report.losses[0]}")
+    report = observation.report
+    if report.losses:
+        said = " ".join((report.losses[0], *report.oddities[:1]))
+        raise CaptureError(f"The clips cannot be checked: {said}")
     return observation.edges

@@ -14,7 +14,7 @@ from capture.run_folder.edges import EdgeList
 HALF_PULSE_S = 100e-6
 GAP_S = 1000e-6
 """Between the pulses of one pin and those of the next."""
-ROUND_S = 36 * 2 * HALF_PULSE_S + 8 * GAP_S + 3000e-6
+ROUND_S = (36 * 2 + 8) * HALF_PULSE_S + 8 * GAP_S + 3000e-6
 WINDOW_S = 10 * ROUND_S
 """The last part of a capture, which is read: the firmware runs in all of it."""
 
@@ -26,7 +26,7 @@ _WIDTHS = (0.8, 1.25)
 _NEW_BEGINS = 3.0
 # What is shorter than this part of a half pulse is a glitch.
 _GLITCH = 0.1
-# All pins together have 72 edges a round: an input with many times as many floats.
+# All pins together have 88 edges a round: an input with many times as many floats.
 _MOST_EDGES = 10_000
 # Either end of the window may cut a burst, and a fast or slow HSI may shift another out of it.
 _MAY_BE_CUT = 2
@@ -131,7 +131,13 @@ def _is_cut(burst: Samples, edges: EdgeList, half: float) -> bool:
 
 
 def _pulses(burst: Samples, rises: bool, half: float) -> int:
-    """How many pulses it has; 0 unless each edge comes half a pulse after the one before."""
+    """How many pulses it has; 0 unless each edge comes half a pulse after the one before.
+
+    A pin is held high between its pulses, or low by an analyzer whose own resistors are stronger.
+    Held high, it first falls, and rises last.
+    """
     gaps = np.diff(burst)
     steady = ((gaps > _WIDTHS[0] * half - 1) & (gaps < _WIDTHS[1] * half + 1)).all()
-    return burst.size // 2 if rises and steady and burst.size % 2 == 0 else 0
+    if not steady or burst.size % 2:
+        return 0
+    return burst.size // 2 if rises else burst.size // 2 - 1

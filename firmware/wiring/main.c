@@ -14,7 +14,7 @@
 /* RM0368, section 6.2.2: the HSI has 16 MHz. */
 enum { CYCLES_PER_US = 16, HALF_PULSE_US = 100, GAP_US = 1000, ROUND_GAP_US = 3000 };
 
-enum { MODE_INPUT = 0, PULL_DOWN = 2, FIELD_MASK = 3 };
+enum { MODE_INPUT = 0, PULL_UP = 1, FIELD_MASK = 3 };
 
 extern uint32_t stack_top[];
 
@@ -48,15 +48,17 @@ static void write_field(volatile uint32_t *target, uint32_t pin, uint32_t value)
     *target = (*target & ~((uint32_t)FIELD_MASK << 2u * pin)) | value << 2u * pin;
 }
 
-/* Held low by its resistor alone: where two clips touch, no output works against another. */
+/* Held high by its resistor alone: where two clips touch, no output works against another. */
 static void release(const place *released) {
-    write_field(&GPIO_PUPDR(released->port), released->pin, PULL_DOWN);
+    write_field(&GPIO_PUPDR(released->port), released->pin, PULL_UP);
     write_field(&GPIO_MODER(released->port), released->pin, MODE_INPUT);
 }
 
+/* It begins and ends low, so that each pulse has both edges whatever holds the pin meanwhile. */
 static void pulse(const place *pulsed, uint32_t pulses) {
     pin_write(pulsed->port, pulsed->pin, false);
     pin_to_output(pulsed->port, pulsed->pin);
+    wait_us(HALF_PULSE_US);
     for (uint32_t count = 0; count < pulses; count++) {
         pin_write(pulsed->port, pulsed->pin, true);
         wait_us(HALF_PULSE_US);

@@ -156,6 +156,18 @@ TWO_PROBES = replace(READY, probes=(PROBE, replace(PROBE, unique_id="0668AA")))
             "/usr/share/sigrok-firmware: sudo apt-get install sigrok-firmware-fx2lafw.",
         ),
         (entry(), replace(READY, host_fault="It hangs."), "probe", "It hangs."),
+        (
+            entry(port="usb:0483:374B"),
+            replace(READY, ports=(PORT, replace(PORT, device="/dev/ttyACM1", serial_number="0668AA"))),
+            "port",
+            "2 ports are usb:0483:374B: write the probe's whole id, or a port, into bench.toml.",
+        ),
+        (
+            entry(port="usb:0483:374B"),
+            replace(READY, ports=()),
+            "port",
+            "There is no usb:0483:374B, and no port of an ST-Link: connect the board by USB.",
+        ),
     ],
 )
 def test_what_keeps_the_bench_from_running(
@@ -207,6 +219,18 @@ def test_a_chosen_one_of_two_is_used() -> None:
             ("port", "used"),
         )
     ]
+
+
+def test_a_port_by_its_usb_id_is_that_of_the_probe() -> None:
+    other = replace(PORT, device="/dev/ttyACM1", serial_number="0668AA")
+    facts = replace(TWO_PROBES, ports=(other, PORT))
+    for board, ports in (
+        (entry(probe="0667FF303", port="usb:0483:374B"), facts.ports),
+        (entry(probe="0667FF303", port="usb:0483:374b"), (PORT,)),
+    ):
+        found = advise(board, replace(facts, ports=ports))
+        used = [finding.words for finding in found if (finding.subject, finding.state) == ("port", "used")]
+        assert used == ["/dev/ttyACM0: STM32 STLink (0483:374b)"] and may_run(found)
 
 
 def test_a_bare_analyzer_whose_firmware_is_there_is_no_fault() -> None:

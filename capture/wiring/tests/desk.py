@@ -25,14 +25,15 @@ class Desk:
     the `touching` groups are joined, and high if any of their pins is.
 
     The board leaves its reset at `reset_us`; before, its pins float. `pace` is how long its
-    microsecond is.
+    microsecond is. `held` is the level of what no pin drives.
     """
 
     clips: Sequence[int | None] = tuple(range(PINS))
     touching: Sequence[frozenset[int]] = ()
     reset_us: int = 0
     pace: float = 1.0
-    total_us: int = 200_000
+    total_us: int = 209_000
+    held: bool = True
     spikes: Sequence[tuple[int, int, int]] = field(default=())
     """Input, begin and length in µs of what nobody sent: its level is inverted there."""
 
@@ -49,9 +50,10 @@ class Desk:
         pins = _pins(self)
         word = np.zeros(self.total_us, dtype=np.uint8)
         for number in range(PINS):
-            line = np.zeros(self.total_us, dtype=np.bool_)
-            for pin in self.pins_at(number):
-                line |= pins[pin]
+            touched = [pins[pin] for pin in self.pins_at(number)]
+            line = np.full(self.total_us, self.held and bool(touched))
+            for driven, level in touched:
+                line[driven] = level[driven]
             for spiked, begin, length in self.spikes:
                 if spiked == number:
                     line[begin : begin + length] ^= True
@@ -61,19 +63,25 @@ class Desk:
         return EdgeList(sample, word[sample], SAMPLERATE_HZ, self.total_us)
 
 
-def _pins(desk: Desk) -> list[Line]:
-    """The level of each pin, microsecond by microsecond."""
-    lines = [np.zeros(desk.total_us, dtype=np.bool_) for _ in range(PINS)]
-    for pin, line in enumerate(lines):  # floating
-        line[: desk.reset_us : 37 + 11 * pin] = True
-    now_us = 0.0
-    while desk.reset_us + desk.pace * now_us < desk.total_us:
+def _pins(desk: Desk) -> list[tuple[Line, Line]]:
+    """When each pin drives, and its level then, microsecond by microsecond."""
+    lines = [(np.zeros(desk.total_us, np.bool_), np.zeros(desk.total_us, np.bool_)) for _ in range(PINS)]
+    for pin, (driven, level) in enumerate(lines):  # floating
+        driven[: desk.reset_us] = True
+        level[: desk.reset_us : 37 + 11 * pin] = True
+
+    def at(time_us: int) -> int:
+        return desk.reset_us + round(desk.pace * time_us)
+
+    now_us = 0
+    while at(now_us) < desk.total_us:
         now_us += 3000
-        for pin, line in enumerate(lines):
+        for pin, (driven, level) in enumerate(lines):
+            begin_us = now_us
+            now_us += 100
             for _ in range(pin + 1):
-                rise = desk.reset_us + round(desk.pace * now_us)
-                fall = desk.reset_us + round(desk.pace * (now_us + 100))
-                line[rise:fall] = True
+                level[at(now_us) : at(now_us + 100)] = True
                 now_us += 200
+            driven[at(begin_us) : at(now_us)] = True
             now_us += 1000
     return lines
