@@ -185,15 +185,21 @@ def count(program: Path, operations: Path, heap_bytes: int) -> int:
     return int(_call(program, "count", operations, heap_bytes))
 
 
-def _call(program: Path, *words: object) -> str:
+def call(program: Path, *words: object, cannot: str, within_s: float) -> str:
+    """What a program prints. Raises HostHeapError, which begins with `cannot` where it fails."""
     try:
-        done = children.run([program, *map(str, words)], within_s=_WITHIN_S)
+        done = children.run([program, *map(str, words)], within_s=within_s)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise HostHeapError(f"{program} did not run: {error}.") from None
     if done.returncode != 0:
         said = done.stderr.strip() or f"it ended with status {done.returncode}."
-        raise HostHeapError(f"{program.parent.name} cannot be replayed: {said}")
+        raise HostHeapError(f"{cannot}: {said}")
     return done.stdout
+
+
+def _call(program: Path, *words: object) -> str:
+    cannot = f"{program.parent.name} cannot be replayed"
+    return call(program, *words, cannot=cannot, within_s=_WITHIN_S)
 
 
 def row(allocator: str) -> catalogue.Allocator:

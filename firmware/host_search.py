@@ -8,7 +8,6 @@ as the board's, and counts the basic blocks that it executes.
 from __future__ import annotations
 
 import hashlib
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from capture.files.turns import taking_turns
-from capture.processes import children
 from capture.run_folder import heap_size
 from firmware import cmake_build, host_heap
 from firmware.host_heap import HostHeapError
@@ -111,11 +109,5 @@ def cost(program: Path, operations: npt.NDArray[np.uint32], goal: Goal) -> int:
 
 
 def _call(program: Path, *words: object) -> str:
-    try:
-        done = children.run([program, *map(str, words)], within_s=_WITHIN_S)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise HostHeapError(f"{program} did not run: {error}.") from None
-    if done.returncode != 0:
-        said = done.stderr.strip() or f"it ended with status {done.returncode}."
-        raise HostHeapError(f"The search on {program.parent.name} cannot go on: {said}")
-    return done.stdout
+    cannot = f"The search on {program.parent.name} cannot go on"
+    return host_heap.call(program, *words, cannot=cannot, within_s=_WITHIN_S)

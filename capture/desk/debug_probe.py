@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +33,17 @@ class ProbeSession:
     """A debugger attached to a board. It has the probe to
     itself: only its reset() starts the board.
 
-    Reading and writing memory raise what pyOCD raises.
+    Reading and writing memory raise what pyOCD raises, and ConnectionError once the probe has
+    fallen silent.
     """
 
     def __init__(self, address: ProbeAddress) -> None:
         logging.getLogger("pyocd").setLevel(logging.CRITICAL)  # it tells its callers as well
         self._lock = threading.Lock()
+        probe = _probe(address)
+        self._answers = _watched(probe)
         try:
-            self._session = Session(_probe(address), options=_options(address))
+            self._session = Session(probe, options=_options(address))
             self._session.open()
             self._target = self._session.board.target
         except (Error, OSError) as error:
@@ -50,18 +53,18 @@ class ProbeSession:
 
     def read_words(self, address: int, count: int) -> Sequence[int]:
         """`count` words from the aligned `address` on."""
-        with self._lock:
+        with self._in_use():
             return list(self._target.read_memory_block32(address, count))
 
     def write_word(self, address: int, value: int) -> None:
         """One word at the aligned `address`."""
-        with self._lock:
+        with self._in_use():
             self._target.write32(address, value)
 
     def reset(self) -> None:
         """Resets the board by its reset pin: the firmware starts. Raises CaptureError."""
         try:
-            with self._lock:
+            with self._in_use():
                 self._target.reset(Target.ResetType.HARDWARE)
         except Exception as error:  # whatever pyOCD raises
             raise CaptureError(
@@ -70,8 +73,21 @@ class ProbeSession:
 
     def close(self) -> None:
         """Detaches; the firmware runs on."""
-        with self._lock, suppress(Error, OSError):
+        with suppress(Error, OSError), self._in_use():
             self._session.close()
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        """The probe for one caller. What pyOCD stumbles over in a
+        silence (an assertion of its own, say) is told as the silence.
+        """
+        with self._lock:
+            try:
+                yield
+            except Exception:
+                if self._answers and self._answers.silence:
+                    raise ConnectionError(self._answers.silence) from None
+                raise
 
 
 def symbol(elf: Path, name: str) -> int:
@@ -102,27 +118,34 @@ def _probe(address: ProbeAddress) -> Any:
         raise CaptureError(
             f"{len(found) or 'No'} debug probes{named} are connected, one is needed; name one in bench.toml."
         )
-    probe = found[0]
-    if isinstance(probe, TCPClientProbe):
-        probe._socket.read = _Answers(probe._socket.read).read
-    return probe
+    return found[0]
+
+
+def _watched(probe: Any) -> _Answers | None:
+    """Puts a watch on what a remote probe answers; None for one on USB."""
+    if not isinstance(probe, TCPClientProbe):
+        return None
+    answers = _Answers(probe._socket.read)
+    probe._socket.read = answers.read
+    return answers
 
 
 class _Answers:
     """pyOCD's client waits for ever for the rest of a line, be the other end gone or silent.
 
-    Once it was silent, it is dead: closing the session asks it a few things more.
+    Once it was silent, it is dead: closing the session asks it a few things more. `silence` is then
+    what to say of it.
     """
 
     def __init__(self, receive: Callable[..., bytes]) -> None:
         self._receive = receive
         self._waiting_since_s: float | None = None
-        self._silent = ""
+        self.silence = ""
 
     def read(self, *arguments: Any) -> bytes:
         """What comes. Raises ConnectionError, and TimeoutError, after which pyOCD asks again."""
-        if self._silent:
-            raise ConnectionError(self._silent)
+        if self.silence:
+            raise ConnectionError(self.silence)
         try:
             data = bytes(self._receive(*arguments))
         except TimeoutError:
@@ -137,5 +160,5 @@ class _Answers:
         if self._waiting_since_s is None:
             self._waiting_since_s = now_s
         elif now_s - self._waiting_since_s >= SILENCE_S:
-            self._silent = f"the probe answered nothing for {SILENCE_S:g} s"
-            raise ConnectionError(self._silent) from None
+            self.silence = f"the probe answered nothing for {SILENCE_S:g} s"
+            raise ConnectionError(self.silence) from None

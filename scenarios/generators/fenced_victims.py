@@ -27,6 +27,7 @@ class FencedVictims(Generator):
     request_bytes: int = whole(1, MAX_BLOCK_BYTES)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.request_bytes <= self.victim_bytes:
             raise ScenarioError(
                 f"request_bytes is {self.request_bytes} and would fit into a freed victim of "

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from scenarios.errors import ScenarioError
 from scenarios.operations import Allocate, Call, Free
 
 MAX_BLOCK_BYTES = 65_536  # of one request
@@ -29,9 +30,17 @@ class Step:
 class Generator(ABC):
     """Its fields are the scenario's parameters (parameters.whole). Equal fields give equal steps.
 
-    If several parameters must fit together, the subclass checks that in `__post_init__`, and raises
+    A least value named `…_min_…` may not be above its `…_max_…`. If more parameters must fit
+    together, the subclass checks that in `__post_init__` after calling this one. Both raise
     ScenarioError.
     """
+
+    def __post_init__(self) -> None:
+        values: dict[str, int | str] = vars(self)
+        for least, value in values.items():
+            most = least.replace("_min_", "_max_")
+            if most != least and value > values[most]:  # type: ignore[operator]  # both are numbers
+                raise ScenarioError(f"{least} is {value}, above {most}, {values[most]}; exchange them.")
 
     @abstractmethod
     def steps(self) -> Iterator[Step]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.errors import ScenarioError
 from scenarios.generators.generator import MAX_BLOCK_BYTES, Generator, Step
 from scenarios.generators.xorshift import Xorshift32
 from scenarios.operations import MAX_ENTRIES, MAX_SLOTS, Allocate, Free
@@ -29,13 +28,6 @@ class Lifetimes(Generator):
     size_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
     ttl_max: int = whole(0, MAX_SLOTS - 1)
     draws: int = whole(1, 64)
-
-    def __post_init__(self) -> None:
-        if self.size_min_bytes > self.size_max_bytes:
-            raise ScenarioError(
-                f"size_min_bytes is {self.size_min_bytes}, above size_max_bytes, {self.size_max_bytes}; "
-                "exchange them."
-            )
 
     def steps(self) -> Iterator[Step]:
         random = Xorshift32(self.seed)

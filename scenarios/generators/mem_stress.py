@@ -34,15 +34,7 @@ class MemStress(Generator):
     large_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
 
     def __post_init__(self) -> None:
-        for kind, low, high in (
-            ("small", self.small_min_bytes, self.small_max_bytes),
-            ("medium", self.medium_min_bytes, self.medium_max_bytes),
-            ("large", self.large_min_bytes, self.large_max_bytes),
-        ):
-            if low > high:
-                raise ScenarioError(
-                    f"{kind}_min_bytes is {low}, above {kind}_max_bytes, {high}; exchange them."
-                )
+        super().__post_init__()
         if (share := self.small_percent + self.medium_percent) > 100:
             raise ScenarioError(f"small_percent and medium_percent add up to {share}; they share 100.")
 

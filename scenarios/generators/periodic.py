@@ -63,18 +63,7 @@ class Periodic(Generator):
     huge_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
 
     def __post_init__(self) -> None:
-        for what in (
-            "period_{}_ticks",
-            "memory_{}_bytes",
-            "stay_{}_periods",
-            "small_{}_bytes",
-            "huge_{}_bytes",
-        ):
-            least, most = what.format("min"), what.format("max")
-            if getattr(self, least) > getattr(self, most):
-                raise ScenarioError(
-                    f"{least} is {getattr(self, least)}, above {most}, {getattr(self, most)}; exchange them."
-                )
+        super().__post_init__()
         smallest = self.huge_min_bytes if self.profile == "huge" else self.small_min_bytes
         if self.memory_min_bytes < smallest:
             raise ScenarioError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.errors import ScenarioError
 from scenarios.generators.generator import MAX_BLOCK_BYTES, Generator, Step
 from scenarios.operations import MAX_SLOTS, Allocate, Free
 from scenarios.parameters import whole
@@ -29,13 +28,6 @@ class Sizes(Generator):
     fragments: int = whole(1, (MAX_SLOTS - 1) // 2)
     victim_bytes: int = whole(1, MAX_BLOCK_BYTES)
     spacer_bytes: int = whole(1, MAX_BLOCK_BYTES)
-
-    def __post_init__(self) -> None:
-        if self.size_min_bytes > self.size_max_bytes:
-            raise ScenarioError(
-                f"size_min_bytes is {self.size_min_bytes}, above size_max_bytes, {self.size_max_bytes}; "
-                "exchange them."
-            )
 
     def steps(self) -> Iterator[Step]:
         yield from self._all_sizes(FRESH)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scenarios.errors import ScenarioError
 from scenarios.generators.generator import MAX_BLOCK_BYTES, Generator, Step
 from scenarios.generators.xorshift import Xorshift128
 from scenarios.operations import MAX_SLOTS, Allocate, Free
@@ -36,13 +35,6 @@ class UntilFull(Generator):
     size_max_bytes: int = whole(1, MAX_BLOCK_BYTES)
     alignments: int = whole(1, 13)
     after_refusal: str = choice("stop", "retry")
-
-    def __post_init__(self) -> None:
-        if self.size_min_bytes > self.size_max_bytes:
-            raise ScenarioError(
-                f"size_min_bytes is {self.size_min_bytes}, above size_max_bytes, {self.size_max_bytes}; "
-                "exchange them."
-            )
 
     def steps(self) -> Iterator[Step]:
         random = Xorshift128((self.seed, *_FURTHER_WORDS))

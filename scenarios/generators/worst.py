@@ -156,20 +156,20 @@ def _trie_merge(nodes: int) -> list[Step]:
 
 def _filing(blocks: int) -> list[Step]:
     """A block is filed behind all others, in order of address and in order of size."""
-    heap = Layout()
-    slots = [heap.fenced(_LIST_BYTES) for _ in range(blocks)]
-    freed = heap.fenced(_LIST_REQUEST_BYTES)
-    heap.free(slots)
-    return heap.measure_free(freed, "filing")
+    return _filed_last(blocks, _LIST_BYTES, _LIST_REQUEST_BYTES, "filing")
 
 
 def _bin_filing(blocks: int) -> list[Step]:
     """A block is filed behind larger ones of its bin."""
+    return _filed_last(blocks, _BIN_REQUEST_BYTES, _BIN_BYTES, "bin_filing")
+
+
+def _filed_last(blocks: int, others_bytes: int, freed_bytes: int, label: str) -> list[Step]:
     heap = Layout()
-    slots = [heap.fenced(_BIN_REQUEST_BYTES) for _ in range(blocks)]
-    freed = heap.fenced(_BIN_BYTES)
+    slots = [heap.fenced(others_bytes) for _ in range(blocks)]
+    freed = heap.fenced(freed_bytes)
     heap.free(slots)
-    return heap.measure_free(freed, "bin_filing")
+    return heap.measure_free(freed, label)
 
 
 @dataclass(frozen=True)
@@ -231,6 +231,7 @@ class Worst(Generator):
     blocks: int = whole(0, _MOST_BLOCKS)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         limits = CONSTRUCTIONS[self.target].blocks
         if limits is None and self.blocks:
             raise ScenarioError(f"{self.target} has no number of blocks; leave blocks at 0.")

@@ -5,8 +5,7 @@
 #include "allocator.h"
 #include "blocks.h"
 
-#define MOST_OPERATIONS 32768u
-#define MOST_SLOTS MOST_OPERATIONS
+#define MOST_SLOTS PLAYER_MOST_OPERATIONS
 /* Where every request walks a long list, a list of operations takes long. It ends early then: after
  * so many basic blocks in all, or in operations that are to be dear and are not the dearest yet. */
 #define MOST_BLOCKS 2000000u
@@ -27,7 +26,7 @@ typedef struct {
 } player_slot;
 
 static player_slot slots[MOST_SLOTS];
-static trace_operation played[MOST_OPERATIONS];
+static trace_operation played[PLAYER_MOST_OPERATIONS];
 
 static struct {
     player_goal goal;
@@ -257,9 +256,9 @@ const trace_operation *player_operations(void) {
 
 player_outcome player_replay(const trace *given, player_goal goal) {
     const player_limits none = {
-        .operations = MOST_OPERATIONS, .slots = MOST_SLOTS, .live_bytes = UINT32_MAX};
+        .operations = PLAYER_MOST_OPERATIONS, .slots = MOST_SLOTS, .live_bytes = UINT32_MAX};
     start(goal, &none);
-    for (size_t i = 0; i < given->count && i < MOST_OPERATIONS; i++) {
+    for (size_t i = 0; i < given->count; i++) {
         const trace_operation *const operation = &given->operations[i];
         if (operation->kind == TRACE_ALLOCATE) {
             (void)allocate(operation->slot, operation->size);

@@ -8,6 +8,9 @@
 #include "../host/trace.h"
 #include "recipe.h"
 
+/** A list has at most so many operations, and uses at most so many slots. */
+#define PLAYER_MOST_OPERATIONS 32768u
+
 /** What a list of operations is to make large. */
 typedef enum { GOAL_ALLOCATE, GOAL_FREE, GOAL_USED } player_goal;
 
@@ -34,7 +37,10 @@ player_outcome player_play(const recipe *played, player_goal goal, const player_
 /** The operations of what was played last. */
 const trace_operation *player_operations(void);
 
-/** As player_play(), for given operations; frees of refused allocations are left out. */
+/**
+ * As player_play(), for given operations within PLAYER_MOST_OPERATIONS; frees of refused
+ * allocations are left out.
+ */
 player_outcome player_replay(const trace *given, player_goal goal);
 
 #endif

@@ -197,6 +197,12 @@ static uint32_t number(const char *word) {
     return (uint32_t)value;
 }
 
+static void check_room(size_t operations, size_t slots) {
+    if (operations > PLAYER_MOST_OPERATIONS || slots > PLAYER_MOST_OPERATIONS) {
+        refuse("a list has at most 32768 operations and as many slots.");
+    }
+}
+
 static player_goal goal_of(const char *word) {
     static const char *const words[] = {"allocate", "free", "used"};
     for (uint32_t i = 0; i < 3; i++) {
@@ -238,6 +244,7 @@ static int run_breed(char **words) {
     const uint32_t seed = number(words[2]);
     const player_limits limits = {
         .operations = number(words[4]), .slots = number(words[5]), .live_bytes = number(words[6])};
+    check_room(limits.operations, limits.slots);
     if (!load(words[0])) {
         state.format = FORMAT;
         state.goal = goal;
@@ -294,6 +301,7 @@ static int run_cost(char **words) {
     if (complaint != NULL) {
         refuse(complaint);
     }
+    check_room(given.count, given.slots);
     printf("%u\n", player_replay(&given, goal_of(words[1])).cost);
     return 0;
 }

@@ -14,6 +14,9 @@
 #ifndef TAILSCOPE_HDR
 #define TAILSCOPE_HDR 16u
 #endif
+#ifndef TAILSCOPE_LEAST
+#define TAILSCOPE_LEAST 8u
+#endif
 #ifndef TAILSCOPE_SEARCH_THRESHOLD
 #define TAILSCOPE_SEARCH_THRESHOLD 0u
 #endif
@@ -26,7 +29,13 @@ static const promise promises[] = {
     {"seglist", FINDS_WHAT_FITS, 8, false, false, {64, 280}, {72, 272}},
     {"tlsf", FINDS_SLOTS, 8, false, false, {64, 280}, {72, 272}},
     {"first_fit", FINDS_WHAT_FITS, SMALLEST(8, 16), false, false, {0, 0}, {0, 0}},
-    {"best_fit", FINDS_WHAT_FITS, SMALLEST(8, 16), false, false, {0, 0}, {0, 0}},
+    {"best_fit",
+     FINDS_WHAT_FITS,
+     SMALLEST(TAILSCOPE_LEAST, TAILSCOPE_LEAST + 8u),
+     false,
+     false,
+     {0, 0},
+     {0, 0}},
     {"first_fit_ordered", FINDS_WHAT_FITS, 8, true, false, {0, 0}, {0, 0}},
     {"avl", FINDS_WHAT_FITS, 24, false, true, {272, 280}, {280, 272}},
     {"half_fit", FINDS_POWERS, 8, false, false, {120, 280}, {128, 272}},
