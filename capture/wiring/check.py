@@ -17,6 +17,10 @@ _CAPTURED_S = pattern.WINDOW_S + pattern.ROUND_S
 """After the reset: the window, and what passes before the firmware's first round."""
 
 
+_SLOWEST_HZ = 100_000
+"""Ten samples for half a pulse."""
+
+
 def check(board: BoardResource, progress: Progress = lambda _: None) -> Findings:
     """Moves each pin in turn and says which input sees which.
 
@@ -27,6 +31,11 @@ def check(board: BoardResource, progress: Progress = lambda _: None) -> Findings
 
 
 def _captured(board: BoardResource, progress: Progress) -> EdgeList:
+    if board.analyzer.samplerate_hz < _SLOWEST_HZ:
+        raise CaptureError(
+            f"The clips cannot be checked at {board.analyzer.samplerate_hz:,} samples per second: "
+            f"write {_SLOWEST_HZ:,} or more into bench.toml."
+        )
     order = Order(
         elf=build_wiring(),
         image=b"",

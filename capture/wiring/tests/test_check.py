@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from capture.desk.bench import BoardResource, read_bench
+from capture.desk.bench import AnalyzerResource, BoardResource, read_bench
 from capture.files.errors import CaptureError
 from capture.run_folder.edges import CHANNELS
 from capture.wiring import pattern
@@ -70,12 +71,7 @@ def put_tool(folder: Path, monkeypatch: pytest.MonkeyPatch, desk: Desk, samples:
 
 def slow_board(folder: Path) -> BoardResource:
     found = board(folder)
-    return BoardResource(
-        found.name,
-        found.loader,
-        found.serial_port,
-        found.analyzer.model_copy(update={"samplerate_hz": 1_000_000}),
-    )
+    return replace(found, analyzer=found.analyzer.model_copy(update={"samplerate_hz": 1_000_000}))
 
 
 CAPTURED_US = round((pattern.WINDOW_S + pattern.ROUND_S) * 1e6)
@@ -90,6 +86,12 @@ def test_a_clip_that_is_off_and_two_that_touch(tmp_path: Path, monkeypatch: pyte
         "P8_39 and P8_40 always move together, with CISR and SYNC: "
         "part their clips at CISR (D4, CN9-5), SYNC (D5, CN9-6).",
     )
+
+
+def test_a_samplerate_that_is_too_low_is_refused(tmp_path: Path) -> None:
+    slow = replace(slow_board(tmp_path), analyzer=AnalyzerResource(driver="demo", samplerate_hz=99_999))
+    with pytest.raises(CaptureError, match=r"cannot be checked at 99,999 samples per second: write 100,000"):
+        check(slow)
 
 
 def test_of_a_capture_that_is_short_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

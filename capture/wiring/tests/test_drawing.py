@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 
@@ -129,7 +130,6 @@ def test_no_two_wires_run_close_beside_each_other() -> None:
 @pytest.mark.parametrize("name", ["<&>", "a long name of an input"])
 def test_any_name_of_an_input_can_be_drawn(name: str) -> None:
     channels = {**NUCLEO.analyzer.channels, "CRIT": name}
-    board = NUCLEO.analyzer.model_copy(update={"channels": channels})
-    changed = type(NUCLEO)(NUCLEO.name, NUCLEO.loader, NUCLEO.serial_port, board)
+    changed = replace(NUCLEO, analyzer=NUCLEO.analyzer.model_copy(update={"channels": channels}))
     root = ElementTree.fromstring(drawing.svg(clips(changed)))
     assert name in [text.text for text in root.iter(f"{SVG}text")]
