@@ -64,10 +64,10 @@ def _scan(driver: str) -> tuple[Analyzer, ...]:
             f"sigrok-cli --driver {driver} --scan fails ({_last_line(done.stderr)}): "
             "check driver and connection in bench.toml."
         )
-    return devices(done.stdout)
+    return listed(done.stdout)
 
 
-def devices(scan: str) -> tuple[Analyzer, ...]:
+def listed(scan: str) -> tuple[Analyzer, ...]:
     """The analyzers that `sigrok-cli --scan` printed."""
     found = (_DEVICE.fullmatch(line.strip()) for line in scan.splitlines())
     return tuple(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,7 @@ from capture.survey.facts import Facts
 from console import doctor
 from console.doctor import Finding, Report
 
-NUCLEO = read_bench().board("nucleo")
+NUCLEO = replace(read_bench().board("nucleo"), serial_port="/dev/ttyACM0")
 PYTHON = Finding("python", "3.11.2", "always", "runs the bench", "")
 CARGO = Finding("cargo", None, "always", "builds the virtual Nucleo", "apt-get install cargo-web")
 

