@@ -21,7 +21,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("scenarios", "firmware"),
     ("simulator",),
     ("recording",),
-    ("capture.desk", "capture.reading"),
+    ("capture.desk", "capture.reading", "capture.importing"),
     ("capture.acquisition", "capture.instruments"),
     ("capture.joining", "capture.survey", "capture.wiring"),
     ("capture.verdict",),

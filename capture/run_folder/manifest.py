@@ -52,6 +52,20 @@ class ToolReport(Table):
     oddities: Sentences = ()
 
 
+class Imported(Table):
+    """Another tool's file that a capture is from, and how it was read.
+
+    `samplerate_from` is who says what the samplerate is: the file, the user, or nobody; then it is
+    the resolution of the file's times. `channels` has the file's name of each of ours.
+    """
+
+    file: str
+    format: str
+    sha256: str
+    samplerate_from: Literal["file", "option", "resolution"]
+    channels: dict[str, str]
+
+
 class Stimulus(Table):
     """The stimulus of the plan, its periods in ticks of the core clock."""
 
@@ -379,6 +393,7 @@ class Manifest(Table):
     stimulus: Stimulus
     firmware: Firmware
     asked: AskedFirmware | None = None
+    imported: Imported | None = None
     records: str
     locking: str | None
     knobs: dict[str, str]
@@ -493,6 +508,7 @@ class Origin(BaseModel):
     bounds: dict[str, SectionBound] = {}
     memory: MemoryFigures | None = None
     asked: AskedFirmware | None = None
+    imported: Imported | None = None
 
     @model_validator(mode="before")
     @classmethod

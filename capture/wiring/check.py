@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 from capture.acquisition.observe import Order, Progress, observe
 from capture.desk.bench import BoardResource
 from capture.desk.open_board import open_board
@@ -44,8 +47,9 @@ def _captured(board: BoardResource, progress: Progress) -> EdgeList:
         duration_s=_CAPTURED_S,
         records="none",
     )
-    with signals.orderly(), open_board(board) as opened:
-        observation = observe(opened, order, progress)
+    with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
+        with open_board(board) as opened:
+            observation = observe(opened, order, progress, Path(folder))
         signals.check()
     report = observation.report
     if report.losses:

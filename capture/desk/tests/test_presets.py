@@ -83,7 +83,7 @@ def test_each_names_its_sources(name: str) -> None:
         (
             'preset = "saleae-logic-8"\n',
             "8: boards.desk.analyzer.preset cannot be 'saleae-logic-8': libsigrok has no driver for it; "
-            "record with the vendor's program and export the capture (docs/ANALYZERS.md).",
+            "record with its maker's program, and read the export by ./lab decode (docs/ANALYZERS.md).",
         ),
         ("preset = 7\n", "8: boards.desk.analyzer.preset must be a word in quotes, not 7; mend it."),
         (
