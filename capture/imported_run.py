@@ -23,7 +23,7 @@ from capture.run_folder.edges import CHANNELS
 from capture.run_folder.folder import RunName, check_writable
 from capture.run_folder.manifest import AskedFirmware, ToolReport
 from capture.run_folder.records import MOST_LOG_BYTES
-from capture.store import RunResult, keep_observation, store_findings, store_session
+from capture.store import RunResult, begin_folder, keep_observation, store_findings, store_session
 from capture.summary.summary import Setting
 from scenarios.plan import Plan
 
@@ -96,7 +96,8 @@ def store(imported: Import, account: Account, runs_folder: Path) -> RunResult:
     setting = replace(account.setting, analyzer=imported.origin.format, imported=imported.origin)
     with signals.orderly():
         check_writable(runs_folder)
-        folder = keep_observation(runs_folder, name, datetime.now(UTC), account.plan, seen)
+        folder = begin_folder(runs_folder, name, datetime.now(UTC), account.plan)
+        keep_observation(folder, account.plan, seen)
         setting = replace(setting, notes=store_session(folder, seen.edges))
         evidence = decode(
             account.plan, seen.report, seen.edges, seen.serial_bytes, seen.counts, account.asked
