@@ -32,6 +32,8 @@ class NoRecords:
     problem: str | None = None
     debugger: Resetter | None = None
     data = b""
+    whole = True
+    """Nothing is missing."""
 
     def __enter__(self) -> Self:
         return self
