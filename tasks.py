@@ -246,6 +246,28 @@ def explain(_context: Context, run: str, quantity: str = "critical", json: bool 
 @task(
     positional=["run"],
     help={
+        "run": "a run folder, of any board",
+        "output": "the HTML file to write: residuals as a histogram and over the operations",
+        "json": "print JSON",
+    },
+)
+def twin(_context: Context, run: str, output: str = "", json: bool = False) -> None:
+    """Replay a run on the virtual board, show where both differ, and what explains it."""
+    from analysis.twin import text
+    from console import twin as room
+
+    with one_sentence():
+        found = room.run(Path(run), output)
+    print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
+    if output and not json:
+        print(f"page: {output}")
+    if not found.explained:
+        raise Exit(code=1)
+
+
+@task(
+    positional=["run"],
+    help={
         "run": "a run folder",
         "worst": "begin at the worst sample, between two cursors, and say where it is",
         "quantity": "of which the worst is meant: critical (of allocations), free, or latency",

@@ -61,10 +61,13 @@ def keep_observation(folder: RunFolder, plan: Plan, seen: Observation) -> None:
         kept = _kept_elsewhere(folder.path.name, plan, seen)
         if kept is not None:
             folder.remove()
-            words = f"What was captured is kept in {kept.path}: move it to {folder.path.parent}"
+            words = f"is kept in {kept.path}: move it to {folder.path.parent} and ./lab redecode it."
+        elif (folder.path / names.EDGE_STREAM).exists():
+            words = f"reached the disk: make room and ./lab redecode {folder.path}"
         else:
-            words = f"What reached the disk is kept in {folder.path}: make room"
-        raise WriteError(f"{error} {words} and ./lab redecode it.") from None
+            folder.remove()
+            words = "fits into the temporary folder neither, and is not kept."
+        raise WriteError(f"{error} What was captured {words}") from None
     folder.remove_file(names.EDGE_STREAM)
 
 

@@ -161,6 +161,26 @@ LAB = (
         why="one of the three; the row above tries `critical`",
         then="ls RUN/explain",
     ),
+    Tried(
+        "./lab twin RUN",
+        says=r"^The board agrees with the virtual board\s+to the cycle in all [\d,]+ operations\.",
+    ),
+    Tried(
+        "./lab twin RUN --output twin.html",
+        says=r"page: twin\.html",
+        then="grep -c 'The board agrees' twin.html",
+    ),
+    Tried(
+        "./lab twin RUN [--json] [--output FILE.html]",
+        says=r'"verdict": "The board agrees',
+        typed="./lab twin RUN --json",
+        why="one of the options; the rows above try the others",
+    ),
+    Elsewhere(
+        "./lab twin RUN --json",
+        "analysis/twin/tests/test_comparison.py",
+        "json.dumps(found.as_json(), allow_nan=False)",
+    ),
     Tried("./lab redecode RUN", says=r"^complete$"),
     Tried(
         "./lab faults",
@@ -649,11 +669,12 @@ _RUN_OPTIONS = (
     "[--count name=symbol+0x12] [--stats stats.json] [--timing ideal|nucleo] "
     "[--count-window OP --windows windows.csv] [--stop-on CONDITION]... [--trace-last N] "
     "[--trace trace.jsonl] [--save-snapshot FILE@TIME]... [--save-state FILE@TIME]... [--gaps] "
-    "[--itm itm.csv]"
+    "[--itm itm.csv] [--flash-acr 0xVALUE]"
 )
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
-    "[--count name=symbol+0x12]... [--count-window OP --windows windows.csv] [--instructions-while CRIT]"
+    "[--flash-acr 0xVALUE] [--count name=symbol+0x12]... [--count-window OP --windows windows.csv] "
+    "[--instructions-while CRIT]"
 )
 _WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
 SIMULATOR = (
@@ -724,7 +745,8 @@ SIMULATOR = (
         why="a synopsis: the help must know its options",
     ),
     Tried(
-        "virtual-nucleo run --from-snapshot FILE [fw.elf] [the options above but --image, --timing]",
+        "virtual-nucleo run --from-snapshot FILE [fw.elf] "
+        "[the options above but --image, --timing, --flash-acr]",
         says=r"Usage: virtual-nucleo run",
         typed="virtual-nucleo run --help",
         why="a synopsis: the help must know its options",
@@ -863,6 +885,7 @@ SHOWN = {
     ("docs/SCENARIOS.md", "@dataclass(frozen=True)"),
     ("docs/SPEC.md", r"@<TYPE>,<field>,…*<CRC>\n"),
     ("docs/SPEC.md", "platform, heap_bytes"),
+    ("docs/SPEC.md", "run, scenario, allocator, board, run_verdict"),
     ("docs/SPEC.md", r"@TA,<number>,<address>,<size>*<CRC>\n"),
     (
         "docs/TRACES.md",

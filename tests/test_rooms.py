@@ -36,10 +36,10 @@ ORDER: tuple[tuple[str, ...], ...] = (
     (
         "analysis",
         *("analysis.studies", "analysis.faults", "analysis.fragmentation", "analysis.mutants"),
-        "analysis.worst",
+        *("analysis.worst", "analysis.twin"),
         *("decoders", "dashboards"),
     ),
-    ("dashboards.tradeoff", "analysis.adversary"),
+    ("dashboards.tradeoff", "analysis.adversary", "dashboards.twin"),
     ("analysis.reproduce",),
     ("dashboards.reproduced",),
     ("console",),

@@ -433,9 +433,13 @@ class Manifest(Table):
     @property
     def accelerated(self) -> bool:
         """False if FLASH_ACR tells that prefetch and both caches were off."""
-        acr = self.firmware.flash_acr
-        known = acr is not None and re.fullmatch(r"[0-9A-Fa-f]{1,8}", acr)
-        return not known or bool(int(str(acr), 16) & ACCELERATOR_BITS)
+        return _accelerates(self.firmware.flash_acr)
+
+    @property
+    def built_accelerated(self) -> bool:
+        """The same of what the firmware was built to set, if that is known."""
+        asked = self.asked.flash_acr if self.asked else None
+        return self.accelerated if asked is None else _accelerates(asked)
 
     @property
     def configuration(self) -> str:
@@ -518,6 +522,11 @@ class Origin(BaseModel):
             return values
         report = {"asked_samples": values.get("asked_samples"), **values["tool_report"]}
         return {**values, "tool_report": report}
+
+
+def _accelerates(flash_acr: str | None) -> bool:
+    known = flash_acr is not None and re.fullmatch(r"[0-9A-Fa-f]{1,8}", flash_acr)
+    return not known or bool(int(str(flash_acr), 16) & ACCELERATOR_BITS)
 
 
 def read_manifest(path: Path) -> Manifest:

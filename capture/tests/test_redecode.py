@@ -226,11 +226,24 @@ def test_where_the_whole_fits_nowhere_what_reached_the_disk_is_kept(
             WriteError, match=r"edges\.parquet cannot be written: the disk is full"
         ) as refused:
             keep_observation(folder, run.plan, observation_of(run))
-    assert f"kept in {folder.path}: make room and ./lab redecode it." in str(refused.value)
+    assert str(refused.value).endswith(f"reached the disk: make room and ./lab redecode {folder.path}")
     assert not list((tmp_path / "tmp").iterdir())
     found = redecode(folder.path)
     assert found.verdict == "inconclusive"
     assert found.reasons == (KILLED,)
+
+
+def test_where_nothing_reached_the_disk_no_part_of_a_run_is_left(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of an import, whose capture is in a file of its own."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setattr(EdgeList, "write_parquet", full)
+    folder = begin_folder(tmp_path / "runs", NAME, TIME, run.plan)
+    with pytest.raises(WriteError, match=r"the disk is full.* is not kept\.$"):
+        keep_observation(folder, run.plan, observation_of(run))
+    assert not list((tmp_path / "tmp").iterdir()) and not list((tmp_path / "runs").iterdir())
 
 
 def test_where_the_plan_does_not_fit_nothing_begins(

@@ -13,7 +13,7 @@ mod stop_on;
 use crate::core::{Stop, Timing};
 use crate::machine::Machine;
 use crate::memory::elf::Firmware;
-use crate::memory::image::ImageArgument;
+use crate::memory::image::{parse_hexadecimal, ImageArgument};
 use crate::memory::Memory;
 use crate::snapshot::Snapshot;
 use anyhow::{bail, Context, Result};
@@ -50,9 +50,13 @@ struct BoardArguments {
     /// The core's timing: the manual's table, or the chip's flash and pipeline.
     #[arg(long, value_enum, default_value = "nucleo")]
     timing: TimingArgument,
+    /// Let the flash do what this value of FLASH_ACR says (wait states, PRFTEN, ICEN, DCEN),
+    /// whatever the firmware sets; the register reads what the firmware wrote.
+    #[arg(long, value_name = "0xVALUE", value_parser = flash_acr)]
+    flash_acr: Option<u32>,
     /// Go on from a snapshot, with its memory and timing; the firmware, if given, only names
     /// addresses.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["image", "timing"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["image", "timing", "flash_acr"])]
     from_snapshot: Option<PathBuf>,
 }
 
@@ -83,6 +87,12 @@ impl BoardArguments {
             (None, Some(firmware)) => Machine::new(self.memory(firmware)?, self.timing()),
             (None, None) => bail!("no firmware: name its ELF"),
         };
+        let machine = machine.map(|mut machine| {
+            if let Some(value) = self.flash_acr {
+                machine.force_flash_access_control(value);
+            }
+            machine
+        });
         Ok((firmware, machine))
     }
 
@@ -101,6 +111,16 @@ impl BoardArguments {
                 .with_context(|| format!("cannot place {path}"))?;
         }
         Ok(memory)
+    }
+}
+
+/// FLASH_ACR.LATENCY, PRFTEN, ICEN and DCEN (RM0368 §3.8.1).
+const FLASH_ACR_BITS: u32 = 0x70F;
+
+fn flash_acr(text: &str) -> Result<u32> {
+    match parse_hexadecimal(text) {
+        Some(value) if value & !FLASH_ACR_BITS == 0 => Ok(value),
+        _ => bail!("{text:?} is no FLASH_ACR: write 0x and bits of {FLASH_ACR_BITS:#05x}"),
     }
 }
 
