@@ -15,7 +15,7 @@ from capture.desk.bench import BoardResource, read_bench
 from capture.survey.advice import Finding as Found
 from capture.survey.advice import advise, may_run
 from capture.survey.ask import ask
-from console import tools
+from console import tools, where
 
 ROOT = Path(__file__).resolve().parent.parent
 VERSION_TIMEOUT_S = 10
@@ -144,6 +144,7 @@ def report(board_name: str | None = None) -> Report:
 def _on_the_desk(board: BoardResource) -> tuple[Found, ...]:
     if board.loader.kind == "virtual-nucleo":
         return (Found("board", "used", "a virtual Nucleo, which needs nothing on the desk"),)
+    where.run(board.name)
     return advise(board, ask(board))
 
 

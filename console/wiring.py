@@ -13,6 +13,7 @@ from capture.files.faults import near_miss
 from capture.files.whole import write_bytes
 from capture.wiring import drawing, plan
 from capture.wiring.findings import Findings
+from console import where
 
 WORDS = ("plan", "check")
 
@@ -51,6 +52,7 @@ def run(what: str, board_name: str | None, picture: str = "", as_json: bool = Fa
 def _check(board: BoardResource, as_json: bool) -> Done:
     from capture.wiring.check import check  # loads what captures, which takes a while
 
+    where.run(board.name)
     found = check(board, _tell)
     text = json.dumps(found.as_json(), indent=2) if as_json else _as_text(found)
     return Done(text, int(not found.right))

@@ -14,7 +14,7 @@ from pathlib import Path
 from capture.acquisition.sigrok_cli import find_tool
 from capture.desk.bench import AnalyzerResource, BoardResource
 from capture.files.errors import CaptureError
-from capture.processes import children
+from capture.processes import children, devices
 from capture.survey.facts import Analyzer, Facts, Port, Probe, UsbDevice
 
 SCAN_WITHIN_S = 30.0
@@ -53,7 +53,8 @@ def _with_analyzers(facts: Facts, analyzer: AnalyzerResource) -> Facts:
 
 def _scan(driver: str) -> tuple[Analyzer, ...]:
     try:
-        done = children.run([find_tool(), "--driver", driver, "--scan"], within_s=SCAN_WITHIN_S)
+        command = [*devices.with_devices(), find_tool(), "--driver", driver, "--scan"]
+        done = children.run(command, within_s=SCAN_WITHIN_S)
     except subprocess.TimeoutExpired:
         raise CaptureError(
             f"sigrok-cli --driver {driver} --scan was not done in {SCAN_WITHIN_S:g} s and was ended: "
@@ -79,7 +80,7 @@ def listed(scan: str) -> tuple[Analyzer, ...]:
 
 def _with_host(facts: Facts) -> Facts:
     """What the child sees of the machine that it runs on."""
-    command = [sys.executable, "-m", "capture.survey.host"]
+    command = [*devices.with_devices(), sys.executable, "-m", "capture.survey.host"]
     try:
         done = children.run(command, within_s=HOST_WITHIN_S, folder=ROOT)
         found = json.loads(done.stdout)
