@@ -447,7 +447,39 @@ LAB = (
 
 _LOADING = "def test_the_nucleo_is_loaded_halted_and_started_by_its_reset_pin"
 _NO_BOARD = "needs a board; what is asked of pyOCD is tried with a stand-in for pyOCD"
+_ON_THE_VIRTUAL_BOARD = "on the virtual board"
 BOARD = (
+    Tried("./lab wiring plan --board nucleo", says=r"D1 +OP +PA9 +D8 +CN5-1\n"),
+    Tried(
+        "./lab wiring plan --board nucleo --svg wiring.svg",
+        says=r"GND +GND +GND",
+        then="grep -c '<path' wiring.svg",
+    ),
+    Tried("./lab wiring plan --json", says=r'"connector": "CN9-8"'),
+    Tried(
+        "./lab doctor --board NAME --json",
+        says=r'"can_run": true',
+        typed="./lab doctor --board virtual --json",
+        why="the general form",
+    ),
+    Tried(
+        "./lab wiring check",
+        says=r"All eight clips are where they belong\.",
+    ),
+    Tried(
+        "./lab wiring check --board nucleo",
+        says=r"D7 +SYNC +right +sees SYNC\n\nAll eight clips are where they belong\.",
+        typed="./lab wiring check --board virtual",
+        why=_ON_THE_VIRTUAL_BOARD,
+        of_a_board=True,
+    ),
+    Tried(
+        "./lab doctor --board nucleo",
+        says=r"The bench can run with the board virtual\.",
+        typed="./lab doctor --board virtual",
+        why=_ON_THE_VIRTUAL_BOARD,
+        of_a_board=True,
+    ),
     Elsewhere(
         "./lab scenario mem_frag --board desk",
         "tests/test_desk.py",
@@ -890,7 +922,6 @@ SHOWN = {
     ("docs/SPEC.md", "allocator, what, seed, lists, operations"),
     ("docs/SPEC.md", "table, place, part, row, column, allocator, unit, compared"),
     ("docs/SPEC.md", "seed, mutants, killed, harmless, survived"),
-    ("docs/WIRING.md", "Nucleo-F401RE, USB connector at the top"),
     (
         "firmware/heap/README.md",
         "facade.c          heap.h       lock, markers, statistics, the witness of the last operation",
