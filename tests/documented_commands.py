@@ -480,6 +480,8 @@ BOARD = (
         why=_ON_THE_VIRTUAL_BOARD,
         of_a_board=True,
     ),
+    Elsewhere("./lab doctor --board desk", "tests/test_finding_things.py", '"doctor")'),
+    Elsewhere("./lab wiring check --board desk", "tests/test_finding_things.py", '"wiring", "check")'),
     Elsewhere(
         "./lab scenario mem_frag --board desk",
         "tests/test_desk.py",
@@ -682,6 +684,10 @@ _SERVE_OPTIONS = (
     "[--flash-acr 0xVALUE] [--count name=symbol+0x12]... [--count-window OP --windows windows.csv] "
     "[--instructions-while CRIT]"
 )
+_DESK_OPTIONS = (
+    "--folder DIR [fw.elf] [--image ops.bin@0x08040000] [--channels 8|16] "
+    "[--bare] [--clips D0=PA9,D1=open] [--name NAME] [--start now|capture]"
+)
 _WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
 SIMULATOR = (
     Elsewhere("cargo build --release", "console/checks.py", '("cargo", "build", "--locked", "--release"'),
@@ -755,6 +761,12 @@ SIMULATOR = (
         "[the options above but --image, --timing, --flash-acr]",
         says=r"Usage: virtual-nucleo run",
         typed="virtual-nucleo run --help",
+        why="a synopsis: the help must know its options",
+    ),
+    Tried(
+        f"virtual-nucleo desk {_DESK_OPTIONS}",
+        says=r"Usage: virtual-nucleo desk",
+        typed="virtual-nucleo desk --help",
         why="a synopsis: the help must know its options",
     ),
     Tried(
@@ -900,6 +912,10 @@ SHOWN = {
     ("docs/TRACES.md", 'generator = "recorded"'),
     ("docs/TRACES.md", "sqlite3 :memory: 'pragma page_size=512; pragma cache_size=16;"),
     ("docs/SPEC.md", "schema, scenario, parameters{}, allocator, board, analyzer,"),
+    (
+        "docs/SPEC.md",
+        '{"desk": "DIR", "control": "DIR/control", "uart": "/dev/ttyACM0", "terminal": "/dev/pts/3",',
+    ),
     ("docs/SPEC.md", '{"analyzer": "127.0.0.1:41001", "uart": "/dev/pts/3" | "socket://127.0.0.1:41002"}'),
     ("docs/SPEC.md", "schema, quantity"),
     ("docs/SPEC.md", "verdict, reasons[]            inconclusive"),
