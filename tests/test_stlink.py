@@ -230,10 +230,6 @@ with NucleoBoard(read_bench().board("nucleo")) as board:
 @pytest.mark.parametrize(
     ("ending", "words"),
     [
-        (
-            "READ_NOWHERE",
-            "hard-faulted: a read of 0x60000040 that nothing answers (BFAR), by the instruction",
-        ),
         ("LOCK_UP", "locked up: an access to 0x60000050 that nothing answers (BFAR), in the handler of a"),
         ("HANG", "has not faulted: it was at "),
     ],

@@ -19,7 +19,7 @@ from firmware.heap.tests.host_build import (
 from firmware.heap.tests.probe_table import table
 
 VARIANTS = [
-    *(("half_fit_cstm", (f"SEARCH_THRESHOLD={blocks}",), "replay") for blocks in (10, 50, 100)),
+    *(("half_fit_cstm", (f"SEARCH_THRESHOLD={blocks}",), "replay") for blocks in (10, 100)),
     *(("tlsf", (f"TLSF_SLOTS={slots}",), "replay") for slots in (8, 32)),
     ("half_tree", ("SMALL_VICTIM_BYTES=2800", "LARGE_VICTIM_BYTES=2800"), "replay|checker"),
     ("half_tree", ("SMALL_VICTIM_BYTES=1", "LARGE_VICTIM_BYTES=1"), "replay|probes"),
