@@ -36,7 +36,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     (
         "analysis",
         *("analysis.studies", "analysis.faults", "analysis.fragmentation", "analysis.mutants"),
-        "analysis.worst",
+        *("analysis.worst", "analysis.soak"),
         *("decoders", "dashboards"),
     ),
     ("dashboards.tradeoff", "analysis.adversary"),

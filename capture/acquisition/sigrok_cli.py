@@ -153,6 +153,23 @@ class SigrokCapture:
         """Samples received so far."""
         return self._samples.got_samples
 
+    @property
+    def over(self) -> bool:
+        """Whether no samples will come any more."""
+        return self._samples.finished.is_set()
+
+    def check_begun(self) -> None:
+        """Raises CaptureError, with what the tool said, where it has ended without a sample."""
+        if not self.over or self.got_samples or self._process is None:
+            return
+        self._end()
+        said = unexpected_lines(self._stderr.text())
+        why = said[-1] if said else f"exit status {self._process.returncode}"
+        raise CaptureError(
+            f"{TOOL} captures nothing ({why.rstrip('.')}); check the analyzer's cable and bench.toml, then "
+            "run again."
+        )
+
     def wait(self, silence_s: float, source_ended: Callable[[], bool] = lambda: False) -> CaptureResult:
         """Wait for the end of the capture. A signal ends it early.
 

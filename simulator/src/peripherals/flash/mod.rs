@@ -86,6 +86,9 @@ pub struct Flash {
     operation: Option<Operation>,
     /// The bytes that the last operation erases, until the SoC has done it.
     erasure: Option<Range<usize>>,
+    /// An injected fault: operations take their time and change nothing.
+    #[serde(skip)]
+    ignores_writes: bool,
 }
 
 impl Default for Flash {
@@ -98,6 +101,7 @@ impl Default for Flash {
             core: RESET_CLOCK,
             operation: None,
             erasure: None,
+            ignores_writes: false,
         }
     }
 }
