@@ -142,7 +142,9 @@ def _rust_heap_clippy() -> Iterator[Command]:
 
 
 def _contracts(room: Room) -> Iterator[Check]:
-    """The contract tests of the room's allocators, on the host: from cmake to ctest."""
+    """The contract tests of the room's allocators, on the host and with sanitizers: from cmake to
+    ctest.
+    """
     wanted = catalogue.allocators().values() if room.contains(HEAP) else ()
     for row in wanted:
         if room.allocator in (None, row.id) and not row.target_only and not row.missing_checkout():
@@ -150,14 +152,14 @@ def _contracts(room: Room) -> Iterator[Check]:
 
 
 def _contract(allocator: str) -> Check:
-    folder = ROOT / "build" / "heap-tests" / allocator
+    folder = ROOT / "build" / "heap-tests" / f"{allocator}-sanitized"
     turn = ("flock", str(lock_of(folder)))  # tests of pytest build there too
     configure = ("cmake", "-S", str(HEAP / "tests"), "-B", str(folder), "-G", "Ninja")
     return Check(
         f"heap/{allocator}: contract",
         (
             ("cmake", "-E", "make_directory", str(folder.parent)),
-            (*turn, *configure, f"-DTAILSCOPE_ALLOCATOR={allocator}"),
+            (*turn, *configure, f"-DTAILSCOPE_ALLOCATOR={allocator}", "-DTAILSCOPE_SANITIZE=ON"),
             (*turn, "cmake", "--build", str(folder)),
             ("ctest", "--test-dir", str(folder), "--output-on-failure"),
         ),

@@ -27,7 +27,7 @@ from tests.processes import MARKER, PATIENCE_S, processes_of, sigrok_is_running,
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = ROOT / "runs"
-TRIES = int(os.environ.get("TAILSCOPE_SIGNALS", "12"))
+TRIES = int(os.environ.get("TAILSCOPE_SIGNALS", "8"))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 NAMES = {signal.SIGINT: "(Ctrl-C|SIGINT)", signal.SIGTERM: "SIGTERM", signal.SIGHUP: "SIGHUP"}
 WHOLE = {

@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from capture.desk import emulated
+from capture.desk.tests.faulting import compiled
 from capture.desk.virtual_board import TARGET
+from capture.processes import devices
 from capture.run_folder.records import EndRecord, OperationRecord, parse
 from scenarios import catalogue
 from simulator.desk import EmulatedDesk
@@ -209,3 +212,103 @@ def test_a_board_that_sleeps_leaves_the_host_alone(desk: Desk) -> None:
     before_s = desk.cpu_s()
     time.sleep(2)
     assert desk.cpu_s() - before_s < 0.4
+
+
+AUTOPSY = """
+import sys
+from pathlib import Path
+from capture.desk.bench import read_bench
+from capture.desk.nucleo_board import NucleoBoard
+elf = Path(sys.argv[1])
+with NucleoBoard(read_bench().board("nucleo")) as board:
+    board.load(elf, b"no operations")
+    board.resetter(None).reset()
+    print(*board.post_mortem(elf))
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        (
+            "READ_NOWHERE",
+            "hard-faulted: a read of 0x60000040 that nothing answers (BFAR), by the instruction",
+        ),
+        ("LOCK_UP", "locked up: an access to 0x60000050 that nothing answers (BFAR), in the handler of a"),
+        ("HANG", "has not faulted: it was at "),
+    ],
+)
+def test_a_nucleo_whose_run_broke_off_says_why(tmp_path: Path, ending: str, words: str) -> None:
+    elf = compiled(tmp_path, ending)
+    with EmulatedDesk(name="autopsy") as board:
+        done = Desk(board).python("-c", AUTOPSY, str(elf))
+    assert done.returncode == 0, done.stderr
+    assert f"The firmware {words}" in done.stdout
+    assert re.search(r"\(\w+, capture/desk/tests/faulting\.c:\d+\)", done.stdout)
+
+
+HALF_A_COMMAND = """
+import os, sys, time
+import libusb_package
+device = libusb_package.find(idVendor=0x0483, idProduct=0x374B)
+device[0][(0, 0)]
+import usb.util
+usb.util.claim_interface(device, 0)
+device.write(0x01, bytes([0xF2, 0x30, 0xA3]).ljust(16, b"\\0"))  # enter SWD
+device.read(0x81, 64)
+device.write(0x01, bytes([0xF2, 0x08, 0, 0, 0, 0x20, 0, 4]).ljust(16, b"\\0"))  # write 1 KiB
+print("half", flush=True)
+if "stay" in sys.argv:
+    time.sleep(60)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_half_a_command_does_not_outlive_its_program(desk: Desk) -> None:
+    done = desk.python("-c", HALF_A_COMMAND)
+    assert (done.returncode, done.stdout) == (-9, "half\n"), done.stderr
+    assert "Halted" in desk.commander("halt", "status")
+
+
+def test_the_probe_is_one_program_s_at_a_time(desk: Desk) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HALF_A_COMMAND, "stay"],
+        env=os.environ | desk.board.environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout
+        assert holder.stdout.readline() == "half\n"
+        said = desk.commander("status")
+        assert "Resource busy" in said
+        holder.kill()
+    assert "Halted" in desk.commander("halt", "status")
+
+
+BROKEN_RUN = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from capture import conductor
+from capture.processes import devices
+from firmware import build
+devices.keep()
+from scenarios import catalogue
+plan = catalogue.load("mem_frag", {"depth": 8}).compile()
+image = replace(build.build("tlsf"), elf=Path(sys.argv[1]))
+result = conductor.run(plan, image, board_name="desk", runs_folder=Path(sys.argv[2]), duration_s=0.1)
+print(result.verdict, *result.reasons, sep="\\n")
+"""
+
+
+def test_a_run_on_the_desk_that_faults_has_the_reason_in_its_verdict(tmp_path: Path) -> None:
+    elf = compiled(tmp_path, "READ_NOWHERE")
+    with EmulatedDesk(name="desk") as board:
+        told = {**devices.seen_by(board.environment[devices.PRELOAD]), emulated.MARK: "desk"}
+        environment = [f"{name}={value}" for name, value in told.items()]
+        done = Desk(board).run("env", *environment, sys.executable, "-c", BROKEN_RUN, str(elf), str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    verdict, *reasons = done.stdout.splitlines()
+    assert verdict == "truncated"
+    words = "The firmware hard-faulted: a read of 0x60000040 "
+    assert [reason for reason in reasons if reason.startswith(words)], reasons

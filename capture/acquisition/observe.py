@@ -81,6 +81,7 @@ def observe(board: Board, order: Order, progress: Progress) -> Observation:
             result = capture.wait(order.silence_s, board.ended)
             whole = records.wait(LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S)
             interrupted = result.interrupted or (not whole and signals.asked() is not None)
+    told = () if records.whole or interrupted else board.post_mortem(order.elf)
     return Observation(
         edges=result.edges,
         serial_bytes=records.data,
@@ -88,7 +89,7 @@ def observe(board: Board, order: Order, progress: Progress) -> Observation:
             asked_samples=request.samples,
             interrupted=interrupted,
             losses=(*board.problems(), *result.problems, *([records.problem] if records.problem else [])),
-            oddities=(*board.oddities(), *result.oddities),
+            oddities=(*board.oddities(), *told, *result.oddities),
         ),
         counts=board.counter.counts() if board.counter else None,
     )

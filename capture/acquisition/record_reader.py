@@ -21,7 +21,8 @@ SILENCE_S = 10.0
 # A read that a dead transport keeps waiting ends before that.
 CLOSING_WITHIN_S = 15.0
 
-_LAST_RECORDS = (b"@END,", b"@FAIL,")
+_END = b"@END,"
+_LAST_RECORDS = (_END, b"@FAIL,")
 
 
 class RecordReader(ABC):
@@ -57,6 +58,11 @@ class RecordReader(ABC):
     def data(self) -> bytes:
         """The bytes received so far, unchanged."""
         return bytes(self._data)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the run has come to its end: the last record is END."""
+        return _last_line(self._data).startswith(_END)
 
     def wait(self, timeout_s: float) -> bool:
         """Waits for the end of the run on this transport.
@@ -128,6 +134,11 @@ class RecordReader(ABC):
 
 def _run_has_ended(data: bytearray) -> bool:
     """True once the last whole line is one of the two records that end a run."""
+    return _last_line(data).startswith(_LAST_RECORDS)
+
+
+def _last_line(data: bytearray) -> bytes:
+    """The last whole line; empty if there is none."""
     end = data.rfind(b"\n")
     start = data.rfind(b"\n", 0, end) + 1
-    return end >= 0 and data[start:end].startswith(_LAST_RECORDS)
+    return bytes(data[start:end]) if end >= 0 else b""

@@ -80,5 +80,11 @@ class Board(Loader, Protocol):
     def oddities(self) -> tuple[str, ...]:
         """What it said or did unexpectedly, in sentences; asked after the capture."""
 
+    def post_mortem(self, elf: Path) -> tuple[str, ...]:
+        """What the core tells of a run that ended without its END record, in sentences.
+
+        Asked after the capture, of the board that runs `elf`: it may halt the core for a moment.
+        """
+
     def tools(self) -> Mapping[str, str]:
         """Names and versions of the tools behind the board."""

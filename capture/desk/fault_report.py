@@ -13,6 +13,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -79,7 +80,23 @@ class Faults:
     frame: Frame | None = None
     """Where the fault was taken; None where no frame is found."""
     stores: bool | None = None
-    """Whether the instruction of the fault writes memory; None where it is none of either."""
+    """Whether the instruction of the fault writes memory; None where that is not known."""
+
+
+class Probe(HaltedCore, Protocol):
+    """A debug probe that can halt the core for a look, as a ProbeSession can."""
+
+    def halted(self) -> AbstractContextManager[int]: ...
+
+
+def report(probe: Probe, elf: Path) -> str:
+    """The sentence for the board behind `probe`, which runs the firmware `elf`.
+
+    A core that runs is halted for the look and runs on. Raises what the probe raises.
+    """
+    with probe.halted() as dhcsr:
+        faults = read_faults(probe, dhcsr)
+    return decode(faults, place_in(elf))
 
 
 def read_faults(core: HaltedCore, dhcsr: int) -> Faults:
@@ -97,7 +114,7 @@ def read_faults(core: HaltedCore, dhcsr: int) -> Faults:
         mmfar=mmfar,
         bfar=bfar,
         frame=frame,
-        stores=_stores(core, frame.pc) if frame else None,
+        stores=_stores(core, frame.pc) if frame and not dhcsr & S_LOCKUP else None,
     )
 
 
@@ -111,13 +128,8 @@ def decode(faults: Faults, place: Callable[[int], str]) -> str:
         state = "slept" if faults.dhcsr & S_SLEEP else "was"
         return f"The firmware has not faulted: it {state} at {place(faults.pc)}."
     causes = " and ".join(_causes(faults)) or "for a reason that no fault register tells"
-    where = f", by the instruction at {place(faults.frame.pc)}" if faults.frame else ""
-    if faults.cfsr & IMPRECISE and where:
-        where = f", some instructions before {place(faults.frame.pc)}" if faults.frame else ""
-    inside = ""
-    if faults.frame and faults.frame.exception:
-        inside = f", in the handler of exception {faults.frame.exception}"
-    return f"The firmware {took}: {causes}{where}{inside}."
+    where = _where(faults, faults.frame, place) if faults.frame else ""
+    return f"The firmware {took}: {causes}{where}."
 
 
 def place_in(elf: Path) -> Callable[[int], str]:
@@ -128,6 +140,24 @@ def place_in(elf: Path) -> Callable[[int], str]:
         return f"{address:#010x} ({named})" if named else f"{address:#010x}"
 
     return place
+
+
+def _where(faults: Faults, frame: Frame, place: Callable[[int], str]) -> str:
+    """A core that locks up stacks nothing: its frame is that of the fault before."""
+    instruction = f"the instruction at {place(frame.pc)}"
+    if faults.dhcsr & S_LOCKUP:
+        where = f", in the handler of a fault by {instruction}"
+    elif faults.cfsr & IMPRECISE:
+        where = f", some instructions before {place(frame.pc)}"
+    else:
+        where = f", by {instruction}"
+    return where + (f", in the handler of {_exception(frame.exception)}" if frame.exception else "")
+
+
+def _exception(number: int) -> str:
+    """PM0214, table 17."""
+    names = {2: "NMI", 11: "SVCall", 12: "DebugMonitor", 14: "PendSV", 15: "SysTick"}
+    return names.get(number) or (f"interrupt {number - 16}" if number >= 16 else f"exception {number}")
 
 
 def _causes(faults: Faults) -> list[str]:
@@ -245,9 +275,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         session = ProbeSession(ProbeAddress(probe[0] if probe else "", target))
         try:
-            with session.halted() as dhcsr:
-                faults = read_faults(session, dhcsr)
-            print(decode(faults, place_in(Path(elf))))
+            print(report(session, Path(elf)))
         finally:
             session.close()
     except TailscopeError as error:

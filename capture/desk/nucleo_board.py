@@ -11,6 +11,7 @@ from typing import Self
 
 from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Resetter
+from capture.desk.post_mortem import post_mortem
 from capture.desk.probe_address import ProbeAddress
 from capture.desk.pyocd import Pyocd
 from capture.desk.serial_ports import resolve
@@ -64,6 +65,10 @@ class NucleoBoard:
     def oddities(self) -> tuple[str, ...]:
         """None."""
         return ()
+
+    def post_mortem(self, elf: Path) -> tuple[str, ...]:
+        """The fault registers, in a sentence."""
+        return post_mortem(self._probe, elf)
 
     def tools(self) -> Mapping[str, str]:
         """pyOCD's version."""

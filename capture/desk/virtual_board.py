@@ -11,6 +11,7 @@ from typing import Self
 
 from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Counter, Resetter
+from capture.desk.post_mortem import post_mortem
 from capture.desk.probe_address import ProbeAddress
 from capture.run_folder.edges import CHANNELS
 from simulator.build import build, version
@@ -70,7 +71,7 @@ class VirtualBoard:
         return Connections(
             serial_url=served.uart,
             analyzer=f"tcp-raw/{served.analyzer.replace(':', '/')}:logic_channels={len(CHANNELS)}",
-            probe=ProbeAddress(f"remote:{served.probe}", TARGET) if self._probed else None,
+            probe=self._probe(served) if self._probed else None,
         )
 
     def resetter(self, debugger: Resetter | None) -> None:
@@ -95,6 +96,12 @@ class VirtualBoard:
         words = self._words()
         return (f"The virtual Nucleo said: {words}.",) if words and not self.problems() else ()
 
+    def post_mortem(self, elf: Path) -> tuple[str, ...]:
+        """The fault registers, where it has a debug probe and still runs."""
+        if not self._probed or self.served is None or self.ended():
+            return ()
+        return post_mortem(self._probe(self.served), elf)
+
     def counts(self) -> bytes:
         """The table of the executions that it counted; a row is there before its record is."""
         assert self.served is not None
@@ -104,6 +111,9 @@ class VirtualBoard:
         """The versions of the simulator and, where it has a probe, of pyOCD."""
         pyocd = {"pyocd": importlib.metadata.version("pyocd")} if self._probed else {}
         return {"virtual_nucleo": version(self._program or build()), **pyocd}
+
+    def _probe(self, served: Served) -> ProbeAddress:
+        return ProbeAddress(f"remote:{served.probe}", TARGET)
 
     def _words(self) -> str:
         return self.served.words() if self.served else ""

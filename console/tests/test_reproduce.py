@@ -56,6 +56,7 @@ def test_what_is_no_table_is_refused_before_anything_runs(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_signal_keeps_what_is_done_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(_: Beside) -> str:
         os.kill(os.getpid(), signal.SIGINT)

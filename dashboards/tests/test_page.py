@@ -113,11 +113,14 @@ def test_a_waveform_that_is_not_stored_is_said_so(browser: Browser, page: Path) 
     assert facts.startswith("No waveform of it is stored in this report")
 
 
-@pytest.mark.parametrize("fragment", ["#select=nobody:1", "#select=%:%", "#select=__proto__:1", "#runs"])
-def test_an_unknown_run_opens_nothing(browser: Browser, page: Path, fragment: str) -> None:
-    browser.open(page, fragment)
+def test_an_unknown_run_opens_nothing(browser: Browser, page: Path) -> None:
+    browser.open(page, "#select=%:%")
     browser.settle()
     assert browser.evaluate("document.getElementById('selected').hidden") is True
+    for fragment in ("#select=nobody:1", "#select=__proto__:1", "#runs"):
+        browser.evaluate(f"void (location.hash = {fragment!r})")
+        browser.settle()
+        assert browser.evaluate("document.getElementById('selected').hidden") is True
 
 
 def test_hostile_names_run_nothing(browser: Browser, tmp_path: Path) -> None:

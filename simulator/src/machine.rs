@@ -31,6 +31,11 @@ impl Limit {
     }
 }
 
+/// A reset sets the chip's prescalers to their start (RM0368, 6.1.2). Those of this model divide the
+/// number of cycles since power-up. Beginning at a multiple of all their divisors comes to the same:
+/// what runs after a reset by the pin takes exactly the time that it takes after power-up.
+const RESET_CYCLES: u64 = 1 << 16;
+
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Machine {
     core: Core,
@@ -241,8 +246,11 @@ impl Machine {
         }
     }
 
-    /// A system reset, as by the reset pin.
+    /// A system reset by the reset pin, which is held until the core has run a multiple of
+    /// [`RESET_CYCLES`].
     pub fn reset(&mut self) -> Result<(), Stop> {
+        let released = self.cycles().next_multiple_of(RESET_CYCLES);
+        self.core.advance_to(released);
         self.reset_because(ResetCause::Pin)
     }
 

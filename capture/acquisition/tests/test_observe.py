@@ -83,6 +83,9 @@ class SocketBoard:
     def oddities(self) -> tuple[str, ...]:
         return ()
 
+    def post_mortem(self, elf: Path) -> tuple[str, ...]:
+        return (f"{elf.name} faulted.",)
+
     def tools(self) -> Mapping[str, str]:
         return {}
 
@@ -181,6 +184,18 @@ def test_a_tool_that_delivers_nothing_at_all(
     assert verdict == "truncated"
     assert any("exit status 1" in reason for reason in reasons)
     assert any("sr: no device" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(("last", "asked"), [("@END,", False), ("@FAIL,", True), ("@OP,", True)])
+def test_the_core_is_asked_why_records_stop_before_end(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, asked: bool
+) -> None:
+    put_tool(tmp_path, monkeypatch, samples_of(run.edges()), "exit 0")
+    uart = run.uart()
+    said = uart[: uart.rindex(b"@END,")] + (uart[uart.rindex(b"@END,") :] if last == "@END," else b"")
+    said += b"@FAIL,999,fault,134218240*00\n" if last == "@FAIL," else b""
+    _, reasons = judge(observed(run, said))
+    assert ("fw.elf faulted." in reasons) == asked, reasons
 
 
 def test_unexpected_words_make_it_inconclusive(

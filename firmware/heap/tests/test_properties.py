@@ -93,7 +93,7 @@ def allocator(build: tuple[str, ...]) -> catalogue.Allocator:
 
 @pytest.fixture(scope="module")
 def heap(build: tuple[str, ...]) -> Iterator[Dialogue]:
-    dialogue = Dialogue(built(build[0], "OFF", build[1:]) / "dialogue")
+    dialogue = Dialogue(built(build[0], build[1:]) / "dialogue")
     yield dialogue
     dialogue.close()
 
@@ -244,7 +244,7 @@ def test_buddies_lie_where_the_algorithm_puts_them(
 
 @pytest.fixture(scope="module")
 def buddies() -> Iterator[dict[tuple[str, ...], Dialogue]]:
-    heaps = {name: Dialogue(built(name[0], "OFF", name[1:]) / "dialogue") for name in BUDDIES}
+    heaps = {name: Dialogue(built(name[0], name[1:]) / "dialogue") for name in BUDDIES}
     yield heaps
     for heap in heaps.values():
         heap.close()

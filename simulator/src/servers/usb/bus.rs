@@ -70,6 +70,9 @@ impl Bus {
             "dev/.node",
             "ioctl/dev/bus/usb/001",
             "sys/class/tty",
+            // There is no disk. pyOCD looks for the probe's if it cannot ask the probe itself.
+            "sys/class/block",
+            "dev/disk/by-id",
         ] {
             fs::create_dir_all(folder.join(name))
                 .with_context(|| format!("cannot make {name} in {}", folder.display()))?;

@@ -41,6 +41,8 @@ struct State {
     waiting: VecDeque<Waiting>,
     finished: BTreeMap<Opening, VecDeque<Finished>>,
     openings: usize,
+    /// Which program has which interface.
+    claims: BTreeMap<u32, Opening>,
 }
 
 /// A device on the bus. Clones are the same one.
@@ -66,6 +68,7 @@ impl Port {
                 waiting: VecDeque::new(),
                 finished: BTreeMap::new(),
                 openings: 0,
+                claims: BTreeMap::new(),
             })),
         };
         port.listen_for(waker);
@@ -121,7 +124,15 @@ impl Port {
             usbfs::SUBMITURB => return self.submit(opening, client, argument),
             usbfs::REAPURB | usbfs::REAPURBNDELAY => self.reap(opening, client, argument)?,
             usbfs::DISCARDURB => self.state().discard(opening, argument),
-            usbfs::RELEASEINTERFACE | usbfs::RESET => self.state().release(),
+            usbfs::CLAIMINTERFACE | usbfs::DISCONNECT_CLAIM => {
+                let interface = read_number(client, argument)?;
+                self.state().claim(opening, interface)
+            }
+            usbfs::RELEASEINTERFACE => {
+                let interface = read_number(client, argument)?;
+                self.state().release(opening, interface)
+            }
+            usbfs::RESET => self.state().reset(),
             usbfs::GET_CAPABILITIES => {
                 client.write(argument, &usbfs::CAPABILITIES.to_ne_bytes())?;
                 Ok(0)
@@ -129,11 +140,7 @@ impl Port {
             usbfs::GET_SPEED => self.state().speed(),
             // No driver of the kernel is bound to any of these interfaces.
             usbfs::GETDRIVER => Err(Errno::NODATA),
-            usbfs::CLAIMINTERFACE
-            | usbfs::DISCONNECT_CLAIM
-            | usbfs::SETINTERFACE
-            | usbfs::SETCONFIGURATION
-            | usbfs::CLEAR_HALT => Ok(0),
+            usbfs::SETINTERFACE | usbfs::SETCONFIGURATION | usbfs::CLEAR_HALT => Ok(0),
             _ => Err(Errno::NOTTY),
         };
         let plugged_in = self.state().device.is_some();
@@ -195,7 +202,9 @@ impl State {
     }
 
     fn close(&mut self, opening: Opening) {
-        let used = self.waiting.iter().any(|w| w.opening == opening);
+        let used = self.waiting.iter().any(|w| w.opening == opening)
+            || self.claims.values().any(|&claimant| claimant == opening);
+        self.claims.retain(|_, &mut claimant| claimant != opening);
         self.waiting.retain(|w| w.opening != opening);
         self.finished.remove(&opening);
         if let (Some(device), true) = (&mut self.device, used) {
@@ -204,7 +213,24 @@ impl State {
         self.show();
     }
 
-    fn release(&mut self) -> Outcome {
+    /// An interface is one program's at a time.
+    fn claim(&mut self, opening: Opening, interface: u32) -> Outcome {
+        match *self.claims.entry(interface).or_insert(opening) {
+            claimant if claimant == opening => Ok(0),
+            _ => Err(Errno::BUSY),
+        }
+    }
+
+    fn release(&mut self, opening: Opening, interface: u32) -> Outcome {
+        if self.claims.get(&interface) != Some(&opening) {
+            return Err(Errno::INVAL);
+        }
+        self.claims.remove(&interface);
+        self.reset()
+    }
+
+    /// The device forgets what a program began.
+    fn reset(&mut self) -> Outcome {
         let device = self.device.as_mut().ok_or(Errno::NODEV)?;
         device.release();
         Ok(0)
@@ -346,6 +372,15 @@ impl State {
         let any = self.finished.values().any(|queue| !queue.is_empty());
         self.node.set_writable(any);
     }
+}
+
+/// The unsigned int at the start of an ioctl's argument.
+fn read_number(client: &mut Client, argument: u64) -> io::Result<u32> {
+    let bytes = client.read(argument, size_of::<u32>())?;
+    Ok(bytes
+        .iter()
+        .rev()
+        .fold(0, |number, &byte| number << 8 | u32::from(byte)))
 }
 
 fn failed(address: u64, fault: Fault) -> Finished {

@@ -1,0 +1,33 @@
+"""Asks a board behind a debug probe why its run ended early."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from capture.desk.probe_address import ProbeAddress
+from capture.processes import children, devices
+
+ROOT = Path(__file__).resolve().parents[2]
+WITHIN_S = 60.0
+
+
+def post_mortem(probe: ProbeAddress, elf: Path) -> tuple[str, ...]:
+    """What the core's fault registers tell, in a sentence, or why they cannot be read.
+
+    A process of its own attaches to the probe (fault_report.py) and halts the core for a moment.
+    Raises signals.Stopped.
+    """
+    command = [*devices.with_devices(), sys.executable, "-m", "capture.desk.fault_report"]
+    command += [probe.target, str(elf.resolve())]
+    command += [probe.unique_id] if probe.unique_id else []
+    try:
+        done = children.run(command, within_s=WITHIN_S, folder=ROOT)
+    except subprocess.TimeoutExpired:
+        return (f"The board's fault registers could not be read within {WITHIN_S:g} s; replug the board.",)
+    words = (done.stderr if done.returncode else done.stdout).strip().splitlines()
+    if done.returncode:
+        why = words[-1] if words else "it does not say why"
+        return (f"The board's fault registers could not be read: {why}",)
+    return tuple(words[-1:])

@@ -1,0 +1,162 @@
+"""What is told of a core that has faulted: bits of PM0214 by hand, and programs that do fault."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from capture.desk.bench import read_bench
+from capture.desk.debug_probe import ProbeSession
+from capture.desk.fault_report import Faults, decode, report
+from capture.desk.post_mortem import post_mortem
+from capture.desk.probe_address import ProbeAddress
+from capture.desk.tests.faulting import compiled
+from capture.desk.virtual_board import TARGET, VirtualBoard
+from simulator.serve import Served
+
+
+def address_of(elf: Path, name: str) -> str:
+    listing = subprocess.run(["arm-none-eabi-nm", str(elf)], capture_output=True, text=True, check=True)
+    found = re.search(rf"^([0-9a-f]{{8}}) \w {name}$", listing.stdout, re.MULTILINE)
+    assert found
+    return f"0x{int(found[1], 16) & ~1:08x}"
+
+
+@contextmanager
+def attached(elf: Path) -> Iterator[ProbeSession]:
+    """A debugger that was there before the board ran. Without one a lock-up ends the simulation."""
+    with Served(elf, uart="tcp", probe=True) as board:
+        session = ProbeSession(ProbeAddress(f"remote:{board.probe}", TARGET))
+        try:
+            with session.halted():
+                pass  # from reset, it runs on behind this
+            time.sleep(0.2)
+            yield session
+        finally:
+            session.close()
+
+
+READ = "a read of 0x60000040 that nothing answers (BFAR), by the instruction at "
+
+ENDINGS = [
+    ("READ_NOWHERE", f"hard-faulted: {READ}", ""),
+    ("ON_PROCESS_STACK", f"hard-faulted: {READ}", ""),
+    ("IN_HANDLER", f"hard-faulted: {READ}", ", in the handler of SVCall"),
+    ("BUS_FAULT_ENABLED", f"took a bus fault: {READ}", ""),
+    (
+        "LOCK_UP",
+        "locked up: an access to 0x60000050 that nothing answers (BFAR), "
+        "in the handler of a fault by the instruction at ",
+        "",
+    ),
+    (
+        "WRITE_NOWHERE",
+        "hard-faulted: a write to 0x60000044 that nothing answers (BFAR), by the instruction at ",
+        "",
+    ),
+    ("UNDEFINED", "hard-faulted: an undefined instruction, by the instruction at ", ""),
+    ("DIVIDE", "hard-faulted: a division by zero, by the instruction at ", ""),
+]
+
+
+@pytest.mark.parametrize(("ending", "words", "behind"), ENDINGS)
+def test_a_program_that_faults_is_told_with_its_instruction(
+    tmp_path: Path, ending: str, words: str, behind: str
+) -> None:
+    elf = compiled(tmp_path, ending)
+    with attached(elf) as session:
+        said = report(session, elf)
+    assert said.startswith(f"The firmware {words}"), said
+    assert address_of(elf, "faulting") in said
+    assert re.search(r" \(\w+, capture/desk/tests/faulting\.c:\d+\)", said), said
+    assert said.endswith(f"{behind}.")
+
+
+def test_a_stack_outside_memory_has_no_frame(tmp_path: Path) -> None:
+    elf = compiled(tmp_path, "NO_STACK")
+    with attached(elf) as session:
+        said = report(session, elf)
+    assert "a stack where nothing answers, on entry of an exception" in said
+    assert "by the instruction" not in said
+
+
+def test_a_program_that_hangs_is_told_where_and_goes_on(tmp_path: Path) -> None:
+    elf = compiled(tmp_path, "HANG")
+    with attached(elf) as session:
+        for _ in range(2):
+            said = report(session, elf)
+            assert said.startswith("The firmware has not faulted: it was at ")
+            assert address_of(elf, "resting") in said
+        with session.halted() as dhcsr:
+            assert not dhcsr & 1 << 17, "it was left running"
+
+
+def test_the_program_tells_it_of_a_board_behind_a_probe(tmp_path: Path) -> None:
+    elf = compiled(tmp_path, "READ_NOWHERE")
+    module = [sys.executable, "-m", "capture.desk.fault_report", TARGET, str(elf)]
+    with Served(elf, uart="tcp", probe=True, start="now") as board:
+        done = subprocess.run(
+            [*module, f"remote:{board.probe}"], capture_output=True, text=True, timeout=60, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    assert READ in done.stdout
+    gone = subprocess.run([*module, "0123"], capture_output=True, text=True, timeout=60, check=False)
+    assert gone.returncode == 1
+    assert gone.stdout == ""
+    assert "No debug probes 0123 are connected" in gone.stderr
+    assert "Traceback" not in gone.stderr
+
+
+def test_a_virtual_board_with_a_probe_is_asked_as_a_nucleo_is(tmp_path: Path) -> None:
+    elf = compiled(tmp_path, "READ_NOWHERE")
+    resource = read_bench().board("virtual")
+    with VirtualBoard(resource, probed=True) as board:
+        connections = board.load(elf, b"no operations")
+        assert connections.probe is not None
+        (held,) = board.post_mortem(elf)
+        assert "not faulted" in held
+        (said,) = board.post_mortem(elf)  # the first look let it run from reset
+        assert READ in said
+        (missing,) = post_mortem(ProbeAddress("0123", TARGET), elf)
+        assert missing.startswith("The board's fault registers could not be read: No debug probes 0123 ")
+    with VirtualBoard(resource) as unprobed:
+        unprobed.load(elf, b"no operations")
+        assert unprobed.post_mortem(elf) == ()
+
+
+HARD_FAULT = Faults(pc=0x0800_0200, exception=3, dhcsr=0, hfsr=1 << 30)
+BITS = [
+    (1 << 0, "an instruction fetch that the memory map forbids"),
+    (1 << 1 | 1 << 7, "an access to 0x20000020 (MMFAR) that the memory protection forbids"),
+    (1 << 1, "an access to an address not recorded that the memory protection forbids"),
+    (1 << 8, "an instruction fetch from where nothing answers"),
+    (1 << 9 | 1 << 15, "an access to 0x40000000 that nothing answers (BFAR)"),
+    (1 << 10, "a buffered write that nothing answered (imprecise)"),
+    (1 << 17, "a jump without the Thumb bit, or an invalid state (INVSTATE)"),
+    (1 << 19, "a floating-point or coprocessor instruction that is not enabled (NOCP)"),
+    (1 << 24 | 1 << 25, "an unaligned access and a division by zero"),
+]
+
+
+@pytest.mark.parametrize(("cfsr", "words"), BITS)
+def test_each_bit_has_its_words(cfsr: int, words: str) -> None:
+    faults = replace(HARD_FAULT, cfsr=cfsr, mmfar=0x2000_0020, bfar=0x4000_0000)
+    assert decode(faults, hex) == f"The firmware hard-faulted: {words}."
+
+
+def test_a_vector_that_cannot_be_read() -> None:
+    faults = replace(HARD_FAULT, hfsr=1 << 1)
+    assert decode(faults, hex) == "The firmware hard-faulted: a vector that cannot be read (VECTTBL)."
+
+
+def test_a_core_that_sleeps() -> None:
+    faults = Faults(pc=0x0800_0200, exception=0, dhcsr=1 << 18)
+    assert decode(faults, hex) == "The firmware has not faulted: it slept at 0x8000200."

@@ -1,0 +1,272 @@
+"""The emulated desk, with stock tools: sigrok-cli's fx2lafw driver, pyOCD's ST-Link, pySerial."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+
+from capture.desk.bench import read_bench
+from capture.run_folder.edges import CHANNELS
+from simulator import usb
+from simulator.build import SimulatorError
+from simulator.desk import EmulatedDesk
+from simulator.run import run
+from simulator.tests import bare_metal
+from tests.probed_board import ROOT
+from tests.processes import MARKER, processes_of, sigrok_is_running, wait_until
+
+MESSAGE = b"desk\0"
+TOOL_TIMEOUT_S = 60.0
+SAMPLERATE_HZ = 24_000_000
+LEAD_IN = 2 * SAMPLERATE_HZ // 100
+"""Samples before the board leaves reset (docs/SPEC.md, section 7)."""
+
+
+@pytest.fixture(scope="module")
+def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return bare_metal.build(tmp_path_factory.mktemp("firmware"))
+
+
+def on(desk: EmulatedDesk, *command: str) -> subprocess.CompletedProcess[bytes]:
+    """Runs a program that sees the desk's devices, in a session of its own, as the bench does."""
+    return subprocess.run(
+        command,
+        env=os.environ | desk.environment,
+        capture_output=True,
+        timeout=TOOL_TIMEOUT_S,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def captured(desk: EmulatedDesk, samples: int, *options: str) -> tuple[bytes, str]:
+    """What sigrok-cli captures, and what it says."""
+    done = on(
+        desk,
+        *("sigrok-cli", "--driver", "fx2lafw", "--config", f"samplerate={SAMPLERATE_HZ}"),
+        *("--samples", str(samples), "--output-format", "binary", *options),
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr.decode()
+
+
+def ask(desk: EmulatedDesk, line: str) -> dict[str, object]:
+    """A request to the desk, and its answer."""
+    with socket.socket(socket.AF_UNIX) as control:
+        control.connect(str(desk.control))
+        control.sendall(line.encode() + b"\n")
+        with control.makefile() as answers:
+            answer: dict[str, object] = json.loads(answers.readline())
+    return answer
+
+
+def expected(elf: Path, samples: int) -> NDArray[np.uint16]:
+    """What an ideal analyzer sees: the simulator's edges, put on a grid of samples here.
+
+    From a state on, whose time is exact, all cycles are equally long. There is no edge before.
+    """
+    until = f"{samples * 1_000_000 // SAMPLERATE_HZ}us"
+    made = run(elf, image=MESSAGE, until=until, edges=True, states_at=(1, "20us"))
+    first, later = made.states
+    assert made.edges is not None
+    assert all(cycle >= later.cycle for cycle in made.edges["cycle"])
+    word = np.full(samples, first.channels, dtype=np.uint16)
+    for cycle, channel, _ in made.edges.iter_rows():
+        time_s = later.seconds + (cycle - later.cycle) / later.core_hz
+        word[math.floor(time_s * SAMPLERATE_HZ) :] ^= np.uint16(1 << CHANNELS.index(channel))
+    return word
+
+
+@pytest.mark.parametrize(
+    ("options", "dtype"), [({}, np.uint8), ({"bare": True}, np.uint8), ({"channels": 16}, np.uint16)]
+)
+def test_a_capture_is_the_boards_own_edges(
+    elf: Path, options: dict[str, Any], dtype: type[np.unsignedinteger[Any]]
+) -> None:
+    """Also after sigrok has uploaded the firmware to a bare analyzer."""
+    samples = SAMPLERATE_HZ // 100
+    with EmulatedDesk(elf, image=MESSAGE, start="capture", **options) as desk:
+        data, said = captured(desk, LEAD_IN + samples)
+    wire = np.frombuffer(data, dtype)
+    assert len(wire) == LEAD_IN + samples, said
+    assert not np.any(wire[:LEAD_IN] != wire[0])
+    assert np.array_equal(wire[LEAD_IN:], expected(elf, samples))
+
+
+def test_captures_in_a_row_are_whole(elf: Path) -> None:
+    """Of a board that runs on. STIM toggles every 10 µs, which are 240 samples."""
+    with EmulatedDesk(elf, image=MESSAGE) as desk:
+        for _ in range(20):
+            data, said = captured(desk, 100_000)
+            stim = np.frombuffer(data, np.uint8) >> 2 & 1
+            assert len(stim) == 100_000, said
+            assert set(np.diff(np.flatnonzero(np.diff(stim)))) == {240}
+
+
+def test_clips_are_swapped_shorted_and_open(elf: Path) -> None:
+    with EmulatedDesk(elf, image=MESSAGE, clips="D0=STIM,D2=CRIT,D3=open-high,D4=CRIT+STIM") as desk:
+        wire = np.frombuffer(captured(desk, 100_000)[0], np.uint8)
+    stim, crit, high, both = (wire >> bit & 1 for bit in (0, 2, 3, 4))
+    assert set(np.diff(np.flatnonzero(np.diff(stim)))) == {240}
+    assert high.all()
+    assert crit.any()
+    assert np.array_equal(both, stim & crit)
+
+
+@pytest.mark.parametrize(
+    ("fault", "least", "most", "says"),
+    [
+        ("stop at 300000", 300_000, 300_000, "Device only sent 300000 samples"),
+        ("stall at 300000", 240_000, 300_000, "Device only sent"),
+        ("error at 300000", 240_000, 300_000, "Device only sent"),
+        ("short at 300000", 1_000_000, 1_000_000, ""),
+        ("lose 1000 at 300000", 1_000_000, 1_000_000, ""),
+    ],
+)
+def test_faults_of_the_analyzer_are_what_sigrok_makes_of_them(
+    elf: Path, fault: str, least: int, most: int, says: str
+) -> None:
+    """sigrok-cli ends with status 0 in each case."""
+    with EmulatedDesk(elf, image=MESSAGE) as desk:
+        assert ask(desk, f"fault {fault}") == {"done": True}
+        data, said = captured(desk, 1_000_000)
+    assert least <= len(data) <= most
+    assert says in said
+    gaps = set(np.diff(np.flatnonzero(np.diff(np.frombuffer(data, np.uint8) >> 2 & 1))))
+    assert gaps == ({240} if "lose" not in fault else gaps - {240} | {240})
+    assert (len(gaps) > 1) == ("lose" in fault)
+
+
+def test_an_analyzer_that_is_unplugged_is_gone_until_it_is_plugged_in(elf: Path) -> None:
+    with EmulatedDesk(elf, image=MESSAGE) as desk:
+        command = ["sigrok-cli", "--driver", "fx2lafw", "--config", f"samplerate={SAMPLERATE_HZ}"]
+        with subprocess.Popen(
+            [*command, "--continuous", "--output-format", "binary"],
+            env=os.environ | desk.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as capture:
+            assert capture.stdout
+            assert capture.stdout.read(1_000_000)
+            assert ask(desk, "unplug analyzer") == {"done": True}
+            capture.communicate(timeout=TOOL_TIMEOUT_S)
+        assert capture.returncode == 0
+        scan = ("sigrok-cli", "--driver", "fx2lafw", "--scan")
+        assert on(desk, *scan).stdout == b""
+        assert ask(desk, "plug analyzer") == {"done": True}
+        assert b"with 8 channels" in on(desk, *scan).stdout
+
+
+def test_sigrok_finds_the_analyzer_with_its_channels(elf: Path) -> None:
+    for channels in (8, 16):
+        with EmulatedDesk(elf, image=MESSAGE, channels=channels) as desk:
+            said = on(desk, "sigrok-cli", "--driver", "fx2lafw", "--scan").stdout.decode()
+        names = " ".join(f"D{number}" for number in range(channels))
+        assert re.search(rf"^fx2lafw:conn=1\.2 - .*with {channels} channels: {names}$", said, re.M), said
+
+
+def test_a_line_that_is_no_request_is_refused(elf: Path) -> None:
+    with EmulatedDesk(elf, image=MESSAGE) as desk:
+        for line in ("", "hello", "fault", "fault melt at 3", "fault stop at x", "unplug the probe"):
+            assert set(ask(desk, line)) == {"error"}, line
+        assert ask(desk, "plug analyzer") == {"error": "it is plugged in"}
+
+
+def test_a_desk_without_umockdev_is_refused_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usb, "find_library", lambda _: None)
+    with pytest.raises(SimulatorError, match="apt-get install umockdev"):
+        EmulatedDesk()
+
+
+@dataclass
+class Lab:
+    """Commands of ./lab with a mark of their own, and the runs that they make."""
+
+    mark: str
+    runs: list[Path]
+
+    def start(self, board: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "console", "scenario", "mem_frag", "--allocator", "tlsf"]
+        return subprocess.Popen(
+            [*command, "--parameter", "depth=32", "--duration", "0.5", "--board", board],
+            cwd=ROOT,
+            env={**os.environ, MARKER: self.mark},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, board: str) -> Path:
+        """The folder of a run that is complete."""
+        process = self.start(board)
+        said, complaints = process.communicate(timeout=TOOL_TIMEOUT_S)
+        assert process.returncode == 0, said + complaints
+        self.runs.append(Path(said.splitlines()[-1]))
+        return self.runs[-1]
+
+
+@pytest.fixture
+def lab() -> Iterator[Lab]:
+    lab = Lab(f"desk_{uuid.uuid4().hex[:12]}", [])
+    yield lab
+    for folder in lab.runs:
+        shutil.rmtree(folder)
+
+
+def test_the_bench_takes_the_path_of_a_real_board_there(lab: Lab) -> None:
+    """Flashed and reset by pyOCD, captured by fx2lafw, heard at a USB port. Repeats are equal to
+    the byte. The virtual board, which has none of these, gives the same operations and probes.
+    """
+    one, two = lab.run("desk"), lab.run("desk")
+    names = {path.name for path in one.iterdir()}
+    assert names == {path.name for path in two.iterdir()}
+    assert [name for name in names if (one / name).read_bytes() != (two / name).read_bytes()] == []
+    alone = lab.run("virtual")
+    manifest, other = (json.loads((run / "run.json").read_text()) for run in (one, alone))
+    assert (manifest["verdict"], manifest["samplerate_hz"]) == ("complete", SAMPLERATE_HZ)
+    assert (manifest["counts"], manifest["probes"]) == (other["counts"], other["probes"])
+    columns = ["seq", "kind", "size", "measured", "probes", "live", "bytes_in_use", "label"]
+    there, here = (pl.read_parquet(run / "operations.parquet", columns=columns) for run in (one, alone))
+    assert there.equals(here)
+    assert processes_of(lab.mark) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_when_the_bench_is_stopped(lab: Lab, number: signal.Signals) -> None:
+    process = lab.start("desk")
+    assert wait_until(lambda: sigrok_is_running(lab.mark) or process.poll() is not None)
+    process.send_signal(number)
+    said, _ = process.communicate(timeout=TOOL_TIMEOUT_S)
+    assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
+    assert wait_until(lambda: not processes_of(lab.mark)), processes_of(lab.mark)
+    lab.runs += [Path(line) for line in said.splitlines() if line.endswith("-desk")]
+
+
+def test_the_desk_has_the_tables_of_the_nucleo() -> None:
+    bench = read_bench()
+    desk, nucleo = bench.board("desk"), bench.board("nucleo")
+    assert desk.emulated is not None
+    assert nucleo.emulated is None
+    assert replace(desk, name="nucleo", emulated=None) == nucleo
