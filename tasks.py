@@ -424,13 +424,12 @@ def soak(
     json: bool = False,
 ) -> None:
     """Run after run on the virtual board and the emulated desk, with faults; account for each."""
-    with one_sentence():
-        with signals.orderly():
-            from analysis.soak import text
-            from console import soak as room
+    from analysis.soak import text
+    from console import soak as room
 
-            found = room.run(minutes=minutes, runs=runs, seed=seed, board=board, fault=fault, output=output)
-            print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
+    with one_sentence(), signals.orderly():
+        found = room.run(minutes=minutes, runs=runs, seed=seed, board=board, fault=fault, output=output)
+        print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
     if not found.sound:
         raise Exit(code=1)
 

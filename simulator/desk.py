@@ -7,6 +7,7 @@ import socket
 from pathlib import Path
 
 from simulator import usb
+from simulator.build import SimulatorError
 from simulator.process import ServingProcess
 from simulator.run import image_argument
 
@@ -54,7 +55,7 @@ class EmulatedDesk(ServingProcess):
         usb.environment(Path())
 
     def ask(self, request: str) -> None:
-        """Makes a request of the desk's control socket. Raises SimulatorError where it is refused."""
+        """Makes a request of the control socket. Raises SimulatorError where it is refused."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
             client.settimeout(ANSWER_WITHIN_S)
             client.connect(str(self.control))

@@ -139,12 +139,18 @@ FAULTS: tuple[DeskFault, ...] = (
         "port-renamed", "port gone at sample 1,300,000, back as /dev/ttyACM1", TRUNCATED, "serial port",
         "check the cable and the board's power", ("probe back as ttyACM1 at 1300000",),
     ),
-    _serial("flip", "a bit of byte 3,000 inverted", TRUNCATED, "the line's form", "cannot be read", "flip at 3000"),
+    _serial(
+        "flip", "a bit of byte 3,000 inverted", TRUNCATED, "the line's form", "cannot be read",
+        "flip at 3000",
+    ),
     _serial(
         "noise", "a bit of each 97th byte inverted, from 2,000 on", TRUNCATED, "checksum of the line",
         "cannot be read", "noise 97 at 2000",
     ),
-    _serial("lost-line", "the line at byte 3,000 lost", TRUNCATED, "sequence numbers", LINE_LOST, "lose line at 3000"),
+    _serial(
+        "lost-line", "the line at byte 3,000 lost", TRUNCATED, "sequence numbers", LINE_LOST,
+        "lose line at 3000",
+    ),
     _serial(
         "doubled-line", "the line at byte 3,000 comes twice", TRUNCATED, "sequence numbers", LINE_LOST,
         "double line at 3000",
@@ -168,7 +174,8 @@ FAULTS: tuple[DeskFault, ...] = (
     ),
     DeskFault(
         "board-hard-fault", "jump to 0x60000000 at sample 1,300,000", TRUNCATED,
-        "FAIL record; fault registers", "The firmware hard-faulted: ", ("board fault at 1300000",),
+        "FAIL record; fault registers", "an instruction fetch from where nothing answers, at 0x60000000",
+        ("board fault at 1300000",),
     ),
     DeskFault(
         "board-reset", "reset at sample 1,300,000", TRUNCATED, "second BOOT record",
@@ -180,7 +187,7 @@ FAULTS: tuple[DeskFault, ...] = (
     ),
     DeskFault(
         "firmware-not-written", "loader writes nothing; another firmware is there", INCONCLUSIVE,
-        "BOOT record", "", ("loader idle",), other_firmware=True,
+        "BOOT record", "build and load it again", ("loader idle",), other_firmware=True,
     ),
     DeskFault(
         "flash-empty", "loader writes nothing; the flash is erased", TRUNCATED, "no records",

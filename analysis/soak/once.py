@@ -22,7 +22,7 @@ from capture.processes import devices, signals
 
 SCENARIO, ALLOCATOR, PARAMETERS = "mem_frag", "tlsf", {"depth": "8"}
 HEADLINES = ("probes", "dwt_cycles")
-"""Statistics that no fault may change in a run that is complete, and that no analyzer's clock rounds."""
+"""Statistics that no fault may change in a complete run, and that no analyzer rounds."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -60,11 +60,11 @@ def _run(board: str, runs: Path, step: str, told: dict[str, Any]) -> int:
             os.kill(os.getpid(), signal.SIGTERM)
 
     with signals.orderly():
-        before = len(os.listdir("/proc/self/fd"))
+        before = len(list(Path("/proc/self/fd").iterdir()))
         result = conductor.run(plan, image, board_name=board, runs_folder=runs, progress=progress)
         told["verdict"], told["sentences"] = result.verdict, list(result.reasons)
         told["folder"] = str(result.folder)
-        told["descriptors_left"] = len(os.listdir("/proc/self/fd")) - before
+        told["descriptors_left"] = len(list(Path("/proc/self/fd").iterdir())) - before
         told["headlines"] = _headlines(result.folder)
         told["redecoded"] = _redecoded(result.folder)
     return 0 if result.verdict == "complete" else 1

@@ -40,9 +40,9 @@ class Outcome:
 
     `verdict` is that of the run, or refused where nothing was recorded, or none of both where the
     bench did something else. `wrong` says in sentences what is not as it is due; a run without is
-    accounted for. `left` are the command lines of processes that outlived the run, `files_left` temporary
-    files, `descriptors_left` descriptors that the bench opened and did not close. `memory_kib` is
-    the most that the bench's process took.
+    accounted for. `left` are the command lines of processes that outlived the run, `files_left`
+    temporary files, `descriptors_left` how many descriptors the bench opened and did not close.
+    `memory_kib` is the most that the bench's process took.
     """
 
     board: str
@@ -91,7 +91,7 @@ def carry_out(fault: DeskFault, board: str, runs: Path, reference: Headlines | N
             done = subprocess.CompletedProcess(command, -1, "", f"It took longer than {WITHIN_S:g} s.")
         words = desk.words() if before else ""
         left = _left(mark)
-        files = tuple(sorted(os.listdir(temporary)))
+        files = tuple(sorted(path.name for path in Path(temporary).iterdir()))
     seconds = time.monotonic() - began_s
     outcome = _outcome(fault, board, done, left, files, seconds)
     wrong = tuple(_wrong(fault, outcome, done.stderr, words, reference))

@@ -37,7 +37,7 @@ class Taken:
     def now() -> Taken:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         kib = pages * os.sysconf("SC_PAGE_SIZE") // 1024
-        return Taken(len(os.listdir("/proc/self/fd")), kib)
+        return Taken(len(list(Path("/proc/self/fd").iterdir())), kib)
 
 
 @dataclass
@@ -186,3 +186,9 @@ def check_names(boards: Sequence[str], faults: Sequence[str]) -> None:
                     f"The soak has no {word} {name!r}; it has {', '.join(sorted(all_of_them))}."
                     f"{near_miss(name, all_of_them)}"
                 )
+    for name in faults:
+        if not set(named(name).boards) & set(boards):
+            raise SoakError(
+                f"{name!r} comes on none of the boards {', '.join(boards)}; it is a fault of "
+                f"{', '.join(named(name).boards)}."
+            )
