@@ -6,6 +6,7 @@ before 2,500,000. Bytes count from the first that the board sends, of about 5,00
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 COMPLETE, TRUNCATED, INCONCLUSIVE, REFUSED = "complete", "truncated", "inconclusive", "refused"
@@ -18,7 +19,8 @@ DESK, VIRTUAL = "desk", "virtual"
 class DeskFault:
     """One fault.
 
-    `verdict` is the outcome that is due, and `says` part of a sentence that must come with it.
+    `verdict` is the outcome that is due, and `says` part of a sentence that must come with it; an
+    ellipsis in it stands for any words.
     `requests` are lines for the desk's control socket (docs/SPEC.md, section 7), sent before the
     run. `step` is what the bench is at when it gets a SIGTERM. `other_firmware`: the flash holds
     the firmware of another allocator at first.
@@ -41,6 +43,10 @@ class DeskFault:
             return 143
         return 0 if self.verdict == COMPLETE else 1
 
+    def is_said_in(self, sentence: str) -> bool:
+        """Whether a sentence is the one that is due."""
+        return re.search(".*".join(map(re.escape, self.says.split("…"))), sentence) is not None
+
     @property
     def kept(self) -> str:
         """What is kept of the run."""
@@ -49,10 +55,22 @@ class DeskFault:
 
 NONE = DeskFault("none", "nothing", COMPLETE, "–", "", boards=(DESK, VIRTUAL))
 
-SHORT = "samples arrived"
-NO_END = "The records stop without END"
-LINE_LOST = "Gaps in the numbers of the operation records"
-NO_ANALYZER = "check the analyzer's cable"
+SHORT = "The capture is short: … are missing; capture again."
+NO_END = "The records stop without END after … bytes…; check the line and run again."
+LINE_LOST = "Gaps in the numbers of the operation records: …; check the serial line and run again."
+NO_ANALYZER = "sigrok-cli captures nothing (…); check the analyzer's cable and bench.toml, then run again."
+UNREADABLE = (
+    "Lines of the serial log that cannot be read: …; check the cable and the baud rate, then run again."
+)
+LOST = "leaves its timer's line about sample …: samples were lost, doubled or changed; run again"
+HUNG = "The firmware has not faulted: it was at … (…)."
+HARD_FAULT = "The firmware hard-faulted: an instruction fetch from where nothing answers, at 0x60000000."
+STARTED_TWICE = "The board started 2 times during the run; check its power supply and run again."
+STARTED_OFTEN = "The board started … times during the run; check its power supply and run again."
+OTHER_FIRMWARE = "Of its allocator the firmware says seglist, not tlsf; build and load it again."
+INTERRUPTED = "The run was interrupted, by Ctrl-C or another signal; run it again to its end."
+NO_PROBE = "pyOCD cannot load the board: …; check its USB cable and bench.toml."
+PORT_GONE = "The serial line /dev/ttyACM0 broke after … bytes (…); check the cable and the board's power"
 
 
 def _analyzer(name: str, injected: str, verdict: str, by: str, says: str, *requests: str) -> DeskFault:
@@ -70,7 +88,7 @@ FAULTS: tuple[DeskFault, ...] = (
         "SIGTERM to the bench as the capture begins",
         TRUNCATED,
         "signal",
-        "The run was interrupted",
+        INTERRUPTED,
         step="capturing",
         boards=(VIRTUAL,),
     ),
@@ -79,7 +97,7 @@ FAULTS: tuple[DeskFault, ...] = (
         "SIGTERM to the bench before the board's reset",
         REFUSED,
         "signal",
-        "Stopped by SIGTERM",
+        "Stopped by SIGTERM.",
         step="capturing",
     ),
     _analyzer(
@@ -96,7 +114,7 @@ FAULTS: tuple[DeskFault, ...] = (
     ),
     _analyzer(
         "firmware", "analyzer's firmware says 2.4", INCONCLUSIVE, "words of sigrok-cli",
-        "Expected firmware version 1.x", "fault version 2.4",
+        "Expected firmware version 1.x, got 2.4; replug the analyzer", "fault version 2.4",
     ),
     _analyzer(
         "stalled", "endpoint stalls at sample 1,300,000", TRUNCATED, "number of samples", SHORT,
@@ -112,24 +130,24 @@ FAULTS: tuple[DeskFault, ...] = (
     ),
     _analyzer(
         "overflow", "100,000 samples dropped at 1,300,000, silently", INCONCLUSIVE,
-        "records, timers and wire differ", "samples were lost, doubled or changed",
+        "records, timers and wire differ", LOST,
         "fault lose 100000 at 1300000",
     ),
     _analyzer(
         "overflow-of-1us", "24 samples dropped at 1,300,000, silently", INCONCLUSIVE,
-        "timers' lines on the wire", "samples were lost, doubled or changed", "fault lose 24 at 1300000",
+        "timers' lines on the wire", LOST, "fault lose 24 at 1300000",
     ),
     _analyzer(
         "short-packet", "a transfer ends early at sample 1,300,000", COMPLETE, "nothing is lost", "",
         "fault short at 1300000",
     ),
     DeskFault(
-        "probe-absent", "probe unplugged before the run", REFUSED, "pyOCD", "check its USB cable",
+        "probe-absent", "probe unplugged before the run", REFUSED, "pyOCD", NO_PROBE,
         ("unplug probe",),
     ),
     DeskFault(
         "probe-unplugged", "probe unplugged at sample 1,300,000", TRUNCATED, "serial port",
-        "check the cable and the board's power", ("probe unplug at 1300000",),
+        PORT_GONE, ("probe unplug at 1300000",),
     ),
     DeskFault(
         "probe-unplugged-late", "probe unplugged at sample 60,000,000, after END", COMPLETE,
@@ -137,15 +155,15 @@ FAULTS: tuple[DeskFault, ...] = (
     ),
     DeskFault(
         "port-renamed", "port gone at sample 1,300,000, back as /dev/ttyACM1", TRUNCATED, "serial port",
-        "check the cable and the board's power", ("probe back as ttyACM1 at 1300000",),
+        PORT_GONE, ("probe back as ttyACM1 at 1300000",),
     ),
     _serial(
-        "flip", "a bit of byte 3,000 inverted", TRUNCATED, "the line's form", "cannot be read",
+        "flip", "a bit of byte 3,000 inverted", TRUNCATED, "the line's form", UNREADABLE,
         "flip at 3000",
     ),
     _serial(
         "noise", "a bit of each 97th byte inverted, from 2,000 on", TRUNCATED, "checksum of the line",
-        "cannot be read", "noise 97 at 2000",
+        UNREADABLE, "noise 97 at 2000",
     ),
     _serial(
         "lost-line", "the line at byte 3,000 lost", TRUNCATED, "sequence numbers", LINE_LOST,
@@ -160,34 +178,34 @@ FAULTS: tuple[DeskFault, ...] = (
         "swap lines at 3000",
     ),
     _serial(
-        "cut-line", "half of the line at byte 3,000 lost", TRUNCATED, "the line's form", "cannot be read",
+        "cut-line", "half of the line at byte 3,000 lost", TRUNCATED, "the line's form", UNREADABLE,
         "cut line at 3000",
     ),
     _serial("silent", "no byte after the 3,000th", TRUNCATED, "END is missing", NO_END, "silence at 3000"),
     _serial(
         "baud", "the port listens at 115,200 baud", TRUNCATED, "the lines' form",
-        "check the cable and the baud rate", "baud 115200 at 0",
+        UNREADABLE, "baud 115200 at 0",
     ),
     DeskFault(
         "board-hung", "endless loop from sample 1,300,000 on", TRUNCATED, "END is missing; the core's PC",
-        "The firmware has not faulted: it was at", ("board hang at 1300000",),
+        HUNG, ("board hang at 1300000",),
     ),
     DeskFault(
         "board-hard-fault", "jump to 0x60000000 at sample 1,300,000", TRUNCATED,
-        "FAIL record; fault registers", "an instruction fetch from where nothing answers, at 0x60000000",
+        "FAIL record; fault registers", HARD_FAULT,
         ("board fault at 1300000",),
     ),
     DeskFault(
         "board-reset", "reset at sample 1,300,000", TRUNCATED, "second BOOT record",
-        "The board started 2 times", ("board reset at 1300000",),
+        STARTED_TWICE, ("board reset at 1300000",),
     ),
     DeskFault(
         "board-brown-out", "reset each 500,000 samples, from 1,300,000 on", TRUNCATED,
-        "more BOOT records", "check its power supply", ("board reset every 500000 at 1300000",),
+        "more BOOT records", STARTED_OFTEN, ("board reset every 500000 at 1300000",),
     ),
     DeskFault(
         "firmware-not-written", "loader writes nothing; another firmware is there", INCONCLUSIVE,
-        "BOOT record", "build and load it again", ("loader idle",), other_firmware=True,
+        "BOOT record", OTHER_FIRMWARE, ("loader idle",), other_firmware=True,
     ),
     DeskFault(
         "flash-empty", "loader writes nothing; the flash is erased", TRUNCATED, "no records",

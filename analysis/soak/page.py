@@ -21,7 +21,7 @@ def _rows() -> Iterator[str]:
 
 
 def _cells(fault: DeskFault) -> list[str]:
-    says = f"…{fault.says}…" if fault.says else "–"
+    says = fault.says or "–"
     status = str(fault.exit_status)
     return [f"`{fault.name}`", fault.injected, fault.detected_by, says, fault.verdict, status, fault.kept]
 

@@ -153,7 +153,7 @@ def _wrong(
         yield f"The outcome is {outcome.verdict}, and {fault.verdict} is due."
     if outcome.exit_status != fault.exit_status:
         yield f"The exit status is {outcome.exit_status}, and {fault.exit_status} is due."
-    if not any(fault.says in sentence for sentence in outcome.sentences or ("",)):
+    if not any(fault.is_said_in(sentence) for sentence in outcome.sentences or ("",)):
         yield f"No sentence says {fault.says!r}."
     if "Traceback" in stderr:
         yield "The bench printed a traceback."

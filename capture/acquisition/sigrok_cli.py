@@ -396,9 +396,16 @@ def _surplus(got: int, received: int) -> list[str]:
     return [f"{TOOL} sent {received} bytes for {got} samples; the rest was cut off.{hint}"]
 
 
+def _with_remedy(line: str) -> str:
+    """A firmware that fx2lafw does not know stays in the analyzer until it loses its power."""
+    if "Expected firmware version" not in line:
+        return line
+    return f"{line.rstrip('.')}; replug the analyzer, so that its driver uploads its own."
+
+
 def _said(stderr: str, *, whole: bool) -> list[str]:
     lines = unexpected_lines(stderr, whole=whole)
-    sentences = [f"{TOOL} said: {line}" for line in lines[:_ODDITIES_MOST]]
+    sentences = [f"{TOOL} said: {_with_remedy(line)}" for line in lines[:_ODDITIES_MOST]]
     if len(lines) > _ODDITIES_MOST:
         sentences.append(f"{TOOL} said {len(lines) - _ODDITIES_MOST} lines more.")
     return sentences

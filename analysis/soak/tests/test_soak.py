@@ -88,7 +88,7 @@ def test_a_run_that_is_not_as_due_is_told_and_its_folder_kept(
 def judged(fault: DeskFault, **changed: object) -> list[str]:
     """What is wrong about an outcome that is as due but for what changed."""
     reference = {"probes": [1.0]}
-    found = outcome(fault, "desk", sentences=(fault.says,), headlines=reference, **changed)
+    found = outcome(fault, "desk", **{"sentences": (fault.says,), "headlines": reference, **changed})
     return list(one_run._wrong(fault, found, "", "", reference))
 
 
