@@ -87,7 +87,7 @@ pub fn execute(arguments: &DeskArguments) -> Result<ExitCode> {
     let (probe_unplugged, probe_gone) = mpsc::channel();
     let faults = Injected {
         analyzer: Faults::new(unplugged),
-        board: BoardFaults::default(),
+        board: BoardFaults::new(probe_unplugged),
     };
     let devices = devices(arguments, serial.name(), wire, captures, &faults.analyzer);
     let bus = Bus::create(&arguments.folder)?;
@@ -109,7 +109,6 @@ pub fn execute(arguments: &DeskArguments) -> Result<ExitCode> {
         debugger,
         power,
         faults.board,
-        probe_unplugged,
     );
     thread::spawn(move || desk.run());
     table.carry_out(analyzer_gone, probe_gone);

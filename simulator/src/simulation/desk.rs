@@ -37,13 +37,27 @@ pub enum Power {
     AtCapture,
 }
 
-/// What befalls the board, its line and its loader, to inject.
-#[derive(Clone, Default)]
+/// What befalls the board, its line and its loader, to inject. Clones share it.
+#[derive(Clone)]
 pub struct BoardFaults {
     pub mishaps: Mishaps,
     pub line: LineFaults,
     /// The loader programs and erases in vain.
     pub loader_idles: Arc<AtomicBool>,
+    /// Who unplugs the probe.
+    pub probe_gone: Sender<ProbeGone>,
+}
+
+impl BoardFaults {
+    /// None is planned.
+    pub fn new(probe_gone: Sender<ProbeGone>) -> BoardFaults {
+        BoardFaults {
+            mishaps: Mishaps::default(),
+            line: LineFaults::default(),
+            loader_idles: Arc::default(),
+            probe_gone,
+        }
+    }
 }
 
 /// The probe is unplugged. Some: it comes back, with its serial port under this name.
@@ -75,7 +89,6 @@ pub struct Desk {
     still: Option<(Instant, Duration)>,
     faults: BoardFaults,
     line: Line,
-    probe_gone: Sender<ProbeGone>,
     /// When somebody last wanted something.
     wanted: Instant,
     /// Where simulated time and the host's are compared from.
@@ -91,7 +104,6 @@ impl Desk {
         debugger: Debugger,
         power: Power,
         faults: BoardFaults,
-        probe_gone: Sender<ProbeGone>,
     ) -> Desk {
         let now = Instant::now();
         Desk {
@@ -105,7 +117,6 @@ impl Desk {
             still: None,
             line: Line::new(faults.line.clone()),
             faults,
-            probe_gone,
             wanted: now,
             anchor: (now, Duration::ZERO),
         }
@@ -314,7 +325,7 @@ impl Desk {
                 Mishap::ProbeGone(back_as) => {
                     self.line.cut();
                     // Its receiver lives as long as the process.
-                    let _ = self.probe_gone.send(ProbeGone(back_as));
+                    let _ = self.faults.probe_gone.send(ProbeGone(back_as));
                 }
             }
         }
