@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,10 +118,12 @@ def dashboard(
     """Write the dashboard of the given runs: `./lab dashboard [RUN...]`."""
     from dashboards import report
     from dashboards.loaded.adjustments import Adjustments
-    from dashboards.loaded.runs import find_runs
+    from dashboards.loaded.runs import find_runs, unfinished
 
     with one_sentence():
         folders = [Path(folder) for folder in run] or find_runs(RUNS)
+        for sentence in () if run else unfinished(RUNS):
+            print(sentence)
         print(report.write_report(folders, Path(output), Adjustments(subtract_baseline, without_ticks)))
 
 
@@ -163,6 +166,67 @@ def redecode(_context: Context, run: str) -> None:
 
 
 @task(
+    positional=["file"],
+    iterable=["parameter"],
+    help={
+        "file": "a capture: .sr, VCD, CSV of sigrok or Saleae, or the folder of a binary export of Logic 2",
+        "channels": "which is which: CRIT=D0,OP=D1,…; those of the same names when not given",
+        "samplerate": "of the analyzer, where the file does not state it: 24000000 or 24m",
+        "run": "the run folder of the run that it was taken of",
+        "uart": "the records of that run, where they are not those in the run folder",
+        "scenario": "without a run folder: what ran, of `./lab list` or the path of a scenario's TOML",
+        "allocator": "without a run folder: on which allocator",
+        "stimulus": "of the scenario, as in `./lab scenario`",
+        "seed": "of the scenario's generator",
+        "parameter": "NAME=VALUE of the scenario; may be repeated",
+        "records": "what carried the records: uart or rtt",
+        "json": "print JSON, of a capture without a run",
+    },
+)
+def decode(
+    _context: Context,
+    file: str,
+    parameter: list[str],
+    channels: str = "",
+    samplerate: str = "",
+    run: str = "",
+    uart: str = "",
+    scenario: str = "",
+    allocator: str = "",
+    stimulus: str = "",
+    seed: str = "",
+    records: str = "uart",
+    json: bool = False,
+) -> None:
+    """Decode and judge a capture of another tool: `./lab decode FILE --channels CRIT=D0,…`."""
+    from capture.store import RunResult
+    from console import decode as room
+    from console import options
+
+    with one_sentence():
+        chosen = options.parse(
+            parameter=parameter, samplerate=samplerate, stimulus=stimulus, seed=seed, records=records
+        )
+        found = room.run(
+            file,
+            channels=channels,
+            uart=uart,
+            run=run,
+            scenario=scenario,
+            allocator=allocator,
+            options=chosen,
+            runs_folder=RUNS,
+        )
+    if not isinstance(found, RunResult):
+        print(json_format.dumps(found.as_json(), indent=2) if json else room.as_text(found))
+        raise Exit(code=1)
+    print(f"{found.verdict}: {' '.join(found.reasons)}" if found.reasons else found.verdict)
+    print(found.folder)
+    if found.verdict != "complete":
+        raise Exit(code=1)
+
+
+@task(
     positional=["run"],
     help={
         "run": "a run folder",
@@ -177,6 +241,46 @@ def explain(_context: Context, run: str, quantity: str = "critical", json: bool 
     with one_sentence():
         found = explanation.explain(Path(run), quantity)
     print(json_format.dumps(found.document(), indent=2) if json else text.as_text(found))
+
+
+@task(
+    positional=["run"],
+    help={
+        "run": "a run folder, of any board",
+        "output": "the HTML file to write: residuals as a histogram and over the operations",
+        "json": "print JSON",
+    },
+)
+def twin(_context: Context, run: str, output: str = "", json: bool = False) -> None:
+    """Replay a run on the virtual board, show where both differ, and what explains it."""
+    from analysis.twin import text
+    from console import twin as room
+
+    with one_sentence():
+        found = room.run(Path(run), output)
+    print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
+    if output and not json:
+        print(f"page: {output}")
+    if not found.explained:
+        raise Exit(code=1)
+
+
+@task(
+    positional=["run"],
+    help={
+        "run": "a run folder",
+        "worst": "begin at the worst sample, between two cursors, and say where it is",
+        "quantity": "of which the worst is meant: critical (of allocations), free, or latency",
+    },
+)
+def pulseview(_context: Context, run: str, worst: bool = False, quantity: str = "critical") -> None:
+    """Open PulseView on a run, with the decoders on: `./lab pulseview RUN --worst`."""
+    from console import pulseview as room
+
+    with one_sentence():
+        status = room.run(Path(run), quantity if worst else None)
+    if status:
+        raise Exit(code=status)
 
 
 @task(
@@ -503,17 +607,27 @@ def build(_context: Context, allocator: str = "") -> None:
 
 @task(
     positional=["what"],
-    help={"what": "simulator", "repeats": "how many times; medians are printed", "json": "print JSON"},
+    help={
+        "what": "simulator or capture",
+        "repeats": "how many times; medians are printed",
+        "json": "print JSON",
+    },
 )
 def bench(_context: Context, what: str, repeats: int = 5, json: bool = False) -> None:
     """Measure a speed, side by side with what it is compared to: `./lab bench simulator`."""
-    from analysis.studies import benchmark
+    from analysis.studies import benchmark, capture_speed
 
-    if what != "simulator":
-        raise Exit(f"There is no benchmark {what!r}: choose simulator.", code=1)
     with one_sentence():
-        found = benchmark.measure(repeats)
-    print(json_format.dumps(found, indent=2) if json else "\n".join(f"{k}: {v}" for k, v in found.items()))
+        if what == "simulator":
+            found = benchmark.measure(repeats)
+            text = "\n".join(f"{name}: {value}" for name, value in found.items())
+            print(json_format.dumps(found, indent=2) if json else text)
+        elif what == "capture":
+            speeds = capture_speed.measure(repeats)
+            listed = [asdict(speed) for speed in speeds]
+            print(json_format.dumps(listed, indent=2) if json else capture_speed.as_text(speeds))
+        else:
+            raise Exit(f"There is no benchmark {what!r}: choose simulator or capture.", code=1)
 
 
 @task

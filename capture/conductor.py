@@ -14,6 +14,7 @@ from capture.acquisition.sigrok_cli import versions
 from capture.desk.bench import BoardResource, read_bench
 from capture.desk.board import Board
 from capture.desk.open_board import open_board
+from capture.files.errors import TailscopeError
 from capture.files.whole import WriteError
 from capture.joining.evidence import decode
 from capture.processes import signals
@@ -21,7 +22,7 @@ from capture.run_folder.folder import RunName, check_writable
 from capture.run_folder.manifest import AskedFirmware, SectionBound
 from capture.run_folder.memory import Memory
 from capture.run_folder.records import Boot, RecordLog
-from capture.store import RunResult, keep_observation, store_findings, store_session
+from capture.store import RunResult, begin_folder, keep_observation, store_findings, store_session
 from capture.summary.summary import Setting
 from firmware.build import FirmwareImage
 from scenarios.plan import Plan
@@ -74,9 +75,14 @@ def run(
         began = datetime.now(UTC)
         with open_board(resource, records, image.looks) as board:
             setting = _setting(board, resource, image)
-            observation = observe(board, order, progress)
+            folder = begin_folder(runs_folder, name, began, plan)
+            try:
+                observation = observe(board, order, progress, folder.path)
+            except (TailscopeError, signals.Stopped):
+                folder.remove()
+                raise
         progress("writing")
-        folder = keep_observation(runs_folder, name, began, plan, observation)
+        keep_observation(folder, plan, observation)
         setting = replace(setting, notes=store_session(folder, observation.edges))
         progress("judging")
         evidence = decode(

@@ -1,9 +1,10 @@
 """Decodes a stored run again, from what was observed and kept in its folder.
 
 run.json adds what only the bench knew: how many samples were asked for, what the tools said, which
-firmware it was. The folder of a run that was killed while it was stored has no run.json. Then this
-is unknown, and the verdict says so: it cannot be complete, since the tools may have said that they
-lost something, and it is truncated only where something is seen to be missing.
+firmware it was. The folder of a run that was killed has no run.json. Then this is unknown, and the
+verdict says so: it cannot be complete, since the tools may have said that they lost something, and
+it is truncated only where something is seen to be missing. Where the run was killed while it was
+captured, the edges are in edges.stream, which says how many samples were asked for.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from capture.files.errors import CaptureError
 from capture.joining.evidence import Evidence, decode
 from capture.plan_file import decode_image, read_plan
 from capture.run_folder import folder as names
+from capture.run_folder.edge_stream import read_stream
 from capture.run_folder.edges import EdgeList, read_parquet
 from capture.run_folder.folder import RunFolder, RunName, read_observed
 from capture.run_folder.manifest import AskedFirmware, Origin, ToolReport, read_origin
@@ -56,6 +58,9 @@ def redecode(folder: Path) -> RunResult:
     stored = read_stored(folder)
     setting, evidence = stored.setting, stored.decode()
     run_folder = RunFolder(folder)
+    if not (folder / names.EDGES).exists():
+        run_folder.write(names.EDGES, stored.edges.write_parquet)
+    run_folder.remove_file(names.EDGE_STREAM)
     if not (folder / names.SESSION).exists():
         setting = replace(setting, notes=store_session(run_folder, evidence.edges))
     return store_findings(run_folder, evidence, setting)
@@ -64,13 +69,13 @@ def redecode(folder: Path) -> RunResult:
 def read_stored(folder: Path) -> Stored:
     """Reads the run in `folder`. Raises TailscopeError where a file is missing or damaged."""
     origin = read_origin(folder / names.MANIFEST) if (folder / names.MANIFEST).exists() else None
-    edges = _edges(folder)
+    edges, asked_samples = _capture(folder)
     setting = _setting(folder, origin)
     # An older run tells no more of what was asked for than the allocator.
     asked = origin.asked if origin and origin.asked else AskedFirmware(allocator=setting.allocator)
     return Stored(
         plan=_plan(folder, origin),
-        report=origin.tool_report if origin else _unknown_report(edges.total_samples),
+        report=origin.tool_report if origin else _unknown_report(edges.total_samples, asked_samples),
         edges=edges,
         serial_bytes=read_observed(folder, names.SERIAL_LOG),
         counts=read_observed(folder, names.COUNTS) if (folder / names.COUNTS).exists() else None,
@@ -79,24 +84,36 @@ def read_stored(folder: Path) -> Stored:
     )
 
 
-def _edges(folder: Path) -> EdgeList:
-    """The capture. Where the edge list is missing or damaged, its copy for PulseView serves."""
+def _capture(folder: Path) -> tuple[EdgeList, int | None]:
+    """The capture, and how many samples were asked for, where it tells.
+
+    Where the edge list is missing or damaged, what reached the disk before it serves, or its copy
+    for PulseView.
+    """
+    if not (folder / names.EDGES).exists() and (folder / names.EDGE_STREAM).exists():
+        streamed = read_stream(folder / names.EDGE_STREAM)
+        return streamed.edges, streamed.asked_samples
+    if not any((folder / name).exists() for name in (names.EDGES, names.SESSION, names.MANIFEST)):
+        raise CaptureError(
+            f"{folder} has no {names.EDGES}: its run was killed before the first sample; run it again."
+        )
     try:
-        return read_parquet(folder / names.EDGES)
+        return read_parquet(folder / names.EDGES), None
     except CaptureError:
         try:
-            return read_sr(folder / names.SESSION)
+            return read_sr(folder / names.SESSION), None
         except CaptureError:
             pass
         raise
 
 
-def _unknown_report(total_samples: int) -> ToolReport:
+def _unknown_report(got_samples: int, asked_samples: int | None) -> ToolReport:
     sentence = (
         "The bench was killed before it wrote run.json: what the tools said of the capture, and which "
         "firmware it was, is not known; run again."
     )
-    return ToolReport(asked_samples=total_samples, oddities=(sentence,))
+    asked = got_samples if asked_samples is None else asked_samples
+    return ToolReport(asked_samples=asked, interrupted=got_samples < asked, oddities=(sentence,))
 
 
 def _setting(folder: Path, origin: Origin | None) -> Setting:
@@ -109,6 +126,7 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             tools=origin.tools,
             bounds=origin.bounds,
             memory=read_memory(folder / names.OPERATIONS, origin.memory),
+            imported=origin.imported,
         )
     name = RunName.of(folder)
     if name is None:

@@ -36,45 +36,54 @@ class RunResult:
     reasons: tuple[str, ...]
 
 
-def keep_observation(runs: Path, name: RunName, began: datetime, plan: Plan, seen: Observation) -> RunFolder:
-    """Writes what was observed into a new folder in `runs`, or, where that fails, anywhere.
+def begin_folder(runs: Path, name: RunName, began: datetime, plan: Plan) -> RunFolder:
+    """A new folder in `runs` for a run that began, with what it will take to decode it again.
 
-    Raises WriteError, which says where the data is, if it is not in `runs`. No part of a run is
-    left where the whole does not fit.
+    Raises TailscopeError where it cannot be made; then nothing of it is left.
+    """
+    folder = RunFolder.create(runs, began, *name)
+    try:
+        _store_plan(folder, plan)
+    except WriteError:
+        folder.remove()
+        raise
+    return folder
+
+
+def keep_observation(folder: RunFolder, plan: Plan, seen: Observation) -> None:
+    """Writes what was observed into the run's `folder`, or, where that fails, anywhere.
+
+    Raises WriteError, which says where the data is, if not all of it is in `folder`.
     """
     try:
-        return _stored(runs, name, began, plan, seen)
+        store_observation(folder, plan, seen.edges, seen.serial_bytes, seen.counts)
     except TailscopeError as error:
-        kept = _kept_elsewhere(name, began, plan, seen)
-        if kept is None:
-            words = "The temporary folder does not take what was captured either: it is lost."
+        kept = _kept_elsewhere(folder.path.name, plan, seen)
+        if kept is not None:
+            folder.remove()
+            words = f"is kept in {kept.path}: move it to {folder.path.parent} and ./lab redecode it."
+        elif (folder.path / names.EDGE_STREAM).exists():
+            words = f"reached the disk: make room and ./lab redecode {folder.path}"
         else:
-            words = f"What was captured is kept in {kept.path}: move it to {runs} and ./lab redecode it."
-        raise WriteError(f"{error} {words}") from None
+            folder.remove()
+            words = "fits into the temporary folder neither, and is not kept."
+        raise WriteError(f"{error} What was captured {words}") from None
+    folder.remove_file(names.EDGE_STREAM)
 
 
-def _kept_elsewhere(name: RunName, began: datetime, plan: Plan, seen: Observation) -> RunFolder | None:
-    """The run in the temporary folder; None where it cannot be there."""
+def _kept_elsewhere(name: str, plan: Plan, seen: Observation) -> RunFolder | None:
+    """The run in the temporary folder; None where it cannot be there, and then no part of it is."""
     try:
         above = Path(tempfile.mkdtemp(prefix="tailscope-kept-"))
     except OSError:
         return None
     try:
-        return _stored(above, name, began, plan, seen)
+        folder = RunFolder(above / name)
+        store_observation(folder, plan, seen.edges, seen.serial_bytes, seen.counts)
+        return folder
     except TailscopeError:
         shutil.rmtree(above, ignore_errors=True)
         return None
-
-
-def _stored(runs: Path, name: RunName, began: datetime, plan: Plan, seen: Observation) -> RunFolder:
-    """A new folder in `runs` with what was observed; where that fails, no part of it is left."""
-    folder = RunFolder.create(runs, began, *name)
-    try:
-        store_observation(folder, plan, seen.edges, seen.serial_bytes, seen.counts)
-    except TailscopeError:
-        shutil.rmtree(folder.path, ignore_errors=True)
-        raise
-    return folder
 
 
 def store_observation(
@@ -84,12 +93,16 @@ def store_observation(
 
     The largest comes last. Raises WriteError.
     """
-    folder.write_bytes(names.IMAGE, plan.image)
-    folder.write(names.PLAN, lambda path: write_plan(path, plan))
+    _store_plan(folder, plan)
     folder.write_bytes(names.SERIAL_LOG, serial_bytes)
     if counts is not None:
         folder.write_bytes(names.COUNTS, counts)
     folder.write(names.EDGES, edges.write_parquet)
+
+
+def _store_plan(folder: RunFolder, plan: Plan) -> None:
+    folder.write_bytes(names.IMAGE, plan.image)
+    folder.write(names.PLAN, lambda path: write_plan(path, plan))
 
 
 def store_session(folder: RunFolder, edges: EdgeList) -> tuple[str, ...]:

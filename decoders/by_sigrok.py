@@ -10,16 +10,21 @@ from capture.files.errors import CaptureError
 FOLDER = Path(__file__).resolve().parent
 
 
+VARIABLES = {"SIGROKDECODE_DIR": str(FOLDER), "PYTHONDONTWRITEBYTECODE": "1"}
+"""With these sigrok finds the decoders of this folder, and leaves the folder as it is."""
+
+
 def environment() -> dict[str, str]:
     """The environment in which sigrok finds the decoders of this folder."""
-    return {**os.environ, "SIGROKDECODE_DIR": str(FOLDER), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**os.environ, **VARIABLES}
 
 
 def annotations(session: Path, decoder: str, classes: str) -> list[str]:
     """The lines of sigrok-cli's `-A classes`, each with its samples: `START-END name: text`.
 
-    `decoder` is the argument of -P, such as `critical_section:crit=CRIT:op=OP`. Raises
-    CaptureError, with what sigrok-cli said, where it could not decode.
+    `decoder` is the argument of -P, such as `critical_section:crit=CRIT:op=OP`; a stack has its
+    decoders separated by commas. Raises CaptureError, with what sigrok-cli said, where it could not
+    decode.
     """
     output = _run(session, decoder, "-A", classes, "--protocol-decoder-samplenum")
     return output.decode().splitlines()
@@ -31,6 +36,14 @@ def binary(session: Path, decoder: str, output_class: str) -> bytes:
     Raises CaptureError as annotations() does.
     """
     return _run(session, decoder, "-B", output_class)
+
+
+def meta(session: Path, decoder: str, decoder_id: str) -> list[str]:
+    """The lines of sigrok-cli's `-M decoder_id`, such as `alloc_records-1: Records: 120`.
+
+    Raises CaptureError as annotations() does.
+    """
+    return _run(session, decoder, "-M", decoder_id).decode().splitlines()
 
 
 def _run(session: Path, decoder: str, *output: str) -> bytes:

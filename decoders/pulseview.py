@@ -1,17 +1,31 @@
-"""The set-up with which PulseView opens a capture with both decoders on.
+"""PulseView's set-up for a session file: the decoders that are on, and what it shows first.
 
 A set-up (`.pvs`) is an INI file of Qt's QSettings: nested groups are joined by backslashes. The
-keys are those of PulseView 0.4 (`pv/session.cpp` and `pv/data/decodesignal.cpp`, restore_settings).
+keys are those of PulseView 0.4 (`restore_settings` of `pv/session.cpp`, `pv/data/decodesignal.cpp`
+and `pv/views/trace/view.cpp`). PulseView restores it by itself where it stands beside the session
+file and has its name.
 """
 
-import argparse
+from __future__ import annotations
+
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 # SRD_INITIAL_PIN_SAME_AS_SAMPLE0 of libsigrokdecode.h: a channel begins at the level of its first
 # sample.
 _SAME_AS_SAMPLE_0 = 2
+
+# A time is a decimal number of boost::multiprecision as boost::serialization writes it: six groups
+# of eight digits, the first with the point behind it, then exponent, sign, class, groups in use.
+_GROUPS, _GROUP_DIGITS = 6, 8
+_ARCHIVE = "22 serialization::archive 15 0 0 0 0"
+
+_SHOWN_PIXELS = 800
+_ABOVE_PIXELS = 24
+_MARGIN = 0.25
+"""Of what is shown: on either side of it."""
 
 
 class _Decoder(NamedTuple):
@@ -28,11 +42,23 @@ DECODERS = (
 )
 
 
-def setup() -> str:
-    """The text of the set-up file."""
+@dataclass(frozen=True)
+class Marked:
+    """A part of a capture to begin with, between two cursors."""
+
+    begin_s: Fraction
+    end_s: Fraction
+
+
+def setup(marked: Marked | None = None) -> str:
+    """The text of the set-up file. It shows what is `marked`, or all of the capture."""
     lines = ["[General]", f"decode_signals={len(DECODERS)}"]
+    if marked:
+        lines += ["views=1", "meta_objs=1"]
     for number, decoder in enumerate(DECODERS):
         lines += ["", f"[decode_signal{number}]", *_decode_signal(decoder)]
+    if marked:
+        lines += _view(marked)
     return "\n".join(lines) + "\n"
 
 
@@ -47,12 +73,23 @@ def _decode_signal(decoder: _Decoder) -> Iterator[str]:
         yield rf"channel{number}\initial_pin_state={_SAME_AS_SAMPLE_0}"
 
 
-def main() -> None:
-    """`python -m decoders.pulseview setup.pvs`"""
-    parser = argparse.ArgumentParser(description="Write a PulseView set-up with both decoders on.")
-    parser.add_argument("path", type=Path, help="where to write it, for example build/tailscope.pvs")
-    parser.parse_args().path.write_text(setup(), encoding="utf-8")
+def _view(marked: Marked) -> Iterator[str]:
+    span_s = marked.end_s - marked.begin_s
+    first_s = max(marked.begin_s - span_s * Fraction(_MARGIN), Fraction(0))
+    yield from ("", "[view0]")
+    yield f"scale={float(span_s) * (1 + 2 * _MARGIN) / _SHOWN_PIXELS!r}"
+    yield f"offset={timestamp(first_s)}"
+    yield f"v_offset={-_ABOVE_PIXELS}"
+    yield from ("", "[meta_obj0]", "type=selection", "assoc_view=0")
+    yield f"start_time={timestamp(marked.begin_s)}"
+    yield f"end_time={timestamp(marked.end_s)}"
 
 
-if __name__ == "__main__":
-    main()
+def timestamp(time_s: Fraction) -> str:
+    """A time from 0 to below 10**8 s, in the words in which PulseView keeps it."""
+    fraction_digits = (_GROUPS - 1) * _GROUP_DIGITS
+    digits = f"{round(time_s * 10**fraction_digits):0{_GROUPS * _GROUP_DIGITS}d}"
+    groups = [int(digits[at : at + _GROUP_DIGITS]) for at in range(0, len(digits), _GROUP_DIGITS)]
+    leading = next((number for number, group in enumerate(groups) if group), 0)
+    shifted = groups[leading:] + [0] * leading
+    return f"{_ARCHIVE} {' '.join(map(str, shifted))} {-_GROUP_DIGITS * leading} 0 0 {_GROUPS}"

@@ -61,6 +61,7 @@ class _Build:
     knobs: Mapping[str, int] = field(default_factory=dict)
     kernel_calls: bool = False
     without: tuple[str, ...] = ()
+    shift_bytes: int = 0
 
     @property
     def folder(self) -> Path:
@@ -72,6 +73,7 @@ class _Build:
         words += [f"{name}={value}" for name, value in sorted(self.knobs.items()) if value != row.knobs[name]]
         words += ["kernel-calls"] if self.kernel_calls else []
         words += [f"without-{instrument}" for instrument in self.without]
+        words += [f"shift={self.shift_bytes}"] if self.shift_bytes else []
         return _BUILDS / "-".join(words)
 
 
@@ -94,12 +96,13 @@ def build(
     kernel_calls: bool = False,
     without: tuple[str, ...] = (),
     heap_bytes: int = heap_size.DEFAULT_BYTES,
+    shift_bytes: int = 0,
 ) -> FirmwareImage:
     """Builds the firmware with `allocator`; `art` is the flash accelerator, `locking` how the heap
     holds others off (None: the allocator's default), `knobs` its numbers where they differ,
     `kernel_calls` whether operations may call the kernel; `without` leaves out some of INSTRUMENTS,
     to learn what they cost. `heap_bytes` is the size of the region; sram.py says how many slots it
-    leaves.
+    leaves. With `shift_bytes` all code but the markers lies so much further on in the flash.
 
     A process builds an image once, since asking CMake whether there is anything to do takes longer
     than some runs. Of several processes that build the same one, one builds and the others wait.
@@ -119,6 +122,7 @@ def build(
         {**row.knobs, **(knobs or {})},
         kernel_calls,
         without,
+        shift_bytes,
     )
     described = _cmake_build(chosen)
     key = tuple(described.configure_command)
@@ -199,6 +203,7 @@ def _cmake_build(chosen: _Build) -> cmake_build.Build:
         "TAILSCOPE_SLOTS": sram.slots_beside(chosen.heap_bytes),
         **{f"TAILSCOPE_WITHOUT_{name.upper()}": _on(name in chosen.without) for name in INSTRUMENTS},
         "TAILSCOPE_KERNEL_CALLS": _on(chosen.kernel_calls),
+        **({"TAILSCOPE_SHIFT": chosen.shift_bytes} if chosen.shift_bytes else {}),
         **{f"TAILSCOPE_{name}": value for name, value in sorted(chosen.knobs.items())},
         "FREERTOS_KERNEL_PATH": _checkout("FREERTOS_KERNEL_PATH"),
         **({checkout: _checkout(checkout)} if checkout else {}),

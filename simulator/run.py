@@ -92,6 +92,7 @@ def run(
     until: Instant,
     image: bytes | None = None,
     timing: str = "nucleo",
+    flash_acr: int | None = None,
     edges: bool = False,
     counts: Mapping[str, str] | None = None,
     count_window: str = "",
@@ -104,6 +105,7 @@ def run(
 
     - `image` lies at IMAGE_ADDRESS.
     - `timing` is nucleo or ideal.
+    - `flash_acr` is what the flash does, whatever the firmware sets; the register does not tell.
     - `edges` asks for the edges.
     - `counts` are places in the code, by name; "*" is every instruction. The windows say how often
       each was executed in each pulse of the channel `count_window`.
@@ -118,6 +120,7 @@ def run(
     with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-run-") as name:
         folder = Path(name)
         command: list[str | Path] = [build(), "run", *_board(folder, start, image, timing)]
+        command += [] if flash_acr is None else ["--flash-acr", f"{flash_acr:#x}"]
         command += ["--until", _instant(until), "--uart-log", _UART, "--stats", _STATS]
         command += ["--edges", _EDGES] if edges else []
         command += count_arguments(counts or {}, count_window, folder / _WINDOWS)

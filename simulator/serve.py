@@ -20,7 +20,8 @@ class Served(ServingProcess):
 
     `image` lies at IMAGE_ADDRESS. `uart` is pty or tcp. `probe` asks for a debug probe. `start` is
     get, which waits for the capture, or now. `counts` and `count_window` are those of run.run();
-    `instructions_while` is a channel while which all instructions are counted, too.
+    `instructions_while` is a channel while which all instructions are counted, too. `flash_acr` is
+    that of run.run().
     `program` stands in for the one that is built. Entering raises BuildError, and SimulatorError if
     the process does not listen.
     """
@@ -40,6 +41,7 @@ class Served(ServingProcess):
         counts: Mapping[str, str] | None = None,
         count_window: str = "",
         instructions_while: str = "",
+        flash_acr: int | None = None,
         program: Path | None = None,
     ) -> None:
         super().__init__(program)
@@ -47,6 +49,7 @@ class Served(ServingProcess):
         self._image = image
         self._options = ["--uart", "pty" if uart == "pty" else "tcp:0", "--start", start]
         self._options += ["--probe", "0"] if probe else []
+        self._options += [] if flash_acr is None else ["--flash-acr", f"{flash_acr:#x}"]
         self._probed = probe
         self._counted = (counts or {}, count_window)
         self._instructions_while = instructions_while

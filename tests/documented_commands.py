@@ -161,6 +161,26 @@ LAB = (
         why="one of the three; the row above tries `critical`",
         then="ls RUN/explain",
     ),
+    Tried(
+        "./lab twin RUN",
+        says=r"^The board agrees with the virtual board\s+to the cycle in all [\d,]+ operations\.",
+    ),
+    Tried(
+        "./lab twin RUN --output twin.html",
+        says=r"page: twin\.html",
+        then="grep -c 'The board agrees' twin.html",
+    ),
+    Tried(
+        "./lab twin RUN [--json] [--output FILE.html]",
+        says=r'"verdict": "The board agrees',
+        typed="./lab twin RUN --json",
+        why="one of the options; the rows above try the others",
+    ),
+    Elsewhere(
+        "./lab twin RUN --json",
+        "analysis/twin/tests/test_comparison.py",
+        "json.dumps(found.as_json(), allow_nan=False)",
+    ),
     Tried("./lab redecode RUN", says=r"^complete$"),
     Tried(
         "./lab faults",
@@ -225,6 +245,12 @@ LAB = (
         "./lab bench simulator",
         says=r"unicorn_hook_ratio: ",
         typed="./lab bench simulator --repeats 1",
+        why="once, not five times",
+    ),
+    Tried(
+        "./lab bench capture",
+        says=r"edge every n    found  sigrok-cli    ratio",
+        typed="./lab bench capture --repeats 1",
         why="once, not five times",
     ),
     Tried(
@@ -560,15 +586,72 @@ DECODERS = (
         then="test -s latencies.bin && ls latencies.bin",
     ),
     Tried(
-        ".venv/bin/python -m decoders.pulseview build/tailscope.pvs",
-        says=r"critical_section",
-        then="cat build/tailscope.pvs",
+        "sigrok-cli -i $RUN -P critical_section:crit=CRIT -M critical_section",
+        says=r"Longest section: \d+\.\d",
     ),
     Elsewhere(
-        "SIGROKDECODE_DIR=decoders pulseview -D -c -s build/tailscope.pvs RUN/capture.sr",
-        "decoders/tests/test_pulseview.py",
-        "def test_each_signal_goes_to_the_channel_of_its_name",
-        why="opens a window; the file that it is given is tested",
+        "./lab pulseview RUN",
+        "console/tests/test_pulseview.py",
+        "def test_pulseview_itself_opens_a_run_and_decodes_it",
+        why="opens a window",
+    ),
+    Elsewhere(
+        "./lab pulseview RUN --worst",
+        "console/tests/test_pulseview.py",
+        "def test_the_worst_sample_is_between_the_cursors",
+        why="opens a window",
+    ),
+    Elsewhere(
+        "./lab pulseview RUN --worst --quantity latency",
+        "console/tests/test_pulseview.py",
+        "def test_the_worst_sample_is_between_the_cursors",
+        why="opens a window",
+    ),
+    Elsewhere(
+        "sigrok-cli -i wide.sr -P uart:rx=D8:baudrate=1000000,alloc_records -A alloc_records=warnings",
+        "decoders/tests/test_alloc_records.py",
+        "def warnings(",
+        why="needs a capture with the serial line, which the tests draw",
+    ),
+    Elsewhere(
+        "sigrok-cli -i wide.sr -P uart:rx=D8:baudrate=1000000,alloc_records "
+        "-B alloc_records=records > records.log",
+        "decoders/tests/test_alloc_records.py",
+        '"alloc_records=records") == LOG',
+        why="needs a capture with the serial line, which the tests draw",
+    ),
+)
+
+_ALL_CHANNELS = "CRIT=D0,OP=D1,STIM=D2,ISR=D3,TASK=D4,CTRL=D5,CISR=D6,SYNC=D7"
+_EXPORT = "sigrok-cli -i RUN/capture.sr -O vcd -o build/other.vcd"
+IMPORTS = (
+    Tried("sigrok-cli -L", says=r"Supported input formats:"),
+    Tried(_EXPORT, says=r"other\.vcd", then="ls build/other.vcd"),
+    Tried("./lab decode build/other.vcd --run RUN", says=r"^complete\n\S+/runs/\S+$", after=_EXPORT),
+    Tried(
+        "./lab decode build/other.vcd --channels CRIT=CRIT,STIM=STIM,ISR=ISR",
+        says=r"STIM to ISR +\d+",
+        status=1,
+        after=_EXPORT,
+    ),
+    Tried(
+        "./lab decode FILE --run RUN",
+        says=r"^complete\n",
+        typed="./lab decode RUN/capture.sr --run RUN",
+        why="FILE is the run's own capture",
+    ),
+    Elsewhere(
+        f"./lab decode exported/ --channels {_ALL_CHANNELS} --samplerate 100m --run RUN",
+        "capture/tests/test_imported_run.py",
+        "(writers.logic_2_binary, by_number",
+        why="needs an export of Saleae's Logic, which that test writes",
+    ),
+    Elsewhere(
+        f"./lab decode wide.sr --channels {_ALL_CHANNELS} --scenario mem_frag --allocator tlsf "
+        "--uart records.log",
+        "capture/tests/test_imported_run.py",
+        "def test_plan_and_records_are_enough",
+        why="needs a capture and its records, which that test draws",
     ),
 )
 
@@ -577,11 +660,12 @@ _RUN_OPTIONS = (
     "[--count name=symbol+0x12] [--stats stats.json] [--timing ideal|nucleo] "
     "[--count-window OP --windows windows.csv] [--stop-on CONDITION]... [--trace-last N] "
     "[--trace trace.jsonl] [--save-snapshot FILE@TIME]... [--save-state FILE@TIME]... [--gaps] "
-    "[--itm itm.csv]"
+    "[--itm itm.csv] [--flash-acr 0xVALUE]"
 )
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
-    "[--count name=symbol+0x12]... [--count-window OP --windows windows.csv] [--instructions-while CRIT]"
+    "[--flash-acr 0xVALUE] [--count name=symbol+0x12]... [--count-window OP --windows windows.csv] "
+    "[--instructions-while CRIT]"
 )
 _WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
 SIMULATOR = (
@@ -652,7 +736,8 @@ SIMULATOR = (
         why="a synopsis: the help must know its options",
     ),
     Tried(
-        "virtual-nucleo run --from-snapshot FILE [fw.elf] [the options above but --image, --timing]",
+        "virtual-nucleo run --from-snapshot FILE [fw.elf] "
+        "[the options above but --image, --timing, --flash-acr]",
         says=r"Usage: virtual-nucleo run",
         typed="virtual-nucleo run --help",
         why="a synopsis: the help must know its options",
@@ -770,6 +855,7 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
     *BOARD,
     *DEBUGGING,
     *DECODERS,
+    *IMPORTS,
     *SIMULATOR,
     *FUZZING,
     *FIRMWARE,
@@ -790,6 +876,7 @@ SHOWN = {
     ("docs/SCENARIOS.md", "@dataclass(frozen=True)"),
     ("docs/SPEC.md", r"@<TYPE>,<field>,…*<CRC>\n"),
     ("docs/SPEC.md", "platform, heap_bytes"),
+    ("docs/SPEC.md", "run, scenario, allocator, board, run_verdict"),
     ("docs/SPEC.md", r"@TA,<number>,<address>,<size>*<CRC>\n"),
     (
         "docs/TRACES.md",
@@ -800,6 +887,7 @@ SHOWN = {
     ("docs/SPEC.md", "schema, scenario, parameters{}, allocator, board, analyzer,"),
     ("docs/SPEC.md", '{"analyzer": "127.0.0.1:41001", "uart": "/dev/pts/3" | "socket://127.0.0.1:41002"}'),
     ("docs/SPEC.md", "schema, quantity"),
+    ("docs/SPEC.md", "verdict, reasons[]            inconclusive"),
     ("docs/SPEC.md", "seed, runs[]"),
     ("docs/SPEC.md", "run, board, fault, due, verdict, exit_status, sentences[], folder, redecoded, wrong[]"),
     ("docs/SPEC.md", "seed, seconds, stopped, runs, unaccounted, folder"),

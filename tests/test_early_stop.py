@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -34,7 +35,8 @@ def observed(elf: Path, board: VirtualBoard, progress: Progress = lambda _: None
         duration_s=10.0,
         silence_s=WATCHDOG_S,
     )
-    return observe(board, order, progress)
+    with TemporaryDirectory() as folder:
+        return observe(board, order, progress, Path(folder))
 
 
 def test_the_simulators_own_sentence_comes_first_and_what_was_recorded_stays(tmp_path: Path) -> None:

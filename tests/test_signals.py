@@ -170,6 +170,31 @@ def test_two_signals_to_a_bench_with_frozen_tools(bench: Bench) -> None:
     assert json.loads((folder / "run.json").read_text())["verdict"] == "truncated"
 
 
+def test_a_bench_that_is_killed_leaves_a_run_that_can_be_judged(bench: Bench) -> None:
+    """Nobody can tell it to stop: its tools end by themselves, and what was on the disk stays."""
+    process = bench.start("--parameter", "trials=40")
+    assert wait_until(lambda: any(stream.stat().st_size > 50_000 for stream in streams(bench)))
+    process.kill()
+    process.communicate()
+    assert wait_until(lambda: not processes_of(bench.mark)), processes_of(bench.mark)
+    (folder,) = bench.runs
+    assert {path.name for path in folder.iterdir()} == {
+        *("operations.bin", "plan.parquet", "edges.stream", "uart.log"),
+    }
+    judged = subprocess.run(
+        [ROOT / "lab", "redecode", folder], capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
+    assert judged.stdout.startswith("truncated: The run was interrupted"), judged
+    found = json.loads((folder / "run.json").read_text())
+    assert found["verdict"] == "truncated" and found["counts"]["operations"] > 0
+    assert found["tool_report"]["interrupted"] is True
+    assert {path.name for path in folder.iterdir()} >= WHOLE
+
+
+def streams(bench: Bench) -> list[Path]:
+    return [path for folder in bench.runs for path in folder.glob("edges.stream")]
+
+
 def pid_of(tool: str, mark: str) -> int:
     """The process of `tool` that carries `mark`."""
     for folder in Path("/proc").glob("[0-9]*"):

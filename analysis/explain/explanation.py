@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from analysis.explain import execution, heap_map, stack
+from analysis.explain.elf import elf_of
 from analysis.explain.errors import ExplainError
 from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST, Replay, replay, window
@@ -27,11 +28,9 @@ from capture.run_folder.explanation import (
     Window,
 )
 from capture.run_folder.folder import RunFolder, read_observed
-from capture.run_folder.heap_size import DEFAULT_BYTES
 from capture.run_folder.manifest import Manifest, read_manifest
 from capture.run_folder.session_file import write_sr
 from capture.run_folder.tables import read_operations
-from firmware import build as firmware
 from firmware import catalogue
 from scenarios.errors import ImageError
 from scenarios.operations import Call, Mark, decode
@@ -64,7 +63,7 @@ def explain(folder: Path, quantity: str = "critical") -> Explanation:
     if unknown:
         found = Unreplayed(**told, replayed=False, unknown=unknown)
     else:
-        elf = _elf(manifest)
+        elf = elf_of(manifest)
         program = Program(elf)
         replayed = replay(elf, read_observed(folder, names.IMAGE), edges, worst)
         executed = _executed(program, replayed, worst)
@@ -81,26 +80,6 @@ def _unknown(manifest: Manifest) -> list[str]:
     if "virtual_nucleo" not in manifest.tools:
         return [_REAL_BOARD]
     return [_BY_RTT] if manifest.records == "rtt" else []
-
-
-def _elf(manifest: Manifest) -> Path:
-    """The firmware of the run, built again. Raises ExplainError if it comes out otherwise."""
-    knobs = {name: int(value) for name, value in manifest.turned_knobs.items() if value.isdecimal()}
-    image = firmware.build(
-        manifest.allocator,
-        manifest.accelerated,
-        manifest.locking,
-        knobs,
-        manifest.firmware.kernel_calls,
-        heap_bytes=manifest.firmware.heap_bytes or DEFAULT_BYTES,
-    )
-    ran = manifest.firmware.elf_sha256
-    if image.sha256 != ran:
-        raise ExplainError(
-            f"The firmware of the run ({ran[:12]}) is not what the sources build now "
-            f"({image.sha256[:12]}): check out those of the run, or run the scenario again."
-        )
-    return image.elf
 
 
 def _told(manifest: Manifest, worst: Worst, edges: EdgeList) -> dict[str, Any]:

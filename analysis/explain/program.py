@@ -52,6 +52,22 @@ class Program:
         """pyelftools' view of the debug information."""
         return self._dwarf
 
+    @property
+    def functions(self) -> list[Function]:
+        """All functions, by address."""
+        return list(self._functions)
+
+    def instructions(self, function: Function) -> list[tuple[int, int, str, str]]:
+        """Address, bytes, mnemonic and operands of its code. What is no instruction, as its
+        constants, is `.byte`.
+        """
+        code = self.code(function.address, function.size)
+        self._decoder.skipdata = True
+        try:
+            return list(self._decoder.disasm_lite(code, function.address))
+        finally:
+            self._decoder.skipdata = False
+
     def function_at(self, address: int) -> Function | None:
         """The function that holds the code at `address`; None if there is none."""
         index = bisect.bisect_right(self._starts, address) - 1

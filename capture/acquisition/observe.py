@@ -17,6 +17,7 @@ from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
 from capture.desk.bench import AnalyzerResource
 from capture.desk.board import RESET_WITHIN_S, Board, Connections, Resetter
 from capture.processes import signals
+from capture.run_folder import folder as names
 from capture.run_folder.edges import CHANNELS, EdgeList
 from capture.run_folder.manifest import ToolReport
 
@@ -59,19 +60,21 @@ class Observation:
     """The table of what the virtual board counted."""
 
 
-def observe(board: Board, order: Order, progress: Progress) -> Observation:
+def observe(board: Board, order: Order, progress: Progress, folder: Path) -> Observation:
     """Loads the board and records it until the capture is over, or a signal comes.
+
+    Edges and records are written to `folder` as they come, so that a killed run has them.
 
     Raises TailscopeError where no capture begins, and
     signals.Stopped where a signal comes before it does.
     """
     progress("loading the board")
     connections = board.load(order.elf, order.image)
-    with _reader(connections, order) as records:
+    with _reader(connections, order, folder / names.SERIAL_LOG) as records:
         resetter = board.resetter(records.debugger)
         request = _request(connections, order, resetter)
         signals.check()
-        with SigrokCapture(request) as capture:
+        with SigrokCapture(request, folder / names.EDGE_STREAM) as capture:
             progress("capturing")
             capture.start()
             if resetter is not None:
@@ -95,13 +98,13 @@ def observe(board: Board, order: Order, progress: Progress) -> Observation:
     )
 
 
-def _reader(connections: Connections, order: Order) -> RecordReader:
+def _reader(connections: Connections, order: Order, log: Path) -> RecordReader:
     if order.records != "rtt":
-        return SerialReader(connections.serial_url, order.silence_s)
+        return SerialReader(connections.serial_url, order.silence_s, log)
     assert connections.probe is not None
     from capture.acquisition.rtt_reader import RttReader  # loads pyOCD, which takes a while
 
-    return RttReader(connections.probe, order.elf, order.silence_s)
+    return RttReader(connections.probe, order.elf, order.silence_s, log)
 
 
 def _request(connections: Connections, order: Order, resetter: Resetter | None) -> CaptureRequest:

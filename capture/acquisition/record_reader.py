@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 from capture.desk.board import Resetter
 from capture.processes import signals
@@ -29,7 +31,8 @@ class RecordReader(ABC):
     """Reads until END or FAIL, `silence_s` without a byte, or close().
 
     Use it as a context manager. Opening raises CaptureError; afterwards nothing does: what went
-    wrong is in `problem`, and every byte that came is in `data`.
+    wrong is in `problem`, and every byte that came is in `data`; and in the file `log` already when
+    it came, if there is one and the disk takes it.
     """
 
     poll_s = POLL_S
@@ -37,15 +40,20 @@ class RecordReader(ABC):
     debugger: Resetter | None = None
     """Who reads the records through the debug probe, and so alone can reset the board."""
 
-    def __init__(self, name: str, silence_s: float) -> None:
+    def __init__(self, name: str, silence_s: float, log: Path | None = None) -> None:
         self.problem: str | None = None
         self._silence_s = silence_s
         self._data = bytearray()
+        self._log_path = log
+        self._log: IO[bytes] | None = None
         self._ended = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._read, name=name, daemon=True)
 
     def __enter__(self) -> Self:
+        if self._log_path is not None:
+            with suppress(OSError):  # whoever stores the run writes the whole file, and tells
+                self._log = self._log_path.open("wb", buffering=0)
         self._thread.start()
         return self
 
@@ -108,6 +116,7 @@ class RecordReader(ABC):
         except Exception as error:  # whatever a transport's library raises
             self.problem = self._broken(error)
         finally:
+            self._leave_log()
             self._ended.set()
 
     def _read_to_end(self) -> None:
@@ -116,7 +125,7 @@ class RecordReader(ABC):
             chunk = self._receive()
             if chunk:
                 heard_s = time.monotonic()
-                self._data += chunk[: MOST_LOG_BYTES - len(self._data)]
+                self._keep(chunk[: MOST_LOG_BYTES - len(self._data)])
                 if len(self._data) == MOST_LOG_BYTES:
                     self.problem = (
                         f"The board said more than {MOST_LOG_BYTES:,} bytes without END, and no run says as "
@@ -130,6 +139,20 @@ class RecordReader(ABC):
                 return
             else:
                 self._stopping.wait(self.poll_s)
+
+    def _keep(self, chunk: bytes) -> None:
+        self._data += chunk
+        if self._log is not None:
+            written = None
+            with suppress(OSError):
+                written = self._log.write(chunk)
+            if written != len(chunk):
+                self._leave_log()
+
+    def _leave_log(self) -> None:
+        if self._log is not None:
+            self._log.close()
+            self._log = None
 
 
 def _run_has_ended(data: bytearray) -> bool:

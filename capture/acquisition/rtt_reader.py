@@ -24,8 +24,10 @@ class RttReader(RecordReader):
 
     debugger: ProbeSession
 
-    def __init__(self, address: ProbeAddress, elf: Path, silence_s: float = SILENCE_S) -> None:
-        super().__init__(f"RTT {address.unique_id}", silence_s)
+    def __init__(
+        self, address: ProbeAddress, elf: Path, silence_s: float = SILENCE_S, log: Path | None = None
+    ) -> None:
+        super().__init__(f"RTT {address.unique_id}", silence_s, log)
         control_block = symbol(elf, CONTROL_BLOCK)
         self.debugger = ProbeSession(address)
         self._ring = RttRing(self.debugger, control_block)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import serial
 
 from capture.acquisition.record_reader import SILENCE_S, RecordReader
@@ -14,8 +16,8 @@ READ_BYTES = 65_536
 class SerialReader(RecordReader):
     """Reads the records from `url`: a port, a PTY, or socket://…"""
 
-    def __init__(self, url: str, silence_s: float = SILENCE_S) -> None:
-        super().__init__(f"serial {url}", silence_s)
+    def __init__(self, url: str, silence_s: float = SILENCE_S, log: Path | None = None) -> None:
+        super().__init__(f"serial {url}", silence_s, log)
         self._url = url
         self._port = _open(url)
 

@@ -1,7 +1,8 @@
 """A capture by sigrok-cli, watched: it loses data, hangs, and fails with exit status 0.
 
-So nothing is taken on trust: samples are counted, edges are extracted while the samples stream in,
-stderr is read, and a tool that falls silent is ended with what it delivered kept.
+So nothing is taken on trust: samples are counted, edges are extracted and written to the disk while
+the samples stream in, stderr is read, and a tool that falls silent is ended with what it delivered
+kept.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import IO
 
 from capture.files.errors import CaptureError
+from capture.files.whole import WriteError
 from capture.processes import children, devices, signals
+from capture.run_folder.edge_stream import EdgeWriter, read_stream
 from capture.run_folder.edges import CHANNELS, MOST_EDGES, MOST_SAMPLES, EdgeList
 from capture.run_folder.extract import EdgeExtractor
 
@@ -31,6 +35,10 @@ _PIPE_BYTES = 1 << 20
 _STDERR_MOST_BYTES = 64 << 10
 _ODDITIES_MOST = 5
 _POLL_S = 0.05
+# Edges go to the disk after so many rows, and at the latest after so long. Both bound what a bench
+# that is killed loses; the first bounds the memory, too.
+_BLOCK_ROWS = 1 << 16
+_BLOCK_S = 1.0
 # An analyzer is given this to begin, and this many times as long as what it captures, which a
 # virtual board may need to simulate it.
 _BEGIN_S, _SLOWEST = 60.0, 100
@@ -39,9 +47,15 @@ _REST_S = 0.5
 _DEVICE_CHANNEL = re.compile("D([0-7])")
 # sigrok-cli's own words that do not tell of a fault (its source: session.c).
 _HARMLESS = re.compile(r"(cli: )?The device stores at least [0-9]+ samples with the current settings\.")
-# Its own count, which goes wrong beyond 2**32 samples. Ours
-# decides: where it is short, that is told.
-_COUNTED = re.compile(r"(cli: )?Device only sent [0-9]+ samples\.")
+# Its own count, which goes wrong beyond 2**32 samples, and what its BeagleLogic driver says of as
+# many: it calls them cut off, and delivers them all. Our count decides: where it is short, that is
+# told, and these words with it.
+_COUNTED = re.compile(
+    r"(cli: )?Device only sent [0-9]+ samples\."
+    r"|(sr: )?beaglelogic: Insufficient buffer space has been allocated\."
+    r"|(sr: )?beaglelogic: Please use 'echo <size in bytes> > [\w/]+' to increase the buffer size, "
+    r"this capture is now truncated to [0-9]+ Msamples"
+)
 
 
 @dataclass(frozen=True)
@@ -109,10 +123,15 @@ class CaptureResult:
 
 
 class SigrokCapture:
-    """One run of sigrok-cli, which never outlives the `with` block: start() once, wait() once."""
+    """One run of sigrok-cli, which never outlives the `with` block: start() once, wait() once.
 
-    def __init__(self, request: CaptureRequest) -> None:
+    What comes is written to `path` as it comes (capture/run_folder/edge_stream.py), and read from
+    there at the end.
+    """
+
+    def __init__(self, request: CaptureRequest, path: Path) -> None:
         self._request = request
+        self._path = path
         self._process: subprocess.Popen[bytes] | None = None
         self._faults: list[str] = []
         self._ended_by_us = False
@@ -128,22 +147,20 @@ class SigrokCapture:
             self._end()
 
     def start(self) -> None:
-        """Start capturing. Raises CaptureError when there is no sigrok-cli."""
-        # A session of its own keeps Ctrl-C from the tool: its samples are still to be collected.
-        # And it loops for ever on a connection that its server closed: where this program is
-        # killed, and the server with it, nothing else would end it.
-        process = subprocess.Popen(
-            [*children.DIES_WITH_US, *devices.with_devices(), find_tool(), *self._request.arguments()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            pipesize=_PIPE_BYTES,
-            start_new_session=True,
-        )
+        """Start capturing.
+
+        Raises CaptureError when there is no sigrok-cli, and WriteError where `path` cannot be made.
+        """
+        tool = find_tool()
+        writer = EdgeWriter(self._path, self._request.samplerate_hz, CHANNELS, self._request.samples)
+        try:
+            process = _begin([*devices.with_devices(), tool, *self._request.arguments()])
+        except OSError:
+            writer.close()
+            raise
         assert process.stdout is not None and process.stderr is not None
         self._process = process
-        self._samples = _SampleReader(process.stdout, self._request)
+        self._samples = _SampleReader(process.stdout, self._request, writer)
         self._stderr = _TextReader(process.stderr)
         self._samples.start()
         self._stderr.start()
@@ -233,11 +250,26 @@ class SigrokCapture:
             surplus = _surplus(got, self._samples.received_bytes)
         problems += _count_problems(self._request.samples, got)
         return CaptureResult(
-            edges=self._samples.extractor.finish(),
+            edges=read_stream(self._path).edges,
             problems=tuple(problems),
             oddities=(*surplus, *_said(self._stderr.text(), whole=got == self._request.samples)),
             interrupted=self._interrupted,
         )
+
+
+def _begin(command: list[str]) -> subprocess.Popen[bytes]:
+    # A session of its own keeps Ctrl-C from the tool: its samples are still to be collected.
+    # And it loops for ever on a connection that its server closed: where this program is
+    # killed, and the server with it, nothing else would end it.
+    return subprocess.Popen(
+        [*children.DIES_WITH_US, *command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        pipesize=_PIPE_BYTES,
+        start_new_session=True,
+    )
 
 
 class _PipeReader(threading.Thread):
@@ -254,7 +286,7 @@ class _PipeReader(threading.Thread):
         self.join()
 
     def _pieces(self) -> Iterator[memoryview]:
-        """What comes, in pieces that are good until the next one."""
+        """What comes, in pieces that are good until the next one; an empty one if nothing does."""
         descriptor = self._pipe.fileno()
         arrivals = select.poll()
         arrivals.register(descriptor, select.POLLIN)
@@ -265,6 +297,7 @@ class _PipeReader(threading.Thread):
             if not arrivals.poll(_POLL_S * 1000):
                 if last_look:
                     return
+                yield view[:0]
                 continue
             count = os.readv(descriptor, [block])
             if not count:
@@ -273,36 +306,60 @@ class _PipeReader(threading.Thread):
 
 
 class _SampleReader(_PipeReader):
-    """Reads samples in big blocks and extracts their edges, up to the number that was asked for."""
+    """Reads samples in big blocks, up to the number that was asked for, and stores their edges."""
 
-    def __init__(self, pipe: IO[bytes], request: CaptureRequest) -> None:
+    def __init__(self, pipe: IO[bytes], request: CaptureRequest, writer: EdgeWriter) -> None:
         super().__init__("samples", pipe)
         self._asked = request.samples
-        self.extractor = EdgeExtractor(
+        self._extractor = EdgeExtractor(
             request.samplerate_hz, CHANNELS, request.device_bits(), most_edges=MOST_EDGES
         )
+        self._writer = writer
+        self._stored_samples = 0
+        self._stored_s = time.monotonic()
         self.received_bytes = 0
         self.fault: str | None = None
         self.finished = threading.Event()
 
     @property
     def got_samples(self) -> int:
-        return self.extractor.total_samples
+        return self._extractor.total_samples
 
     def run(self) -> None:
         try:
-            self._read()
-        except CaptureError as error:
+            with self._writer:
+                self._read_and_store()
+        except (CaptureError, WriteError) as error:
             self.fault = str(error)
         finally:
             self._pipe.close()
             self.finished.set()
 
+    def _read_and_store(self) -> None:
+        try:
+            self._read()
+        except CaptureError:
+            self._store()
+            raise
+        self._store()
+
     def _read(self) -> None:
         for piece in self._pieces():
-            self.received_bytes += len(piece)
-            self._check_surplus()
-            self.extractor.feed(piece[: self._asked - self.got_samples])
+            if piece:
+                self.received_bytes += len(piece)
+                self._check_surplus()
+                self._extractor.feed(piece[: self._asked - self.got_samples])
+            late = time.monotonic() - self._stored_s >= _BLOCK_S
+            if late or self._extractor.rows_held >= _BLOCK_ROWS:
+                self._store()
+                self._writer.check_room()
+
+    def _store(self) -> None:
+        """Adds a block with what came since the last one, if anything did."""
+        self._stored_s = time.monotonic()
+        if self.got_samples > self._stored_samples:
+            self._writer.append(*self._extractor.take(), self.got_samples)
+            self._stored_samples = self.got_samples
 
     def _check_surplus(self) -> None:
         """Twice as much is two bytes per sample, which is told of later;

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capture.instruments.clocks import CounterFit
+from capture.instruments.clocks import COUNTER_CYCLES, CounterFit
 from capture.reading import vectorised
 from capture.run_folder.edges import EdgeList, Samples
 from capture.run_folder.records import TickRecord
@@ -70,7 +70,9 @@ def find_ticks(edges: EdgeList, tick: TickRecord | None, counter: CounterFit | N
 def _due(edges: EdgeList, tick: TickRecord, counter: CounterFit) -> npt.NDArray[np.float64]:
     """The samples, within the capture, at which SysTick reaches zero: float64[n]."""
     ends = counter.cycles_at(np.array([0, edges.total_samples - 1], dtype=np.int64))
-    some_tick = tick.at_cycles + tick.countdown_cycles
+    # The record comes right behind the calibration, where the fit begins to count turns.
+    turns = round((counter.origin_cycles - tick.at_cycles) / COUNTER_CYCLES)
+    some_tick = tick.at_cycles + turns * COUNTER_CYCLES + tick.countdown_cycles
     first, last = (ends - some_tick) / tick.period_cycles
     cycles = some_tick + np.arange(np.ceil(first), np.floor(last) + 1) * tick.period_cycles
     due: npt.NDArray[np.float64] = (

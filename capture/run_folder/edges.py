@@ -31,7 +31,9 @@ SCHEMA: Schema = 1
 _COLUMNS = pl.Schema({"sample": pl.Int64, "word": pl.UInt8})
 
 MOST_EDGES = 1 << 22
-"""A run has some 10**5. With more than this an input floats, and judging so many takes long."""
+"""A run has some 10**5. With more than this an input floats; and judging takes some 120 bytes of
+memory for each, half a gigabyte for as many.
+"""
 MOST_ROWS = MOST_EDGES + (1 << 18) + 1
 """The extractor counts once in 2**18 samples, so an edge list may have that many rows more."""
 MOST_SAMPLES = 1 << 36

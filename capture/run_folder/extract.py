@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from capture.files.errors import CaptureError
-from capture.run_folder.edges import CHANNELS, MOST_EDGES, EdgeList, Levels, Samples, Words
+from capture.run_folder.edges import CHANNELS, MOST_EDGES, EdgeList, Samples, Words
 
 # What is compared at a time stays within the second-level cache.
-_BLOCK_SAMPLES = 1 << 18
-# Where more than one word in this many has changed, comparing bytes is faster than looking into
-# them.
-_DENSE_DIVISOR = 8
+_BLOCK_SAMPLES = 1 << 17
+# Truths are looked for eight at a time, where fewer than one in this many is there: below a tenth,
+# numpy looks for each by a search of its own. Above, it goes through all without a branch.
+_SPARSE_DIVISOR = 10
+# Where fewer than one byte in this many changes, words are compared instead.
+_FEW_DIVISOR = 512
+_WORD_SHIFT = 3
+_WORD_BYTES = 1 << _WORD_SHIFT
 
 
 class EdgeExtractor:
@@ -37,10 +42,17 @@ class EdgeExtractor:
         self._word_of = _word_table(bits)
         self._mask = np.uint8(sum(1 << bit for bit in bits))
         self._most_edges = most_edges
+        self._changes = ChangeFinder(_BLOCK_SAMPLES)
         self._last_byte = 0
         self._rows: list[tuple[Samples, Words]] = []
+        self._held = 0
         self.edges = 0
         self.total_samples = 0
+
+    @property
+    def rows_held(self) -> int:
+        """How many rows take() would hand over."""
+        return self._held
 
     def feed(self, buffer: bytes | bytearray | memoryview) -> None:
         """Takes the next samples, one byte each.
@@ -52,70 +64,112 @@ class EdgeExtractor:
             self._take(samples[start : start + _BLOCK_SAMPLES])
             self._check_count()
 
+    def take(self) -> tuple[Samples, Words]:
+        """Hands over the rows since the last call, as in an EdgeList, and forgets them."""
+        sample, word = self._joined()
+        self._rows, self._held = [], 0
+        return sample, word
+
     def finish(self) -> EdgeList:
-        """The edges of everything fed so far."""
+        """The edges of everything fed so far, where no rows were taken."""
+        return EdgeList(*self._joined(), self._samplerate_hz, self.total_samples, self._channels)
+
+    def _joined(self) -> tuple[Samples, Words]:
         sample, word = zip(*self._rows, strict=True) if self._rows else ((), ())
-        return EdgeList(
+        return (
             np.concatenate((np.empty(0, np.int64), *sample)),
             np.concatenate((np.empty(0, np.uint8), *word)),
-            self._samplerate_hz,
-            self.total_samples,
-            self._channels,
         )
 
     def _take(self, block: Words) -> None:
-        if not self._rows:
-            self._begin(int(block[0] & self._mask))
         if self._mask != 0xFF:
             block = block & self._mask
-        self._append(changes(self._last_byte, block), block)
+        if not self.total_samples:
+            self._begin(int(block[0]))
+        self._append(self._changes(self._last_byte, block), block)
         self._last_byte = int(block[-1])
         self.total_samples += block.size
 
     def _begin(self, byte: int) -> None:
         self._last_byte = byte
-        self._rows.append((np.zeros(1, np.int64), self._word_of[[byte]]))
+        self._hold(np.zeros(1, np.int64), self._word_of[[byte]])
 
     def _check_count(self) -> None:
         if self.edges > self._most_edges:
             raise CaptureError(
-                f"More than {self._most_edges} edges within {self.total_samples} samples: "
-                "an input is probably floating; connect or disable it."
+                f"More than {self._most_edges} edges within {self.total_samples} samples: an input is "
+                "floating, or the stimulus comes too often for so long a capture; connect or disable the "
+                "input, or choose a longer period."
             )
 
     def _append(self, position: Samples, block: Words) -> None:
         if position.size:
             self.edges += position.size
-            self._rows.append((position + self.total_samples, self._word_of[block[position]]))
+            word = self._word_of.take(block.take(position))
+            position += self.total_samples
+            self._hold(position, word)
+
+    def _hold(self, sample: Samples, word: Words) -> None:
+        self._rows.append((sample, word))
+        self._held += sample.size
 
 
-def changes(previous: int, block: Words) -> Samples:
-    """Positions in `block` (uint8[n], n ≥ 1) of the bytes that differ from the one before them.
+class ChangeFinder:
+    """Finds where bytes differ from the one before them, in blocks of at most `most_bytes`.
 
-    `previous` is the byte before the first. Quiet stretches are compared in 64-bit words, each with
-    the word that begins one byte later. The two are equal exactly when all nine bytes are.
+    There are two ways, of which the last block tells the faster: changes come in stretches.
     """
-    words = (block.size - 1) // 8
+
+    def __init__(self, most_bytes: int) -> None:
+        # One truth for each byte, in whole 64-bit words.
+        self._differs = np.zeros(-(-most_bytes // _WORD_BYTES) * _WORD_BYTES, np.bool_)
+        self._many = False
+
+    def __call__(self, previous: int, block: Words) -> Samples:
+        """Positions in `block` (uint8[n], n ≥ 1) of the bytes that differ from the one before them.
+
+        `previous` is the byte before the first.
+        """
+        found = self._among_many(block) if self._many else _among_few(block)
+        self._many = found.size * _FEW_DIVISOR > block.size
+        return found if int(block[0]) == previous else np.concatenate((np.zeros(1, np.int64), found))
+
+    def _among_many(self, block: Words) -> Samples:
+        """Compares byte by byte, and looks for the truths."""
+        differs = self._differs[: -(-block.size // _WORD_BYTES) * _WORD_BYTES]
+        differs[block.size :] = False
+        differs[0] = False
+        np.not_equal(block[1:], block[:-1], out=differs[1 : block.size])
+        if np.count_nonzero(differs) * _SPARSE_DIVISOR > block.size:
+            return np.flatnonzero(differs)
+        return _truths(differs.view(np.uint64))
+
+
+def _among_few(block: Words) -> Samples:
+    """Compares 64-bit words, each with the word that begins one byte later.
+
+    The two are equal exactly when all nine bytes are.
+    """
+    words = (block.size - 1) // _WORD_BYTES
     earlier = np.frombuffer(block, np.uint64, words)
     later = np.frombuffer(block[1:], np.uint64, words)
     changed = np.flatnonzero(earlier != later)
-    if changed.size > words // _DENSE_DIVISOR:
-        inner = np.flatnonzero(block[1:] != block[:-1]) + 1
-    else:
-        inner = np.concatenate((_inside(block, changed), _behind(block, words * 8)))
-    return inner if int(block[0]) == previous else np.concatenate((np.zeros(1, np.int64), inner))
+    position = (changed[:, None] * _WORD_BYTES + np.arange(1, _WORD_BYTES + 1)).ravel()
+    rest = np.arange(words * _WORD_BYTES + 1, block.size)
+    position = np.concatenate((position, rest))
+    found: Samples = position[block.take(position) != block.take(position - 1)]
+    return found
 
 
-def _inside(block: Words, changed: Samples) -> Samples:
-    """The changes among the bytes 8w+1 … 8w+8 of each word w in `changed`."""
-    position = (changed[:, None] * 8 + np.arange(1, 9)).ravel()
-    differs: Levels = block[position] != block[position - 1]
-    return position[differs]
-
-
-def _behind(block: Words, start: int) -> Samples:
-    """The changes after byte `start`, where no whole word is left."""
-    return np.flatnonzero(block[start + 1 :] != block[start:-1]) + start + 1
+def _truths(truths: npt.NDArray[np.uint64]) -> Samples:
+    """The positions of the truths, eight in a word: in the words that have any."""
+    words = np.flatnonzero(truths != 0)
+    found = np.flatnonzero(truths.take(words).view(np.bool_))
+    position: Samples = words.take(found >> _WORD_SHIFT)
+    position <<= _WORD_SHIFT
+    found &= _WORD_BYTES - 1
+    position += found
+    return position
 
 
 def _word_table(bits: tuple[int, ...]) -> Words:

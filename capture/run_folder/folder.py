@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +19,9 @@ from capture.run_folder.records import MOST_LOG_BYTES
 
 MANIFEST = "run.json"
 EDGES = "edges.parquet"
+EDGE_STREAM = "edges.stream"
 SESSION = "capture.sr"
+SETUP = "capture.pvs"
 OPERATIONS = "operations.parquet"
 INTERRUPTS = "interrupts.parquet"
 IMAGE = "operations.bin"
@@ -83,6 +87,15 @@ class RunFolder:
     def write(self, name: str, writer: Callable[[Path], None]) -> None:
         """Has `writer` write file `name`, whole or not at all. Raises WriteError."""
         write_whole(self.path / name, writer)
+
+    def remove_file(self, name: str) -> None:
+        """Removes file `name`, if it can be: what it holds is elsewhere too."""
+        with suppress(OSError):
+            (self.path / name).unlink()
+
+    def remove(self) -> None:
+        """Removes the folder with all that is in it, as far as that can be done."""
+        shutil.rmtree(self.path, ignore_errors=True)
 
 
 def read_observed(folder: Path, name: str) -> bytes:

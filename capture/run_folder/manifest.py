@@ -52,6 +52,20 @@ class ToolReport(Table):
     oddities: Sentences = ()
 
 
+class Imported(Table):
+    """Another tool's file that a capture is from, and how it was read.
+
+    `samplerate_from` is who says what the samplerate is: the file, the user, or nobody; then it is
+    the resolution of the file's times. `channels` has the file's name of each of ours.
+    """
+
+    file: str
+    format: str
+    sha256: str
+    samplerate_from: Literal["file", "option", "resolution"]
+    channels: dict[str, str]
+
+
 class Stimulus(Table):
     """The stimulus of the plan, its periods in ticks of the core clock."""
 
@@ -379,6 +393,7 @@ class Manifest(Table):
     stimulus: Stimulus
     firmware: Firmware
     asked: AskedFirmware | None = None
+    imported: Imported | None = None
     records: str
     locking: str | None
     knobs: dict[str, str]
@@ -418,9 +433,13 @@ class Manifest(Table):
     @property
     def accelerated(self) -> bool:
         """False if FLASH_ACR tells that prefetch and both caches were off."""
-        acr = self.firmware.flash_acr
-        known = acr is not None and re.fullmatch(r"[0-9A-Fa-f]{1,8}", acr)
-        return not known or bool(int(str(acr), 16) & ACCELERATOR_BITS)
+        return _accelerates(self.firmware.flash_acr)
+
+    @property
+    def built_accelerated(self) -> bool:
+        """The same of what the firmware was built to set, if that is known."""
+        asked = self.asked.flash_acr if self.asked else None
+        return self.accelerated if asked is None else _accelerates(asked)
 
     @property
     def configuration(self) -> str:
@@ -493,6 +512,7 @@ class Origin(BaseModel):
     bounds: dict[str, SectionBound] = {}
     memory: MemoryFigures | None = None
     asked: AskedFirmware | None = None
+    imported: Imported | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -502,6 +522,11 @@ class Origin(BaseModel):
             return values
         report = {"asked_samples": values.get("asked_samples"), **values["tool_report"]}
         return {**values, "tool_report": report}
+
+
+def _accelerates(flash_acr: str | None) -> bool:
+    known = flash_acr is not None and re.fullmatch(r"[0-9A-Fa-f]{1,8}", flash_acr)
+    return not known or bool(int(str(flash_acr), 16) & ACCELERATOR_BITS)
 
 
 def read_manifest(path: Path) -> Manifest:

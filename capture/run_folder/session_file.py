@@ -11,14 +11,14 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from capture.files.errors import CaptureError
+from capture.files.errors import CaptureError, first_line
 from capture.files.regular import open_regular
 from capture.files.whole import write_whole
 from capture.run_folder.edges import EdgeList, Words
@@ -42,19 +42,34 @@ _ZIP_END_SIGNATURE = b"PK\5\6"
 _ZIP64_SIGNATURE = b"PK\6\7"
 _ZIP64_LOCATOR_BYTES = 20
 
+# What the library raises for one that is damaged; ValueError for a name that is no text.
+_ZIP_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+    *(EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError),
+)
+
 _SECTION = "device 1"
 _CAPTURE_FILE = "logic-1"
 _METADATA_MOST_BYTES = 64 << 10
 _READ_BYTES = 1 << 20
+_BYTE_BITS = 8
+_UNIT_BYTES = (1, 2, 4, 8)
 # Fixed, so that equal captures give equal bytes. It is the earliest that a zip can hold.
 _TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 _UNITS = {"": 1, "k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 
 
+Choice = Callable[[Sequence[str]], dict[str, int]]
+"""Given the names in a session, ours of those that are wanted, and the index of each."""
+
+
 class _Layout(NamedTuple):
+    """`device_bits` are the bits, in `unit_bytes` per sample, of the channels `names`."""
+
     samplerate_hz: int
-    channels: tuple[str, ...]
+    names: tuple[str, ...]
     device_bits: tuple[int, ...]
+    unit_bytes: int
     capture_file: str
 
 
@@ -81,17 +96,36 @@ def read_sr(path: Path) -> EdgeList:
     Channels that were disabled when it was recorded are left out. Raises CaptureError for a file
     that is missing, damaged, or not such a session.
     """
+    return read_channels(path, _all)[0]
+
+
+def _all(names: Sequence[str]) -> dict[str, int]:
+    if len(names) > _BYTE_BITS:
+        raise CaptureError(f"it has {len(names)} channels; at most {_BYTE_BITS} are read.")
+    if len(set(names)) != len(names):
+        raise CaptureError("its channels do not have different names.")
+    return {name: index for index, name in enumerate(names)}
+
+
+def read_channels(path: Path, choose: Choice) -> tuple[EdgeList, dict[str, str]]:
+    """Reads at most eight of a session's logic channels, as read_sr() does.
+
+    `choose` says which, and how they are to be called; it may raise CaptureError. Returns the edges
+    and the session's name of each.
+    """
     try:
         with open_regular(path, _MOST_FILE_BYTES) as file:
             _check_directory(file)
             with zipfile.ZipFile(file) as archive:
-                return _read(archive)
+                return _read(archive, choose)
     except CaptureError as error:
         raise CaptureError(f"{path} is not a usable session file: {error}") from None
     except FileNotFoundError:
         raise CaptureError(f"{path} does not exist; name a session file (.sr) of sigrok.") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise CaptureError(f"{path} is not a readable zip file ({error}); capture again.") from None
+    except (*_ZIP_ERRORS, OSError) as error:
+        raise CaptureError(
+            f"{path} is not a readable zip file ({first_line(error)}); capture again."
+        ) from None
 
 
 def _metadata(edges: EdgeList) -> str:
@@ -144,17 +178,31 @@ def _check_directory(file: BinaryIO) -> None:
         raise CaptureError(f"it has more than {_MOST_MEMBERS:,} members.")
 
 
-def _read(archive: zipfile.ZipFile) -> EdgeList:
+def _read(archive: zipfile.ZipFile, choose: Choice) -> tuple[EdgeList, dict[str, str]]:
     if _member(archive, "version", 16).strip() != b"2":
         raise CaptureError("its version is not 2, the only one this version reads.")
     layout = _layout(_member(archive, "metadata", _METADATA_MOST_BYTES))
-    entries = _chunk_entries(archive, layout.capture_file)
-    extractor = EdgeExtractor(layout.samplerate_hz, layout.channels, layout.device_bits)
+    chosen = choose(layout.names)
+    bits = tuple(layout.device_bits[index] for index in chosen.values())
+    entries = _chunk_entries(archive, layout.capture_file, layout.unit_bytes)
+    whole = layout.unit_bytes == 1
+    extractor = EdgeExtractor(layout.samplerate_hz, tuple(chosen), bits if whole else None)
     for entry in entries:
         with archive.open(entry) as chunk:
             while data := chunk.read(_READ_BYTES):
-                extractor.feed(data)
-    return extractor.finish()
+                extractor.feed(data if whole else _picked(data, layout.unit_bytes, bits))
+    return extractor.finish(), {name: layout.names[index] for name, index in chosen.items()}
+
+
+def _picked(data: bytes, unit_bytes: int, bits: tuple[int, ...]) -> bytes:
+    """A byte for each sample of several: bit i is that of `bits[i]`."""
+    if len(data) % unit_bytes:
+        raise CaptureError("a chunk of it ends within a sample.")
+    samples = np.frombuffer(data, np.uint8).reshape(-1, unit_bytes)
+    word = np.zeros(samples.shape[0], np.uint8)
+    for place, bit in enumerate(bits):
+        word |= (samples[:, bit // _BYTE_BITS] >> np.uint8(bit % _BYTE_BITS) & np.uint8(1)) << np.uint8(place)
+    return word.tobytes()
 
 
 def _member(archive: zipfile.ZipFile, name: str, most_bytes: int) -> bytes:
@@ -173,22 +221,27 @@ def _layout(metadata: bytes) -> _Layout:
         parser.read_string(metadata.decode())
         device = parser[_SECTION]
         unit_bytes, total = int(device["unitsize"]), int(device["total probes"])
-        samplerate_hz = _samplerate_hz(device["samplerate"])
+        rate_hz = samplerate_hz(device["samplerate"])
         capture_file = device["capturefile"]
     except KeyError as error:
         raise CaptureError(f"its metadata has no {error}.") from None
     except (configparser.Error, ValueError) as error:
         raise CaptureError(f"its metadata cannot be understood ({str(error).splitlines()[0]}).") from None
-    if unit_bytes != 1 or not 1 <= total <= 8:
+    if unit_bytes not in _UNIT_BYTES or not 1 <= total <= _BYTE_BITS * unit_bytes:
         raise CaptureError(
-            f"it has {total} channels in {unit_bytes} bytes per sample; at most 8 in 1 are read."
+            f"it has {total} channels in {unit_bytes} bytes per sample; up to 8 in each of 1, 2, 4 or 8 "
+            "bytes are read."
         )
-    bits = tuple(bit for bit in range(8) if f"probe{bit + 1}" in device)
-    return _Layout(samplerate_hz, tuple(device[f"probe{bit + 1}"] for bit in bits), bits, capture_file)
+    bits = tuple(bit for bit in range(_BYTE_BITS * unit_bytes) if f"probe{bit + 1}" in device)
+    names = tuple(device[f"probe{bit + 1}"] for bit in bits)
+    return _Layout(rate_hz, names, bits, unit_bytes, capture_file)
 
 
-def _samplerate_hz(text: str) -> int:
-    """The rate that `text` says: `84 MHz` or `1.5 kHz` as libsigrok writes it, or a number."""
+def samplerate_hz(text: str) -> int:
+    """The rate that `text` says: `84 MHz` or `1.5 kHz` as libsigrok writes it, or a number.
+
+    Raises ValueError where it is none, or no whole number of hertz.
+    """
     found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kMG]?)(?:Hz)?", text)
     if not found:
         raise ValueError(f"samplerate {text[:40]!r}")
@@ -198,7 +251,7 @@ def _samplerate_hz(text: str) -> int:
     return int(rate_hz)
 
 
-def _chunk_entries(archive: zipfile.ZipFile, capture_file: str) -> list[zipfile.ZipInfo]:
+def _chunk_entries(archive: zipfile.ZipFile, capture_file: str, unit_bytes: int) -> list[zipfile.ZipInfo]:
     """The chunks, in the order of their numbers. Older sessions have one chunk without a number."""
     names = [entry.filename for entry in archive.infolist()]
     if len(set(names)) != len(names):
@@ -214,7 +267,7 @@ def _chunk_entries(archive: zipfile.ZipFile, capture_file: str) -> list[zipfile.
     if missing:
         raise CaptureError(f"its chunk '{missing[0]}' is missing, so that samples would be lost.")
     entries = [present[name] for name in chunks]
-    samples = sum(entry.file_size for entry in entries)
+    samples = sum(entry.file_size for entry in entries) // unit_bytes
     if samples > MOST_SAMPLES:
         raise CaptureError(f"it states {samples} samples, more than the {MOST_SAMPLES} that are read.")
     return entries

@@ -12,7 +12,7 @@ from analysis.metrology.quantiles import summarise
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep
 from capture.run_folder.folder import COUNTS
-from capture.run_folder.manifest import SCHEMA, Manifest, SectionBound
+from capture.run_folder.manifest import SCHEMA, Imported, Manifest, SectionBound
 from capture.run_folder.memory import Memory
 from capture.run_folder.quantities import QUANTITIES, by_quantity
 from capture.run_folder.records import Boot, EndRecord, StatRecord
@@ -40,6 +40,8 @@ class Setting:
     """Of the critical sections, from the machine code. Empty where nobody asked for them."""
     memory: Memory | None = None
     """Where the blocks lay. None where nobody asked."""
+    imported: Imported | None = None
+    """The file of another tool that the capture is from."""
     notes: tuple[str, ...] = ()
     """Warnings on what was stored: sentences."""
 
@@ -85,6 +87,7 @@ def _where_it_ran(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "total_samples": evidence.edges.total_samples,
         "firmware": _firmware(evidence, setting),
         "asked": evidence.asked.model_dump(mode="json") if evidence.asked else None,
+        "imported": setting.imported.model_dump(mode="json") if setting.imported else None,
         **_build_choices(evidence),
         "tools": dict(setting.tools),
         "tool_report": evidence.tools.model_dump(mode="json"),

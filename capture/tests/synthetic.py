@@ -82,6 +82,8 @@ class SyntheticRun:
 
     plan: Plan
     seed: int = 7
+    idle_cycles: int = 0
+    """How long nothing happens before the end frame."""
     toggles: list[tuple[int, int]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     truths: list[Truth] = field(default_factory=list)
@@ -98,7 +100,7 @@ class SyntheticRun:
         cycle = self._calibrate(cycle + 3_000, 0)
         begin, cycle = self._operate(cycle + 5_000)
         self._interrupt(begin, cycle)
-        cycle = self._frame(cycle + 20_000, 1260)
+        cycle = self._frame(cycle + 20_000 + self.idle_cycles, 1260)
         cycle = self._calibrate(cycle + 3_000, 16)
         self._take_back(cycle + 2_000)
         cycle = self._common_pulses(cycle + 3_000)

@@ -17,12 +17,14 @@ from capture.files.whole import WriteError
 from capture.joining.evidence import decode
 from capture.redecode import redecode
 from capture.run_folder import session_file
-from capture.run_folder.edges import EdgeList
-from capture.run_folder.folder import RunFolder, RunName
+from capture.run_folder.edge_stream import EdgeWriter
+from capture.run_folder.edges import EdgeList, read_parquet
+from capture.run_folder.folder import EDGE_STREAM, RunFolder, RunName
 from capture.run_folder.manifest import AskedFirmware, MemoryFigures, ToolReport
 from capture.run_folder.memory import COLUMNS, Memory
 from capture.store import (
     RunResult,
+    begin_folder,
     keep_observation,
     store_findings,
     store_observation,
@@ -38,6 +40,7 @@ from scenarios.stimulus import Stimulus
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 SETTING = Setting("tlsf", "nucleo", "fx2lafw", "ab" * 32, {"python": "3.11"})
+NAME = RunName("mem_frag", "tlsf", "nucleo")
 ASKED = AskedFirmware(allocator="tlsf")
 
 
@@ -157,10 +160,10 @@ def test_a_copy_for_pulseview_that_cannot_be_written_is_a_warning(
     stored = store(run, tmp_path)
     (stored.folder / "capture.sr").unlink()
 
-    def full(*_: object) -> None:
+    def full_disk(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("capture.store.write_sr", full)
+    monkeypatch.setattr("capture.store.write_sr", full_disk)
     assert redecode(stored.folder) == stored
     (warning,) = json.loads((stored.folder / "run.json").read_text())["warnings"]
     assert "no copy of the capture for PulseView" in warning and "the disk is full" in warning
@@ -185,40 +188,117 @@ def test_what_cannot_be_written_to_runs_is_kept_elsewhere(
         write(edges, path)
 
     monkeypatch.setattr(EdgeList, "write_parquet", full_in_runs)
+    folder = begin_folder(runs, NAME, TIME, run.plan)
     with pytest.raises(WriteError, match=r"the disk is full.* What was captured is kept in ") as refused:
-        keep_observation(runs, RunName("mem_frag", "tlsf", "nucleo"), TIME, run.plan, observation_of(run))
+        keep_observation(folder, run.plan, observation_of(run))
     (kept,) = (tmp_path / "tmp").glob("tailscope-kept-*/*")
     assert str(kept) in str(refused.value)
     assert list(runs.iterdir()) == [], "no half of a run is left"
     assert redecode(kept).verdict == "inconclusive"
 
 
-def test_where_nothing_can_be_written_the_first_reason_is_told(
-    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+def test_where_no_folder_can_be_made_nothing_begins(run: SyntheticRun, tmp_path: Path) -> None:
     (tmp_path / "runs").touch()
-    with pytest.raises(WriteError, match=r"No run folder can be created in .*/runs.* it is lost\.$"):
-        keep_observation(
-            tmp_path / "runs", RunName("s", "tlsf", "nucleo"), TIME, run.plan, observation_of(run)
-        )
+    with pytest.raises(CaptureError, match=r"No run folder can be created in .*/runs"):
+        begin_folder(tmp_path / "runs", NAME, TIME, run.plan)
 
 
-def test_no_part_of_a_run_is_left_where_the_whole_does_not_fit(
+def full(*_: object) -> None:
+    raise pl.exceptions.ComputeError("parquet: IO: No space left on device (os error 28)")
+
+
+def stream(folder: Path, edges: EdgeList, asked_samples: int) -> None:
+    with EdgeWriter(folder / EDGE_STREAM, edges.samplerate_hz, edges.channels, asked_samples) as writer:
+        writer.append(edges.sample, edges.word, edges.total_samples)
+
+
+def test_where_the_whole_fits_nowhere_what_reached_the_disk_is_kept(
     run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And it is judged once there is room."""
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    folder = begin_folder(tmp_path / "runs", NAME, TIME, run.plan)
+    stream(folder.path, run.edges(), run.edges().total_samples)
+    with monkeypatch.context() as filled:
+        filled.setattr(EdgeList, "write_parquet", full)
+        with pytest.raises(
+            WriteError, match=r"edges\.parquet cannot be written: the disk is full"
+        ) as refused:
+            keep_observation(folder, run.plan, observation_of(run))
+    assert str(refused.value).endswith(f"reached the disk: make room and ./lab redecode {folder.path}")
+    assert not list((tmp_path / "tmp").iterdir())
+    found = redecode(folder.path)
+    assert found.verdict == "inconclusive"
+    assert found.reasons == (KILLED,)
 
-    def full(*_: object) -> None:
-        raise pl.exceptions.ComputeError("parquet: IO: No space left on device (os error 28)")
 
+def test_where_nothing_reached_the_disk_no_part_of_a_run_is_left(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of an import, whose capture is in a file of its own."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     monkeypatch.setattr(EdgeList, "write_parquet", full)
-    with pytest.raises(WriteError, match=r"edges\.parquet cannot be written: the disk is full.* is lost\.$"):
-        keep_observation(
-            tmp_path / "runs", RunName("s", "tlsf", "nucleo"), TIME, run.plan, observation_of(run)
-        )
+    folder = begin_folder(tmp_path / "runs", NAME, TIME, run.plan)
+    with pytest.raises(WriteError, match=r"the disk is full.* is not kept\.$"):
+        keep_observation(folder, run.plan, observation_of(run))
     assert not list((tmp_path / "tmp").iterdir()) and not list((tmp_path / "runs").iterdir())
+
+
+def test_where_the_plan_does_not_fit_nothing_begins(
+    run: SyntheticRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("capture.store.write_plan", full)
+    with pytest.raises(WriteError, match="the disk is full"):
+        begin_folder(tmp_path / "runs", NAME, TIME, run.plan)
+    assert not list((tmp_path / "runs").iterdir())
+
+
+KILLED = (
+    "The bench was killed before it wrote run.json: what the tools said of the capture, and which "
+    "firmware it was, is not known; run again."
+)
+
+
+def begun(run: SyntheticRun, runs: Path, serial_bytes: bytes = b"") -> Path:
+    """The folder of a run whose capture has begun."""
+    folder = begin_folder(runs, NAME, TIME, run.plan).path
+    (folder / "uart.log").write_bytes(serial_bytes)
+    return folder
+
+
+def test_a_run_that_was_killed_while_it_was_captured_is_judged(run: SyntheticRun, tmp_path: Path) -> None:
+    """What reached the disk is joined; a second time gives the same."""
+    cut = run.truths[10].start
+    folder = begun(run, tmp_path, run.uart()[: run.uart().index(b"@OP,12,")])
+    stream(folder, run.edges().until(cut), run.edges().total_samples)
+    found = redecode(folder)
+    assert found.verdict == "truncated"
+    assert found.reasons[0].startswith("The run was interrupted")
+    assert pl.read_parquet(folder / "operations.parquet")["seq"].to_list() == list(range(10))
+    assert read_parquet(folder / "edges.parquet") == run.edges().until(cut)
+    assert not (folder / EDGE_STREAM).exists()
+    before = contents(folder)
+    assert json.loads(before["run.json"])["tool_report"]["interrupted"]
+    assert redecode(folder) == found
+    assert contents(folder) == before
+
+
+def test_a_run_that_is_still_captured_is_not_judged(run: SyntheticRun, tmp_path: Path) -> None:
+    folder, edges = begun(run, tmp_path), run.edges()
+    with EdgeWriter(folder / EDGE_STREAM, CORE_HZ, edges.channels, edges.total_samples) as writer:
+        writer.append(edges.sample, edges.word, edges.total_samples)
+        with pytest.raises(CaptureError, match="still being captured; wait"):
+            redecode(folder)
+    assert not (folder / "run.json").exists()
+
+
+def test_a_run_that_was_killed_before_its_capture_is_told_in_a_sentence(
+    run: SyntheticRun, tmp_path: Path
+) -> None:
+    with pytest.raises(CaptureError, match="killed before the first sample; run it again"):
+        redecode(begun(run, tmp_path))
 
 
 def own_scenario() -> Plan:

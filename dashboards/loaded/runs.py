@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -99,11 +99,25 @@ class LoadedRun:
 def find_runs(folder: Path) -> list[Path]:
     """The finished run folders directly below `folder`, oldest first. Raises RunError.
 
-    Those of interrupted runs are left out.
+    Those of unfinished runs are left out; unfinished() tells of them.
     """
     if not folder.is_dir():
         raise RunError(f"{folder}: is no folder; name the one that holds the runs.")
     return sorted(path.parent for path in folder.glob("*/run.json"))
+
+
+def unfinished(folder: Path) -> Iterator[str]:
+    """A sentence for each run folder directly below `folder` that has no run.json."""
+    for image in sorted(folder.glob(f"*/{names.IMAGE}")):
+        if not (image.parent / names.MANIFEST).exists():
+            yield _unfinished(image.parent)
+
+
+def _unfinished(folder: Path) -> str:
+    return (
+        f"{folder}: has no run.json, so the run was killed, or is not over yet; "
+        "./lab redecode it, or run the scenario again."
+    )
 
 
 def load_run(folder: Path) -> LoadedRun:
@@ -111,9 +125,7 @@ def load_run(folder: Path) -> LoadedRun:
     if not folder.is_dir():
         raise RunError(f"{folder}: is no run folder; name a folder below runs/.")
     if not (folder / names.MANIFEST).exists():
-        raise RunError(
-            f"{folder}: has no run.json, so the run was interrupted before its end; run the scenario again."
-        )
+        raise RunError(_unfinished(folder))
     # Resolved, so that the run's id is the folder's name even for ".".
     folder = folder.resolve()
     manifest = read_manifest(folder / names.MANIFEST)

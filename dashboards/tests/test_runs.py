@@ -19,7 +19,7 @@ from capture.files.documents import check
 from capture.files.errors import CaptureError, RunError, TailscopeError
 from capture.run_folder.manifest import Manifest
 from capture.run_folder.quantities import ADDED_KEYS, CRITICAL, KEYS, REFUSED, SERVED
-from dashboards.loaded.runs import LoadedRun, find_runs, load_run
+from dashboards.loaded.runs import LoadedRun, find_runs, load_run, unfinished
 from dashboards.report import report_html
 from dashboards.terminal import terminal_report
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
@@ -95,15 +95,18 @@ def test_edges_are_read_when_asked_for(folder: Path) -> None:
     assert rising == 4 * 2 + 4 * 7
 
 
-def test_runs_are_found_and_interrupted_ones_left_out(folder: Path) -> None:
-    (folder.parent / "20250102T030405Z-interrupted").mkdir()
+def test_runs_are_found_and_unfinished_ones_told_of(folder: Path) -> None:
+    killed = folder.parent / "20250102T030405Z-killed"
+    killed.mkdir()
+    (killed / "operations.bin").touch()
+    (folder / "operations.bin").touch()
     assert find_runs(folder.parent) == [folder]
+    (sentence,) = unfinished(folder.parent)
+    assert sentence.startswith(f"{killed}: has no run.json") and "./lab redecode it" in sentence
 
 
 def test_a_folder_without_a_manifest_was_interrupted(tmp_path: Path) -> None:
-    with pytest.raises(
-        RunError, match=r"has no run\.json, so the run was interrupted .* run the scenario again"
-    ):
+    with pytest.raises(RunError, match=r"has no run\.json, so the run was killed.* run the scenario again"):
         load_run(tmp_path)
 
 

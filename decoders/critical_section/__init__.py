@@ -9,6 +9,8 @@ section so far stands in a row of its own. Pulses longer than the option limit_c
 With SYNC connected, pulses carry the number of their operation: SYNC edges are counted from the
 start frame, 64 edges 840 ticks of the core's clock apart.
 
+Meta output: the longest critical section so far, in cycles.
+
 Binary class "pulses": one row of 24 bytes per pulse, little-endian, ordered by end:
 
     u8   channel   0 CRIT, 1 OP

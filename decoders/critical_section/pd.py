@@ -96,6 +96,9 @@ class Decoder(srd.Decoder):
     def start(self):
         self.out_ann = self.register(srd.OUTPUT_ANN)
         self.out_binary = self.register(srd.OUTPUT_BINARY)
+        self.out_longest = self.register(
+            srd.OUTPUT_META, meta=(float, "Longest section", "Longest critical section so far (cycles)")
+        )
 
     def decode(self):
         if not self.samplerate:
@@ -151,6 +154,7 @@ class Decoder(srd.Decoder):
             self.longest = width
             flags |= FLAG_LONGEST
             self.put(start, self.samplenum, self.out_ann, [ANN_LONGEST, text])
+            self.put(start, self.samplenum, self.out_longest, self.cycles(width))
         limit = self.options["limit_cycles"]
         if 0 < limit * self.samplerate < width * self.options["core_hz"]:
             flags |= FLAG_OVER_LIMIT
@@ -159,8 +163,11 @@ class Decoder(srd.Decoder):
             )
         return flags
 
+    def cycles(self, width):
+        return round(width * self.options["core_hz"] / self.samplerate, 1)
+
     def texts(self, width):
         """The width in words, the fullest first: sigrok takes the longest that has room."""
-        cycles = f"{round(width * self.options['core_hz'] / self.samplerate, 1):.12g} cycles"
+        cycles = f"{self.cycles(width):.12g} cycles"
         nanoseconds = f"{round(width * 1e9 / self.samplerate, 1):.12g} ns"
         return [f"{cycles}, {nanoseconds}, {width} samples", f"{cycles}, {nanoseconds}", cycles]

@@ -12,11 +12,15 @@ With CRIT connected, a latency is a "hit" if CRIT was high at some sample from t
 answer, both included. So it counts too where the mask is raised just before the pin is. A missed
 stimulus is a hit if CRIT was high at its own sample.
 
+An answer later than the option limit_cycles gets a warning (0: no limit).
+
+Meta output: the longest latency so far of each kind, in cycles.
+
 Binary class "latencies": one row of 24 bytes per stimulus and kind, little-endian, in the order of
 decision:
 
     u8   kind      0 STIM to ISR, 1 STIM to TASK, 2 CTRL to CISR
-    u8   flags     bit 0: missed; bit 1: hit (0 without CRIT)
+    u8   flags     bit 0: missed; bit 1: hit (0 without CRIT); bit 2: over the limit
     u16  reserved  0
     u32  reserved  0
     u64  stimulus  sample of the stimulus

@@ -7,12 +7,13 @@ import sigrokdecode as srd
 
 STIM, ISR, TASK, CTRL, CISR, CRIT = range(6)
 KINDS = ((STIM, ISR, "ISR"), (STIM, TASK, "Task"), (CTRL, CISR, "Control"))
-FLAG_MISSED, FLAG_HIT = 1, 2
+FLAG_MISSED, FLAG_HIT, FLAG_OVER_LIMIT = 1, 2, 4
 NO_ANSWER = 0xFFFFFFFFFFFFFFFF
 ROW = struct.Struct("<BBHIQQ")
 
 # Each kind has three annotation classes, in this order.
 CLEAR, HIT, MISSED = range(3)
+ANN_WARNING = 3 * len(KINDS)
 
 
 class SamplerateError(Exception):
@@ -39,7 +40,10 @@ class Decoder(srd.Decoder):
         {"id": "cisr", "name": "CISR", "desc": "High in the control interrupt"},
         {"id": "crit", "name": "CRIT", "desc": "High in the critical section"},
     )
-    options = ({"id": "core_hz", "desc": "Core clock (Hz)", "default": 84000000},)
+    options = (
+        {"id": "core_hz", "desc": "Core clock (Hz)", "default": 84000000},
+        {"id": "limit_cycles", "desc": "Warn beyond (cycles)", "default": 0},
+    )
     annotations = (
         ("isr-clear", "ISR latency"),
         ("isr-hit", "ISR latency, critical section hit"),
@@ -50,12 +54,14 @@ class Decoder(srd.Decoder):
         ("control-clear", "Control latency"),
         ("control-hit", "Control latency, critical section hit"),
         ("control-missed", "Control missed"),
+        ("warning", "Longer than the limit"),
     )
     annotation_rows = (
         ("isr", "ISR latency", (0, 1)),
         ("task", "Task latency", (3, 4)),
         ("control", "Control latency", (6, 7)),
         ("missed", "Missed", (2, 5, 8)),
+        ("warnings", "Warnings", (ANN_WARNING,)),
     )
     binary = (("latencies", "Latencies, 24 bytes each"),)
 
@@ -66,6 +72,7 @@ class Decoder(srd.Decoder):
         self.samplerate = None
         self.pending = [None] * len(KINDS)
         self.rises_of_crit = 0
+        self.longest = [0] * len(KINDS)
 
     def metadata(self, key, value):
         if key == srd.SRD_CONF_SAMPLERATE:
@@ -74,6 +81,13 @@ class Decoder(srd.Decoder):
     def start(self):
         self.out_ann = self.register(srd.OUTPUT_ANN)
         self.out_binary = self.register(srd.OUTPUT_BINARY)
+        self.out_longest = [
+            self.register(
+                srd.OUTPUT_META,
+                meta=(float, f"Longest {name} latency", f"Longest {name} latency so far (cycles)"),
+            )
+            for _, _, name in KINDS
+        ]
 
     def decode(self):
         if not self.samplerate:
@@ -119,6 +133,7 @@ class Decoder(srd.Decoder):
         self.pending[kind] = None
         if self.rises_of_crit > rises_before:
             flags |= FLAG_HIT
+        flags |= self.judge(kind, stimulus)
         self.put(
             stimulus,
             self.samplenum,
@@ -127,13 +142,29 @@ class Decoder(srd.Decoder):
         )
         self.row(kind, flags, stimulus, self.samplenum)
 
+    def judge(self, kind, stimulus):
+        """Tells of the longest latency so far, and warns of one over the limit; its flag."""
+        width = self.samplenum - stimulus
+        if width > self.longest[kind]:
+            self.longest[kind] = width
+            self.put(stimulus, self.samplenum, self.out_longest[kind], self.cycles(width))
+        limit = self.options["limit_cycles"]
+        if not 0 < limit * self.samplerate < width * self.options["core_hz"]:
+            return 0
+        words = f"{KINDS[kind][2]} later than {limit} cycles"
+        self.put(stimulus, self.samplenum, self.out_ann, [ANN_WARNING, [words, "Late"]])
+        return FLAG_OVER_LIMIT
+
     def row(self, kind, flags, stimulus, answer):
         self.put(
             stimulus, self.samplenum, self.out_binary, [0, ROW.pack(kind, flags, 0, 0, stimulus, answer)]
         )
 
+    def cycles(self, width):
+        return round(width * self.options["core_hz"] / self.samplerate, 1)
+
     def texts(self, width):
         """The latency in words, the fullest first: sigrok takes the longest that has room."""
-        cycles = f"{round(width * self.options['core_hz'] / self.samplerate, 1):.12g} cycles"
+        cycles = f"{self.cycles(width):.12g} cycles"
         nanoseconds = f"{round(width * 1e9 / self.samplerate, 1):.12g} ns"
         return [f"{nanoseconds}, {cycles}, {width} samples", f"{nanoseconds}, {cycles}", nanoseconds]

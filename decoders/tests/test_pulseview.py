@@ -1,13 +1,18 @@
 import configparser
 import re
 import subprocess
-import sys
-from pathlib import Path
+from fractions import Fraction
 
 import pytest
 
 from capture.run_folder.edges import CHANNELS
 from decoders import by_sigrok, pulseview
+
+
+def read(text: str) -> configparser.ConfigParser:
+    settings = configparser.ConfigParser(interpolation=None)
+    settings.read_string(text)
+    return settings
 
 
 def declared_channels(decoder: str) -> list[str]:
@@ -25,8 +30,7 @@ def declared_channels(decoder: str) -> list[str]:
 
 @pytest.mark.parametrize("number", range(2))
 def test_each_signal_goes_to_the_channel_of_its_name(number: int) -> None:
-    settings = configparser.ConfigParser(interpolation=None)
-    settings.read_string(pulseview.setup())
+    settings = read(pulseview.setup())
     assert settings["General"]["decode_signals"] == "2"
     signal = settings[f"decode_signal{number}"]
     declared = declared_channels(signal[r"decoder0\id"])
@@ -36,11 +40,36 @@ def test_each_signal_goes_to_the_channel_of_its_name(number: int) -> None:
     assert set(assigned) <= set(CHANNELS)
 
 
-def test_the_command_writes_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "tailscope.pvs"
-    subprocess.run(
-        [sys.executable, "-m", "decoders.pulseview", path],
-        check=True,
-        cwd=Path(pulseview.__file__).parents[1],
-    )
-    assert path.read_text(encoding="utf-8") == pulseview.setup()
+@pytest.mark.parametrize(
+    ("time_s", "digits"),
+    [
+        (Fraction(0), "0 0 0 0 0 0 0"),
+        (Fraction(3, 2), "1 50000000 0 0 0 0 0"),
+        (Fraction(1, 2), "50000000 0 0 0 0 0 -8"),
+        (Fraction(12, 10**9), "1 20000000 0 0 0 0 -8"),
+        (Fraction(12, 10**10), "12000000 0 0 0 0 0 -16"),
+        (Fraction(1, 3), "33333333 33333333 33333333 33333333 33333333 0 -8"),
+        (Fraction(12345678) + Fraction(1, 10**8), "12345678 1 0 0 0 0 0"),
+    ],
+    ids=str,
+)
+def test_a_time_is_written_as_groups_of_eight_digits_and_an_exponent(time_s: Fraction, digits: str) -> None:
+    """cpp_dec_float of Boost: the first group, a point, the others, times ten to the exponent."""
+    assert pulseview.timestamp(time_s) == f"22 serialization::archive 15 0 0 0 0 {digits} 0 0 6"
+
+
+def test_what_is_marked_lies_between_the_cursors_and_in_the_middle_of_the_view() -> None:
+    """A part from 1 to 3 s has half a second of margin: it is shown from 0.5 to 3.5 s."""
+    settings = read(pulseview.setup(pulseview.Marked(Fraction(1), Fraction(3))))
+    assert settings["General"]["views"] == settings["General"]["meta_objs"] == "1"
+    view, cursors = settings["view0"], settings["meta_obj0"]
+    assert cursors["type"] == "selection"
+    assert cursors["start_time"] == pulseview.timestamp(Fraction(1))
+    assert cursors["end_time"] == pulseview.timestamp(Fraction(3))
+    assert view["offset"] == pulseview.timestamp(Fraction(1, 2))
+    assert float(view["scale"]) * 800 == pytest.approx(3)
+
+
+def test_the_view_does_not_begin_before_the_capture() -> None:
+    settings = read(pulseview.setup(pulseview.Marked(Fraction(1, 10), Fraction(3))))
+    assert settings["view0"]["offset"] == pulseview.timestamp(Fraction(0))

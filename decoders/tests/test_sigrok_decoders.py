@@ -45,12 +45,19 @@ class Latency(NamedTuple):
     answer: int
 
 
-@pytest.mark.parametrize("decoder", ["critical_section", "irq_latency"])
-def test_a_decoder_that_is_told_no_clock_takes_the_nominal_one(decoder: str) -> None:
+@pytest.mark.parametrize(
+    ("decoder", "words"),
+    [
+        ("critical_section", "Core clock (Hz)"),
+        ("irq_latency", "Core clock (Hz)"),
+        ("alloc_records", "Core clock until BOOT (Hz)"),
+    ],
+)
+def test_a_decoder_that_is_told_no_clock_takes_the_nominal_one(decoder: str, words: str) -> None:
     """Decoders run inside sigrok and import nothing of ours, so the number stands there again."""
     command = [find_tool(), "-P", decoder, "--show"]
     shown = subprocess.run(command, env=by_sigrok.environment(), capture_output=True, text=True, check=True)
-    assert f"- core_hz: Core clock (Hz) (default {NOMINAL_CORE_HZ})" in shown.stdout
+    assert f"- core_hz: {words} (default {NOMINAL_CORE_HZ})" in shown.stdout
 
 
 def test_a_frame_is_the_same_in_both_decodings() -> None:
@@ -175,6 +182,47 @@ def test_annotations_state_cycles_time_and_samples(tmp_path: Path) -> None:
     assert [line.split()[0] for line in lines] == ["56000-56004", "60020-60120", "62020-62420"]
     lines = by_sigrok.annotations(session, CRITICAL + ":limit_cycles=350", "critical_section=warning")
     assert lines == ["62020-62420 critical_section-1: Longer than 350 cycles"]
+
+
+def test_an_answer_beyond_the_limit_is_warned_of_and_flagged(tmp_path: Path) -> None:
+    """STIM to ISR takes 45 and 20 samples of a core cycle each, STIM to TASK 70."""
+    wave = Waveform(1000)
+    wave.toggle("STIM", 100, 500)
+    wave.pulse("ISR", 145, 160)
+    wave.pulse("TASK", 170, 180)
+    wave.pulse("ISR", 520, 530)
+    session, limited = saved(tmp_path, wave.edges()), LATENCY + ":limit_cycles=44"
+    over_limit = 4
+    assert [(row.kind, row.flags) for row in latencies_by_sigrok(session, limited)] == [
+        (0, over_limit),
+        (1, over_limit),
+        (0, 0),
+    ]
+    assert by_sigrok.annotations(session, limited, "irq_latency=warning") == [
+        "100-145 irq_latency-1: ISR later than 44 cycles",
+        "100-170 irq_latency-1: Task later than 44 cycles",
+    ]
+    assert [row.flags for row in latencies_by_sigrok(session, LATENCY + ":limit_cycles=70")] == [0, 0, 0]
+
+
+def test_meta_output_tells_each_longest_so_far(tmp_path: Path) -> None:
+    session = saved(tmp_path, run_of_three_operations().edges())
+    assert by_sigrok.meta(session, CRITICAL, "critical_section") == [
+        "critical_section-1: Longest section: 4.0",
+        "critical_section-1: Longest section: 100.0",
+        "critical_section-1: Longest section: 400.0",
+    ]
+    wave = Waveform(1000)
+    wave.toggle("STIM", 100, 300, 500)
+    for rise in (120, 315, 530):
+        wave.pulse("ISR", rise, rise + 5)
+    wave.toggle("CTRL", 600)
+    wave.pulse("CISR", 612, 620)
+    assert by_sigrok.meta(saved(tmp_path, wave.edges()), LATENCY, "irq_latency") == [
+        "irq_latency-1: Longest ISR latency: 20.0",
+        "irq_latency-1: Longest ISR latency: 30.0",
+        "irq_latency-1: Longest Control latency: 12.0",
+    ]
 
 
 @pytest.mark.parametrize("edge_count", [63, 65])

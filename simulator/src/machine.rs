@@ -66,6 +66,12 @@ impl Machine {
         self.past_gaps
     }
 
+    /// Lets the flash wait, prefetch and cache as if FLASH_ACR held `value`, whatever the firmware
+    /// sets it to. The register reads what the firmware wrote.
+    pub fn force_flash_access_control(&mut self, value: u32) {
+        self.soc.force_flash_access_control(value);
+    }
+
     /// What the run went past.
     pub fn gaps(&self) -> impl Iterator<Item = &Touched> {
         self.soc.gaps().touched()

@@ -209,3 +209,27 @@ fn gaps_without_firmware_are_those_of_the_model() {
     let without = virtual_nucleo().arg("run").output().unwrap();
     assert_eq!(without.status.code(), Some(2));
 }
+
+#[test]
+fn a_flash_that_is_forced_changes_the_cycles_and_not_what_the_register_says() {
+    let elf = board_firmware("forced", &[]);
+    let edges = |name: &str, forced: &[&str]| {
+        let path = scratch(name);
+        let mut arguments = vec!["--until", "2ms", "--edges", text(&path)];
+        arguments.extend(forced);
+        let image = message_image("forced", "hello\n");
+        arguments.extend(["--image", &image]);
+        let output = run(&elf, &arguments);
+        assert!(output.status.success(), "{output:?}");
+        fs::read_to_string(&path).unwrap()
+    };
+    let plain = edges("plain.csv", &[]);
+    let slow = edges("slow.csv", &["--flash-acr", "0xf"]);
+    assert_ne!(plain, slow);
+    assert_eq!(slow, edges("again.csv", &["--flash-acr", "0xf"]));
+    for bad in ["0x800", "702", "0x1702"] {
+        let refused = run(&elf, &["--until", "1ms", "--flash-acr", bad]);
+        assert!(!refused.status.success());
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("is no FLASH_ACR"));
+    }
+}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator import serve
+from simulator import process
 from simulator.build import SimulatorError
 from simulator.serve import Served
 from simulator.tests.stand_in import asked, listening, stand_in
@@ -52,7 +52,7 @@ def test_a_program_that_does_not_listen(tmp_path: Path, body: str, words: str) -
 
 
 def test_a_program_that_is_silent_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve, "LISTENING_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(process, "LISTENING_TIMEOUT_S", 0.2)
     with (
         pytest.raises(SimulatorError, match=r"did not listen within 0\.2 s"),
         Served(FIRMWARE, program=stand_in(tmp_path, "exec cat")),
@@ -68,7 +68,7 @@ def test_a_missing_program_is_named(tmp_path: Path) -> None:
 def test_a_program_that_ignores_its_closed_input_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serve, "CLOSING_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(process, "CLOSING_TIMEOUT_S", 0.2)
     with Served(FIRMWARE, program=listening(tmp_path, then="exec sleep 600")) as board:
         assert board.status() is None
     assert board.status() == -9

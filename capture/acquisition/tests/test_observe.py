@@ -4,110 +4,26 @@ sigrok-cli, a socket for the board.
 
 from __future__ import annotations
 
-import os
-import socket
-from collections.abc import Mapping
-from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from tempfile import TemporaryDirectory
 
-import numpy as np
 import pytest
 
 from capture.acquisition.observe import Order, observe
 from capture.acquisition.sigrok_cli import SigrokCapture
+from capture.acquisition.tests.socket_board import SocketBoard, put_tool, samples_of
 from capture.desk.bench import AnalyzerResource
-from capture.desk.board import Connections, Resetter
 from capture.files.errors import CaptureError
 from capture.joining.evidence import Evidence, decode
-from capture.run_folder.edges import EdgeList
 from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
 from capture.verdict.verdict import judge
 
 SILENCE_S = 0.4
 
 
-class SocketBoard:
-    """A board that says `uart` once it runs, and then is silent or hangs up.
-
-    The capture starts it, as told by progress(), unless it `waits` for a reset.
-    """
-
-    counter = None
-
-    def __init__(self, uart: bytes, hangs_up: bool = False, waits: bool = False) -> None:
-        self._uart = uart
-        self._hangs_up = hangs_up
-        self._waits = waits
-        self._open = ExitStack()
-        self.loaded: tuple[Path, bytes] | None = None
-        self.steps: list[str] = []
-
-    def __enter__(self) -> Self:
-        self._server = self._open.enter_context(socket.create_server(("127.0.0.1", 0)))
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._open.close()
-
-    def load(self, elf: Path, image: bytes) -> Connections:
-        self.loaded = elf, image
-        host, port = self._server.getsockname()
-        return Connections(f"socket://{host}:{port}", analyzer=None, probe=None)
-
-    def resetter(self, debugger: Resetter | None) -> Resetter | None:
-        assert debugger is None, "the serial line needs no debug probe"
-        return self if self._waits else None
-
-    def progress(self, step: str) -> None:
-        self.steps.append(step)
-        if step == "capturing" and not self._waits:
-            self.reset()
-
-    def reset(self) -> None:
-        self.steps.append("reset")
-        connection = self._open.enter_context(self._server.accept()[0])
-        connection.sendall(self._uart)
-        if self._hangs_up:
-            connection.close()
-
-    def ended(self) -> bool:
-        return False
-
-    def problems(self) -> tuple[str, ...]:
-        return ()
-
-    def oddities(self) -> tuple[str, ...]:
-        return ()
-
-    def post_mortem(self, elf: Path) -> tuple[str, ...]:
-        return (f"{elf.name} faulted.",)
-
-    def tools(self) -> Mapping[str, str]:
-        return {}
-
-
 @pytest.fixture(scope="module")
 def run() -> SyntheticRun:
     return SyntheticRun(small_plan(depth=3))
-
-
-def samples_of(edges: EdgeList) -> bytes:
-    """The capture sample by sample, one byte each."""
-    lengths = np.diff(np.append(edges.sample, edges.total_samples))
-    return bytes(np.repeat(edges.word, lengths))
-
-
-def put_tool(folder: Path, monkeypatch: pytest.MonkeyPatch, samples: bytes, then: str) -> None:
-    """A sigrok-cli that delivers `samples` and then does what the shell line `then` says."""
-    (folder / "samples").write_bytes(samples)
-    tool = folder / "sigrok-cli"
-    tool.write_text(f'#!/bin/sh\ncat "{folder}/samples"\n{then}\n')
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
 
 def order_for(run: SyntheticRun) -> Order:
@@ -123,8 +39,8 @@ def order_for(run: SyntheticRun) -> Order:
 
 def observed(run: SyntheticRun, uart: bytes, hangs_up: bool = False) -> Evidence:
     order = order_for(run)
-    with SocketBoard(uart, hangs_up) as board:
-        observation = observe(board, order, board.progress)
+    with SocketBoard(uart, hangs_up) as board, TemporaryDirectory() as folder:
+        observation = observe(board, order, board.progress, Path(folder))
         assert board.loaded == (order.elf, order.image)
     return decode(run.plan, observation.report, observation.edges, observation.serial_bytes)
 
@@ -150,7 +66,7 @@ def test_a_board_that_waits_is_reset_once_samples_come(
             return 1
 
         monkeypatch.setattr(SigrokCapture, "got_samples", property(armed))
-        observation = observe(board, order_for(run), board.progress)
+        observation = observe(board, order_for(run), board.progress, tmp_path)
     assert board.steps == ["loading the board", "capturing", "asked for samples", "reset"]
     assert observation.report.losses == ()
     assert observation.report.asked_samples == observation.edges.total_samples

@@ -1,10 +1,14 @@
 import os
+import re
+import shutil
 import signal
 import stat
+import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -19,7 +23,10 @@ from capture.acquisition.sigrok_cli import (
 from capture.acquisition.tests.beaglelogic import beaglelogic
 from capture.files.errors import CaptureError
 from capture.processes import signals
-from capture.run_folder.edges import CHANNELS, MOST_SAMPLES
+from capture.run_folder.edge_stream import StreamedCapture, read_stream
+from capture.run_folder.edges import CHANNELS, MOST_SAMPLES, EdgeList
+from capture.run_folder.folder import EDGE_STREAM
+from tests.processes import wait_until
 
 MANY_S = 60.0  # never reached: what is waited for in these tests comes
 SILENCE_S = 0.3
@@ -35,13 +42,16 @@ def waveform(samples: int) -> bytes:
 
 
 def capture(request: CaptureRequest, silence_s: float = MANY_S) -> CaptureResult:
-    with SigrokCapture(request) as running:
+    with TemporaryDirectory() as folder, SigrokCapture(request, Path(folder) / EDGE_STREAM) as running:
         running.start()
         return running.wait(silence_s)
 
 
 def expand(result: CaptureResult) -> bytes:
-    edges = result.edges
+    return expanded(result.edges)
+
+
+def expanded(edges: EdgeList) -> bytes:
     return np.repeat(edges.word, np.diff(edges.sample, append=edges.total_samples)).tobytes()
 
 
@@ -254,9 +264,13 @@ def test_a_flood_on_stderr_neither_blocks_nor_fills_the_memory(fake_tool: Path) 
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path) -> None:
+def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path, tmp_path: Path) -> None:
     install(fake_tool, "send(bytes(5)); time.sleep(600)")
-    with pytest.raises(signals.Stopped), signals.orderly(), SigrokCapture(asking(10)) as running:
+    with (
+        pytest.raises(signals.Stopped),
+        signals.orderly(),
+        SigrokCapture(asking(10), tmp_path / EDGE_STREAM) as running,
+    ):
         running.start()
         while running.got_samples < 5:
             pass
@@ -269,12 +283,105 @@ def test_ctrl_c_ends_the_capture_and_keeps_the_samples(fake_tool: Path) -> None:
     )
 
 
+def test_more_samples_than_32_bits_count_are_captured_in_bounded_memory(fake_tool: Path) -> None:
+    """Eight billion of them take the room of their edges, and of a few blocks."""
+    quiet = 4 * 1024
+    install(
+        fake_tool,
+        f"""
+level, quiet = 0, [bytes([level]) * (1 << 20) for level in (0, 1)]
+def all_of(data):
+    rest = memoryview(data)
+    while rest: rest = rest[os.write(1, rest):]
+for _ in range(2):
+    for _ in range({quiet}): all_of(quiet[level])
+    level ^= 1
+    all_of(bytes([level]) * 3)""",
+    )
+    samples = 2 * (quiet << 20) + 6
+    assert samples > 1 << 33
+    forget_peak()
+    before = peak_bytes()
+    result = capture(asking(samples))
+    assert (result.problems, result.oddities) == ((), ())
+    assert result.edges.total_samples == samples
+    assert result.edges.sample.tolist() == [0, 1 << 32, (1 << 33) + 3]
+    assert result.edges.word.tolist() == [0, 1, 0]
+    assert peak_bytes() - before < 32 << 20
+
+
+def forget_peak() -> None:
+    """From now on the kernel tells of the most memory since now (proc(5), clear_refs)."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_bytes() -> int:
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert found
+    return int(found[1]) << 10
+
+
+BENCH = """
+import sys
+from pathlib import Path
+from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
+request = CaptureRequest("demo", None, 84_000_000, 9_000_000)
+with SigrokCapture(request, Path(sys.argv[1])) as capture:
+    capture.start()
+    capture.wait(600)
+"""
+
+
+def test_a_bench_that_is_killed_leaves_all_blocks_and_no_tool(fake_tool: Path, tmp_path: Path) -> None:
+    path, samples, tool = tmp_path / EDGE_STREAM, waveform(3_000_000), tmp_path / "pid"
+    (tmp_path / "samples").write_bytes(samples)
+    install(
+        fake_tool,
+        f"""
+open({str(tool)!r}, 'w').write(str(os.getpid()))
+rest = open({str(tmp_path / "samples")!r}, 'rb').read()
+while rest: rest = rest[send(rest):]
+time.sleep(600)""",
+    )
+
+    def stored() -> StreamedCapture:
+        """What a copy of the file has, which nobody holds."""
+        return read_stream(Path(shutil.copy(path, tmp_path / "copy")))
+
+    bench = subprocess.Popen([sys.executable, "-c", BENCH, path])
+    try:
+        assert wait_until(path.exists)
+        assert wait_until(lambda: path.stat().st_size > 0 and stored().edges.total_samples == len(samples))
+        with pytest.raises(CaptureError, match="still being captured"):
+            read_stream(path)
+    finally:
+        bench.kill()
+        bench.wait()
+    streamed = read_stream(path)
+    assert streamed.asked_samples == 9_000_000
+    assert expanded(streamed.edges) == samples
+    assert wait_until(lambda: not Path(f"/proc/{tool.read_text()}").exists())
+
+
+def test_a_disk_that_fills_up_ends_the_capture_and_keeps_what_came(
+    fake_tool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("capture.acquisition.sigrok_cli._BLOCK_ROWS", 1000)
+    monkeypatch.setattr("capture.run_folder.edge_stream.ROOM_BYTES", 1 << 60)
+    install(fake_tool, "while True: send(b'\\0\\0\\0\\1' * 10000)")
+    result = capture(asking(10_000_000))
+    assert "bytes left, which storing the run may take" in result.problems[0]
+    assert "samples arrived" in result.problems[1]
+    assert 1000 <= result.edges.sample.size < 1_000_000
+    assert result.edges.word[:3].tolist() == [0, 1, 0]
+
+
 def test_leaving_the_block_leaves_no_process(fake_tool: Path, tmp_path: Path) -> None:
     install(
         fake_tool,
         f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); send(b'0'); time.sleep(600)",
     )
-    with SigrokCapture(asking(10)) as running:
+    with SigrokCapture(asking(10), tmp_path / EDGE_STREAM) as running:
         running.start()
         while not running.got_samples:
             pass

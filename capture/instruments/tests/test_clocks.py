@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 from capture.instruments.clocks import COUNTER_CYCLES, fit_counter
+from capture.joining.evidence import decode
 from capture.reading.wire import read_wire
+from capture.run_folder.manifest import AskedFirmware, ToolReport
 from capture.run_folder.records import CalibrationRecord, parse
-from capture.tests.synthetic import BIT, CORE_HZ, COUNTER_AHEAD, SyntheticRun, small_plan
+from capture.tests.synthetic import BIT, CORE_HZ, COUNTER_AHEAD, TICK_PERIOD, SyntheticRun, small_plan
+from capture.verdict.verdict import judge
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +32,34 @@ def test_the_long_base_tells_the_clocks_apart(run: SyntheticRun, samplerate_hz: 
     samples = np.array([c * samplerate_hz * (1_000_000 + ppm) // (CORE_HZ * 1_000_000) for c in cycles])
     error_samples = (fit.cycles_at(samples) - (np.array(cycles) + COUNTER_AHEAD)) * samplerate_hz / CORE_HZ
     assert np.abs(error_samples).max() < 1
+
+
+@pytest.mark.parametrize("ppm", [-120, 0, 37])
+@pytest.mark.parametrize("seconds", [52, 600])
+def test_a_counter_that_wraps_many_times_is_followed(seconds: int, ppm: int) -> None:
+    """In ten minutes CYCCNT goes round 11 times, and 24 MS/s give more than 2**33 samples."""
+    run = SyntheticRun(small_plan(depth=2), idle_cycles=seconds * CORE_HZ)
+    edges, log = run.edges(24_000_000, ppm), parse(run.uart())
+    wire = read_wire(edges, CORE_HZ)
+    fit = fit_counter(wire, log.all(CalibrationRecord))
+    assert fit is not None
+    assert abs(fit.ratio - (1 + ppm * 1e-6)) <= fit.ratio_uncertainty + 1e-15
+    assert fit.ratio_uncertainty < 2 / edges.total_samples
+    assert fit.residual_max_samples < 1
+    ends = [run.truths[0].start, run.truths[-1].start, run.end_cycle]
+    samples = np.array([c * 24 * (1_000_000 + ppm) // (84 * 1_000_000) for c in ends])
+    error_cycles = fit.cycles_at(samples) - (np.array(ends) + COUNTER_AHEAD)
+    assert np.abs(error_cycles * 24 / 84).max() < 1.01
+    tools = ToolReport(asked_samples=edges.total_samples)
+    evidence = decode(run.plan, tools, edges, run.uart(), asked=AskedFirmware(allocator="tlsf"))
+    assert judge(evidence) == ("complete", ())
+    ticks = evidence.joined.ticks
+    assert ticks is not None
+    seen = [stimulus for stimulus, _ in run.stimuli]
+    truth = [(stimulus - run.first_tick) % TICK_PERIOD for stimulus in seen]
+    phases = ticks.phase_cycles(np.array([c * 24 * (1_000_000 + ppm) // (84 * 1_000_000) for c in seen]))
+    apart = (phases - truth + TICK_PERIOD / 2) % TICK_PERIOD - TICK_PERIOD / 2
+    assert np.abs(apart).max() < 2 * 84 / 24 + 4
 
 
 def test_the_residual_is_the_farthest_that_an_edge_lies_from_the_line() -> None:

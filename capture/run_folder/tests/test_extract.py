@@ -1,12 +1,13 @@
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from capture.files.errors import CaptureError
 from capture.run_folder.edges import CHANNELS, EdgeList
-from capture.run_folder.extract import EdgeExtractor
+from capture.run_folder.extract import _BLOCK_SAMPLES, EdgeExtractor
 
 # Runs of equal bytes, long enough for whole quiet 64-bit words, between dense stretches.
 STREAMS = st.lists(
@@ -73,11 +74,47 @@ def test_blocks_larger_than_the_cache_are_joined_without_loss() -> None:
     assert edges.word.tolist() == [1, 0, 1, 0, 1, 0, 1]
 
 
+@pytest.mark.parametrize("spacing", [2, 5, 13, 40, 3000])
+def test_full_blocks_of_any_density_are_searched_alike(spacing: int) -> None:
+    """Two whole blocks and a bit; numpy compares all of it at once."""
+    random = np.random.default_rng(spacing)
+    size = 2 * _BLOCK_SAMPLES + 77
+    lengths = random.integers(1, 2 * spacing, size)
+    stream = np.repeat(random.integers(0, 256, size, np.uint8), lengths)[:size]
+    extractor = EdgeExtractor(24_000_000, most_edges=size)
+    extractor.feed(stream.tobytes())
+    edges = extractor.finish()
+    changes = np.flatnonzero(np.diff(stream.astype(int))) + 1
+    assert np.array_equal(edges.sample, np.concatenate(([0], changes)))
+    assert np.array_equal(edges.word, stream[edges.sample])
+    assert extractor.edges == len(changes)
+
+
 def test_a_floating_input_ends_in_a_sentence_and_keeps_what_came() -> None:
     extractor = EdgeExtractor(84_000_000, most_edges=10)
     with pytest.raises(CaptureError, match="floating"):
         extractor.feed(b"\x00\x01" * 50)
     assert (extractor.finish().total_samples, extractor.finish().sample.size) == (100, 100)
+    assert extractor.edges == 99
+
+
+def test_as_many_edges_as_a_capture_may_have_are_taken() -> None:
+    extractor = EdgeExtractor(84_000_000, most_edges=99)
+    extractor.feed(b"\x00\x01" * 50)
+    with pytest.raises(CaptureError, match="More than 99 edges within 101 samples"):
+        extractor.feed(b"\x00")
+
+
+def test_what_was_taken_is_handed_over_once() -> None:
+    extractor = EdgeExtractor(84_000_000)
+    extractor.feed(b"\x00\x00\x01")
+    assert extractor.rows_held == 2
+    sample, word = extractor.take()
+    assert (sample.tolist(), word.tolist(), extractor.rows_held) == ([0, 2], [0, 1], 0)
+    extractor.feed(b"\x01\x03")
+    sample, word = extractor.take()
+    assert (sample.tolist(), word.tolist()) == ([4], [3])
+    assert (extractor.edges, extractor.total_samples) == (2, 5)
 
 
 def test_edges_of_a_channel_that_is_not_ours_do_not_count() -> None:

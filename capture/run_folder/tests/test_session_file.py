@@ -92,6 +92,18 @@ def test_what_sigrok_writes_is_read(tmp_path: Path) -> None:
     )
 
 
+def test_a_member_whose_name_is_no_text_is_one_sentence(tmp_path: Path) -> None:
+    """The library raises UnicodeDecodeError: the name is said to be UTF-8 (bit 11), and is not."""
+    path = session(tmp_path / "capture.sr", {"logic-1-1": b"\0"})
+    data = bytearray(path.read_bytes())
+    at = data.index(b"metadata")
+    data[at - 30 + 7] |= 0x08
+    data[at] = 0xC2
+    path.write_bytes(data)
+    with pytest.raises(CaptureError, match="not a readable zip file"):
+        read_sr(path)
+
+
 def test_the_bytes_are_repeatable_and_nothing_is_left_beside_the_file(tmp_path: Path) -> None:
     for name in "ab":
         write_sr(tmp_path / name, edges_of(b"\x00\x01\x01\x80" * 100))
@@ -114,7 +126,8 @@ def test_a_capture_without_samples_survives_the_round_trip(tmp_path: Path) -> No
     [
         ({}, METADATA, "'logic-1-1' is missing"),
         ({"logic-1-1": b"", "logic-1-3": b""}, METADATA, "'logic-1-2' is missing"),
-        ({"logic-1-1": b"\0"}, METADATA.replace("unitsize=1", "unitsize=2"), "in 2 bytes"),
+        ({"logic-1-1": b"\0"}, METADATA.replace("unitsize=1", "unitsize=3"), "in 3 bytes"),
+        ({"logic-1-1": b"\0"}, METADATA.replace("unitsize=1", "unitsize=2"), "ends within a sample"),
         ({"logic-1-1": b"\0"}, METADATA.replace("probes=8", "probes=16"), "16 channels"),
         ({"logic-1-1": b"\0"}, METADATA.replace("24 MHz", "fast"), "cannot be understood"),
         ({"logic-1-1": b"\0"}, METADATA.replace("24 MHz", "0"), "samplerate of 0"),

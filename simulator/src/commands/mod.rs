@@ -14,7 +14,7 @@ mod stop_on;
 use crate::core::{Stop, Timing};
 use crate::machine::Machine;
 use crate::memory::elf::Firmware;
-use crate::memory::image::ImageArgument;
+use crate::memory::image::{parse_hexadecimal, ImageArgument};
 use crate::memory::Memory;
 use crate::snapshot::Snapshot;
 use anyhow::{bail, Context, Result};
@@ -36,9 +36,9 @@ enum Command {
     /// Run firmware and write what its pins and its UART did to files.
     Run(Box<run::RunArguments>),
     /// Be a board with a logic analyzer (BeagleLogic over TCP) and a serial port.
-    Serve(serve::ServeArguments),
+    Serve(Box<serve::ServeArguments>),
     /// Be a board on a desk: USB devices in a folder, an analyzer and an ST-Link, for stock drivers.
-    Desk(desk::DeskArguments),
+    Desk(Box<desk::DeskArguments>),
 }
 
 /// What is on the board before reset.
@@ -53,9 +53,13 @@ struct BoardArguments {
     /// The core's timing: the manual's table, or the chip's flash and pipeline.
     #[arg(long, value_enum, default_value = "nucleo")]
     timing: TimingArgument,
+    /// Let the flash do what this value of FLASH_ACR says (wait states, PRFTEN, ICEN, DCEN),
+    /// whatever the firmware sets; the register reads what the firmware wrote.
+    #[arg(long, value_name = "0xVALUE", value_parser = flash_acr)]
+    flash_acr: Option<u32>,
     /// Go on from a snapshot, with its memory and timing; the firmware, if given, only names
     /// addresses.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["image", "timing"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["image", "timing", "flash_acr"])]
     from_snapshot: Option<PathBuf>,
 }
 
@@ -72,6 +76,7 @@ impl BoardArguments {
             firmware: None,
             image: Vec::new(),
             timing,
+            flash_acr: None,
             from_snapshot: None,
         }
     }
@@ -96,6 +101,12 @@ impl BoardArguments {
             (None, Some(firmware)) => Machine::new(self.memory(firmware)?, self.timing()),
             (None, None) => bail!("no firmware: name its ELF"),
         };
+        let machine = machine.map(|mut machine| {
+            if let Some(value) = self.flash_acr {
+                machine.force_flash_access_control(value);
+            }
+            machine
+        });
         Ok((firmware, machine))
     }
 
@@ -114,6 +125,16 @@ impl BoardArguments {
                 .with_context(|| format!("cannot place {path}"))?;
         }
         Ok(memory)
+    }
+}
+
+/// FLASH_ACR.LATENCY, PRFTEN, ICEN and DCEN (RM0368 §3.8.1).
+const FLASH_ACR_BITS: u32 = 0x70F;
+
+fn flash_acr(text: &str) -> Result<u32> {
+    match parse_hexadecimal(text) {
+        Some(value) if value & !FLASH_ACR_BITS == 0 => Ok(value),
+        _ => bail!("{text:?} is no FLASH_ACR: write 0x and bits of {FLASH_ACR_BITS:#05x}"),
     }
 }
 

@@ -204,6 +204,11 @@ impl Soc {
         std::mem::take(&mut self.attention)
     }
 
+    /// Lets the flash do something else than FLASH_ACR says ([`Flash::force_access_control`]).
+    pub fn force_flash_access_control(&mut self, value: u32) {
+        self.flash.force_access_control(value);
+    }
+
     /// Whether a pin is high now.
     pub fn level(&self, pin: Pin) -> bool {
         self.levels[usize::from(pin.port)].high >> pin.number & 1 != 0

@@ -83,6 +83,8 @@ pub struct Flash {
     /// The option bytes in force, as FLASH_OPTCR shows them. They survive a reset.
     options: u32,
     core: Frequency,
+    /// What holds instead of ACR once that is set. It survives a reset.
+    forced: Option<u32>,
     operation: Option<Operation>,
     /// The bytes that the last operation erases, until the SoC has done it.
     erasure: Option<Range<usize>>,
@@ -99,6 +101,7 @@ impl Default for Flash {
             option_lock: Lock::new(OPTION_KEYS),
             options: OPTCR_RESET,
             core: RESET_CLOCK,
+            forced: None,
             operation: None,
             erasure: None,
             ignores_writes: false,
@@ -110,9 +113,18 @@ impl Flash {
     /// Interrupt number (§10.1.3, table 38).
     pub const IRQ: u16 = 4;
 
-    /// FLASH_ACR: wait states, prefetch and caches. The fetch timing needs it.
+    /// FLASH_ACR, or what is forced: wait states, prefetch and caches. The fetch timing needs it.
     pub fn access_control(&self) -> u32 {
-        self.registers.get(ACR)
+        match (self.registers.get(ACR), self.forced) {
+            (set, Some(forced)) if set != 0 => forced,
+            (set, _) => set,
+        }
+    }
+
+    /// From the firmware's first setting of FLASH_ACR on, the flash waits, prefetches and caches as
+    /// if that were `value`: a chip that does not do what its register says.
+    pub fn force_access_control(&mut self, value: u32) {
+        self.forced = Some(value);
     }
 
     /// The highest HCLK for the wait states at 2.7–3.6 V (§3.4.1, table 6).
@@ -227,6 +239,20 @@ impl Peripheral for Flash {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_forced_holds_once_the_register_is_set_and_the_register_does_not_tell() {
+        let mut flash = Flash::default();
+        flash.force_access_control(5);
+        assert_eq!(flash.access_control(), 0, "as after reset");
+        flash.write(ACR, 0x702, 0).unwrap();
+        assert_eq!(flash.access_control(), 5);
+        assert_eq!(flash.read(ACR, 0), 0x702);
+        flash.reset();
+        assert_eq!(flash.access_control(), 0);
+        flash.write(ACR, 0x702, 0).unwrap();
+        assert_eq!(flash.access_control(), 5, "it survives a reset");
+    }
 
     #[test]
     fn the_two_keys_open_and_lock_closes() {

@@ -82,3 +82,53 @@ impl Device for Bare {
         Some(Box::new(Fx2::with(descriptors, self.wires.clone())))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::faults::Faults;
+    use super::*;
+    use crate::servers::usb::Waker;
+    use std::sync::mpsc;
+
+    fn write(device: &mut Bare, value: u16, data: &[u8]) -> Option<Box<dyn Device>> {
+        let setup = Setup {
+            request_type: 0x40,
+            request: FIRMWARE_LOAD,
+            value,
+            index: 0,
+            length: data.len() as u16,
+        };
+        device.control(setup, data).unwrap();
+        device.renumerated()
+    }
+
+    fn bare() -> Bare {
+        let wires = Wires {
+            captures: mpsc::channel().0,
+            waker: Waker::default(),
+            faults: Faults::default(),
+        };
+        Bare::new(false, wires)
+    }
+
+    #[test]
+    fn it_comes_back_as_its_firmware_says_when_the_8051_leaves_reset() {
+        let mut device = bare();
+        let firmware = descriptors::sigrok(true);
+        let mut image = firmware.device.to_vec();
+        image.extend(&firmware.configuration);
+        image.extend([0, 4, 3, 9, 4, 4, 3, b's', 0]);
+        assert!(write(&mut device, CPUCS, &[1]).is_none());
+        assert!(write(&mut device, 0x1E00, &image).is_none());
+        let another = write(&mut device, CPUCS, &[0]).unwrap();
+        assert_eq!(another.descriptors().device, firmware.device);
+        assert_eq!(another.descriptors().strings, ["s"]);
+    }
+
+    #[test]
+    fn without_firmware_it_stays_away() {
+        let mut device = bare();
+        write(&mut device, CPUCS, &[1]);
+        assert!(write(&mut device, CPUCS, &[0]).is_none());
+    }
+}

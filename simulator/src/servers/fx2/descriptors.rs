@@ -88,7 +88,13 @@ pub fn in_memory(memory: &[u8]) -> Option<Descriptors> {
     let mut rest = &memory[start + DEVICE_BYTES..];
     while let &[length, kind, ..] = rest {
         if length < 2 {
-            break;
+            // The FX2 wants descriptors at even addresses: one of odd length has a byte behind it.
+            let odd = (memory.len() - rest.len()) % 2 != 0;
+            if !odd {
+                break;
+            }
+            rest = &rest[1..];
+            continue;
         }
         let whole = match kind {
             CONFIGURATION => usize::from(u16::from_le_bytes([*rest.get(2)?, *rest.get(3)?])),
@@ -132,6 +138,7 @@ mod tests {
         memory.extend(expected.device);
         memory.extend([10, 6, 0, 2, 0xFF, 0xFF, 0xFF, 64, 1, 0]);
         memory.extend(&expected.configuration);
+        memory.push(0); // to an even address
         memory.extend([4, STRING, 0x09, 0x04]);
         for text in &expected.strings {
             memory.extend([2 + 2 * text.len() as u8, STRING]);

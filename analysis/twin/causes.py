@@ -1,0 +1,131 @@
+"""Where the cycles come from by which an operation differs: what they are in proportion to.
+
+Each candidate counts something in each operation: its probes, the cycles that it waited for the
+flash, the instructions of a class, how often it went through a block of the code. A line is fitted
+through count and residual. The part of the residuals' variation that it takes away is the
+candidate's share. Counts that go together share alike, so this ranks; it proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from analysis.explain.program import Program
+from analysis.twin import blocks, flash
+from analysis.twin.replay import Rerun
+from analysis.twin.residuals import Pair
+
+Floats = npt.NDArray[np.float64]
+
+_MOST = 8
+_LEAST_SHARE = 0.05
+_QUANTITY = "dwt_operation_cycles"
+
+
+@dataclass(frozen=True)
+class Cause:
+    """`what` is counted, `place` and `source` say where in the code, if it is code. An operation
+    differs by `cycles_each` for each; the line takes away `share` of the variation.
+    """
+
+    what: str
+    place: str
+    source: str
+    cycles_each: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Causes:
+    """Of the `undisturbed` operations, which no interrupt met on either side; `differing` of all
+    operations differ. `met_otherwise` counts those that other interrupts met on the board.
+    `constant_cycles` is the difference where it is the same in all that are undisturbed.
+    """
+
+    undisturbed: int
+    met_otherwise: int
+    differing: int
+    constant_cycles: float | None
+    ranked: tuple[Cause, ...]
+
+
+def find(rerun: Rerun, program: Program, given: Pair) -> Causes:
+    """What goes with the difference of the operations' cycles. Raises TwinError."""
+    ours, theirs = given.board.operations, given.twin.operations
+    residual = (ours[_QUANTITY].cast(pl.Int64) - theirs[_QUANTITY].cast(pl.Int64)).to_numpy()
+    hits = [(side["isr_hits"] + side["control_hits"]).to_numpy() for side in (ours, theirs)]
+    free: npt.NDArray[np.bool_] = (hits[0] == 0) & (hits[1] == 0)
+    wanted = residual[free].astype(np.float64)
+    constant = float(wanted[0]) if len(wanted) and np.ptp(wanted) == 0 else None
+    varies = len(wanted) > 1 and constant is None
+    return Causes(
+        undisturbed=len(wanted),
+        met_otherwise=int(np.count_nonzero(hits[0] != hits[1])),
+        differing=int(np.count_nonzero(residual)),
+        constant_cycles=constant,
+        ranked=_ranked(rerun, program, given, free, wanted) if varies else (),
+    )
+
+
+def _ranked(
+    rerun: Rerun, program: Program, given: Pair, free: npt.NDArray[np.bool_], wanted: Floats
+) -> tuple[Cause, ...]:
+    """Of candidates that count alike the first."""
+    found: dict[bytes, Cause] = {}
+    for what, place, source, counts in _candidates(rerun, program, given):
+        slope, share = _fitted(counts[free], wanted)
+        found.setdefault(counts[free].tobytes(), Cause(what, place, source, slope, share))
+    kept = [one for one in found.values() if one.share >= _LEAST_SHARE]
+    return tuple(sorted(kept, key=lambda one: one.share, reverse=True)[:_MOST])
+
+
+def _fitted(counts: Floats, wanted: Floats) -> tuple[float, float]:
+    """Slope and share of the line through both; none where nothing varies."""
+    x, y = counts - counts.mean(), wanted - wanted.mean()
+    spread = float(x @ x)
+    if spread == 0:
+        return 0.0, 0.0
+    slope = float(x @ y) / spread
+    return slope, slope * slope * spread / float(y @ y)
+
+
+def _candidates(rerun: Rerun, program: Program, given: Pair) -> Iterator[tuple[str, str, str, Floats]]:
+    operations = given.twin.operations
+    yield "probes", "", "", operations["probes"].fill_null(0).to_numpy().astype(np.float64)
+    yield "cycles of waiting for lines of the flash", "", "", _flash_waits(rerun, operations)
+    used, table = blocks.executed(rerun, program)
+    table = operations.select("seq").join(table, on="seq", how="left", maintain_order="left")
+    times = {
+        block: table[blocks.column_of(block)].fill_null(0).to_numpy().astype(np.float64) for block in used
+    }
+    none = np.zeros(operations.height)
+    classes = dict.fromkeys(name for block in used for name in block.classes)
+    for name in classes:
+        yield name, "", "", sum((times[block] * block.classes[name] for block in used), none)
+    yield "instructions", "", "", sum((times[block] * block.instructions for block in used), none)
+    for name in dict.fromkeys(block.function for block in used):
+        of = [block for block in used if block.function == name]
+        counts = sum((times[block] * block.instructions for block in of), none)
+        yield f"instructions of {name}", name, of[0].source, counts
+    for block in used:
+        yield f"passes through {block.place}", block.place, block.source, times[block]
+
+
+def _flash_waits(rerun: Rerun, operations: pl.DataFrame) -> Floats:
+    """The cycles by which each operation is longer without the accelerator than with a flash that
+    never waits: what it reads of the flash, line by line.
+    """
+    slow, swift = (
+        rerun.whole(flash_acr).side.operations.select("seq", **{name: _QUANTITY})
+        for name, flash_acr in (("slow", flash.NOMINAL_WAIT_STATES), ("swift", flash.ACCELERATOR))
+    )
+    both = operations.select("seq")
+    for one in (slow, swift):
+        both = both.join(one, on="seq", how="left", maintain_order="left")
+    waits = (pl.col("slow").cast(pl.Float64) - pl.col("swift").cast(pl.Float64)).fill_null(0.0)
+    return both.select(waits).to_series().to_numpy()

@@ -1,0 +1,161 @@
+"""A board's run beside its twin: joined, subtracted, and explained (docs/SPEC.md, section 18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis.explain.elf import elf_of, moved_elf_of
+from analysis.explain.program import Program
+from analysis.twin import causes
+from analysis.twin.errors import TwinError
+from analysis.twin.hypotheses import Bench, Hypothesis, Tell, Trials, try_all
+from analysis.twin.residuals import CYCLES, beyond
+from analysis.twin.side import Board, read_board
+from analysis.twin.statistics import Row, Units, rows
+from analysis.twin.verdict import sentence
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came out. `causes` is None where all cycles are equal: there is nothing to look for."""
+
+    folder: Path
+    board: Board
+    trials: Trials
+    causes: causes.Causes | None
+
+    @property
+    def units(self) -> Units:
+        return Units(self.board.core_hz, self.board.manifest.samplerate_hz)
+
+    @property
+    def joined(self) -> int:
+        """How many operations both did, with the same outcome."""
+        return self.trials.given.board.operations.height
+
+    @property
+    def explained(self) -> bool:
+        """Whether nothing is beyond its budget with all that holds taken out."""
+        unjoined = self.trials.unjoined
+        return beyond(self.trials.last).is_empty() and not unjoined.other_outcome
+
+    @cached_property
+    def verdict(self) -> str:
+        """One sentence."""
+        return sentence(self.trials, self.board.claimed_flash_acr, self.units)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The residuals with nothing assumed."""
+        return rows(self.trials.first)
+
+    @property
+    def rows_left(self) -> list[Row]:
+        """The residuals with all that holds."""
+        return rows(self.trials.last)
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what must be known beside the verdict."""
+        manifest, unjoined = self.board.manifest, self.trials.unjoined
+        found = []
+        if not manifest.complete:
+            found.append(f"The run is {manifest.verdict}: {' '.join(manifest.reasons)}")
+        if unjoined.only_planned:
+            found.append(f"Of the plan {_counted(unjoined.only_planned)} not in the run: not compared.")
+        if unjoined.other_outcome:
+            found.append(
+                f"Of the operations {_counted(unjoined.other_outcome)} of another outcome than on the "
+                "virtual board: not compared."
+            )
+        if manifest.records == "rtt":
+            found.append(
+                "The records of the run left by RTT; its twin sends them by the serial line, so operations "
+                "begin at other times, and stimuli may meet them otherwise."
+            )
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        """As docs/SPEC.md, section 18, has it."""
+        manifest, trials, units = self.board.manifest, self.trials, self.units
+        claimed = self.board.claimed_flash_acr
+        left = beyond(trials.last)
+        return {
+            "run": str(self.folder),
+            "scenario": manifest.scenario,
+            "allocator": manifest.allocator,
+            "board": manifest.board,
+            "run_verdict": manifest.verdict,
+            "samplerate_hz": manifest.samplerate_hz,
+            "twin_samplerate_hz": trials.given.twin.samplerate_hz,
+            "core_hz": units.core_hz,
+            "flash_acr": None if claimed is None else f"{claimed:08X}",
+            "operations": self.board.plan.operations.height,
+            "joined": self.joined,
+            "not_in_run": list(trials.unjoined.only_planned),
+            "other_outcome": list(trials.unjoined.other_outcome),
+            "residuals": [row.as_json(units) for row in self.rows],
+            "hypotheses": [_told(one, trials.held(one)) for one in trials.hypotheses],
+            "holds": [one.key for one in trials.holds],
+            "residuals_left": [row.as_json(units) for row in self.rows_left],
+            "beyond_left": left.height,
+            "operations_left": left["seq"].drop_nulls().unique().sort().to_list(),
+            "causes": None if self.causes is None else asdict(self.causes),
+            "explained": self.explained,
+            "verdict": self.verdict,
+            "notes": self.notes,
+        }
+
+
+def _counted(numbers: tuple[int, ...]) -> str:
+    """`1 (5) is` or `12 (60, 61, …) are`."""
+    shown = [f"{number:,}" for number in numbers[:5]] + (["…"] if len(numbers) > 5 else [])
+    return f"{len(numbers):,} ({', '.join(shown)}) {'is' if len(numbers) == 1 else 'are'}"
+
+
+def compare(folder: Path, tell: Callable[[str], None] = lambda _: None) -> Comparison:
+    """Replays the run in `folder` on the virtual board and compares both.
+
+    `tell` hears what is going on. Raises TailscopeError: of a run without operations or image, of
+    one whose firmware the sources do not build any more, and where the replay fails.
+    """
+    board = read_board(folder)
+    if not board.manifest.firmware.elf_sha256.isalnum() or board.manifest.firmware.elf_sha256 == "unknown":
+        raise TwinError(f"{folder} does not tell which firmware ran: it has no twin; run the scenario again.")
+    elf = elf_of(board.manifest)
+    bench = Bench(board, elf, lambda shift: moved_elf_of(board.manifest, shift), tell)
+    trials = try_all(bench)
+    return Comparison(folder, board, trials, _causes(bench, elf, trials, tell))
+
+
+def _causes(bench: Bench, elf: Path, trials: Trials, tell: Tell) -> causes.Causes | None:
+    if beyond(trials.first).filter(pl.col("quantity").is_in(CYCLES)).is_empty():
+        return None
+    tell("counting what each operation executed")
+    return causes.find(bench.rerun(), Program(elf), trials.given)
+
+
+def _told(one: Hypothesis, holds: bool) -> dict[str, Any]:
+    assumed = one.assumed
+    tried = one.removed is not None
+    return {
+        "hypothesis": one.key,
+        "found": one.found,
+        "removed": one.removed,
+        "beyond": one.beyond,
+        "left_out": one.left_out,
+        "holds": holds,
+        "clock_ppm": (assumed.ratio - 1) * 1e6 if tried and assumed.ratio != 1.0 else None,
+        "clock_uncertainty_ppm": one.clock_uncertainty * 1e6 if one.clock_uncertainty else None,
+        "flash_acr": None if assumed.flash_acr is None else f"{assumed.flash_acr:08X}",
+        "shift_bytes": assumed.shift_bytes or None,
+        "tried": [
+            {"flash_acr": f"{each.flash_acr:08X}", "mean_cycles": each.mean_cycles} for each in one.tried
+        ],
+    }

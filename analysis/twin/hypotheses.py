@@ -1,0 +1,251 @@
+"""What may make a board differ from the virtual one, each tried, and how much it takes away.
+
+A hypothesis is tried by making the twin as if it held, or by taking it out of the board's wire.
+What it removes is the part of the excess, by which residuals are beyond their budgets, that is then
+gone: the mean over the quantities that had any, or have some now. Below zero it makes things worse.
+
+The best is taken as holding, and the others are tried on what is left, until none helps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from analysis.twin import flash
+from analysis.twin.replay import Rerun
+from analysis.twin.residuals import CYCLES, Pair, Unjoined, beyond, excess, pair, residuals
+from analysis.twin.side import Board
+
+Tell = Callable[[str], None]
+
+CLOCK, FLASH, PLACEMENT, PHASE = "clock", "flash_acr", "placement", "phase"
+
+# Functions begin at multiples of 4, and a line of the flash has 16 bytes.
+SHIFTS_BYTES = (4, 8, 12)
+# A hypothesis holds if it rids a quantity of so much of its excess, and all of them of so much; it
+# may hold together with another if it removes so much more.
+_OF_ONE, _OF_ALL, _PROMISING = 0.9, 0.05, 0.3
+_WORST = 2.0
+_NEVER = -2 * _WORST
+# Of the operations so many must be left where some are set aside.
+_OF_KEPT = 0.5
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What is taken to hold. `ratio` of the clocks is taken out, stimuli may come at another phase,
+    the flash does what `flash_acr` says, and the code lies `shift_bytes` further on.
+    """
+
+    ratio: float = 1.0
+    flash_acr: int | None = None
+    shift_bytes: int = 0
+    phase: bool = False
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One that was tried: `removed` is the part that it takes away, None where `found` says why it
+    was not tried. `beyond` counts the residuals that are beyond their budgets with it, `left_out`
+    those that it sets aside. It `helps` if it rids a quantity of its excess, and `promises`
+    if it may do so together with another. `tried` are the settings of FLASH_ACR, the nearest first.
+    `clock_uncertainty` is that of the ratio of the clocks.
+    """
+
+    key: str
+    found: str
+    removed: float | None = None
+    beyond: int | None = None
+    left_out: int = 0
+    assumed: Assumed = Assumed()
+    helps: bool = False
+    promises: bool = False
+    tried: tuple[flash.Tried, ...] = ()
+    clock_uncertainty: float = 0.0
+
+
+@dataclass(frozen=True)
+class Trials:
+    """All that was tried of a run. `first` are the residuals with nothing assumed, `last` those
+    with all that `holds`. `hypotheses` are ranked by what each removes of the first.
+    """
+
+    unjoined: Unjoined
+    given: Pair
+    first: pl.DataFrame
+    hypotheses: tuple[Hypothesis, ...]
+    holds: tuple[Hypothesis, ...]
+    last: pl.DataFrame
+
+    def held(self, one: Hypothesis) -> bool:
+        """Whether it holds, alone or with others."""
+        return one.key in {other.key for other in self.holds}
+
+
+class Bench:
+    """Makes twins of a board's run, and keeps them. `elf` is the firmware that ran, `moved` gives
+    the same with its code further on.
+    """
+
+    def __init__(self, board: Board, elf: Path, moved: Callable[[int], Path], tell: Tell) -> None:
+        self.board, self.tell = board, tell
+        self._elf, self._moved = elf, moved
+        self._made: dict[tuple[int | None, int], tuple[Pair, Unjoined]] = {}
+
+    def rerun(self, shift_bytes: int = 0) -> Rerun:
+        """How to run it again, with the code as far on."""
+        board = self.board
+        elf = self._moved(shift_bytes) if shift_bytes else self._elf
+        return Rerun.of(elf, board.plan, board.manifest.samplerate_hz, board.core_hz)
+
+    def pair(self, assumed: Assumed) -> tuple[Pair, Unjoined]:
+        """Board and twin, and what could not be joined. Raises TwinError."""
+        key = (assumed.flash_acr, assumed.shift_bytes)
+        if key not in self._made:
+            self.tell("replaying on the virtual board")
+            twin = self.rerun(assumed.shift_bytes).whole(assumed.flash_acr)
+            self._made[key] = pair(self.board.manifest, self.board.side, twin, self.board.core_hz)
+        return self._made[key]
+
+    def residuals(self, assumed: Assumed) -> pl.DataFrame:
+        """Board minus twin, with this assumed. Raises TwinError."""
+        given, _ = self.pair(assumed)
+        return residuals(given, assumed.ratio, assumed.phase)
+
+
+def try_all(bench: Bench) -> Trials:
+    """Tries every hypothesis, then again on what the best one leaves. Raises TwinError."""
+    assumed = Assumed()
+    given, unjoined = bench.pair(assumed)
+    first = left = bench.residuals(assumed)
+    ranked = tried = _ranked(bench, assumed, left)
+    steps: list[Hypothesis] = []
+    holds: tuple[Hypothesis, ...] = ()
+    last = first
+    while best := next((one for one in tried if one.helps or one.promises), None):
+        steps.append(best)
+        assumed, left = best.assumed, bench.residuals(best.assumed)
+        # A step that promises holds only with one that keeps the promise.
+        if best.helps:
+            holds, last = tuple(steps), left
+        tried = _ranked(bench, assumed, left) if not beyond(left).is_empty() else ()
+    return Trials(unjoined, given, first, ranked, holds, last)
+
+
+def _ranked(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> tuple[Hypothesis, ...]:
+    """Those that hold first, then by what they remove; those that were not tried come last."""
+    found = _try_each(bench, assumed, left)
+    return tuple(sorted(found, key=lambda one: (not one.helps, not one.promises, -_removes(one))))
+
+
+def _removes(one: Hypothesis) -> float:
+    return _NEVER if one.removed is None else one.removed
+
+
+def _try_each(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Iterator[Hypothesis]:
+    cycles_differ = not beyond(left).filter(pl.col("quantity").is_in(CYCLES)).is_empty()
+    if assumed.ratio == 1.0:
+        yield _clock(bench, assumed, left)
+    settled = False
+    if assumed.flash_acr is None:
+        found = _flash(bench, assumed, left) if cycles_differ else Hypothesis(FLASH, _EQUAL)
+        settled = bool(found.tried) and found.tried[0].mean_cycles == 0
+        yield found
+    if not assumed.shift_bytes:
+        if cycles_differ and not settled:
+            yield _placement(bench, assumed, left)
+        else:
+            yield Hypothesis(PLACEMENT, _SETTLED if settled else _EQUAL)
+    if not assumed.phase:
+        yield _phase(bench, assumed, left)
+
+
+_EQUAL = "not tried: all cycles are equal"
+_NO_RATIO = "not tried: the run does not tell the ratio of its clocks"
+_SETTLED = "not tried: a setting of FLASH_ACR gives all cycles already"
+
+
+def _clock(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
+    clock = bench.pair(assumed)[0].clock
+    if clock is None:
+        return Hypothesis(CLOCK, _NO_RATIO)
+    words = f"the board's clock against the analyzer's: {clock_words(clock.ratio, clock.uncertainty)}"
+    if abs(clock.ratio - 1) <= clock.uncertainty:
+        return Hypothesis(CLOCK, f"{words}, which may be none")
+    taken_out = replace(assumed, ratio=clock.ratio)
+    found = Hypothesis(CLOCK, words, assumed=taken_out, clock_uncertainty=clock.uncertainty)
+    return _judged(bench, found, left)
+
+
+def clock_words(ratio: float, uncertainty: float) -> str:
+    """`120.0 ± 0.3 ppm slow`: of the board's clock. A slow one takes more samples for a cycle."""
+    ppm, doubt = (ratio - 1) * 1e6, uncertainty * 1e6
+    digits = 1 if doubt >= 0.05 else 3
+    return f"{abs(ppm):.{digits}f} ± {doubt:.{digits}f} ppm {'slow' if ppm > 0 else 'fast'}"
+
+
+def _flash(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
+    claimed = bench.board.claimed_flash_acr
+    if claimed is None:
+        return Hypothesis(FLASH, "not tried: the run does not tell its FLASH_ACR")
+    rerun = bench.rerun(assumed.shift_bytes)
+    tried = tuple(flash.rank(rerun, bench.board.side, claimed, bench.tell))
+    nearest = tried[0].flash_acr
+    if nearest == claimed:
+        return Hypothesis(
+            FLASH, f"of {len(tried)} settings none is nearer than the one claimed", removed=0.0, tried=tried
+        )
+    words = f"FLASH_ACR={nearest:#010x} ({flash.in_words(nearest)}), where the board claims {claimed:#010x}"
+    found = Hypothesis(FLASH, words, assumed=replace(assumed, flash_acr=nearest), tried=tried)
+    return _judged(bench, found, left)
+
+
+def _placement(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
+    """The code elsewhere in its lines: a firmware linked otherwise than its digest says."""
+    found = []
+    for shift in SHIFTS_BYTES:
+        words = f"all code {shift} bytes further on (modulo 16)"
+        bench.tell(words)
+        trial = Hypothesis(PLACEMENT, words, assumed=replace(assumed, shift_bytes=shift))
+        found.append(_judged(bench, trial, left))
+    return max(found, key=lambda one: one.removed or 0.0)
+
+
+def _phase(bench: Bench, assumed: Assumed, left: pl.DataFrame) -> Hypothesis:
+    """It only leaves out. So it holds where the cycles of what is kept agree, and that is much."""
+    if bench.pair(assumed)[0].clock is None:
+        return Hypothesis(PHASE, _NO_RATIO)
+    words = "stimuli met the code at another phase; what they decide is left out"
+    found = _judged(bench, Hypothesis(PHASE, words, assumed=replace(assumed, phase=True)), left)
+    after = bench.residuals(found.assumed)
+    had, has = excess(left), excess(after)
+    agree = all(has[key] <= (1 - _OF_ONE) * had[key] for key in CYCLES)
+    operations = pl.col("quantity") == CYCLES[0]
+    kept = after.filter(operations).height >= left.filter(operations).height * _OF_KEPT
+    return replace(found, helps=found.helps and agree and kept, promises=False)
+
+
+def _judged(bench: Bench, trial: Hypothesis, left: pl.DataFrame) -> Hypothesis:
+    after = bench.residuals(trial.assumed)
+    had, has = excess(left), excess(after)
+    helped = any(amount > 0 and has[key] <= (1 - _OF_ONE) * amount for key, amount in had.items())
+    removed = _removed(had, has)
+    return replace(
+        trial,
+        removed=removed,
+        beyond=beyond(after).height,
+        left_out=max(left.height - after.height, 0),
+        helps=helped and removed >= _OF_ALL,
+        promises=removed >= _PROMISING,
+    )
+
+
+def _removed(had: Mapping[str, float], has: Mapping[str, float]) -> float:
+    kept = [
+        _WORST if not had[key] else min(has[key] / had[key], _WORST) for key in had if had[key] or has[key]
+    ]
+    return 1 - sum(kept) / len(kept) if kept else 0.0

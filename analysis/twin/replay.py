@@ -1,0 +1,142 @@
+"""The run once more, on the virtual board: the same firmware, the same image."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from analysis.twin.errors import TwinError
+from analysis.twin.side import Integers, Side, side_of
+from capture.acquisition.duration import longest_s
+from capture.joining.evidence import decode
+from capture.run_folder.edges import CHANNELS, EdgeList
+from capture.run_folder.manifest import ToolReport
+from capture.run_folder.records import Boot, OperationRecord, RecordLog
+from scenarios.plan import Plan
+from simulator import run as simulator
+from simulator.build import BuildError, SimulatorError
+from simulator.outputs import State
+
+NS_PER_S = 1_000_000_000
+_BEFORE = 24
+"""Pulses of OP before the first operation (docs/SPEC.md, section 7)."""
+
+
+@dataclass(frozen=True)
+class Twin:
+    """What the virtual board did. `critical_pulses` int64[operations] counts those of CRIT in each
+    operation. `flash_acr` is what its firmware read from the register.
+    """
+
+    side: Side
+    critical_pulses: Integers
+    flash_acr: int
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """How the run is run again. A run whose records left by RTT is one by the serial line here: how
+    fast the probe was read is not known, and within operations nothing is recorded.
+    """
+
+    elf: Path
+    plan: Plan
+    samplerate_hz: int
+
+    @classmethod
+    def of(cls, elf: Path, plan: Plan, samplerate_hz: int, core_hz: int) -> Rerun:
+        """At the run's samplerate, or at a sample for each cycle if that is finer."""
+        return cls(elf, plan.recorded_by("uart"), max(samplerate_hz, core_hz))
+
+    def whole(self, flash_acr: int | None = None) -> Twin:
+        """The whole run, with the flash as the firmware sets it or as `flash_acr` says.
+
+        Raises TwinError.
+        """
+        until = f"{round(longest_s(self.plan) * NS_PER_S)}ns"
+        done = self._run(until, flash_acr, edges=True, states_at=[until])
+        edges = edge_list(done.edges, done.states[0], self.samplerate_hz)
+        evidence = decode(self.plan, ToolReport(asked_samples=edges.total_samples), edges, done.uart)
+        boot = evidence.log.first(Boot)
+        if boot is None or evidence.joined.operations.is_empty():
+            raise TwinError("The virtual board did not run these operations: is the image damaged?")
+        return Twin(side_of(evidence), evidence.joined.critical_pulses, boot.flash_acr)
+
+    def beginning(self, until_s: float, flash_acr: int | None) -> pl.DataFrame:
+        """The records of the operations up to `until_s` after reset: seq and cycles."""
+        return _cycles(self._run(f"{round(until_s * NS_PER_S)}ns", flash_acr).records)
+
+    def counts(self, places: Mapping[str, str]) -> pl.DataFrame:
+        """How often each place of the code was executed in each operation: a row for each, `seq`
+        and the names.
+        """
+        until = f"{round(longest_s(self.plan) * NS_PER_S)}ns"
+        windows = self._run(until, None, counts=places, count_window="OP").windows[_BEFORE:]
+        seq = pl.int_range(windows.height, dtype=pl.UInt32, eager=True).alias("seq")
+        return windows.select(seq, *places).head(self.plan.operations.height)
+
+    def _run(self, until: str, flash_acr: int | None, **asked: object) -> simulator.Run:
+        try:
+            return simulator.run(
+                self.elf,
+                image=self.plan.image,
+                until=until,
+                flash_acr=flash_acr,
+                **asked,  # type: ignore[arg-type]
+            )
+        except BuildError:
+            raise
+        except SimulatorError as error:
+            raise TwinError(f"The run cannot be run again: {error}") from None
+
+
+def edge_list(edges: pl.DataFrame, end: State, samplerate_hz: int) -> EdgeList:
+    """What an analyzer of `samplerate_hz` would have captured up to `end`.
+
+    `edges` has the columns of simulator.outputs.read_edges(). Edges from before the core had its
+    last clock are placed by that clock, too: nothing is measured there.
+    """
+    base = end.seconds * samplerate_hz
+    step = Fraction(samplerate_hz) / end.core_hz
+    common = base.denominator * step.denominator
+    first = base.numerator * step.denominator
+    each = step.numerator * base.denominator
+    sample = np.array(
+        [(first + (cycle - end.cycle) * each) // common for cycle in edges["cycle"].to_list()],
+        dtype=np.int64,
+    )
+    bit = edges["channel"].replace_strict({name: 1 << n for n, name in enumerate(CHANNELS)}).to_numpy()
+    before = _levels_before(edges)
+    word = np.bitwise_xor.accumulate(np.concatenate([[before], bit])).astype(np.int64)
+    return _edge_list(np.concatenate([[0], sample]), word, samplerate_hz, int(base) + 1)
+
+
+def _levels_before(edges: pl.DataFrame) -> int:
+    """The word before the first edge: a channel that falls first was high."""
+    falling = edges.group_by("channel").first().filter(~pl.col("level"))["channel"]
+    return sum(1 << CHANNELS.index(name) for name in falling)
+
+
+def _edge_list(sample: Integers, word: Integers, samplerate_hz: int, total_samples: int) -> EdgeList:
+    """Of several edges within a sample the last level holds."""
+    last = np.append(sample[1:] != sample[:-1], True)
+    sample, word = sample[last], word[last]
+    changed = np.append(True, word[1:] != word[:-1])
+    return EdgeList(sample[changed], word[changed], samplerate_hz, total_samples)
+
+
+def _cycles(log: RecordLog) -> pl.DataFrame:
+    records = log.all(OperationRecord)
+    return pl.DataFrame(
+        {
+            "seq": [one.seq for one in records],
+            "critical": [one.critical_cycles for one in records],
+            "operation": [one.operation_cycles for one in records],
+        },
+        schema={"seq": pl.UInt32, "critical": pl.Int64, "operation": pl.Int64},
+    )

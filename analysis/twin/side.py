@@ -1,0 +1,98 @@
+"""One of the two that are compared: the tables of a run, and how fast its wire was sampled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from analysis.twin.errors import TwinError
+from capture.joining.evidence import Evidence
+from capture.plan_file import read_plan
+from capture.run_folder import folder as names
+from capture.run_folder.edges import MOST_SAMPLES, NS_PER_S
+from capture.run_folder.folder import read_observed
+from capture.run_folder.manifest import Manifest, read_manifest
+from capture.run_folder.tables import read_interrupts, read_operations
+from scenarios.plan import Plan
+from scenarios.stimulus import NOMINAL_CORE_HZ
+
+Integers = npt.NDArray[np.int64]
+
+_ABSENT = -1
+
+
+@dataclass(frozen=True)
+class Side:
+    """`operations` and `interrupts` have the columns of docs/SPEC.md, section 5."""
+
+    operations: pl.DataFrame
+    interrupts: pl.DataFrame
+    samplerate_hz: int
+
+    def samples(self, column: str) -> Integers:
+        """A column of `interrupts` in ns, in whole samples again: int64[n], -1 where it is null."""
+        found = self.interrupts[column].to_numpy() * self.samplerate_hz / NS_PER_S
+        known = np.isfinite(found) & (np.abs(found) < MOST_SAMPLES)
+        return np.rint(np.where(known, found, _ABSENT)).astype(np.int64)
+
+    def only(self, seq: pl.Series) -> Side:
+        """The same with these operations alone, and all interrupts."""
+        return Side(
+            self.operations.filter(pl.col("seq").is_in(seq.implode())), self.interrupts, self.samplerate_hz
+        )
+
+
+@dataclass(frozen=True)
+class Board:
+    """A stored run: what it says of itself, what it did, and its plan."""
+
+    manifest: Manifest
+    side: Side
+    plan: Plan
+
+    @property
+    def core_hz(self) -> int:
+        """The core's clock as the firmware told it, or else the nominal one."""
+        return self.manifest.firmware.core_hz or NOMINAL_CORE_HZ
+
+    @property
+    def claimed_flash_acr(self) -> int | None:
+        """FLASH_ACR as BOOT tells it, or else as the firmware was built to set it."""
+        manifest = self.manifest
+        text = manifest.firmware.flash_acr or (manifest.asked.flash_acr if manifest.asked else None)
+        try:
+            return None if text is None else int(text, 16)
+        except ValueError:
+            return None
+
+
+def read_board(folder: Path) -> Board:
+    """Reads the run in `folder`. Raises TailscopeError where it cannot have a twin."""
+    manifest = read_manifest(folder / names.MANIFEST)
+    if not (folder / names.IMAGE).exists():
+        raise TwinError(
+            f"{folder} has no {names.IMAGE}, so nobody knows which operations ran: a capture that was "
+            "imported without its image cannot be run again; give a run of `./lab scenario`."
+        )
+    side = Side(
+        read_operations(folder / names.OPERATIONS),
+        read_interrupts(folder / names.INTERRUPTS),
+        manifest.samplerate_hz,
+    )
+    if side.operations.is_empty():
+        raise TwinError(
+            f"{folder} has no operation of which wire and records could be joined: there is nothing to "
+            "compare; run the scenario again."
+        )
+    image = read_observed(folder, names.IMAGE)
+    return Board(manifest, side, read_plan(folder / names.PLAN, image))
+
+
+def side_of(evidence: Evidence) -> Side:
+    """What was decoded, as a side."""
+    joined = evidence.joined
+    return Side(joined.operations, joined.interrupts, evidence.edges.samplerate_hz)

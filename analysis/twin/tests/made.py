@@ -1,0 +1,93 @@
+"""Run folders of boards that never were: what the virtual board did, changed in a known way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from analysis.twin.replay import edge_list
+from capture.acquisition.duration import longest_s
+from capture.conductor import asked_of
+from capture.joining.evidence import decode
+from capture.run_folder.edges import EdgeList
+from capture.run_folder.folder import RunFolder
+from capture.run_folder.manifest import ToolReport
+from capture.run_folder.records import encode
+from capture.store import store_findings, store_observation
+from capture.summary.summary import Setting
+from firmware import build as firmware
+from scenarios.plan import Plan
+from simulator import run as simulator
+
+CORE_HZ = 84_000_000
+# So finely is the wire known before an analyzer samples it.
+_FINE_HZ = 100 * CORE_HZ
+
+
+def made_run(
+    runs: Path,
+    plan: Plan,
+    *,
+    allocator: str = "seglist",
+    samplerate_hz: int = CORE_HZ,
+    flash_acr: int | None = None,
+    ppm: float = 0.0,
+    image: bytes | None = None,
+    shift: int = 0,
+    records: Callable[[bytes], bytes] = lambda found: found,
+) -> Path:
+    """The folder of a run of a board whose flash does what `flash_acr` says, whose analyzer's clock
+    runs `ppm` fast, whose code lies `shift` bytes further on than the digest says, and which ran
+    `image` instead of the plan's. `records` changes what came by the serial line.
+    """
+    built = firmware.build(allocator)
+    until = f"{round(longest_s(plan) * 1e9)}ns"
+    done = simulator.run(
+        firmware.build(allocator, shift_bytes=shift).elf,
+        image=image or plan.image,
+        until=until,
+        flash_acr=flash_acr,
+        edges=True,
+        states_at=[until],
+    )
+    seen = _sampled(edge_list(done.edges, done.states[0], _FINE_HZ), samplerate_hz, ppm)
+    serial = records(done.uart)
+    folder = RunFolder.create(runs, datetime(2026, 1, 1, tzinfo=UTC), plan.name, allocator, "made")
+    store_observation(folder, plan, seen, serial)
+    report = ToolReport(asked_samples=seen.total_samples)
+    evidence = decode(plan, report, seen, serial, None, asked_of(built))
+    store_findings(folder, evidence, Setting(allocator, "made", "none", built.sha256))
+    return folder.path
+
+
+def with_cycles(more: Callable[[int, int], int]) -> Callable[[bytes], bytes]:
+    """Changes OP records: both counts of cycles grow by what `more` gives of seq and probes."""
+
+    def changed(serial: bytes) -> bytes:
+        return b"".join(map(line, serial.splitlines(keepends=True)))
+
+    def line(text: bytes) -> bytes:
+        match = re.fullmatch(rb"@(OP,.*)\*[0-9A-F]{4}\n", text)
+        if match is None:
+            return text
+        fields = match[1].decode().split(",")
+        added = more(int(fields[1]), int(fields[6]))
+        fields[4:6] = [str(int(field) + added) for field in fields[4:6]]
+        return encode(",".join(fields))
+
+    return changed
+
+
+def _sampled(fine: EdgeList, samplerate_hz: int, ppm: float) -> EdgeList:
+    """What an analyzer of this rate, whose clock runs `ppm` fast, takes of a fine capture."""
+    factor = samplerate_hz * (1 + ppm * 1e-6) / fine.samplerate_hz
+    sample = np.floor(fine.sample * factor).astype(np.int64)
+    last = np.append(sample[1:] != sample[:-1], True)
+    sample, word = sample[last], fine.word[last]
+    sample[0] = 0
+    changed = np.append(True, word[1:] != word[:-1])
+    return EdgeList(sample[changed], word[changed], samplerate_hz, int(fine.total_samples * factor) + 1)

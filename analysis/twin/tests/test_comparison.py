@@ -1,0 +1,204 @@
+"""Boards that are known to differ, and by what: the tool must say it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from analysis.explain.errors import ExplainError
+from analysis.twin.comparison import Comparison, compare
+from analysis.twin.errors import TwinError
+from analysis.twin.residuals import KEYS, beyond
+from analysis.twin.tests.made import CORE_HZ, made_run, with_cycles
+from analysis.twin.text import as_text
+from capture.run_folder import folder as names
+from capture.run_folder.tables import read_operations, write_table
+from scenarios import catalogue
+from scenarios.plan import Plan
+
+
+@cache
+def plan() -> Plan:
+    """Small, and long enough for interrupts to meet operations."""
+    return catalogue.load("mem_frag", {"depth": 8}).compile()
+
+
+N = 72
+
+
+def test_a_virtual_run_is_its_own_twin(tmp_path: Path) -> None:
+    found = compare(made_run(tmp_path, plan()))
+    assert found.verdict == f"The board agrees with the virtual board to the cycle in all {N} operations."
+    assert (found.joined, found.trials.holds, found.causes, found.explained) == (N, (), None, True)
+    assert set(found.trials.first["quantity"]) == set(KEYS)
+    assert not found.trials.first.filter(pl.col("residual") != 0).height
+
+
+def test_a_coarse_wire_stays_within_the_budget(tmp_path: Path) -> None:
+    """At 24 MS/s a sample lasts 3.5 cycles: widths move by up to so much, and no cycle by DWT."""
+    found = compare(made_run(tmp_path, plan(), samplerate_hz=24_000_000))
+    assert found.verdict.endswith(
+        f"to the cycle in all {N} operations, and on the wire within the error budget (a sample is 41.7 ns)."
+    )
+    widths = found.trials.first.filter(pl.col("quantity").str.ends_with("pulse"))["residual"]
+    assert 0 < widths.abs().max() <= 3.5  # type: ignore[operator]
+    assert beyond(found.trials.first).is_empty()
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(ppm=st.floats(-400, 400), samplerate_hz=st.sampled_from([24_000_000, CORE_HZ, 100_000_000]))
+def test_an_error_of_a_clock_is_named_within_its_stated_error(
+    ppm: float, samplerate_hz: int, tmp_path: Path
+) -> None:
+    found = compare(made_run(tmp_path, plan(), ppm=ppm, samplerate_hz=samplerate_hz))
+    clock = found.trials.given.clock
+    assert clock is not None
+    assert abs((clock.ratio - 1) * 1e6 - ppm) <= clock.uncertainty * 1e6
+    assert found.explained
+    if abs(ppm) > 20:
+        assert [one.key for one in found.trials.holds] == ["clock"]
+        assert ("slow" if ppm > 0 else "fast") in found.verdict
+
+
+@pytest.mark.parametrize("flash_acr", [0x002, 0x005, 0x102, 0x602])
+def test_another_setting_of_the_flash_is_named(tmp_path: Path, flash_acr: int) -> None:
+    """BOOT claims 0x702 all the while: the register reads what was written."""
+    found = compare(made_run(tmp_path, plan(), flash_acr=flash_acr))
+    assert f"FLASH_ACR={flash_acr:#010x}" in found.verdict
+    assert found.verdict.endswith("with this taken out, all residuals are zero.")
+    told = found.as_json()
+    assert told["flash_acr"] == "00000702"
+    assert told["hypotheses"][0]["flash_acr"] == f"{flash_acr:08X}"
+    assert told["hypotheses"][0]["removed"] == 1.0
+    assert found.causes is not None
+
+
+def test_two_causes_at_once_are_both_named(tmp_path: Path) -> None:
+    found = compare(made_run(tmp_path, plan(), flash_acr=0x002, ppm=-80, samplerate_hz=24_000_000))
+    assert [one.key for one in found.trials.holds] == ["flash_acr", "clock"]
+    assert "80.0 ± 0.9 ppm fast" in found.verdict
+    told = {one["hypothesis"]: one["holds"] for one in found.as_json()["hypotheses"]}
+    assert told == {"flash_acr": True, "clock": True, "placement": False, "phase": False}
+    assert found.explained
+
+
+def test_code_that_lies_elsewhere_is_named(tmp_path: Path) -> None:
+    found = compare(made_run(tmp_path, plan(), shift=8))
+    assert [one.key for one in found.trials.holds] == ["placement"]
+    assert "lies 8 bytes further on (modulo 16)" in found.verdict
+    assert found.explained
+
+
+def test_operations_that_were_altered_are_listed_and_nothing_is_made_up(tmp_path: Path) -> None:
+    altered = {10: 7, 20: -3, 31: 25}
+    run = made_run(tmp_path, plan(), records=with_cycles(lambda seq, _: altered.get(seq, 0)))
+    found = compare(run)
+    assert (
+        f"3 of {N} operations differ (10, 20, 31), by at most 25 cycles, and the other 69 agree to the "
+        "cycle, and no hypothesis explains it"
+    ) in found.verdict
+    assert not found.explained and not found.trials.holds
+    row = next(row for row in found.rows if row.quantity.key == "dwt_cycles")
+    assert row.worst == ((31, 25.0), (10, 7.0), (20, -3.0))
+    assert row.beyond == 3
+    assert found.notes[0].startswith("The run is inconclusive: ")
+
+
+def test_stimuli_at_another_phase_decide_what_they_meet(tmp_path: Path) -> None:
+    """The control period is 6 ticks longer on the board. What no interrupt met is equal."""
+    image = bytearray(plan().image)
+    image[24:28] = (int.from_bytes(image[24:28], "little") + 6).to_bytes(4, "little")
+    found = compare(made_run(tmp_path, plan(), image=bytes(image)))
+    assert [one.key for one in found.trials.holds] == ["phase"]
+    cycles = found.trials.last.filter(pl.col("quantity") == "dwt_operation_cycles")["residual"]
+    assert len(cycles) > N // 2
+    assert not (cycles != 0).any()
+    assert not found.trials.first.filter(
+        pl.col("quantity") == "dwt_cycles", pl.col("residual") != 0
+    ).is_empty()
+
+
+def test_what_the_difference_is_in_proportion_to(tmp_path: Path) -> None:
+    """Three cycles more for each probe: of candidates that count alike probes come first."""
+    run = made_run(tmp_path, plan(), records=with_cycles(lambda _, probes: 3 * probes))
+    found = compare(run)
+    assert found.causes is not None
+    first = found.causes.ranked[0]
+    assert first.what == "probes"
+    assert first.cycles_each == pytest.approx(3)
+    assert first.share == pytest.approx(1)
+
+
+def test_a_difference_that_is_always_the_same_is_told_as_that(tmp_path: Path) -> None:
+    found = compare(made_run(tmp_path, plan(), records=with_cycles(lambda *_: 4)))
+    assert found.causes is not None
+    assert (found.causes.constant_cycles, found.causes.ranked) == (4.0, ())
+    assert "each differs by +4 cycles" in as_text(found)
+
+
+def test_json_and_text_tell_the_same(tmp_path: Path) -> None:
+    found = compare(made_run(tmp_path, plan(), ppm=120))
+    told = json.loads(json.dumps(found.as_json(), allow_nan=False))
+    assert (told["operations"], told["joined"], told["not_in_run"]) == (N, N, [])
+    assert told["holds"] == ["clock"]
+    assert told["hypotheses"][0]["clock_ppm"] == pytest.approx(120, abs=0.3)
+    begins = next(row for row in told["residuals"] if row["quantity"] == "begin")
+    assert begins["kind"] is None
+    assert begins["ns"]["max"] == pytest.approx(begins["cycles"]["max"] / 84e6 * 1e9)
+    assert len(begins["worst"]) == 10
+    assert begins["worst"][0]["seq"] == N - 1
+    words = as_text(found)
+    assert " ".join(found.verdict.split()) in " ".join(words.split())
+
+
+def test_a_run_that_lost_operations_is_compared_as_far_as_it_goes(tmp_path: Path) -> None:
+    run = made_run(tmp_path, plan())
+    table = read_operations(run / names.OPERATIONS)
+    write_table(run / names.OPERATIONS, table.filter(pl.col("seq") < 60))
+    found = compare(run)
+    assert found.as_json()["not_in_run"] == list(range(60, N))
+    assert found.notes == ["Of the plan 12 (60, 61, 62, 63, 64, …) are not in the run: not compared."]
+    assert "in all 60 operations" in found.verdict
+
+
+def refused(run: Path) -> str:
+    with pytest.raises((TwinError, ExplainError)) as caught:
+        compare(run)
+    return str(caught.value)
+
+
+def test_what_cannot_have_a_twin_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    run = made_run(tmp_path, plan())
+    manifest = run / names.MANIFEST
+    told = json.loads(manifest.read_text())
+    table = read_operations(run / names.OPERATIONS)
+
+    write_table(run / names.OPERATIONS, table.clear())
+    assert "has no operation of which wire and records could be joined" in refused(run)
+    write_table(run / names.OPERATIONS, table)
+
+    told["firmware"]["elf_sha256"] = "0" * 64
+    manifest.write_text(json.dumps(told))
+    assert "is not what the sources build now" in refused(run)
+    told["firmware"]["elf_sha256"] = "unknown"
+    manifest.write_text(json.dumps(told))
+    assert "does not tell which firmware ran" in refused(run)
+
+    (run / names.IMAGE).unlink()
+    assert "imported without its image cannot be run again" in refused(run)
+
+
+def test_equal_runs_give_equal_comparisons(tmp_path: Path) -> None:
+    run = made_run(tmp_path, plan(), flash_acr=0x102)
+
+    def told() -> dict[str, object]:
+        found: Comparison = compare(run)
+        return found.as_json()
+
+    assert told() == told()

@@ -1,0 +1,130 @@
+"""A comparison for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from analysis.twin.causes import Causes
+from analysis.twin.comparison import Comparison
+from analysis.twin.hypotheses import Trials
+from analysis.twin.statistics import Row, Units
+
+_WIDTH_COLUMNS = 120
+_SHOWN_WORST = 10
+
+
+def as_text(found: Comparison) -> str:
+    """The verdict, the residuals, what was tried to explain them, and where they come from."""
+    console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
+    with console.capture() as captured:
+        console.print(found.verdict, *found.notes, sep="\n")
+        console.print("", _title(found), _residuals(found.rows), sep="\n")
+        console.print("", *_worst(found.rows, found.units), sep="\n")
+        console.print("", _hypotheses(found.trials), sep="\n")
+        if found.trials.holds:
+            console.print(
+                "",
+                "Left with what holds taken out, in cycles",
+                _residuals([row for row in found.rows_left if row.kind is None]),
+                sep="\n",
+            )
+        if found.causes:
+            console.print("", *_causes(found.causes), sep="\n")
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def _title(found: Comparison) -> str:
+    manifest = found.board.manifest
+    return (
+        f"Board ({manifest.board}) minus virtual board, in cycles: {manifest.scenario} with "
+        f"{manifest.configuration}, {found.joined:,} of "
+        f"{found.board.plan.operations.height:,} operations joined"
+    )
+
+
+def _residuals(rows: Sequence[Row]) -> Table:
+    table = _table("quantity", "kind")
+    for name in ("n", "min", "median", "mean", "p99", "max", "budget", "beyond", "share"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        told = [getattr(row.cycles, name) for name in ("min", "median", "mean", "p99", "max")]
+        table.add_row(
+            Text(row.quantity.words if row.kind is None else ""),
+            row.kind or "all",
+            f"{row.cycles.n:,}",
+            *(_number(value) for value in told),
+            f"± {row.budget_cycles:.1f}" if row.quantity.wire else "0",
+            f"{row.beyond:,}",
+            f"{row.share_beyond:.1%}",
+        )
+    return table
+
+
+def _worst(rows: Sequence[Row], units: Units) -> list[str]:
+    told = [row for row in rows if row.kind is None and row.worst]
+    if not told:
+        return ["No residual is other than zero."]
+    lines = ["Worst, by number of the operation (- outside of all)"]
+    for row in told:
+        each = ", ".join(_one(row, units, seq, cycles) for seq, cycles in row.worst[:_SHOWN_WORST])
+        lines.append(f"  {row.quantity.words}: {each}")
+    return lines
+
+
+def _one(row: Row, units: Units, seq: int | None, cycles: float) -> str:
+    ns = f" ({units.ns(cycles):+.1f} ns)" if row.quantity.wire else ""
+    return f"{'-' if seq is None else seq}: {_number(cycles)}{ns}"
+
+
+def _hypotheses(trials: Trials) -> Table:
+    table = _table("hypothesis")
+    table.add_column("removes", justify="right")
+    table.add_column("beyond then", justify="right")
+    table.add_column("left out", justify="right")
+    table.add_column("holds")
+    table.add_column("what was found", overflow="fold")
+    for one in trials.hypotheses:
+        table.add_row(
+            one.key,
+            "" if one.removed is None else f"{one.removed:.1%}",
+            "" if one.beyond is None else f"{one.beyond:,}",
+            f"{one.left_out:,}" if one.left_out else "",
+            "yes" if trials.held(one) else "no",
+            Text(one.found),
+        )
+    return table
+
+
+def _causes(found: Causes) -> list[str | Table]:
+    words = (
+        f"Where the cycles differ: {found.differing:,} operations; {found.met_otherwise:,} were met by other "
+        f"interrupts on the board; of the {found.undisturbed:,} that none met:"
+    )
+    if found.constant_cycles is not None:
+        return [words, f"  each differs by {_number(found.constant_cycles)} cycles"]
+    if not found.ranked:
+        return [words, "  nothing that was counted goes with the difference"]
+    table = _table("goes with")
+    table.add_column("cycles each", justify="right")
+    table.add_column("share", justify="right")
+    table.add_column("source")
+    for cause in found.ranked:
+        table.add_row(Text(cause.what), f"{cause.cycles_each:+,.2f}", f"{cause.share:.0%}", cause.source)
+    return [words, table]
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in names:
+        table.add_column(name)
+    return table
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:+,.0f}" if float(value).is_integer() else f"{value:+,.1f}"

@@ -1,0 +1,1 @@
+"""Captures that another tool recorded, read into an edge list (docs/SPEC.md, section 17)."""

@@ -1,0 +1,117 @@
+"""Digital binary exports of Saleae's Logic 2: a folder with a `digital_N.bin` for each channel.
+
+Versions 0 and 1 of the format (support.saleae.com, "Binary Export Format - Version 0" and "Binary
+and CSV Export Formats - 2025 Update"): little-endian; `<SALEAE>`, version, type (0: digital); of
+version 0 a level, begin, end and the times of the changes, in seconds. Version 1 has the number of
+chunks before that, each with its samplerate; more than one chunk means a gap.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from capture.files.errors import CaptureError
+from capture.files.regular import read_bytes
+from capture.importing.lines import check_count
+from capture.importing.selection import Selection
+from capture.importing.timed import Seconds, Timed
+from capture.run_folder.edges import MOST_EDGES
+
+MAGIC = b"<SALEAE>"
+_HEADER = struct.Struct("<8sii")
+_CHUNKS = struct.Struct("<Q")
+_CHUNK_0 = struct.Struct("<IddQ")
+_CHUNK_1 = struct.Struct("<IdddQ")
+_TIME_BYTES = 8
+_FILE = re.compile(r"digital_([0-9]{1,3})\.bin")
+_MOST_BYTES = _HEADER.size + _CHUNKS.size + _CHUNK_1.size + _TIME_BYTES * MOST_EDGES
+
+
+@dataclass(frozen=True, eq=False)
+class _Channel:
+    initial: bool
+    begin_s: float
+    end_s: float
+    changes_s: Seconds
+    samplerate_hz: int | None
+
+
+def files_in(folder: Path) -> dict[str, Path]:
+    """The files of an export by the names of their channels, in order."""
+    found = {path.stem: path for path in folder.iterdir() if _FILE.fullmatch(path.name)}
+    return dict(sorted(found.items(), key=lambda item: int(item[0].partition("_")[2])))
+
+
+def read_saleae_binary(files: Mapping[str, Path], selection: Selection) -> tuple[Timed, dict[str, str]]:
+    """The chosen channels, and what each of ours is called there. Raises CaptureError, OSError."""
+    names = list(files)
+    chosen = {name: names[index] for name, index in selection.among(names).items()}
+    channels: dict[str, _Channel] = {}
+    for name, theirs in chosen.items():
+        channels[name] = _channel(read_bytes(files[theirs], _MOST_BYTES), files[theirs].name)
+        check_count(sum(channel.changes_s.size for channel in channels.values()))
+    rates = {channel.samplerate_hz for channel in channels.values()}
+    spans = {(channel.begin_s, channel.end_s) for channel in channels.values()}
+    if len(rates) != 1 or len(spans) != 1:
+        raise CaptureError("its channels differ in samplerate, begin or end; export them together.")
+    ((begin_s, end_s),) = spans
+    return Timed(
+        initial={name: channel.initial for name, channel in channels.items()},
+        changes_s={name: channel.changes_s for name, channel in channels.items()},
+        begin_s=begin_s,
+        end_s=end_s,
+        resolution_s=0.0,
+        samplerate_hz=rates.pop(),
+    ), chosen
+
+
+def _channel(data: bytes, file: str) -> _Channel:
+    """What a file says, from its first to its last byte."""
+    try:
+        magic, version, kind = _HEADER.unpack_from(data)
+        if magic != MAGIC or kind != 0:
+            raise CaptureError(f"{file} is no digital export of Logic 2.")
+        if version == 0:
+            return _version_0(data, file)
+        if version == 1:
+            return _version_1(data, file)
+    except struct.error:
+        raise CaptureError(f"{file} ends within its header.") from None
+    raise CaptureError(f"{file} has format version {version}; 0 and 1 are known here.")
+
+
+def _version_0(data: bytes, file: str) -> _Channel:
+    level, begin_s, end_s, count = _CHUNK_0.unpack_from(data, _HEADER.size)
+    times = _times(data, _HEADER.size + _CHUNK_0.size, count, file)
+    return _Channel(_level(level, file), begin_s, end_s, times, None)
+
+
+def _version_1(data: bytes, file: str) -> _Channel:
+    (chunks,) = _CHUNKS.unpack_from(data, _HEADER.size)
+    if chunks != 1:
+        raise CaptureError(f"{file} has {chunks} chunks, so gaps or nothing; export a part without gaps.")
+    at = _HEADER.size + _CHUNKS.size
+    level, rate, begin_s, end_s, count = _CHUNK_1.unpack_from(data, at)
+    if not 1 <= rate <= 1e12 or rate != int(rate):
+        raise CaptureError(f"{file} has a samplerate of {rate:g} Hz.")
+    return _Channel(
+        _level(level, file), begin_s, end_s, _times(data, at + _CHUNK_1.size, count, file), int(rate)
+    )
+
+
+def _level(level: int, file: str) -> bool:
+    if level not in (0, 1):
+        raise CaptureError(f"{file} begins with a level of {level}.")
+    return bool(level)
+
+
+def _times(data: bytes, at: int, count: int, file: str) -> Seconds:
+    if len(data) != at + _TIME_BYTES * count:
+        raise CaptureError(f"{file} has {len(data):,} bytes, other than its {count:,} changes take.")
+    return np.frombuffer(data, "<f8", count, at).astype(np.float64)

@@ -1,0 +1,87 @@
+"""Digital CSV exports of Saleae's Logic 1 and Logic 2: a line for each change, with its time.
+
+Logic 2 heads the columns `Time [s],Channel 0,…`, Logic 1 `Time[s], Channel 0, …`. The first line is
+the begin of the capture; the last one is a change, so that its end is not known. `X` is a gap.
+(support.saleae.com, "Binary and CSV Export Formats" and "Data Export".)
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from capture.files.errors import CaptureError
+from capture.files.faults import quoted
+from capture.importing.changes import Changes
+from capture.importing.lines import lines
+from capture.importing.selection import Selection
+from capture.importing.timed import Timed
+
+_TIME_HEADING = re.compile(r"Time ?\[s\]")
+_TIME = re.compile(r"-?[0-9]{1,9}(?:\.([0-9]{1,18}))?")
+_LEVELS = {"0": False, "1": True}
+
+
+def is_heading(line: str) -> bool:
+    """Whether a file that begins with this line is one of these."""
+    return _TIME_HEADING.match(line.strip('"')) is not None
+
+
+def read_saleae_csv(file: BinaryIO, selection: Selection) -> tuple[Timed, dict[str, str]]:
+    """The chosen channels, and what each of ours is called there. Raises CaptureError."""
+    rows = _rows(file)
+    heading = next(rows, [])
+    if not heading or not _TIME_HEADING.fullmatch(heading[0]):
+        raise CaptureError("its first column is not Time [s].")
+    chosen = selection.among(heading[1:])
+    columns = {name: index + 1 for name, index in chosen.items()}
+    changes = Changes(columns)
+    begin: float | None = None
+    now, decimals = 0.0, 0
+    for row in rows:
+        if len(row) != len(heading):
+            raise CaptureError(f"a line in it has {len(row)} columns instead of {len(heading)}.")
+        now, told = _time(row[0])
+        decimals = max(decimals, told)
+        begin = now if begin is None else begin
+        for name, column in columns.items():
+            changes.add(name, _level(row[column], name), now)
+    if begin is None:
+        raise CaptureError("it has no line but the heading.")
+    timed = Timed(
+        initial=changes.initial,
+        changes_s=changes.times(begin, 1.0),
+        begin_s=0.0,
+        end_s=now - begin,
+        resolution_s=10.0**-decimals,
+    )
+    return timed, {name: heading[column] for name, column in columns.items()}
+
+
+def _rows(file: BinaryIO) -> Iterator[list[str]]:
+    try:
+        for row in csv.reader((line for line in lines(file) if line), skipinitialspace=True):
+            yield [cell.strip() for cell in row]
+    except csv.Error as error:
+        raise CaptureError(f"a line in it cannot be read ({error}).") from None
+
+
+def _time(text: str) -> tuple[float, int]:
+    """The time in seconds, and how many decimals it is told to."""
+    found = _TIME.fullmatch(text)
+    if not found:
+        raise CaptureError(
+            f"its time {quoted(text)} is no number of seconds; export without ISO 8601 timestamps."
+        )
+    return float(text), len(found[1] or "")
+
+
+def _level(text: str, name: str) -> bool:
+    if text == "X":
+        raise CaptureError(f"{name} has a gap in it (X); export a part without gaps.")
+    level = _LEVELS.get(text)
+    if level is None:
+        raise CaptureError(f"its level {quoted(text)} is neither 0 nor 1.")
+    return level

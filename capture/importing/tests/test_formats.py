@@ -1,0 +1,315 @@
+"""Each format, written by another hand, gives the edges that were written."""
+
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capture.files.errors import CaptureError
+from capture.importing.formats import read
+from capture.importing.tests import writers
+from capture.importing.tests.writers import CHANNELS
+from capture.run_folder.edges import EdgeList
+
+RATE_HZ = 84_000_000
+
+
+def random_edges(seed: int, count: int, widest: int = 3000, rate_hz: int = RATE_HZ) -> EdgeList:
+    """Any words at any places, with a quiet end."""
+    random = np.random.default_rng(seed)
+    sample = np.concatenate((np.zeros(1, np.int64), np.cumsum(random.integers(1, widest + 1, count))))
+    word = np.bitwise_xor.accumulate(random.integers(1, 256, count + 1)).astype(np.uint8)
+    return EdgeList(sample, word, rate_hz, int(sample[-1]) + 500)
+
+
+def ending_at_its_last_edge(edges: EdgeList) -> EdgeList:
+    """What a format keeps that does not tell the end."""
+    return edges.until(int(edges.sample[-1]) + 1)
+
+
+Writer = Callable[[Path, EdgeList], Path]
+
+
+@settings(max_examples=12)
+@given(
+    seed=st.integers(0, 2**32 - 1), count=st.integers(0, 300), rate_hz=st.sampled_from([24_000_000, RATE_HZ])
+)
+def test_what_was_written_is_read(
+    seed: int, count: int, rate_hz: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    edges = random_edges(seed, count, rate_hz=rate_hz)
+    folder = tmp_path_factory.mktemp("written")
+    for path, expected in (
+        (writers.vcd(folder, edges), edges),
+        (writers.logic_2_csv(folder, edges), ending_at_its_last_edge(edges)),
+        (writers.logic_2_csv(folder, edges, before_trigger=177), ending_at_its_last_edge(edges)),
+        (writers.logic_1_csv(folder, edges), ending_at_its_last_edge(edges)),
+        (writers.logic_2_binary(folder, edges), edges),
+    ):
+        found = read(path, CHANNELS, rate_hz)
+        assert found.edges == expected, path
+        assert found.origin.samplerate_from == "option"
+    found = read(writers.logic_2_binary(folder, edges, version=1), CHANNELS)
+    assert found.edges == edges
+    assert found.origin.samplerate_from == "file"
+
+
+@pytest.mark.parametrize("rate_hz", [RATE_HZ, 24_000_000, 12_345_678])
+@pytest.mark.parametrize(
+    ("suffix", "options", "kind"),
+    [
+        ("sr", (), "sigrok session"),
+        ("vcd", ("-O", "vcd"), "VCD"),
+        ("csv", ("-O", "csv"), "sigrok CSV"),
+    ],
+)
+def test_what_sigrok_exports_is_read_with_its_names_and_rate(
+    tmp_path: Path, suffix: str, options: tuple[str, ...], kind: str, rate_hz: int
+) -> None:
+    edges = random_edges(5, 60, widest=200, rate_hz=rate_hz)
+    found = read(writers.by_sigrok(tmp_path, edges, suffix, *options))
+    assert found.edges == edges
+    assert (found.origin.format, found.origin.samplerate_from) == (kind, "file")
+    assert found.origin.channels == {name: name for name in edges.channels}
+
+
+def test_channels_are_chosen_by_name_in_our_order(tmp_path: Path) -> None:
+    edges = random_edges(6, 100)
+    path = writers.logic_2_binary(tmp_path, edges)
+    found = read(path, {"ISR": "D3", "STIM": "digital_2"}, RATE_HZ)
+    assert found.edges.channels == ("STIM", "ISR")
+    assert found.origin.channels == {"STIM": "digital_2", "ISR": "digital_3"}
+    for name in ("STIM", "ISR"):
+        mine, theirs = found.edges.transitions(name), edges.transitions(name)
+        assert np.array_equal(mine.sample, theirs.sample) and np.array_equal(mine.level, theirs.level)
+    (one,) = read(path / "digital_1.bin", {"OP": "D1"}, RATE_HZ).edges.channels
+    assert one == "OP"
+
+
+def test_eight_of_sixteen_channels_are_taken_from_a_session(tmp_path: Path) -> None:
+    samples = np.random.default_rng(8).integers(0, 1 << 16, 5000, np.uint16)
+    probes = "".join(f"probe{n + 1}=D{n}\n" for n in range(16))
+    with zipfile.ZipFile(tmp_path / "wide.sr", "w") as archive:
+        archive.writestr("version", "2")
+        archive.writestr(
+            "metadata",
+            "[device 1]\ncapturefile=logic-1\ntotal probes=16\nsamplerate=24 MHz\n"
+            f"total analog=0\n{probes}unitsize=2\n",
+        )
+        archive.writestr("logic-1-1", samples.astype("<u2").tobytes())
+    edges = read(tmp_path / "wide.sr", {"CRIT": "D11", "SYNC": "D2"}).edges
+    word = np.repeat(edges.word, np.diff(edges.sample, append=edges.total_samples))
+    assert np.array_equal(word, (samples >> 11 & 1) | (samples >> 2 & 1) << 1)
+
+
+def test_without_a_samplerate_it_is_the_resolution_and_that_is_stated(tmp_path: Path) -> None:
+    """At 84 MS/s edges lie 11.9 ns apart. Without the rate they lie at rounded nanoseconds."""
+    edges = random_edges(9, 50)
+    for path in (
+        writers.vcd(tmp_path, edges),
+        writers.logic_2_csv(tmp_path, edges),
+        writers.logic_2_binary(tmp_path, edges),
+    ):
+        found = read(path, CHANNELS)
+        assert found.origin.samplerate_from == "resolution"
+        assert found.edges.samplerate_hz == 1_000_000_000
+        assert found.edges.word.tolist() == edges.word.tolist()
+        exact_ns = edges.sample * 1e9 / RATE_HZ
+        assert np.abs(found.edges.sample - exact_ns).max() <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("samplerate_hz", "words"),
+    [
+        (42_000_000, "do not lie on samples of 42,000,000 Hz"),
+        (83_000_000, "do not lie on samples of 83,000,000 Hz"),
+    ],
+)
+def test_a_wrong_samplerate_is_refused(tmp_path: Path, samplerate_hz: int, words: str) -> None:
+    edges = random_edges(10, 50)
+    for path in (writers.vcd(tmp_path, edges), writers.logic_2_binary(tmp_path, edges)):
+        with pytest.raises(CaptureError, match=words):
+            read(path, CHANNELS, samplerate_hz)
+
+
+def test_times_far_from_zero_and_finer_than_a_float_are_read(tmp_path: Path) -> None:
+    """2**53 fs are 9 s: a float no longer has each of them."""
+    begin = 10**17 + 1
+    text = "$timescale 1 fs $end\n$var wire 1 ! D0 $end\n$enddefinitions $end\n"
+    text += f"#{begin} 0!\n#{begin + 5_000_000} 1!\n#{begin + 8_000_000} 0!\n"
+    (tmp_path / "late.vcd").write_text(text)
+    edges = read(tmp_path / "late.vcd", {"CRIT": "D0"}).edges
+    assert edges.samplerate_hz == 1_000_000_000
+    assert edges.sample.tolist() == [0, 5, 8]
+
+
+def test_times_that_are_too_coarse_for_a_samplerate_are_refused(tmp_path: Path) -> None:
+    text = "$timescale 1 us $end\n$var wire 1 ! D0 $end\n$enddefinitions $end\n#0 0!\n#5 1!\n#9\n"
+    (tmp_path / "coarse.vcd").write_text(text)
+    with pytest.raises(CaptureError, match="told to 1000 ns, too coarse for samples of 84,000,000 Hz"):
+        read(tmp_path / "coarse.vcd", {"CRIT": "D0"}, RATE_HZ)
+    assert read(tmp_path / "coarse.vcd", {"CRIT": "D0"}).edges.samplerate_hz == 1_000_000
+
+
+def test_another_rate_than_the_file_states_is_refused(tmp_path: Path) -> None:
+    edges = random_edges(11, 20, widest=50)
+    for suffix, options in (("sr", ()), ("vcd", ("-O", "vcd")), ("csv", ("-O", "csv"))):
+        path = writers.by_sigrok(tmp_path, edges, suffix, *options)
+        with pytest.raises(CaptureError, match=r"states a samplerate of 84,000,000 Hz, not 24,000,000"):
+            read(path, None, 24_000_000)
+
+
+CSV = "Time [s],Channel 0,Channel 1\n0.000000000,0,0\n"
+VCD = "$timescale 1 ns $end\n$var wire 1 ! D0 $end\n$enddefinitions $end\n#0 0!\n"
+
+
+def saleae(
+    version: int = 0, kind: int = 0, level: int = 0, count: int = 1, times: bytes = b"\0" * 8
+) -> bytes:
+    return b"<SALEAE>" + struct.pack("<iiIddQ", version, kind, level, 0.0, 1.0, count) + times
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "it is neither a session"),
+        (b"\x7fELF", "it is neither a session"),
+        (b"PK\3\4 and no more", "File is not a zip file"),
+        (CSV + "0.1,0\n", "2 columns instead of 3"),
+        (CSV + "soon,0,1\n", "'soon' is no number of seconds"),
+        (CSV + "0.1,X,1\n", "CRIT has a gap in it"),
+        (CSV + "0.1,2,1\n", "'2' is neither 0 nor 1"),
+        (CSV + "0.2,1,1\n0.1,0,1\n", "times do not increase"),
+        (CSV + "9" * 70_000, "more than 65,536 bytes"),
+        (CSV + '0.1,"0' + "\n" * 20 + "x,1\n", "cannot be read|columns|neither"),
+        ("Time [s],Channel 0\n", "no line but the heading"),
+        ("Time [s],Foo\n0.0,1\n", "no channel 'D0'"),
+        ("$timescale 2 ns $end\n" + VCD, "'2 ns' is none"),
+        ("$comment", "no \\$enddefinitions"),
+        ("$date hello", "no \\$enddefinitions"),
+        ("$var wire $end\n" + VCD, "a declaration in it is incomplete"),
+        (VCD + "#5 1!\n#4 0!\n", "times do not increase"),
+        (VCD + "#99999999999999999999 1!\n", "is none"),
+        (VCD + "#9999999999999999 1!\n", "more than 68,719,476,736 samples"),
+        (VCD + "#5 x!\n", "CRIT has no level"),
+        (VCD + "#5 hello\n", "'hello' among its changes"),
+        (VCD.replace("wire 1", "wire 4"), "has several bits"),
+        (VCD.replace("#0 0!\n", ""), "it has no time"),
+        (saleae(version=7), "format version 7"),
+        (saleae(kind=1), "no digital export"),
+        (saleae(level=5), "a level of 5"),
+        (saleae(count=2**40), "other than its 1,099,511,627,776 changes take"),
+        (saleae()[:20], "ends within its header"),
+        (saleae(times=struct.pack("<d", float("nan"))), "a time in it is no number"),
+        (saleae(times=struct.pack("<d", 2.0)), "outside of its begin and end"),
+        ("; CSV generated by libsigrok\nlogic\n0\n", "not logic channels alone"),
+        ("; Channels (1/1): D0\n; Samplerate: 1 kHz\nlogic\n0\n7\n", "not one digit, 0 or 1"),
+        ("; Channels (1/1): D0\n; Samplerate: 1 kHz\nnanoseconds,logic\n0,0\n", "not logic channels alone"),
+        ("; Channels (1/1): D0\nlogic\n0\n", "states no samplerate"),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence(tmp_path: Path, content: str | bytes, words: str) -> None:
+    path = tmp_path / "digital_0"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(CaptureError, match=words) as error:
+        read(path, {"CRIT": "D0"})
+    assert "\n" not in str(error.value) and len(str(error.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("channels", "words"),
+    [
+        ({"CRITICAL": "D0"}, "There is no channel 'CRITICAL'"),
+        ({"CRIT": "D0", "OP": "D0"}, "Two of our channels"),
+        ({"CRIT": "D0", "OP": "Channel 0"}, "two of our channels"),
+        ({"CRIT": "D9"}, "no channel 'D9'"),
+        (None, "say which is which, such as --channels CRIT=Channel 0"),
+    ],
+)
+def test_a_wrong_choice_of_channels_is_one_sentence(
+    tmp_path: Path, channels: dict[str, str] | None, words: str
+) -> None:
+    (tmp_path / "digital.csv").write_text(CSV + "0.1,1,0\n", encoding="utf-8")
+    with pytest.raises(CaptureError, match=words):
+        read(tmp_path / "digital.csv", channels)
+
+
+def test_what_is_no_file_is_one_sentence(tmp_path: Path) -> None:
+    for path, words in (
+        (tmp_path / "nowhere.vcd", "No such file"),
+        (tmp_path, r"a folder without digital_0\.bin"),
+        (Path("/dev/zero"), "a device or a pipe"),
+    ):
+        with pytest.raises(CaptureError, match=words):
+            read(path, {"CRIT": "D0"})
+
+
+def test_gaps_between_chunks_are_refused(tmp_path: Path) -> None:
+    data = b"<SALEAE>" + struct.pack("<iiQ", 1, 0, 2) + b"\0" * 200
+    (tmp_path / "digital_0.bin").write_bytes(data)
+    with pytest.raises(CaptureError, match="2 chunks, so gaps"):
+        read(tmp_path, {"CRIT": "D0"})
+
+
+def test_channels_that_were_not_exported_together_are_refused(tmp_path: Path) -> None:
+    one = writers.logic_2_binary(tmp_path, random_edges(12, 10))
+    (tmp_path / "other").mkdir()
+    other = writers.logic_2_binary(tmp_path / "other", random_edges(13, 20))
+    (one / "digital_1.bin").write_bytes((other / "digital_1.bin").read_bytes())
+    with pytest.raises(CaptureError, match="differ in samplerate, begin or end"):
+        read(one, {"CRIT": "D0", "OP": "D1"})
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_a_damaged_file_is_read_or_refused_in_one_sentence(
+    seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Bytes changed, cut out and doubled, in each format. Nothing else than CaptureError comes."""
+    random = np.random.default_rng(seed)
+    folder = tmp_path_factory.mktemp("damaged")
+    edges = random_edges(seed, 12, widest=40)
+    binary = writers.logic_2_binary(folder, edges, version=int(random.integers(2)))
+    for path in (
+        writers.vcd(folder, edges),
+        writers.logic_2_csv(folder, edges),
+        binary / "digital_0.bin",
+        sigrok_csv(folder, edges),
+    ):
+        for _ in range(6):
+            damaged = folder / "digital_0"
+            damaged.write_bytes(damage(path.read_bytes(), random))
+            try:
+                found = read(damaged, {"CRIT": "D0"}, RATE_HZ if random.random() < 0.5 else None)
+            except CaptureError as error:
+                assert "\n" not in str(error)
+            else:
+                assert found.edges.total_samples >= 1
+
+
+def sigrok_csv(folder: Path, edges: EdgeList) -> Path:
+    """As sigrok-cli -O csv writes it."""
+    word = np.repeat(edges.word, np.diff(edges.sample, append=edges.total_samples))
+    lines = ["; Channels (8/8): " + ", ".join(CHANNELS.values()), "; Samplerate: 84 MHz"]
+    lines += [",".join(["logic"] * 8), *(",".join(f"{w >> b & 1}" for b in range(8)) for w in word.tolist())]
+    (folder / "sigrok.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder / "sigrok.csv"
+
+
+def damage(data: bytes, random: np.random.Generator) -> bytes:
+    changed = bytearray(data)
+    for _ in range(int(random.integers(1, 4))):
+        at, length = int(random.integers(len(changed) or 1)), int(random.integers(1, 12))
+        match int(random.integers(3)):
+            case 0:
+                changed[at : at + length] = random.integers(0, 256, length, np.uint8).tobytes()
+            case 1:
+                del changed[at : at + length]
+            case _:
+                changed[at:at] = changed[at : at + length]
+    return bytes(changed)

@@ -1,0 +1,207 @@
+"""A capture on its way to the disk: `edges.stream`, to which blocks of edges are added.
+
+A Parquet file can be read once its end is written. A run that is killed has no end. So a capture is
+kept in blocks, each with its own length and checksum, and whoever reads them takes the whole ones
+(docs/SPEC.md, section 5). It is read once, turned into `edges.parquet` and removed.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, BinaryIO, Literal
+
+import numpy as np
+from pydantic import Field
+
+from capture.files.documents import Table, check
+from capture.files.errors import CaptureError
+from capture.files.regular import open_regular
+from capture.files.whole import WriteError, why
+from capture.run_folder.edges import MOST_ROWS, EdgeList, Samples, Words
+
+Schema = Literal[1]
+SCHEMA: Schema = 1
+
+ROOM_BYTES = 1 << 20
+ROOM_TIMES = 4
+"""A finished run takes at most 1 MiB and four times what its capture takes here. A capture ends
+when the disk has less left, so that it can be stored and judged."""
+
+# A mark, rows in the block, samples up to its end, and the CRC-32 of rows, samples and content.
+_BLOCK = struct.Struct("<4sIQI")
+_MARK = b"edge"
+_COUNTS = struct.Struct("<IQ")
+_ROW_BYTES = 9
+_HEADER_MOST_BYTES = 4 << 10
+# A row takes nine bytes; a block more often than once a second of an hour is none of ours.
+_MOST_FILE_BYTES = _ROW_BYTES * MOST_ROWS + (1 << 20)
+
+
+@dataclass(frozen=True)
+class StreamedCapture:
+    """What the whole blocks hold: the edges, and how many samples had been asked for."""
+
+    edges: EdgeList
+    asked_samples: int
+
+
+class EdgeWriter:
+    """Writes a capture to `path` as it comes: a context manager that holds the file.
+
+    Whatever append() has returned from is there for a reader, however this program ends. While it
+    is open, read_stream() refuses it.
+    """
+
+    def __init__(self, path: Path, samplerate_hz: int, channels: tuple[str, ...], asked_samples: int) -> None:
+        """Creates the file. Raises WriteError."""
+        header = {
+            "schema": SCHEMA,
+            "samplerate_hz": samplerate_hz,
+            "asked_samples": asked_samples,
+            "channels": list(channels),
+        }
+        self.path = path
+        self._written = 0
+        try:
+            self._file = path.open("xb", buffering=0)
+        except OSError as error:
+            raise WriteError(f"{path} cannot be made: {why(error)}; nothing was captured.") from None
+        with suppress(OSError):  # not every file system has locks
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            self._write(json.dumps(header, separators=(",", ":")).encode() + b"\n")
+        except WriteError:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> EdgeWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def append(self, sample: Samples, word: Words, total_samples: int) -> None:
+        """Adds the rows, of an EdgeList, that came up to a total of `total_samples` samples.
+
+        Raises WriteError where the disk takes no more.
+        """
+        samples, words = sample.astype("<i8", copy=False).data.cast("B"), word.data
+        crc32 = 0
+        for part in (_COUNTS.pack(sample.size, total_samples), samples, words):
+            crc32 = zlib.crc32(part, crc32)
+        self._write(_BLOCK.pack(_MARK, sample.size, total_samples, crc32), samples, words)
+
+    def check_room(self) -> None:
+        """Raises WriteError where what the disk has left will be needed to store the run."""
+        disk = os.fstatvfs(self._file.fileno())
+        left_bytes = disk.f_bavail * disk.f_frsize
+        if left_bytes < ROOM_BYTES + ROOM_TIMES * self._written:
+            raise WriteError(
+                f"The disk of {self.path.parent} has {left_bytes:,} bytes left, which storing the run may "
+                "take, so the capture was ended there; make room and run again."
+            )
+
+    def close(self) -> None:
+        """Lets the file go."""
+        self._file.close()
+
+    def _write(self, *parts: bytes | memoryview) -> None:
+        """Writes all of `parts` or nothing: what was written of them is taken back."""
+        end = self._written
+        try:
+            for part in parts:
+                rest = memoryview(part)
+                while rest:
+                    count = os.pwrite(self._file.fileno(), rest, end)
+                    end, rest = end + count, rest[count:]
+        except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(self._file.fileno(), self._written)
+            raise self._refused(error) from None
+        self._written = end
+
+    def _refused(self, error: OSError) -> WriteError:
+        return WriteError(f"{self.path} cannot be written: {why(error)}; what it has is kept.")
+
+
+class _Header(Table):
+    """The first line. EdgeList checks the values."""
+
+    schema_: Annotated[Schema, Field(alias="schema")]
+    samplerate_hz: int
+    asked_samples: int
+    channels: Annotated[tuple[str, ...], Field(strict=False)]
+
+
+def read_stream(path: Path) -> StreamedCapture:
+    """The whole blocks of the capture at `path`.
+
+    Raises CaptureError where there is no such file, it is no such capture, or it is still written.
+    """
+    try:
+        with open_regular(path, _MOST_FILE_BYTES) as file:
+            _check_finished(path, file)
+            header = _header(path, file)
+            blocks = list(_blocks(file))
+    except OSError as error:
+        raise CaptureError(f"{path} cannot be read ({why(error)}); run again.") from None
+    try:
+        edges = EdgeList(
+            np.concatenate([np.empty(0, np.int64), *(sample for sample, _, _ in blocks)]),
+            np.concatenate([np.empty(0, np.uint8), *(word for _, word, _ in blocks)]),
+            header.samplerate_hz,
+            blocks[-1][2] if blocks else 0,
+            header.channels,
+        )
+    except CaptureError as error:
+        raise CaptureError(f"{path} is not a usable capture: {error}") from None
+    return StreamedCapture(edges, header.asked_samples)
+
+
+def _check_finished(path: Path, file: BinaryIO) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno == errno.EWOULDBLOCK:
+            raise CaptureError(f"{path} is still being captured; wait for the end of that run.") from None
+
+
+def _header(path: Path, file: BinaryIO) -> _Header:
+    line = file.readline(_HEADER_MOST_BYTES)
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError):
+        raise CaptureError(f"{path} does not begin as a capture does; run again.") from None
+    return check(values, _Header, path, error=CaptureError, remedy="run again")
+
+
+def _blocks(file: BinaryIO) -> Iterator[tuple[Samples, Words, int]]:
+    """Samples, words and the samples so far of each whole block, up to the first that is not."""
+    rows_so_far = 0
+    while len(head := file.read(_BLOCK.size)) == _BLOCK.size:
+        mark, rows, total_samples, crc32 = _BLOCK.unpack(head)
+        rows_so_far += rows
+        if mark != _MARK or rows_so_far > MOST_ROWS:
+            return
+        content = file.read(rows * _ROW_BYTES)
+        if len(content) < rows * _ROW_BYTES:
+            return
+        if zlib.crc32(content, zlib.crc32(_COUNTS.pack(rows, total_samples))) != crc32:
+            return
+        yield (
+            np.frombuffer(content, "<i8", rows),
+            np.frombuffer(content, np.uint8, rows, offset=8 * rows),
+            total_samples,
+        )

@@ -1,0 +1,66 @@
+"""Runs one after another, as a soak has them: what one run took is given back before the next."""
+
+from __future__ import annotations
+
+import re
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from capture.acquisition.observe import Order, observe
+from capture.acquisition.tests.socket_board import SocketBoard, put_tool, samples_of
+from capture.desk.bench import AnalyzerResource
+from capture.joining.evidence import decode
+from capture.run_folder.folder import RunName
+from capture.run_folder.manifest import AskedFirmware
+from capture.store import begin_folder, keep_observation, store_findings, store_session
+from capture.summary.summary import Setting
+from capture.tests.synthetic import CORE_HZ, SyntheticRun, small_plan
+
+RUNS, WARM = 20, 5
+NAME = RunName("mem_frag", "tlsf", "nucleo")
+SETTING = Setting("tlsf", "nucleo", "demo", "ab" * 32, {"python": "3.11"})
+GROWTH_BYTES = 8 << 20
+"""Less than half a megabyte a run: the allocators of Python and of polars keep some for later."""
+
+
+def test_twenty_runs_leave_no_more_behind_than_five(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = SyntheticRun(small_plan(depth=3))
+    put_tool(tmp_path, monkeypatch, samples_of(run.edges()), "exit 0")
+    taken = []
+    for number in range(RUNS):
+        one_run(run, tmp_path / "runs", number)
+        taken.append((resident_bytes(), len(list(Path("/proc/self/fd").iterdir())), threading.active_count()))
+    memory, descriptors, threads = zip(*taken[WARM - 1 :], strict=True)
+    assert len(set(descriptors)) == len(set(threads)) == 1
+    assert memory[-1] - memory[0] < GROWTH_BYTES
+    folders = list((tmp_path / "runs").iterdir())
+    assert len(folders) == RUNS
+    assert len({tuple(sorted(path.name for path in folder.iterdir())) for folder in folders}) == 1
+
+
+def one_run(run: SyntheticRun, runs: Path, number: int) -> None:
+    edges = run.edges()
+    order = Order(
+        elf=Path("fw.elf"),
+        image=run.plan.image,
+        analyzer=AnalyzerResource(driver="demo", samplerate_hz=CORE_HZ),
+        samplerate_hz=CORE_HZ,
+        duration_s=edges.total_samples / CORE_HZ,
+    )
+    folder = begin_folder(runs, NAME, datetime(2026, 2, 3, 4, 5, number, tzinfo=UTC), run.plan)
+    with SocketBoard(run.uart()) as board:
+        seen = observe(board, order, board.progress, folder.path)
+    keep_observation(folder, run.plan, seen)
+    store_session(folder, seen.edges)
+    asked = AskedFirmware(allocator="tlsf")
+    evidence = decode(run.plan, seen.report, seen.edges, seen.serial_bytes, asked=asked)
+    assert store_findings(folder, evidence, SETTING).verdict == "complete"
+
+
+def resident_bytes() -> int:
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert found
+    return int(found[1]) << 10

@@ -1,0 +1,71 @@
+from pathlib import Path
+
+import pytest
+
+from capture.files.errors import TailscopeError
+from capture.reading.tests.waveform import Waveform
+from capture.run_folder.session_file import write_sr
+from console import decode
+from console.options import OptionError, Options
+
+
+def told(folder: Path, **choices: str) -> decode.Pulses:
+    """Two sections of 100 and 300 samples, and a stimulus that is answered after 40."""
+    wave = Waveform(4000)
+    wave.pulse("CRIT", 200, 300)
+    wave.pulse("CRIT", 1000, 1300)
+    wave.toggle("STIM", 600)
+    wave.pulse("ISR", 640, 650)
+    write_sr(folder / "other.sr", wave.edges())
+    found = run(str(folder / "other.sr"), **choices)
+    assert isinstance(found, decode.Pulses)
+    return found
+
+
+def run(file: str, **choices: str) -> object:
+    asked = dict.fromkeys(("channels", "uart", "run", "scenario", "allocator"), "") | choices
+    return decode.run(file, options=Options(), runs_folder=Path("/nowhere"), **asked)
+
+
+def test_without_a_run_widths_intervals_and_latencies_are_told(tmp_path: Path) -> None:
+    """At 84 MS/s 100, 300, 800 and 40 samples are 1190.5, 3571.4, 9523.8 and 476.2 ns."""
+    found = told(tmp_path).as_json()
+    assert found["verdict"] == "inconclusive"
+    assert found["widths_ns"]["CRIT"]["n"] == 2
+    assert found["widths_ns"]["CRIT"]["min"] == pytest.approx(1190.476, abs=0.001)
+    assert found["widths_ns"]["CRIT"]["max"] == pytest.approx(3571.429, abs=0.001)
+    assert found["intervals_ns"]["CRIT"]["max"] == pytest.approx(9523.810, abs=0.001)
+    assert found["latencies_ns"]["STIM to ISR"]["max"] == pytest.approx(476.190, abs=0.001)
+    assert found["widths_ns"]["OP"]["n"] == 0
+    assert found["imported"]["format"] == "sigrok session"
+
+
+def test_the_text_names_file_rate_channels_and_what_is_missing(tmp_path: Path) -> None:
+    text = decode.as_text(told(tmp_path, channels="CRIT=CRIT,ISR=ISR"))
+    assert "other.sr (sigrok session): 4,000 samples at 84,000,000 Hz (as the file states)" in text
+    assert "CRIT is CRIT, ISR is ISR." in text
+    assert "3,571.4" in text and "STIM" not in text
+    assert "inconclusive: Without records and the scenario" in text
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({"uart": "u.log"}, "--uart alone is not enough"),
+        ({"scenario": "mem_frag"}, "go together"),
+        ({"allocator": "tlsf"}, "go together"),
+        ({"run": "r", "scenario": "mem_frag", "allocator": "tlsf"}, "not both"),
+        ({"channels": "CRIT"}, "give OURS=THEIRS"),
+        ({"channels": "CRIT=D0,,OP=D1"}, "give OURS=THEIRS"),
+        ({"channels": "CRIT=D0,crit=D1"}, "names a channel twice"),
+        ({"scenario": "mem_frag", "allocator": "best"}, "there is none of that name"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(choices: dict[str, str], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        run("other.sr", **choices)
+
+
+def test_a_wrong_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(TailscopeError, match="cannot be imported: No such file"):
+        run(str(tmp_path / "none.vcd"), channels="CRIT=D0")

@@ -1,0 +1,168 @@
+"""`./lab pulseview`, against a stand-in and, where it is installed, against PulseView itself."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from capture.files.errors import TailscopeError
+from capture.reading.tests.waveform import Waveform
+from capture.run_folder.edges import read_parquet
+from capture.run_folder.session_file import write_sr
+from capture.tests.synthetic import SyntheticRun, small_plan
+from capture.tests.test_redecode import store
+from console import pulseview
+from decoders.pulseview import Marked, setup
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def folder_with_session(folder: Path) -> Path:
+    """A section of 100 samples, and a stimulus that is answered behind it."""
+    wave = Waveform(2000)
+    wave.pulse("OP", 190, 320)
+    wave.pulse("CRIT", 200, 300)
+    wave.toggle("STIM", 210)
+    wave.pulse("ISR", 310, 315)
+    write_sr(folder / "capture.sr", wave.edges())
+    return folder
+
+
+def stand_in(folder: Path, script: str) -> Path:
+    """A program called pulseview in a folder of its own."""
+    program = folder / "bin" / "pulseview"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    program.chmod(0o755)
+    return program.parent
+
+
+def test_pulseview_gets_the_session_its_setup_and_the_decoders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    programs = stand_in(tmp_path, 'echo "$@" "$SIGROKDECODE_DIR"; exit 3')
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.setenv("DISPLAY", ":0")
+    folder = folder_with_session(tmp_path)
+    assert pulseview.run(folder) == 3
+    assert capfd.readouterr().out == f"--dont-scan --clean {folder}/capture.sr {ROOT}/decoders\n"
+    assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup()
+
+
+@pytest.mark.parametrize(
+    ("quantity", "statistic", "from_channel", "to_channel"),
+    [("critical", "critical_ns", "CRIT", "CRIT"), ("latency", "interrupt_latency_ns", "STIM", "ISR")],
+)
+def test_the_worst_sample_is_between_the_cursors(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    quantity: str,
+    statistic: str,
+    from_channel: str,
+    to_channel: str,
+) -> None:
+    """They lie on an edge of either channel, as far apart as run.json says."""
+    monkeypatch.setenv("PATH", f"{stand_in(tmp_path, 'exit 0')}:{os.environ['PATH']}")
+    monkeypatch.setenv("DISPLAY", ":0")
+    folder = store(SyntheticRun(small_plan(depth=3)), tmp_path).folder
+    assert pulseview.run(folder, quantity) == 0
+    found = re.search(r"from ([0-9.]+) s to ([0-9.]+) s", capfd.readouterr().err)
+    assert found
+    begin_s, end_s = float(found[1]), float(found[2])
+    worst = json.loads((folder / "run.json").read_text(encoding="utf-8"))["maxima"][statistic]
+    assert (end_s - begin_s) * 1e9 == pytest.approx(worst["value"], abs=2)
+    edges = read_parquet(folder / "edges.parquet")
+    places = [round(time_s * edges.samplerate_hz) for time_s in (begin_s, end_s)]
+    for place, channel in zip(places, (from_channel, to_channel), strict=True):
+        assert place in edges.transitions(channel).sample
+    exact = [Fraction(place, edges.samplerate_hz) for place in places]
+    assert (folder / "capture.pvs").read_text(encoding="utf-8") == setup(Marked(*exact))
+
+
+def test_without_pulseview_the_sentence_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(TailscopeError, match=r"pulseview is not installed; .*apt-get install pulseview"):
+        pulseview.run(folder_with_session(tmp_path))
+
+
+def test_without_a_display_nothing_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{stand_in(tmp_path, 'exit 0')}")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(TailscopeError, match="DISPLAY is not set"):
+        pulseview.run(folder_with_session(tmp_path))
+
+
+def test_a_folder_without_a_session_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TailscopeError, match=r"capture\.sr does not exist; name a run folder"):
+        pulseview.run(tmp_path)
+
+
+@contextmanager
+def display(folder: Path) -> Iterator[str]:
+    """A display of Xvfb's own choice, that nobody sees."""
+    read, write = os.pipe()
+    command = ["Xvfb", "-displayfd", str(write), "-nolisten", "tcp", "-screen", "0", "1000x800x24"]
+    with (folder / "Xvfb.log").open("wb") as log:
+        server = subprocess.Popen(command, pass_fds=(write,), stderr=log)
+    os.close(write)
+    try:
+        with os.fdopen(read) as told:
+            yield f":{told.readline().strip()}"
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def text_with(path: Path, words: str, within_s: float = 60) -> str:
+    """What the file says, once it says `words`."""
+    until_s = time.monotonic() + within_s
+    while words not in (text := path.read_text(encoding="utf-8", errors="replace")):
+        assert time.monotonic() < until_s, f"no {words!r} in:\n{text[-2000:]}"
+        time.sleep(0.1)
+    return text
+
+
+@pytest.mark.skipif(
+    not (shutil.which("pulseview") and shutil.which("Xvfb")), reason="pulseview or Xvfb is not installed"
+)
+def test_pulseview_itself_opens_a_run_and_decodes_it(tmp_path: Path) -> None:
+    """It tells what it does, since a stand-in before it on the path asks it to."""
+    programs = stand_in(tmp_path, f'exec {shutil.which("pulseview")} -l 5 "$@"')
+    folder = folder_with_session(tmp_path)
+    log = tmp_path / "said"
+    with display(tmp_path) as number, log.open("wb") as said:
+        opened = subprocess.Popen(
+            [sys.executable, "-m", "console", "pulseview", folder],
+            cwd=ROOT,
+            stdout=said,
+            stderr=said,
+            env={
+                **os.environ,
+                "PATH": f"{programs}:{os.environ['PATH']}",
+                "HOME": str(tmp_path),
+                "DISPLAY": number,
+            },
+        )
+        try:
+            for decoder in ("critical_section", "irq_latency"):
+                text_with(log, "handled all samples (abs cur 2000 / abs end 2000)")
+                text = text_with(log, f"samples, 2000 bytes, unitsize = 1), instance {decoder}-1")
+            assert "Could not restore" not in text
+        finally:
+            opened.send_signal(signal.SIGTERM)
+            status = opened.wait(20)
+    assert status == 0, "PulseView closes in order when it is asked to end"

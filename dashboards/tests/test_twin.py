@@ -1,0 +1,59 @@
+"""The page of a board and its twin: what it says, and how it looks in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.twin.comparison import Comparison, compare
+from analysis.twin.tests.made import made_run
+from dashboards.tests.browser import Browser, chromium
+from dashboards.twin import figures, page
+from scenarios import catalogue
+
+EXECUTABLE = chromium()
+in_a_browser = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium: apt-get install chromium")
+
+FIGURES = 4
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """A board whose accelerator is off, and whose clock is slow."""
+    plan = catalogue.load("mem_frag", {"depth": 8}).compile()
+    return compare(made_run(tmp_path_factory.mktemp("runs"), plan, flash_acr=0x002, ppm=120))
+
+
+def test_the_page_says_the_verdict_and_has_every_table(found: Comparison) -> None:
+    text = page.html(found)
+    assert found.verdict.replace("'", "&#39;") in text
+    for title in ("Residuals", "Left with what holds taken out", "Worst ten", "What may explain it"):
+        assert f"<h3>{title}</h3>" in text
+    assert text == page.html(found)
+
+
+def test_every_residual_is_drawn(found: Comparison) -> None:
+    """Bars count all values; points are one an operation, before and after."""
+    cycles, operations, latencies, begins = figures.charts(found)
+    assert [sum(trace.y) for trace in cycles.figure.data] == [72, 72]
+    first = found.trials.first
+    assert sum(sum(trace.y) for trace in latencies.figure.data) == sum(
+        first.filter(quantity=key).height for key in ("interrupt_latency", "task_latency", "control_latency")
+    )
+    assert [len(trace.x) for trace in operations.figure.data] == [72, 72]
+    assert set(operations.figure.data[1].y) == {0.0}
+    assert max(begins.figure.data[0].y) > 1000 * max(begins.figure.data[1].y)
+
+
+@in_a_browser
+def test_the_page_draws_its_figures_and_asks_for_nothing(found: Comparison, tmp_path: Path) -> None:
+    output = page.write(found, tmp_path / "twin.html")
+    assert EXECUTABLE is not None
+    with Browser(EXECUTABLE) as browser:
+        browser.open(output)
+        browser.settle()
+        assert browser.evaluate("document.querySelectorAll('.plot .main-svg').length") >= FIGURES
+        assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert browser.complaints == []
+        assert browser.requests == [output.resolve().as_uri()]
