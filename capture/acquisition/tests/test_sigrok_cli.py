@@ -101,9 +101,11 @@ def test_an_analyzer_that_is_not_there_is_told_in_its_own_words() -> None:
     assert result.edges.total_samples == 0
 
 
-def test_a_capture_that_does_not_begin_is_refused_with_the_tools_words(fake_tool: Path) -> None:
+def test_a_capture_that_does_not_begin_is_refused_with_the_tools_words(
+    fake_tool: Path, tmp_path: Path
+) -> None:
     install(fake_tool, "sys.stderr.write('No devices found.\\n'); sys.exit(1)")
-    with SigrokCapture(CaptureRequest("demo", None, 1_000_000, 100)) as running:
+    with SigrokCapture(asking(100), tmp_path / EDGE_STREAM) as running:
         running.start()
         while not running.over:
             time.sleep(0.01)
@@ -111,9 +113,9 @@ def test_a_capture_that_does_not_begin_is_refused_with_the_tools_words(fake_tool
             running.check_begun()
 
 
-def test_a_capture_that_has_begun_is_not_refused(fake_tool: Path) -> None:
+def test_a_capture_that_has_begun_is_not_refused(fake_tool: Path, tmp_path: Path) -> None:
     install(fake_tool, "send(b'x')")
-    with SigrokCapture(CaptureRequest("demo", None, 1_000_000, 100)) as running:
+    with SigrokCapture(asking(100), tmp_path / EDGE_STREAM) as running:
         running.start()
         while not running.over:
             time.sleep(0.01)
