@@ -672,25 +672,47 @@ def clean(_context: Context) -> None:
         shutil.rmtree(ROOT / folder, ignore_errors=True)
 
 
-@task
-def doctor(_context: Context) -> None:
-    """Show what is installed, which versions, what is missing and how to get it."""
+@task(help={"board": "an entry of bench.toml: look at what is plugged in for it, too", "json": "print JSON"})
+def doctor(_context: Context, board: str = "", json: bool = False) -> None:
+    """Show what is installed and, with --board, plugged in; what is missing and how to get it."""
     from console import doctor as room
 
-    print(room.as_text())
-    if any(finding.blocks for finding in room.findings()):
+    with one_sentence():
+        found = room.report(board or None)
+    print(json_format.dumps(found.as_json(), indent=2) if json else found.as_text())
+    if not found.can_run:
         raise Exit(code=1)
 
 
+@task(
+    positional=["what"],
+    help={
+        "what": "plan: which clip goes where; check: move each pin in turn and say which clip is on it",
+        "board": "an entry of bench.toml; its default when not given",
+        "svg": "with plan: draw it into this file, too",
+        "json": "print JSON",
+    },
+)
+def wiring(_context: Context, what: str, board: str = "", svg: str = "", json: bool = False) -> None:
+    """Show which clip goes where, or check it: `./lab wiring plan`, `./lab wiring check`."""
+    from console import wiring as room
+
+    with one_sentence(exit_status=2):
+        done = room.run(what, board or None, svg, as_json=json)
+    print(done.text)
+    if done.exit_status:
+        raise Exit(code=done.exit_status)
+
+
 @contextmanager
-def one_sentence() -> Iterator[None]:
+def one_sentence(exit_status: int = 1) -> Iterator[None]:
     """Turns what a user can mend into its sentence and a non-zero exit, without a traceback."""
     from capture.files.errors import TailscopeError
 
     try:
         yield
     except TailscopeError as error:
-        raise Exit(str(error), code=1) from None
+        raise Exit(str(error), code=exit_status) from None
     except signals.Stopped as stopped:
         raise Exit(str(stopped), code=stopped.exit_status) from None
 

@@ -69,6 +69,7 @@ def run(
         duration_s=longest_s(plan) if duration_s is None else duration_s,
         records=records,
     )
+    resource.analyzer.check_rate(order.samplerate_hz)
     name = RunName(plan.name, image.allocator, resource.name)
     with signals.orderly():
         check_writable(runs_folder)

@@ -1,4 +1,4 @@
-"""What is installed here and in which version, and what is missing and how to get it."""
+"""What is installed here and plugged in, and what is missing and how to get it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from console import tools
+from capture.desk.bench import BoardResource, read_bench
+from capture.survey.advice import Finding as Found
+from capture.survey.advice import advise, may_run
+from capture.survey.ask import ask
+from console import tools, where
 
 ROOT = Path(__file__).resolve().parent.parent
 VERSION_TIMEOUT_S = 10
@@ -96,11 +101,59 @@ def _package_version(name: str) -> str | None:
         return None
 
 
-def as_text() -> str:
-    """One line for each finding: its name, then its version or what to do."""
-    found = findings()
-    width = max(len(finding.name) for finding in found)
-    return "\n".join(f"{finding.name:<{width}}  {_state(finding)}" for finding in found)
+@dataclass(frozen=True)
+class Report:
+    """What is installed, and what is plugged in for the board of bench.toml that was asked for."""
+
+    installed: tuple[Finding, ...]
+    board: str | None = None
+    desk: tuple[Found, ...] = ()
+
+    @property
+    def can_run(self) -> bool:
+        """Whether the bench could run, on that board if there is one."""
+        return not any(finding.blocks for finding in self.installed) and may_run(self.desk)
+
+    def as_json(self) -> dict[str, Any]:
+        """For --json."""
+        installed = [asdict(finding) for finding in self.installed]
+        board = {"name": self.board, "findings": [asdict(found) for found in self.desk]}
+        return {"can_run": self.can_run, "installed": installed, "board": board if self.board else None}
+
+    def as_text(self) -> str:
+        """One line for each finding: its name, then its version or what to do. Then the board."""
+        width = max(len(finding.name) for finding in self.installed)
+        lines = [f"{finding.name:<{width}}  {_state(finding)}" for finding in self.installed]
+        if self.board:
+            lines += ["", f"board {self.board}", *_desk_lines(self.desk)]
+            last = "can run" if self.can_run else "cannot run yet"
+            lines += ["", f"The bench {last} with the board {self.board}."]
+        return "\n".join(lines)
+
+
+def report(board_name: str | None = None) -> Report:
+    """What is installed, and what is plugged in for a board. Raises TailscopeError for a board that
+    bench.toml does not have.
+    """
+    if board_name is None:
+        return Report(findings())
+    board = read_bench().board(board_name)
+    return Report(findings(), board.name, _on_the_desk(board))
+
+
+def _on_the_desk(board: BoardResource) -> tuple[Found, ...]:
+    if board.loader.kind == "virtual-nucleo":
+        return (Found("board", "used", "a virtual Nucleo, which needs nothing on the desk"),)
+    where.run(board.name)
+    return advise(board, ask(board))
+
+
+def _desk_lines(found: tuple[Found, ...]) -> Iterator[str]:
+    for finding in found:
+        first, *rest = finding.words.splitlines()
+        word = finding.state.upper() if finding.state == "wrong" else finding.state
+        yield f"  {finding.subject:<8}  {word:<5}  {first}"
+        yield from (f"    {line}" for line in rest)
 
 
 def _state(finding: Finding) -> str:

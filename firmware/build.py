@@ -17,7 +17,7 @@ from firmware.cmake_build import BuildError as BuildError
 _FIRMWARE = Path(__file__).resolve().parent
 _BUILDS = _FIRMWARE.parent / "build" / "firmware"
 
-_TOOLS = {**cmake_build.TOOLS, "arm-none-eabi-gcc": "gcc-arm-none-eabi and libnewlib-arm-none-eabi"}
+TOOLS = {**cmake_build.TOOLS, "arm-none-eabi-gcc": "gcc-arm-none-eabi and libnewlib-arm-none-eabi"}
 
 INSTRUMENTS = ("pins", "dwt", "records")
 
@@ -113,7 +113,7 @@ def build(
     _check_locking(row, locking)
     row.check_knobs(knobs or {}, BuildError)
     _check_heap(row, heap_bytes)
-    cmake_build.check_tools(_TOOLS)
+    cmake_build.check_tools(TOOLS)
     chosen = _Build(
         allocator,
         art,

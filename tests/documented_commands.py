@@ -464,7 +464,39 @@ LAB = (
 
 _LOADING = "def test_the_nucleo_is_loaded_halted_and_started_by_its_reset_pin"
 _NO_BOARD = "needs a board; what is asked of pyOCD is tried with a stand-in for pyOCD"
+_ON_THE_VIRTUAL_BOARD = "on the virtual board"
 BOARD = (
+    Tried("./lab wiring plan --board nucleo", says=r"D1 +OP +PA9 +D8 +CN5-1\n"),
+    Tried(
+        "./lab wiring plan --board nucleo --svg wiring.svg",
+        says=r"GND +GND +GND",
+        then="grep -c '<path' wiring.svg",
+    ),
+    Tried("./lab wiring plan --json", says=r'"connector": "CN9-8"'),
+    Tried(
+        "./lab doctor --board NAME --json",
+        says=r'"can_run": true',
+        typed="./lab doctor --board virtual --json",
+        why="the general form",
+    ),
+    Tried(
+        "./lab wiring check",
+        says=r"All eight clips are where they belong\.",
+    ),
+    Tried(
+        "./lab wiring check --board nucleo",
+        says=r"D7 +SYNC +right +sees SYNC\n\nAll eight clips are where they belong\.",
+        typed="./lab wiring check --board virtual",
+        why=_ON_THE_VIRTUAL_BOARD,
+        of_a_board=True,
+    ),
+    Tried(
+        "./lab doctor --board nucleo",
+        says=r"The bench can run with the board virtual\.",
+        typed="./lab doctor --board virtual",
+        why=_ON_THE_VIRTUAL_BOARD,
+        of_a_board=True,
+    ),
     Elsewhere(
         "./lab scenario mem_frag --board desk",
         "tests/test_desk.py",
@@ -667,6 +699,10 @@ _SERVE_OPTIONS = (
     "[--flash-acr 0xVALUE] [--count name=symbol+0x12]... [--count-window OP --windows windows.csv] "
     "[--instructions-while CRIT]"
 )
+_DESK_OPTIONS = (
+    "--folder DIR [fw.elf] [--image ops.bin@0x08040000] [--channels 8|16] "
+    "[--bare] [--clips D0=PA9,D1=open] [--name NAME] [--start now|capture]"
+)
 _WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
 SIMULATOR = (
     Elsewhere("cargo build --release", "console/checks.py", '("cargo", "build", "--locked", "--release"'),
@@ -740,6 +776,12 @@ SIMULATOR = (
         "[the options above but --image, --timing, --flash-acr]",
         says=r"Usage: virtual-nucleo run",
         typed="virtual-nucleo run --help",
+        why="a synopsis: the help must know its options",
+    ),
+    Tried(
+        f"virtual-nucleo desk {_DESK_OPTIONS}",
+        says=r"Usage: virtual-nucleo desk",
+        typed="virtual-nucleo desk --help",
         why="a synopsis: the help must know its options",
     ),
     Tried(
@@ -885,6 +927,10 @@ SHOWN = {
     ("docs/TRACES.md", 'generator = "recorded"'),
     ("docs/TRACES.md", "sqlite3 :memory: 'pragma page_size=512; pragma cache_size=16;"),
     ("docs/SPEC.md", "schema, scenario, parameters{}, allocator, board, analyzer,"),
+    (
+        "docs/SPEC.md",
+        '{"desk": "DIR", "control": "DIR/control", "uart": "/dev/ttyACM0", "terminal": "/dev/pts/3",',
+    ),
     ("docs/SPEC.md", '{"analyzer": "127.0.0.1:41001", "uart": "/dev/pts/3" | "socket://127.0.0.1:41002"}'),
     ("docs/SPEC.md", "schema, quantity"),
     ("docs/SPEC.md", "verdict, reasons[]            inconclusive"),
@@ -895,7 +941,6 @@ SHOWN = {
     ("docs/SPEC.md", "allocator, what, seed, lists, operations"),
     ("docs/SPEC.md", "table, place, part, row, column, allocator, unit, compared"),
     ("docs/SPEC.md", "seed, mutants, killed, harmless, survived"),
-    ("docs/WIRING.md", "Nucleo-F401RE, USB connector at the top"),
     (
         "firmware/heap/README.md",
         "facade.c          heap.h       lock, markers, statistics, the witness of the last operation",

@@ -23,7 +23,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("recording",),
     ("capture.desk", "capture.reading", "capture.importing"),
     ("capture.acquisition", "capture.instruments"),
-    ("capture.joining",),
+    ("capture.joining", "capture.survey", "capture.wiring"),
     ("capture.verdict",),
     ("capture.summary",),
     ("capture",),

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from capture.acquisition.record_reader import SILENCE_S, RecordReader
+from capture.acquisition.record_reader import SILENCE_S, NoRecords, RecordReader
 from capture.acquisition.serial_reader import SerialReader
-from capture.acquisition.sigrok_cli import CaptureRequest, SigrokCapture
+from capture.acquisition.sigrok_cli import D0_TO_D7, CaptureRequest, SigrokCapture
 from capture.desk.bench import AnalyzerResource
 from capture.desk.board import RESET_WITHIN_S, Board, Connections, Resetter
 from capture.processes import signals
@@ -36,8 +36,9 @@ Progress = Callable[[str], None]
 class Order:
     """What is to be observed: firmware and operations, how long at which rate.
 
-    `elf` is the firmware's file, `image` the operation image; `records` says what carries the
-    records, uart or rtt. A tool or line that says nothing for `silence_s` is taken for dead.
+    `elf` is the firmware's file, `image` the operation image, empty for a firmware that needs none;
+    `records` says what carries the records, uart, rtt or none. A tool or line that says nothing for
+    `silence_s` is taken for dead.
     """
 
     elf: Path
@@ -98,7 +99,9 @@ def observe(board: Board, order: Order, progress: Progress, folder: Path) -> Obs
     )
 
 
-def _reader(connections: Connections, order: Order, log: Path) -> RecordReader:
+def _reader(connections: Connections, order: Order, log: Path) -> RecordReader | NoRecords:
+    if order.records == "none":
+        return NoRecords()
     if order.records != "rtt":
         return SerialReader(connections.serial_url, order.silence_s, log)
     assert connections.probe is not None
@@ -109,7 +112,7 @@ def _reader(connections: Connections, order: Order, log: Path) -> RecordReader:
 
 def _request(connections: Connections, order: Order, resetter: Resetter | None) -> CaptureRequest:
     """What to ask of the analyzer: the run's whole duration, and what passes before the reset."""
-    named = order.analyzer.channels
+    named, known = order.analyzer.channels, order.analyzer.known
     before_s = 0.0 if resetter is None else RESET_WITHIN_S
     return CaptureRequest(
         driver=order.analyzer.driver,
@@ -117,6 +120,9 @@ def _request(connections: Connections, order: Order, resetter: Resetter | None) 
         samplerate_hz=order.samplerate_hz,
         samples=round(order.samplerate_hz * (order.duration_s + before_s)),
         channels=tuple(named[channel] for channel in CHANNELS) if named else None,
+        inputs=tuple(known.inputs) if known else D0_TO_D7,
+        sample_bytes=known.sample_bytes if known else 1,
+        settings=tuple(known.settings) if known else (),
     )
 
 

@@ -27,6 +27,28 @@ _END = b"@END,"
 _LAST_RECORDS = (_END, b"@FAIL,")
 
 
+class NoRecords:
+    """Stands for the records of a firmware that sends none."""
+
+    problem: str | None = None
+    debugger: Resetter | None = None
+    data = b""
+    whole = True
+    """Nothing is missing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing was opened."""
+
+    def wait(self, _timeout_s: float) -> bool:
+        """Nothing is to come."""
+        return True
+
+
 class RecordReader(ABC):
     """Reads until END or FAIL, `silence_s` without a byte, or close().
 

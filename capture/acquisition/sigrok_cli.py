@@ -44,7 +44,6 @@ _BLOCK_S = 1.0
 _BEGIN_S, _SLOWEST = 60.0, 100
 # What a board left behind is under way for less than this once it has ended.
 _REST_S = 0.5
-_DEVICE_CHANNEL = re.compile("D([0-7])")
 # sigrok-cli's own words that do not tell of a fault (its source: session.c).
 _HARMLESS = re.compile(r"(cli: )?The device stores at least [0-9]+ samples with the current settings\.")
 # Its own count, which goes wrong beyond 2**32 samples, and what its BeagleLogic driver says of as
@@ -58,13 +57,18 @@ _COUNTED = re.compile(
 )
 
 
+D0_TO_D7 = tuple(f"D{number}" for number in range(len(CHANNELS)))
+
+
 @dataclass(frozen=True)
 class CaptureRequest:
     """What to ask of sigrok-cli.
 
     `connection` is the driver's conn= with the options that follow it, as in
-    `tcp-raw/127.0.0.1/4100:logic_channels=8`. `channels[i]` is the device's name, D0 … D7, of our
-    channel i; None takes the device's first eight bits as they are.
+    `tcp-raw/127.0.0.1/4100:logic_channels=8`. `channels[i]` is the device's name of our channel i;
+    None takes the device's first eight bits as they are. `inputs` are the device's names by the bit
+    that carries each, in the first of the `sample_bytes` of a sample. `settings` go to the driver
+    beside the samplerate.
     """
 
     driver: str
@@ -72,6 +76,9 @@ class CaptureRequest:
     samplerate_hz: int
     samples: int
     channels: tuple[str, ...] | None = None
+    inputs: tuple[str, ...] = D0_TO_D7
+    sample_bytes: int = 1
+    settings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.samples <= 0:
@@ -89,12 +96,11 @@ class CaptureRequest:
         """The bit of a sample that carries each of our channels."""
         if self.channels is None:
             return tuple(range(len(CHANNELS)))
-        found = [_DEVICE_CHANNEL.fullmatch(name) for name in self.channels]
-        bits = tuple(int(match[1]) for match in found if match)
+        bits = tuple(self.inputs.index(name) for name in self.channels if name in self.inputs)
         if len(bits) != len(CHANNELS) or len(set(bits)) != len(bits):
             raise CaptureError(
                 f"The analyzer's channels {', '.join(self.channels)} do not serve: "
-                f"give each of {', '.join(CHANNELS)} one of D0 … D7."
+                f"give each of {', '.join(CHANNELS)} one of {self.inputs[0]} … {self.inputs[-1]}."
             )
         return bits
 
@@ -102,8 +108,9 @@ class CaptureRequest:
         """The command line, without the program."""
         driver = self.driver if not self.connection else f"{self.driver}:conn={self.connection}"
         channels = [] if self.channels is None else ["--channels", ",".join(sorted(self.channels))]
+        settings = ":".join((f"samplerate={self.samplerate_hz}", *self.settings))
         return [
-            *("--driver", driver, "--config", f"samplerate={self.samplerate_hz}", *channels),
+            *("--driver", driver, "--config", settings, *channels),
             *("--samples", str(self.samples), "--output-format", "binary"),
         ]
 
@@ -311,6 +318,7 @@ class _SampleReader(_PipeReader):
     def __init__(self, pipe: IO[bytes], request: CaptureRequest, writer: EdgeWriter) -> None:
         super().__init__("samples", pipe)
         self._asked = request.samples
+        self._sample_bytes = request.sample_bytes
         self._extractor = EdgeExtractor(
             request.samplerate_hz, CHANNELS, request.device_bits(), most_edges=MOST_EDGES
         )
@@ -343,6 +351,13 @@ class _SampleReader(_PipeReader):
             raise
         self._store()
 
+    def _pieces(self) -> Iterator[memoryview]:
+        """One byte for each sample: the first, in which all inputs are."""
+        at = 0
+        for piece in super()._pieces():
+            yield piece if self._sample_bytes == 1 else _each(piece, self._sample_bytes, at)
+            at += len(piece)
+
     def _read(self) -> None:
         for piece in self._pieces():
             if piece:
@@ -367,6 +382,11 @@ class _SampleReader(_PipeReader):
         """
         if self.received_bytes > 2 * self._asked + _PIPE_BYTES:
             raise CaptureError(f"{TOOL} goes on beyond {self._asked} samples and was ended; capture again.")
+
+
+def _each(piece: memoryview, step: int, at: int) -> memoryview:
+    """The bytes of `piece`, which begins at byte `at`, whose place is a multiple of `step`."""
+    return memoryview(bytes(piece[-at % step :: step]))
 
 
 class _TextReader(_PipeReader):

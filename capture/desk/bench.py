@@ -9,9 +9,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from capture.desk.presets import Preset, presets
 from capture.files.documents import Table, read_toml
 from capture.files.errors import CaptureError
-from capture.files.faults import WrongValueError, expecting, near_miss, not_among
+from capture.files.faults import WrongValueError, expecting, near_miss, not_among, quoted
 from capture.run_folder.edges import CHANNELS
 
 BENCH_FILE = Path(__file__).resolve().parents[2] / "bench.toml"
@@ -60,12 +61,77 @@ class SerialResource(Table):
 
 
 class AnalyzerResource(Table):
-    """A sigrok driver and how to reach its device; `channels` maps our names to the device's."""
+    """A sigrok driver and how to reach its device; `channels` maps our names to the device's.
+
+    A `preset` (presets.py) brings driver, samplerate and channels where they are not given, and
+    refuses those that its analyzer does not have.
+    """
 
     driver: Word
     samplerate_hz: Samplerate
     connection: Annotated[str, expecting("a word in quotes")] = ""
     channels: Annotated[dict[str, Word], AfterValidator(_all_of_ours)] = Field(default_factory=dict)
+    preset: Annotated[str, expecting("a word in quotes")] = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _filled_in(cls, values: object) -> object:
+        if not isinstance(values, dict) or "preset" not in values:
+            return values
+        found = _preset(values["preset"])
+        brought = {
+            "driver": found.driver,
+            "samplerate_hz": found.fastest_hz,
+            "channels": dict(zip(CHANNELS, found.inputs, strict=True)),
+        }
+        return {**brought, **values}
+
+    @model_validator(mode="after")
+    def _fits_its_preset(self) -> AnalyzerResource:
+        known = self.known
+        if known is None:
+            return self
+        if self.driver != known.driver:
+            raise WrongValueError(f"must be {known.driver!r} of {self.preset}", "driver", remedy="drop it")
+        for channel, theirs in self.channels.items():
+            if theirs not in known.inputs:
+                raise not_among(theirs, known.inputs, "channels", channel)
+        if refusal := self._refusal(self.samplerate_hz):
+            raise WrongValueError(refusal, "samplerate_hz", remedy=self._choice())
+        return self
+
+    @property
+    def known(self) -> Preset | None:
+        """What is known of the analyzer; None where bench.toml names no preset."""
+        return presets()[self.preset] if self.preset else None
+
+    def check_rate(self, samplerate_hz: int) -> None:
+        """Raises CaptureError for a samplerate that the analyzer is known not to have."""
+        if refusal := self._refusal(samplerate_hz):
+            raise CaptureError(f"The samplerate {refusal}; {self._choice()}.")
+
+    def _refusal(self, samplerate_hz: int) -> str:
+        """What is wrong with a samplerate, as a predicate; empty if nothing is."""
+        if self.known is None or self.known.can_sample_at(samplerate_hz):
+            return ""
+        return f"cannot be {samplerate_hz:,} with the analyzer {self.preset} and eight inputs"
+
+    def _choice(self) -> str:
+        assert self.known is not None
+        return f"choose {self.known.rates_in_words()}"
+
+
+def _preset(name: object) -> Preset:
+    """The preset of this name, which is not yet checked."""
+    if not isinstance(name, str):
+        raise WrongValueError(f"must be a word in quotes, not {quoted(name)}", "preset")
+    usable = [known for known, preset in presets().items() if not preset.refused]
+    if name not in presets():
+        raise not_among(name, usable, "preset")
+    if refused := presets()[name].refused:
+        remedy = "record with its maker's program, and read the export by ./lab decode (docs/ANALYZERS.md)"
+        raise WrongValueError(f"cannot be {name!r}: {refused}", "preset", remedy=remedy)
+    return presets()[name]
 
 
 class EmulatedResource(Table):

@@ -33,7 +33,7 @@ class Loader(Protocol):
     def load(self, elf: Path, image: bytes) -> Connections:
         """Loads the firmware's ELF file and the operation image; the board is held, nothing runs.
 
-        Raises TailscopeError.
+        An empty image is none. Raises TailscopeError.
         """
 
 

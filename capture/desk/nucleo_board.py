@@ -43,12 +43,16 @@ class NucleoBoard:
     def load(self, elf: Path, image: bytes) -> Connections:
         """Flashes both and leaves the core halted; the connections are those of bench.toml."""
         self._pyocd.load_elf(elf)
+        if image:
+            self._load_image(image)
+        port = resolve(self._resource.serial_port, self._probe.unique_id)
+        return Connections(port, self._resource.analyzer.connection or None, self._probe)
+
+    def _load_image(self, image: bytes) -> None:
         with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:
             file = Path(folder) / "operations.bin"
             file.write_bytes(image)
             self._pyocd.load_binary(file, IMAGE_ADDRESS)
-        port = resolve(self._resource.serial_port, self._probe.unique_id)
-        return Connections(port, self._resource.analyzer.connection or None, self._probe)
 
     def resetter(self, debugger: Resetter | None) -> Resetter:
         """The debugger that holds the probe, or else a pyOCD of our own."""

@@ -59,7 +59,7 @@ class VirtualBoard:
         """Starts the simulator with both and waits until it listens."""
         served = Served(
             elf,
-            image=image,
+            image=image or None,
             uart=self._resource.serial_port,
             probe=self._probed,
             counts={f"look{number}": f"{address:#x}" for number, address in enumerate(self._looks)},

@@ -190,6 +190,43 @@ def test_two_bytes_per_sample_are_recognised(fake_tool: Path) -> None:
     assert "eight channels" in capture(asking(100)).oddities[0]
 
 
+@pytest.mark.parametrize("step", [1, 7, 4096])
+def test_of_wide_samples_the_first_byte_counts(fake_tool: Path, step: int) -> None:
+    """Pieces of any length, so that a sample is cut between two."""
+    install(
+        fake_tool,
+        "import itertools\n"
+        "data = bytes(itertools.chain.from_iterable((i // 50, 255 - i % 256) for i in range(1000)))\n"
+        f"for at in range(0, len(data), {step}): send(data[at:at + {step}])",
+    )
+    wide = CaptureRequest("dreamsourcelab-dslogic", None, 1_000_000, 1000, sample_bytes=2)
+    result = capture(wide)
+    assert (result.problems, result.oddities) == ((), ())
+    assert expand(result) == bytes(i // 50 for i in range(1000))
+
+
+def test_the_tool_itself_sends_wide_samples() -> None:
+    """libsigrok's demo device with sixteen inputs: its first eight, as they are with eight."""
+    narrow = capture(CaptureRequest("demo:logic_channels=8", None, 1_000_000, 3000, DEVICE_CHANNELS))
+    wide = capture(
+        CaptureRequest("demo:logic_channels=16", None, 1_000_000, 3000, DEVICE_CHANNELS, sample_bytes=2)
+    )
+    assert (wide.problems, wide.oddities) == ((), ())
+    assert wide.edges == narrow.edges and wide.edges.sample.size > 100
+
+
+def test_names_and_settings_of_the_analyzer_reach_the_command_line() -> None:
+    names = tuple("01234567")
+    request = CaptureRequest(
+        *("dreamsourcelab-dslogic", None, 25_000_000, 7, tuple("76543210"), names, 2, ("continuous=on",))
+    )
+    assert request.device_bits() == (7, 6, 5, 4, 3, 2, 1, 0)
+    assert request.arguments()[2:6] == [
+        *("--config", "samplerate=25000000:continuous=on"),
+        *("--channels", "0,1,2,3,4,5,6,7"),
+    ]
+
+
 def test_a_tool_that_never_stops_sending_is_ended(fake_tool: Path) -> None:
     install(fake_tool, "while True: send(bytes(65536))")
     result = capture(asking(1000))

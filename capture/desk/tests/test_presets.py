@@ -1,0 +1,140 @@
+"""The presets of analyzers, and what bench.toml may say beside one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from capture.desk.bench import BENCH_FILE, AnalyzerResource, read_bench
+from capture.desk.presets import presets
+from capture.files.errors import CaptureError
+from capture.files.tests.sentences import is_sentence
+from capture.run_folder.edges import CHANNELS
+
+USABLE = [name for name, preset in presets().items() if not preset.refused]
+
+BENCH = """\
+default = "desk"
+[boards.desk.loader]
+kind = "pyocd"
+target = "stm32f401retx"
+[boards.desk.serial]
+port = "/dev/ttyACM0"
+[boards.desk.analyzer]
+"""
+
+
+def analyzer(tmp_path: Path, words: str) -> AnalyzerResource:
+    path = tmp_path / "bench.toml"
+    path.write_text(BENCH + words, encoding="utf-8")
+    return read_bench(path).board().analyzer
+
+
+@pytest.mark.parametrize("name", USABLE)
+def test_a_preset_alone_is_enough(tmp_path: Path, name: str) -> None:
+    found = analyzer(tmp_path, f'preset = "{name}"\n')
+    preset = presets()[name]
+    assert (found.driver, found.samplerate_hz) == (preset.driver, preset.fastest_hz)
+    assert tuple(found.channels) == CHANNELS and len(set(found.channels.values())) == len(CHANNELS)
+
+
+@pytest.mark.parametrize(
+    ("name", "rates", "no_rates"),
+    [
+        # 48 MHz / n by the FX2's GPIF; libsigrok knows 48 MHz itself, which no USB 2 link carries.
+        ("fx2lafw", (24_000_000, 12_000_000, 1_000_000), (48_000_000, 25_000_000, 84_000_000)),
+        # Eight inputs at 32 MS/s are 256 of its 300 MS/s; at 40 MS/s they are 320.
+        ("saleae-logic16", (32_000_000, 12_500_000), (40_000_000, 50_000_000, 100_000_000)),
+        ("dslogic", (25_000_000, 20_000_000), (50_000_000, 24_000_000)),
+        ("beaglelogic", (100_000_000, 50_000_000, 25_000_000), (84_000_000, 200_000_000, 33_333_333)),
+    ],
+)
+def test_the_rates_are_those_of_the_drivers(
+    name: str, rates: tuple[int, ...], no_rates: tuple[int, ...]
+) -> None:
+    assert all(presets()[name].can_sample_at(rate) for rate in rates)
+    assert not any(presets()[name].can_sample_at(rate) for rate in no_rates)
+
+
+@pytest.mark.parametrize("name", list(presets()))
+def test_each_names_its_sources(name: str) -> None:
+    assert presets()[name].sources and all(": " in source for source in presets()[name].sources)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            'preset = "fx2lafw"\nsamplerate_hz = 25_000_000\n',
+            "9: boards.desk.analyzer.samplerate_hz cannot be 25,000,000 with the analyzer fx2lafw and eight "
+            "inputs; choose 1, 2, 3, 4, 6, 8, 12, 16, 24 MS/s.",
+        ),
+        (
+            'preset = "beaglelogic"\nsamplerate_hz = 84_000_000\n',
+            "9: boards.desk.analyzer.samplerate_hz cannot be 84,000,000 with the analyzer beaglelogic and "
+            "eight inputs; choose 100 MS/s or what divides it by a whole number, down to 1 MS/s.",
+        ),
+        (
+            'preset = "fx2lafv"\n',
+            "8: boards.desk.analyzer.preset cannot be 'fx2lafv'; choose from fx2lafw, saleae-logic16, "
+            "dslogic, beaglelogic. Did you mean fx2lafw?",
+        ),
+        (
+            'preset = "saleae-logic-8"\n',
+            "8: boards.desk.analyzer.preset cannot be 'saleae-logic-8': libsigrok has no driver for it; "
+            "record with its maker's program, and read the export by ./lab decode (docs/ANALYZERS.md).",
+        ),
+        ("preset = 7\n", "8: boards.desk.analyzer.preset must be a word in quotes, not 7; mend it."),
+        (
+            'preset = "fx2lafw"\ndriver = "demo"\n',
+            "9: boards.desk.analyzer.driver must be 'fx2lafw' of fx2lafw; drop it.",
+        ),
+        (
+            'preset = "dslogic"\n[boards.desk.analyzer.channels]\n'
+            + "".join(f'{name} = "D{number}"\n' for number, name in enumerate(CHANNELS)),
+            "10: boards.desk.analyzer.channels.CRIT cannot be 'D0'; choose from 0, *",
+        ),
+        ('preset = "fx2lafw"\nsamplerate_hz = "24m"\n', "9: *must be a positive whole number*, not '24m'; *"),
+        ('preset = ""\n', "8: boards.desk.analyzer.preset cannot be ''; choose from fx2lafw, *"),
+    ],
+)
+def test_what_the_analyzer_does_not_have_is_refused(tmp_path: Path, words: str, sentence: str) -> None:
+    with pytest.raises(CaptureError) as refusal:
+        analyzer(tmp_path, words)
+    path = tmp_path / "bench.toml"
+    assert is_sentence(str(refusal.value), f"{path}:{sentence}"), str(refusal.value)
+
+
+def test_a_rate_of_the_command_line_is_refused_too(tmp_path: Path) -> None:
+    found = analyzer(tmp_path, 'preset = "fx2lafw"\n')
+    found.check_rate(12_000_000)
+    with pytest.raises(CaptureError) as refusal:
+        found.check_rate(84_000_000)
+    assert is_sentence(
+        str(refusal.value),
+        "The samplerate cannot be 84,000,000 with the analyzer fx2lafw and eight inputs; "
+        "choose 1, 2, 3, 4, 6, 8, 12, 16, 24 MS/s.",
+    )
+
+
+def test_without_a_preset_any_rate_may_be_tried() -> None:
+    read_bench(BENCH_FILE).board("virtual").analyzer.check_rate(7)
+
+
+def test_the_page_says_what_the_presets_say() -> None:
+    """docs/ANALYZERS.md, row by row."""
+    page = (Path(__file__).resolve().parents[3] / "docs" / "ANALYZERS.md").read_text(encoding="utf-8")
+    rows = {
+        cells[0].strip("` "): cells for line in page.splitlines() if (cells := line.strip("|").split("|"))
+    }
+    for name, preset in presets().items():
+        if preset.refused:
+            assert rows[name][2].replace("`", "").strip() == preset.refused
+            continue
+        rates = preset.rates_in_words().replace(" MS/s", "").replace(" or ", ", or ")
+        assert rows[name][2].strip() == rates
+        assert rows[name][3].strip() in (
+            ", ".join(preset.inputs),
+            f"{preset.inputs[0]} to {preset.inputs[-1]}",
+        )

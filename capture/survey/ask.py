@@ -1,0 +1,119 @@
+"""Asks sigrok-cli, pyOCD, pySerial and the kernel what is plugged in. Each has a bounded time."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from capture.acquisition.sigrok_cli import find_tool
+from capture.desk.bench import AnalyzerResource, BoardResource
+from capture.files.errors import CaptureError
+from capture.processes import children, devices
+from capture.survey.facts import Analyzer, Facts, Port, Probe, UsbDevice
+
+SCAN_WITHIN_S = 30.0
+"""A bare FX2 takes its firmware within three seconds; a bus that hangs is not waited for longer."""
+HOST_WITHIN_S = 30.0
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# sigrok-cli 0.7.2, show.c, print_dev_line().
+_DEVICE = re.compile(
+    r"(?P<driver>[\w-]+)(?::conn=(?P<connection>\S+))? - (?P<title>.*?) ?"
+    r"with \d+ channels?:(?P<inputs>.*)"
+)
+
+
+def ask(board: BoardResource) -> Facts:
+    """Everything that the tools say of this board's desk. Raises signals.Stopped."""
+    folders = firmware_folders(os.environ, Path.home())
+    facts = Facts(
+        serial_port=_behind(board.serial_port),
+        firmware=frozenset(file.name for folder in folders for file in folder.glob("*")),
+        firmware_folders=tuple(map(str, folders)),
+    )
+    return _with_host(_with_analyzers(facts, board.analyzer))
+
+
+def _with_analyzers(facts: Facts, analyzer: AnalyzerResource) -> Facts:
+    """All of the driver, and those that bench.toml's connection means."""
+    try:
+        found = _scan(analyzer.driver)
+        chosen = _scan(f"{analyzer.driver}:conn={analyzer.connection}") if analyzer.connection else found
+    except CaptureError as error:
+        return replace(facts, scan_fault=str(error))
+    return replace(facts, analyzers=found, chosen=chosen)
+
+
+def _scan(driver: str) -> tuple[Analyzer, ...]:
+    try:
+        command = [*devices.with_devices(), find_tool(), "--driver", driver, "--scan"]
+        done = children.run(command, within_s=SCAN_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        raise CaptureError(
+            f"sigrok-cli --driver {driver} --scan was not done in {SCAN_WITHIN_S:g} s and was ended: "
+            "unplug the analyzer and plug it in again."
+        ) from None
+    if done.returncode:
+        raise CaptureError(
+            f"sigrok-cli --driver {driver} --scan fails ({_last_line(done.stderr)}): "
+            "check driver and connection in bench.toml."
+        )
+    return listed(done.stdout)
+
+
+def listed(scan: str) -> tuple[Analyzer, ...]:
+    """The analyzers that `sigrok-cli --scan` printed."""
+    found = (_DEVICE.fullmatch(line.strip()) for line in scan.splitlines())
+    return tuple(
+        Analyzer(line["driver"], line["connection"], line["title"], tuple(line["inputs"].split()))
+        for line in found
+        if line
+    )
+
+
+def _with_host(facts: Facts) -> Facts:
+    """What the child sees of the machine that it runs on."""
+    command = [*devices.with_devices(), sys.executable, "-m", "capture.survey.host"]
+    try:
+        done = children.run(command, within_s=HOST_WITHIN_S, folder=ROOT)
+        found = json.loads(done.stdout)
+        return replace(
+            facts,
+            probes=tuple(Probe(**row) for row in found["probes"]),
+            ports=tuple(Port(**row) for row in found["ports"]),
+            usb=tuple(UsbDevice(**row) for row in found["usb"]),
+        )
+    except subprocess.TimeoutExpired:
+        why = f"did not list its probes within {HOST_WITHIN_S:g} s"
+    except (ValueError, KeyError, TypeError):
+        why = f"cannot list its probes ({_last_line(done.stderr)})"
+    return replace(facts, host_fault=f"pyOCD {why}: unplug the board and plug it in again.")
+
+
+def _last_line(words: str) -> str:
+    return (words.strip() or "it does not say why").splitlines()[-1]
+
+
+def _behind(port: str) -> str:
+    """The device that a link such as those in /dev/serial/by-id leads to; all else as it is."""
+    return os.path.realpath(port) if port.startswith("/") else port
+
+
+def firmware_folders(environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Where libsigrok looks for firmware, in its order (src/resource.c, sr_resourcepaths_get).
+
+    SIGROK_FIRMWARE_PATH is younger than 0.5.2, which Debian 12 has.
+    """
+    own = environment.get("XDG_DATA_HOME") or str(home / ".local" / "share")
+    shared = environment.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share"
+    folders = [environment.get("SIGROK_FIRMWARE_DIR", "")]
+    folders += environment.get("SIGROK_FIRMWARE_PATH", "").split(":")
+    folders += [f"{data}/sigrok-firmware" for data in (own, "/usr/share", *shared.split(":")) if data]
+    return tuple(dict.fromkeys(Path(folder) for folder in folders if folder))

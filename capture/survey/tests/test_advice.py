@@ -1,0 +1,254 @@
+"""What is said of a desk: facts are made up, sentences are checked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from pyocd.probe.stlink.stlink import STLink
+from pyocd.probe.stlink.usb import STLinkUSBInterface
+
+from capture.desk.bench import BoardResource, read_bench
+from capture.desk.presets import presets
+from capture.survey import advice
+from capture.survey.advice import advise, may_run
+from capture.survey.facts import Analyzer, Facts, Port, Probe, UsbDevice
+
+NUCLEO = read_bench().board("nucleo")
+EIGHT = tuple(f"D{number}" for number in range(8))
+LOGIC = Analyzer("fx2lafw", "1.12", "Saleae Logic", EIGHT)
+OTHER = Analyzer("fx2lafw", "1.14", "Saleae Logic", EIGHT)
+PROBE = Probe("0667FF303", "STMicroelectronics STM32 STLink", "V2J37M26")
+PORT = Port("/dev/ttyACM0", "0483:374b", "0667FF303", "STM32 STLink")
+BARE = UsbDevice("0925:3881", "", "", "/dev/bus/usb/001/012", accessible=True)
+READY = Facts(
+    analyzers=(LOGIC,),
+    chosen=(LOGIC,),
+    probes=(PROBE,),
+    ports=(PORT,),
+    usb=(replace(BARE, manufacturer="sigrok", product="fx2lafw"),),
+    serial_port="/dev/ttyACM0",
+    firmware_folders=("/usr/share/sigrok-firmware",),
+)
+
+
+def entry(connection: str = "", probe: str = "", port: str = "/dev/ttyACM0") -> BoardResource:
+    return replace(
+        NUCLEO,
+        loader=NUCLEO.loader.model_copy(update={"probe": probe}),
+        analyzer=NUCLEO.analyzer.model_copy(update={"connection": connection}),
+        serial_port=port,
+    )
+
+
+def test_a_desk_that_is_ready() -> None:
+    found = advise(entry(), READY)
+    assert [(finding.subject, finding.state, finding.words) for finding in found] == [
+        ("analyzer", "used", "fx2lafw at 1.12: Saleae Logic, 8 inputs"),
+        ("probe", "used", "0667FF303: STMicroelectronics STM32 STLink, firmware V2J37M26"),
+        ("port", "used", "/dev/ttyACM0: STM32 STLink (0483:374b)"),
+    ]
+    assert may_run(found)
+
+
+TWO_PROBES = replace(READY, probes=(PROBE, replace(PROBE, unique_id="0668AA")))
+
+
+@pytest.mark.parametrize(
+    ("board", "facts", "subject", "sentence"),
+    [
+        (
+            entry(),
+            replace(READY, analyzers=(), chosen=()),
+            "analyzer",
+            "sigrok-cli finds none for the driver fx2lafw: *",
+        ),
+        (
+            entry(),
+            replace(READY, analyzers=(LOGIC, OTHER), chosen=(LOGIC, OTHER)),
+            "analyzer",
+            "2 analyzers answer (1.12, 1.14): write the connection of one into bench.toml.",
+        ),
+        (
+            entry(connection="1.9"),
+            replace(READY, chosen=()),
+            "analyzer",
+            "None is at the connection '1.9' of bench.toml: write 1.12, or drop the connection.",
+        ),
+        (
+            entry(),
+            replace(READY, chosen=(replace(LOGIC, inputs=EIGHT[:7]),), analyzers=()),
+            "analyzer",
+            "It has no input D7: name its own inputs under channels in bench.toml.",
+        ),
+        (entry(), replace(READY, scan_fault="It hangs."), "analyzer", "It hangs."),
+        (entry(), replace(READY, probes=()), "probe", "pyOCD finds none: connect the board by *"),
+        (
+            entry(),
+            TWO_PROBES,
+            "probe",
+            "2 probes answer: write the id of one as probe into bench.toml.",
+        ),
+        (
+            entry(probe="0700"),
+            READY,
+            "probe",
+            "None has the id '0700' of bench.toml: write one of those that are there.",
+        ),
+        (
+            entry(),
+            replace(READY, probes=(replace(PROBE, firmware="V2J20M4", fault="unsupported"),)),
+            "probe",
+            "Firmware V2J20M4 is older than V2J24, which pyOCD needs: update it with ST's STSW-LINK007.",
+        ),
+        (
+            entry(),
+            replace(READY, probes=(replace(PROBE, firmware=None, fault="Access denied"),)),
+            "probe",
+            "pyOCD cannot open it (Access denied): end what else uses it, or replug the board.",
+        ),
+        (
+            entry(),
+            replace(READY, ports=(replace(PORT, device="/dev/ttyACM1"),)),
+            "port",
+            "There is no /dev/ttyACM0: write /dev/ttyACM1, an ST-Link's, into bench.toml.",
+        ),
+        (
+            entry(),
+            replace(READY, ports=()),
+            "port",
+            "There is no /dev/ttyACM0, and no port of an ST-Link: connect the board by USB.",
+        ),
+        (
+            entry(),
+            replace(READY, ports=(replace(PORT, group="dialout"),)),
+            "port",
+            "/dev/ttyACM0 may not be used by you: sudo usermod -aG dialout $USER, and log in again.",
+        ),
+        (
+            entry(probe="0668"),
+            TWO_PROBES,
+            "port",
+            "/dev/ttyACM0 is on the ST-Link 0667FF303, and the probe is 0668AA: "
+            "name port and probe of one board in bench.toml.",
+        ),
+        (
+            entry(),
+            replace(READY, usb=(replace(BARE, accessible=False, manufacturer="sigrok", product="fx2lafw"),)),
+            "usb",
+            "0925:3881 is plugged in, but /dev/bus/usb/001/012 may not be used by you. Put this line into "
+            "/etc/udev/rules.d/60-tailscope.rules, run sudo udevadm control --reload, and replug it:\n"
+            'SUBSYSTEM=="usb", ATTR{idVendor}=="0925", ATTR{idProduct}=="3881", '
+            'MODE="0660", GROUP="plugdev", TAG+="uaccess"',
+        ),
+        (
+            entry(),
+            replace(READY, usb=(UsbDevice("0483:374b", "ST", "", "/dev/bus/usb/001/003", False),)),
+            "usb",
+            "0483:374b is plugged in, but *",
+        ),
+        (
+            entry(),
+            replace(READY, usb=(BARE,)),
+            "usb",
+            "0925:3881 needs fx2lafw-saleae-logic.fw, and libsigrok finds none in "
+            "/usr/share/sigrok-firmware: sudo apt-get install sigrok-firmware-fx2lafw.",
+        ),
+        (entry(), replace(READY, host_fault="It hangs."), "probe", "It hangs."),
+        (
+            entry(port="usb:0483:374B"),
+            replace(READY, ports=(PORT, replace(PORT, device="/dev/ttyACM1", serial_number="0668AA"))),
+            "port",
+            "2 ports are usb:0483:374B: write the probe's whole id, or a port, into bench.toml.",
+        ),
+        (
+            entry(port="usb:0483:374B"),
+            replace(READY, ports=()),
+            "port",
+            "There is no usb:0483:374B, and no port of an ST-Link: connect the board by USB.",
+        ),
+    ],
+)
+def test_what_keeps_the_bench_from_running(
+    board: BoardResource, facts: Facts, subject: str, sentence: str
+) -> None:
+    found = advise(board, facts)
+    wrong = [finding for finding in found if finding.state == "wrong"]
+    assert len(wrong) == 1 and wrong[0].subject == subject and not may_run(found)
+    assert re.fullmatch(".*".join(map(re.escape, sentence.split("*"))), wrong[0].words, re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [
+        (
+            replace(READY, usb=(UsbDevice("2a0e:0020", "", "", "/dev/bus/usb/001/009", True),)),
+            "DreamSourceLab DSLogic, DSLogic Pro, DSLogic Plus (2a0e:0020) is plugged in: "
+            'for it, write preset = "dslogic".',
+        ),
+        (
+            replace(READY, usb=(UsbDevice("21a9:1004", "", "", "/dev/bus/usb/001/009", True),)),
+            "Saleae Logic 8 (21a9:1004): libsigrok has no driver for it.",
+        ),
+        (
+            replace(READY, probes=(replace(PROBE, firmware="V2J25M10"),)),
+            "Firmware V2J25M10 is older than V2J26: update it with ST's STSW-LINK007.",
+        ),
+        (
+            replace(READY, ports=(Port("/dev/ttyACM0", "1a86:7523", None, "USB Serial"),)),
+            "/dev/ttyACM0 is no port of an ST-Link: see that it is the board's.",
+        ),
+    ],
+)
+def test_what_is_odd_keeps_nothing_from_running(facts: Facts, sentence: str) -> None:
+    found = advise(entry(), facts)
+    assert [finding.words for finding in found if finding.state == "odd"] == [sentence]
+    assert may_run(found)
+
+
+def test_a_chosen_one_of_two_is_used() -> None:
+    facts = replace(TWO_PROBES, analyzers=(LOGIC, OTHER), chosen=(LOGIC,))
+    found = advise(entry(connection="1.12", probe="0667ff"), facts)
+    assert [(finding.subject, finding.state) for finding in found] == [
+        *(
+            ("analyzer", "used"),
+            ("analyzer", "there"),
+            ("probe", "used"),
+            ("probe", "there"),
+            ("port", "used"),
+        )
+    ]
+
+
+def test_a_port_by_its_usb_id_is_that_of_the_probe() -> None:
+    other = replace(PORT, device="/dev/ttyACM1", serial_number="0668AA")
+    facts = replace(TWO_PROBES, ports=(other, PORT))
+    for board, ports in (
+        (entry(probe="0667FF303", port="usb:0483:374B"), facts.ports),
+        (entry(probe="0667FF303", port="usb:0483:374b"), (PORT,)),
+    ):
+        found = advise(board, replace(facts, ports=ports))
+        used = [finding.words for finding in found if (finding.subject, finding.state) == ("port", "used")]
+        assert used == ["/dev/ttyACM0: STM32 STLink (0483:374b)"] and may_run(found)
+
+
+def test_a_bare_analyzer_whose_firmware_is_there_is_no_fault() -> None:
+    facts = replace(READY, usb=(BARE,), firmware=frozenset({"fx2lafw-saleae-logic.fw"}))
+    assert may_run(advise(entry(), facts))
+
+
+def test_a_port_elsewhere_is_not_looked_at() -> None:
+    found = advise(entry(port="socket://10.0.0.7:4000"), replace(READY, ports=()))
+    assert may_run(found) and found[-1].words.startswith("socket://10.0.0.7:4000 is no port of this machine")
+
+
+def test_the_figures_of_pyocd_are_those_of_pyocd() -> None:
+    assert advice.LEAST_FIRMWARE == STLink.MIN_JTAG_VERSION
+    assert advice.WANTED_FIRMWARE == STLink.MIN_JTAG_VERSION_16BIT_XFER
+    assert {f"0483:{product:04x}" for product in STLinkUSBInterface.USB_PID_EP_MAP} == advice.ST_LINKS
+
+
+def test_each_usb_id_belongs_to_one_preset() -> None:
+    ids = [usb_id for preset in presets().values() for usb_id in preset.devices]
+    assert len(ids) == len(set(ids)) and all(usb_id == usb_id.lower() for usb_id in ids)

@@ -1,0 +1,142 @@
+"""What the tools say, from what they print: their formats are those of the tools' own sources."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from capture.desk.bench import read_bench
+from capture.survey import ask as asking
+from capture.survey.ask import ask, firmware_folders, listed
+from capture.survey.facts import Analyzer, Facts, UsbDevice
+from capture.survey.host import usb_devices
+
+NUCLEO = read_bench().board("nucleo")
+EIGHT = tuple(f"D{number}" for number in range(8))
+SCAN = """\
+The following devices were found:
+fx2lafw:conn=1.12 - Saleae Logic with 8 channels: D0 D1 D2 D3 D4 D5 D6 D7
+fx2lafw:conn=3.4 - sigrok FX2 LA (8ch) with 8 channels: D0 D1 D2 D3 D4 D5 D6 D7
+dreamsourcelab-dslogic:conn=1.9 - DreamSourceLab DSLogic Plus [S/N: 1] with 3 channels: 0 1 2
+beaglelogic - BeagleLogic 1.0 with 2 channels: P8_45 P8_46
+fx2lafw - with 1 channel: D0
+"""
+
+
+def test_the_scan_is_read() -> None:
+    assert listed(SCAN) == (
+        Analyzer("fx2lafw", "1.12", "Saleae Logic", EIGHT),
+        Analyzer("fx2lafw", "3.4", "sigrok FX2 LA (8ch)", EIGHT),
+        Analyzer("dreamsourcelab-dslogic", "1.9", "DreamSourceLab DSLogic Plus [S/N: 1]", ("0", "1", "2")),
+        Analyzer("beaglelogic", None, "BeagleLogic 1.0", ("P8_45", "P8_46")),
+        Analyzer("fx2lafw", None, "", ("D0",)),
+    )
+    assert listed("") == listed("No devices found.\n") == ()
+
+
+def test_the_real_tool_is_read() -> None:
+    """sigrok-cli's demo device, which is always there."""
+    analyzer = NUCLEO.analyzer.model_copy(update={"driver": "demo"})
+    found = asking._with_analyzers(Facts(), analyzer)
+    (demo,) = found.analyzers
+    assert (demo.title, demo.inputs[:8]) == ("Demo device", EIGHT)
+    assert found.chosen == found.analyzers and not found.scan_fault
+
+
+def test_the_real_tools_are_asked() -> None:
+    """Most machines that run the tests have no device, and some have no USB at all."""
+    found = ask(NUCLEO)
+    assert (found.scan_fault, found.host_fault) == ("", "")
+    assert found.serial_port
+    if not found.usb:
+        assert not found.analyzers and not found.probes
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (
+            "echo 'driver not found.' >&2; exit 1",
+            "sigrok-cli --driver fx2lafw --scan fails (driver not found.): *",
+        ),
+        ("sleep 60", "sigrok-cli --driver fx2lafw --scan was not done in 0.3 s and was ended: *"),
+    ],
+)
+def test_a_scan_that_fails_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, sentence: str
+) -> None:
+    tool = tmp_path / "sigrok-cli"
+    tool.write_text(f"#!/bin/sh\n{body}\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(asking, "SCAN_WITHIN_S", 0.3)
+    found = asking._with_analyzers(Facts(), NUCLEO.analyzer)
+    assert found.scan_fault.startswith(sentence.rstrip("*")) and found.analyzers == ()
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("raise SystemExit('No backend available')", "cannot list its probes (No backend available)"),
+        ("print('{}')", "cannot list its probes (it does not say why)"),
+        ("import time; time.sleep(60)", "did not list its probes within 1 s"),
+    ],
+)
+def test_a_child_that_fails_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, words: str
+) -> None:
+    folder = tmp_path / "capture" / "survey"
+    folder.mkdir(parents=True)
+    (folder / "host.py").write_text(module)
+    monkeypatch.setattr(asking, "ROOT", tmp_path)
+    monkeypatch.setattr(asking, "HOST_WITHIN_S", 1.0)
+    found = asking._with_host(Facts())
+    assert found.host_fault == f"pyOCD {words}: unplug the board and plug it in again."
+
+
+def test_the_port_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "usb-ST").symlink_to("/dev/null")
+    assert asking._behind(str(tmp_path / "usb-ST")) == "/dev/null"
+    assert asking._behind("socket://127.0.0.1:9") == "socket://127.0.0.1:9"
+
+
+def test_libsigroks_folders_come_in_its_order() -> None:
+    """src/resource.c, and glib's defaults of the XDG directories."""
+    home = Path("/home/me")
+    assert firmware_folders({}, home) == tuple(
+        Path(folder)
+        for folder in (
+            "/home/me/.local/share/sigrok-firmware",
+            "/usr/share/sigrok-firmware",
+            "/usr/local/share/sigrok-firmware",
+        )
+    )
+    environment = {
+        "SIGROK_FIRMWARE_DIR": "/a",
+        "SIGROK_FIRMWARE_PATH": "/b::/c",
+        "XDG_DATA_HOME": "/d",
+        "XDG_DATA_DIRS": "/e",
+    }
+    assert [str(folder) for folder in firmware_folders(environment, home)] == [
+        *("/a", "/b", "/c", "/d/sigrok-firmware", "/usr/share/sigrok-firmware", "/e/sigrok-firmware")
+    ]
+
+
+def test_the_kernels_list_is_read(tmp_path: Path) -> None:
+    """A bus as sysfs shows it: a device, its interface, and one whose node nobody may open."""
+    for name, product, number in (("1-2", "374B", "7"), ("1-3", "3881", "12")):
+        folder = tmp_path / "sys" / name
+        folder.mkdir(parents=True)
+        values = {"idVendor": "0483", "idProduct": product, "busnum": "1", "devnum": number}
+        for attribute, value in {**values, "manufacturer": "STMicroelectronics"}.items():
+            (folder / attribute).write_text(f"{value}\n")
+    (tmp_path / "sys" / "1-2:1.0").mkdir()
+    node = tmp_path / "dev" / "001" / "007"
+    node.parent.mkdir(parents=True)
+    node.touch()
+    assert list(usb_devices(tmp_path / "sys", tmp_path / "dev")) == [
+        UsbDevice("0483:374b", "STMicroelectronics", "", str(node), accessible=True),
+        UsbDevice("0483:3881", "STMicroelectronics", "", str(node.with_name("012")), accessible=False),
+    ]

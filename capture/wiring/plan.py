@@ -1,0 +1,89 @@
+"""The wiring plan: where each channel is on the board, and which input of the analyzer sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from capture.desk.bench import BoardResource
+from capture.run_folder.edges import CHANNELS
+
+GROUND = "GND"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a channel is on a Nucleo-F401RE (ST's UM1724, "Extension connectors").
+
+    `pin` is the chip's, `header` the Arduino's name, `connector` the connector and its position.
+    """
+
+    channel: str
+    pin: str
+    header: str
+    connector: str
+
+    def __str__(self) -> str:
+        return f"{self.channel} ({self.header}, {self.connector})"
+
+
+PLACES = (
+    Place("CRIT", "PA8", "D7", "CN9-8"),
+    Place("OP", "PA9", "D8", "CN5-1"),
+    Place("STIM", "PA0", "A0", "CN8-1"),
+    Place("ISR", "PA10", "D2", "CN9-3"),
+    Place("TASK", "PB10", "D6", "CN9-7"),
+    Place("CTRL", "PA1", "A1", "CN8-2"),
+    Place("CISR", "PB5", "D4", "CN9-5"),
+    Place("SYNC", "PB4", "D5", "CN9-6"),
+)
+"""In the order of CHANNELS."""
+GROUND_CONNECTOR = "CN6-6 or CN6-7"
+
+
+@dataclass(frozen=True)
+class Clip:
+    """One clip: the analyzer's own name of the input, and the place that it belongs on."""
+
+    input: str
+    place: Place
+
+
+def clips(board: BoardResource) -> tuple[Clip, ...]:
+    """The eight clips of a board, in the order of CHANNELS.
+
+    Where bench.toml names no inputs, they are the analyzer's first eight.
+    """
+    named = board.analyzer.channels
+    return tuple(Clip(named.get(place.channel, f"D{number}"), place) for number, place in enumerate(PLACES))
+
+
+def as_text(board: BoardResource) -> str:
+    """The plan as a table, a line for each clip, and the ground."""
+    rows = [("input", "channel", "pin", "header", "connector")]
+    rows += [
+        (clip.input, clip.place.channel, clip.place.pin, clip.place.header, clip.place.connector)
+        for clip in clips(board)
+    ]
+    rows.append((GROUND, "", GROUND, GROUND, GROUND_CONNECTOR))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    analyzer = board.analyzer
+    title = f"{board.name}: {analyzer.driver} at {analyzer.samplerate_hz:,} samples per second"
+    return "\n".join([title, "", *lines])
+
+
+def as_json(board: BoardResource) -> list[dict[str, str]]:
+    """The plan's rows, without the ground."""
+    return [
+        {
+            "input": clip.input,
+            "channel": clip.place.channel,
+            "pin": clip.place.pin,
+            "header": clip.place.header,
+            "connector": clip.place.connector,
+        }
+        for clip in clips(board)
+    ]
+
+
+assert tuple(place.channel for place in PLACES) == CHANNELS

@@ -1,0 +1,167 @@
+"""Which clip is where, told from edges that a desk with known faults shows."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capture.desk.bench import read_bench
+from capture.files.tests.sentences import is_sentence
+from capture.wiring.findings import Findings, judge
+from capture.wiring.pattern import read
+from capture.wiring.plan import clips
+from capture.wiring.tests.desk import PINS, Desk
+
+CLIPS = clips(read_bench().board("nucleo"))
+RIGHT = tuple(range(PINS))
+
+
+def found(desk: Desk) -> Findings:
+    return judge(read(desk.edges()), CLIPS)
+
+
+def states(desk: Desk) -> list[str]:
+    return [verdict.state for verdict in found(desk).verdicts]
+
+
+def clipped(**changed: int | None) -> Desk:
+    """All as it should be but the inputs `D0` … that are named."""
+    pins: list[int | None] = list(RIGHT)
+    for name, pin in changed.items():
+        pins[int(name[1:])] = pin
+    return Desk(pins)
+
+
+@st.composite
+def desks(draw: st.DrawFn) -> Desk:
+    """Any order of the clips, some of them off, some of them touching, at any pace of the HSI."""
+    order: list[int | None] = list(draw(st.permutations(RIGHT)))
+    for off in draw(st.sets(st.sampled_from(RIGHT), max_size=3)):
+        order[off] = None
+    inputs = draw(st.permutations(RIGHT))
+    sizes = draw(st.lists(st.sampled_from([2, 2, 3]), max_size=2))
+    groups = [frozenset(inputs[sum(sizes[:at]) :][:size]) for at, size in enumerate(sizes)]
+    return Desk(
+        order,
+        groups,
+        reset_us=draw(st.sampled_from([0, 1, 21_234, 55_555])),
+        pace=draw(st.sampled_from([0.95, 0.99, 1.0, 1.013, 1.05])),
+        total_us=280_000,
+        held=draw(st.booleans()),
+    )
+
+
+def expected_state(desk: Desk, number: int) -> str:
+    """What the desk's maker knows of an input."""
+    pins = desk.pins_at(number)
+    if len(pins) != 1:
+        return "shorted" if pins else "missing"
+    if pins == {number}:
+        return "right"
+    return "swapped" if len(desk.joined(number)) == 1 else "doubled"
+
+
+@settings(max_examples=60, deadline=None)
+@given(desks())
+def test_any_order_of_clips_off_them_or_touching_is_told_as_it_is(desk: Desk) -> None:
+    seen = read(desk.edges())
+    assert [saw.pins for saw in seen] == [desk.pins_at(number) for number in RIGHT]
+    assert not any(saw.strays or saw.seldom for saw in seen)
+    told = judge(seen, CLIPS)
+    assert [verdict.state for verdict in told.verdicts] == [expected_state(desk, number) for number in RIGHT]
+    assert told.right == (not told.remedies)
+    symptoms = " ".join(sentence.partition(":")[0] for sentence in told.remedies)
+    for number, verdict in enumerate(told.verdicts):
+        named = verdict.clip.input in symptoms.replace(",", " ").split()
+        assert named == (verdict.state != "right" or len(desk.joined(number)) > 1)
+
+
+def test_all_is_right() -> None:
+    told = found(Desk())
+    assert told.right and told.remedies == ()
+
+
+@pytest.mark.parametrize(
+    ("desk", "remedies"),
+    [
+        (clipped(D1=2, D2=1), ["D1 sees STIM and D2 sees OP: swap the clips of D1 and D2."]),
+        (
+            clipped(D0=1, D1=2, D2=0),
+            [
+                "D0 sees OP: move its clip to CRIT (D7, CN9-8).",
+                "D1 sees STIM: move its clip to OP (D8, CN5-1).",
+                "D2 sees CRIT: move its clip to STIM (A0, CN8-1).",
+            ],
+        ),
+        (clipped(D3=None), ["D3 stays low: clip it on ISR (D2, CN9-3)."]),
+        (
+            clipped(D7=6, D6=None),
+            [
+                "D6 stays low: clip it on CISR (D4, CN9-5).",
+                "D7 sees CISR: move its clip to SYNC (D5, CN9-6).",
+            ],
+        ),
+        (
+            Desk(touching=[frozenset({4, 5})]),
+            [
+                "D4 and D5 always move together, with TASK and CTRL: "
+                "part their clips at TASK (D6, CN9-7), CTRL (A1, CN8-2)."
+            ],
+        ),
+        (
+            clipped(D6=7),
+            [
+                "D6 sees SYNC, as does D7: clip it on CISR (D4, CN9-5), and part it from D7 if they touch.",
+            ],
+        ),
+        (
+            Desk(spikes=[(2, 150_000, 5), (2, 151_000, 5)]),
+            [
+                "D2 sees its pin, and 2 pulses that no pin sent there: "
+                "shorten its wire and the ground's, or use a second ground."
+            ],
+        ),
+        (
+            Desk([None] * PINS),
+            [
+                "No input sees any pin: check that ground is clipped on, that the analyzer of bench.toml is "
+                "the one on the board, and that the board has power."
+            ],
+        ),
+    ],
+)
+def test_the_remedy_names_the_clips(desk: Desk, remedies: list[str]) -> None:
+    told = found(desk)
+    assert list(told.remedies) == remedies
+    assert not told.right
+    assert all(is_sentence(sentence, sentence) for sentence in told.remedies)
+
+
+def test_an_input_that_floats_is_missing_however_it_moves() -> None:
+    hum = [(3, begin, 9_000) for begin in range(0, 200_000, 20_000)]
+    wild = [(3, begin, 2) for begin in range(0, 209_000, 4)]
+    for spikes in (hum, wild):
+        desk = Desk(clipped(D3=None).clips, spikes=spikes)
+        assert states(desk) == ["right"] * 3 + ["missing"] + ["right"] * 4
+        assert found(desk).remedies == ("D3 sees only noise: clip it on ISR (D2, CN9-3).",)
+
+
+def test_an_input_that_is_held_high_is_missing() -> None:
+    desk = Desk(clipped(D0=None).clips, spikes=[(0, 0, 209_000)])
+    assert found(desk).remedies == ("D0 stays high: clip it on CRIT (D7, CN9-8).",)
+
+
+def test_a_clip_that_lets_go_now_and_then_is_loose() -> None:
+    """The three pulses of STIM are lost in six of the rounds of 19 ms, where low is held."""
+    begins = range(3_000 + (100 + 200 + 1_000) + (100 + 400 + 1_000) + 100, 6 * 19_000, 19_000)
+    spikes = [(2, begin + 200 * pulse, 100) for begin in begins for pulse in range(3)]
+    told = found(Desk(spikes=spikes, held=False))
+    assert told.remedies == ("D2 sees STIM only now and then: press its clip on STIM (A0, CN8-1).",)
+
+
+@given(st.integers(1, 209_000))
+@settings(max_examples=30, deadline=None)
+def test_a_capture_of_any_length_can_be_read(total_us: int) -> None:
+    """Whatever it says, it says of eight clips."""
+    assert len(found(Desk(total_us=total_us)).verdicts) == PINS

@@ -1,0 +1,54 @@
+"""What the doctor prints of a board, and when it says that the bench can run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from capture.desk.bench import read_bench
+from capture.files.errors import CaptureError
+from capture.survey.advice import advise
+from capture.survey.facts import Facts
+from console import doctor
+from console.doctor import Finding, Report
+
+NUCLEO = replace(read_bench().board("nucleo"), serial_port="/dev/ttyACM0")
+PYTHON = Finding("python", "3.11.2", "always", "runs the bench", "")
+CARGO = Finding("cargo", None, "always", "builds the virtual Nucleo", "apt-get install cargo-web")
+
+
+def test_the_virtual_board_needs_nothing() -> None:
+    found = doctor.report("virtual")
+    assert found.can_run
+    assert found.as_text().endswith("\n\nThe bench can run with the board virtual.")
+
+
+def test_a_board_that_is_not_there() -> None:
+    found = Report((PYTHON,), "nucleo", advise(NUCLEO, Facts()))
+    assert not found.can_run
+    assert found.as_text().splitlines() == [
+        "python  3.11.2",
+        "",
+        "board nucleo",
+        "  analyzer  WRONG  sigrok-cli finds none for the driver fx2lafw: "
+        "plug it in, or name another preset in bench.toml.",
+        "  probe     WRONG  pyOCD finds none: connect the board by the USB connector of its ST-Link (CN1).",
+        "  port      WRONG  There is no /dev/ttyACM0, and no port of an ST-Link: connect the board by USB.",
+        "",
+        "The bench cannot run yet with the board nucleo.",
+    ]
+    described = json.loads(json.dumps(found.as_json()))
+    assert described["can_run"] is False and described["board"]["name"] == "nucleo"
+    assert [row["state"] for row in described["board"]["findings"]] == ["wrong"] * 3
+
+
+def test_without_a_board_only_the_tools_count() -> None:
+    assert Report((PYTHON,)).can_run and Report((PYTHON,)).as_json()["board"] is None
+    assert not Report((PYTHON, CARGO)).can_run
+
+
+def test_an_unknown_board_gets_the_names() -> None:
+    with pytest.raises(CaptureError, match="no board 'nucelo'"):
+        doctor.report("nucelo")

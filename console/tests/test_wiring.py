@@ -1,0 +1,54 @@
+"""`./lab wiring`, as a user types it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from capture.desk.bench import read_bench
+from console import wiring
+from console.wiring import WiringError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def lab(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "console", "wiring", *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+
+def test_the_plan_is_that_of_bench_toml() -> None:
+    rows = json.loads(wiring.run("plan", "nucleo", as_json=True).text)
+    assert {row["channel"]: row["input"] for row in rows} == read_bench().board("nucleo").analyzer.channels
+    lines = wiring.run("plan", "nucleo").text.splitlines()
+    assert lines[0] == "nucleo: fx2lafw at 24,000,000 samples per second"
+    assert lines[3].split() == ["D0", "CRIT", "PA8", "D7", "CN9-8"]
+    assert lines[-1].split()[:3] == ["GND", "GND", "GND"]
+
+
+def test_the_check_of_the_virtual_board() -> None:
+    done = lab("check")
+    assert done.returncode == 0 and done.stdout.endswith("All eight clips are where they belong.\n")
+    assert done.stdout.count("right  sees") == 8
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["chek"], "There is no ./lab wiring chek: choose plan or check. Did you mean check?"),
+        (["plan", "--board", "mars"], "bench.toml has no board 'mars'; it has virtual, nucleo"),
+    ],
+)
+def test_a_word_that_is_none_gets_a_sentence(words: list[str], sentence: str) -> None:
+    done = lab(*words)
+    assert done.returncode == 2
+    assert done.stderr.startswith(sentence) and done.stderr.count("\n") == 1
+
+
+def test_an_unknown_word_is_an_error() -> None:
+    with pytest.raises(WiringError):
+        wiring.run("", None)

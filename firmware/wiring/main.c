@@ -1,0 +1,86 @@
+/*
+ * Moves one pin at a time, for ever, so that `./lab wiring check` can tell which input of the
+ * analyzer sees which pin (docs/SPEC.md, section 2.1).
+ *
+ * It needs no allocator, no kernel and no clock but the HSI, on which the core starts. It has no
+ * data, so its reset handler is all of it.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/cycle_counter.h"
+#include "board/pins.h"
+
+/* RM0368, section 6.2.2: the HSI has 16 MHz. */
+enum { CYCLES_PER_US = 16, HALF_PULSE_US = 100, GAP_US = 1000, ROUND_GAP_US = 3000 };
+
+enum { MODE_INPUT = 0, PULL_UP = 1, FIELD_MASK = 3 };
+
+extern uint32_t stack_top[];
+
+void Reset_Handler(void) __attribute__((noreturn));
+
+typedef union {
+    uint32_t *stack;
+    void (*handler)(void);
+} vector;
+
+__attribute__((section(".vectors"), used)) static const vector vector_table[] = {
+    {.stack = stack_top},
+    {.handler = Reset_Handler},
+};
+
+typedef struct {
+    uint32_t port, pin;
+} place;
+
+/* By the number of the channel. */
+static const place places[] = {
+    {CRIT_PORT, CRIT_PIN}, {OP_PORT, OP_PIN},     {STIM_PORT, STIM_PIN}, {ISR_PORT, ISR_PIN},
+    {TASK_PORT, TASK_PIN}, {CTRL_PORT, CTRL_PIN}, {CISR_PORT, CISR_PIN}, {SYNC_PORT, SYNC_PIN},
+};
+
+static void wait_us(uint32_t duration_us) {
+    cycle_counter_wait(duration_us * CYCLES_PER_US);
+}
+
+static void write_field(volatile uint32_t *target, uint32_t pin, uint32_t value) {
+    *target = (*target & ~((uint32_t)FIELD_MASK << 2u * pin)) | value << 2u * pin;
+}
+
+/* Held high by its resistor alone: where two clips touch, no output works against another. */
+static void release(const place *released) {
+    write_field(&GPIO_PUPDR(released->port), released->pin, PULL_UP);
+    write_field(&GPIO_MODER(released->port), released->pin, MODE_INPUT);
+}
+
+/* It begins and ends low, so that each pulse has both edges whatever holds the pin meanwhile. */
+static void pulse(const place *pulsed, uint32_t pulses) {
+    pin_write(pulsed->port, pulsed->pin, false);
+    pin_to_output(pulsed->port, pulsed->pin);
+    wait_us(HALF_PULSE_US);
+    for (uint32_t count = 0; count < pulses; count++) {
+        pin_write(pulsed->port, pulsed->pin, true);
+        wait_us(HALF_PULSE_US);
+        pin_write(pulsed->port, pulsed->pin, false);
+        wait_us(HALF_PULSE_US);
+    }
+    release(pulsed);
+}
+
+void Reset_Handler(void) {
+    const size_t pins = sizeof places / sizeof places[0];
+    RCC_AHB1ENR |= RCC_AHB1ENR_GPIOA | RCC_AHB1ENR_GPIOB;
+    (void)RCC_AHB1ENR; /* the clock runs two cycles later (errata ES0299, section on RCC) */
+    cycle_counter_start();
+    for (uint32_t index = 0; index < pins; index++) {
+        release(&places[index]);
+    }
+    for (;;) {
+        wait_us(ROUND_GAP_US);
+        for (uint32_t index = 0; index < pins; index++) {
+            pulse(&places[index], index + 1u);
+            wait_us(GAP_US);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+"""Builds the firmware that moves one pin at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from capture.files.turns import taking_turns
+from firmware import build, cmake_build
+
+SOURCE = Path(__file__).resolve().parent / "wiring"
+_FOLDER = SOURCE.parent.parent / "build" / "firmware" / "wiring"
+
+
+def build_wiring() -> Path:
+    """The ELF file that `./lab wiring check` loads. Raises BuildError."""
+    cmake_build.check_tools(build.TOOLS)
+    described = cmake_build.Build("The wiring firmware", SOURCE, _FOLDER, {})
+    with taking_turns(_FOLDER):
+        described.configure()
+        described.compile()
+    return _FOLDER / "wiring.elf"

@@ -1,0 +1,83 @@
+"""`doctor` and `wiring check` on the emulated desk: stock sigrok-cli, pyOCD and pySerial."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from capture.desk import emulated
+from console import tools
+from simulator.desk import EmulatedDesk
+
+ROOT = Path(__file__).resolve().parents[1]
+
+pytestmark = pytest.mark.skipif(
+    not tools.is_installed("umockdev-run"), reason="needs umockdev: apt-get install umockdev"
+)
+
+
+def lab(desk: EmulatedDesk, *words: str) -> tuple[int, Any]:
+    """The exit status of a command with --json, run on this desk, and what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "console", *words, "--board", "desk", "--json"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **desk.environment, emulated.MARK: "desk"},
+    )
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_the_doctor_finds_the_desk() -> None:
+    with EmulatedDesk() as desk:
+        status, found = lab(desk, "doctor")
+    assert (status, found["can_run"]) == (0, True)
+    rows = [(row["subject"], row["state"], row["words"]) for row in found["board"]["findings"]]
+    assert [row[:2] for row in rows] == [("analyzer", "used"), ("probe", "used"), ("port", "used")]
+    assert "8 inputs" in rows[0][2] and desk.stlink in rows[1][2] and "firmware V2J37" in rows[1][2]
+    assert rows[2][2].startswith("/dev/ttyACM0") and "(0483:374b)" in rows[2][2]
+
+
+@pytest.mark.parametrize(
+    ("clips", "states", "remedies"),
+    [
+        (
+            "D1=STIM,D2=OP,D3=open,D7=open-high",
+            {"D1": "swapped", "D2": "swapped", "D3": "missing", "D7": "missing"},
+            [
+                "D3 stays low: clip it on ISR (D2, CN9-3).",
+                "D7 stays high: clip it on SYNC (D5, CN9-6).",
+                "D1 sees STIM and D2 sees OP: swap the clips of D1 and D2.",
+            ],
+        ),
+        (
+            "D4=TASK+CTRL,D5=TASK+CTRL,D6=SYNC",
+            {"D4": "shorted", "D5": "shorted", "D6": "doubled"},
+            [
+                "D4 and D5 always move together, with TASK and CTRL: "
+                "part their clips at TASK (D6, CN9-7), CTRL (A1, CN8-2).",
+                "D6 sees SYNC, as does D7: clip it on CISR (D4, CN9-5), and part it from D7 if they touch.",
+            ],
+        ),
+    ],
+)
+def test_the_wiring_check_names_the_clips_of_the_desk(
+    clips: str, states: dict[str, str], remedies: list[str]
+) -> None:
+    with EmulatedDesk(clips=clips) as desk:
+        status, found = lab(desk, "wiring", "check")
+    assert (status, found["right"], found["remedies"]) == (1, False, remedies)
+    assert {row["input"]: row["state"] for row in found["clips"] if row["state"] != "right"} == states
+
+
+def test_the_wiring_check_of_a_desk_that_is_right() -> None:
+    with EmulatedDesk(channels=16) as desk:
+        status, found = lab(desk, "wiring", "check")
+    assert (status, found["right"]) == (0, True)
