@@ -12,6 +12,8 @@ import pytest
 from analysis.soak import page
 from analysis.soak.catalogue import COMPLETE, FAULTS, NONE, REFUSED, named
 from analysis.soak.run import Headlines, carry_out
+from simulator.build import SimulatorError
+from simulator.desk import EmulatedDesk
 
 TRIED = (
     "analyzer-absent",
@@ -64,3 +66,14 @@ def test_the_catalogue_names_each_fault_once_and_says_what_is_due() -> None:
     for fault in FAULTS:
         assert fault.says or fault.verdict == COMPLETE, fault.name
         assert fault.requests or fault.step or fault is NONE, fault.name
+
+
+@needs_umockdev
+def test_requests_that_make_no_sense_are_refused() -> None:
+    refused = ["board melt at 3", "serial flip", "probe back as tty at 3", "probe unplug", "loader sleeps"]
+    with EmulatedDesk() as desk:
+        for request in refused:
+            with pytest.raises(SimulatorError, match="write"):
+                desk.ask(request)
+        for request in ("board none", "serial none", "fault none", "loader works"):
+            desk.ask(request)
