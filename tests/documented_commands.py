@@ -497,6 +497,8 @@ BOARD = (
         why=_ON_THE_VIRTUAL_BOARD,
         of_a_board=True,
     ),
+    Elsewhere("./lab doctor --board desk", "tests/test_finding_things.py", '"doctor")'),
+    Elsewhere("./lab wiring check --board desk", "tests/test_finding_things.py", '"wiring", "check")'),
     Elsewhere(
         "./lab scenario mem_frag --board desk",
         "tests/test_desk.py",
