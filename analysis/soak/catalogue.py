@@ -63,7 +63,7 @@ UNREADABLE = (
     "Lines of the serial log that cannot be read: …; check the cable and the baud rate, then run again."
 )
 LOST = "leaves its timer's line about sample …: samples were lost, doubled or changed; run again"
-HUNG = "The firmware has not faulted: it was at … (…)."
+HUNG = "The firmware has not faulted: it was at … (…); look there for a loop that does not end."
 HARD_FAULT = "The firmware hard-faulted: an instruction fetch from where nothing answers, at 0x60000000."
 STARTED_TWICE = "The board started 2 times during the run; check its power supply and run again."
 STARTED_OFTEN = "The board started … times during the run; check its power supply and run again."

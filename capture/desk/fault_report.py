@@ -128,8 +128,10 @@ def decode(faults: Faults, place: Callable[[int], str]) -> str:
     elif faults.cfsr or faults.hfsr:
         took = EXCEPTIONS.get(faults.exception, "faulted")
     else:
-        state = "slept" if faults.dhcsr & S_SLEEP else "was"
-        return f"The firmware has not faulted: it {state} at {place(faults.pc)}."
+        where = place(faults.pc)
+        if faults.dhcsr & S_SLEEP:
+            return f"The firmware has not faulted: it slept at {where}; check the line of the records."
+        return f"The firmware has not faulted: it was at {where}; look there for a loop that does not end."
     causes = " and ".join(_causes(faults)) or "for a reason that no fault register tells"
     where = _where(faults, faults.frame, place) if faults.frame else ""
     return f"The firmware {took}: {causes}{where}."

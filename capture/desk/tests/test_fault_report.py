@@ -168,4 +168,6 @@ def test_a_vector_that_cannot_be_read() -> None:
 
 def test_a_core_that_sleeps() -> None:
     faults = Faults(pc=0x0800_0200, exception=0, dhcsr=1 << 18)
-    assert decode(faults, hex) == "The firmware has not faulted: it slept at 0x8000200."
+    assert decode(faults, hex) == (
+        "The firmware has not faulted: it slept at 0x8000200; check the line of the records."
+    )
