@@ -2,8 +2,8 @@
 
 void cycle_counter_start(void) {
     DEMCR |= DEMCR_TRCENA;
-    DWT_CYCCNT = 0;
     DWT_CTRL |= DWT_CTRL_CYCCNTENA;
+    DWT_CYCCNT = 0; /* last: a debugger may have left it counting */
 }
 
 void cycle_counter_wait(uint32_t cycles) {
