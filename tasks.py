@@ -507,6 +507,38 @@ def reproduce(
 
 
 @task(
+    help={
+        "minutes": "how long; the run under way is finished",
+        "runs": "instead: how many runs",
+        "seed": "what the faults are drawn from",
+        "board": "one or more of virtual and desk, separated by commas; both when not given",
+        "fault": "faults of docs/DESK.md to draw from, separated by commas; all when not given",
+        "output": "the folder for the results, which gets a folder for each soak",
+        "json": "print JSON",
+    },
+)
+def soak(
+    _context: Context,
+    minutes: str = "",
+    runs: str = "",
+    seed: str = "1",
+    board: str = "",
+    fault: str = "",
+    output: str = str(ROOT / "build" / "soak"),
+    json: bool = False,
+) -> None:
+    """Run after run on the virtual board and the emulated desk, with faults; account for each."""
+    from analysis.soak import text
+    from console import soak as room
+
+    with one_sentence(), signals.orderly():
+        found = room.run(minutes=minutes, runs=runs, seed=seed, board=board, fault=fault, output=output)
+        print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
+    if not found.sound:
+        raise Exit(code=1)
+
+
+@task(
     positional=["file"],
     iterable=["file"],
     help={

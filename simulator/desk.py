@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 
 from simulator import usb
+from simulator.build import SimulatorError
 from simulator.process import ServingProcess
 from simulator.run import image_argument
+
+ANSWER_WITHIN_S = 20.0
 
 
 class EmulatedDesk(ServingProcess):
@@ -49,6 +53,18 @@ class EmulatedDesk(ServingProcess):
         self._options += ["--bare"] if bare else []
         self._options += ["--clips", clips] if clips else []
         usb.environment(Path())
+
+    def ask(self, request: str) -> None:
+        """Makes a request of the control socket. Raises SimulatorError where it is refused."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+            client.settimeout(ANSWER_WITHIN_S)
+            client.connect(str(self.control))
+            client.sendall(f"{request}\n".encode())
+            with client.makefile() as answers:
+                answer = json.loads(answers.readline() or "{}")
+        if "done" not in answer:
+            why = answer.get("error", "it does not answer")
+            raise SimulatorError(f"The desk does not do {request!r}: {why}.")
 
     @property
     def environment(self) -> dict[str, str]:

@@ -207,6 +207,23 @@ LAB = (
         why="a synopsis: the help must know its options",
     ),
     Elsewhere(
+        "./lab soak --runs 2 --board desk --fault board-hung",
+        "analysis/soak/tests/test_desk_faults.py",
+        '"board-hung",',
+    ),
+    Elsewhere("./lab soak --minutes 60", "analysis/soak/tests/test_soak.py", '"--minutes", "60"'),
+    Elsewhere(
+        "./lab soak --minutes 60 --seed 7 --board desk --json",
+        "analysis/soak/tests/test_soak.py",
+        '"--json"',
+    ),
+    Tried(
+        "./lab soak (--minutes N | --runs N) [--seed S] [--board virtual,desk] [--fault NAME,…] [--json]",
+        says=r"--minutes=STRING",
+        typed="./lab --help soak",
+        why="a synopsis: the help must know its options",
+    ),
+    Elsewhere(
         "./lab mutants FILE",
         "analysis/mutants/tests/test_mutants.py",
         "trial.fates(root",
@@ -920,6 +937,8 @@ SHOWN = {
     ("docs/SPEC.md", "schema, quantity"),
     ("docs/SPEC.md", "verdict, reasons[]            inconclusive"),
     ("docs/SPEC.md", "seed, runs[]"),
+    ("docs/SPEC.md", "run, board, fault, due, verdict, exit_status, sentences[], folder, redecoded, wrong[]"),
+    ("docs/SPEC.md", "seed, seconds, stopped, runs, unaccounted, folder"),
     ("docs/SPEC.md", "allocator, trace, seed, operations"),
     ("docs/SPEC.md", "allocator, what, seed, lists, operations"),
     ("docs/SPEC.md", "table, place, part, row, column, allocator, unit, compared"),

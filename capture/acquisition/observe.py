@@ -80,6 +80,7 @@ def observe(board: Board, order: Order, progress: Progress, folder: Path) -> Obs
             capture.start()
             if resetter is not None:
                 _wait_until_armed(capture)
+                capture.check_begun()
                 resetter.reset()
             result = capture.wait(order.silence_s, board.ended)
             whole = records.wait(LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S)
@@ -131,5 +132,9 @@ def _wait_until_armed(capture: SigrokCapture) -> None:
     An analyzer that delivers at the end only is given the whole time.
     """
     deadline_s = time.monotonic() + ARMING_S
-    while not capture.got_samples and time.monotonic() < deadline_s and signals.asked() is None:
+    while (
+        not (capture.got_samples or capture.over)
+        and time.monotonic() < deadline_s
+        and signals.asked() is None
+    ):
         time.sleep(ARMING_POLL_S)

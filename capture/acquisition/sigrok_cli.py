@@ -177,6 +177,23 @@ class SigrokCapture:
         """Samples received so far."""
         return self._samples.got_samples
 
+    @property
+    def over(self) -> bool:
+        """Whether no samples will come any more."""
+        return self._samples.finished.is_set()
+
+    def check_begun(self) -> None:
+        """Raises CaptureError, with what the tool said, where it has ended without a sample."""
+        if not self.over or self.got_samples or self._process is None:
+            return
+        self._end()
+        said = unexpected_lines(self._stderr.text())
+        why = said[-1] if said else f"exit status {self._process.returncode}"
+        raise CaptureError(
+            f"{TOOL} captures nothing ({why.rstrip('.')}); check the analyzer's cable and bench.toml, then "
+            "run again."
+        )
+
     def wait(self, silence_s: float, source_ended: Callable[[], bool] = lambda: False) -> CaptureResult:
         """Wait for the end of the capture. A signal ends it early.
 
@@ -456,9 +473,16 @@ def _surplus(got: int, received: int) -> list[str]:
     return [f"{TOOL} sent {received} bytes for {got} samples; the rest was cut off.{hint}"]
 
 
+def _with_remedy(line: str) -> str:
+    """A firmware that fx2lafw does not know stays in the analyzer until it loses its power."""
+    if "Expected firmware version" not in line:
+        return line
+    return f"{line.rstrip('.')}; replug the analyzer, so that its driver uploads its own."
+
+
 def _said(stderr: str, *, whole: bool) -> list[str]:
     lines = unexpected_lines(stderr, whole=whole)
-    sentences = [f"{TOOL} said: {line}" for line in lines[:_ODDITIES_MOST]]
+    sentences = [f"{TOOL} said: {_with_remedy(line)}" for line in lines[:_ODDITIES_MOST]]
     if len(lines) > _ODDITIES_MOST:
         sentences.append(f"{TOOL} said {len(lines) - _ODDITIES_MOST} lines more.")
     return sentences

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 from capture.desk.bench import BoardResource
 from capture.files.errors import CaptureError
@@ -36,16 +37,26 @@ def run_again(resource: BoardResource) -> int:
             f"The board {resource.name!r} is emulated, and this command runs on the desk of "
             f"{os.environ[MARK]!r} already; use one of them at a time."
         )
-    assert resource.emulated is not None
-    emulated = resource.emulated
-    desk = EmulatedDesk(channels=emulated.channels, bare=emulated.bare, clips=emulated.clips)
-    with desk:
-        environment = desk.environment
-        told = {**environment, **devices.seen_by(environment[devices.PRELOAD]), MARK: resource.name}
-        words = [f"{name}={value}" for name, value in told.items()]
-        status = children.attend(["env", *words, sys.executable, *sys.orig_argv[1:]])
+    with desk_of(resource) as desk:
+        status = children.attend([*seeing(resource, desk), sys.executable, *sys.orig_argv[1:]])
         _tell_of(desk)
     return status
+
+
+def desk_of(resource: BoardResource, elf: Path | None = None, image: bytes | None = None) -> EmulatedDesk:
+    """The desk of an emulated board, with `elf` and `image` in its flash; not entered yet."""
+    assert resource.emulated is not None
+    emulated = resource.emulated
+    return EmulatedDesk(
+        elf, image=image, channels=emulated.channels, bare=emulated.bare, clips=emulated.clips
+    )
+
+
+def seeing(resource: BoardResource, desk: EmulatedDesk) -> list[str]:
+    """What stands before a command of the bench so that it finds the board's devices on `desk`."""
+    environment = desk.environment
+    told = {**environment, **devices.seen_by(environment[devices.PRELOAD]), MARK: resource.name}
+    return ["env", *(f"{name}={value}" for name, value in told.items())]
 
 
 def _tell_of(desk: EmulatedDesk) -> None:

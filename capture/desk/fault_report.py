@@ -31,6 +31,7 @@ MMARVALID, BFARVALID = 1 << 7, 1 << 15
 # Bits of CFSR: which of them are set when nothing could be stacked, and those of an address.
 STACKING_FAILED = 1 << 4 | 1 << 5 | 1 << 12 | 1 << 13
 IMPRECISE = 1 << 10
+FETCH_FAILED = 1 << 0 | 1 << 8
 
 EXCEPTIONS = {3: "hard-faulted", 4: "took a memory fault", 5: "took a bus fault", 6: "took a usage fault"}
 """By the number of the exception that is active (IPSR)."""
@@ -104,7 +105,9 @@ def read_faults(core: HaltedCore, dhcsr: int) -> Faults:
     _, cfsr, hfsr, _, mmfar, bfar = core.read_words(SHCSR_TO_BFAR, 6)
     exception = core.read_register("xpsr") & EXCEPTION_NUMBER
     faulted = bool(cfsr or hfsr)
-    frame = _frame(core) if faulted and not cfsr & STACKING_FAILED else None
+    astray = bool(cfsr & FETCH_FAILED) and not dhcsr & S_LOCKUP
+    frame = _frame(core, astray) if faulted and not cfsr & STACKING_FAILED else None
+    told = frame is not None and _is_code(frame.pc) and not dhcsr & S_LOCKUP
     return Faults(
         pc=core.read_register("pc"),
         exception=exception,
@@ -114,7 +117,7 @@ def read_faults(core: HaltedCore, dhcsr: int) -> Faults:
         mmfar=mmfar,
         bfar=bfar,
         frame=frame,
-        stores=_stores(core, frame.pc) if frame and not dhcsr & S_LOCKUP else None,
+        stores=_stores(core, frame.pc) if frame and told else None,
     )
 
 
@@ -125,8 +128,10 @@ def decode(faults: Faults, place: Callable[[int], str]) -> str:
     elif faults.cfsr or faults.hfsr:
         took = EXCEPTIONS.get(faults.exception, "faulted")
     else:
-        state = "slept" if faults.dhcsr & S_SLEEP else "was"
-        return f"The firmware has not faulted: it {state} at {place(faults.pc)}."
+        where = place(faults.pc)
+        if faults.dhcsr & S_SLEEP:
+            return f"The firmware has not faulted: it slept at {where}; check the line of the records."
+        return f"The firmware has not faulted: it was at {where}; look there for a loop that does not end."
     causes = " and ".join(_causes(faults)) or "for a reason that no fault register tells"
     where = _where(faults, faults.frame, place) if faults.frame else ""
     return f"The firmware {took}: {causes}{where}."
@@ -149,6 +154,8 @@ def _where(faults: Faults, frame: Frame, place: Callable[[int], str]) -> str:
         where = f", in the handler of a fault by {instruction}"
     elif faults.cfsr & IMPRECISE:
         where = f", some instructions before {place(frame.pc)}"
+    elif faults.cfsr & FETCH_FAILED:
+        where = f", at {frame.pc:#010x}"
     else:
         where = f", by {instruction}"
     return where + (f", in the handler of {_exception(frame.exception)}" if frame.exception else "")
@@ -192,20 +199,21 @@ def _causes(faults: Faults) -> list[str]:
     return causes
 
 
-def _frame(core: HaltedCore) -> Frame | None:
+def _frame(core: HaltedCore, astray: bool) -> Frame | None:
     """The frame of the fault.
 
     A thread that uses the process stack leaves it on top of that. Else it is on the main stack,
-    below what the handler has pushed since: the first that looks like one.
+    below what the handler has pushed since: the first that looks like one. `astray`: the core was
+    where no code is.
     """
     (icsr,) = core.read_words(ICSR, 1)
     process = core.read_register("psp")
     if icsr & RETTOBASE and process:
-        frame = _frame_in(_stack(core, process, FRAME_WORDS))
+        frame = _frame_in(_stack(core, process, FRAME_WORDS), astray)
         if frame and not frame.exception:
             return frame
     words = _stack(core, core.read_register("msp"), MOST_STACK_WORDS)
-    frames = (_frame_in(words[start : start + FRAME_WORDS]) for start in range(0, len(words), 2))
+    frames = (_frame_in(words[start : start + FRAME_WORDS], astray) for start in range(0, len(words), 2))
     return next((frame for frame in frames if frame), None)
 
 
@@ -216,14 +224,20 @@ def _stack(core: HaltedCore, top: int, most_words: int) -> Sequence[int]:
     return core.read_words(top, min(most_words, (SRAM.stop - top) // 4))
 
 
-def _frame_in(words: Sequence[int]) -> Frame | None:
-    """What these words are if they are a frame: its PC is code, its xPSR has Thumb set."""
+def _frame_in(words: Sequence[int], astray: bool) -> Frame | None:
+    """What these words are if they are a frame: its PC is code, or just not that; its xPSR has
+    Thumb set.
+    """
     if len(words) < FRAME_WORDS:
         return None
     pc, xpsr = words[FRAME_PC], words[FRAME_XPSR]
-    if pc % 2 or not (pc in FLASH or pc in SRAM) or not xpsr & XPSR_THUMB or xpsr & XPSR_RESERVED:
+    if pc % 2 or _is_code(pc) == astray or not xpsr & XPSR_THUMB or xpsr & XPSR_RESERVED:
         return None
     return Frame(pc, xpsr & EXCEPTION_NUMBER)
+
+
+def _is_code(address: int) -> bool:
+    return address in FLASH or address in SRAM
 
 
 def _stores(core: HaltedCore, pc: int) -> bool | None:

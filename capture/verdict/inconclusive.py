@@ -19,6 +19,7 @@ from capture.run_folder.records import (
     HeapRecord,
     OperationRecord,
     PlanRecord,
+    Proof,
     StatRecord,
 )
 from capture.verdict import account, causes, claims, counts, instruments, latencies
@@ -39,10 +40,13 @@ def unreadable_lines(evidence: Evidence) -> Iterator[str]:
 
 
 def restarted(evidence: Evidence) -> Iterator[str]:
-    """A second BOOT: the board was reset during the run."""
-    boots = len(evidence.log.all(Boot))
-    if boots > 1:
-        yield f"The board started {boots} times during the run; check its power supply and run again."
+    """A second BOOT, PROOF or PLAN: the board was reset during the run.
+
+    The reset cuts the line under way, and the BOOT behind it is read as the rest of that line.
+    """
+    starts = max(len(evidence.log.all(kind)) for kind in (Boot, Proof, PlanRecord))
+    if starts > 1:
+        yield f"The board started {starts} times during the run; check its power supply and run again."
 
 
 def counts_of_other_operations(evidence: Evidence) -> Iterator[str]:

@@ -271,6 +271,19 @@ impl Machine {
         self.core.reset(&mut self.soc)
     }
 
+    /// The code at the PC is an endless loop from now on, as if it had been programmed there.
+    pub fn loop_for_ever(&mut self) {
+        const LOOP: [u8; 2] = [0xFE, 0xE7]; // b . (ARMv7-M, A7.7.12)
+        self.soc.overwrite(self.core.pc(), &LOOP);
+        self.core.go_astray(self.core.pc());
+        self.core.invalidate_code();
+    }
+
+    /// From now on, what programs or erases the flash has no effect, and nothing says so.
+    pub fn ignore_flash_writes(&mut self, ignored: bool) {
+        self.soc.ignore_flash_writes(ignored);
+    }
+
     /// A debugger's read. It takes no time.
     pub fn debug_read(&mut self, address: u32, width: Width) -> Result<u32, DebugFault> {
         let read = self.core.debug_read(&mut self.soc, address, width);

@@ -27,6 +27,15 @@ impl Seconds {
         Seconds::reduced(u128::from(numerator), u128::from(denominator))
     }
 
+    /// So many periods of a frequency later.
+    pub fn later_by(self, periods: u64, hz: u64) -> Seconds {
+        let hz = u128::from(hz);
+        Seconds::reduced(
+            self.numerator * hz + u128::from(periods) * self.denominator,
+            self.denominator * hz,
+        )
+    }
+
     /// Numerator and denominator.
     pub fn fraction(self) -> (u128, u128) {
         (self.numerator, self.denominator)

@@ -101,6 +101,35 @@ def test_an_analyzer_that_is_not_there_is_told_in_its_own_words() -> None:
     assert result.edges.total_samples == 0
 
 
+def test_a_capture_that_does_not_begin_is_refused_with_the_tools_words(
+    fake_tool: Path, tmp_path: Path
+) -> None:
+    install(fake_tool, "sys.stderr.write('No devices found.\\n'); sys.exit(1)")
+    with SigrokCapture(asking(100), tmp_path / EDGE_STREAM) as running:
+        running.start()
+        while not running.over:
+            time.sleep(0.01)
+        with pytest.raises(CaptureError, match=r"\(No devices found\); check the analyzer's cable"):
+            running.check_begun()
+
+
+def test_a_capture_that_has_begun_is_not_refused(fake_tool: Path, tmp_path: Path) -> None:
+    install(fake_tool, "send(b'x')")
+    with SigrokCapture(asking(100), tmp_path / EDGE_STREAM) as running:
+        running.start()
+        while not running.over:
+            time.sleep(0.01)
+        running.check_begun()
+        assert running.wait(MANY_S).edges.total_samples == 1
+
+
+def test_an_analyzer_with_another_firmware_is_to_be_replugged(fake_tool: Path) -> None:
+    words = "sr: fx2lafw: Expected firmware version 1.x, got 2.4."
+    install(fake_tool, f"sys.stderr.write({words!r}); send(bytes(100))")
+    (oddity,) = capture(CaptureRequest("demo", None, 1_000_000, 100)).oddities
+    assert oddity.startswith(f"sigrok-cli said: {words[:-1]}; replug the analyzer"), oddity
+
+
 def test_device_channels_are_brought_into_our_order() -> None:
     names = ("D3", "D0", "D7", "D1", "D2", "D4", "D5", "D6")
     straight = capture(CaptureRequest("demo", None, 1_000_000, 2000, DEVICE_CHANNELS))

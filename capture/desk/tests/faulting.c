@@ -62,6 +62,8 @@ void reset(void) {
     __asm volatile("svc 0");
 #elif defined UNDEFINED
     __asm volatile(".global faulting\nfaulting: udf #7");
+#elif defined JUMP_NOWHERE
+    __asm volatile("bx %0" : : "r"(NOWHERE | 1u));
 #elif defined DIVIDE
     CCR |= 1u << 4;
     __asm volatile(".global faulting\nfaulting: udiv r0, r0, %0" : : "r"(0) : "r0");

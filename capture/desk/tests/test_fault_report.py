@@ -67,6 +67,15 @@ ENDINGS = [
 ]
 
 
+def test_a_jump_to_where_nothing_is_tells_where(tmp_path: Path) -> None:
+    elf = compiled(tmp_path, "JUMP_NOWHERE")
+    with attached(elf) as session:
+        said = report(session, elf)
+    assert re.fullmatch(
+        r"The firmware hard-faulted: an instruction fetch from where nothing answers, at 0x60000040\.", said
+    ), said
+
+
 @pytest.mark.parametrize(("ending", "words", "behind"), ENDINGS)
 def test_a_program_that_faults_is_told_with_its_instruction(
     tmp_path: Path, ending: str, words: str, behind: str
@@ -159,4 +168,6 @@ def test_a_vector_that_cannot_be_read() -> None:
 
 def test_a_core_that_sleeps() -> None:
     faults = Faults(pc=0x0800_0200, exception=0, dhcsr=1 << 18)
-    assert decode(faults, hex) == "The firmware has not faulted: it slept at 0x8000200."
+    assert decode(faults, hex) == (
+        "The firmware has not faulted: it slept at 0x8000200; check the line of the records."
+    )

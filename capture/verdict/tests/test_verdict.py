@@ -72,6 +72,11 @@ def restart(run: SyntheticRun) -> None:
     run.lines.insert(40, run.lines[0])
 
 
+def restart_within_a_line(run: SyntheticRun) -> None:
+    """The line under way is cut, and swallows the BOOT."""
+    run.lines[40:40] = ["OP,4" + run.lines[0], *run.lines[1:3]]
+
+
 def fail(run: SyntheticRun) -> None:
     run.lines[-1] = "FAIL,hardfault,134217728"
 
@@ -259,6 +264,7 @@ MAKING_TRUNCATED = [
 MAKING_INCONCLUSIVE = [
     (fail, "FAIL hardfault (134217728)"),
     (restart, "started 2 times"),
+    (restart_within_a_line, "started 2 times"),
     (edit(r"^STAT,", "STAT,x"), "cannot be read: 1"),
     (edit(r"^(PLAN,\w+,\d+),\w+", r"\1,DEADBEEF"), "DEADBEEF"),
     (edit(r"^OP,3,A,\d+", "OP,3,A,99999"), "another operation than the plan"),

@@ -12,10 +12,11 @@ use crate::memory::Memory;
 use crate::servers::fx2::faults::Faults;
 use crate::servers::fx2::{Bare, Fx2, Wires};
 use crate::servers::stlink::{self, StLink};
-use crate::servers::uart;
+use crate::servers::uart::{self, Socket};
 use crate::servers::usb::{Bus, Device, Plug, Waker};
 use crate::servers::Event;
-use crate::simulation::{CaptureRequest, Debugger, Desk, Power};
+use crate::simulation::mishaps::Mishap;
+use crate::simulation::{BoardFaults, CaptureRequest, Debugger, Desk, Power, ProbeGone};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -23,6 +24,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -78,12 +80,18 @@ pub fn execute(arguments: &DeskArguments) -> Result<ExitCode> {
     let (events, arrivals) = mpsc::channel();
     watch_signals(events.clone())?;
     watch_stdin(events.clone());
-    let serial = uart::open_while_read(events.clone())?;
+    let (serial, socket) = uart::open_while_read(events.clone())?;
     let (wire, requests) = Wire::new();
     let (captures, capture_requests) = mpsc::channel();
-    let (devices, faults) = devices(arguments, serial.name(), wire, captures);
+    let (unplugged, analyzer_gone) = mpsc::channel();
+    let (probe_unplugged, probe_gone) = mpsc::channel();
+    let faults = Injected {
+        analyzer: Faults::new(unplugged),
+        board: BoardFaults::new(probe_unplugged),
+    };
+    let devices = devices(arguments, serial.name(), wire, captures, &faults.analyzer);
     let bus = Bus::create(&arguments.folder)?;
-    let table = Table::lay(bus, devices, faults)?;
+    let table = Table::lay(bus, devices, faults.clone(), socket)?;
     let control = table.listen()?;
     announce(&table, arguments, serial.name())?;
 
@@ -93,8 +101,17 @@ pub fn execute(arguments: &DeskArguments) -> Result<ExitCode> {
     };
     let clips = arguments.clips.clone();
     let debugger = Debugger::new(requests);
-    let desk = Desk::new(machine, clips, capture_requests, serial, debugger, power);
+    let desk = Desk::new(
+        machine,
+        clips,
+        capture_requests,
+        serial,
+        debugger,
+        power,
+        faults.board,
+    );
     thread::spawn(move || desk.run());
+    table.carry_out(analyzer_gone, probe_gone);
     table.serve(control);
     Ok(wait(&arrivals))
 }
@@ -120,20 +137,21 @@ fn devices(
     terminal: &str,
     wire: Wire,
     captures: Sender<CaptureRequest>,
-) -> (Devices, Faults) {
+    faults: &Faults,
+) -> Devices {
     let wires = Wires {
         captures,
         waker: Waker::default(),
-        faults: Faults::default(),
+        faults: faults.clone(),
     };
-    let (waker, faults) = (wires.waker.clone(), wires.faults.clone());
+    let waker = wires.waker.clone();
     let sixteen = arguments.channels == "16";
     let analyzer: Box<dyn Device> = match arguments.bare {
         true => Box::new(Bare::new(sixteen, wires)),
         false => Box::new(Fx2::new(sixteen, wires)),
     };
     let probe = StLink::new(wire, stlink::Serial::of_desk(&arguments.name));
-    let devices = vec![
+    vec![
         (
             "analyzer",
             ANALYZER_PORT,
@@ -152,8 +170,7 @@ fn devices(
                 tty: Some((TTY.into(), terminal.into())),
             },
         ),
-    ];
-    (devices, faults)
+    ]
 }
 
 fn announce(table: &Table, arguments: &DeskArguments, terminal: &str) -> Result<()> {
@@ -185,12 +202,20 @@ struct Table {
     bus: Bus,
     ports: Vec<(&'static str, u8)>,
     unplugged: Arc<Mutex<Vec<(u8, Plug)>>>,
-    faults: Faults,
+    faults: Injected,
+    socket: Arc<Mutex<Socket>>,
+}
+
+/// The faults that are planned. Clones share them.
+#[derive(Clone)]
+struct Injected {
+    analyzer: Faults,
+    board: BoardFaults,
 }
 
 impl Table {
     /// Plugs everything in.
-    fn lay(bus: Bus, devices: Devices, faults: Faults) -> Result<Table> {
+    fn lay(bus: Bus, devices: Devices, faults: Injected, socket: Socket) -> Result<Table> {
         let ports = devices
             .iter()
             .map(|&(name, port, _)| (name, port))
@@ -203,7 +228,39 @@ impl Table {
             ports,
             unplugged: Arc::default(),
             faults,
+            socket: Arc::new(Mutex::new(socket)),
         })
+    }
+
+    /// Unplugs and plugs in what a fault tells to, when its moment comes.
+    fn carry_out(&self, analyzer_gone: Receiver<()>, probe_gone: Receiver<ProbeGone>) {
+        let table = self.clone();
+        thread::spawn(move || {
+            for () in analyzer_gone {
+                let _ = table.unplug(ANALYZER_PORT); // or it is unplugged already
+            }
+        });
+        let table = self.clone();
+        thread::spawn(move || {
+            for ProbeGone(back_as) in probe_gone {
+                let gone = table.unplug(PROBE_PORT);
+                if let (Ok(()), Some(name)) = (gone, back_as) {
+                    table.rename_port(&name);
+                    if let Err(why) = table.plug(PROBE_PORT) {
+                        eprintln!("virtual-nucleo: {why}");
+                    }
+                }
+            }
+        });
+    }
+
+    /// The serial port of the probe that is unplugged comes back under another name.
+    fn rename_port(&self, name: &str) {
+        for (_, plug) in self.unplugged().iter_mut() {
+            if let Some((known, _)) = &mut plug.tty {
+                *known = name.into();
+            }
+        }
     }
 
     fn listen(&self) -> Result<UnixListener> {
@@ -235,13 +292,43 @@ impl Table {
 
     fn obey(&self, line: &str) -> Result<(), String> {
         match line.split_once(' ') {
-            Some(("fault", fault)) => self.faults.plan(fault),
+            Some(("fault", fault)) => self.faults.analyzer.plan(fault),
+            Some(("board", mishap)) => self.faults.board.mishaps.plan(mishap),
+            Some(("serial", fault)) => self.faults.board.line.plan(fault),
+            Some(("loader", word @ ("idle" | "works"))) => {
+                let idles = &self.faults.board.loader_idles;
+                idles.store(word == "idle", Ordering::Relaxed);
+                Ok(())
+            }
+            Some(("probe", fault)) => self.plan_probe(fault),
             Some(("unplug", name)) => self.unplug(self.port(name)?),
             Some(("plug", name)) => self.plug(self.port(name)?),
             _ => Err(format!(
-                "{line:?} is no request: write fault FAULT, unplug NAME or plug NAME"
+                "{line:?} is no request: write fault FAULT, board MISHAP, serial FAULT, probe FAULT, \
+                 loader idle or works, unplug NAME or plug NAME"
             )),
         }
+    }
+
+    /// `unplug at N`, or `back as NAME at N`.
+    fn plan_probe(&self, line: &str) -> Result<(), String> {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let (back_as, at) = match words[..] {
+            ["unplug", "at", at] => (None, at.parse()),
+            ["back", "as", name, "at", at] if is_port(name) => (Some(name.into()), at.parse()),
+            _ => (None, "".parse::<u64>()),
+        };
+        let at = at.map_err(|_| {
+            format!(
+                "{line:?} is no fault of the probe: write unplug at SAMPLE, or back as ttyACM1 at \
+                 SAMPLE"
+            )
+        })?;
+        self.faults
+            .board
+            .mishaps
+            .add(Mishap::ProbeGone(back_as), at);
+        Ok(())
     }
 
     fn port(&self, name: &str) -> Result<u8, String> {
@@ -252,7 +339,11 @@ impl Table {
     }
 
     fn unplug(&self, port: u8) -> Result<(), String> {
-        let plug = self.bus.unplug(port).ok_or("it is not plugged in")?;
+        let mut plug = self.bus.unplug(port).ok_or("it is not plugged in")?;
+        if let Some((_, terminal)) = &mut plug.tty {
+            let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
+            *terminal = socket.replug().map_err(|error| format!("{error:#}"))?;
+        }
         self.unplugged().push((port, plug));
         Ok(())
     }
@@ -271,4 +362,10 @@ impl Table {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The kernel's names of USB serial ports.
+fn is_port(name: &str) -> bool {
+    let digits = name.strip_prefix("ttyACM");
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }

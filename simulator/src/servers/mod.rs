@@ -3,6 +3,7 @@
 pub mod beaglelogic;
 mod client_limit;
 pub mod fx2;
+pub mod line_faults;
 mod listener;
 pub mod probe;
 pub mod stlink;

@@ -13,9 +13,11 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::fs::OpenOptionsExt;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// `--uart`
@@ -50,6 +52,12 @@ const CHUNKS_AHEAD: usize = 16;
 /// terminal is looked at this often, until nothing was left to read this many times in a row.
 const LOOK_PERIOD: Duration = Duration::from_millis(2);
 const EMPTY_LOOKS: usize = 5;
+
+/// A program that does not read its port is not waited for beyond this.
+const LONGEST_FINISH: Duration = Duration::from_secs(2);
+
+/// How soon a program learns that its port is unplugged.
+const LOOK_PERIOD_OF_PORT: Duration = Duration::from_millis(20);
 
 /// How often a port that nobody has open is looked at.
 const REOPEN_PERIOD: Duration = Duration::from_millis(10);
@@ -96,6 +104,8 @@ impl Reader for Terminal {
 /// program has the port open is lost, as there.
 struct PortWhileRead {
     master: File,
+    /// Its slave's path.
+    name: String,
 }
 
 impl PortWhileRead {
@@ -121,7 +131,23 @@ impl Write for PortWhileRead {
 }
 
 impl Reader for PortWhileRead {
-    fn finish(&mut self) {}
+    /// A program that has it open gets what was sent before, if it reads.
+    fn finish(&mut self) {
+        if !self.is_open() {
+            return;
+        }
+        let slave = OpenOptions::new()
+            .read(true)
+            .custom_flags(OFlags::NOCTTY.bits() as i32)
+            .open(&self.name);
+        let Ok(slave) = slave else { return };
+        let (since, mut empty_looks) = (Instant::now(), 0);
+        while empty_looks < EMPTY_LOOKS && since.elapsed() < LONGEST_FINISH {
+            thread::sleep(LOOK_PERIOD);
+            let empty = ioctl_fionread(&slave).map_or(true, |bytes| bytes == 0);
+            empty_looks = if empty { empty_looks + 1 } else { 0 };
+        }
+    }
 }
 
 /// For the thread that writes to the host.
@@ -186,31 +212,87 @@ pub fn open(argument: &UartArgument, events: Sender<Event>) -> Result<Serial> {
 }
 
 /// A pseudo-terminal that behaves as a USB serial port: only what is sent while a program has it
-/// open arrives.
-pub fn open_while_read(events: Sender<Event>) -> Result<Serial> {
+/// open arrives. The socket is where it is plugged in.
+pub fn open_while_read(events: Sender<Event>) -> Result<(Serial, Socket)> {
     let (outgoing, messages) = mpsc::channel();
     let (received, incoming) = mpsc::sync_channel(CHUNKS_AHEAD);
-    let (master, _slave, name) = raw_terminal().context("cannot open a pseudo-terminal")?;
-    let mut reader = master
-        .try_clone()
-        .context("cannot open a pseudo-terminal")?;
-    // The receiver is ours.
-    let _ = outgoing.send(Message::Reader(Box::new(PortWhileRead { master })));
-    thread::spawn(move || loop {
-        receive(&mut reader, &received);
-        // No program has it open. What the last one did not read is gone with it.
-        let _ = tcflush(&reader, QueueSelector::OFlush);
-        thread::sleep(REOPEN_PERIOD);
-    });
+    let mut socket = Socket {
+        outgoing: outgoing.clone(),
+        received,
+        hung_up: Arc::default(),
+    };
+    let name = socket.open()?;
     thread::spawn(move || {
         hand_over(&messages);
         let _ = events.send(Event::UartEnded);
     });
-    Ok(Serial {
+    let serial = Serial {
         name,
         outgoing,
         incoming,
-    })
+    };
+    Ok((serial, socket))
+}
+
+/// Where a USB serial port is plugged in.
+pub struct Socket {
+    outgoing: Sender<Message>,
+    received: SyncSender<Vec<u8>>,
+    /// The terminal of now is to be closed.
+    hung_up: Arc<AtomicBool>,
+}
+
+impl Socket {
+    /// Unplugs the port and plugs it in again. The program that has it open is told, as by a
+    /// terminal that hangs up. Returns the path of the new one.
+    pub fn replug(&mut self) -> Result<String> {
+        self.hung_up.store(true, Ordering::Relaxed);
+        self.open()
+    }
+
+    fn open(&mut self) -> Result<String> {
+        let (master, _slave, name) = raw_terminal().context("cannot open a pseudo-terminal")?;
+        let mut reader = master
+            .try_clone()
+            .context("cannot open a pseudo-terminal")?;
+        let port = Box::new(PortWhileRead {
+            master,
+            name: name.clone(),
+        });
+        // The port before it is closed with that. The receiver lives as long as the process.
+        let _ = self.outgoing.send(Message::Reader(port));
+        self.hung_up = Arc::default();
+        let (hung_up, received) = (self.hung_up.clone(), self.received.clone());
+        thread::spawn(move || {
+            while !hung_up.load(Ordering::Relaxed) {
+                receive_until(&mut reader, &received, &hung_up);
+                // No program has it open. What the last one did not read is gone with it.
+                let _ = tcflush(&reader, QueueSelector::OFlush);
+                thread::sleep(REOPEN_PERIOD);
+            }
+        });
+        Ok(name)
+    }
+}
+
+/// [`receive`], also until the port is hung up.
+fn receive_until(source: &mut File, received: &SyncSender<Vec<u8>>, hung_up: &AtomicBool) {
+    let mut buffer = [0; 4096];
+    while !hung_up.load(Ordering::Relaxed) {
+        let period = Timespec {
+            tv_sec: 0,
+            tv_nsec: LOOK_PERIOD_OF_PORT.as_nanos() as _,
+        };
+        let mut asked = [PollFd::new(source, PollFlags::IN)];
+        let arrived = poll(&mut asked, Some(&period)).is_ok_and(|count| count > 0);
+        if !arrived {
+            continue;
+        }
+        match source.read(&mut buffer) {
+            Ok(count @ 1..) if received.send(buffer[..count].to_vec()).is_ok() => {}
+            _ => break,
+        }
+    }
 }
 
 /// Master, slave and the slave's path.
@@ -282,7 +364,11 @@ fn hand_over(messages: &Receiver<Message>) {
     for message in messages {
         match message {
             Message::Bytes(bytes) => waiting.extend(bytes),
-            Message::Reader(new) => reader = Some(new),
+            Message::Reader(new) => {
+                if let Some(mut old) = reader.replace(new) {
+                    old.finish();
+                }
+            }
             Message::End => break,
         }
         if let Some(open) = &mut reader {

@@ -5,15 +5,19 @@
 //! [`Desk::stand_still`].
 
 use super::lead_in::LeadIn;
+use super::mishaps::{derail, Mishap, Mishaps, SampleClock};
 use super::{hear, CaptureRequest, Debugger, SLICE_CYCLES};
 use crate::clips::{Clips, Inputs};
 use crate::core::Stop;
 use crate::machine::{Limit, Machine};
 use crate::samples::{Run, Sampler};
+use crate::servers::line_faults::{Line, LineFaults};
 use crate::servers::uart::Serial;
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::sync::mpsc::{Receiver, TryRecvError, TrySendError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, TrySendError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long to wait for a debugger when there is nothing to do.
@@ -33,12 +37,42 @@ pub enum Power {
     AtCapture,
 }
 
+/// What befalls the board, its line and its loader, to inject. Clones share it.
+#[derive(Clone)]
+pub struct BoardFaults {
+    pub mishaps: Mishaps,
+    pub line: LineFaults,
+    /// The loader programs and erases in vain.
+    pub loader_idles: Arc<AtomicBool>,
+    /// Who unplugs the probe.
+    pub probe_gone: Sender<ProbeGone>,
+}
+
+impl BoardFaults {
+    /// None is planned.
+    pub fn new(probe_gone: Sender<ProbeGone>) -> BoardFaults {
+        BoardFaults {
+            mishaps: Mishaps::default(),
+            line: LineFaults::default(),
+            loader_idles: Arc::default(),
+            probe_gone,
+        }
+    }
+}
+
+/// The probe is unplugged. Some: it comes back, with its serial port under this name.
+pub struct ProbeGone(pub Option<String>);
+
 /// A capture that is under way.
 struct Capture {
     request: CaptureRequest,
     /// Until the board runs.
     lead_in: Option<LeadIn>,
     sampler: Sampler,
+    /// Its samples as simulated time, once the board runs.
+    clock: Option<SampleClock>,
+    /// Samples before that.
+    first: u64,
     /// Samples that the analyzer has no room for yet. The board waits for it.
     outbox: VecDeque<Vec<Run>>,
 }
@@ -53,6 +87,8 @@ pub struct Desk {
     powered: bool,
     /// When the board last stopped, if it stands still, and how much of that time has been sampled.
     still: Option<(Instant, Duration)>,
+    faults: BoardFaults,
+    line: Line,
     /// When somebody last wanted something.
     wanted: Instant,
     /// Where simulated time and the host's are compared from.
@@ -67,6 +103,7 @@ impl Desk {
         serial: Serial,
         debugger: Debugger,
         power: Power,
+        faults: BoardFaults,
     ) -> Desk {
         let now = Instant::now();
         Desk {
@@ -78,6 +115,8 @@ impl Desk {
             capture: None,
             powered: power == Power::On,
             still: None,
+            line: Line::new(faults.line.clone()),
+            faults,
             wanted: now,
             anchor: (now, Duration::ZERO),
         }
@@ -121,9 +160,12 @@ impl Desk {
                 self.capture = Some(Capture {
                     lead_in: starts.then(|| LeadIn::new(request.samplerate_hz)),
                     sampler,
+                    clock: None,
+                    first: 0,
                     outbox: VecDeque::new(),
                     request,
                 });
+                self.line.restart();
                 if !self.powered {
                     self.powered = true;
                     self.stand_still();
@@ -173,6 +215,18 @@ impl Desk {
 
     /// The board runs from now on: the rest of the lead-in, and then its own samples.
     fn begin_sampling(&mut self) {
+        self.sample_lead_in();
+        let since = self.machine.timebase().seconds(self.machine.cycles());
+        if let Some(capture) = &mut self.capture {
+            capture.clock.get_or_insert(SampleClock {
+                samplerate_hz: capture.request.samplerate_hz,
+                since,
+                first: capture.first,
+            });
+        }
+    }
+
+    fn sample_lead_in(&mut self) {
         let Some(mut lead_in) = self.capture.as_mut().and_then(|c| c.lead_in.take()) else {
             return;
         };
@@ -182,6 +236,7 @@ impl Desk {
         if let (Some(capture), Some(sampler)) = (&mut self.capture, sampler) {
             let rest = capture.sampler.stand_still(lead_in.rest());
             capture.outbox.push_back(vec![rest]);
+            capture.first += rest.samples;
             capture.sampler = sampler;
         }
     }
@@ -211,6 +266,7 @@ impl Desk {
         };
         if samples > 0 {
             let run = capture.sampler.stand_still(samples);
+            capture.first += samples;
             capture.outbox.push_back(vec![run]);
         }
     }
@@ -218,8 +274,12 @@ impl Desk {
     fn run_slice(&mut self) {
         hear(&mut self.machine, &self.serial);
         let cycles = self.debugger.slice_cycles(SLICE_CYCLES);
-        let slice = self.machine.run_slice(Limit::Endless, cycles);
-        self.serial.send(self.machine.take_transmitted());
+        let limit = self.next_mishap().unwrap_or(Limit::Endless);
+        let idles = self.faults.loader_idles.load(Ordering::Relaxed);
+        self.machine.ignore_flash_writes(idles);
+        let slice = self.machine.run_slice(limit, cycles);
+        let sent = self.machine.take_transmitted();
+        self.serial.send(self.line.carry(&sent));
         let edges = self.machine.take_edges();
         if let Some(capture) = &mut self.capture {
             let timebase = self.machine.timebase();
@@ -230,9 +290,46 @@ impl Desk {
                 capture.outbox.push_back(runs);
             }
         }
-        if let Err(stop) = slice {
+        if let Err(stop) = slice.and_then(|()| self.suffer()) {
             self.lock_up(&stop);
         }
+    }
+
+    /// When the next mishap is due in the capture under way.
+    fn next_mishap(&self) -> Option<Limit> {
+        let clock = self.capture.as_ref()?.clock?;
+        self.faults.mishaps.next_at().map(|at| clock.limit(at))
+    }
+
+    /// Lets happen what is due.
+    fn suffer(&mut self) -> Result<(), Stop> {
+        while self
+            .next_mishap()
+            .is_some_and(|limit| self.machine.reached(limit))
+        {
+            let Some((mishap, at)) = self.faults.mishaps.take_next() else {
+                break;
+            };
+            match mishap {
+                Mishap::Hang | Mishap::Fault => {
+                    if !derail(&mut self.machine, &mishap) {
+                        self.faults.mishaps.add(mishap, at + 1);
+                    }
+                }
+                Mishap::Reset(again) => {
+                    self.machine.reset()?;
+                    if let Some(period) = again {
+                        self.faults.mishaps.add(mishap, at + period);
+                    }
+                }
+                Mishap::ProbeGone(back_as) => {
+                    self.line.cut();
+                    // Its receiver lives as long as the process.
+                    let _ = self.faults.probe_gone.send(ProbeGone(back_as));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The board hangs until a probe resets it, whatever stopped it.

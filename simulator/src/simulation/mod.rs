@@ -4,10 +4,11 @@
 mod debugger;
 mod desk;
 mod lead_in;
+pub mod mishaps;
 mod windows_file;
 
 pub use debugger::Debugger;
-pub use desk::{Desk, Power};
+pub use desk::{BoardFaults, Desk, Power, ProbeGone};
 pub use windows_file::WindowsFile;
 
 use crate::clips::{Clips, Inputs};

@@ -41,6 +41,16 @@ impl Soc {
         self.stalled_until
     }
 
+    /// Changes memory without any program, as an injected fault.
+    pub fn overwrite(&mut self, address: u32, bytes: &[u8]) {
+        // Where there is no memory, there is nothing to change.
+        let _ = self.memory.load(Memory::canonical(address), bytes);
+    }
+
+    pub fn ignore_flash_writes(&mut self, ignored: bool) {
+        self.flash.ignore_writes(ignored);
+    }
+
     pub(super) fn program_flash(&mut self, offset: usize, width: Width, value: u32, now: u64) {
         self.catch_up(now);
         let start = now.max(self.flash.busy_until());

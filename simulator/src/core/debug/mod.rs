@@ -164,6 +164,13 @@ impl Core {
         self.leave_fast_loop();
     }
 
+    /// The next instruction is the one at `address`, whatever the program wants.
+    pub fn go_astray(&mut self, address: u32) {
+        self.pc = address;
+        self.itstate = 0;
+        self.leave_fast_loop();
+    }
+
     /// `Core::run` for a core that is halted, locked up or stepping: nothing, or one step.
     pub(super) fn run_held<B: Bus>(&mut self, bus: &mut B) -> Result<RunEnd, Stop> {
         self.step(bus)?;

@@ -88,6 +88,9 @@ pub struct Flash {
     operation: Option<Operation>,
     /// The bytes that the last operation erases, until the SoC has done it.
     erasure: Option<Range<usize>>,
+    /// An injected fault: operations take their time and change nothing.
+    #[serde(skip)]
+    ignores_writes: bool,
 }
 
 impl Default for Flash {
@@ -101,6 +104,7 @@ impl Default for Flash {
             forced: None,
             operation: None,
             erasure: None,
+            ignores_writes: false,
         }
     }
 }

@@ -41,7 +41,7 @@ impl Flash {
     }
 
     /// Starts programming for a store to the array at `offset` bytes. False if it is not allowed;
-    /// then its flag is set.
+    /// then its flag is set. False also if an injected fault keeps it from having an effect.
     pub fn program(&mut self, offset: usize, width: Width, now: u64) -> bool {
         self.advance(now);
         let error = self.programming_error(offset, width);
@@ -50,12 +50,16 @@ impl Flash {
             return false;
         }
         self.begin(PROGRAM_US, now);
-        true
+        !self.ignores_writes
+    }
+
+    pub fn ignore_writes(&mut self, ignored: bool) {
+        self.ignores_writes = ignored;
     }
 
     /// The bytes to erase. Returned once.
     pub fn take_erasure(&mut self) -> Option<Range<usize>> {
-        self.erasure.take()
+        self.erasure.take().filter(|_| !self.ignores_writes)
     }
 
     fn programming_error(&self, offset: usize, width: Width) -> u32 {

@@ -113,6 +113,11 @@ impl Capture {
                 self.stalled = Some(fault);
                 return Some(Err(fault));
             }
+            Trouble::Unplug => {
+                self.gathered.clear();
+                self.ended = true;
+                self.faults.unplug();
+            }
             Trouble::Short => return Some(Ok(Some(std::mem::take(&mut self.gathered)))),
             Trouble::Lose(samples) => self.to_lose += samples,
         }

@@ -2,6 +2,7 @@
 //! way, or of the next one.
 
 use crate::servers::usb::Fault;
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What fx2lafw of today says of itself: major, minor.
@@ -15,6 +16,8 @@ pub enum Trouble {
     Fail(Fault),
     /// A transfer ends early.
     Short,
+    /// No transfer any more, and the analyzer is gone from the bus.
+    Unplug,
     /// So many samples are missing, and nobody says so.
     Lose(u64),
 }
@@ -31,11 +34,27 @@ struct Planned {
 #[derive(Clone, Default)]
 pub struct Faults {
     planned: Arc<Mutex<Planned>>,
+    unplugged: Option<Sender<()>>,
 }
 
 impl Faults {
+    /// `unplugged` is told when the analyzer is to be unplugged.
+    pub fn new(unplugged: Sender<()>) -> Faults {
+        Faults {
+            unplugged: Some(unplugged),
+            ..Faults::default()
+        }
+    }
+
+    pub fn unplug(&self) {
+        if let Some(unplugged) = &self.unplugged {
+            // Its receiver lives as long as the process.
+            let _ = unplugged.send(());
+        }
+    }
+
     /// Plans what a line says: `stop at N`, `stall at N`, `error at N`, `babble at N`, `short at
-    /// N`, `lose K at N`, `refuse start`, `version 2.4`, or `none`, which forgets all.
+    /// N`, `unplug at N`, `lose K at N`, `refuse start`, `version 2.4`, or `none`, which forgets all.
     pub fn plan(&self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let number = |word: &str| word.parse::<u64>().map_err(|_| unknown(line));
@@ -60,6 +79,7 @@ impl Faults {
             ["error", "at", at] => (Trouble::Fail(Fault::Protocol), at),
             ["babble", "at", at] => (Trouble::Fail(Fault::Overflow), at),
             ["short", "at", at] => (Trouble::Short, at),
+            ["unplug", "at", at] => (Trouble::Unplug, at),
             ["lose", count, "at", at] => (Trouble::Lose(number(count)?), at),
             _ => return Err(unknown(line)),
         };
@@ -95,7 +115,7 @@ impl Faults {
 
 fn unknown(line: &str) -> String {
     format!(
-        "{line:?} is no fault of the analyzer: write stop, stall, error, babble or short at SAMPLE, \
+        "{line:?} is no fault of the analyzer: write stop, stall, error, babble, short or unplug at SAMPLE, \
          lose COUNT at SAMPLE, refuse start, version MAJOR.MINOR, or none"
     )
 }

@@ -1,0 +1,219 @@
+"""The faults that a desk can have: what is injected, and what the bench must make of it.
+
+Samples count from the capture's first, at 24 MS/s. The board leaves reset at 480,000 and has ended
+before 2,500,000. Bytes count from the first that the board sends, of about 5,000.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+COMPLETE, TRUNCATED, INCONCLUSIVE, REFUSED = "complete", "truncated", "inconclusive", "refused"
+"""Verdicts, and REFUSED where nothing was captured and a sentence says why."""
+
+DESK, VIRTUAL = "desk", "virtual"
+
+
+@dataclass(frozen=True)
+class DeskFault:
+    """One fault.
+
+    `verdict` is the outcome that is due, and `says` part of a sentence that must come with it; an
+    ellipsis in it stands for any words.
+    `requests` are lines for the desk's control socket (docs/SPEC.md, section 7), sent before the
+    run. `step` is what the bench is at when it gets a SIGTERM. `other_firmware`: the flash holds
+    the firmware of another allocator at first.
+    """
+
+    name: str
+    injected: str
+    verdict: str
+    detected_by: str
+    says: str
+    requests: tuple[str, ...] = ()
+    step: str = ""
+    other_firmware: bool = False
+    boards: tuple[str, ...] = (DESK,)
+
+    @property
+    def exit_status(self) -> int:
+        """Of the command: 0 for a complete run alone, 143 after a SIGTERM."""
+        if self.step:
+            return 143
+        return 0 if self.verdict == COMPLETE else 1
+
+    def is_said_in(self, sentence: str) -> bool:
+        """Whether a sentence is the one that is due."""
+        return re.search(".*".join(map(re.escape, self.says.split("…"))), sentence) is not None
+
+    @property
+    def kept(self) -> str:
+        """What is kept of the run."""
+        return "nothing" if self.verdict == REFUSED else "all that came"
+
+
+NONE = DeskFault("none", "nothing", COMPLETE, "–", "", boards=(DESK, VIRTUAL))
+
+SHORT = "The capture is short: … are missing; capture again."
+NO_END = "The records stop without END after … bytes…; check the line and run again."
+LINE_LOST = "Gaps in the numbers of the operation records: …; check the serial line and run again."
+NO_ANALYZER = "sigrok-cli captures nothing (…); check the analyzer's cable and bench.toml, then run again."
+UNREADABLE = (
+    "Lines of the serial log that cannot be read: …; check the cable and the baud rate, then run again."
+)
+LOST = "leaves its timer's line about sample …: samples were lost, doubled or changed; run again"
+HUNG = "The firmware has not faulted: it was at … (…); look there for a loop that does not end."
+HARD_FAULT = "The firmware hard-faulted: an instruction fetch from where nothing answers, at 0x60000000."
+STARTED_TWICE = "The board started 2 times during the run; check its power supply and run again."
+STARTED_OFTEN = "The board started … times during the run; check its power supply and run again."
+OTHER_FIRMWARE = "Of its allocator the firmware says seglist, not tlsf; build and load it again."
+INTERRUPTED = "The run was interrupted, by Ctrl-C or another signal; run it again to its end."
+NO_PROBE = "pyOCD cannot load the board: …; check its USB cable and bench.toml."
+PORT_GONE = "The serial line /dev/ttyACM0 broke after … bytes (…); check the cable and the board's power"
+
+
+def _analyzer(name: str, injected: str, verdict: str, by: str, says: str, *requests: str) -> DeskFault:
+    return DeskFault(f"analyzer-{name}", injected, verdict, by, says, requests)
+
+
+def _serial(name: str, injected: str, verdict: str, by: str, says: str, request: str) -> DeskFault:
+    return DeskFault(f"serial-{name}", injected, verdict, by, says, (f"serial {request}",))
+
+
+FAULTS: tuple[DeskFault, ...] = (
+    NONE,
+    DeskFault(
+        "terminated",
+        "SIGTERM to the bench as the capture begins",
+        TRUNCATED,
+        "signal",
+        INTERRUPTED,
+        step="capturing",
+        boards=(VIRTUAL,),
+    ),
+    DeskFault(
+        "terminated-early",
+        "SIGTERM to the bench before the board's reset",
+        REFUSED,
+        "signal",
+        "Stopped by SIGTERM.",
+        step="capturing",
+    ),
+    _analyzer(
+        "absent", "analyzer unplugged before the run", REFUSED, "start of the capture", NO_ANALYZER,
+        "unplug analyzer",
+    ),
+    _analyzer(
+        "unplugged", "analyzer unplugged at sample 1,300,000", TRUNCATED, "number of samples", SHORT,
+        "fault unplug at 1300000",
+    ),
+    _analyzer(
+        "refuses", "analyzer stalls the start command", REFUSED, "start of the capture", NO_ANALYZER,
+        "fault refuse start",
+    ),
+    _analyzer(
+        "firmware", "analyzer's firmware says 2.4", INCONCLUSIVE, "words of sigrok-cli",
+        "Expected firmware version 1.x, got 2.4; replug the analyzer", "fault version 2.4",
+    ),
+    _analyzer(
+        "stalled", "endpoint stalls at sample 1,300,000", TRUNCATED, "number of samples", SHORT,
+        "fault stall at 1300000",
+    ),
+    _analyzer(
+        "bus-error", "bus errors from sample 1,300,000 on", TRUNCATED, "number of samples", SHORT,
+        "fault error at 1300000",
+    ),
+    _analyzer(
+        "stopped", "no sample after the 1,300,000th", TRUNCATED, "number of samples", SHORT,
+        "fault stop at 1300000",
+    ),
+    _analyzer(
+        "overflow", "100,000 samples dropped at 1,300,000, silently", INCONCLUSIVE,
+        "records, timers and wire differ", LOST,
+        "fault lose 100000 at 1300000",
+    ),
+    _analyzer(
+        "overflow-of-1us", "24 samples dropped at 1,300,000, silently", INCONCLUSIVE,
+        "timers' lines on the wire", LOST, "fault lose 24 at 1300000",
+    ),
+    _analyzer(
+        "short-packet", "a transfer ends early at sample 1,300,000", COMPLETE, "nothing is lost", "",
+        "fault short at 1300000",
+    ),
+    DeskFault(
+        "probe-absent", "probe unplugged before the run", REFUSED, "pyOCD", NO_PROBE,
+        ("unplug probe",),
+    ),
+    DeskFault(
+        "probe-unplugged", "probe unplugged at sample 1,300,000", TRUNCATED, "serial port",
+        PORT_GONE, ("probe unplug at 1300000",),
+    ),
+    DeskFault(
+        "probe-unplugged-late", "probe unplugged at sample 60,000,000, after END", COMPLETE,
+        "nothing is lost", "", ("probe unplug at 60000000",),
+    ),
+    DeskFault(
+        "port-renamed", "port gone at sample 1,300,000, back as /dev/ttyACM1", TRUNCATED, "serial port",
+        PORT_GONE, ("probe back as ttyACM1 at 1300000",),
+    ),
+    _serial(
+        "flip", "a bit of byte 3,000 inverted", TRUNCATED, "the line's form", UNREADABLE,
+        "flip at 3000",
+    ),
+    _serial(
+        "noise", "a bit of each 97th byte inverted, from 2,000 on", TRUNCATED, "checksum of the line",
+        UNREADABLE, "noise 97 at 2000",
+    ),
+    _serial(
+        "lost-line", "the line at byte 3,000 lost", TRUNCATED, "sequence numbers", LINE_LOST,
+        "lose line at 3000",
+    ),
+    _serial(
+        "doubled-line", "the line at byte 3,000 comes twice", TRUNCATED, "sequence numbers", LINE_LOST,
+        "double line at 3000",
+    ),
+    _serial(
+        "swapped-lines", "two lines at byte 3,000 change places", TRUNCATED, "sequence numbers", LINE_LOST,
+        "swap lines at 3000",
+    ),
+    _serial(
+        "cut-line", "half of the line at byte 3,000 lost", TRUNCATED, "the line's form", UNREADABLE,
+        "cut line at 3000",
+    ),
+    _serial("silent", "no byte after the 3,000th", TRUNCATED, "END is missing", NO_END, "silence at 3000"),
+    _serial(
+        "baud", "the port listens at 115,200 baud", TRUNCATED, "the lines' form",
+        UNREADABLE, "baud 115200 at 0",
+    ),
+    DeskFault(
+        "board-hung", "endless loop from sample 1,300,000 on", TRUNCATED, "END is missing; the core's PC",
+        HUNG, ("board hang at 1300000",),
+    ),
+    DeskFault(
+        "board-hard-fault", "jump to 0x60000000 at sample 1,300,000", TRUNCATED,
+        "FAIL record; fault registers", HARD_FAULT,
+        ("board fault at 1300000",),
+    ),
+    DeskFault(
+        "board-reset", "reset at sample 1,300,000", TRUNCATED, "second BOOT record",
+        STARTED_TWICE, ("board reset at 1300000",),
+    ),
+    DeskFault(
+        "board-brown-out", "reset each 500,000 samples, from 1,300,000 on", TRUNCATED,
+        "more BOOT records", STARTED_OFTEN, ("board reset every 500000 at 1300000",),
+    ),
+    DeskFault(
+        "firmware-not-written", "loader writes nothing; another firmware is there", INCONCLUSIVE,
+        "BOOT record", OTHER_FIRMWARE, ("loader idle",), other_firmware=True,
+    ),
+    DeskFault(
+        "flash-empty", "loader writes nothing; the flash is erased", TRUNCATED, "no records",
+        NO_END, ("loader idle",),
+    ),
+)  # fmt: skip
+
+
+def named(name: str) -> DeskFault:
+    """The fault called `name`. Raises KeyError."""
+    return {fault.name: fault for fault in FAULTS}[name]

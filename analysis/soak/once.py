@@ -1,0 +1,92 @@
+"""One run of the soak in a process of its own, as `./lab scenario` conducts it.
+
+    python -m analysis.soak.once BOARD RUNS_FOLDER [STEP]
+
+The last line on standard output is JSON: what came of the run, and how much memory it took. STEP
+names what the bench is at when it gets a SIGTERM, such as `capturing`. The exit status is that of
+`./lab scenario`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from capture.processes import devices, signals
+
+SCENARIO, ALLOCATOR, PARAMETERS = "mem_frag", "tlsf", {"depth": "8"}
+HEADLINES = ("probes", "dwt_cycles")
+"""Statistics that no fault may change in a complete run, and that no analyzer rounds."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs, decodes what was kept again, and tells of both."""
+    from capture.files.errors import TailscopeError
+
+    devices.keep()
+    signals.listen()
+    board, runs, *step = arguments
+    told: dict[str, Any] = {}
+    try:
+        status = _run(board, Path(runs), step[0] if step else "", told)
+    except TailscopeError as error:
+        told["sentences"] = [str(error)]
+        status = 1
+    except signals.Stopped as stopped:
+        told.setdefault("sentences", [str(stopped)])
+        status = stopped.exit_status
+    told["memory_kib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps(told), flush=True)
+    return status
+
+
+def _run(board: str, runs: Path, step: str, told: dict[str, Any]) -> int:
+    from capture import conductor
+    from capture.run_folder import heap_size
+    from firmware import build as firmware
+    from scenarios import catalogue
+
+    plan = catalogue.load(SCENARIO, PARAMETERS).compile()
+    image = firmware.build(ALLOCATOR, heap_bytes=plan.heap_bytes or heap_size.DEFAULT_BYTES)
+
+    def progress(now: str) -> None:
+        if now == step:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with signals.orderly():
+        before = len(list(Path("/proc/self/fd").iterdir()))
+        result = conductor.run(plan, image, board_name=board, runs_folder=runs, progress=progress)
+        told["verdict"], told["sentences"] = result.verdict, list(result.reasons)
+        told["folder"] = str(result.folder)
+        told["descriptors_left"] = len(list(Path("/proc/self/fd").iterdir())) - before
+        told["headlines"] = _headlines(result.folder)
+        told["redecoded"] = _redecoded(result.folder)
+    return 0 if result.verdict == "complete" else 1
+
+
+def _headlines(folder: Path) -> dict[str, list[float]]:
+    from capture.run_folder import folder as names
+
+    document = json.loads((folder / names.MANIFEST).read_text(encoding="utf-8"))
+    return {name: [document[name][part] for part in ("n", "min", "mean", "max")] for name in HEADLINES}
+
+
+def _redecoded(folder: Path) -> str:
+    """The verdict from what was kept alone, or why there is none."""
+    from capture.files.errors import TailscopeError
+    from capture.redecode import redecode
+
+    try:
+        return redecode(folder).verdict
+    except TailscopeError as error:
+        return str(error)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

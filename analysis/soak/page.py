@@ -1,0 +1,30 @@
+"""The table of docs/DESK.md, from the catalogue: `python -m analysis.soak.page`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from analysis.soak.catalogue import FAULTS, NONE, DeskFault
+
+HEAD = "| fault | injected | what detects it | it says | outcome | exit status | kept |"
+
+
+def table() -> str:
+    """The whole table, in Markdown."""
+    return "\n".join([HEAD, "|---" * HEAD.count(" |") + "|", *_rows()])
+
+
+def _rows() -> Iterator[str]:
+    for fault in FAULTS:
+        if fault is not NONE:
+            yield f"| {' | '.join(_cells(fault))} |"
+
+
+def _cells(fault: DeskFault) -> list[str]:
+    says = fault.says or "–"
+    status = str(fault.exit_status)
+    return [f"`{fault.name}`", fault.injected, fault.detected_by, says, fault.verdict, status, fault.kept]
+
+
+if __name__ == "__main__":
+    print(table())

@@ -1,0 +1,194 @@
+"""Runs back to back, on several boards, with faults drawn at random; every run is accounted for."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from analysis.soak.catalogue import COMPLETE, FAULTS, NONE, DeskFault, named
+from analysis.soak.run import Headlines, Outcome, carry_out
+from capture.files.errors import TailscopeError
+from capture.files.faults import near_miss
+from capture.processes import signals
+
+LINES = "runs.jsonl"
+
+
+class SoakError(TailscopeError):
+    """An option that makes no sense."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What this process has of the machine at one moment."""
+
+    descriptors: int
+    memory_kib: int
+
+    @staticmethod
+    def now() -> Taken:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        kib = pages * os.sysconf("SC_PAGE_SIZE") // 1024
+        return Taken(len(list(Path("/proc/self/fd").iterdir())), kib)
+
+
+@dataclass
+class Accounting:
+    """What a soak came to. `taken` has one entry a run, after it."""
+
+    seed: int
+    folder: Path
+    outcomes: list[Outcome] = field(default_factory=list)
+    taken: list[Taken] = field(default_factory=list)
+    seconds: float = 0.0
+    stopped: bool = False
+
+    @property
+    def unaccounted(self) -> list[Outcome]:
+        """Runs of which something is not as it is due."""
+        return [outcome for outcome in self.outcomes if outcome.wrong]
+
+    @property
+    def descriptors_grown(self) -> int:
+        """Descriptors after the last run beyond those after the first."""
+        return self.taken[-1].descriptors - self.taken[0].descriptors if self.taken else 0
+
+    @property
+    def memory_grown_kib(self) -> int:
+        """Memory after the last run beyond that after the first."""
+        return self.taken[-1].memory_kib - self.taken[0].memory_kib if self.taken else 0
+
+    @property
+    def sound(self) -> bool:
+        """Whether every run is accounted for, and nothing stays open."""
+        return bool(self.outcomes) and not self.unaccounted and self.descriptors_grown <= 0
+
+    def counts(self) -> dict[tuple[str, str, str], int]:
+        """How many runs there were by board, fault and verdict."""
+        found = Counter((one.board, one.fault, one.verdict) for one in self.outcomes)
+        return dict(sorted(found.items()))
+
+    def as_json(self) -> dict[str, Any]:
+        rows = [
+            {"board": board, "fault": fault, "verdict": verdict, "runs": runs}
+            for (board, fault, verdict), runs in self.counts().items()
+        ]
+        return {
+            "seed": self.seed,
+            "seconds": round(self.seconds, 1),
+            "stopped": self.stopped,
+            "runs": len(self.outcomes),
+            "unaccounted": len(self.unaccounted),
+            "counts": rows,
+            "wrong": [one.as_json() for one in self.unaccounted],
+            "processes_left": sum(len(one.left) for one in self.outcomes),
+            "descriptors_grown": self.descriptors_grown,
+            "memory_grown_kib": self.memory_grown_kib,
+            "bench_memory_most_kib": max((one.memory_kib for one in self.outcomes), default=0),
+            "folder": str(self.folder),
+        }
+
+
+Tell = Callable[[int, Outcome], None]
+
+
+def soak(
+    boards: Sequence[str],
+    folder: Path,
+    *,
+    seed: int = 1,
+    minutes: float | None = None,
+    runs: int | None = None,
+    faults: Sequence[str] = (),
+    tell: Tell = lambda _number, _outcome: None,
+) -> Accounting:
+    """Runs until `minutes` are over or `runs` are done, and a signal ends it early.
+
+    Each run's outcome is a line of LINES in `folder` as soon as it is there. Run folders of runs
+    that are not accounted for are kept beside it. `faults` names those to draw from; all if empty.
+    To be called within signals.orderly(). Raises TailscopeError.
+    """
+    found = Accounting(seed, folder)
+    began_s = time.monotonic()
+    references: dict[str, Headlines] = {}
+    folder.mkdir(parents=True, exist_ok=True)
+    stored = folder / "runs"
+    for number, (board, fault) in enumerate(_drawn(boards, seed, faults)):
+        over = minutes is not None and time.monotonic() - began_s >= 60 * minutes
+        if over or number == runs or signals.asked() is not None:
+            break
+        try:
+            outcome = carry_out(fault, board, stored, references.get(board))
+        except signals.Stopped:
+            break
+        if fault == NONE and outcome.verdict == COMPLETE:
+            references.setdefault(board, outcome.headlines)
+        found.outcomes.append(outcome)
+        found.taken.append(Taken.now())
+        _note(folder / LINES, number, found)
+        if outcome.folder and not outcome.wrong:
+            shutil.rmtree(outcome.folder, ignore_errors=True)
+        tell(number, outcome)
+    found.seconds = time.monotonic() - began_s
+    found.stopped = signals.asked() is not None
+    return found
+
+
+def _note(path: Path, number: int, found: Accounting) -> None:
+    """Adds the last run's line."""
+    taken = found.taken[-1]
+    line = {
+        "run": number,
+        **found.outcomes[-1].as_json(),
+        "soak_descriptors": taken.descriptors,
+        "soak_memory_kib": taken.memory_kib,
+    }
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+    except OSError as error:
+        raise SoakError(f"{path} cannot be written ({error.strerror}); free some space.") from None
+
+
+def _drawn(boards: Sequence[str], seed: int, faults: Sequence[str]) -> Iterator[tuple[str, DeskFault]]:
+    """Board and fault of each run, without end.
+
+    The boards take turns. Each begins without a fault, which is the reference; then every fault
+    comes once in a random order, and all of them again in another.
+    """
+    numbers = random.Random(seed)
+    chosen = [named(name) for name in faults] or list(FAULTS)
+    decks: dict[str, list[DeskFault]] = {board: [NONE] for board in boards}
+    while True:
+        for board in boards:
+            if not decks[board]:
+                decks[board] = [fault for fault in chosen if board in fault.boards] or [NONE]
+                numbers.shuffle(decks[board])
+            yield board, decks[board].pop()
+
+
+def check_names(boards: Sequence[str], faults: Sequence[str]) -> None:
+    """Raises SoakError for a board or a fault that is not in the catalogue."""
+    known_boards = {board for fault in FAULTS for board in fault.boards}
+    known = {fault.name for fault in FAULTS}
+    for word, names, all_of_them in (("board", boards, known_boards), ("fault", faults, known)):
+        for name in names:
+            if name not in all_of_them:
+                raise SoakError(
+                    f"The soak has no {word} {name!r}; it has {', '.join(sorted(all_of_them))}."
+                    f"{near_miss(name, all_of_them)}"
+                )
+    for name in faults:
+        if not set(named(name).boards) & set(boards):
+            raise SoakError(
+                f"{name!r} comes on none of the boards {', '.join(boards)}; it is a fault of "
+                f"{', '.join(named(name).boards)}."
+            )

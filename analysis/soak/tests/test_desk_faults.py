@@ -1,0 +1,79 @@
+"""The most telling faults of the catalogue, each in a run with real processes on the emulated desk.
+
+`./lab soak` tries them all.
+"""
+
+from collections.abc import Sequence
+from ctypes.util import find_library
+from pathlib import Path
+
+import pytest
+
+from analysis.soak import page
+from analysis.soak.catalogue import COMPLETE, FAULTS, NONE, REFUSED, named
+from analysis.soak.run import Headlines, carry_out
+from simulator.build import SimulatorError
+from simulator.desk import EmulatedDesk
+
+TRIED = (
+    "analyzer-absent",
+    "analyzer-unplugged",
+    "analyzer-overflow-of-1us",
+    "analyzer-short-packet",
+    "probe-absent",
+    "port-renamed",
+    "serial-swapped-lines",
+    "serial-baud",
+    "board-hung",
+    "board-hard-fault",
+    "board-brown-out",
+    "firmware-not-written",
+)
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "DESK.md"
+
+needs_umockdev = pytest.mark.skipif(
+    find_library("umockdev-preload") is None, reason="needs umockdev's preload library"
+)
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Headlines:
+    """The headlines of a run without a fault."""
+    outcome = carry_out(NONE, "desk", tmp_path_factory.mktemp("none"))
+    assert outcome.wrong == () and outcome.verdict == COMPLETE, outcome
+    return outcome.headlines
+
+
+@needs_umockdev
+@pytest.mark.parametrize("name", TRIED)
+def test_a_fault_of_the_desk_has_its_outcome(name: str, tmp_path: Path, reference: Headlines) -> None:
+    outcome = carry_out(named(name), "desk", tmp_path, reference)
+    assert outcome.wrong == (), outcome
+    assert outcome.left == ()
+    assert (outcome.verdict == REFUSED) == (not _folders(tmp_path))
+
+
+def _folders(runs: Path) -> Sequence[Path]:
+    return [path for path in runs.iterdir() if path.is_dir()]
+
+
+def test_the_page_has_the_table_of_the_catalogue() -> None:
+    assert page.table() in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_catalogue_names_each_fault_once_and_says_what_is_due() -> None:
+    assert len({fault.name for fault in FAULTS}) == len(FAULTS)
+    for fault in FAULTS:
+        assert fault.says or fault.verdict == COMPLETE, fault.name
+        assert fault.requests or fault.step or fault is NONE, fault.name
+
+
+@needs_umockdev
+def test_requests_that_make_no_sense_are_refused() -> None:
+    refused = ["board melt at 3", "serial flip", "probe back as tty at 3", "probe unplug", "loader sleeps"]
+    with EmulatedDesk() as desk:
+        for request in refused:
+            with pytest.raises(SimulatorError, match="write"):
+                desk.ask(request)
+        for request in ("board none", "serial none", "fault none", "loader works"):
+            desk.ask(request)

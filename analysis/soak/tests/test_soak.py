@@ -1,0 +1,163 @@
+"""Runs back to back: all of them are accounted for, and what is not as it is due is told."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from analysis.soak import run as one_run
+from analysis.soak import soak, text
+from analysis.soak.catalogue import COMPLETE, FAULTS, NONE, TRUNCATED, DeskFault, named
+from analysis.soak.run import Headlines, Outcome
+from analysis.soak.soak import SoakError, check_names
+
+ROOT = Path(__file__).resolve().parents[3]
+LAB = (sys.executable, "-m", "console")
+
+
+def outcome(fault: DeskFault, board: str, **changed: object) -> Outcome:
+    as_due = Outcome(
+        board=board,
+        fault=fault.name,
+        due=fault.verdict,
+        verdict=fault.verdict,
+        exit_status=fault.exit_status,
+        sentences=(),
+        folder="",
+        redecoded="",
+        left=(),
+        files_left=(),
+        descriptors_left=0,
+        memory_kib=1,
+        seconds=0.1,
+        headlines={},
+    )
+    return replace(as_due, **changed)  # type: ignore[arg-type]
+
+
+Carry = Callable[[DeskFault, str, Path, Headlines | None], Outcome]
+
+
+@pytest.fixture
+def carried(monkeypatch: pytest.MonkeyPatch) -> Callable[[Carry], None]:
+    """Replaces the run."""
+
+    def replace_by(carry: Carry) -> None:
+        monkeypatch.setattr(soak, "carry_out", carry)
+
+    return replace_by
+
+
+def test_every_fault_comes_once_before_any_comes_again(
+    carried: Callable[[Carry], None], tmp_path: Path
+) -> None:
+    carried(lambda fault, board, _runs, _reference: outcome(fault, board))
+    desk = [fault.name for fault in FAULTS if "desk" in fault.boards]
+    found = soak.soak(["virtual", "desk"], tmp_path, runs=2 * (1 + len(desk)), seed=3)
+    assert found.sound and len(found.outcomes) == 2 * (1 + len(desk))
+    on_desk = [one.fault for one in found.outcomes if one.board == "desk"]
+    assert on_desk[0] == "none" and sorted(on_desk[1:]) == sorted(desk)
+    again = soak.soak(["virtual", "desk"], tmp_path / "again", runs=len(found.outcomes), seed=3)
+    assert [one.fault for one in again.outcomes] == [one.fault for one in found.outcomes]
+    assert len((tmp_path / soak.LINES).read_text().splitlines()) == len(found.outcomes)
+
+
+def test_a_run_that_is_not_as_due_is_told_and_its_folder_kept(
+    carried: Callable[[Carry], None], tmp_path: Path
+) -> None:
+    def carry(fault: DeskFault, board: str, runs: Path, _reference: Headlines | None) -> Outcome:
+        folder = runs / f"run-{fault.name}"
+        folder.mkdir(parents=True)
+        wrong = () if fault == NONE else ("The outcome is complete, and truncated is due.",)
+        return outcome(fault, board, folder=str(folder), wrong=wrong)
+
+    carried(carry)
+    found = soak.soak(["virtual"], tmp_path, runs=2, faults=["terminated"])
+    assert not found.sound and [one.fault for one in found.unaccounted] == ["terminated"]
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["run-terminated"]
+    assert "2 runs in 0.0 min, 1 unaccounted for" in text.as_text(found)
+    assert found.as_json()["wrong"][0]["fault"] == "terminated"
+
+
+def judged(fault: DeskFault, **changed: object) -> list[str]:
+    """What is wrong about an outcome that is as due but for what changed."""
+    reference = {"probes": [1.0]}
+    found = outcome(fault, "desk", **{"sentences": (fault.says,), "headlines": reference, **changed})
+    return list(one_run._wrong(fault, found, "", "", reference))
+
+
+def test_what_is_not_as_due_is_named() -> None:
+    reset = named("board-reset")
+    assert judged(reset) == judged(NONE) == []
+    assert judged(reset, verdict=COMPLETE) == ["The outcome is complete, and truncated is due."]
+    assert judged(reset, exit_status=0) == ["The exit status is 0, and 1 is due."]
+    assert judged(replace(reset, says="never said"), sentences=("said",)) == [
+        "No sentence says 'never said'."
+    ]
+    assert judged(reset, folder="f", redecoded="complete") == ["Decoding it again gives 'complete'."]
+    assert judged(reset, left=("sigrok-cli",)) == ["1 processes are left."]
+    assert judged(reset, files_left=("tailscope-x",)) == ["Temporary files are left: tailscope-x."]
+
+
+def test_a_complete_run_with_other_headlines_is_not_accounted_for() -> None:
+    found = outcome(NONE, "desk", headlines={"probes": [2.0]})
+    (wrong,) = one_run._wrong(NONE, found, "", "", {"probes": [1.0]})
+    assert "headlines" in wrong
+
+
+def test_names_that_are_not_there_are_refused() -> None:
+    with pytest.raises(SoakError, match="no board 'nucleo'"):
+        check_names(["nucleo"], [])
+    with pytest.raises(SoakError, match="board-hung"):
+        check_names(["desk"], ["board-hang"])
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ([], "give --minutes or --runs"),
+        (["--minutes", "1", "--runs", "1"], "give --minutes or --runs"),
+        (["--minutes", "soon"], "--minutes soon"),
+        (["--minutes", "nan"], "--minutes nan"),
+        (["--runs", "0"], "--runs 0"),
+        (["--runs", "1", "--seed", "x"], "--seed x"),
+        (["--runs", "1", "--board", "desk", "--fault", "terminated"], "comes on none of the boards"),
+    ],
+)
+def test_options_that_make_no_sense_get_a_sentence(options: list[str], says: str) -> None:
+    done = subprocess.run([*LAB, "soak", *options], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1 and says in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_soak_on_the_virtual_board_accounts_for_its_runs(tmp_path: Path) -> None:
+    command = [*LAB, "soak", "--runs", "3", "--board", "virtual", "--output", str(tmp_path), "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    found = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    assert found["runs"] == 3 and found["unaccounted"] == found["processes_left"] == 0
+    verdicts = {row["fault"]: row["verdict"] for row in found["counts"]}
+    assert verdicts == {"none": COMPLETE, "terminated": TRUNCATED}
+    (lines,) = tmp_path.rglob(soak.LINES)
+    assert [json.loads(line)["run"] for line in lines.read_text().splitlines()] == [0, 1, 2]
+
+
+def test_ctrl_c_ends_it_with_the_accounting_so_far(tmp_path: Path) -> None:
+    command = [*LAB, "soak", "--minutes", "60", "--board", "virtual", "--output", str(tmp_path)]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("run 0"):
+                break
+        os.kill(process.pid, signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=300)
+    assert process.returncode == 130, stderr
+    assert "unaccounted for" in stdout and "stopped by a signal" in stdout
+    assert "Stopped by Ctrl-C" in stderr

@@ -1,0 +1,289 @@
+//! Faults of the serial line, to inject. Each begins at a byte that the board has sent since the
+//! capture under way began, or the next one.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The board's (docs/SPEC.md, section 4).
+const BAUD: u64 = 1_000_000;
+/// A start bit, eight of data, a stop bit.
+const FRAME_BITS: u64 = 10;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Edit {
+    Lose,
+    Double,
+    Swap,
+    Cut,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// One bit of the byte is inverted.
+    Flip,
+    /// One bit of this byte and each so many bytes later.
+    Noise(u64),
+    /// The first line that begins there or later.
+    Line(Edit),
+    /// Nothing arrives any more.
+    Silence,
+    /// The host listens at this rate.
+    Baud(u64),
+}
+
+/// Clones share the same plan.
+#[derive(Clone, Default)]
+pub struct LineFaults {
+    planned: Arc<Mutex<Vec<(Fault, u64)>>>,
+}
+
+impl LineFaults {
+    /// Plans what a line says: `flip at N`, `noise K at N`, `lose|double|swap|cut line at N`,
+    /// `silence at N`, `baud RATE at N`, or `none`, which forgets all.
+    pub fn plan(&self, line: &str) -> Result<(), String> {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let number = |word: &str| word.parse::<u64>().map_err(|_| unknown(line));
+        let edited = |edit, at| Ok((Fault::Line(edit), at));
+        let (fault, at) = match words[..] {
+            ["none"] => {
+                self.planned().clear();
+                return Ok(());
+            }
+            ["flip", "at", at] => Ok((Fault::Flip, at)),
+            ["noise", period, "at", at] => Ok((Fault::Noise(number(period)?.max(1)), at)),
+            ["lose", "line", "at", at] => edited(Edit::Lose, at),
+            ["double", "line", "at", at] => edited(Edit::Double, at),
+            ["swap", "lines", "at", at] => edited(Edit::Swap, at),
+            ["cut", "line", "at", at] => edited(Edit::Cut, at),
+            ["silence", "at", at] => Ok((Fault::Silence, at)),
+            ["baud", rate, "at", at] => Ok((Fault::Baud(number(rate)?.clamp(1, BAUD * 8)), at)),
+            _ => Err(unknown(line)),
+        }?;
+        let mut planned = self.planned();
+        planned.push((fault, number(at)?));
+        planned.sort_by_key(|(_, at)| *at);
+        Ok(())
+    }
+
+    fn take_due(&self, byte: u64) -> Option<Fault> {
+        let mut planned = self.planned();
+        let due = planned.first().is_some_and(|(_, at)| *at <= byte);
+        due.then(|| planned.remove(0).0)
+    }
+
+    fn planned(&self) -> MutexGuard<'_, Vec<(Fault, u64)>> {
+        self.planned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn unknown(line: &str) -> String {
+    format!(
+        "{line:?} is no fault of the serial line: write flip at BYTE, noise PERIOD at BYTE, lose, \
+         double or cut line at BYTE, swap lines at BYTE, silence at BYTE, baud RATE at BYTE, or none"
+    )
+}
+
+/// The way from the board's pin to the host, with the faults that are planned.
+#[derive(Default)]
+pub struct Line {
+    faults: LineFaults,
+    /// Bytes that the board has sent.
+    position: u64,
+    /// The next byte begins a line.
+    within: bool,
+    noise: Option<(u64, u64)>,
+    edit: Option<Edit>,
+    /// The line that is edited, as far as it has come; and one that waits behind another.
+    gathered: Vec<u8>,
+    held: Option<Vec<u8>>,
+    silent: bool,
+    receiver: Option<Receiver>,
+}
+
+impl Line {
+    pub fn new(faults: LineFaults) -> Line {
+        Line {
+            faults,
+            ..Line::default()
+        }
+    }
+
+    /// Bytes count from here, and what befell earlier ones is over.
+    pub fn restart(&mut self) {
+        *self = Line::new(self.faults.clone());
+    }
+
+    /// Nothing arrives any more, until the next restart.
+    pub fn cut(&mut self) {
+        self.silent = true;
+    }
+
+    /// What of the board's bytes arrives, and as what.
+    pub fn carry(&mut self, sent: &[u8]) -> Vec<u8> {
+        let mut arrived = Vec::with_capacity(sent.len());
+        for &byte in sent {
+            while let Some(fault) = self.faults.take_due(self.position) {
+                self.begin(fault);
+            }
+            self.pass(byte, &mut arrived);
+            self.position += 1;
+        }
+        arrived
+    }
+
+    fn begin(&mut self, fault: Fault) {
+        match fault {
+            Fault::Flip => self.noise = Some((self.position, u64::MAX)),
+            Fault::Noise(period) => self.noise = Some((self.position, period)),
+            Fault::Line(edit) => self.edit = Some(edit),
+            Fault::Silence => self.silent = true,
+            Fault::Baud(rate) => self.receiver = Some(Receiver::new(rate)),
+        }
+    }
+
+    fn pass(&mut self, byte: u8, arrived: &mut Vec<u8>) {
+        let begins = !std::mem::replace(&mut self.within, byte != b'\n');
+        if self.silent {
+            return;
+        }
+        if let Some(receiver) = &mut self.receiver {
+            arrived.extend(receiver.hear(byte));
+            return;
+        }
+        let flipped = self.noise.is_some_and(|(since, period)| {
+            let apart = self.position.checked_sub(since);
+            apart.is_some_and(|apart| apart % period == 0)
+        });
+        let byte = if flipped { byte ^ 0x04 } else { byte };
+        // An edit waits for the beginning of a line.
+        match self.edit {
+            Some(edit) if begins || !self.gathered.is_empty() => {
+                self.gathered.push(byte);
+                if byte == b'\n' {
+                    let line = std::mem::take(&mut self.gathered);
+                    self.finish(edit, line, arrived);
+                }
+            }
+            _ => arrived.push(byte),
+        }
+    }
+
+    fn finish(&mut self, edit: Edit, line: Vec<u8>, arrived: &mut Vec<u8>) {
+        match edit {
+            Edit::Lose => {}
+            Edit::Double => arrived.extend(line.repeat(2)),
+            Edit::Cut => {
+                arrived.extend(&line[..line.len() / 2]);
+                arrived.push(b'\n');
+            }
+            Edit::Swap => match self.held.take() {
+                None => {
+                    self.held = Some(line);
+                    return; // behind the next one
+                }
+                Some(first) => {
+                    arrived.extend(line);
+                    arrived.extend(first);
+                }
+            },
+        }
+        self.edit = None;
+    }
+}
+
+/// A receiver whose bits are of another length. It waits for a falling edge, then looks at the
+/// middle of each bit, as a UART does.
+struct Receiver {
+    rate: u64,
+    /// Levels of the line, a bit of the sender's each.
+    levels: VecDeque<bool>,
+}
+
+impl Receiver {
+    fn new(rate: u64) -> Receiver {
+        Receiver {
+            rate,
+            levels: VecDeque::new(),
+        }
+    }
+
+    fn hear(&mut self, byte: u8) -> Vec<u8> {
+        self.levels.push_back(false);
+        self.levels.extend((0..8).map(|bit| byte >> bit & 1 == 1));
+        self.levels.push_back(true);
+        let mut heard = Vec::new();
+        loop {
+            while self.levels.front() == Some(&true) {
+                self.levels.pop_front();
+            }
+            let middle = |bit: u64| ((2 * bit + 1) * BAUD / (2 * self.rate)) as usize;
+            let last = middle(FRAME_BITS - 1);
+            if last >= self.levels.len() {
+                return heard;
+            }
+            heard.push((0..8).fold(0, |byte, bit| {
+                byte | u8::from(self.levels[middle(bit + 1)]) << bit
+            }));
+            self.levels.drain(..=last);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn carried(fault: &str, sent: &str) -> String {
+        let faults = LineFaults::default();
+        faults.plan(fault).unwrap();
+        let mut line = Line::new(faults);
+        let (one, two) = sent.as_bytes().split_at(sent.len() / 2);
+        let arrived = [line.carry(one), line.carry(two)].concat();
+        arrived.iter().map(|&byte| char::from(byte)).collect()
+    }
+
+    #[test]
+    fn lines_are_lost_doubled_swapped_and_cut() {
+        let sent = "one\ntwo!\nsix\nten\n";
+        assert_eq!(carried("lose line at 1", sent), "one\nsix\nten\n");
+        assert_eq!(
+            carried("double line at 4", sent),
+            "one\ntwo!\ntwo!\nsix\nten\n"
+        );
+        assert_eq!(carried("swap lines at 2", sent), "one\nsix\ntwo!\nten\n");
+        assert_eq!(carried("cut line at 2", sent), "one\ntw\nsix\nten\n");
+    }
+
+    #[test]
+    fn bytes_are_flipped_from_the_named_one_on() {
+        assert_eq!(carried("flip at 2", "aaaaaa"), "aaeaaa");
+        assert_eq!(carried("noise 2 at 1", "aaaaaa"), "aeaeae");
+        assert_eq!(carried("silence at 4", "aaaaaa"), "aaaa");
+    }
+
+    #[test]
+    fn a_receiver_of_the_right_rate_hears_what_is_sent_and_another_does_not() {
+        let text = "@OP,A,17,120\n";
+        assert_eq!(carried("baud 1000000 at 0", text), text);
+        // 1.5 % is within what a UART bears.
+        assert_eq!(carried("baud 985000 at 0", text), text);
+        assert_ne!(carried("baud 500000 at 0", text), text);
+    }
+
+    #[test]
+    fn bytes_count_from_the_last_restart() {
+        let faults = LineFaults::default();
+        let mut line = Line::new(faults.clone());
+        assert_eq!(line.carry(b"aaaa"), b"aaaa");
+        line.restart();
+        faults.plan("flip at 1").unwrap();
+        assert_eq!(line.carry(b"aaa"), b"aea");
+    }
+
+    #[test]
+    fn other_words_are_refused() {
+        for line in ["", "flip", "flip at x", "lose lines at 3", "noise at 3"] {
+            assert!(LineFaults::default().plan(line).is_err(), "{line:?}");
+        }
+    }
+}
