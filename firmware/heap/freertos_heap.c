@@ -11,8 +11,8 @@
 #include "task.h"
 
 /* The first function of the heap begins a 16-byte flash line. So a change of what is linked before
- * it does not move the heap's code within its lines, and its cycles stay what they were. A link that
- * is to move it (TAILSCOPE_SHIFT) begins it so many bytes behind the line. */
+ * it does not move the heap's code within its lines, and its cycles stay what they were. A link
+ * that is to move it (TAILSCOPE_SHIFT) begins it so many bytes behind the line. */
 #ifdef TAILSCOPE_SHIFT
 #define SPACE_BYTES(shift) #shift
 #define SPACE(shift) ".text\n.balign 16\n.space " SPACE_BYTES(shift) "\n"

@@ -16,15 +16,11 @@ from simulator.build import SimulatorError
 from simulator.desk import EmulatedDesk
 
 TRIED = (
-    "analyzer-absent",
     "analyzer-unplugged",
     "analyzer-overflow-of-1us",
-    "analyzer-short-packet",
     "probe-absent",
     "port-renamed",
-    "serial-swapped-lines",
     "serial-baud",
-    "board-hung",
     "board-hard-fault",
     "board-brown-out",
     "firmware-not-written",

@@ -75,6 +75,6 @@ void reset(void) {
 }
 
 __attribute__((section(".vectors"), used)) static const void *const vectors[16] = {
-    [0] = (void *)0x20018000, [1] = (void *)reset, [3] = (void *)on_hard_fault,
+    [0] = (void *)0x20018000,   [1] = (void *)reset,   [3] = (void *)on_hard_fault,
     [5] = (void *)on_bus_fault, [11] = (void *)on_svc,
 };
