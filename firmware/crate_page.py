@@ -54,7 +54,7 @@ class Level:
 
 def levels() -> tuple[Level, ...]:
     """Every FLL from 1 to 11, found by running the crate. Raises CratePageError."""
-    program = _build("levels", _PC, linker="cc")
+    program = _build("levels", _PC, profile="levels", linker="cc")
     lines = _run("run", [str(program)]).splitlines()
     return tuple(Level(*map(int, line.split())) for line in lines)
 
@@ -79,7 +79,9 @@ def _rustc() -> str:
     return found
 
 
-def _build(program: str, target: str, *options: str, linker: str = "arm-none-eabi-ld") -> Path:
+def _build(
+    program: str, target: str, *options: str, profile: str = "page", linker: str = "arm-none-eabi-ld"
+) -> Path:
     """A binary of the package, with nothing in the environment that would change its code."""
     settings = (f"RUSTC={_rustc()}", "RUSTC_BOOTSTRAP=1", f"CARGO_ENCODED_RUSTFLAGS=-Clinker={linker}")
     in_folder = ("env", "-C", str(_PACKAGE), *settings, "cargo")
@@ -88,9 +90,9 @@ def _build(program: str, target: str, *options: str, linker: str = "arm-none-eab
         _run("fetch", [*in_folder, "fetch", *core, "--offline"])
     except CratePageError:
         _run("fetch", [*in_folder, "fetch", *core])
-    chosen = ("--profile", "page", "--bin", program, *options, "--target-dir", str(_BUILDS))
+    chosen = ("--profile", profile, "--bin", program, *options, "--target-dir", str(_BUILDS))
     _run("build", [*in_folder, "build", "--quiet", "--offline", *core, *chosen])
-    return _BUILDS / target / "page" / program
+    return _BUILDS / target / profile / program
 
 
 def _run(step: str, command: list[str]) -> str:

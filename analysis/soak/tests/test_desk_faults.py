@@ -21,7 +21,7 @@ TRIED = (
     "probe-absent",
     "port-renamed",
     "serial-baud",
-    "board-hard-fault",
+    "board-hung",
     "board-brown-out",
     "firmware-not-written",
 )
