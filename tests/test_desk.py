@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from numpy.typing import NDArray
 
@@ -250,7 +249,8 @@ def lab() -> Iterator[Lab]:
 
 def test_the_bench_takes_the_path_of_a_real_board_there(lab: Lab) -> None:
     """Flashed and reset by pyOCD, captured by fx2lafw, heard at a USB port. Repeats are equal to
-    the byte. The virtual board, which has none of these, gives the same operations and probes.
+    the byte. The virtual board, which has none of these, gives the same records to the byte, cycles
+    included. What the wire says of them is held against these by the verdict of either run.
     """
     one, two = lab.run("desk"), lab.run("desk")
     assert content(one) == content(two)
@@ -258,9 +258,8 @@ def test_the_bench_takes_the_path_of_a_real_board_there(lab: Lab) -> None:
     manifest, other = (json.loads((run / "run.json").read_text()) for run in (one, alone))
     assert (manifest["verdict"], manifest["samplerate_hz"]) == ("complete", SAMPLERATE_HZ)
     assert (manifest["counts"], manifest["probes"]) == (other["counts"], other["probes"])
-    columns = ["seq", "kind", "size", "measured", "probes", "live", "bytes_in_use", "label"]
-    there, here = (pl.read_parquet(run / "operations.parquet", columns=columns) for run in (one, alone))
-    assert there.equals(here)
+    assert (one / "uart.log").read_bytes() == (alone / "uart.log").read_bytes()
+    assert (manifest["verdict"], other["verdict"]) == ("complete", "complete")
     assert processes_of(lab.mark) == []
 
 
