@@ -25,9 +25,10 @@ class EmulatedDesk(ServingProcess):
     `elf` and the operation image `image` are in the flash, which is erased without them. `name`
     gives the ST-Link its serial number. `channels` (8 or 16) are the analyzer's inputs; `bare`
     leaves the upload of its firmware to the host; `clips` says what its inputs are clipped to, as
-    in `D0=PA9,D3=open`. `start` is now, or capture, which holds the board in reset until then.
-    `program` stands in for the one that is built. Raises SimulatorError if umockdev is missing, or
-    the process does not start, and BuildError.
+    in `D0=PA9,D3=open`. Its clock is `clock_error_ppm` millionths too fast. `flash_acr` is what the
+    flash does, whatever the firmware sets. `start` is now, or capture, which holds the board in
+    reset until then. `program` stands in for the one that is built. Raises SimulatorError if
+    umockdev is missing, or the process does not start, and BuildError.
     """
 
     control: Path
@@ -43,6 +44,8 @@ class EmulatedDesk(ServingProcess):
         channels: int = 8,
         bare: bool = False,
         clips: str = "",
+        clock_error_ppm: int = 0,
+        flash_acr: int | None = None,
         start: str = "now",
         program: Path | None = None,
     ) -> None:
@@ -52,6 +55,8 @@ class EmulatedDesk(ServingProcess):
         self._options = ["--name", name, "--channels", str(channels), "--start", start]
         self._options += ["--bare"] if bare else []
         self._options += ["--clips", clips] if clips else []
+        self._options += ["--clock-error-ppm", str(clock_error_ppm)]
+        self._options += [] if flash_acr is None else ["--flash-acr", f"{flash_acr:#x}"]
         usb.environment(Path())
 
     def ask(self, request: str) -> None:

@@ -22,6 +22,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from analysis.twin.comparison import compare
+from capture.desk import emulated
 from capture.desk.bench import read_bench
 from capture.run_folder.edges import CHANNELS
 from simulator import usb
@@ -261,6 +263,26 @@ def test_the_bench_takes_the_path_of_a_real_board_there(lab: Lab) -> None:
     assert (one / "uart.log").read_bytes() == (alone / "uart.log").read_bytes()
     assert (manifest["verdict"], other["verdict"]) == ("complete", "complete")
     assert processes_of(lab.mark) == []
+
+
+def test_the_twin_names_what_is_amiss_on_the_desk(tmp_path: Path) -> None:
+    """A clock that is off and a flash that works otherwise than its register says."""
+    with EmulatedDesk(clock_error_ppm=120, flash_acr=2) as desk:
+        seeing = emulated.seeing(read_bench().board("desk"), desk)
+        done = subprocess.run(
+            [*seeing, sys.executable, "-m", "analysis.soak.once", "desk", str(tmp_path)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=TOOL_TIMEOUT_S,
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (folder,) = tmp_path.iterdir()
+    found = compare(folder)
+    clock = re.search(r"([\d.]+) ± ([\d.]+) ppm slow against the analyzer", found.verdict)
+    assert clock and abs(float(clock[1]) - 120) <= float(clock[2]) < 2, found.verdict
+    assert "FLASH_ACR=0x00000002" in found.verdict
+    assert found.explained
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

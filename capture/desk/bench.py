@@ -138,12 +138,16 @@ class EmulatedResource(Table):
     """The board's devices are emulated (simulator/desk.py); what they are like.
 
     `channels` are the analyzer's inputs. `bare`: the analyzer's firmware is uploaded by its driver.
-    `clips` changes what its inputs are clipped to, as in `D0=PA9,D3=open`.
+    `clips` changes what its inputs are clipped to, as in `D0=PA9,D3=open`. Its clock is
+    `clock_error_ppm` millionths too fast. `flash_acr` is what the board's flash does, whatever the
+    firmware sets.
     """
 
     channels: Annotated[Literal[8, 16], expecting("8 or 16")] = 8
     bare: Annotated[bool, expecting("true or false")] = False
     clips: Annotated[str, expecting("a word in quotes")] = ""
+    clock_error_ppm: Annotated[int, Field(ge=-10_000, le=10_000), expecting("-10000 to 10000")] = 0
+    flash_acr: Annotated[int, Field(ge=0, le=0x70F), expecting("a value of FLASH_ACR")] | None = None
 
 
 @dataclass(frozen=True)

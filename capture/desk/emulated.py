@@ -48,7 +48,13 @@ def desk_of(resource: BoardResource, elf: Path | None = None, image: bytes | Non
     assert resource.emulated is not None
     emulated = resource.emulated
     return EmulatedDesk(
-        elf, image=image, channels=emulated.channels, bare=emulated.bare, clips=emulated.clips
+        elf,
+        image=image,
+        channels=emulated.channels,
+        bare=emulated.bare,
+        clips=emulated.clips,
+        clock_error_ppm=emulated.clock_error_ppm,
+        flash_acr=emulated.flash_acr,
     )
 
 

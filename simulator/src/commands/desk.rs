@@ -2,7 +2,7 @@
 //! is wired to its core and serial port, as USB devices in a folder.
 
 use super::serve::{watch_signals, watch_stdin};
-use super::{stopped, BoardArguments, TimingArgument};
+use super::{flash_acr, forced, stopped, BoardArguments, TimingArgument};
 use crate::clips::Clips;
 use crate::core::Stop;
 use crate::debug::Wire;
@@ -58,6 +58,13 @@ pub struct DeskArguments {
     /// What the analyzer's inputs are clipped to, for example D0=PA9,D1=PA8,D2=open,D3=PA10+PB10.
     #[arg(long, value_name = "INPUT=PIN,...", default_value = "D0=CRIT")]
     clips: Clips,
+    /// How much too fast the analyzer's clock is, in millionths.
+    #[arg(long, value_name = "PPM", default_value = "0", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(i64).range(-10_000..=10_000))]
+    clock_error_ppm: i64,
+    /// Let the flash do what this value of FLASH_ACR says, whatever the firmware sets.
+    #[arg(long, value_name = "0xVALUE", value_parser = flash_acr)]
+    flash_acr: Option<u32>,
     /// Each name gives the ST-Link another serial number.
     #[arg(long, value_name = "NAME", default_value = "desk")]
     name: String,
@@ -119,11 +126,13 @@ pub fn execute(arguments: &DeskArguments) -> Result<ExitCode> {
 fn machine(arguments: &DeskArguments) -> Result<Result<Machine, Stop>> {
     if arguments.firmware.is_none() {
         let board = BoardArguments::empty(arguments.timing);
-        return Ok(Machine::new(Memory::default(), board.timing()));
+        let machine = Machine::new(Memory::default(), board.timing());
+        return Ok(machine.map(|machine| forced(machine, arguments.flash_acr)));
     }
     let board = BoardArguments {
         firmware: arguments.firmware.clone(),
         image: arguments.image.clone(),
+        flash_acr: arguments.flash_acr,
         ..BoardArguments::empty(arguments.timing)
     };
     Ok(board.machine()?.1)
@@ -143,6 +152,7 @@ fn devices(
         captures,
         waker: Waker::default(),
         faults: faults.clone(),
+        clock_error_ppm: arguments.clock_error_ppm,
     };
     let waker = wires.waker.clone();
     let sixteen = arguments.channels == "16";

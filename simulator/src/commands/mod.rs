@@ -101,12 +101,7 @@ impl BoardArguments {
             (None, Some(firmware)) => Machine::new(self.memory(firmware)?, self.timing()),
             (None, None) => bail!("no firmware: name its ELF"),
         };
-        let machine = machine.map(|mut machine| {
-            if let Some(value) = self.flash_acr {
-                machine.force_flash_access_control(value);
-            }
-            machine
-        });
+        let machine = machine.map(|machine| forced(machine, self.flash_acr));
         Ok((firmware, machine))
     }
 
@@ -130,6 +125,14 @@ impl BoardArguments {
 
 /// FLASH_ACR.LATENCY, PRFTEN, ICEN and DCEN (RM0368 §3.8.1).
 const FLASH_ACR_BITS: u32 = 0x70F;
+
+/// The machine, whose flash does what this value of FLASH_ACR says.
+fn forced(mut machine: Machine, flash_acr: Option<u32>) -> Machine {
+    if let Some(value) = flash_acr {
+        machine.force_flash_access_control(value);
+    }
+    machine
+}
 
 fn flash_acr(text: &str) -> Result<u32> {
     match parse_hexadecimal(text) {

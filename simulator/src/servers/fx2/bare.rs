@@ -107,6 +107,7 @@ mod tests {
             captures: mpsc::channel().0,
             waker: Waker::default(),
             faults: Faults::default(),
+            clock_error_ppm: 0,
         };
         Bare::new(false, wires)
     }

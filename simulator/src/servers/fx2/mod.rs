@@ -43,6 +43,13 @@ pub struct Wires {
     pub captures: Sender<CaptureRequest>,
     pub waker: Waker,
     pub faults: Faults,
+    /// How much too fast the analyzer's clock is, in millionths.
+    pub clock_error_ppm: i64,
+}
+
+/// What an analyzer samples at that means to sample at `samplerate_hz`.
+fn with_clock_error(samplerate_hz: u64, ppm: i64) -> u64 {
+    samplerate_hz.saturating_add_signed(samplerate_hz as i64 * ppm / 1_000_000)
 }
 
 /// The analyzer with its firmware running.
@@ -87,7 +94,7 @@ impl Fx2 {
         };
         let (runs, arrivals) = mpsc::sync_channel(SLICES_AHEAD);
         let request = CaptureRequest {
-            samplerate_hz,
+            samplerate_hz: with_clock_error(samplerate_hz, self.wires.clock_error_ppm),
             runs,
             arrived: Some(self.wires.waker.clone()),
         };
