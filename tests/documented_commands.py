@@ -703,7 +703,8 @@ _SERVE_OPTIONS = (
 )
 _DESK_OPTIONS = (
     "--folder DIR [fw.elf] [--image ops.bin@0x08040000] [--channels 8|16] "
-    "[--bare] [--clips D0=PA9,D1=open] [--name NAME] [--start now|capture]"
+    "[--bare] [--clips D0=PA9,D1=open] [--clock-error-ppm PPM] [--flash-acr 0xVALUE] "
+    "[--name NAME] [--start now|capture]"
 )
 _WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
 SIMULATOR = (
