@@ -14,17 +14,14 @@ from analysis.twin.errors import TwinError
 from analysis.twin.side import Integers, Side, side_of
 from capture.acquisition.duration import longest_s
 from capture.joining.evidence import decode
-from capture.run_folder.edges import CHANNELS, EdgeList
+from capture.reading.probes import PULSES_BEFORE
+from capture.run_folder.edges import CHANNELS, NS_PER_S, EdgeList, settled
 from capture.run_folder.manifest import ToolReport
 from capture.run_folder.records import Boot, OperationRecord, RecordLog
 from scenarios.plan import Plan
 from simulator import run as simulator
 from simulator.build import BuildError, SimulatorError
 from simulator.outputs import State
-
-NS_PER_S = 1_000_000_000
-_BEFORE = 24
-"""Pulses of OP before the first operation (docs/SPEC.md, section 7)."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,7 @@ class Rerun:
         and the names.
         """
         until = f"{round(longest_s(self.plan) * NS_PER_S)}ns"
-        windows = self._run(until, None, counts=places, count_window="OP").windows[_BEFORE:]
+        windows = self._run(until, None, counts=places, count_window="OP").windows[PULSES_BEFORE:]
         seq = pl.int_range(windows.height, dtype=pl.UInt32, eager=True).alias("seq")
         return windows.select(seq, *places).head(self.plan.operations.height)
 
@@ -112,22 +109,15 @@ def edge_list(edges: pl.DataFrame, end: State, samplerate_hz: int) -> EdgeList:
     )
     bit = edges["channel"].replace_strict({name: 1 << n for n, name in enumerate(CHANNELS)}).to_numpy()
     before = _levels_before(edges)
-    word = np.bitwise_xor.accumulate(np.concatenate([[before], bit])).astype(np.int64)
-    return _edge_list(np.concatenate([[0], sample]), word, samplerate_hz, int(base) + 1)
+    word = np.bitwise_xor.accumulate(np.concatenate([[before], bit])).astype(np.uint8)
+    rows = settled(np.concatenate([[0], sample]), word)
+    return EdgeList(*rows, samplerate_hz, int(base) + 1)
 
 
 def _levels_before(edges: pl.DataFrame) -> int:
     """The word before the first edge: a channel that falls first was high."""
     falling = edges.group_by("channel").first().filter(~pl.col("level"))["channel"]
     return sum(1 << CHANNELS.index(name) for name in falling)
-
-
-def _edge_list(sample: Integers, word: Integers, samplerate_hz: int, total_samples: int) -> EdgeList:
-    """Of several edges within a sample the last level holds."""
-    last = np.append(sample[1:] != sample[:-1], True)
-    sample, word = sample[last], word[last]
-    changed = np.append(True, word[1:] != word[:-1])
-    return EdgeList(sample[changed], word[changed], samplerate_hz, total_samples)
 
 
 def _cycles(log: RecordLog) -> pl.DataFrame:

@@ -26,8 +26,6 @@ def post_mortem(probe: ProbeAddress, elf: Path) -> tuple[str, ...]:
         done = children.run(command, within_s=WITHIN_S, folder=ROOT)
     except subprocess.TimeoutExpired:
         return (f"The board's fault registers could not be read within {WITHIN_S:g} s; replug the board.",)
-    words = (done.stderr if done.returncode else done.stdout).strip().splitlines()
     if done.returncode:
-        why = words[-1] if words else "it does not say why"
-        return (f"The board's fault registers could not be read: {why}",)
-    return tuple(words[-1:])
+        return (f"The board's fault registers could not be read: {children.last_words(done.stderr)}",)
+    return tuple(done.stdout.strip().splitlines()[-1:])

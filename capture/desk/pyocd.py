@@ -45,7 +45,7 @@ class Pyocd:
         except subprocess.TimeoutExpired:
             raise CaptureError(f"pyOCD did not finish within {TIMEOUT_S:g} s; replug the board.") from None
         if done.returncode:
-            why = _LOG_DECORATION.sub("", (done.stderr.strip() or "it does not say why").splitlines()[-1])
+            why = _LOG_DECORATION.sub("", children.last_words(done.stderr))
             raise CaptureError(
                 f"pyOCD cannot {subcommand} the board: {why}; check its USB cable and bench.toml."
             )

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from capture.files.errors import CaptureError
 from capture.importing.samplerate import agreed
-from capture.run_folder.edges import MOST_SAMPLES, EdgeList, Samples, Words
+from capture.run_folder.edges import MOST_SAMPLES, EdgeList, Samples, Words, settled
 
 Seconds = npt.NDArray[np.float64]
 RateFrom = Literal["file", "option", "resolution"]
@@ -103,8 +103,4 @@ def _merged(initial: dict[str, bool], samples: dict[str, Samples]) -> tuple[Samp
     flips = [np.full(found.size, 1 << bit, np.uint8) for bit, found in enumerate(samples.values())]
     flip = np.concatenate((np.array([begin], np.uint8), *flips))
     order = np.argsort(place, kind="stable")
-    place, word = place[order], np.bitwise_xor.accumulate(flip[order])
-    settled = np.append(place[1:] != place[:-1], True)
-    place, word = place[settled], word[settled]
-    changed = np.append(True, word[1:] != word[:-1])
-    return place[changed], word[changed]
+    return settled(place[order], np.bitwise_xor.accumulate(flip[order]))

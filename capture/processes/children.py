@@ -60,6 +60,11 @@ def run(
             return subprocess.CompletedProcess(process.args, process.returncode, _text(stdout), _text(stderr))
 
 
+def last_words(said: str) -> str:
+    """The last line of what a program said: there most give their reason."""
+    return (said.strip() or "it does not say why").splitlines()[-1]
+
+
 def attend(command: Sequence[str | Path]) -> int:
     """Runs a user's `command` as a shell would, and returns its exit status, 128 + n for a signal.
 

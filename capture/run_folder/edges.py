@@ -132,6 +132,17 @@ class EdgeList:
         write_table(path, frame, description, statistics=False, row_group_size=1 << 20)
 
 
+def settled(sample: Samples, word: Words) -> tuple[Samples, Words]:
+    """The rows of an edge list, from words in the order of time.
+
+    Of several words at one sample the last holds, and a word that stays the same is no row.
+    """
+    last = np.append(sample[1:] != sample[:-1], True)
+    sample, word = sample[last], word[last]
+    changed = np.append(True, word[1:] != word[:-1])
+    return sample[changed], word[changed]
+
+
 class _Description(Table):
     """The metadata of `edges.parquet`. EdgeList checks the values."""
 

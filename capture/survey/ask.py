@@ -62,7 +62,7 @@ def _scan(driver: str) -> tuple[Analyzer, ...]:
         ) from None
     if done.returncode:
         raise CaptureError(
-            f"sigrok-cli --driver {driver} --scan fails ({_last_line(done.stderr)}): "
+            f"sigrok-cli --driver {driver} --scan fails ({children.last_words(done.stderr)}): "
             "check driver and connection in bench.toml."
         )
     return listed(done.stdout)
@@ -93,12 +93,8 @@ def _with_host(facts: Facts) -> Facts:
     except subprocess.TimeoutExpired:
         why = f"did not list its probes within {HOST_WITHIN_S:g} s"
     except (ValueError, KeyError, TypeError):
-        why = f"cannot list its probes ({_last_line(done.stderr)})"
+        why = f"cannot list its probes ({children.last_words(done.stderr)})"
     return replace(facts, host_fault=f"pyOCD {why}: unplug the board and plug it in again.")
-
-
-def _last_line(words: str) -> str:
-    return (words.strip() or "it does not say why").splitlines()[-1]
 
 
 def _behind(port: str) -> str:
