@@ -5,11 +5,11 @@ Each carries the test's mark in its environment.
 
 from __future__ import annotations
 
-import os
 import socket
 import time
 from collections.abc import Callable
-from pathlib import Path
+
+from capture.processes.marked import marked
 
 MARKER = "TAILSCOPE_TEST_RUN"
 PATIENCE_S = 60.0
@@ -17,17 +17,7 @@ PATIENCE_S = 60.0
 
 def processes_of(mark: str) -> list[str]:
     """The command lines of all other live processes that carry `mark`."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if (
-                folder.name != str(os.getpid())
-                and f"{MARKER}={mark}".encode() in (folder / "environ").read_bytes()
-            ):
-                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-        except OSError:
-            continue
-    return found
+    return list(marked(f"{MARKER}={mark}"))
 
 
 def sigrok_is_running(mark: str) -> bool:

@@ -48,12 +48,11 @@ def main(arguments: Sequence[str]) -> int:
 
 def _run(board: str, runs: Path, step: str, told: dict[str, Any]) -> int:
     from capture import conductor
-    from capture.run_folder import heap_size
     from firmware import build as firmware
     from scenarios import catalogue
 
     plan = catalogue.load(SCENARIO, PARAMETERS).compile()
-    image = firmware.build(ALLOCATOR, heap_bytes=plan.heap_bytes or heap_size.DEFAULT_BYTES)
+    image = firmware.build(ALLOCATOR)
 
     def progress(now: str) -> None:
         if now == step:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from analysis.soak.once import PARAMETERS, SCENARIO
 from capture.desk import emulated
 from capture.desk.bench import read_bench
 from capture.processes import children
-from capture.run_folder import heap_size
+from capture.processes.marked import marked
 from firmware import build as firmware
 from scenarios import catalogue as scenarios
 
@@ -103,7 +102,7 @@ def _in_flash(fault: DeskFault) -> tuple[Path | None, bytes | None]:
     if not fault.other_firmware:
         return None, None
     plan = scenarios.load(SCENARIO, PARAMETERS).compile()
-    image = firmware.build(OTHER_ALLOCATOR, heap_bytes=plan.heap_bytes or heap_size.DEFAULT_BYTES)
+    image = firmware.build(OTHER_ALLOCATOR)
     return image.elf, plan.image
 
 
@@ -174,19 +173,6 @@ def _wrong(
 def _left(mark: str) -> tuple[str, ...]:
     """Command lines of processes with the run's mark in their environment that do not end."""
     deadline_s = time.monotonic() + ENDS_WITHIN_S
-    while (found := _marked(f"{MARK}={mark}".encode())) and time.monotonic() < deadline_s:
+    while (found := marked(f"{MARK}={mark}")) and time.monotonic() < deadline_s:
         time.sleep(0.05)
     return found
-
-
-def _marked(words: bytes) -> tuple[str, ...]:
-    found = []
-    for process in Path("/proc").iterdir():
-        if not process.name.isdigit() or int(process.name) == os.getpid():
-            continue
-        try:
-            if words in (process / "environ").read_bytes().split(b"\0"):
-                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-        except OSError:
-            continue  # it has ended, or is another user's
-    return tuple(found)

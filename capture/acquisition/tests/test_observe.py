@@ -62,7 +62,8 @@ def test_a_board_that_waits_is_reset_once_samples_come(
     with SocketBoard(run.uart(), waits=True) as board:
 
         def armed(_: SigrokCapture) -> int:
-            board.steps.append("asked for samples")
+            if "asked for samples" not in board.steps:  # a capture that is over is asked again
+                board.steps.append("asked for samples")
             return 1
 
         monkeypatch.setattr(SigrokCapture, "got_samples", property(armed))
