@@ -114,7 +114,8 @@ def test_a_reader_that_comes_late_changes_nothing(tmp_path: Path, monkeypatch: p
     def recorded() -> tuple[bytes, bytes]:
         result = conductor.run(plan, firmware.build("tlsf"), runs_folder=tmp_path, records="rtt")
         assert (result.verdict, result.reasons) == ("complete", ())
-        return tuple((result.folder / name).read_bytes() for name in ("edges.parquet", "uart.log"))
+        edges, records = (result.folder / name for name in ("edges.parquet", "uart.log"))
+        return edges.read_bytes(), records.read_bytes()
 
     punctual = recorded()
     monkeypatch.setattr(RttRing, "read", late)
