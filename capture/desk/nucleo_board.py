@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import tempfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,7 +15,7 @@ from capture.desk.board import Connections, Resetter
 from capture.desk.post_mortem import post_mortem
 from capture.desk.probe_address import ProbeAddress
 from capture.desk.pyocd import Pyocd
-from capture.desk.serial_ports import resolve
+from capture.desk.serial_ports import is_usb_id, resolve
 from scenarios.operations import IMAGE_ADDRESS
 
 
@@ -45,8 +46,10 @@ class NucleoBoard:
         self._pyocd.load_elf(elf)
         if image:
             self._load_image(image)
-        port = resolve(self._resource.serial_port, self._probe.unique_id)
-        return Connections(port, self._resource.analyzer.connection or None, self._probe)
+        named = self._resource.serial_port
+        find = partial(resolve, named, self._probe.unique_id)
+        analyzer = self._resource.analyzer.connection or None
+        return Connections(find(), analyzer, self._probe, find if is_usb_id(named) else None)
 
     def _load_image(self, image: bytes) -> None:
         with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:

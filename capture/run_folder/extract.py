@@ -108,8 +108,8 @@ def _changes(block: Words, first_sample: int) -> tuple[Samples, Words]:
     """The bytes of `block` (uint8[n], n ≥ 1) that differ from the one before them in it.
 
     Their samples, of which the first byte's is `first_sample`, and they themselves. Polars compares
-    into bits, and picks what they select at the same speed however many are set. Where all are, what
-    it hands out is the block itself, whose memory is the caller's: hence the copy.
+    into bits, and picks what they select at the same speed however many are set. Where all are, it
+    hands out the block itself, whose memory is the caller's: hence the copy.
     """
     byte = pl.Series(block)
     later, offset = byte.slice(1), _OFFSETS.slice(1, block.size - 1)
