@@ -1,5 +1,6 @@
 //! The files that a run writes while it goes on.
 
+use super::marks::Marks;
 use crate::machine::Machine;
 use crate::observe::Observer;
 use anyhow::{Context, Result};
@@ -42,6 +43,9 @@ pub struct Paths<'a> {
     pub uart: Option<&'a Path>,
     pub windows: Option<&'a Path>,
     pub stimuli: Option<&'a Path>,
+    pub marks: Option<&'a Path>,
+    /// The instructions of a stretch.
+    pub stretch: Option<&'a Path>,
 }
 
 /// Writes what the machine did since the last call to these files.
@@ -50,10 +54,13 @@ pub struct Recorder {
     uart: Option<Output>,
     windows: Option<Output>,
     stimuli: Option<Output>,
+    marked: Option<Output>,
+    marks: Marks,
+    stretch: Option<Output>,
 }
 
 impl Recorder {
-    pub fn create(paths: &Paths, observer: &Observer) -> Result<Recorder> {
+    pub fn create(paths: &Paths, observer: &Observer, marks: Marks) -> Result<Recorder> {
         let create = |path: Option<&Path>| path.map(Output::create).transpose();
         let mut edges = create(paths.edges)?;
         if let Some(output) = &mut edges {
@@ -67,11 +74,18 @@ impl Recorder {
         if let Some(output) = &mut stimuli {
             output.write(b"cycle,port,bytes,value\n")?;
         }
+        let mut marked = create(paths.marks)?;
+        if let Some(output) = &mut marked {
+            output.write(Marks::HEADER)?;
+        }
         Ok(Recorder {
             edges,
             uart: create(paths.uart)?,
             windows,
             stimuli,
+            marked,
+            marks,
+            stretch: create(paths.stretch)?,
         })
     }
 
@@ -94,6 +108,17 @@ impl Recorder {
                 output.write(line.as_bytes())?;
             }
         }
+        if let Some(output) = &mut self.marked {
+            for passage in machine.core_mut().take_passages() {
+                let rows = self.marks.rows(&passage, machine.timebase());
+                output.write(rows.as_bytes())?;
+            }
+        }
+        if let (Some(output), Some(trace)) = (&mut self.stretch, &mut observer.trace) {
+            for entry in trace.take() {
+                output.write(format!("{}\n", entry.json()).as_bytes())?;
+            }
+        }
         if let (Some(output), Some(table)) = (&mut self.windows, &mut observer.windows) {
             output.write(table.take_rows().as_bytes())?;
         }
@@ -101,8 +126,10 @@ impl Recorder {
     }
 
     pub fn finish(self) -> Result<()> {
-        [self.edges, self.uart, self.windows, self.stimuli]
+        let observed = [self.windows, self.stimuli, self.marked, self.stretch];
+        [self.edges, self.uart]
             .into_iter()
+            .chain(observed)
             .flatten()
             .try_for_each(Output::finish)
     }

@@ -12,6 +12,8 @@
 //! | `exception_entry`, `exception_return` | takes exceptions and returns from them |
 //! | `interrupted_instructions` | ends instructions early for an interrupt |
 //! | `busy_wait` | skips iterations of loops that only wait |
+//! | `marks` | notes when marked instructions execute |
+//! | `planned_interrupt` | pends an interrupt at a chosen cycle |
 //! | `private_bus` | the registers of `scb`, `systick`, `dwt`, `itm`, `mpu` and NVIC |
 //! | `debug` | what a debugger does to the core |
 //!
@@ -32,8 +34,10 @@ mod execute;
 mod fast_memory;
 mod interrupted_instructions;
 mod itm;
+mod marks;
 mod memory_map;
 mod mpu;
+mod planned_interrupt;
 mod private_bus;
 mod profile;
 mod registers;
@@ -47,6 +51,8 @@ mod trap;
 pub use debug::DebugFault;
 pub use decode::{encoding_name, encodings, is_wide, Encoding};
 pub use itm::Stimulus;
+pub use marks::Passage;
+pub use planned_interrupt::{Hold, Planned, Raised};
 pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
 
@@ -61,6 +67,7 @@ use exception_entry::Entry;
 use exception_return::Return;
 use exceptions::{Exceptions, FIRST_IRQ};
 use itm::Itm;
+use marks::Marks;
 use mpu::Mpu;
 use registers::{Flags, FloatRegisters};
 use scb::Scb;
@@ -129,6 +136,13 @@ pub struct Core {
     /// The data bus takes its next address in this cycle: the write buffer holds one store.
     data_free: u64,
     execution_counters: Vec<ExecutionCounter>,
+    /// Observes, and changes no result.
+    #[serde(skip)]
+    marks: Marks,
+    #[serde(skip)]
+    planned: Planned,
+    #[serde(skip)]
+    raised: Raised,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -186,6 +200,9 @@ impl Core {
             previous_pc: 0,
             data_free: 0,
             execution_counters: Vec::new(),
+            marks: Marks::default(),
+            planned: Planned::default(),
+            raised: Raised::default(),
         }
     }
 
@@ -194,6 +211,7 @@ impl Core {
     /// power-up clears (table C1-6).
     pub fn reset<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         let execution_counters = std::mem::take(&mut self.execution_counters);
+        let marks = std::mem::take(&mut self.marks);
         let (cycles, instructions) = (self.cycles, self.instructions);
         let debug = std::mem::take(&mut self.debug);
         let (demcr, dfsr) = (self.scb.demcr, self.scb.dfsr);
@@ -202,6 +220,7 @@ impl Core {
         let busy_wait = std::mem::take(&mut self.busy_wait);
         *self = Core {
             execution_counters,
+            marks,
             cycles,
             instructions,
             cycle_counter,
@@ -321,9 +340,9 @@ impl Core {
         self.itm.take()
     }
 
-    /// The cycle of the next SysTick expiry that pends its exception.
+    /// The cycle of the next exception that the core itself pends, by SysTick or as planned.
     pub fn next_internal_event(&self) -> Option<u64> {
-        self.systick.next_expiry()
+        Some(self.next_own_event()).filter(|cycle| *cycle != u64::MAX)
     }
 
     /// Whether the next thing to happen is the instruction at the PC: the core is awake and no
@@ -365,6 +384,31 @@ impl Core {
     pub fn clear_execution_counters(&mut self) {
         self.execution_counters.clear();
         self.invalidate_code();
+    }
+
+    /// Interrupts that were ever enabled, and other exceptions that were ever taken. Bit n is
+    /// exception n.
+    pub fn used_exceptions(&self) -> u128 {
+        self.exceptions.used()
+    }
+
+    /// The exception that the core is in. 0 is Thread mode.
+    pub fn exception(&self) -> u8 {
+        self.ipsr
+    }
+
+    /// The address of the handler of `exception` is in the word at this address.
+    pub fn vector_address(&self, exception: u8) -> u32 {
+        self.scb.vtor.wrapping_add(4 * u32::from(exception))
+    }
+
+    pub fn is_pending(&self, exception: u8) -> bool {
+        self.exceptions.is_pending(exception)
+    }
+
+    fn counts_executions(&self, address: u32) -> bool {
+        let mut counters = self.execution_counters.iter();
+        counters.any(|counter| counter.address == address)
     }
 
     pub fn executions(&self, index: usize) -> u64 {
