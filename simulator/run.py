@@ -25,6 +25,7 @@ from simulator.outputs import (
     read_trace,
     read_windows,
 )
+from simulator.program import UserProgram
 
 Instant = str | int
 """A time since reset, such as "100ms", "2s" or "900ns"; or a number of core cycles."""
@@ -87,7 +88,7 @@ class Run:
 
 
 def run(
-    start: Path | Snapshot,
+    start: Path | UserProgram | Snapshot,
     *,
     until: Instant,
     image: bytes | None = None,
@@ -101,7 +102,9 @@ def run(
     states_at: Sequence[Instant] = (),
     snapshot_at: Instant | None = None,
 ) -> Run:
-    """Runs a firmware's ELF file from reset, or goes on from a snapshot, up to `until`.
+    """Runs a firmware from reset, or goes on from a snapshot, up to `until`.
+
+    A firmware is the path of its ELF file, or somebody's own program with its options.
 
     - `image` lies at IMAGE_ADDRESS.
     - `timing` is nucleo or ideal.
@@ -161,12 +164,13 @@ def count_arguments(
     ]
 
 
-def _board(folder: Path, start: Path | Snapshot, image: bytes | None, timing: str) -> list[str]:
+def _board(folder: Path, start: Path | UserProgram | Snapshot, image: bytes | None, timing: str) -> list[str]:
     """The arguments that say what is on the board as the run begins."""
     if isinstance(start, Snapshot):
         (folder / _START).write_bytes(start.content)
         return ["--from-snapshot", _START]
-    board = [str(start.resolve()), "--timing", timing]
+    firmware = start.arguments if isinstance(start, UserProgram) else [str(start.resolve())]
+    board = [*firmware, "--timing", timing]
     if image is None:
         return board
     (folder / _IMAGE).write_bytes(image)
