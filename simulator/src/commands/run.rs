@@ -317,7 +317,15 @@ fn write_stats(
     let core = machine.core();
     let host_seconds = started.at.elapsed().as_secs_f64();
     let instructions = core.instructions() - started.instructions;
+    let clocks = machine.timebase().clocks().map(|(cycle, start, clock)| {
+        let (seconds, hz) = (
+            save_state::pair(start.fraction())?,
+            save_state::pair(clock)?,
+        );
+        Ok(json!({"cycle": cycle, "seconds": seconds, "core_hz": hz}))
+    });
     let mut stats = json!({
+        "clocks": clocks.collect::<Result<Vec<_>>>()?,
         "instructions": core.instructions(),
         "skipped_instructions": core.skipped_instructions(),
         "cycles": core.cycles(),
