@@ -124,13 +124,13 @@ def run(
         folder = Path(name)
         command: list[str | Path] = [build(), "run", *_board(folder, start, image, timing)]
         command += [] if flash_acr is None else ["--flash-acr", f"{flash_acr:#x}"]
-        command += ["--until", _instant(until), "--uart-log", _UART, "--stats", _STATS]
+        command += ["--until", instant(until), "--uart-log", _UART, "--stats", _STATS]
         command += ["--edges", _EDGES] if edges else []
         command += count_arguments(counts or {}, count_window, folder / _WINDOWS)
         command += [f"--stop-on={condition}" for condition in stop_on]
         command += [f"--trace-last={trace_last}", "--trace", _TRACE] if trace_last else []
-        command += [f"--save-state={_state(number)}@{_instant(at)}" for number, at in enumerate(states_at)]
-        command += [] if snapshot_at is None else [f"--save-snapshot={_SAVED}@{_instant(snapshot_at)}"]
+        command += [f"--save-state={_state(number)}@{instant(at)}" for number, at in enumerate(states_at)]
+        command += [] if snapshot_at is None else [f"--save-snapshot={_SAVED}@{instant(snapshot_at)}"]
         _simulate(folder, command, stop_on)
         return Run(
             uart=(folder / _UART).read_bytes(),
@@ -177,7 +177,8 @@ def _board(folder: Path, start: Path | UserProgram | Snapshot, image: bytes | No
     return [*board, "--image", image_argument(Path(_IMAGE))]
 
 
-def _instant(at: Instant) -> str:
+def instant(at: Instant) -> str:
+    """An instant as the program's options take it."""
     return at if isinstance(at, str) else f"cycles:{at}"
 
 
