@@ -4,6 +4,7 @@ mod counts;
 mod desk;
 mod gaps;
 mod limit;
+mod masks;
 mod outputs;
 mod run;
 mod save_point;

@@ -1,6 +1,8 @@
 //! The files that a run writes while it goes on.
 
 use crate::machine::Machine;
+use crate::observe::masks::Masks;
+use crate::observe::stacks::Stacks;
 use crate::observe::Observer;
 use anyhow::{Context, Result};
 use std::fs::File;
@@ -42,6 +44,8 @@ pub struct Paths<'a> {
     pub uart: Option<&'a Path>,
     pub windows: Option<&'a Path>,
     pub stimuli: Option<&'a Path>,
+    pub masks: Option<&'a Path>,
+    pub mask_stacks: Option<&'a Path>,
 }
 
 /// Writes what the machine did since the last call to these files.
@@ -50,6 +54,8 @@ pub struct Recorder {
     uart: Option<Output>,
     windows: Option<Output>,
     stimuli: Option<Output>,
+    masks: Option<Output>,
+    mask_stacks: Option<Output>,
 }
 
 impl Recorder {
@@ -67,11 +73,21 @@ impl Recorder {
         if let Some(output) = &mut stimuli {
             output.write(b"cycle,port,bytes,value\n")?;
         }
+        let mut masks = create(paths.masks)?;
+        if let Some(output) = &mut masks {
+            output.write(Masks::HEADER.as_bytes())?;
+        }
+        let mut mask_stacks = create(paths.mask_stacks)?;
+        if let Some(output) = &mut mask_stacks {
+            output.write(Stacks::HEADER.as_bytes())?;
+        }
         Ok(Recorder {
             edges,
             uart: create(paths.uart)?,
             windows,
             stimuli,
+            masks,
+            mask_stacks,
         })
     }
 
@@ -97,13 +113,33 @@ impl Recorder {
         if let (Some(output), Some(table)) = (&mut self.windows, &mut observer.windows) {
             output.write(table.take_rows().as_bytes())?;
         }
+        if let Some(masks) = &mut observer.masks {
+            self.record_masks(masks)?;
+        }
+        Ok(())
+    }
+
+    fn record_masks(&mut self, masks: &mut Masks) -> Result<()> {
+        if let Some(output) = &mut self.masks {
+            output.write(masks.take_rows().as_bytes())?;
+        }
+        if let Some(output) = &mut self.mask_stacks {
+            output.write(masks.take_stack_rows().as_bytes())?;
+        }
         Ok(())
     }
 
     pub fn finish(self) -> Result<()> {
-        [self.edges, self.uart, self.windows, self.stimuli]
-            .into_iter()
-            .flatten()
-            .try_for_each(Output::finish)
+        [
+            self.edges,
+            self.uart,
+            self.windows,
+            self.stimuli,
+            self.masks,
+            self.mask_stacks,
+        ]
+        .into_iter()
+        .flatten()
+        .try_for_each(Output::finish)
     }
 }

@@ -5,7 +5,7 @@ use super::outputs::{Output, Paths, Recorder};
 use super::save_point::SavePoint;
 use super::save_state;
 use super::stop_on::StopArgument;
-use super::{gaps, limit, stopped, BoardArguments, MET};
+use super::{gaps, limit, masks, stopped, BoardArguments, MET};
 use crate::core::Stop;
 use crate::edges::Pin;
 use crate::machine::{Limit, Machine};
@@ -43,6 +43,13 @@ pub struct RunArguments {
     /// Write what software sends to the ITM's stimulus ports here: cycle,port,bytes,value.
     #[arg(long, value_name = "CSV")]
     itm: Option<PathBuf>,
+    /// Write every change of what holds interrupts off here:
+    /// cycle,what,value,pc,began,task,stack.
+    #[arg(long, value_name = "CSV")]
+    masks: Option<PathBuf>,
+    /// Write the call stacks of these changes here: stack,depth,pc.
+    #[arg(long, value_name = "CSV", requires_all = ["masks", "firmware"])]
+    mask_stacks: Option<PathBuf>,
     /// Count executions of an instruction.
     #[arg(long, value_name = "NAME=SYMBOL+0xOFFSET")]
     count: Vec<CountArgument>,
@@ -142,6 +149,11 @@ fn observer(
             .map(|condition| condition.condition(firmware))
             .collect::<Result<_, _>>()?,
         trace: traced.then(|| Trace::new(arguments.trace_last.unwrap_or(TRACE_LAST) as usize)),
+        masks: arguments
+            .masks
+            .is_some()
+            .then(|| masks::log(&arguments.board, arguments.mask_stacks.is_some(), firmware))
+            .transpose()?,
     })
 }
 
@@ -174,6 +186,8 @@ impl Session<'_> {
             uart: arguments.uart_log.as_deref(),
             windows: arguments.windows.as_deref(),
             stimuli: arguments.itm.as_deref(),
+            masks: arguments.masks.as_deref(),
+            mask_stacks: arguments.mask_stacks.as_deref(),
         };
         if arguments.itm.is_some() {
             machine.core_mut().listen_to_stimuli();

@@ -14,6 +14,7 @@
 //! | `busy_wait` | skips iterations of loops that only wait |
 //! | `private_bus` | the registers of `scb`, `systick`, `dwt`, `itm`, `mpu` and NVIC |
 //! | `debug` | what a debugger does to the core |
+//! | `watch` | tells what holds interrupts off |
 //!
 //! Section numbers are those of the ARMv7-M Architecture Reference Manual, ARM DDI 0403E, unless
 //! another manual is named. TRM is the Cortex-M4 Technical Reference Manual, ARM DDI 0439.
@@ -43,12 +44,14 @@ mod stop;
 mod systick;
 mod timing;
 mod trap;
+mod watch;
 
 pub use debug::DebugFault;
 pub use decode::{encoding_name, encodings, is_wide, Encoding};
 pub use itm::Stimulus;
 pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
+pub use watch::{Change, Context, ExceptionFrame, What};
 
 use crate::bus::{Bus, Fault as BusFault, Width};
 use busy_wait::BusyWait;
@@ -67,6 +70,7 @@ use scb::Scb;
 use serde::{Deserialize, Serialize};
 use systick::SysTick;
 use timing::{Fetch, LoadStorePairs};
+use watch::Watch;
 
 /// The processor. Cycles count from power-up. Data is on the bus one cycle after its instruction
 /// issues.
@@ -129,6 +133,9 @@ pub struct Core {
     /// The data bus takes its next address in this cycle: the write buffer holds one store.
     data_free: u64,
     execution_counters: Vec<ExecutionCounter>,
+    /// Notes what holds interrupts off. It changes no result.
+    #[serde(skip)]
+    watch: Option<Box<Watch>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -186,6 +193,7 @@ impl Core {
             previous_pc: 0,
             data_free: 0,
             execution_counters: Vec::new(),
+            watch: None,
         }
     }
 
@@ -200,6 +208,7 @@ impl Core {
         let cycle_counter = self.cycle_counter.clone();
         let (events, itm) = (self.events.clone(), std::mem::take(&mut self.itm));
         let busy_wait = std::mem::take(&mut self.busy_wait);
+        let watch = self.watch.take();
         *self = Core {
             execution_counters,
             cycles,
@@ -221,6 +230,7 @@ impl Core {
         self.thumb = entry & 1 != 0;
         self.fetch.configure(bus.flash_access_control());
         self.carry_debug_over(debug);
+        self.carry_watch_over(watch);
         Ok(())
     }
 
