@@ -35,12 +35,21 @@ INSTRUCTIONS = "instructions"
 
 
 @dataclass(frozen=True)
+class ClockSpan:
+    """From `cycle` on, which begins `seconds` after reset, the core runs at `core_hz`; exact."""
+
+    cycle: int
+    seconds: Fraction
+    core_hz: Fraction
+
+
+@dataclass(frozen=True)
 class Stats:
     """How much a run executed, and how fast.
 
     `instructions` are all that the program went through. Of these, `skipped_instructions` belong to
     waiting loops, whose effect was repeated without executing them. `host_seconds` and `mips`
-    differ from run to run; the rest does not.
+    differ from run to run; the rest does not. `clocks` are those of the core since reset, in order.
     """
 
     instructions: int
@@ -48,6 +57,7 @@ class Stats:
     cycles: int
     host_seconds: float
     mips: float
+    clocks: tuple[ClockSpan, ...]
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,10 @@ class State:
 def read_stats(path: Path) -> Stats:
     """Reads `stats.json`."""
     found = json.loads(path.read_text(encoding="utf-8"))
-    return Stats(**{name: found[name] for name in Stats.__dataclass_fields__})
+    clocks = tuple(
+        ClockSpan(row["cycle"], Fraction(*row["seconds"]), Fraction(*row["core_hz"])) for row in found["clocks"]
+    )
+    return Stats(**{name: found[name] for name in Stats.__dataclass_fields__} | {"clocks": clocks})
 
 
 def read_edges(path: Path) -> pl.DataFrame:

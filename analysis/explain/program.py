@@ -30,17 +30,21 @@ class Function:
 
 
 class Program:
-    """A built firmware. Raises ExplainError if the file is no ELF file with symbols."""
+    """A built firmware. Raises ExplainError if the file is no ELF file with symbols.
 
-    def __init__(self, elf: Path) -> None:
+    With `stripped` the file need not have symbols: then no function and no variable is known.
+    """
+
+    def __init__(self, elf: Path, stripped: bool = False) -> None:
         try:
             self._file = ELFFile(io.BytesIO(elf.read_bytes()))
             table = self._file.get_section_by_name(".symtab")
         except (OSError, ELFError) as error:
             raise ExplainError(f"{elf} is no firmware ({error}); build it again.") from None
-        if not isinstance(table, SymbolTableSection):
+        if not isinstance(table, SymbolTableSection) and not stripped:
             raise ExplainError(f"{elf} has no symbols; build it again.")
-        symbols = [(symbol.name, symbol.entry) for symbol in table.iter_symbols()]
+        found = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
+        symbols = [(symbol.name, symbol.entry) for symbol in found]
         self._functions = _functions(symbols)
         self._starts = [function.address for function in self._functions]
         data = [(name, entry) for name, entry in symbols if _kind(entry) == "STT_OBJECT"]
@@ -51,6 +55,11 @@ class Program:
     def dwarf(self) -> Any:
         """pyelftools' view of the debug information."""
         return self._dwarf
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether the file says which source line an address comes from."""
+        return bool(self._lines)
 
     @property
     def functions(self) -> list[Function]:

@@ -6,6 +6,7 @@ mod gaps;
 mod latency;
 mod limit;
 mod marks;
+mod masks;
 mod outputs;
 mod run;
 mod save_point;

@@ -2,6 +2,8 @@
 
 use super::marks::Marks;
 use crate::machine::Machine;
+use crate::observe::masks::Masks;
+use crate::observe::stacks::Stacks;
 use crate::observe::Observer;
 use anyhow::{Context, Result};
 use std::fs::File;
@@ -46,6 +48,8 @@ pub struct Paths<'a> {
     pub marks: Option<&'a Path>,
     /// The instructions of a stretch.
     pub stretch: Option<&'a Path>,
+    pub masks: Option<&'a Path>,
+    pub mask_stacks: Option<&'a Path>,
 }
 
 /// Writes what the machine did since the last call to these files.
@@ -57,6 +61,8 @@ pub struct Recorder {
     marked: Option<Output>,
     marks: Marks,
     stretch: Option<Output>,
+    masks: Option<Output>,
+    mask_stacks: Option<Output>,
 }
 
 impl Recorder {
@@ -78,6 +84,14 @@ impl Recorder {
         if let Some(output) = &mut marked {
             output.write(Marks::HEADER)?;
         }
+        let mut masks = create(paths.masks)?;
+        if let Some(output) = &mut masks {
+            output.write(Masks::HEADER.as_bytes())?;
+        }
+        let mut mask_stacks = create(paths.mask_stacks)?;
+        if let Some(output) = &mut mask_stacks {
+            output.write(Stacks::HEADER.as_bytes())?;
+        }
         Ok(Recorder {
             edges,
             uart: create(paths.uart)?,
@@ -86,6 +100,8 @@ impl Recorder {
             marked,
             marks,
             stretch: create(paths.stretch)?,
+            masks,
+            mask_stacks,
         })
     }
 
@@ -122,14 +138,29 @@ impl Recorder {
         if let (Some(output), Some(table)) = (&mut self.windows, &mut observer.windows) {
             output.write(table.take_rows().as_bytes())?;
         }
+        if let Some(masks) = &mut observer.masks {
+            self.record_masks(masks)?;
+        }
+        Ok(())
+    }
+
+    fn record_masks(&mut self, masks: &mut Masks) -> Result<()> {
+        if let Some(output) = &mut self.masks {
+            output.write(masks.take_rows().as_bytes())?;
+        }
+        if let Some(output) = &mut self.mask_stacks {
+            output.write(masks.take_stack_rows().as_bytes())?;
+        }
         Ok(())
     }
 
     pub fn finish(self) -> Result<()> {
         let observed = [self.windows, self.stimuli, self.marked, self.stretch];
+        let masks = [self.masks, self.mask_stacks];
         [self.edges, self.uart]
             .into_iter()
             .chain(observed)
+            .chain(masks)
             .flatten()
             .try_for_each(Output::finish)
     }

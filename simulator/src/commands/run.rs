@@ -6,7 +6,7 @@ use super::outputs::{Output, Paths, Recorder};
 use super::save_point::SavePoint;
 use super::save_state;
 use super::stop_on::StopArgument;
-use super::{gaps, limit, stopped, BoardArguments, MET};
+use super::{gaps, limit, masks, stopped, BoardArguments, MET};
 use crate::core::Stop;
 use crate::edges::Pin;
 use crate::machine::{Limit, Machine};
@@ -44,6 +44,13 @@ pub struct RunArguments {
     /// Write what software sends to the ITM's stimulus ports here: cycle,port,bytes,value.
     #[arg(long, value_name = "CSV")]
     itm: Option<PathBuf>,
+    /// Write every change of what holds interrupts off here:
+    /// cycle,what,value,pc,began,task,stack.
+    #[arg(long, value_name = "CSV")]
+    masks: Option<PathBuf>,
+    /// Write the call stacks of these changes here: stack,depth,pc.
+    #[arg(long, value_name = "CSV", requires_all = ["masks", "firmware"])]
+    mask_stacks: Option<PathBuf>,
     /// Count executions of an instruction.
     #[arg(long, value_name = "NAME=SYMBOL+0xOFFSET")]
     count: Vec<CountArgument>,
@@ -173,6 +180,11 @@ fn observer(
             Some(window) => Some(Trace::of_stretch(window.stretch(firmware)?)),
             None => traced.then(|| Trace::new(arguments.trace_last.unwrap_or(TRACE_LAST) as usize)),
         },
+        masks: arguments
+            .masks
+            .is_some()
+            .then(|| masks::log(&arguments.board, arguments.mask_stacks.is_some(), firmware))
+            .transpose()?,
     })
 }
 
@@ -211,6 +223,8 @@ impl Session<'_> {
                 .trace_window
                 .as_ref()
                 .and(arguments.trace.as_deref()),
+            masks: arguments.masks.as_deref(),
+            mask_stacks: arguments.mask_stacks.as_deref(),
         };
         if arguments.itm.is_some() {
             machine.core_mut().listen_to_stimuli();
@@ -357,7 +371,15 @@ fn write_stats(
     let core = machine.core();
     let host_seconds = started.at.elapsed().as_secs_f64();
     let instructions = core.instructions() - started.instructions;
+    let clocks = machine.timebase().clocks().map(|(cycle, start, clock)| {
+        let (seconds, hz) = (
+            save_state::pair(start.fraction())?,
+            save_state::pair(clock)?,
+        );
+        Ok(json!({"cycle": cycle, "seconds": seconds, "core_hz": hz}))
+    });
     let mut stats = json!({
+        "clocks": clocks.collect::<Result<Vec<_>>>()?,
         "instructions": core.instructions(),
         "skipped_instructions": core.skipped_instructions(),
         "cycles": core.cycles(),

@@ -88,6 +88,7 @@ impl Core {
             return Ok(());
         };
         self.sleep = Sleep::Awake;
+        self.note_entry_begins();
         let extended = self.control & CONTROL_FPCA != 0;
         let exc_return = self.exc_return(extended);
         let began = self.cycles;
@@ -281,6 +282,7 @@ impl Core {
         self.fetch.restart(entry.vector & !1, entry.fetch_cycle);
         self.pc = entry.vector & !1;
         self.thumb = entry.vector & 1 != 0;
+        self.note_entered(entry.exception);
         self.leave_fast_loop();
     }
 

@@ -153,6 +153,16 @@ impl Exceptions {
         self.enabled >> exception & 1 != 0
     }
 
+    /// Bit n is exception n.
+    pub fn enabled(&self) -> u128 {
+        self.enabled
+    }
+
+    /// Those of all exceptions, by number.
+    pub fn priorities(&self) -> &[u8; 128] {
+        &self.priority
+    }
+
     pub fn set_enabled(&mut self, exception: u8, enabled: bool) {
         self.enabled = self.enabled & !(1 << exception) | (enabled as u128) << exception;
         self.update_preempting();

@@ -16,6 +16,7 @@
 //! | `planned_interrupt` | pends an interrupt at a chosen cycle |
 //! | `private_bus` | the registers of `scb`, `systick`, `dwt`, `itm`, `mpu` and NVIC |
 //! | `debug` | what a debugger does to the core |
+//! | `watch` | tells what holds interrupts off |
 //!
 //! Section numbers are those of the ARMv7-M Architecture Reference Manual, ARM DDI 0403E, unless
 //! another manual is named. TRM is the Cortex-M4 Technical Reference Manual, ARM DDI 0439.
@@ -47,6 +48,7 @@ mod stop;
 mod systick;
 mod timing;
 mod trap;
+mod watch;
 
 pub use debug::DebugFault;
 pub use decode::{encoding_name, encodings, is_wide, Encoding};
@@ -55,6 +57,7 @@ pub use marks::Passage;
 pub use planned_interrupt::{Hold, Planned, Raised};
 pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
+pub use watch::{Change, Context, ExceptionFrame, What};
 
 use crate::bus::{Bus, Fault as BusFault, Width};
 use busy_wait::BusyWait;
@@ -74,6 +77,7 @@ use scb::Scb;
 use serde::{Deserialize, Serialize};
 use systick::SysTick;
 use timing::{Fetch, LoadStorePairs};
+use watch::Watch;
 
 /// The processor. Cycles count from power-up. Data is on the bus one cycle after its instruction
 /// issues.
@@ -143,6 +147,9 @@ pub struct Core {
     planned: Planned,
     #[serde(skip)]
     raised: Raised,
+    /// Notes what holds interrupts off. It changes no result.
+    #[serde(skip)]
+    watch: Option<Box<Watch>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,6 +210,7 @@ impl Core {
             marks: Marks::default(),
             planned: Planned::default(),
             raised: Raised::default(),
+            watch: None,
         }
     }
 
@@ -218,6 +226,7 @@ impl Core {
         let cycle_counter = self.cycle_counter.clone();
         let (events, itm) = (self.events.clone(), std::mem::take(&mut self.itm));
         let busy_wait = std::mem::take(&mut self.busy_wait);
+        let watch = self.watch.take();
         *self = Core {
             execution_counters,
             marks,
@@ -240,6 +249,7 @@ impl Core {
         self.thumb = entry & 1 != 0;
         self.fetch.configure(bus.flash_access_control());
         self.carry_debug_over(debug);
+        self.carry_watch_over(watch);
         Ok(())
     }
 

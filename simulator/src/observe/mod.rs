@@ -1,10 +1,13 @@
-//! Observes a run: counts between edges, conditions that end it, and its last instructions.
+//! Observes a run: counts between edges, conditions that end it, what holds interrupts off, and its
+//! last instructions.
 //!
 //! An observer changes only how often the machine returns, never what it does. A run without
 //! observers does not pass through here.
 
 pub mod condition;
 pub mod latency;
+pub mod masks;
+pub mod stacks;
 pub mod stretch;
 pub mod sweep;
 pub mod trace;
@@ -13,6 +16,7 @@ pub mod windows;
 use crate::core::Stop;
 use crate::machine::{Limit, Machine};
 use condition::{Condition, LastStep};
+use masks::Masks;
 use trace::Trace;
 use windows::Windows;
 
@@ -21,18 +25,25 @@ pub struct Observer {
     pub windows: Option<Windows>,
     pub conditions: Vec<Condition>,
     pub trace: Option<Trace>,
+    pub masks: Option<Masks>,
 }
 
 impl Observer {
     pub fn idle(&self) -> bool {
-        self.windows.is_none() && self.conditions.is_empty() && self.trace.is_none()
+        self.windows.is_none()
+            && self.conditions.is_empty()
+            && self.trace.is_none()
+            && self.masks.is_none()
     }
 
-    /// Tells the machine at which edges it must return.
+    /// Tells the machine at which edges and changes it must return.
     pub fn attach(&self, machine: &mut Machine) {
         let windows = self.windows.iter().flat_map(Windows::pins);
         let conditions = self.conditions.iter().filter_map(Condition::pin);
         machine.observe(&windows.chain(conditions).collect::<Vec<_>>());
+        if let Some(masks) = &self.masks {
+            masks.attach(machine);
+        }
     }
 
     /// As [`Machine::run_slice`], but ends when a condition is met. Returns what happened, in
@@ -82,6 +93,9 @@ impl Observer {
         };
         if let Some(trace) = &mut self.trace {
             trace.after(machine);
+        }
+        if let Some(masks) = &mut self.masks {
+            masks.see(machine);
         }
         ran?;
         let edges = &machine.edges()[edges_before..];

@@ -180,7 +180,7 @@ impl Core {
     /// Masks or mode have changed, so an exception may now be taken.
     fn masks_changed(&mut self) {
         self.note_masks();
-        if self.exceptions.preempting().is_some() || self.supervised() {
+        if self.exceptions.preempting().is_some() || self.supervised() || self.watched() {
             self.leave_fast_loop();
         }
     }

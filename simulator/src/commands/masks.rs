@@ -1,0 +1,31 @@
+//! `--masks`: the log of what holds interrupts off, and what the firmware's file tells about it.
+
+use super::BoardArguments;
+use crate::memory::elf::Firmware;
+use crate::observe::masks::{Kernel, Masks, CURRENT_TASK, SCHEDULER_SUSPENDED};
+use crate::observe::stacks::{Code, Stacks};
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::Path;
+
+/// An empty log. Without firmware it knows of no kernel.
+pub fn log(
+    board: &BoardArguments,
+    with_stacks: bool,
+    firmware: Option<&Firmware>,
+) -> Result<Masks> {
+    let kernel = firmware.map_or(Kernel::default(), |firmware| Kernel {
+        scheduler_suspended: firmware.variable(SCHEDULER_SUSPENDED),
+        current_task: firmware.variable(CURRENT_TASK),
+    });
+    let elf = board.firmware.as_deref().filter(|_| with_stacks);
+    Ok(Masks::new(kernel, elf.map(stacks).transpose()?))
+}
+
+fn stacks(elf: &Path) -> Result<Stacks> {
+    let name = elf.display();
+    let file = fs::read(elf).with_context(|| format!("cannot read the firmware {name}"))?;
+    let code =
+        Code::parse(&file).with_context(|| format!("cannot read the functions of {name}"))?;
+    Ok(Stacks::new(code))
+}
