@@ -30,7 +30,7 @@ pub struct LatencyArguments {
     /// The end of the cycles at which to pend.
     #[arg(long, value_parser = limit::parse)]
     until: Limit,
-    /// Pend at each N-th cycle. Without it, and without --random: at so many that there are 20,000.
+    /// Pend at each N-th cycle. Without it, and without --random: at so many that there are at most 100,000.
     #[arg(long, value_name = "N", conflicts_with = "random",
           value_parser = clap::value_parser!(u64).range(1..))]
     every: Option<u64>,
@@ -46,6 +46,9 @@ pub struct LatencyArguments {
     /// How many cycles after the last pend an answer may come.
     #[arg(long, value_name = "CYCLES", default_value = "8400000")]
     patience: u64,
+    /// Go on past registers that are not modelled.
+    #[arg(long)]
+    gaps: bool,
     /// Write the answers here (docs/SPEC.md, section 7).
     #[arg(long, value_name = "CSV")]
     answers: PathBuf,
@@ -55,7 +58,7 @@ pub struct LatencyArguments {
 }
 
 /// Pends of a sweep that does not say how many.
-const USUAL_PENDS: u64 = 20_000;
+const USUAL_PENDS: u64 = 100_000;
 /// Cycles between two looks at Ctrl-C.
 const SLICE_CYCLES: u64 = 1 << 20;
 /// 128 + SIGINT, as a shell reports it.
@@ -64,8 +67,7 @@ const HEADER: &[u8] =
     b"first_pended,last_pended,pends,taken,outcome,core_hz,pc,exception,return_pc,waits\n";
 
 pub fn execute(arguments: &LatencyArguments) -> Result<ExitCode> {
-    let (_, machine) = arguments.board.machine()?;
-    let machine = match machine {
+    let machine = match board(arguments)? {
         Ok(machine) => machine,
         Err(stop) => return Ok(stopped(&stop)),
     };
@@ -84,6 +86,16 @@ pub fn execute(arguments: &LatencyArguments) -> Result<ExitCode> {
         End::Interrupted => ExitCode::from(INTERRUPTED),
         End::Stopped(stop) => stopped(&stop),
     })
+}
+
+fn board(arguments: &LatencyArguments) -> Result<Result<Machine, Stop>> {
+    let (_, machine) = arguments.board.machine()?;
+    Ok(machine.map(|mut machine| {
+        if arguments.gaps {
+            machine.go_past_gaps();
+        }
+        machine
+    }))
 }
 
 enum End {
@@ -125,7 +137,7 @@ fn begun(
         (None, None, None) => machine.cycles(),
     };
     if first < machine.cycles() {
-        machine = match arguments.board.machine()?.1 {
+        machine = match board(arguments)? {
             Ok(machine) => machine,
             Err(stop) => return Ok(Err(End::Stopped(stop))),
         };

@@ -7,7 +7,6 @@ use crate::core::{Core, Passage};
 use crate::memory::elf::Firmware;
 use crate::memory::{Memory, SRAM_BASE};
 use crate::observe::stretch::{Bound, Stretch};
-use crate::timebase::{fraction_text, Timebase};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use thiserror::Error;
@@ -56,8 +55,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    pub const HEADER: &'static [u8] =
-        b"mark,cycle,end_cycle,core_hz,exception,sp,end_sp,next_pc,task\n";
+    pub const HEADER: &'static [u8] = b"mark,cycle,end_cycle,exception,sp,end_sp,next_pc,task\n";
 
     /// Marks the places. `counted` addresses are counted already.
     pub fn set(
@@ -95,15 +93,14 @@ impl Marks {
     }
 
     /// A row for each name of the place.
-    pub fn rows(&self, passage: &Passage, timebase: &Timebase) -> String {
-        let core_hz = fraction_text(timebase.clock(passage.cycle));
+    pub fn rows(&self, passage: &Passage) -> String {
         let task = passage.task.filter(|task| *task != 0);
         let task = task.map_or(String::new(), |task| format!("{task:#010x}"));
         let names = self.names[passage.mark].iter();
         names
             .map(|name| {
                 format!(
-                    "{name},{},{},{core_hz},{},{:#010x},{:#010x},{:#010x},{task}\n",
+                    "{name},{},{},{},{:#010x},{:#010x},{:#010x},{task}\n",
                     passage.cycle,
                     passage.end_cycle,
                     passage.exception,

@@ -126,7 +126,7 @@ impl Recorder {
         }
         if let Some(output) = &mut self.marked {
             for passage in machine.core_mut().take_passages() {
-                let rows = self.marks.rows(&passage, machine.timebase());
+                let rows = self.marks.rows(&passage);
                 output.write(rows.as_bytes())?;
             }
         }
