@@ -1,4 +1,4 @@
-"""Latencies and sections as JSON (docs/SPEC.md, section 20)."""
+"""Latencies and sections as JSON (docs/SPEC.md, section 21)."""
 
 from __future__ import annotations
 

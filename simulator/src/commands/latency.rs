@@ -258,7 +258,7 @@ fn draw(seed: u64, count: u32, window: &Window) -> Vec<u64> {
     let room = u128::from(window.end - window.first);
     let mut state = seed;
     let mut cycles: Vec<u64> = (0..count)
-        .map(|_| window.first + (u128::from(split_mix(&mut state)) * room >> 64) as u64)
+        .map(|_| window.first + ((u128::from(split_mix(&mut state)) * room) >> 64) as u64)
         .collect();
     cycles.sort_unstable();
     cycles
