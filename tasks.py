@@ -244,6 +244,72 @@ def explain(_context: Context, run: str, quantity: str = "critical", json: bool 
 
 
 @task(
+    positional=["elf"],
+    iterable=["section"],
+    help={
+        "elf": "your program, the ELF file that the linker wrote",
+        "irq": "the interrupt to pend: TIM3, USART2, EXTI15_10, a number of RM0368's table 38, SysTick",
+        "mode": "sweep (pend at every cycle, or every n-th) or random",
+        "section": "'a..b', or 'f..' from entry to exit; each a function, f+0x12, 0xADDRESS or file.c:12",
+        "until": "the end: a time since reset such as 100ms, or a cycle; 100ms when not given",
+        "from_": "the first cycle to pend at; where the program enables the interrupt when not given",
+        "around": "pend during the longest call of this function, and 64 cycles before and after it",
+        "every": "pend at each n-th cycle; when not given, so that there are at most 100,000",
+        "pends": "of --mode random: how many; 2,000 when not given",
+        "seed": "of --mode random",
+        "enable": "let the board enable the interrupt when it pends it, at this priority, 0 to 15",
+        "explain": "list what the longest wait or section spent its cycles on",
+        "chip": "which chip: stm32f401re when not given",
+        "hse": "the crystal in Hz, or none",
+        "gaps": "go on past registers that are not modelled",
+        "json": "print JSON",
+    },
+)
+def latency(
+    _context: Context,
+    elf: str,
+    section: list[str],
+    irq: str = "",
+    mode: str = "sweep",
+    until: str = "",
+    from_: str = "",
+    around: str = "",
+    every: str = "",
+    pends: str = "",
+    seed: str = "",
+    enable: str = "",
+    explain: bool = False,
+    chip: str = "",
+    hse: str = "",
+    gaps: bool = False,
+    json: bool = False,
+) -> None:
+    """Pend an interrupt of your program at every cycle, and say how long it waits, and why."""
+    from analysis.latency import text
+    from console import latency as room
+    from simulator.program import user_program
+
+    with one_sentence():
+        program = user_program(elf, chip=chip, hse=hse, gaps=gaps)
+        asked = None
+        if irq:
+            asked = room.question(
+                irq=irq,
+                mode=mode,
+                until=until,
+                start=from_,
+                every=every,
+                pends=pends,
+                seed=seed,
+                enable=enable,
+            )
+        found = room.run(program, asked, section, until=until, around=around, explain=explain)
+    print(json_format.dumps(found.document, indent=2) if json else text.as_text(found.document))
+    if not found.complete:
+        raise Exit(code=1)
+
+
+@task(
     positional=["run"],
     help={
         "run": "a run folder, of any board",

@@ -39,7 +39,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         *("analysis.worst", "analysis.twin", "analysis.soak"),
         *("decoders", "dashboards"),
     ),
-    ("dashboards.tradeoff", "analysis.adversary", "dashboards.twin"),
+    ("dashboards.tradeoff", "analysis.adversary", "analysis.latency", "dashboards.twin"),
     ("analysis.reproduce",),
     ("dashboards.reproduced",),
     ("console",),

@@ -141,7 +141,13 @@ impl Fetch {
     /// The first cycle in which the instruction issued last could execute if the core were free.
     #[inline(always)]
     pub fn decoded(&self, op: &Op) -> u64 {
-        self.arrival[op.arrives as usize] + DECODE_CYCLES
+        self.decoded_at(op.arrives)
+    }
+
+    /// The same, of an instruction whose last word has this slot.
+    #[inline(always)]
+    pub fn decoded_at(&self, arrives: Slot) -> u64 {
+        self.arrival[arrives as usize] + DECODE_CYCLES
     }
 
     /// Empties the buffer and fetches from `target`. Its address is on the bus in cycle `at`. The
