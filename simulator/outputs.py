@@ -88,7 +88,8 @@ def read_stats(path: Path) -> Stats:
     """Reads `stats.json`."""
     found = json.loads(path.read_text(encoding="utf-8"))
     clocks = tuple(
-        ClockSpan(row["cycle"], Fraction(*row["seconds"]), Fraction(*row["core_hz"])) for row in found["clocks"]
+        ClockSpan(row["cycle"], Fraction(*row["seconds"]), Fraction(*row["core_hz"]))
+        for row in found["clocks"]
     )
     return Stats(**{name: found[name] for name in Stats.__dataclass_fields__} | {"clocks": clocks})
 

@@ -52,12 +52,12 @@ def intervals(changes: pl.DataFrame, sleep: Sleep) -> pl.DataFrame:
         told.with_columns(asleep_cycles=pl.when(masked).then(asleep).otherwise(0))
         .with_columns(cycles=pl.col("end_cycle") - pl.col("begin_cycle") - pl.col("asleep_cycles"))
         .select(INTERVALS.names())
-        .cast(dict(INTERVALS))
+        .cast(INTERVALS)
     )
 
 
 def spans(rows: pl.DataFrame, held: pl.Expr) -> pl.DataFrame:
-    """Where `held` is true of rows in order: each run of them, from its first row to the first after.
+    """Where `held` is true of rows in order: each run of them, up to the first row after it.
 
     Columns `begin_row`, `begin_cycle`, `end_row`, `end_cycle`; the last two null where it lasts to
     the end of the rows.
@@ -87,13 +87,11 @@ def _of(rows: pl.DataFrame, what: str) -> pl.DataFrame:
 
 
 def _held(rows: pl.DataFrame, held: pl.Expr, kind: str, level: int | None) -> pl.DataFrame:
-    return spans(rows, held).with_columns(
-        kind=pl.lit(kind), level=pl.lit(level, dtype=pl.Int64)
-    )
+    return spans(rows, held).with_columns(kind=pl.lit(kind), level=pl.lit(level, dtype=pl.Int64))
 
 
 def _levels(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """For each level that BASEPRI had: while what it holds was held, if it was that level within."""
+    """For each level of BASEPRI: while what it holds was held, if BASEPRI had it meanwhile."""
     value = pl.col("value")
     for level in rows.filter(value != 0)["value"].unique().sort().to_list():
         held = _held(rows, (value != 0) & (value <= level), "basepri", level)
@@ -109,7 +107,7 @@ def _levels(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 @dataclass
 class _Active:
-    """An exception that has begun. `left` is the row in which the core last left it, with its time."""
+    """An exception that has begun. `left` is the row that last left it, and its time."""
 
     exception: int
     begin_row: int

@@ -76,21 +76,31 @@ class Places:
         Without a number there is nothing but `address`.
         """
         addresses = [address] if number is None else self._of_number.get(number, [address])
-        # A return address may be the first of the next line, or of the next function: look before it.
-        looked_up = [addresses[0], *(one - 1 for one in addresses[1:])]
+        looked_up = [addresses[0], *(self._call(one) for one in addresses[1:])]
         return tuple(frame for one in looked_up for frame in self._frames(one))
 
-    def handler(self, exception: int) -> str:
-        """What the vector table has for an exception; empty if no function is known there."""
-        vector = self._program.code(FLASH_ADDRESS + _WORD_BYTES * exception, _WORD_BYTES)
-        function = self._program.function_at(int.from_bytes(vector, "little") & ~1) if vector else None
-        return function.name if function else ""
+    def entry(self, exception: int) -> Place | None:
+        """Where the handler of an exception begins; None if the flash has no vector for it."""
+        address = FLASH_ADDRESS + _WORD_BYTES * exception
+        vector = int.from_bytes(self._program.code(address, _WORD_BYTES), "little")
+        return self.place(vector & ~1) if vector & 1 else None
 
     def exception(self, number: int) -> str:
         """`SysTick (xPortSysTickHandler)`, `IRQ 29 (TIM3_IRQHandler)`."""
         name = SYSTEM.get(number) or f"IRQ {number - FIRST_IRQ}"
-        handler = self.handler(number)
-        return f"{name} ({handler})" if handler else name
+        entry = self.entry(number)
+        return f"{name} ({entry.function})" if entry and not entry.function.startswith("0x") else name
+
+    def _call(self, address: int) -> int:
+        """The call that returns to `address`; `address` itself if there is none, but an exception.
+
+        BL and BLX (ARMv7-M Architecture Reference Manual, A7.7.18, A7.7.19).
+        """
+        narrow = int.from_bytes(self._program.code(address - 2, 2), "little")
+        first = int.from_bytes(self._program.code(address - 4, 2), "little")
+        if first & 0xF800 == 0xF000 and narrow & 0xD000 == 0xD000:
+            return address - 4
+        return address - 2 if narrow & 0xFF87 == 0x4780 else address
 
     @cached_property
     def _of_number(self) -> dict[int, list[int]]:
