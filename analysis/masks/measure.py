@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -41,6 +42,21 @@ class AtPriority:
     begin: Place | None
     end: Place | None
     parts: tuple[Holding, ...]
+
+    @property
+    def ended(self) -> pl.DataFrame:
+        """The intervals that ended."""
+        return self.intervals.filter(pl.col("cycles").is_not_null())
+
+    @property
+    def longest(self) -> dict[str, Any] | None:
+        """The row of the longest that ended; None if none has."""
+        return longest_of(self.ended)
+
+
+def longest_of(ended: pl.DataFrame) -> dict[str, Any] | None:
+    """The row with the most cycles, the first of several; None without rows."""
+    return None if ended.is_empty() else ended.row(int(ended["cycles"].arg_max() or 0), named=True)
 
 
 @dataclass(frozen=True)
@@ -141,11 +157,10 @@ def _at_priority(
     asleep = (pl.col("end_cycle") - pl.col("begin_cycle") - pl.col("cycles")).fill_null(0)
     found = found.with_columns(asleep_cycles=asleep)
     found = found.with_columns(ns=_ns(clock, found))
-    ended = found.filter(pl.col("cycles").is_not_null())
+    longest = longest_of(found.filter(pl.col("cycles").is_not_null()))
     names = tuple(places.exception(one) for one in exceptions)
-    if ended.is_empty():
+    if longest is None:
         return AtPriority(priority, names, found, None, None, ())
-    longest = ended.row(int(ended["cycles"].arg_max() or 0), named=True)
     begin, end = (places.place(int(run.changes["pc"][longest[row]])) for row in ("begin_row", "end_row"))
     held_by = parts(state, longest["begin_cycle"], longest["end_cycle"])
     return AtPriority(priority, names, found, begin, end, tuple(held_by))
