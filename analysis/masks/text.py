@@ -50,7 +50,7 @@ def length(one: Worst) -> str:
 
 def microseconds(ns: Number | None) -> str:
     """Nanoseconds in microseconds, with two decimals; empty where there are none."""
-    return "" if ns is None else f"{ns / _NS_PER_US:,.2f} µs"
+    return "" if ns is None else f"{ns / _NS_PER_US:,.2f}\N{NO-BREAK SPACE}µs"
 
 
 def _parts(found: Found) -> Iterator[Sequence[str | Table]]:

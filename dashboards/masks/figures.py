@@ -118,7 +118,7 @@ def _timeline(found: Found, told: Sequence[tuple[str, pl.DataFrame]]) -> go.Figu
             customdata=list(zip(names, kept["cycles"], kept["begin_cycle"], strict=True)),
             name=name,
             mode="markers",
-            marker={"color": looks[name].colour, "symbol": looks[name].symbol, "size": 6, "opacity": 0.7},
+            marker={"color": looks[name].colour, "symbol": looks[name].symbol, "size": 8, "opacity": 0.7},
             hovertemplate="%{customdata[0]}<br>%{customdata[1]:,} cycles, %{y:,.6~g} µs"
             "<br>from cycle %{customdata[2]:,}<extra></extra>",
         )

@@ -26,7 +26,7 @@ def grids(found: Found) -> list[Grid]:
 
 
 def _places(title: str, worst: Sequence[Worst]) -> Grid:
-    headings = ("kind", "cycles", "", "×", "raised by", "called by", "ended by", "task", "held off")
+    headings = ("kind", "cycles", "", "×", "raised by", "called by", "ended by", "task")
     return Grid(
         title,
         headings,
@@ -40,7 +40,6 @@ def _places(title: str, worst: Sequence[Worst]) -> Grid:
                 str(one.caller or MISSING),
                 str(one.end or MISSING),
                 one.task or MISSING,
-                ", ".join(one.held) or "nothing enabled",
             )
             for one in worst
         ),
@@ -80,6 +79,13 @@ def _open(worst: Sequence[Worst]) -> Grid:
 
 def _stacks(worst: Sequence[Worst]) -> Grid:
     lines = tuple(
-        (one.name, grouped(one.cycles), " ← ".join(str(frame) for frame in one.stack)) for one in worst
+        (
+            one.name,
+            grouped(one.cycles),
+            " ← ".join(str(frame) for frame in one.stack),
+            ", ".join(one.held) or "nothing that was enabled",
+        )
+        for one in worst
     )
-    return Grid("Call stacks, innermost first", ("kind", "cycles", "calls"), lines, told=True)
+    headings = ("kind", "cycles", "calls, innermost first", "it held off")
+    return Grid("Call stacks, and what was held off", headings, lines, told=True)
