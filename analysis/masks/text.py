@@ -40,7 +40,7 @@ def headline(found: Found) -> str:
     if not found.worst:
         return f"{ran}: no interval that held interrupts off has ended."
     longest = found.worst[0]
-    return f"{ran}: the longest interval is {length(longest)}, {longest.name}, raised by {longest.begin}."
+    return f"{ran}: the longest interval is {length(longest)}, {longest.name}, {who(longest)}."
 
 
 def length(one: Worst) -> str:
@@ -97,11 +97,11 @@ def _worst(one: Worst) -> list[str]:
     task = f", in task {one.task}" if one.task else ""
     return [
         f"  {one.cycles:>10,} {microseconds(one.ns):>12} {one.count:>8,}×  {one.name}{task}",
-        f"      {_who(one)}",
+        f"      {who(one)}",
     ]
 
 
-def _who(one: Worst) -> str:
+def who(one: Worst) -> str:
     """Who raised an interval, and who ended it."""
     if one.kind == "handler":
         interrupted = f", interrupted {one.caller}" if one.caller else ""

@@ -99,7 +99,7 @@ def _by_address(told: pl.DataFrame, changes: pl.DataFrame) -> list[tuple[dict[st
     )
     ended = changes.with_row_index("end_row").select(pl.col("end_row").cast(pl.Int64), end_pc="pc")
     rows = told.join(begun, on="begin_row", how="left").join(ended, on="end_row", how="left")
-    keys = ["kind", "level", "pc", "stack", "end_pc"]
+    keys = ["kind", "level", "pc", "stack", "end_pc", "chained"]
     longest = (
         rows.with_columns(count=pl.len().over(keys))
         .sort("cycles", "begin_cycle", descending=[True, False], nulls_last=True)
@@ -111,7 +111,8 @@ def _by_address(told: pl.DataFrame, changes: pl.DataFrame) -> list[tuple[dict[st
 def _key(row: Mapping[str, Any], places: Places) -> tuple[object, ...]:
     stack = _stack(row, places)
     begin = _begin(row, places)
-    end = None if row["end_pc"] is None else _where(places.place(row["end_pc"]))
+    ended = _end(row, places)
+    end = None if ended is None else _where(ended)
     if row["kind"] == "handler":
         return (row["kind"], row["level"], end)
     return (row["kind"], row["level"], *(_where(frame) for frame in _from(begin, stack)[:2]), end)
@@ -130,6 +131,16 @@ def _begin(row: Mapping[str, Any], places: Places) -> Place:
     if row["kind"] != "handler":
         return places.place(row["pc"])
     return places.entry(row["level"]) or places.place(row["end_pc"] or row["pc"])
+
+
+def _end(row: Mapping[str, Any], places: Places) -> Place | None:
+    """Where it was ended; None if it was not. Of a handler that another followed, only which."""
+    if row["end_pc"] is None:
+        return None
+    if row["chained"]:
+        begin = _begin(row, places)
+        return Place(begin.function, "", 0, begin.address)
+    return places.place(row["end_pc"])
 
 
 def _stack(row: Mapping[str, Any], places: Places) -> tuple[Place, ...]:
@@ -156,7 +167,7 @@ def _worst(
         end_cycle=row["end_cycle"],
         asleep_cycles=row["asleep_cycles"],
         begin=_begin(row, places),
-        end=None if row["end_pc"] is None else places.place(row["end_pc"]),
+        end=_end(row, places),
         stack=_stack(row, places),
         task="" if not task else tasks.get(task, f"{task:#010x}"),
         held=tuple(places.exception(one) for one in held),
