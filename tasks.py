@@ -231,16 +231,25 @@ def decode(
     help={
         "run": "a run folder",
         "quantity": "critical (of allocations), free, or latency",
+        "perfetto": "a timeline of the run to write, which ui.perfetto.dev opens",
         "json": "print what explain/<quantity>.json has",
     },
 )
-def explain(_context: Context, run: str, quantity: str = "critical", json: bool = False) -> None:
+def explain(
+    _context: Context, run: str, quantity: str = "critical", perfetto: str = "", json: bool = False
+) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
     from analysis.explain import explanation, text
 
     with one_sentence():
         found = explanation.explain(Path(run), quantity)
+        if perfetto:
+            from analysis.masks import run_timeline
+
+            run_timeline.timeline(Path(run), found).write(Path(perfetto))
     print(json_format.dumps(found.document(), indent=2) if json else text.as_text(found))
+    if perfetto and not json:
+        print(f"file: {perfetto}")
 
 
 @task(

@@ -98,15 +98,17 @@ def measure(program: UserProgram, until: str, explain: bool, tell: Tell) -> Foun
     return of_run(program, until, run, explain, tell)
 
 
-def of_run(program: UserProgram, until: str, run: MaskRun, explain: bool, tell: Tell) -> Found:
-    """What `run` of `program` shows."""
+def of_run(
+    program: UserProgram, until: str, run: MaskRun, explain: bool, tell: Tell, image: bytes | None = None
+) -> Found:
+    """What `run` of `program`, with the operations of `image`, shows."""
     elf = Program(program.elf, stripped=True)
     places = Places(elf, run.stacks)
     clock = Clock(run.stats.clocks)
     slept = sleep(run.changes, run.stats.cycles, elf.code)
     told = intervals(run.changes, slept)
     told = told.with_columns(ns=_ns(clock, told))
-    names = tasks.names(program, elf, run.changes)
+    names = tasks.names(program, elf, run.changes, image)
     worst = worst_by_place(told.filter(pl.col("end_row").is_not_null()), run.changes, places, names)
     still_open = worst_by_place(told.filter(pl.col("end_row").is_null()), run.changes, places, names)
     state = executed_priorities(run.changes)

@@ -18,7 +18,9 @@ _NAME = "pcTaskName"
 _MOST = 64
 
 
-def names(program: UserProgram, elf: Program, changes: pl.DataFrame) -> dict[int, str]:
+def names(
+    program: UserProgram, elf: Program, changes: pl.DataFrame, image: bytes | None = None
+) -> dict[int, str]:
     """The name of each task that `changes` has, by the address of its control block.
 
     Each is read where the task is first seen. Empty where debug information does not tell where the
@@ -34,7 +36,7 @@ def names(program: UserProgram, elf: Program, changes: pl.DataFrame) -> dict[int
     if field is None:
         return {}
     cycles = seen["cycle"].to_list()
-    states = simulator.run(program, until=max(cycles), states_at=cycles).states
+    states = simulator.run(program, until=max(cycles), image=image, states_at=cycles).states
     read = {task: _text(state, task, *field) for task, state in zip(seen["task"], states, strict=True)}
     return {task: name for task, name in read.items() if name}
 
