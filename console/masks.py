@@ -17,7 +17,7 @@ from capture.files.whole import write_bytes
 from dashboards.masks import page
 from simulator.program import user_program
 
-_INSTANT = re.compile(r"(\d+(ns|us|ms|s)|cycles:\d+)")
+_INSTANT = re.compile(r"(\d{1,15}(ns|us|ms|s)|cycles:\d{1,15})")
 
 
 def run(
