@@ -185,7 +185,7 @@ def _notes(elf: Path, program: Program, run: MaskRun, told: pl.DataFrame, until:
     elif not program.has_lines:
         notes.append(f"{elf.name} has no debug information: build it with -g to have files and lines.")
     if not Exceptions(run.changes).used:
-        notes.append(f"The program enabled no interrupt before {until}: nothing was held off.")
+        notes.append(f"The program enabled no interrupt before {until}: there was nothing to hold off.")
     elif told.is_empty():
         notes.append(f"Nothing held an interrupt off before {until}.")
     return notes

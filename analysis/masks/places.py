@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
@@ -33,12 +33,14 @@ class Place:
     """A place in the code. `file` and `line` are empty and 0 where nothing tells them.
 
     Of code that the compiler placed into `function` from another one, `line` is that of the call.
+    In a stack, an `interrupted` place did not call what comes before it.
     """
 
     function: str
     file: str
     line: int
     address: int
+    interrupted: bool = False
 
     @property
     def source(self) -> str:
@@ -76,8 +78,8 @@ class Places:
         Without a number there is nothing but `address`.
         """
         addresses = [address] if number is None else self._of_number.get(number, [address])
-        looked_up = [addresses[0], *(self._call(one) for one in addresses[1:])]
-        return tuple(frame for one in looked_up for frame in self._frames(one))
+        outer = [frame for one in addresses[1:] for frame in self._caller(one)]
+        return (*self._frames(addresses[0]), *outer)
 
     def entry(self, exception: int) -> Place | None:
         """Where the handler of an exception begins; None if the flash has no vector for it."""
@@ -91,8 +93,14 @@ class Places:
         entry = self.entry(number)
         return f"{name} ({entry.function})" if entry and not entry.function.startswith("0x") else name
 
+    def _caller(self, address: int) -> tuple[Place, ...]:
+        """The call that returns to `address`; else what an exception interrupted there."""
+        call = self._call(address)
+        frames = self._frames(call)
+        return tuple(replace(frame, interrupted=True) for frame in frames) if call == address else frames
+
     def _call(self, address: int) -> int:
-        """The call that returns to `address`; `address` itself if there is none, but an exception.
+        """The call that returns to `address`, which is `address` itself if there is none.
 
         BL and BLX (ARMv7-M Architecture Reference Manual, A7.7.18, A7.7.19).
         """

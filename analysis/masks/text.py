@@ -103,11 +103,10 @@ def _worst(one: Worst) -> list[str]:
 
 def who(one: Worst) -> str:
     """Who raised an interval, and who ended it."""
-    if one.kind == "handler":
-        interrupted = f", interrupted {one.caller}" if one.caller else ""
-        return f"{one.begin}{interrupted}; returned in {one.end}"
-    caller = f", called by {one.caller}" if one.caller else ""
-    return f"raised by {one.begin}{caller}; ended by {one.end}"
+    begun, ended = ("", "returned in") if one.kind == "handler" else ("raised by ", "ended by")
+    verb = "interrupted" if one.kind == "handler" or (one.caller and one.caller.interrupted) else "called by"
+    caller = f", {verb} {one.caller}" if one.caller else ""
+    return f"{begun}{one.begin}{caller}; {ended} {one.end}"
 
 
 def _left_out(found: Found) -> list[str]:

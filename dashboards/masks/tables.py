@@ -26,7 +26,7 @@ def grids(found: Found) -> list[Grid]:
 
 
 def _places(title: str, worst: Sequence[Worst]) -> Grid:
-    headings = ("kind", "cycles", "", "×", "raised by", "called by", "ended by", "task")
+    headings = ("kind", "cycles", "", "×", "raised by", "called by, or interrupted", "ended by")
     return Grid(
         title,
         headings,
@@ -39,7 +39,6 @@ def _places(title: str, worst: Sequence[Worst]) -> Grid:
                 str(one.begin),
                 str(one.caller or MISSING),
                 str(one.end or MISSING),
-                one.task or MISSING,
             )
             for one in worst
         ),
@@ -83,9 +82,10 @@ def _stacks(worst: Sequence[Worst]) -> Grid:
             one.name,
             grouped(one.cycles),
             " ← ".join(str(frame) for frame in one.stack),
+            one.task or MISSING,
             ", ".join(one.held) or "nothing that was enabled",
         )
         for one in worst
     )
-    headings = ("kind", "cycles", "calls, innermost first", "it held off")
+    headings = ("kind", "cycles", "calls, innermost first", "task", "it held off")
     return Grid("Call stacks, and what was held off", headings, lines, told=True)
