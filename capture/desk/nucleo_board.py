@@ -40,12 +40,17 @@ class NucleoBoard:
     ) -> None:
         """Nothing to close: each call of pyOCD is a process that has ended."""
 
-    def load(self, elf: Path, image: bytes) -> Connections:
+    def load(self, elf: Path | None, image: bytes) -> Connections:
         """Flashes both and leaves the core halted; the connections are those of bench.toml."""
+        if elf is None:
+            return self._connections("")
         self._pyocd.load_elf(elf)
         if image:
             self._load_image(image)
         port = resolve(self._resource.serial_port, self._probe.unique_id)
+        return self._connections(port)
+
+    def _connections(self, port: str) -> Connections:
         return Connections(port, self._resource.analyzer.connection or None, self._probe)
 
     def _load_image(self, image: bytes) -> None:

@@ -65,6 +65,7 @@ fn hear(machine: &mut Machine, serial: &Serial) {
 
 pub struct Simulation {
     machine: Machine,
+    clips: Clips,
     captures: Receiver<CaptureRequest>,
     serial: Serial,
     debugger: Option<Debugger>,
@@ -74,6 +75,7 @@ pub struct Simulation {
 impl Simulation {
     pub fn new(
         machine: Machine,
+        clips: Clips,
         captures: Receiver<CaptureRequest>,
         serial: Serial,
         debugger: Option<Debugger>,
@@ -81,6 +83,7 @@ impl Simulation {
     ) -> Simulation {
         Simulation {
             machine,
+            clips,
             captures,
             serial,
             debugger,
@@ -124,7 +127,7 @@ impl Simulation {
 
     /// Sends samples until the client has enough.
     fn capture(&mut self, request: CaptureRequest) -> Result<(), Stop> {
-        let inputs = Inputs::new(&Clips::default(), |pin| self.machine.soc().level(pin));
+        let inputs = Inputs::new(&self.clips, |pin| self.machine.soc().level(pin));
         let cycle = self.machine.cycles();
         let timebase = self.machine.timebase();
         let mut sampler = Sampler::new(request.samplerate_hz, timebase, cycle, inputs);
