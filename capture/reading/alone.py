@@ -24,28 +24,20 @@ ANSWERED = (("STIM", "ISR"), ("STIM", "TASK"), ("CTRL", "CISR"))
 class Alone:
     """One capture, of the channels that it has.
 
-    `program` are the pulses of PULSED, without those of the calibration, which are in
-    `calibration`. `answers` belong to the pairs of ANSWERED. Where there is a start frame, all this
-    lies behind it, and where there is an end frame, before that. `clock` is the analyzer's against
-    the program's, from the frames; None without.
+    `program` are the pulses of PULSED that begin within the program's part, from sample `first` up
+    to but not including `after`, and `answers` those of ANSWERED. Without frames that is the whole
+    capture. `calibration` are the empty sections. `clock` is the analyzer's against the program's,
+    from the frames; None without.
     """
 
     edges: EdgeList
     frames: Frames
     clock: ClockFit | None
+    first: int
+    after: int
     program: dict[str, PulseTrain]
     calibration: dict[str, PulseTrain]
     answers: dict[tuple[str, str], Responses]
-
-    @property
-    def first(self) -> int:
-        """The sample at which the program's part begins: behind the start frame."""
-        return 0 if self.frames.start is None else int(self.frames.start[-1])
-
-    @property
-    def after(self) -> int:
-        """The sample at which it is over: at the end frame."""
-        return self.edges.total_samples if self.frames.end is None else int(self.frames.end[0])
 
     @property
     def widths_ns(self) -> dict[str, Summary]:
@@ -94,7 +86,8 @@ def read_alone(edges: EdgeList, which: Stimuli = "both", framed: bool = True) ->
     is_framed = start is not None or end is not None
     trains = {name: pulses(edges, name) for name in PULSED if name in edges.channels}
     before_end = edges if end is None else edges.until(int(end[0]))
-    first = 0 if start is None else int(start[-1])
+    first = _begin(edges, frames)
+    after = edges.total_samples if end is None else int(end[0])
     answers = {
         pair: _since(first, responses(before_end, *pair, which))
         for pair in ANSWERED
@@ -104,9 +97,11 @@ def read_alone(edges: EdgeList, which: Stimuli = "both", framed: bool = True) ->
         edges=edges,
         frames=frames,
         clock=fit_clock(start, end, NOMINAL_CORE_HZ, edges.samplerate_hz) if is_framed else None,
-        program={name: _of_program(name, train, frames, edges) for name, train in trains.items()},
+        first=first,
+        after=after,
+        program={name: train.starting_within(first, after) for name, train in trains.items()},
         calibration={
-            name: _of_calibration(train, frames)
+            name: _of_calibration(train, frames, first)
             for name, train in trains.items()
             if is_framed and name in MARKED_CHANNELS
         },
@@ -114,23 +109,29 @@ def read_alone(edges: EdgeList, which: Stimuli = "both", framed: bool = True) ->
     )
 
 
-def _of_program(name: str, train: PulseTrain, frames: Frames, edges: EdgeList) -> PulseTrain:
-    first = 0 if frames.start is None else int(frames.start[-1])
+def _begin(edges: EdgeList, frames: Frames) -> int:
+    """Where the program's part begins: behind the calibration, where SYNC changes again.
+
+    Without such an edge it begins at the start frame, without a frame at sample 0.
+    """
+    if frames.start is None:
+        return 0
+    begin = int(frames.start[-1])
+    sync = edges.transitions("SYNC").sample
     after = edges.total_samples if frames.end is None else int(frames.end[0])
-    own = train.starting_within(first, after)
-    calibrated = frames.start is not None and name in MARKED_CHANNELS
-    return own.numbered(SECTIONS_PER_END, None) if calibrated else own
+    toggles = sync[(sync > begin) & (sync < after)]
+    return int(toggles[0]) if toggles.size else begin
 
 
-def _of_calibration(train: PulseTrain, frames: Frames) -> PulseTrain:
-    """The empty sections behind either frame."""
-    behind = [
-        train.starting_within(int(frame[-1]), np.iinfo(np.int64).max).numbered(None, SECTIONS_PER_END)
-        for frame in (frames.start, frames.end)
-        if frame is not None
-    ]
+def _of_calibration(train: PulseTrain, frames: Frames, first: int) -> PulseTrain:
+    """The empty sections behind either frame; those of the start lie before sample `first`."""
+    nothing = train.starting_within(0, 0)
+    start, end = frames.start, frames.end
+    opening = nothing if start is None else train.starting_within(int(start[-1]), first)
+    closing = nothing if end is None else train.starting_within(int(end[-1]), np.iinfo(np.int64).max)
+    closing = closing.numbered(None, SECTIONS_PER_END)
     return PulseTrain(
-        np.concatenate([part.start for part in behind]), np.concatenate([part.end for part in behind])
+        np.concatenate((opening.start, closing.start)), np.concatenate((opening.end, closing.end))
     )
 
 
