@@ -138,12 +138,12 @@ static void send_empty_sections(void) {
 }
 
 void tailscope_program_begin(uint32_t core_hz) {
-    const uint32_t previous = tailscope_mask();
     DEMCR |= DEMCR_TRCENA;
     DWT_CTRL |= DWT_CTRL_CYCCNTENA;
     clock_hz = core_hz;
     TAILSCOPE_END(SYNC);
     wait(core_hz / QUIET_HZ);
+    const uint32_t previous = tailscope_mask();
     send_frame(START_EDGES_HZ);
     send_empty_sections();
     TAILSCOPE_BEGIN(SYNC);
@@ -151,9 +151,9 @@ void tailscope_program_begin(uint32_t core_hz) {
 }
 
 void tailscope_program_end(void) {
-    const uint32_t previous = tailscope_mask();
     TAILSCOPE_END(SYNC);
-    wait(clock_hz / QUIET_HZ);
+    wait(clock_hz / QUIET_HZ); /* unmasked: what comes before the frame is still answered */
+    const uint32_t previous = tailscope_mask();
     send_frame(END_EDGES_HZ);
     send_empty_sections();
     tailscope_unmask(previous);

@@ -55,7 +55,8 @@ def compiled(folder: Path, compiler: tuple[str, ...], options: tuple[str, ...], 
     if isinstance(source, str):
         (folder / "user.c").write_text(source)
         source = folder / "user.c"
-    command = [*compiler, *CORE, *STRICT, f"-I{PROBE}", *options, "-c", source, "-o", folder / "out.o"]
+    command = [*compiler, *CORE, *STRICT, f"-I{PROBE}", *options, "-c", str(source)]
+    command += ["-o", str(folder / "out.o")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -90,7 +91,7 @@ def ran(name: str, until: str) -> tuple[dict[str, list[int]], pl.DataFrame]:
     """What a program said of itself, by the first word of a line; and all edges of all pins."""
     with tempfile.TemporaryDirectory() as folder:
         edges, log = Path(folder, "edges.csv"), Path(folder, "uart.txt")
-        command = [simulator.build(), "run", program(name), "--until", until]
+        command: list[str | Path] = [simulator.build(), "run", program(name), "--until", until]
         subprocess.run([*command, "--edges", edges, "--uart-log", log], check=True)
         said: dict[str, list[int]] = {}
         for word, count in (line.split() for line in log.read_text().splitlines()):
