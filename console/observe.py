@@ -45,7 +45,7 @@ def run(
 
 def seconds(word: str) -> float:
     """`2s`, `500ms`, `20us` or a bare number of seconds. Raises OptionError."""
-    match = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+)(s|ms|us)?", word)
+    match = re.fullmatch(r"([0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9})(s|ms|us)?", word)
     value = float(match[1]) * SECONDS_OF[match[2] or ""] if match else 0.0
     if value <= 0:
         raise OptionError(f"--duration {word[:40]}: give a time, such as 2s or 500ms.")
