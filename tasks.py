@@ -810,6 +810,54 @@ def doctor(_context: Context, board: str = "", json: bool = False) -> None:
 
 
 @task(
+    help={
+        "pins": "which pin each channel is on: CRIT=PA8,STIM=PA0,ISR=PA10 (docs/OBSERVE.md)",
+        "elf": "the program to load, built for the board; what is on a real board runs when not given",
+        "board": "an entry of bench.toml; its default when not given",
+        "duration": "how long to capture: 2s, 500ms",
+        "samplerate": "samples per second, e.g. 24000000 or 24m; the analyzer's of bench.toml when not given",
+        "edges": "which edges of STIM and CTRL are stimuli: both, rising or falling",
+        "json": "print JSON: run.json, and the folder",
+    },
+)
+def observe(
+    _context: Context,
+    pins: str = "",
+    elf: str = "",
+    board: str = "",
+    duration: str = "1s",
+    samplerate: str = "",
+    edges: str = "both",
+    json: bool = False,
+) -> None:
+    """Observe any program from the wire alone: `./lab observe --pins CRIT=PA8,… --elf my.elf`."""
+    from console import observe as room
+
+    results: list[RunResult] = []
+    with one_sentence(exit_status=2):
+        try:
+            with signals.orderly():
+                results.append(
+                    room.run(
+                        pins=pins,
+                        elf=elf,
+                        board=board,
+                        duration=duration,
+                        samplerate=samplerate,
+                        edges=edges,
+                        runs_folder=RUNS,
+                    )
+                )
+                folder = results[0].folder
+                print(json_format.dumps(room.as_json(folder), indent=2) if json else room.as_text(folder))
+        except signals.Stopped as stopped:
+            kept = f"what was recorded is kept in {results[0].folder}" if results else "nothing was recorded"
+            raise signals.Stopped(stopped.number, kept) from None
+    if results[0].verdict != "complete":
+        raise Exit(code=1)
+
+
+@task(
     positional=["what"],
     help={
         "what": "plan: which clip goes where; check: move each pin in turn and say which clip is on it",

@@ -67,7 +67,8 @@ class CaptureRequest:
     `tcp-raw/127.0.0.1/4100:logic_channels=8`. `channels[i]` is the device's name of our channel i;
     None takes the device's first eight bits as they are. `inputs` are the device's names by the bit
     that carries each, in the first of the `sample_bytes` of a sample. `settings` go to the driver
-    beside the samplerate.
+    beside the samplerate. All eight inputs are on, since a device may pack the bits of fewer; but
+    only the channels `taken` are kept, in the order of CHANNELS, and the rest may float.
     """
 
     driver: str
@@ -78,6 +79,7 @@ class CaptureRequest:
     inputs: tuple[str, ...] = D0_TO_D7
     sample_bytes: int = 1
     settings: tuple[str, ...] = ()
+    taken: tuple[str, ...] = CHANNELS
 
     def __post_init__(self) -> None:
         if self.samples <= 0:
@@ -92,7 +94,11 @@ class CaptureRequest:
         self.device_bits()
 
     def device_bits(self) -> tuple[int, ...]:
-        """The bit of a sample that carries each of our channels."""
+        """The bit of a sample that carries each of the channels `taken`."""
+        bits = dict(zip(CHANNELS, self._bits(), strict=True))
+        return tuple(bits[name] for name in self.taken)
+
+    def _bits(self) -> tuple[int, ...]:
         if self.channels is None:
             return tuple(range(len(CHANNELS)))
         bits = tuple(self.inputs.index(name) for name in self.channels if name in self.inputs)
@@ -158,7 +164,9 @@ class SigrokCapture:
         Raises CaptureError when there is no sigrok-cli, and WriteError where `path` cannot be made.
         """
         tool = find_tool()
-        writer = EdgeWriter(self._path, self._request.samplerate_hz, CHANNELS, self._request.samples)
+        writer = EdgeWriter(
+            self._path, self._request.samplerate_hz, self._request.taken, self._request.samples
+        )
         try:
             process = _begin([*devices.with_devices(), tool, *self._request.arguments()])
         except OSError:
@@ -319,7 +327,7 @@ class _SampleReader(_PipeReader):
         self._asked = request.samples
         self._sample_bytes = request.sample_bytes
         extractor = EdgeExtractor(
-            request.samplerate_hz, CHANNELS, request.device_bits(), most_edges=MOST_EDGES
+            request.samplerate_hz, request.taken, request.device_bits(), most_edges=MOST_EDGES
         )
         self._store = EdgeStore(extractor, writer)
         self.received_bytes = 0

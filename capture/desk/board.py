@@ -33,10 +33,11 @@ class Connections:
 class Loader(Protocol):
     """Brings a firmware and its operations onto the board."""
 
-    def load(self, elf: Path, image: bytes) -> Connections:
+    def load(self, elf: Path | None, image: bytes) -> Connections:
         """Loads the firmware's ELF file and the operation image; the board is held, nothing runs.
 
-        An empty image is none. Raises TailscopeError.
+        Without an ELF file the board is left alone, and what is on it runs. An empty image is none.
+        Raises TailscopeError, also where the board cannot do as asked.
         """
 
 

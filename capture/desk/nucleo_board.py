@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -41,15 +41,19 @@ class NucleoBoard:
     ) -> None:
         """Nothing to close: each call of pyOCD is a process that has ended."""
 
-    def load(self, elf: Path, image: bytes) -> Connections:
+    def load(self, elf: Path | None, image: bytes) -> Connections:
         """Flashes both and leaves the core halted; the connections are those of bench.toml."""
+        if elf is None:
+            return self._connections("")
         self._pyocd.load_elf(elf)
         if image:
             self._load_image(image)
         named = self._resource.serial_port
         find = partial(resolve, named, self._probe.unique_id)
-        analyzer = self._resource.analyzer.connection or None
-        return Connections(find(), analyzer, self._probe, find if is_usb_id(named) else None)
+        return self._connections(find(), find if is_usb_id(named) else None)
+
+    def _connections(self, port: str, find: Callable[[], str] | None = None) -> Connections:
+        return Connections(port, self._resource.analyzer.connection or None, self._probe, find)
 
     def _load_image(self, image: bytes) -> None:
         with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:

@@ -18,6 +18,7 @@ from analysis.metrology.quantiles import Number, Summary
 from capture.files.documents import Table, read_json
 from capture.files.errors import RunError
 from capture.run_folder.edges import MOST_SAMPLERATE_HZ, NS_PER_S
+from capture.run_folder.folder import is_observed
 from capture.run_folder.heap_size import DEFAULT_BYTES
 from capture.run_folder.quantities import ADDED_KEYS, KEYS
 
@@ -529,11 +530,25 @@ def _accelerates(flash_acr: str | None) -> bool:
     return not known or bool(int(str(flash_acr), 16) & ACCELERATOR_BITS)
 
 
+def check_has_operations(folder: Path) -> None:
+    """Raises RunError where the run in `folder` is from the wire alone."""
+    if is_observed(folder):
+        raise RunError(
+            f"{folder}: is a run from the wire alone (./lab observe) and has no operations, which are needed "
+            "here; its figures are in run.json, and ./lab redecode and ./lab pulseview take it."
+        )
+
+
 def read_manifest(path: Path) -> Manifest:
-    """Reads and checks a run.json. Raises RunError where it is missing, damaged or not one."""
+    """Reads and checks a run.json. Raises RunError where it is missing, damaged or not one.
+
+    Also where it is that of a run from the wire alone: it has no operations (observed.py).
+    """
+    check_has_operations(path.parent)
     return read_json(path, Manifest, RunError, remedy=REMEDY)
 
 
 def read_origin(path: Path) -> Origin:
     """Reads what decoding the run again takes of run.json. Raises RunError, as read_manifest."""
+    check_has_operations(path.parent)
     return read_json(path, Origin, RunError, remedy=REMEDY)

@@ -66,6 +66,7 @@ fn hear(machine: &mut Machine, serial: &Serial) {
 
 pub struct Simulation {
     machine: Machine,
+    clips: Clips,
     captures: Receiver<CaptureRequest>,
     serial: Serial,
     debugger: Option<Debugger>,
@@ -75,6 +76,7 @@ pub struct Simulation {
 impl Simulation {
     pub fn new(
         machine: Machine,
+        clips: Clips,
         captures: Receiver<CaptureRequest>,
         serial: Serial,
         debugger: Option<Debugger>,
@@ -82,6 +84,7 @@ impl Simulation {
     ) -> Simulation {
         Simulation {
             machine,
+            clips,
             captures,
             serial,
             debugger,
@@ -125,7 +128,7 @@ impl Simulation {
 
     /// Sends samples until the client has enough.
     fn capture(&mut self, request: CaptureRequest) -> Result<(), Stop> {
-        let inputs = Inputs::new(&Clips::default(), |pin| self.machine.soc().level(pin));
+        let inputs = Inputs::new(&self.clips, |pin| self.machine.soc().level(pin));
         let cycle = self.machine.cycles();
         let timebase = self.machine.timebase();
         let mut sampler = Sampler::new(request.samplerate_hz, timebase, cycle, inputs);
