@@ -585,10 +585,11 @@ def footprint(_context: Context, knob: list[str], allocator: str = "", json: boo
 
     from console import options
     from firmware import footprint as room
+    from firmware import outside
 
     with one_sentence():
         knobs = options.parse(knob=knob).knobs
-        names = allocator.split(",") if allocator else room.with_knobs(knobs)
+        names = outside.admit(allocator.split(",")) if allocator else room.with_knobs(knobs)
         found = tuple(room.measure(name, knobs) for name in names)
     print(json_format.dumps([asdict(row) for row in found], indent=2) if json else room.as_table(found))
 
@@ -597,11 +598,12 @@ def footprint(_context: Context, knob: list[str], allocator: str = "", json: boo
 def build(_context: Context, allocator: str = "") -> None:
     """Build the virtual Nucleo and the firmware of each allocator."""
     from firmware import build as firmware
+    from firmware import outside
     from simulator import build as simulator
 
     with one_sentence():
         print(simulator.build())
-        for name in allocator.split(",") if allocator else firmware.allocators():
+        for name in outside.admit(allocator.split(",")) if allocator else firmware.allocators():
             print(firmware.build(name).elf)
 
 

@@ -66,7 +66,7 @@ class _Build:
     @property
     def folder(self) -> Path:
         row = catalogue.allocators()[self.allocator]
-        words = [self.allocator]
+        words = [row.build_name]
         words += [] if self.art else ["art-off"]
         words += [] if self.locking == row.lockings[0] else [self.locking]
         words += [] if self.heap_bytes == heap_size.DEFAULT_BYTES else [f"heap={self.heap_bytes}"]
@@ -194,9 +194,10 @@ def _checkout(variable: str) -> str:
 
 
 def _cmake_build(chosen: _Build) -> cmake_build.Build:
-    checkout = catalogue.allocators()[chosen.allocator].checkout
+    row = catalogue.allocators()[chosen.allocator]
+    checkout = row.checkout
     definitions = {
-        "TAILSCOPE_ALLOCATOR": chosen.allocator,
+        **row.definitions,
         "TAILSCOPE_ART": "on" if chosen.art else "off",
         "TAILSCOPE_LOCKING": chosen.locking,
         "TAILSCOPE_HEAP_BYTES": chosen.heap_bytes,

@@ -88,6 +88,8 @@ def objection(allocator: str, heap_bytes: int) -> str | None:
     if not heap_size.is_one(heap_bytes):
         raise HostHeapError(f"A heap of {heap_bytes:,} bytes cannot be replayed: give {heap_size.RANGE}.")
     found = row(allocator)
+    if found.source is not None and found.source.no_host is not None:
+        return f"{allocator} does not build for this machine: {found.source.no_host}"
     if found.target_only:
         return f"{allocator} comes compiled for the target, so there is no host build of it."
     if missing := found.missing_checkout():
@@ -116,13 +118,21 @@ def build(
     if refusal := objection(allocator, heap_bytes):
         raise HostHeapError(refusal)
     capacity = capacity_bytes(heap_bytes) if address is None else heap_bytes
-    chosen = _knobs(row(allocator), capacity, knobs or {})
+    found = row(allocator)
+    chosen = _knobs(found, capacity, knobs or {})
     place = {} if address is None else {"REGION_ADDRESS": f"{address:#x}"}
-    words = [allocator, str(capacity), *(f"{name}={value}" for name, value in sorted((knobs or {}).items()))]
+    words = [
+        found.build_name,
+        str(capacity),
+        *(f"{name}={value}" for name, value in sorted((knobs or {}).items())),
+    ]
     folder = _BUILDS / "-".join([*words, *place.values()])
-    definitions = {"ALLOCATOR": allocator, "HEAP_BYTES": capacity, **place, **chosen}
+    definitions = {"HEAP_BYTES": capacity, **place, **chosen}
     if folder not in _MADE:
-        named = {f"TAILSCOPE_{name}": value for name, value in definitions.items()}
+        named = {
+            **found.definitions,
+            **{f"TAILSCOPE_{name}": value for name, value in definitions.items()},
+        }
         with taking_turns(folder):
             make(cmake_build.Build(f"The host's build of {allocator}", _HOST, folder, named))
         _MADE.add(folder)
