@@ -470,6 +470,25 @@ def worst(_context: Context, allocator: str = "all", host: bool = False, json: b
 
 
 @task(
+    help={
+        "allocator": "one or more, separated by commas: names, or C files of your own",
+        "json": "print JSON",
+    },
+)
+def contract(_context: Context, allocator: str, json: bool = False) -> None:
+    """Hold an allocator to the contract, and show the shortest operations that break it."""
+    from analysis.contract import text
+    from console import contract as room
+
+    with one_sentence():
+        found = room.run(allocator)
+    told = "\n\n".join(map(text.as_text, found))
+    print(json_format.dumps([one.as_json() for one in found], indent=2) if json else told)
+    if not all(one.holds for one in found):
+        raise Exit(code=1)
+
+
+@task(
     positional=["table"],
     iterable=["table"],
     help={

@@ -35,6 +35,8 @@ _MADE: set[Path] = set()
 """What this process has built: asking CMake again takes longer than most replays."""
 
 NOTHING_TO_FREE = 255
+UNKNOWN = 0xFFFF_FFFF
+"""A largest free block that the allocator cannot tell (ALLOCATOR_UNKNOWN of heap/allocator.h)."""
 SKIPPED = 254
 """The status of a free whose allocation had failed, and of
 an operation that did not run. Others are heap_status of heap.h; 0 is served.

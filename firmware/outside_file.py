@@ -267,7 +267,9 @@ def _link(file: Path, object_file: Path, format_: Format) -> None:
     sources = [str(object_file)]
     if format_ == "index.h":
         sources += [str(HEAP / f"{name}.c") for name in ("block_layer", "free_list", "power_bins")]
-    ours = [f"-Wl,--defsym={name}=0" for name in ("ucHeap", "heap_region", "vApplicationMallocFailedHook")]
+    # abort() is what the stand-in for configASSERT() calls.
+    names = ("ucHeap", "vApplicationMallocFailedHook", "abort") if format_ == "FreeRTOS heap" else ()
+    ours = [f"-Wl,--defsym={name}=0" for name in (*names, "heap_region")]
     link = ("--specs=nano.specs", "-nostartfiles", "-Wl,--entry=0", *ours)
     macros = ("-DTAILSCOPE_SMALLEST_PAYLOAD=8",)
     done = _run([*_TARGET, *_COMMON, *_INCLUDES, *macros, *sources, *link, "-o", f"{object_file}.elf"])

@@ -24,7 +24,7 @@ from capture.run_folder.memory import COLUMNS, Memory
 from capture.run_folder.records import Boot, OperationRecord, RecordLog
 from firmware import catalogue, host_heap
 from firmware.build import FirmwareImage
-from firmware.host_heap import NOTHING_TO_FREE, SKIPPED, Replay
+from firmware.host_heap import NOTHING_TO_FREE, SKIPPED, UNKNOWN, Replay
 from scenarios.generators.generator import Step
 from scenarios.operations import Mark, decode
 from scenarios.plan import Plan
@@ -109,7 +109,7 @@ def _columns(plan: Plan, operations: Operations, replay: Replay) -> pl.DataFrame
         "block_begin": (replay.begin, served),
         "block_end": (replay.end, served),
         "used_bytes": (course(operations, replay).used, np.ones_like(served)),
-        "largest_free_bytes": (replay.largest_free, asks),
+        "largest_free_bytes": (replay.largest_free, asks & (replay.largest_free != UNKNOWN)),
     }
     seq = plan.operations.filter(pl.col("kind") != "K")["seq"]
     known = {name: pl.when(pl.Series(there)).then(pl.Series(all_)) for name, (all_, there) in values.items()}

@@ -115,7 +115,7 @@ allocator_extent allocator_extent_of(const void *payload) {
 }
 
 size_t allocator_largest_free_extent(void) {
-    return 0;
+    return ALLOCATOR_UNKNOWN;
 }
 
 uint32_t allocator_probes(void) {
