@@ -595,6 +595,25 @@ def worst(_context: Context, allocator: str = "all", host: bool = False, json: b
 
 
 @task(
+    help={
+        "allocator": "one or more, separated by commas: names, or C files of your own",
+        "json": "print JSON",
+    },
+)
+def contract(_context: Context, allocator: str, json: bool = False) -> None:
+    """Hold an allocator to the contract, and show the shortest operations that break it."""
+    from analysis.contract import text
+    from console import contract as room
+
+    with one_sentence():
+        found = room.run(allocator)
+    told = "\n\n".join(map(text.as_text, found))
+    print(json_format.dumps([one.as_json() for one in found], indent=2) if json else told)
+    if not all(one.holds for one in found):
+        raise Exit(code=1)
+
+
+@task(
     positional=["table"],
     iterable=["table"],
     help={
@@ -710,10 +729,11 @@ def footprint(_context: Context, knob: list[str], allocator: str = "", json: boo
 
     from console import options
     from firmware import footprint as room
+    from firmware import outside
 
     with one_sentence():
         knobs = options.parse(knob=knob).knobs
-        names = allocator.split(",") if allocator else room.with_knobs(knobs)
+        names = outside.admit(allocator.split(",")) if allocator else room.with_knobs(knobs)
         found = tuple(room.measure(name, knobs) for name in names)
     print(json_format.dumps([asdict(row) for row in found], indent=2) if json else room.as_table(found))
 
@@ -722,11 +742,12 @@ def footprint(_context: Context, knob: list[str], allocator: str = "", json: boo
 def build(_context: Context, allocator: str = "") -> None:
     """Build the virtual Nucleo and the firmware of each allocator."""
     from firmware import build as firmware
+    from firmware import outside
     from simulator import build as simulator
 
     with one_sentence():
         print(simulator.build())
-        for name in allocator.split(",") if allocator else firmware.allocators():
+        for name in outside.admit(allocator.split(",")) if allocator else firmware.allocators():
             print(firmware.build(name).elf)
 
 
