@@ -694,7 +694,7 @@ _RUN_OPTIONS = (
     "[--count name=symbol+0x12] [--stats stats.json] [--timing ideal|nucleo] "
     "[--count-window OP --windows windows.csv] [--stop-on CONDITION]... [--trace-last N] "
     "[--trace trace.jsonl] [--save-snapshot FILE@TIME]... [--save-state FILE@TIME]... [--gaps] "
-    "[--itm itm.csv] [--flash-acr 0xVALUE]"
+    "[--itm itm.csv] [--flash-acr 0xVALUE] [--masks masks.csv [--mask-stacks stacks.csv]]"
 )
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
@@ -759,6 +759,11 @@ SIMULATOR = (
         "$run --stop-on 'pulse:CRIT>2000' --trace-last 64",
         says=r"PA8 has been high for 200\d cycles",
         status=4,
+    ),
+    Tried(
+        "$run --masks masks.csv --mask-stacks stacks.csv",
+        says=r"^0,reset,0,0x0800[0-9a-f]{4},,0x00000000,0$",
+        then="sed -n 2p masks.csv",
     ),
     Tried("$run --save-snapshot half.snapshot@1s", says=r"half\.snapshot", then="ls half.snapshot"),
     Tried(
