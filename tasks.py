@@ -231,16 +231,25 @@ def decode(
     help={
         "run": "a run folder",
         "quantity": "critical (of allocations), free, or latency",
+        "perfetto": "a timeline of the run to write, which ui.perfetto.dev opens",
         "json": "print what explain/<quantity>.json has",
     },
 )
-def explain(_context: Context, run: str, quantity: str = "critical", json: bool = False) -> None:
+def explain(
+    _context: Context, run: str, quantity: str = "critical", perfetto: str = "", json: bool = False
+) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
     from analysis.explain import explanation, text
 
     with one_sentence():
         found = explanation.explain(Path(run), quantity)
+        if perfetto:
+            from analysis.masks import run_timeline
+
+            run_timeline.timeline(Path(run), found).write(Path(perfetto))
     print(json_format.dumps(found.document(), indent=2) if json else text.as_text(found))
+    if perfetto and not json:
+        print(f"file: {perfetto}")
 
 
 @task(
@@ -329,6 +338,56 @@ def twin(_context: Context, run: str, output: str = "", json: bool = False) -> N
         print(f"page: {output}")
     if not found.explained:
         raise Exit(code=1)
+
+
+@task(
+    positional=["elf"],
+    help={
+        "elf": "a program for the virtual Nucleo, as the linker wrote it",
+        "until": "how long to run it from reset: 100ms, 2s or cycles:8400000",
+        "explain": "the instructions of the longest interval of each kind, too",
+        "output": "an HTML file to write: places, curves, timeline, priorities",
+        "folded": "a file for flame graph tools to write: a line for each call stack, with its cycles",
+        "perfetto": "a timeline to write, which ui.perfetto.dev opens",
+        "chip": "the chip that it is for, such as stm32f411re; stm32f401re when not given",
+        "hse": "the crystal's frequency in Hz, or none; the board's when not given",
+        "gaps": "go on past registers that are not modelled: the first thing to try if the run stops at one",
+        "json": "print JSON",
+    },
+)
+def masks(
+    _context: Context,
+    elf: str,
+    until: str = "1s",
+    explain: bool = False,
+    output: str = "",
+    folded: str = "",
+    perfetto: str = "",
+    chip: str = "",
+    hse: str = "",
+    gaps: bool = False,
+    json: bool = False,
+) -> None:
+    """Show how long your own program holds interrupts off, and who does: `./lab masks my.elf`."""
+    from analysis.masks import document, text
+    from console import masks as room
+
+    with one_sentence():
+        found = room.run(
+            elf,
+            until=until,
+            explain=explain,
+            chip=chip,
+            hse=hse,
+            gaps=gaps,
+            output=output,
+            folded_file=folded,
+            perfetto=perfetto,
+        )
+    print(json_format.dumps(document.as_json(found), indent=2) if json else text.as_text(found))
+    for name in (output, folded, perfetto):
+        if name and not json:
+            print(f"file: {name}")
 
 
 @task(

@@ -26,8 +26,8 @@ class MaskRun:
 
     `changes` has a row for each change, in order: `cycle` Int64, `what` String, `value` Int64, `pc`
     Int64, `began` Int64, `task` Int64 and `stack` Int64; the last three may be null. `stacks`:
-    `stack`, `depth`, `pc`, all Int64, innermost first. `ended` is why the run ended before its time,
-    in the simulator's words; empty if it did not.
+    `stack`, `depth`, `pc`, all Int64, innermost first. `ended` is why the run ended before its
+    time, in the simulator's words; empty if it did not.
     """
 
     stats: Stats
@@ -44,7 +44,7 @@ def run(program: UserProgram, until: Instant, image: bytes | None = None) -> Mas
     """
     with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-masks-") as name:
         folder = Path(name)
-        command = [build(), "run", *program.arguments, "--until", instant(until)]
+        command: list[str | Path] = [build(), "run", *program.arguments, "--until", instant(until)]
         if image is not None:
             (folder / _IMAGE).write_bytes(image)
             command += ["--image", image_argument(Path(_IMAGE))]
@@ -92,9 +92,7 @@ def read_changes(path: Path) -> pl.DataFrame:
 def read_stacks(path: Path) -> pl.DataFrame:
     """Reads the file of `--mask-stacks`; MaskRun says which columns it has."""
     found = _read(path, ("stack", "depth", "pc"))
-    return found.select(
-        pl.col("stack").cast(pl.Int64), pl.col("depth").cast(pl.Int64), _hexadecimal("pc")
-    )
+    return found.select(pl.col("stack").cast(pl.Int64), pl.col("depth").cast(pl.Int64), _hexadecimal("pc"))
 
 
 def _hexadecimal(column: str) -> pl.Expr:

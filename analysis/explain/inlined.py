@@ -1,4 +1,4 @@
-"""Which functions the compiler placed into others, and from where: by DWARF's inlined subroutines."""
+"""Which functions the compiler placed into others, and from where, as DWARF tells it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ class Inlined:
             return []
         if unit.cu_offset not in self._read:
             self._read[unit.cu_offset] = list(self._of_unit(unit))
-        around = [(depth, call) for spans, depth, call in self._read[unit.cu_offset] if _within(spans, address)]
+        around = [
+            (depth, call) for spans, depth, call in self._read[unit.cu_offset] if _within(spans, address)
+        ]
         return [call for _, call in sorted(around, key=lambda one: -one[0])]
 
     @cached_property

@@ -25,6 +25,7 @@ INTERVALS = pl.Schema(
         "end_cycle": pl.Int64,
         "asleep_cycles": pl.Int64,
         "cycles": pl.Int64,
+        "chained": pl.Boolean,
     }
 )
 
@@ -34,7 +35,8 @@ def intervals(changes: pl.DataFrame, sleep: Sleep) -> pl.DataFrame:
 
     `changes` is that of simulator.masks.MaskRun. `level` is BASEPRI's value, or the number of the
     handler's exception; else null. `begin_row` and `end_row` are rows of `changes`; `end_row` and
-    what follows from it are null where the interval is still open. `cycles` are those awake.
+    what follows from it are null where the interval is still open. `cycles` are those awake. A
+    handler is `chained` if the core did not return from it, but entered another.
     """
     rows = changes.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     found = [
@@ -52,12 +54,12 @@ def intervals(changes: pl.DataFrame, sleep: Sleep) -> pl.DataFrame:
         told.with_columns(asleep_cycles=pl.when(masked).then(asleep).otherwise(0))
         .with_columns(cycles=pl.col("end_cycle") - pl.col("begin_cycle") - pl.col("asleep_cycles"))
         .select(INTERVALS.names())
-        .cast(dict(INTERVALS))
+        .cast(INTERVALS)
     )
 
 
 def spans(rows: pl.DataFrame, held: pl.Expr) -> pl.DataFrame:
-    """Where `held` is true of rows in order: each run of them, from its first row to the first after.
+    """Where `held` is true of rows in order: each run of them, up to the first row after it.
 
     Columns `begin_row`, `begin_cycle`, `end_row`, `end_cycle`; the last two null where it lasts to
     the end of the rows.
@@ -88,12 +90,12 @@ def _of(rows: pl.DataFrame, what: str) -> pl.DataFrame:
 
 def _held(rows: pl.DataFrame, held: pl.Expr, kind: str, level: int | None) -> pl.DataFrame:
     return spans(rows, held).with_columns(
-        kind=pl.lit(kind), level=pl.lit(level, dtype=pl.Int64)
+        kind=pl.lit(kind), level=pl.lit(level, dtype=pl.Int64), chained=pl.lit(False)
     )
 
 
 def _levels(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """For each level that BASEPRI had: while what it holds was held, if it was that level within."""
+    """For each level of BASEPRI: while what it holds was held, if BASEPRI had it meanwhile."""
     value = pl.col("value")
     for level in rows.filter(value != 0)["value"].unique().sort().to_list():
         held = _held(rows, (value != 0) & (value <= level), "basepri", level)
@@ -109,12 +111,14 @@ def _levels(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 @dataclass
 class _Active:
-    """An exception that has begun. `left` is the row in which the core last left it, with its time."""
+    """An exception that has begun. `left` is the row that last left it, its time, and whether it
+    entered another.
+    """
 
     exception: int
     begin_row: int
     begin_cycle: int
-    left: tuple[int, int] | None = None
+    left: tuple[int, int, bool] | None = None
 
 
 def _handlers(rows: pl.DataFrame) -> pl.DataFrame:
@@ -124,20 +128,25 @@ def _handlers(rows: pl.DataFrame) -> pl.DataFrame:
     one is entered: whether the last is finished shows when something below it is returned to.
     """
     active: list[_Active] = []
-    found: list[tuple[int, int, int, int | None, int | None]] = []
+    found: list[tuple[int, int, int, int | None, int | None, bool]] = []
     for row, value, cycle, began, what in rows.select("row", "value", "cycle", "began", "what").iter_rows():
         at = (row, cycle if began is None else began)
+        returned = what == "reset" or value in (THREAD, *(one.exception for one in active))
         if active:
-            active[-1].left = at
-        if what == "reset" or value in (THREAD, *(one.exception for one in active)):
+            active[-1].left = (*at, not returned)
+        if returned:
             while active and active[-1].exception != value:
                 last = active.pop()
-                found.append((last.exception, last.begin_row, last.begin_cycle, *(last.left or at)))
+                found.append((last.exception, last.begin_row, last.begin_cycle, *(last.left or (*at, False))))
         else:
             active.append(_Active(value, *at))
-    found += [(one.exception, one.begin_row, one.begin_cycle, None, None) for one in active]
+    found += [(one.exception, one.begin_row, one.begin_cycle, None, None, False) for one in active]
     names = ("level", "begin_row", "begin_cycle", "end_row", "end_cycle")
-    table = pl.DataFrame(found, schema=dict.fromkeys(names, pl.Int64), orient="row")
+    schema = {**dict.fromkeys(names, pl.Int64), "chained": pl.Boolean}
+    table = pl.DataFrame(found, schema=schema, orient="row")
     return table.select(
-        "begin_row", "begin_cycle", "end_row", "end_cycle", kind=pl.lit("handler"), level="level"
+        *("begin_row", "begin_cycle", "end_row", "end_cycle"),
+        kind=pl.lit("handler"),
+        level="level",
+        chained="chained",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
@@ -33,12 +33,14 @@ class Place:
     """A place in the code. `file` and `line` are empty and 0 where nothing tells them.
 
     Of code that the compiler placed into `function` from another one, `line` is that of the call.
+    In a stack, an `interrupted` place did not call what comes before it.
     """
 
     function: str
     file: str
     line: int
     address: int
+    interrupted: bool = False
 
     @property
     def source(self) -> str:
@@ -76,21 +78,37 @@ class Places:
         Without a number there is nothing but `address`.
         """
         addresses = [address] if number is None else self._of_number.get(number, [address])
-        # A return address may be the first of the next line, or of the next function: look before it.
-        looked_up = [addresses[0], *(one - 1 for one in addresses[1:])]
-        return tuple(frame for one in looked_up for frame in self._frames(one))
+        outer = [frame for one in addresses[1:] for frame in self._caller(one)]
+        return (*self._frames(addresses[0]), *outer)
 
-    def handler(self, exception: int) -> str:
-        """What the vector table has for an exception; empty if no function is known there."""
-        vector = self._program.code(FLASH_ADDRESS + _WORD_BYTES * exception, _WORD_BYTES)
-        function = self._program.function_at(int.from_bytes(vector, "little") & ~1) if vector else None
-        return function.name if function else ""
+    def entry(self, exception: int) -> Place | None:
+        """Where the handler of an exception begins; None if the flash has no vector for it."""
+        address = FLASH_ADDRESS + _WORD_BYTES * exception
+        vector = int.from_bytes(self._program.code(address, _WORD_BYTES), "little")
+        return self.place(vector & ~1) if vector & 1 else None
 
     def exception(self, number: int) -> str:
         """`SysTick (xPortSysTickHandler)`, `IRQ 29 (TIM3_IRQHandler)`."""
         name = SYSTEM.get(number) or f"IRQ {number - FIRST_IRQ}"
-        handler = self.handler(number)
-        return f"{name} ({handler})" if handler else name
+        entry = self.entry(number)
+        return f"{name} ({entry.function})" if entry and not entry.function.startswith("0x") else name
+
+    def _caller(self, address: int) -> tuple[Place, ...]:
+        """The call that returns to `address`; else what an exception interrupted there."""
+        call = self._call(address)
+        frames = self._frames(call)
+        return tuple(replace(frame, interrupted=True) for frame in frames) if call == address else frames
+
+    def _call(self, address: int) -> int:
+        """The call that returns to `address`, which is `address` itself if there is none.
+
+        BL and BLX (ARMv7-M Architecture Reference Manual, A7.7.18, A7.7.19).
+        """
+        narrow = int.from_bytes(self._program.code(address - 2, 2), "little")
+        first = int.from_bytes(self._program.code(address - 4, 2), "little")
+        if first & 0xF800 == 0xF000 and narrow & 0xD000 == 0xD000:
+            return address - 4
+        return address - 2 if narrow & 0xFF87 == 0x4780 else address
 
     @cached_property
     def _of_number(self) -> dict[int, list[int]]:

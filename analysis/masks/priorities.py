@@ -7,7 +7,6 @@ PRIMASK and FAULTMASK raise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,6 +20,7 @@ _BYTE = 256
 # Reset, NMI and HardFault (B1.5.4, table B1-4).
 _FIXED = {1: -3, 2: -2, 3: -1}
 _FIRST_CONFIGURABLE = 4
+_FIRST_INTERRUPT = 16
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def executed(changes: pl.DataFrame) -> pl.DataFrame:
     """The priority of what is executed after each change, and what makes it so.
 
     Columns: `row`, `cycle`, `priority` (256 is that of a thread that nothing raises), `unmasked`
-    (the same without PRIMASK), `kind` and `level` of what holds most, `group` (the mask of PRIGROUP).
+    (the same without PRIMASK), `kind` and `level` of what holds most, `group` (PRIGROUP's mask).
     The core executes at a handler's priority from where it begins to enter it, and no more from
     where it begins to return from it.
     """
@@ -90,9 +90,9 @@ def executed(changes: pl.DataFrame) -> pl.DataFrame:
 def held(state: pl.DataFrame, priority: int, sleep: Sleep) -> pl.DataFrame:
     """The intervals in which an interrupt of `priority` could not be taken.
 
-    `state` is that of executed(). Columns `begin_row`, `end_row`, `begin_cycle`, `end_cycle`, `cycles`;
-    those of the end, and the cycles, are null where the interval is still open. Sleep that the
-    interrupt would have ended does not count.
+    `state` is that of executed(). Columns `begin_row`, `end_row`, `begin_cycle`, `end_cycle`,
+    `cycles`; those of the end, and the cycles, are null where the interval is still open. Sleep
+    that the interrupt would have ended does not count.
     """
     own = pl.lit(priority) & pl.col("group")
     found = spans(state, own >= pl.col("priority"))
@@ -114,8 +114,8 @@ def held(state: pl.DataFrame, priority: int, sleep: Sleep) -> pl.DataFrame:
     )
 
 
-def parts(state: pl.DataFrame, priority: int, begin: int, end: int) -> list[Holding]:
-    """What held an interrupt of `priority` from cycle `begin` to `end`, one after the other."""
+def parts(state: pl.DataFrame, begin: int, end: int) -> list[Holding]:
+    """What held most from cycle `begin` to `end`, one after the other."""
     rows = state.filter(pl.col("cycle").is_between(begin, end, closed="left"))
     told = [(kind, level, cycle) for kind, level, cycle in rows.select("kind", "level", "cycle").iter_rows()]
     found: list[Holding] = []
@@ -127,41 +127,70 @@ def parts(state: pl.DataFrame, priority: int, begin: int, end: int) -> list[Hold
     return found
 
 
-def priorities(changes: pl.DataFrame) -> dict[int, list[int]]:
-    """The priorities of interrupts that were enabled or executed, most urgent first.
+class Exceptions:
+    """Which exceptions a program used, and their priorities, at each row of changes."""
 
-    With each, the numbers of the exceptions that had it.
-    """
-    found: dict[int, set[int]] = {}
-    now: dict[int, int] = {}
-    used: set[int] = set()
-    rows = changes.filter(pl.col("what").is_in(["priority", "enabled", "exception"]))
-    for what, value in rows.select("what", "value").iter_rows():
-        if what == "priority":
-            exception, now[value // _BYTE] = divmod(value, _BYTE)
-        else:
-            exception = value // 2 if what == "enabled" else value
-            if exception >= _FIRST_CONFIGURABLE and (what == "exception" or value % 2):
-                used.add(exception)
-        if exception in used:
-            found.setdefault(now.get(exception, 0), set()).add(exception)
-    return {priority: sorted(found[priority]) for priority in sorted(found)}
+    def __init__(self, changes: pl.DataFrame) -> None:
+        told = ["priority", "enabled", "exception", "reset"]
+        rows = changes.with_row_index("row").filter(pl.col("what").is_in(told))
+        self._rows = list(rows.select("row", "what", "value").iter_rows())
+        self.used = {
+            exception
+            for _, what, value in self._rows
+            if (exception := _used(what, value)) >= _FIRST_CONFIGURABLE
+        }
+
+    def priorities(self) -> dict[int, list[int]]:
+        """Which of those that were used had which priority, most urgent first."""
+        found: dict[int, set[int]] = {}
+        now: dict[int, int] = {}
+        seen: set[int] = set()
+        for _, what, value in self._rows:
+            exception = value // _BYTE if what == "priority" else _used(what, value)
+            if what == "priority":
+                now[exception] = value % _BYTE
+            elif exception >= _FIRST_CONFIGURABLE:
+                seen.add(exception)
+            if exception in seen:
+                found.setdefault(now.get(exception, 0), set()).add(exception)
+        return {priority: sorted(found[priority]) for priority in sorted(found)}
+
+    def held(self, kind: str, level: int | None, begin: int, end: int | None) -> list[int]:
+        """Which exceptions an interval held off, of those enabled at its first row or in it.
+
+        Exceptions of the core are enabled if they are used at all. What holds tasks off, or
+        nothing, holds none.
+        """
+        if kind == "scheduler":
+            return []
+        enabled = {one for one in self.used if one < _FIRST_INTERRUPT}
+        now: dict[int, int] = {}
+        for row, what, value in self._rows:
+            if end is not None and row >= end:
+                break
+            if what == "priority":
+                now[value // _BYTE] = value % _BYTE
+            elif what == "enabled" and value % 2:
+                enabled.add(value // 2)
+            elif what == "enabled" and row <= begin:
+                enabled.discard(value // 2)
+            elif what == "reset":
+                enabled, now = {one for one in enabled if one < _FIRST_INTERRUPT}, {}
+        least = 0
+        if kind == "basepri":
+            least = level or 0
+        elif kind == "handler" and level is not None:
+            least = _FIXED.get(level, now.get(level, 0))
+        return sorted(
+            one for one in enabled if now.get(one, 0) >= least and (kind, level) != ("handler", one)
+        )
 
 
-def enabled_at(changes: pl.DataFrame, rows: Sequence[int]) -> list[list[int]]:
-    """The exceptions that are enabled after each of these `rows`, which ascend."""
-    told = changes.with_row_index("row").filter(pl.col("what").is_in(["enabled", "reset"]))
-    waiting = list(told.select("row", "what", "value").iter_rows())
-    enabled: set[int] = set()
-    found = []
-    at = 0
-    for row in rows:
-        while at < len(waiting) and waiting[at][0] <= row:
-            _, what, value = waiting[at]
-            enabled = set() if what == "reset" else (enabled | {value // 2} if value % 2 else enabled - {value // 2})
-            at += 1
-        found.append(sorted(enabled))
-    return found
+def _used(what: str, value: int) -> int:
+    """The exception that a row tells to be used; 0 if none."""
+    if what == "enabled":
+        return value // 2 if value % 2 else 0
+    return value if what == "exception" else 0
 
 
 def _group_mask() -> pl.Expr:
@@ -171,14 +200,12 @@ def _group_mask() -> pl.Expr:
 
 
 def _with_handler_priority(rows: pl.DataFrame) -> pl.DataFrame:
-    """With a column `handler`: in a row that begins or ends an exception, the priority now executed."""
+    """With a column `handler`: where an exception begins or ends, the priority now executed."""
     entered = rows.filter(pl.col("what") == "exception").select("row", exception="value")
     set_to = rows.filter(pl.col("what") == "priority").select(
         "row", exception=pl.col("value") // _BYTE, handler=pl.col("value") % _BYTE
     )
-    fixed = pl.col("exception").replace_strict(
-        {0: _NOTHING, **_FIXED}, default=None, return_dtype=pl.Int64
-    )
+    fixed = pl.col("exception").replace_strict({0: _NOTHING, **_FIXED}, default=None, return_dtype=pl.Int64)
     told = entered.join_asof(set_to, on="row", by="exception", check_sortedness=False).select(
         "row", handler=pl.coalesce(fixed, pl.col("handler"), pl.lit(0))
     )

@@ -29,7 +29,8 @@ class Sleep:
     def _until(self, cycles: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         if not self._cycle.size:
             return np.zeros(len(cycles), dtype=np.int64)
-        return np.interp(cycles, self._cycle, self._total).astype(np.int64)
+        found: npt.NDArray[np.int64] = np.interp(cycles, self._cycle, self._total).astype(np.int64)
+        return found
 
 
 def sleep(changes: pl.DataFrame, end_cycle: int, code: Callable[[int, int], bytes]) -> Sleep:

@@ -2,6 +2,7 @@
 
 use super::BoardArguments;
 use crate::memory::elf::Firmware;
+use crate::memory::{SRAM_BASE, SRAM_BYTES};
 use crate::observe::masks::{Kernel, Masks, CURRENT_TASK, SCHEDULER_SUSPENDED};
 use crate::observe::stacks::{Code, Stacks};
 use anyhow::{Context, Result};
@@ -14,12 +15,18 @@ pub fn log(
     with_stacks: bool,
     firmware: Option<&Firmware>,
 ) -> Result<Masks> {
-    let kernel = firmware.map_or(Kernel::default(), |firmware| Kernel {
-        scheduler_suspended: firmware.variable(SCHEDULER_SUSPENDED),
-        current_task: firmware.variable(CURRENT_TASK),
-    });
+    let word = |name| firmware?.variable(name).filter(is_word_of_sram);
+    let kernel = Kernel {
+        scheduler_suspended: word(SCHEDULER_SUSPENDED),
+        current_task: word(CURRENT_TASK),
+    };
     let elf = board.firmware.as_deref().filter(|_| with_stacks);
     Ok(Masks::new(kernel, elf.map(stacks).transpose()?))
+}
+
+fn is_word_of_sram(address: &u32) -> bool {
+    let sram = SRAM_BASE..SRAM_BASE + SRAM_BYTES as u32;
+    sram.contains(address) && address % 4 == 0
 }
 
 fn stacks(elf: &Path) -> Result<Stacks> {

@@ -113,7 +113,7 @@ impl CodeCache {
     /// From now on [`CodeCache::may_hold`] holds for stores to these `bytes` bytes of SRAM, too.
     pub fn guard(&mut self, address: u32, bytes: u32) {
         self.writable_first = self.writable_first.min(address.saturating_sub(3));
-        self.writable_last = self.writable_last.max(address + bytes - 1);
+        self.writable_last = self.writable_last.max(address.saturating_add(bytes - 1));
     }
 
     /// Lends the page of `address`, to execute from. What is written or cleared meanwhile takes

@@ -5,6 +5,7 @@
 
 mod call_frames;
 mod code;
+mod interrupted_push;
 
 pub use code::Code;
 
@@ -16,8 +17,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 const MOST_FRAMES: usize = 64;
-/// EXC_RETURN, and the frame that an exception stacks (ARM DDI 0403E, B1.5.8, B1.5.6).
-const EXC_RETURN: u32 = 0xFFFF_FF00;
+/// The frame that an exception stacks (ARM DDI 0403E, B1.5.6).
 const BASIC_FRAME_BYTES: u32 = 0x20;
 const EXTENDED_FRAME_BYTES: u32 = 0x68;
 const STACKED: [usize; 6] = [0, 1, 2, 3, 12, LR];
@@ -47,6 +47,12 @@ pub fn interrupted_pc(memory: &Memory, context: &Context, exc_return: u32) -> Op
     let frame = frame_of(exc_return, context.psp, context.registers[SP]);
     let word = memory.read(frame.wrapping_add(STACKED_PC), Width::Word)?;
     Some(word & !1)
+}
+
+/// Whether a branch there returns from an exception (B1.5.8, table B1-8). After a reset LR holds
+/// another value that looks like one.
+fn is_exc_return(target: u32) -> bool {
+    matches!(target | 0x10, 0xFFFF_FFF1 | 0xFFFF_FFF9 | 0xFFFF_FFFD)
 }
 
 fn frame_of(exc_return: u32, psp: u32, sp: u32) -> u32 {
@@ -132,10 +138,9 @@ impl Unwinder<'_> {
     /// A call returns into a function, and never to its first instruction: the kernel starts a task
     /// as if it had been called from such an address.
     fn plausible(&self, frame: &Frame) -> bool {
-        match self.code.function_at(looked_up(frame)) {
-            Some(first) => frame.exact || Memory::canonical(frame.pc) != first,
-            None => false,
-        }
+        let known = self.code.function_at(looked_up(frame)).is_some();
+        let pc = Memory::canonical(frame.pc);
+        known && (frame.exact || self.code.function_at(pc) != Some(pc))
     }
 
     /// The frame that the function of `frame` returns to.
@@ -144,14 +149,15 @@ impl Unwinder<'_> {
             Some(row) => self.returned(frame, row)?,
             None => (self.unsaved_return(frame)?, frame.registers),
         };
-        if target >= EXC_RETURN {
+        if is_exc_return(target) {
             let frame = Frame {
                 registers,
                 ..*frame
             };
             return self.interrupted(&frame, target);
         }
-        Some(Frame {
+        let thumb = target & 1 != 0;
+        thumb.then_some(Frame {
             pc: target & !1,
             exact: false,
             registers,
@@ -185,7 +191,7 @@ impl Unwinder<'_> {
     /// handler, unless it has called another. After that LR points into the function itself.
     fn unsaved_return(&self, frame: &Frame) -> Option<u32> {
         let lr = frame.registers[LR];
-        if !frame.exact || lr & 1 == 0 {
+        if !frame.exact {
             return None;
         }
         let here = self.code.function_at(looked_up(frame))?;
@@ -210,7 +216,8 @@ impl Unwinder<'_> {
             EXTENDED_FRAME_BYTES
         };
         let realigned = if status & REALIGNED != 0 { 4 } else { 0 };
-        registers[SP] = base.wrapping_add(bytes + realigned);
+        let pushed = interrupted_push::bytes(self.memory, pc & !1, status);
+        registers[SP] = base.wrapping_add(bytes + realigned + pushed);
         Some(Frame {
             pc: pc & !1,
             exact: true,
