@@ -531,6 +531,36 @@ MASKS = (
         typed="./lab --help masks",
         why="a synopsis; the rows above try the options",
     ),
+    Tried(
+        "./lab latency my.elf --irq TIM3",
+        says=r"^TIM2: the longest wait is 1,013 cycles",
+        typed="./lab latency my.elf --irq TIM2 --until 5ms",
+        why="the tutorial's program and its interrupt",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab latency my.elf --irq TIM2 --until 5ms",
+        says=r"^TIM2: the longest wait is 1,013 cycles \(63\.31\sµs\), PRIMASK,\s"
+        r"set\sat\supdate_table \(main\.c:56\)\.",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab latency my.elf --irq TIM2 --until 5ms --around update_table",
+        says=r"at every cycle of [\d,]+ to [\d,]+",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab latency my.elf --until 5ms --section update_table..",
+        says=r"^update_table\.\.: passed once",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab latency my.elf [--irq NAME] [--section 'a..b']… [--json]",
+        says=r'"irq": "TIM2"',
+        typed="./lab latency my.elf --irq TIM2 --until 5ms --json",
+        why="one of the options; the rows above try the others",
+        after=_BUILD_MINE,
+    ),
 )
 
 BOARD = (
