@@ -828,6 +828,11 @@ SIMULATOR = (
         says=r"PA8 has been high for 200\d cycles",
         status=4,
     ),
+    Tried(
+        "$run --masks masks.csv --mask-stacks stacks.csv",
+        says=r"^0,reset,0,0x0800[0-9a-f]{4},,0x00000000,0$",
+        then="sed -n 2p masks.csv",
+    ),
     Tried("$run --save-snapshot half.snapshot@1s", says=r"half\.snapshot", then="ls half.snapshot"),
     Tried(
         "virtual-nucleo run --from-snapshot half.snapshot --until 2s --edges rest.csv",
