@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -140,6 +140,20 @@ def read_windows(table: bytes) -> pl.DataFrame:
         found = None
     if found is None or tuple(found.columns[:3]) != WINDOW or any(found.null_count().row(0)):
         raise SimulatorError("This is no table of the virtual Nucleo's windows (docs/SPEC.md, section 7).")
+    return found
+
+
+def read_table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    """Reads a CSV file of the virtual Nucleo with these columns, all as text.
+
+    Raises SimulatorError if it is no such table.
+    """
+    try:
+        found = pl.read_csv(path, infer_schema=False)
+    except (OSError, PolarsError):
+        found = None
+    if found is None or tuple(found.columns) != tuple(columns):
+        raise SimulatorError(f"{path.name} is no table of the virtual Nucleo (docs/SPEC.md, section 7).")
     return found
 
 

@@ -99,6 +99,7 @@ def run(
     count_window: str = "",
     stop_on: Sequence[str] = (),
     trace_last: int = 0,
+    trace_window: tuple[int, int] | None = None,
     states_at: Sequence[Instant] = (),
     snapshot_at: Instant | None = None,
 ) -> Run:
@@ -113,7 +114,8 @@ def run(
     - `counts` are places in the code, by name; "*" is every instruction. The windows say how often
       each was executed in each pulse of the channel `count_window`.
     - `stop_on` are conditions (docs/SPEC.md, section 7). One must end the run before `until`.
-    - `trace_last` is how many of the last steps of the core the trace keeps.
+    - `trace_last` is how many of the last steps of the core the trace keeps; `trace_window` asks
+      for those from one cycle to before another instead.
     - `states_at` and `snapshot_at` ask for states and a snapshot at these instants.
 
     The simulator is built first if it is out of date. Raises BuildError; StoppedError if the
@@ -129,6 +131,8 @@ def run(
         command += count_arguments(counts or {}, count_window, folder / _WINDOWS)
         command += [f"--stop-on={condition}" for condition in stop_on]
         command += [f"--trace-last={trace_last}", "--trace", _TRACE] if trace_last else []
+        if trace_window:
+            command += ["--trace-window", "{}..{}".format(*trace_window), "--trace", _TRACE]
         command += [f"--save-state={_state(number)}@{instant(at)}" for number, at in enumerate(states_at)]
         command += [] if snapshot_at is None else [f"--save-snapshot={_SAVED}@{instant(snapshot_at)}"]
         _simulate(folder, command, stop_on)
@@ -137,7 +141,7 @@ def run(
             stats=read_stats(folder / _STATS),
             edges=read_edges(folder / _EDGES) if edges else pl.DataFrame(),
             windows=read_windows((folder / _WINDOWS).read_bytes()) if counts else pl.DataFrame(),
-            trace=read_trace(folder / _TRACE) if trace_last else [],
+            trace=read_trace(folder / _TRACE) if trace_last or trace_window else [],
             states=tuple(read_state(folder / _state(number)) for number in range(len(states_at))),
             snapshot=None if snapshot_at is None else Snapshot((folder / _SAVED).read_bytes()),
         )

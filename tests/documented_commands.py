@@ -757,6 +757,58 @@ IMPORTS = (
     ),
 )
 
+_EXAMPLES = "cmake --build build/probe"
+_BARE = "./lab observe --elf build/probe/bare.elf --pins CRIT=PA8,STIM=PA0,ISR=PA10,SYNC=PB4"
+OBSERVING = (
+    Tried(
+        "cmake -S firmware/probe/examples -B build/probe -G Ninja", says=r"Build files have been written to"
+    ),
+    Tried(
+        _EXAMPLES,
+        says=r"Linking C executable tasks\.elf",
+        after="cmake -S firmware/probe/examples -B build/probe -G Ninja",
+    ),
+    Tried(
+        _BARE,
+        says=r"CRIT, empty section +32 (.*\n)+complete\n\S+/runs/\S+-observe-bare-virtual$",
+        after=_EXAMPLES,
+    ),
+    Tried(
+        "./lab observe --elf build/probe/tasks.elf --pins CRIT=PA8,OP=PA9,SYNC=PB4 --duration 100ms",
+        says=r"OP, width +1\d\d (.*\n)+complete\n",
+        after=_EXAMPLES,
+    ),
+    Tried(
+        "./lab observe --elf my.elf --pins CRIT=PA8",
+        says=r"^CRIT, width +\d+",
+        typed="./lab observe --elf build/probe/bare.elf --pins CRIT=PA8 --duration 50ms",
+        why="my.elf is an example",
+        after=_EXAMPLES,
+    ),
+    Tried(
+        "./lab observe --elf my.elf --pins CRIT=PA8,STIM=PA0,ISR=PA10 --duration 2s",
+        says=r"STIM to ISR +\d+",
+        typed="./lab observe --elf build/probe/bare.elf --pins CRIT=PA8,STIM=PA0,ISR=PA10 --duration 50ms",
+        why="my.elf is an example, for a shorter time",
+        after=_EXAMPLES,
+    ),
+    Tried(
+        "./lab observe --board nucleo --pins CRIT=PA8,STIM=PA0,ISR=PA10 --duration 2s",
+        says=r"STIM to ISR +\d+",
+        typed="./lab observe --board virtual --elf build/probe/bare.elf --pins CRIT=PA8,STIM=PA0,ISR=PA10 "
+        "--duration 50ms",
+        why="on the virtual board, which has no program of its own",
+        after=_EXAMPLES,
+        of_a_board=True,
+    ),
+    Elsewhere(
+        "./lab observe --board desk --elf build/probe/tasks.elf --pins CRIT=PA8,OP=PA9,SYNC=PB4",
+        "tests/test_observe.py",
+        '"--board", "desk")',
+        why="on devices that umockdev shows",
+    ),
+)
+
 _RUN_OPTIONS = (
     "[--image ops.bin@0x08040000] [--until 100ms|cycles:N] [--edges edges.csv] [--uart-log uart.txt] "
     "[--count name=symbol+0x12] [--stats stats.json] [--timing ideal|nucleo] "
@@ -767,7 +819,7 @@ _RUN_OPTIONS = (
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
     "[--flash-acr 0xVALUE] [--count name=symbol+0x12]... [--count-window OP --windows windows.csv] "
-    "[--instructions-while CRIT]"
+    "[--instructions-while CRIT] [--clips D0=PA9,D1=open]"
 )
 _DESK_OPTIONS = (
     "--folder DIR [fw.elf] [--image ops.bin@0x08040000] [--channels 8|16] "
@@ -975,6 +1027,7 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
     *DEBUGGING,
     *DECODERS,
     *IMPORTS,
+    *OBSERVING,
     *SIMULATOR,
     *FUZZING,
     *FIRMWARE,
@@ -1010,6 +1063,11 @@ SHOWN = {
         '{"desk": "DIR", "control": "DIR/control", "uart": "/dev/ttyACM0", "terminal": "/dev/pts/3",',
     ),
     ("docs/SPEC.md", '{"analyzer": "127.0.0.1:41001", "uart": "/dev/pts/3" | "socket://127.0.0.1:41002"}'),
+    ("docs/OBSERVE.md", "[boards.mine.loader]"),
+    ("docs/OBSERVE.md", "#define TAILSCOPE_CRIT TAILSCOPE_PIN('A', 8)"),
+    ("docs/OBSERVE.md", "tailscope_pins_start();"),
+    ("docs/OBSERVE.md", "-Wl,--wrap=vPortEnterCritical,--wrap=vPortExitCritical"),
+    ("docs/SPEC.md", "samplerate_hz, total_samples, resolution_ns"),
     ("docs/SPEC.md", "schema, quantity"),
     ("docs/SPEC.md", "verdict, reasons[]            inconclusive"),
     ("docs/SPEC.md", "seed, runs[]"),

@@ -47,6 +47,7 @@ class Program:
         symbols = [(symbol.name, symbol.entry) for symbol in found]
         self._functions = _functions(symbols)
         self._starts = [function.address for function in self._functions]
+        self._labels = _labels(symbols)
         data = [(name, entry) for name, entry in symbols if _kind(entry) == "STT_OBJECT"]
         self._data = {name: (int(entry.st_value), int(entry.st_size)) for name, entry in data}
         self._decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
@@ -55,6 +56,11 @@ class Program:
     def dwarf(self) -> Any:
         """pyelftools' view of the debug information."""
         return self._dwarf
+
+    @property
+    def lines(self) -> list[tuple[int, str]]:
+        """(address, file:line) at each change of line, by address; "" at the end of a sequence."""
+        return self._lines
 
     @property
     def has_lines(self) -> bool:
@@ -88,6 +94,11 @@ class Program:
     def function(self, name: str) -> Function | None:
         """The function called `name`; None if there is none."""
         return next((function for function in self._functions if function.name == name), None)
+
+    @property
+    def labels(self) -> dict[str, list[int]]:
+        """Functions and labels of assembly code: the addresses of each name."""
+        return self._labels
 
     def data_address(self, name: str) -> int | None:
         """The address of a variable; None if there is none of that name."""
@@ -164,6 +175,16 @@ def _functions(symbols: list[tuple[str, Any]]) -> list[Function]:
             address = int(entry.st_value) & ~1
             found[address] = Function(name, address, int(entry.st_size))
     return [found[address] for address in sorted(found)]
+
+
+def _labels(symbols: list[tuple[str, Any]]) -> dict[str, list[int]]:
+    """The addresses of names in the code. Names with a $ are the assembler's own (AAELF, 5.5.5)."""
+    found: dict[str, set[int]] = {}
+    for name, entry in symbols:
+        in_code = isinstance(entry.st_shndx, int) and _kind(entry) in ("STT_FUNC", "STT_NOTYPE")
+        if in_code and name and "$" not in name:
+            found.setdefault(name, set()).add(int(entry.st_value) & ~1)
+    return {name: sorted(addresses) for name, addresses in found.items()}
 
 
 def _line_rows(program: Any) -> list[tuple[int, str]]:

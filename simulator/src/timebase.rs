@@ -171,6 +171,14 @@ impl Timebase {
     }
 }
 
+/// `84000000`, or `250000000/3`.
+pub fn fraction_text((numerator, denominator): (u128, u128)) -> String {
+    match denominator {
+        1 => numerator.to_string(),
+        _ => format!("{numerator}/{denominator}"),
+    }
+}
+
 fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 {
         a.max(1)
