@@ -155,7 +155,12 @@ LAB = (
     ),
     Tried("./lab explain RUN", says=r"call stack at cycle [\d,]+\n +\w+"),
     Tried(
-        "./lab explain RUN [--quantity critical|free|latency]",
+        "./lab explain RUN --perfetto run.json",
+        says=r"file: run\.json",
+        then="python3 -m json.tool run.json > /dev/null",
+    ),
+    Tried(
+        "./lab explain RUN [--quantity critical|free|latency] [--perfetto FILE]",
         says=r"latency\.json",
         typed="./lab explain RUN --quantity latency",
         why="one of the three; the row above tries `critical`",
@@ -465,6 +470,69 @@ LAB = (
 _LOADING = "def test_the_nucleo_is_loaded_halted_and_started_by_its_reset_pin"
 _NO_BOARD = "needs a board; what is asked of pyOCD is tried with a stand-in for pyOCD"
 _ON_THE_VIRTUAL_BOARD = "on the virtual board"
+_BUILD_MINE = (
+    "arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -O1 -g -ffreestanding -nostdlib "
+    "-T tests/masked_sections/flash.ld tests/masked_sections/main.c -o my.elf"
+)
+
+MASKS = (
+    Tried(_BUILD_MINE, says="", then="test -s my.elf"),
+    Tried(
+        "./lab masks my.elf",
+        says=r"^my\.elf, 16,000,000 cycles: the longest interval is 1,001 cycles",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab masks my.elf --until 5ms",
+        says=r"1,001 cycles \(62\.56\sµs\), primask, raised by update_table \(main\.c:56\), "
+        r"called by reset \(main\.c:101\); ended by update_table \(main\.c:58\)\.",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab masks my.elf --until 5ms --output masks.html",
+        says=r"file: masks\.html",
+        then="grep -c 'update_table (main.c:56)' masks.html",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab masks my.elf --until 5ms --folded stacks.txt",
+        says=r"^primask;reset;update_table;mask 1001$",
+        then="cat stacks.txt",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab masks my.elf --until 5ms --perfetto trace.json",
+        says=r"file: trace\.json",
+        then="python3 -m json.tool trace.json > /dev/null",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab masks my.elf --until 5ms --explain",
+        says=r"^ +1,001 100\.0% +1,001×  update_table$",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab masks my.elf --until 5ms --json > masks.json",
+        says="",
+        then="test -s masks.json",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "python3 -c \"import json; worst = json.load(open('masks.json'))['worst'][0]; "
+        "assert worst['cycles'] <= 1200, worst\"",
+        says="",
+        after="./lab masks my.elf --until 5ms --json > masks.json",
+    ),
+    Tried("./lab masks my.elf --until 5ms --gaps", says=r"1,001 cycles", after=_BUILD_MINE),
+    Tried(
+        "./lab masks my.elf [--until 2s] [--json] [--explain] [--output FILE.html] [--folded FILE] "
+        "[--perfetto FILE] [--chip NAME] [--hse HZ|none] [--gaps]",
+        says=r"--perfetto",
+        typed="./lab --help masks",
+        why="a synopsis; the rows above try the options",
+    ),
+)
+
 BOARD = (
     Tried("./lab wiring plan --board nucleo", says=r"D1 +OP +PA9 +D8 +CN5-1\n"),
     Tried(
@@ -746,7 +814,7 @@ _RUN_OPTIONS = (
     "[--count name=symbol+0x12] [--stats stats.json] [--timing ideal|nucleo] "
     "[--count-window OP --windows windows.csv] [--stop-on CONDITION]... [--trace-last N] "
     "[--trace trace.jsonl] [--save-snapshot FILE@TIME]... [--save-state FILE@TIME]... [--gaps] "
-    "[--itm itm.csv] [--flash-acr 0xVALUE]"
+    "[--itm itm.csv] [--flash-acr 0xVALUE] [--masks masks.csv [--mask-stacks stacks.csv]]"
 )
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
@@ -949,6 +1017,7 @@ PRE_COMMIT = (
 
 ROWS: tuple[Tried | Elsewhere, ...] = (
     *LAB,
+    *MASKS,
     *BOARD,
     *DEBUGGING,
     *DECODERS,
@@ -975,6 +1044,7 @@ SHOWN = {
     ("docs/SPEC.md", r"@<TYPE>,<field>,…*<CRC>\n"),
     ("docs/SPEC.md", "platform, heap_bytes"),
     ("docs/SPEC.md", "run, scenario, allocator, board, run_verdict"),
+    ("docs/SPEC.md", "elf, options[], until"),
     ("docs/SPEC.md", r"@TA,<number>,<address>,<size>*<CRC>\n"),
     (
         "docs/TRACES.md",

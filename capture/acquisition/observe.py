@@ -107,7 +107,7 @@ def _reader(connections: Connections, order: Order, log: Path) -> RecordReader |
     if order.records == "none":
         return NoRecords()
     if order.records != "rtt":
-        return SerialReader(connections.serial_url, order.silence_s, log)
+        return SerialReader(connections.serial_url, order.silence_s, log, connections.find_serial)
     assert connections.probe is not None and order.elf is not None
     from capture.acquisition.rtt_reader import RttReader  # loads pyOCD, which takes a while
 

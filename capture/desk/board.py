@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,11 +20,14 @@ class Connections:
 
     `serial_url` is what pySerial opens, `analyzer` is sigrok's conn= (None: the only one
     connected), `probe` the debug probe (None where the board was not asked for one).
+    `find_serial` tells anew what pySerial opens, where the port is known by its USB id; it raises
+    CaptureError while there is no such port.
     """
 
     serial_url: str
     analyzer: str | None
     probe: ProbeAddress | None
+    find_serial: Callable[[], str] | None = None
 
 
 class Loader(Protocol):

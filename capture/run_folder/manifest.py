@@ -88,11 +88,26 @@ class Firmware(Table):
     kernel_calls: bool
 
 
+class Outside(Table):
+    """The allocator of the run, if it is not of the catalogue: its file, and what was stated of it.
+
+    `sha256` is that of the file. `knobs` are its defaults. `searches` is false if it is stated to
+    have no search loop.
+    """
+
+    file: str
+    format: str
+    sha256: str
+    promises: list[str]
+    knobs: dict[str, int]
+    searches: bool
+
+
 class AskedFirmware(Table):
     """What the firmware was built to be; null where nobody knows, as of an older run.
 
     `flash_acr` is the register, with wait states, prefetch and caches. `knobs` are all of the
-    allocator's.
+    allocator's. `outside` is null of an allocator of the catalogue.
     """
 
     allocator: str
@@ -102,6 +117,7 @@ class AskedFirmware(Table):
     flash_acr: str | None = None
     locking: str | None = None
     knobs: dict[str, int] | None = None
+    outside: Outside | None = None
 
 
 class Counts(Table):
@@ -443,10 +459,16 @@ class Manifest(Table):
         return self.accelerated if asked is None else _accelerates(asked)
 
     @property
+    def outside(self) -> Outside | None:
+        """What is known of an allocator from outside; None of one of the catalogue."""
+        return self.asked.outside if self.asked else None
+
+    @property
     def configuration(self) -> str:
-        """The allocator and what is not as usual: lock, heap, knobs, flash accelerator (ART)."""
+        """The allocator and what is not as usual: origin, lock, heap, knobs, flash (ART)."""
         heap = self.firmware.heap_bytes
         words = [self.allocator]
+        words += [f"from outside, {self.outside.sha256[:8]}"] if self.outside else []
         words += [self.locking] if self.locking not in (None, "basepri") else []
         words += [] if heap in (None, DEFAULT_BYTES) else [f"heap {heap:,}"]
         words += [f"{name}={value}" for name, value in self.turned_knobs.items()]

@@ -44,3 +44,5 @@ mod sleep;
 mod time;
 #[path = "core/trace.rs"]
 mod trace;
+#[path = "core/watch.rs"]
+mod watch;

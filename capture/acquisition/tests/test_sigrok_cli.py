@@ -419,7 +419,7 @@ time.sleep(600)""",
 def test_a_disk_that_fills_up_ends_the_capture_and_keeps_what_came(
     fake_tool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("capture.acquisition.sigrok_cli._BLOCK_ROWS", 1000)
+    monkeypatch.setattr("capture.acquisition.edge_store._BLOCK_ROWS", 1000)
     monkeypatch.setattr("capture.run_folder.edge_stream.ROOM_BYTES", 1 << 60)
     install(fake_tool, "while True: send(b'\\0\\0\\0\\1' * 10000)")
     result = capture(asking(10_000_000))

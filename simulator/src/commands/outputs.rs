@@ -1,6 +1,9 @@
 //! The files that a run writes while it goes on.
 
+use super::marks::Marks;
 use crate::machine::Machine;
+use crate::observe::masks::Masks;
+use crate::observe::stacks::Stacks;
 use crate::observe::Observer;
 use anyhow::{Context, Result};
 use std::fs::File;
@@ -42,6 +45,11 @@ pub struct Paths<'a> {
     pub uart: Option<&'a Path>,
     pub windows: Option<&'a Path>,
     pub stimuli: Option<&'a Path>,
+    pub marks: Option<&'a Path>,
+    /// The instructions of a stretch.
+    pub stretch: Option<&'a Path>,
+    pub masks: Option<&'a Path>,
+    pub mask_stacks: Option<&'a Path>,
 }
 
 /// Writes what the machine did since the last call to these files.
@@ -50,10 +58,15 @@ pub struct Recorder {
     uart: Option<Output>,
     windows: Option<Output>,
     stimuli: Option<Output>,
+    marked: Option<Output>,
+    marks: Marks,
+    stretch: Option<Output>,
+    masks: Option<Output>,
+    mask_stacks: Option<Output>,
 }
 
 impl Recorder {
-    pub fn create(paths: &Paths, observer: &Observer) -> Result<Recorder> {
+    pub fn create(paths: &Paths, observer: &Observer, marks: Marks) -> Result<Recorder> {
         let create = |path: Option<&Path>| path.map(Output::create).transpose();
         let mut edges = create(paths.edges)?;
         if let Some(output) = &mut edges {
@@ -67,11 +80,28 @@ impl Recorder {
         if let Some(output) = &mut stimuli {
             output.write(b"cycle,port,bytes,value\n")?;
         }
+        let mut marked = create(paths.marks)?;
+        if let Some(output) = &mut marked {
+            output.write(Marks::HEADER)?;
+        }
+        let mut masks = create(paths.masks)?;
+        if let Some(output) = &mut masks {
+            output.write(Masks::HEADER.as_bytes())?;
+        }
+        let mut mask_stacks = create(paths.mask_stacks)?;
+        if let Some(output) = &mut mask_stacks {
+            output.write(Stacks::HEADER.as_bytes())?;
+        }
         Ok(Recorder {
             edges,
             uart: create(paths.uart)?,
             windows,
             stimuli,
+            marked,
+            marks,
+            stretch: create(paths.stretch)?,
+            masks,
+            mask_stacks,
         })
     }
 
@@ -94,15 +124,43 @@ impl Recorder {
                 output.write(line.as_bytes())?;
             }
         }
+        if let Some(output) = &mut self.marked {
+            for passage in machine.core_mut().take_passages() {
+                let rows = self.marks.rows(&passage);
+                output.write(rows.as_bytes())?;
+            }
+        }
+        if let (Some(output), Some(trace)) = (&mut self.stretch, &mut observer.trace) {
+            for entry in trace.take() {
+                output.write(format!("{}\n", entry.json()).as_bytes())?;
+            }
+        }
         if let (Some(output), Some(table)) = (&mut self.windows, &mut observer.windows) {
             output.write(table.take_rows().as_bytes())?;
+        }
+        if let Some(masks) = &mut observer.masks {
+            self.record_masks(masks)?;
+        }
+        Ok(())
+    }
+
+    fn record_masks(&mut self, masks: &mut Masks) -> Result<()> {
+        if let Some(output) = &mut self.masks {
+            output.write(masks.take_rows().as_bytes())?;
+        }
+        if let Some(output) = &mut self.mask_stacks {
+            output.write(masks.take_stack_rows().as_bytes())?;
         }
         Ok(())
     }
 
     pub fn finish(self) -> Result<()> {
-        [self.edges, self.uart, self.windows, self.stimuli]
+        let observed = [self.windows, self.stimuli, self.marked, self.stretch];
+        let masks = [self.masks, self.mask_stacks];
+        [self.edges, self.uart]
             .into_iter()
+            .chain(observed)
+            .chain(masks)
             .flatten()
             .try_for_each(Output::finish)
     }

@@ -110,6 +110,12 @@ impl CodeCache {
         }
     }
 
+    /// From now on [`CodeCache::may_hold`] holds for stores to these `bytes` bytes of SRAM, too.
+    pub fn guard(&mut self, address: u32, bytes: u32) {
+        self.writable_first = self.writable_first.min(address.saturating_sub(3));
+        self.writable_last = self.writable_last.max(address.saturating_add(bytes - 1));
+    }
+
     /// Lends the page of `address`, to execute from. What is written or cleared meanwhile takes
     /// effect when the page is given back.
     #[inline(always)]

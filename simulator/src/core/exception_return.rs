@@ -34,7 +34,9 @@ impl Core {
 
     fn return_from_exception<B: Bus>(&mut self, bus: &mut B, exc_return: u32) -> Result<(), Stop> {
         let legal = self.is_legal_return(exc_return);
+        self.note_return_begins(exc_return);
         self.exceptions.deactivate(self.ipsr);
+        self.note_masks();
         self.exclusive = false;
         self.leave_fast_loop();
         if !legal {
@@ -90,10 +92,12 @@ impl Core {
             return self.refuse_frame(bus, exc_return, frame);
         }
         self.event = true;
+        self.note_left();
         self.leave_fast_loop();
         let sleeps = self.scb.scr & SCR_SLEEPONEXIT != 0 && self.exceptions.active_count() == 0;
         if self.ipsr == 0 && sleeps {
             self.sleep = Sleep::UntilInterrupt;
+            self.notice_pending();
         }
         Ok(())
     }

@@ -99,6 +99,7 @@ impl Core {
         if !self.asleep() {
             self.next_instruction(bus)?;
             self.begin_return(bus)?;
+            self.tells_changes(bus);
             if self.leaving.is_some() {
                 self.finish_sequence(bus)?;
             }
@@ -133,11 +134,12 @@ impl Core {
         let busy = self.sequence_due()
             || self.sleep != Sleep::Awake
             || self.returning.is_some()
-            || self.debug.halt_requested();
+            || self.debug.halt_requested()
+            || self.has_news();
         self.horizon = if busy {
             0
         } else {
-            deadline_cycle.min(self.systick.next_expiry().unwrap_or(u64::MAX))
+            deadline_cycle.min(self.next_own_event())
         };
     }
 
@@ -154,7 +156,7 @@ impl Core {
         if !self.sequence_begun() && self.halt_if_requested() {
             return Ok(Some(RunEnd::Held));
         }
-        if std::mem::take(&mut self.attention) {
+        if std::mem::take(&mut self.attention) | self.tells_changes(bus) {
             return Ok(Some(RunEnd::Attention));
         }
         if self.cycles >= deadline_cycle {
@@ -173,6 +175,7 @@ impl Core {
         if self.sleep != Sleep::Awake && !self.asleep() {
             self.event &= self.sleep != Sleep::UntilEvent;
             self.sleep = Sleep::Awake;
+            self.note_waking();
         }
     }
 
@@ -196,6 +199,7 @@ impl Core {
         if self.systick.sync(now) {
             self.pend(SYSTICK);
         }
+        self.pend_what_is_planned(now);
     }
 
     pub(super) fn pend(&mut self, exception: u8) {

@@ -1,15 +1,22 @@
-//! Observes a run: counts between edges, conditions that end it, and its last instructions.
+//! Observes a run: counts between edges, conditions that end it, what holds interrupts off, and its
+//! last instructions.
 //!
 //! An observer changes only how often the machine returns, never what it does. A run without
 //! observers does not pass through here.
 
 pub mod condition;
+pub mod latency;
+pub mod masks;
+pub mod stacks;
+pub mod stretch;
+pub mod sweep;
 pub mod trace;
 pub mod windows;
 
 use crate::core::Stop;
 use crate::machine::{Limit, Machine};
 use condition::{Condition, LastStep};
+use masks::Masks;
 use trace::Trace;
 use windows::Windows;
 
@@ -18,18 +25,25 @@ pub struct Observer {
     pub windows: Option<Windows>,
     pub conditions: Vec<Condition>,
     pub trace: Option<Trace>,
+    pub masks: Option<Masks>,
 }
 
 impl Observer {
     pub fn idle(&self) -> bool {
-        self.windows.is_none() && self.conditions.is_empty() && self.trace.is_none()
+        self.windows.is_none()
+            && self.conditions.is_empty()
+            && self.trace.is_none()
+            && self.masks.is_none()
     }
 
-    /// Tells the machine at which edges it must return.
+    /// Tells the machine at which edges and changes it must return.
     pub fn attach(&self, machine: &mut Machine) {
         let windows = self.windows.iter().flat_map(Windows::pins);
         let conditions = self.conditions.iter().filter_map(Condition::pin);
         machine.observe(&windows.chain(conditions).collect::<Vec<_>>());
+        if let Some(masks) = &self.masks {
+            masks.attach(machine);
+        }
     }
 
     /// As [`Machine::run_slice`], but ends when a condition is met. Returns what happened, in
@@ -65,19 +79,23 @@ impl Observer {
     }
 
     fn advance(&mut self, machine: &mut Machine, end: u64) -> Result<Option<String>, Stop> {
-        let until = end.min(self.deadline());
+        let until = end.min(self.deadline(machine.cycles()));
         let edges_before = machine.edges().len();
         let pc = machine.core().pc();
+        let each = self.looks_at_each_instruction(machine.cycles());
         if let Some(trace) = &mut self.trace {
             trace.before(machine);
         }
-        let ran = if self.looks_at_each_instruction() {
+        let ran = if each {
             machine.run_one(until)
         } else {
             machine.run_to_event(until)
         };
         if let Some(trace) = &mut self.trace {
             trace.after(machine);
+        }
+        if let Some(masks) = &mut self.masks {
+            masks.see(machine);
         }
         ran?;
         let edges = &machine.edges()[edges_before..];
@@ -89,13 +107,17 @@ impl Observer {
         Ok(conditions.find_map(|condition| condition.met_by(&step)))
     }
 
-    fn looks_at_each_instruction(&self) -> bool {
-        self.trace.is_some() || self.conditions.iter().any(Condition::each_instruction)
+    fn looks_at_each_instruction(&self, cycle: u64) -> bool {
+        let traced = self.trace.as_ref();
+        traced.is_some_and(|trace| trace.looks(cycle))
+            || self.conditions.iter().any(Condition::each_instruction)
     }
 
     /// The cycle at which the observer must look again, at the latest.
-    fn deadline(&self) -> u64 {
+    fn deadline(&self, now: u64) -> u64 {
         let due = self.conditions.iter().map(Condition::deadline);
-        due.fold(u64::MAX, u64::min)
+        let trace = self.trace.iter().map(Trace::deadline);
+        let trace = trace.filter(|due| *due > now);
+        due.chain(trace).fold(u64::MAX, u64::min)
     }
 }

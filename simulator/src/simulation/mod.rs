@@ -5,6 +5,7 @@ mod debugger;
 mod desk;
 mod lead_in;
 pub mod mishaps;
+mod ring;
 mod windows_file;
 
 pub use debugger::Debugger;
@@ -133,7 +134,7 @@ impl Simulation {
         let mut sampler = Sampler::new(request.samplerate_hz, timebase, cycle, inputs);
         loop {
             if let Some(debugger) = &mut self.debugger {
-                let patience = debugger.patience(&self.machine);
+                let patience = debugger.patience(&mut self.machine);
                 debugger.attend(&mut self.machine, patience);
                 if !debugger.lets_run(&self.machine) {
                     continue; // and the client waits

@@ -31,6 +31,7 @@ pub fn firmware(source: &str, name: &str, macros: &[&str]) -> PathBuf {
             "-O1",
             "-ffreestanding",
             "-nostdlib",
+            "-g",
         ])
         .args(macros.iter().map(|name| format!("-D{name}")))
         .arg("-T")

@@ -1,0 +1,344 @@
+//! Watches what holds interrupts off: masks, priorities, enables, exceptions, sleep, and one word of
+//! SRAM. While nobody watches, nothing here runs.
+//!
+//! Whatever changes these leaves the fast loop, and the core compares between two instructions. So
+//! a change is seen at the end of the instruction that made it. Nothing of this changes what the
+//! core does, nor when.
+
+use super::{Core, Sleep};
+use crate::bus::Bus;
+
+/// What changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    Primask,
+    Faultmask,
+    Basepri,
+    /// The exception that executes from now on; 0 is Thread mode.
+    Exception,
+    /// exception * 256 + its priority.
+    Priority,
+    /// exception * 2 + 1 if it is enabled.
+    Enabled,
+    Prigroup,
+    /// The watched word.
+    Word,
+    /// 1: the core begins to sleep. 0: it wakes.
+    Sleep,
+    Reset,
+}
+
+/// A change, and the core's state from which its call stack follows.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// From this cycle on it has effect.
+    pub cycle: u64,
+    pub what: What,
+    pub value: u32,
+    /// The instruction that made it, or that an exception interrupted.
+    pub pc: u32,
+    /// When the entry or the return began.
+    pub began: Option<u64>,
+    pub context: Context,
+}
+
+/// Registers at a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// R0–R12, the SP in use, LR.
+    pub registers: [u32; 15],
+    pub psp: u32,
+    /// The frame of the interrupted code, if the core has just entered a handler or leaves one.
+    pub frame: Option<ExceptionFrame>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExceptionFrame {
+    /// Stacked: the interrupted code is innermost.
+    Entered { exc_return: u32 },
+    /// To be unstacked: the instruction that returns is innermost.
+    Left { exc_return: u32 },
+}
+
+/// What one look compares with the next.
+#[derive(Clone, PartialEq, Eq)]
+struct State {
+    primask: bool,
+    faultmask: bool,
+    basepri: u8,
+    prigroup: u8,
+    asleep: bool,
+    word: u32,
+    enabled: u128,
+    priorities: [u8; 128],
+}
+
+/// An exception's entry or return under way.
+#[derive(Clone, Copy)]
+struct Sequence {
+    cycle: u64,
+    pc: u32,
+    context: Context,
+}
+
+#[derive(Clone)]
+pub(super) struct Watch {
+    word: Option<u32>,
+    seen: State,
+    sequence: Sequence,
+    /// The instruction count at the last return: until the next instruction the PC tells the place.
+    returned_at: Option<u64>,
+    changes: Vec<Change>,
+    /// The machine has not been told of the last changes.
+    news: bool,
+}
+
+impl Core {
+    /// Watches from now on. The first changes say that the watch begins (a reset), and what differs
+    /// from the state after a reset. `word` is the address of a word of SRAM to watch as well.
+    pub fn watch(&mut self, word: Option<u32>) {
+        let sequence = self.sequence_here();
+        self.watch = Some(Box::new(Watch {
+            word,
+            seen: Core::new(self.timing).state(0),
+            sequence,
+            returned_at: Some(self.instructions),
+            changes: Vec::new(),
+            news: false,
+        }));
+        self.begin_watch();
+        if self.ipsr != 0 {
+            self.note_change(
+                What::Exception,
+                self.ipsr.into(),
+                self.pc,
+                Some(self.cycles),
+            );
+        }
+    }
+
+    /// The changes since the last call, in order. After a change [`Core::run`] returns.
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        let watch = self.watch.as_mut();
+        watch.map_or(Vec::new(), |watch| std::mem::take(&mut watch.changes))
+    }
+
+    /// Goes on watching after a reset.
+    pub(super) fn carry_watch_over(&mut self, watch: Option<Box<Watch>>) {
+        self.watch = watch;
+        let after = self.state(0);
+        let instructions = self.instructions;
+        let Some(watch) = &mut self.watch else {
+            return;
+        };
+        watch.returned_at = Some(instructions);
+        watch.seen = State {
+            word: watch.seen.word,
+            ..after
+        };
+        self.begin_watch();
+    }
+
+    fn begin_watch(&mut self) {
+        self.note_change(What::Reset, 0, self.pc, None);
+        if let Some(word) = self.watch.as_ref().and_then(|watch| watch.word) {
+            // As if code were there: then stores leave the fast loop.
+            self.code.guard(word, 4);
+        }
+        self.leave_fast_loop();
+    }
+
+    /// Whether changes of masks must leave the fast loop.
+    #[inline(always)]
+    pub(super) fn watched(&self) -> bool {
+        self.watch.is_some()
+    }
+
+    /// Whether a change was noted of which the machine has not been told.
+    #[inline(always)]
+    pub(super) fn has_news(&self) -> bool {
+        self.watch.as_ref().is_some_and(|watch| watch.news)
+    }
+
+    /// Looks for changes between two instructions. True if the machine must be told of some.
+    #[inline(always)]
+    pub(super) fn tells_changes<B: Bus>(&mut self, bus: &mut B) -> bool {
+        self.watch.is_some() && self.look(bus)
+    }
+
+    #[inline(never)]
+    fn look<B: Bus>(&mut self, bus: &mut B) -> bool {
+        let Some(watch) = &self.watch else {
+            return false;
+        };
+        let word = watch.word.and_then(|address| bus.plain_bytes::<4>(address));
+        let now = self.state(word.map_or(0, |bytes| u32::from_le_bytes(*bytes)));
+        if now != watch.seen {
+            let pc = match watch.returned_at {
+                Some(count) if count == self.instructions => self.pc,
+                _ => self.previous_pc,
+            };
+            let before = watch.seen.clone();
+            before.each_change(&now, |what, value| self.note_change(what, value, pc, None));
+        }
+        let Some(watch) = &mut self.watch else {
+            return false;
+        };
+        watch.seen = now;
+        std::mem::take(&mut watch.news)
+    }
+
+    fn state(&self, word: u32) -> State {
+        State {
+            primask: self.exceptions.primask(),
+            faultmask: self.exceptions.faultmask(),
+            basepri: self.exceptions.basepri(),
+            prigroup: self.exceptions.prigroup(),
+            asleep: self.sleep != Sleep::Awake && self.asleep(),
+            word,
+            enabled: self.exceptions.enabled(),
+            priorities: *self.exceptions.priorities(),
+        }
+    }
+
+    fn note_change(&mut self, what: What, value: u32, pc: u32, began: Option<u64>) {
+        let context = self.context(None);
+        self.note(Change {
+            cycle: self.cycles,
+            what,
+            value,
+            pc,
+            began,
+            context,
+        });
+    }
+
+    fn note(&mut self, change: Change) {
+        if let Some(watch) = &mut self.watch {
+            watch.changes.push(change);
+            watch.news = true;
+        }
+    }
+
+    fn context(&self, frame: Option<ExceptionFrame>) -> Context {
+        let mut registers = [0; 15];
+        registers.copy_from_slice(&self.registers[..15]);
+        Context {
+            registers,
+            psp: self.psp(),
+            frame,
+        }
+    }
+
+    fn sequence_here(&self) -> Sequence {
+        Sequence {
+            cycle: self.cycles,
+            pc: self.pc,
+            context: self.context(None),
+        }
+    }
+
+    /// The core has woken, at this cycle.
+    #[inline(always)]
+    pub(super) fn note_waking(&mut self) {
+        if self.watch.as_ref().is_some_and(|watch| watch.seen.asleep) {
+            self.note_end_of_sleep();
+        }
+    }
+
+    #[inline(never)]
+    fn note_end_of_sleep(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.seen.asleep = false;
+        }
+        self.note_change(What::Sleep, 0, self.previous_pc, None);
+    }
+
+    /// An entry begins, with the stacking.
+    #[inline(always)]
+    pub(super) fn note_entry_begins(&mut self) {
+        if self.watch.is_some() {
+            let sequence = self.sequence_here();
+            self.set_sequence(sequence);
+        }
+    }
+
+    /// A return begins, after its instruction.
+    #[inline(always)]
+    pub(super) fn note_return_begins(&mut self, exc_return: u32) {
+        if self.watch.is_some() {
+            self.set_sequence(Sequence {
+                cycle: self.cycles,
+                pc: self.previous_pc,
+                context: self.context(Some(ExceptionFrame::Left { exc_return })),
+            });
+        }
+    }
+
+    fn set_sequence(&mut self, sequence: Sequence) {
+        if let Some(watch) = &mut self.watch {
+            watch.sequence = sequence;
+        }
+    }
+
+    /// The first instruction of the handler of `exception` comes next.
+    #[inline(always)]
+    pub(super) fn note_entered(&mut self, exception: u8) {
+        if self.watch.is_some() {
+            let exc_return = self.registers[14];
+            let context = self.context(Some(ExceptionFrame::Entered { exc_return }));
+            self.note_sequence(exception, context);
+        }
+    }
+
+    /// The return is complete.
+    #[inline(always)]
+    pub(super) fn note_left(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.returned_at = Some(self.instructions);
+            let context = watch.sequence.context;
+            self.note_sequence(self.ipsr, context);
+        }
+    }
+
+    #[inline(never)]
+    fn note_sequence(&mut self, exception: u8, context: Context) {
+        let Some(Sequence { cycle, pc, .. }) = self.watch.as_ref().map(|watch| watch.sequence)
+        else {
+            return;
+        };
+        self.note(Change {
+            cycle: self.cycles,
+            what: What::Exception,
+            value: exception.into(),
+            pc,
+            began: Some(cycle),
+            context,
+        });
+    }
+}
+
+impl State {
+    /// Tells what of `now` differs, and its new value.
+    fn each_change(&self, now: &State, mut tell: impl FnMut(What, u32)) {
+        let mut compare = |what, before: u32, after: u32| {
+            if before != after {
+                tell(what, after);
+            }
+        };
+        compare(What::Primask, self.primask.into(), now.primask.into());
+        compare(What::Faultmask, self.faultmask.into(), now.faultmask.into());
+        compare(What::Basepri, self.basepri.into(), now.basepri.into());
+        compare(What::Prigroup, self.prigroup.into(), now.prigroup.into());
+        for n in 0..128 {
+            let of = |state: &State| n << 8 | u32::from(state.priorities[n as usize]);
+            compare(What::Priority, of(self), of(now));
+        }
+        for n in 0..128 {
+            let of = |state: &State| n << 1 | (state.enabled >> n & 1) as u32;
+            compare(What::Enabled, of(self), of(now));
+        }
+        compare(What::Word, self.word, now.word);
+        compare(What::Sleep, self.asleep.into(), now.asleep.into());
+    }
+}
