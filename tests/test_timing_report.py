@@ -20,7 +20,7 @@ ROW = re.compile(r"^\| (.+?) \| (\d+) \| ([\d,.]+) \| ([\d,.]+) \| ([\d,]+) \| (
 
 
 def rows(text: str) -> dict[str, list[float]]:
-    """By what is predicted: samples, cycles of section and call, cycles measured, deviation in %."""
+    """By what is predicted: samples, cycles of section and call, measured, deviation in %."""
     return {what: [float(cell.replace(",", "")) for cell in cells] for what, *cells in ROW.findall(text)}
 
 
