@@ -11,7 +11,7 @@ use super::registers::{CONTROL_FPCA, CONTROL_SPSEL};
 use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN};
 use super::timing::{EXCEPTION_ENTRY_CYCLES, FLOAT_FRAME_CYCLES, TAIL_CHAIN_CYCLES};
 use super::trap::{cfsr, Exec, Fault, Trap};
-use super::{Core, Sleep, Stop};
+use super::{Core, FaultEntry, Sleep, Stop};
 use crate::bus::{Bus, Width};
 use serde::{Deserialize, Serialize};
 
@@ -263,6 +263,7 @@ impl Core {
         self.entering = None;
         self.exceptions.activate(entry.exception);
         self.catch_vector(entry.exception);
+        self.note_fault(entry.exception);
         self.set_mode(entry.exception, false);
         self.registers[14] = entry.exc_return;
         self.control &= !CONTROL_FPCA;
@@ -275,6 +276,16 @@ impl Core {
         self.pc = entry.vector & !1;
         self.thumb = entry.vector & 1 != 0;
         self.leave_fast_loop();
+    }
+
+    /// Remembers where a fault has stacked its frame.
+    fn note_fault(&mut self, exception: u8) {
+        if matches!(exception, HARD_FAULT..=USAGE_FAULT) {
+            self.fault = Some(FaultEntry {
+                exception,
+                frame: self.registers[13],
+            });
+        }
     }
 
     /// The exception stays pending and HardFault is taken first. If the vector of HardFault or NMI
