@@ -29,8 +29,8 @@ from simulator.outputs import (
 Instant = str | int
 """A time since reset, such as "100ms", "2s" or "900ns"; or a number of core cycles."""
 
-# The exit status if the firmware did what is not modelled, if a condition of stop_on was met, if the
-# firmware ended in the handler of a fault, and if no condition was met.
+# The exit status if the firmware did what is not modelled, if a condition of stop_on was met, if
+# the firmware ended in the handler of a fault, and if no condition was met.
 _STOPPED, _MET, _FAULTED, _UNMET = 3, 4, 5, 6
 
 MOST_S = 3600.0
