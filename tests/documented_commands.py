@@ -870,17 +870,18 @@ _RUN_OPTIONS = (
     "[--count name=symbol+0x12] [--stats stats.json] [--timing ideal|nucleo] "
     "[--count-window OP --windows windows.csv] [--stop-on CONDITION]... [--trace-last N] "
     "[--trace trace.jsonl] [--save-snapshot FILE@TIME]... [--save-state FILE@TIME]... [--gaps] "
-    "[--itm itm.csv] [--flash-acr 0xVALUE] [--masks masks.csv [--mask-stacks stacks.csv]]"
+    "[--itm itm.csv] [--flash-acr 0xVALUE] [--masks masks.csv [--mask-stacks stacks.csv]] [--chip CHIP] "
+    "[--hse HZ|none] [--semihosting] [--uart-input FILE|-] [--usart NAME] [--registers]"
 )
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
     "[--flash-acr 0xVALUE] [--count name=symbol+0x12]... [--count-window OP --windows windows.csv] "
-    "[--instructions-while CRIT] [--clips D0=PA9,D1=open]"
+    "[--instructions-while CRIT] [--clips D0=PA9,D1=open] [--chip CHIP] [--hse HZ|none]"
 )
 _DESK_OPTIONS = (
     "--folder DIR [fw.elf] [--image ops.bin@0x08040000] [--channels 8|16] "
     "[--bare] [--clips D0=PA9,D1=open] [--clock-error-ppm PPM] [--flash-acr 0xVALUE] "
-    "[--name NAME] [--start now|capture]"
+    "[--name NAME] [--start now|capture] [--chip CHIP] [--hse HZ|none]"
 )
 _WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
 SIMULATOR = (
@@ -913,6 +914,12 @@ SIMULATOR = (
         why="a thousandth of the samples, counted",
     ),
     Tried("virtual-nucleo run --gaps", says=r"core: the packets that DWT and ITM send"),
+    Tried(
+        "virtual-nucleo run --gaps [--chip CHIP]",
+        says=r"CAN1 at 0x40006400",
+        typed="virtual-nucleo run --gaps --chip f407vg",
+        why="a chip that the option may name",
+    ),
     Tried(
         "virtual-nucleo run fw.elf --gaps",
         says=r'"gaps"',
@@ -957,7 +964,7 @@ SIMULATOR = (
     ),
     Tried(
         "virtual-nucleo run --from-snapshot FILE [fw.elf] "
-        "[the options above but --image, --timing, --flash-acr]",
+        "[the options above but --image, --timing, --flash-acr, --chip, --hse]",
         says=r"Usage: virtual-nucleo run",
         typed="virtual-nucleo run --help",
         why="a synopsis: the help must know its options",

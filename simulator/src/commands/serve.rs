@@ -3,6 +3,7 @@
 
 use super::counts::{self, CountArgument};
 use super::{stopped, BoardArguments};
+use crate::chip::Chip;
 use crate::clips::Clips;
 use crate::debug::Wire;
 use crate::edges::Pin;
@@ -74,8 +75,9 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
     let (firmware, machine) = arguments.board.machine()?;
     let mut machine = match machine {
         Ok(machine) => machine,
-        Err(stop) => return Ok(stopped(&stop)),
+        Err(stop) => return Ok(stopped(&stop, None)),
     };
+    let chip = machine.chip();
     let windows_file = windows_file(arguments, firmware.as_ref(), &mut machine)?;
     let (events, arrivals) = mpsc::channel();
     let (analyzer, captures) = Analyzer::listen(arguments.analyzer)?;
@@ -103,7 +105,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
     if let Some(probe) = probe {
         probe.serve();
     }
-    Ok(wait(&arrivals))
+    Ok(wait(&arrivals, chip))
 }
 
 /// The file of `--windows`, if anything is counted.
@@ -168,12 +170,12 @@ pub fn watch_signals(events: Sender<Event>) -> Result<()> {
     Ok(())
 }
 
-fn wait(arrivals: &Receiver<Event>) -> ExitCode {
+fn wait(arrivals: &Receiver<Event>, chip: &Chip) -> ExitCode {
     for event in arrivals {
         match event {
             Event::StdinClosed | Event::Terminated => break,
             Event::Stopped(stop) => {
-                let status = stopped(&stop);
+                let status = stopped(&stop, Some(chip));
                 say_farewell(arrivals);
                 return status;
             }

@@ -4,7 +4,7 @@ use super::ring::FollowedRing;
 use super::ATTENTION_PERIOD;
 use crate::debug::{DebugPort, ProbeRequest};
 use crate::machine::Machine;
-use crate::memory::{SRAM_BASE, SRAM_BYTES};
+use crate::memory::SRAM_BASE;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -73,7 +73,8 @@ impl Debugger {
     /// Whether the debugger asks again and again whether the core has halted that runs what it has
     /// put into SRAM, a flash algorithm. Then the faster the simulation, the better.
     pub fn awaits_the_end(&self, machine: &Machine) -> bool {
-        self.is_speaking() && machine.core().pc().wrapping_sub(SRAM_BASE) < SRAM_BYTES as u32
+        self.is_speaking()
+            && machine.core().pc().wrapping_sub(SRAM_BASE) < machine.chip().sram_bytes as u32
     }
 
     /// Whether it asked for something a moment ago.

@@ -5,9 +5,10 @@
 //! and the block begins with an id.
 
 use crate::bus::Width;
+use crate::chip::MOST_SRAM_BYTES;
 use crate::debug::Request;
 use crate::machine::Machine;
-use crate::memory::{SRAM_BASE, SRAM_BYTES};
+use crate::memory::SRAM_BASE;
 use std::time::{Duration, Instant};
 
 /// `SEGGER RTT` and zeros, as words.
@@ -67,7 +68,11 @@ impl FollowedRing {
     /// Where the program writes next and the debugger reads next, if there is a ring.
     fn offsets(&self, machine: &mut Machine) -> Option<(u32, u32)> {
         let (block, _) = self.looked?;
-        let mut word = |offset| machine.debug_read(block.wrapping_add(offset), Width::Word).ok();
+        let mut word = |offset| {
+            machine
+                .debug_read(block.wrapping_add(offset), Width::Word)
+                .ok()
+        };
         for (offset, expected) in (0..).step_by(4).zip(ID) {
             if word(offset)? != expected {
                 return None;
@@ -78,5 +83,5 @@ impl FollowedRing {
 }
 
 fn in_sram(address: u32) -> bool {
-    address % 4 == 0 && address.wrapping_sub(SRAM_BASE) < SRAM_BYTES as u32
+    address % 4 == 0 && address.wrapping_sub(SRAM_BASE) < MOST_SRAM_BYTES as u32
 }
