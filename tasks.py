@@ -231,16 +231,91 @@ def decode(
     help={
         "run": "a run folder",
         "quantity": "critical (of allocations), free, or latency",
+        "perfetto": "a timeline of the run to write, which ui.perfetto.dev opens",
         "json": "print what explain/<quantity>.json has",
     },
 )
-def explain(_context: Context, run: str, quantity: str = "critical", json: bool = False) -> None:
+def explain(
+    _context: Context, run: str, quantity: str = "critical", perfetto: str = "", json: bool = False
+) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
     from analysis.explain import explanation, text
 
     with one_sentence():
         found = explanation.explain(Path(run), quantity)
+        if perfetto:
+            from analysis.masks import run_timeline
+
+            run_timeline.timeline(Path(run), found).write(Path(perfetto))
     print(json_format.dumps(found.document(), indent=2) if json else text.as_text(found))
+    if perfetto and not json:
+        print(f"file: {perfetto}")
+
+
+@task(
+    positional=["elf"],
+    iterable=["section"],
+    help={
+        "elf": "your program, the ELF file that the linker wrote",
+        "irq": "the interrupt to pend: TIM3, USART2, EXTI15_10, a number of RM0368's table 38, SysTick",
+        "mode": "sweep (pend at every cycle, or every n-th) or random",
+        "section": "'a..b', or 'f..' from entry to exit; each a function, f+0x12, 0xADDRESS or file.c:12",
+        "until": "the end: a time since reset such as 100ms, or a cycle; 100ms when not given",
+        "from_": "the first cycle to pend at; where the program enables the interrupt when not given",
+        "around": "pend during the longest call of this function, and 64 cycles before and after it",
+        "every": "pend at each n-th cycle; when not given, so that there are at most 100,000",
+        "pends": "of --mode random: how many; 2,000 when not given",
+        "seed": "of --mode random",
+        "enable": "let the board enable the interrupt when it pends it, at this priority, 0 to 15",
+        "explain": "list what the longest wait or section spent its cycles on",
+        "chip": "which chip: stm32f401re when not given",
+        "hse": "the crystal in Hz, or none",
+        "gaps": "go on past registers that are not modelled",
+        "json": "print JSON",
+    },
+)
+def latency(
+    _context: Context,
+    elf: str,
+    section: list[str],
+    irq: str = "",
+    mode: str = "sweep",
+    until: str = "",
+    from_: str = "",
+    around: str = "",
+    every: str = "",
+    pends: str = "",
+    seed: str = "",
+    enable: str = "",
+    explain: bool = False,
+    chip: str = "",
+    hse: str = "",
+    gaps: bool = False,
+    json: bool = False,
+) -> None:
+    """Pend an interrupt of your program at every cycle, and say how long it waits, and why."""
+    from analysis.latency import text
+    from console import latency as room
+    from simulator.program import user_program
+
+    with one_sentence():
+        program = user_program(elf, chip=chip, hse=hse, gaps=gaps)
+        asked = None
+        if irq:
+            asked = room.question(
+                irq=irq,
+                mode=mode,
+                until=until,
+                start=from_,
+                every=every,
+                pends=pends,
+                seed=seed,
+                enable=enable,
+            )
+        found = room.run(program, asked, section, until=until, around=around, explain=explain)
+    print(json_format.dumps(found.document, indent=2) if json else text.as_text(found.document))
+    if not found.complete:
+        raise Exit(code=1)
 
 
 @task(
@@ -263,6 +338,56 @@ def twin(_context: Context, run: str, output: str = "", json: bool = False) -> N
         print(f"page: {output}")
     if not found.explained:
         raise Exit(code=1)
+
+
+@task(
+    positional=["elf"],
+    help={
+        "elf": "a program for the virtual Nucleo, as the linker wrote it",
+        "until": "how long to run it from reset: 100ms, 2s or cycles:8400000",
+        "explain": "the instructions of the longest interval of each kind, too",
+        "output": "an HTML file to write: places, curves, timeline, priorities",
+        "folded": "a file for flame graph tools to write: a line for each call stack, with its cycles",
+        "perfetto": "a timeline to write, which ui.perfetto.dev opens",
+        "chip": "the chip that it is for, such as stm32f411re; stm32f401re when not given",
+        "hse": "the crystal's frequency in Hz, or none; the board's when not given",
+        "gaps": "go on past registers that are not modelled: the first thing to try if the run stops at one",
+        "json": "print JSON",
+    },
+)
+def masks(
+    _context: Context,
+    elf: str,
+    until: str = "1s",
+    explain: bool = False,
+    output: str = "",
+    folded: str = "",
+    perfetto: str = "",
+    chip: str = "",
+    hse: str = "",
+    gaps: bool = False,
+    json: bool = False,
+) -> None:
+    """Show how long your own program holds interrupts off, and who does: `./lab masks my.elf`."""
+    from analysis.masks import document, text
+    from console import masks as room
+
+    with one_sentence():
+        found = room.run(
+            elf,
+            until=until,
+            explain=explain,
+            chip=chip,
+            hse=hse,
+            gaps=gaps,
+            output=output,
+            folded_file=folded,
+            perfetto=perfetto,
+        )
+    print(json_format.dumps(document.as_json(found), indent=2) if json else text.as_text(found))
+    for name in (output, folded, perfetto):
+        if name and not json:
+            print(f"file: {name}")
 
 
 @task(
@@ -470,6 +595,25 @@ def worst(_context: Context, allocator: str = "all", host: bool = False, json: b
 
 
 @task(
+    help={
+        "allocator": "one or more, separated by commas: names, or C files of your own",
+        "json": "print JSON",
+    },
+)
+def contract(_context: Context, allocator: str, json: bool = False) -> None:
+    """Hold an allocator to the contract, and show the shortest operations that break it."""
+    from analysis.contract import text
+    from console import contract as room
+
+    with one_sentence():
+        found = room.run(allocator)
+    told = "\n\n".join(map(text.as_text, found))
+    print(json_format.dumps([one.as_json() for one in found], indent=2) if json else told)
+    if not all(one.holds for one in found):
+        raise Exit(code=1)
+
+
+@task(
     positional=["table"],
     iterable=["table"],
     help={
@@ -585,10 +729,11 @@ def footprint(_context: Context, knob: list[str], allocator: str = "", json: boo
 
     from console import options
     from firmware import footprint as room
+    from firmware import outside
 
     with one_sentence():
         knobs = options.parse(knob=knob).knobs
-        names = allocator.split(",") if allocator else room.with_knobs(knobs)
+        names = outside.admit(allocator.split(",")) if allocator else room.with_knobs(knobs)
         found = tuple(room.measure(name, knobs) for name in names)
     print(json_format.dumps([asdict(row) for row in found], indent=2) if json else room.as_table(found))
 
@@ -597,11 +742,12 @@ def footprint(_context: Context, knob: list[str], allocator: str = "", json: boo
 def build(_context: Context, allocator: str = "") -> None:
     """Build the virtual Nucleo and the firmware of each allocator."""
     from firmware import build as firmware
+    from firmware import outside
     from simulator import build as simulator
 
     with one_sentence():
         print(simulator.build())
-        for name in allocator.split(",") if allocator else firmware.allocators():
+        for name in outside.admit(allocator.split(",")) if allocator else firmware.allocators():
             print(firmware.build(name).elf)
 
 
@@ -681,6 +827,54 @@ def doctor(_context: Context, board: str = "", json: bool = False) -> None:
         found = room.report(board or None)
     print(json_format.dumps(found.as_json(), indent=2) if json else found.as_text())
     if not found.can_run:
+        raise Exit(code=1)
+
+
+@task(
+    help={
+        "pins": "which pin each channel is on: CRIT=PA8,STIM=PA0,ISR=PA10 (docs/OBSERVE.md)",
+        "elf": "the program to load, built for the board; what is on a real board runs when not given",
+        "board": "an entry of bench.toml; its default when not given",
+        "duration": "how long to capture: 2s, 500ms",
+        "samplerate": "samples per second, e.g. 24000000 or 24m; the analyzer's of bench.toml when not given",
+        "edges": "which edges of STIM and CTRL are stimuli: both, rising or falling",
+        "json": "print JSON: run.json, and the folder",
+    },
+)
+def observe(
+    _context: Context,
+    pins: str = "",
+    elf: str = "",
+    board: str = "",
+    duration: str = "1s",
+    samplerate: str = "",
+    edges: str = "both",
+    json: bool = False,
+) -> None:
+    """Observe any program from the wire alone: `./lab observe --pins CRIT=PA8,… --elf my.elf`."""
+    from console import observe as room
+
+    results: list[RunResult] = []
+    with one_sentence(exit_status=2):
+        try:
+            with signals.orderly():
+                results.append(
+                    room.run(
+                        pins=pins,
+                        elf=elf,
+                        board=board,
+                        duration=duration,
+                        samplerate=samplerate,
+                        edges=edges,
+                        runs_folder=RUNS,
+                    )
+                )
+                folder = results[0].folder
+                print(json_format.dumps(room.as_json(folder), indent=2) if json else room.as_text(folder))
+        except signals.Stopped as stopped:
+            kept = f"what was recorded is kept in {results[0].folder}" if results else "nothing was recorded"
+            raise signals.Stopped(stopped.number, kept) from None
+    if results[0].verdict != "complete":
         raise Exit(code=1)
 
 

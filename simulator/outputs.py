@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -35,12 +35,21 @@ INSTRUCTIONS = "instructions"
 
 
 @dataclass(frozen=True)
+class ClockSpan:
+    """From `cycle` on, which begins `seconds` after reset, the core runs at `core_hz`; exact."""
+
+    cycle: int
+    seconds: Fraction
+    core_hz: Fraction
+
+
+@dataclass(frozen=True)
 class Stats:
     """How much a run executed, and how fast.
 
     `instructions` are all that the program went through. Of these, `skipped_instructions` belong to
     waiting loops, whose effect was repeated without executing them. `host_seconds` and `mips`
-    differ from run to run; the rest does not.
+    differ from run to run; the rest does not. `clocks` are those of the core since reset, in order.
     """
 
     instructions: int
@@ -48,6 +57,7 @@ class Stats:
     cycles: int
     host_seconds: float
     mips: float
+    clocks: tuple[ClockSpan, ...]
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,11 @@ class State:
 def read_stats(path: Path) -> Stats:
     """Reads `stats.json`."""
     found = json.loads(path.read_text(encoding="utf-8"))
-    return Stats(**{name: found[name] for name in Stats.__dataclass_fields__})
+    clocks = tuple(
+        ClockSpan(row["cycle"], Fraction(*row["seconds"]), Fraction(*row["core_hz"]))
+        for row in found["clocks"]
+    )
+    return Stats(**{name: found[name] for name in Stats.__dataclass_fields__} | {"clocks": clocks})
 
 
 def read_edges(path: Path) -> pl.DataFrame:
@@ -126,6 +140,20 @@ def read_windows(table: bytes) -> pl.DataFrame:
         found = None
     if found is None or tuple(found.columns[:3]) != WINDOW or any(found.null_count().row(0)):
         raise SimulatorError("This is no table of the virtual Nucleo's windows (docs/SPEC.md, section 7).")
+    return found
+
+
+def read_table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    """Reads a CSV file of the virtual Nucleo with these columns, all as text.
+
+    Raises SimulatorError if it is no such table.
+    """
+    try:
+        found = pl.read_csv(path, infer_schema=False)
+    except (OSError, PolarsError):
+        found = None
+    if found is None or tuple(found.columns) != tuple(columns):
+        raise SimulatorError(f"{path.name} is no table of the virtual Nucleo (docs/SPEC.md, section 7).")
     return found
 
 

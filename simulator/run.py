@@ -25,6 +25,7 @@ from simulator.outputs import (
     read_trace,
     read_windows,
 )
+from simulator.program import UserProgram
 
 Instant = str | int
 """A time since reset, such as "100ms", "2s" or "900ns"; or a number of core cycles."""
@@ -87,7 +88,7 @@ class Run:
 
 
 def run(
-    start: Path | Snapshot,
+    start: Path | UserProgram | Snapshot,
     *,
     until: Instant,
     image: bytes | None = None,
@@ -98,10 +99,13 @@ def run(
     count_window: str = "",
     stop_on: Sequence[str] = (),
     trace_last: int = 0,
+    trace_window: tuple[int, int] | None = None,
     states_at: Sequence[Instant] = (),
     snapshot_at: Instant | None = None,
 ) -> Run:
-    """Runs a firmware's ELF file from reset, or goes on from a snapshot, up to `until`.
+    """Runs a firmware from reset, or goes on from a snapshot, up to `until`.
+
+    A firmware is the path of its ELF file, or somebody's own program with its options.
 
     - `image` lies at IMAGE_ADDRESS.
     - `timing` is nucleo or ideal.
@@ -110,7 +114,8 @@ def run(
     - `counts` are places in the code, by name; "*" is every instruction. The windows say how often
       each was executed in each pulse of the channel `count_window`.
     - `stop_on` are conditions (docs/SPEC.md, section 7). One must end the run before `until`.
-    - `trace_last` is how many of the last steps of the core the trace keeps.
+    - `trace_last` is how many of the last steps of the core the trace keeps; `trace_window` asks
+      for those from one cycle to before another instead.
     - `states_at` and `snapshot_at` ask for states and a snapshot at these instants.
 
     The simulator is built first if it is out of date. Raises BuildError; StoppedError if the
@@ -121,20 +126,22 @@ def run(
         folder = Path(name)
         command: list[str | Path] = [build(), "run", *_board(folder, start, image, timing)]
         command += [] if flash_acr is None else ["--flash-acr", f"{flash_acr:#x}"]
-        command += ["--until", _instant(until), "--uart-log", _UART, "--stats", _STATS]
+        command += ["--until", instant(until), "--uart-log", _UART, "--stats", _STATS]
         command += ["--edges", _EDGES] if edges else []
         command += count_arguments(counts or {}, count_window, folder / _WINDOWS)
         command += [f"--stop-on={condition}" for condition in stop_on]
         command += [f"--trace-last={trace_last}", "--trace", _TRACE] if trace_last else []
-        command += [f"--save-state={_state(number)}@{_instant(at)}" for number, at in enumerate(states_at)]
-        command += [] if snapshot_at is None else [f"--save-snapshot={_SAVED}@{_instant(snapshot_at)}"]
+        if trace_window:
+            command += ["--trace-window", "{}..{}".format(*trace_window), "--trace", _TRACE]
+        command += [f"--save-state={_state(number)}@{instant(at)}" for number, at in enumerate(states_at)]
+        command += [] if snapshot_at is None else [f"--save-snapshot={_SAVED}@{instant(snapshot_at)}"]
         _simulate(folder, command, stop_on)
         return Run(
             uart=(folder / _UART).read_bytes(),
             stats=read_stats(folder / _STATS),
             edges=read_edges(folder / _EDGES) if edges else pl.DataFrame(),
             windows=read_windows((folder / _WINDOWS).read_bytes()) if counts else pl.DataFrame(),
-            trace=read_trace(folder / _TRACE) if trace_last else [],
+            trace=read_trace(folder / _TRACE) if trace_last or trace_window else [],
             states=tuple(read_state(folder / _state(number)) for number in range(len(states_at))),
             snapshot=None if snapshot_at is None else Snapshot((folder / _SAVED).read_bytes()),
         )
@@ -161,19 +168,21 @@ def count_arguments(
     ]
 
 
-def _board(folder: Path, start: Path | Snapshot, image: bytes | None, timing: str) -> list[str]:
+def _board(folder: Path, start: Path | UserProgram | Snapshot, image: bytes | None, timing: str) -> list[str]:
     """The arguments that say what is on the board as the run begins."""
     if isinstance(start, Snapshot):
         (folder / _START).write_bytes(start.content)
         return ["--from-snapshot", _START]
-    board = [str(start.resolve()), "--timing", timing]
+    firmware = start.arguments if isinstance(start, UserProgram) else [str(start.resolve())]
+    board = [*firmware, "--timing", timing]
     if image is None:
         return board
     (folder / _IMAGE).write_bytes(image)
     return [*board, "--image", image_argument(Path(_IMAGE))]
 
 
-def _instant(at: Instant) -> str:
+def instant(at: Instant) -> str:
+    """An instant as the program's options take it."""
     return at if isinstance(at, str) else f"cycles:{at}"
 
 

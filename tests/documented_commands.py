@@ -155,7 +155,12 @@ LAB = (
     ),
     Tried("./lab explain RUN", says=r"call stack at cycle [\d,]+\n +\w+"),
     Tried(
-        "./lab explain RUN [--quantity critical|free|latency]",
+        "./lab explain RUN --perfetto run.json",
+        says=r"file: run\.json",
+        then="python3 -m json.tool run.json > /dev/null",
+    ),
+    Tried(
+        "./lab explain RUN [--quantity critical|free|latency] [--perfetto FILE]",
         says=r"latency\.json",
         typed="./lab explain RUN --quantity latency",
         why="one of the three; the row above tries `critical`",
@@ -258,6 +263,32 @@ LAB = (
         says=r" 0  in all",
         typed="./lab differential --cases 1000",
         why="as few cases as there may be",
+    ),
+    Tried(
+        "./lab contract --allocator my_heap.c",
+        says=r"my_heap: allocator\.h.*\n.* lists of operations hold",
+        typed="./lab contract --allocator docs/examples/my_heap.c",
+        why="the reader's file is the one of docs/YOUR-ALLOCATOR.md",
+    ),
+    Tried(
+        "./lab contract --json",
+        says=r'"holds": true',
+        typed="./lab contract --allocator docs/examples/my_heap.c --json",
+        why="it needs an allocator",
+    ),
+    Tried("./lab contract --allocator docs/examples/my_heap.c", says=r"\nthe contract holds\n"),
+    Tried(
+        "./lab scenario mem_frag --allocator docs/examples/my_heap.c,tlsf",
+        says=r"-mem_frag-my_heap-virtual\n\S+-mem_frag-tlsf-virtual\n",
+        typed=f"./lab scenario mem_frag --allocator docs/examples/my_heap.c,tlsf {SMALL}",
+        why="fewer operations",
+    ),
+    Tried(
+        "./lab fragmentation mem_stress --allocator docs/examples/my_heap.c,tlsf",
+        says=r"my_heap +0 .*\n(.*\n)*tlsf +0 ",
+        typed="./lab fragmentation mem_stress --allocator docs/examples/my_heap.c,tlsf "
+        "--parameter operations=200",
+        why="fewer operations",
     ),
     Tried(
         "./lab fragmentation mem_stress",
@@ -465,6 +496,99 @@ LAB = (
 _LOADING = "def test_the_nucleo_is_loaded_halted_and_started_by_its_reset_pin"
 _NO_BOARD = "needs a board; what is asked of pyOCD is tried with a stand-in for pyOCD"
 _ON_THE_VIRTUAL_BOARD = "on the virtual board"
+_BUILD_MINE = (
+    "arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -O1 -g -ffreestanding -nostdlib "
+    "-T tests/masked_sections/flash.ld tests/masked_sections/main.c -o my.elf"
+)
+
+MASKS = (
+    Tried(_BUILD_MINE, says="", then="test -s my.elf"),
+    Tried(
+        "./lab masks my.elf",
+        says=r"^my\.elf, 16,000,000 cycles: the longest interval is 1,001 cycles",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab masks my.elf --until 5ms",
+        says=r"1,001 cycles \(62\.56\sµs\), primask, raised by update_table \(main\.c:56\), "
+        r"called by reset \(main\.c:101\); ended by update_table \(main\.c:58\)\.",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab masks my.elf --until 5ms --output masks.html",
+        says=r"file: masks\.html",
+        then="grep -c 'update_table (main.c:56)' masks.html",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab masks my.elf --until 5ms --folded stacks.txt",
+        says=r"^primask;reset;update_table;mask 1001$",
+        then="cat stacks.txt",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab masks my.elf --until 5ms --perfetto trace.json",
+        says=r"file: trace\.json",
+        then="python3 -m json.tool trace.json > /dev/null",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab masks my.elf --until 5ms --explain",
+        says=r"^ +1,001 100\.0% +1,001×  update_table$",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab masks my.elf --until 5ms --json > masks.json",
+        says="",
+        then="test -s masks.json",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "python3 -c \"import json; worst = json.load(open('masks.json'))['worst'][0]; "
+        "assert worst['cycles'] <= 1200, worst\"",
+        says="",
+        after="./lab masks my.elf --until 5ms --json > masks.json",
+    ),
+    Tried("./lab masks my.elf --until 5ms --gaps", says=r"1,001 cycles", after=_BUILD_MINE),
+    Tried(
+        "./lab masks my.elf [--until 2s] [--json] [--explain] [--output FILE.html] [--folded FILE] "
+        "[--perfetto FILE] [--chip NAME] [--hse HZ|none] [--gaps]",
+        says=r"--perfetto",
+        typed="./lab --help masks",
+        why="a synopsis; the rows above try the options",
+    ),
+    Tried(
+        "./lab latency my.elf --irq TIM3",
+        says=r"^TIM2: the longest wait is 1,013 cycles",
+        typed="./lab latency my.elf --irq TIM2 --until 5ms",
+        why="the tutorial's program and its interrupt",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab latency my.elf --irq TIM2 --until 5ms",
+        says=r"^TIM2: the longest wait is 1,013 cycles \(63\.31\sµs\), PRIMASK,\s"
+        r"set\sat\supdate_table \(main\.c:56\)\.",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab latency my.elf --irq TIM2 --until 5ms --around update_table",
+        says=r"at every cycle of [\d,]+ to [\d,]+",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab latency my.elf --until 5ms --section update_table..",
+        says=r"^update_table\.\.: passed once",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab latency my.elf [--irq NAME] [--section 'a..b']… [--json]",
+        says=r'"irq": "TIM2"',
+        typed="./lab latency my.elf --irq TIM2 --until 5ms --json",
+        why="one of the options; the rows above try the others",
+        after=_BUILD_MINE,
+    ),
+)
+
 BOARD = (
     Tried("./lab wiring plan --board nucleo", says=r"D1 +OP +PA9 +D8 +CN5-1\n"),
     Tried(
@@ -689,6 +813,58 @@ IMPORTS = (
     ),
 )
 
+_EXAMPLES = "cmake --build build/probe"
+_BARE = "./lab observe --elf build/probe/bare.elf --pins CRIT=PA8,STIM=PA0,ISR=PA10,SYNC=PB4"
+OBSERVING = (
+    Tried(
+        "cmake -S firmware/probe/examples -B build/probe -G Ninja", says=r"Build files have been written to"
+    ),
+    Tried(
+        _EXAMPLES,
+        says=r"Linking C executable tasks\.elf",
+        after="cmake -S firmware/probe/examples -B build/probe -G Ninja",
+    ),
+    Tried(
+        _BARE,
+        says=r"CRIT, empty section +32 (.*\n)+complete\n\S+/runs/\S+-observe-bare-virtual$",
+        after=_EXAMPLES,
+    ),
+    Tried(
+        "./lab observe --elf build/probe/tasks.elf --pins CRIT=PA8,OP=PA9,SYNC=PB4 --duration 100ms",
+        says=r"OP, width +1\d\d (.*\n)+complete\n",
+        after=_EXAMPLES,
+    ),
+    Tried(
+        "./lab observe --elf my.elf --pins CRIT=PA8",
+        says=r"^CRIT, width +\d+",
+        typed="./lab observe --elf build/probe/bare.elf --pins CRIT=PA8 --duration 50ms",
+        why="my.elf is an example",
+        after=_EXAMPLES,
+    ),
+    Tried(
+        "./lab observe --elf my.elf --pins CRIT=PA8,STIM=PA0,ISR=PA10 --duration 2s",
+        says=r"STIM to ISR +\d+",
+        typed="./lab observe --elf build/probe/bare.elf --pins CRIT=PA8,STIM=PA0,ISR=PA10 --duration 50ms",
+        why="my.elf is an example, for a shorter time",
+        after=_EXAMPLES,
+    ),
+    Tried(
+        "./lab observe --board nucleo --pins CRIT=PA8,STIM=PA0,ISR=PA10 --duration 2s",
+        says=r"STIM to ISR +\d+",
+        typed="./lab observe --board virtual --elf build/probe/bare.elf --pins CRIT=PA8,STIM=PA0,ISR=PA10 "
+        "--duration 50ms",
+        why="on the virtual board, which has no program of its own",
+        after=_EXAMPLES,
+        of_a_board=True,
+    ),
+    Elsewhere(
+        "./lab observe --board desk --elf build/probe/tasks.elf --pins CRIT=PA8,OP=PA9,SYNC=PB4",
+        "tests/test_observe.py",
+        '"--board", "desk")',
+        why="on devices that umockdev shows",
+    ),
+)
+
 _RUN_OPTIONS = (
     "[--image ops.bin@0x08040000] [--until 100ms|cycles:N] [--edges edges.csv] [--uart-log uart.txt] "
     "[--count name=symbol+0x12] [--stats stats.json] [--timing ideal|nucleo] "
@@ -699,7 +875,7 @@ _RUN_OPTIONS = (
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
     "[--flash-acr 0xVALUE] [--count name=symbol+0x12]... [--count-window OP --windows windows.csv] "
-    "[--instructions-while CRIT]"
+    "[--instructions-while CRIT] [--clips D0=PA9,D1=open]"
 )
 _DESK_OPTIONS = (
     "--folder DIR [fw.elf] [--image ops.bin@0x08040000] [--channels 8|16] "
@@ -902,10 +1078,12 @@ PRE_COMMIT = (
 
 ROWS: tuple[Tried | Elsewhere, ...] = (
     *LAB,
+    *MASKS,
     *BOARD,
     *DEBUGGING,
     *DECODERS,
     *IMPORTS,
+    *OBSERVING,
     *SIMULATOR,
     *FUZZING,
     *FIRMWARE,
@@ -927,6 +1105,7 @@ SHOWN = {
     ("docs/SPEC.md", r"@<TYPE>,<field>,…*<CRC>\n"),
     ("docs/SPEC.md", "platform, heap_bytes"),
     ("docs/SPEC.md", "run, scenario, allocator, board, run_verdict"),
+    ("docs/SPEC.md", "elf, options[], until"),
     ("docs/SPEC.md", r"@TA,<number>,<address>,<size>*<CRC>\n"),
     (
         "docs/TRACES.md",
@@ -940,6 +1119,11 @@ SHOWN = {
         '{"desk": "DIR", "control": "DIR/control", "uart": "/dev/ttyACM0", "terminal": "/dev/pts/3",',
     ),
     ("docs/SPEC.md", '{"analyzer": "127.0.0.1:41001", "uart": "/dev/pts/3" | "socket://127.0.0.1:41002"}'),
+    ("docs/OBSERVE.md", "[boards.mine.loader]"),
+    ("docs/OBSERVE.md", "#define TAILSCOPE_CRIT TAILSCOPE_PIN('A', 8)"),
+    ("docs/OBSERVE.md", "tailscope_pins_start();"),
+    ("docs/OBSERVE.md", "-Wl,--wrap=vPortEnterCritical,--wrap=vPortExitCritical"),
+    ("docs/SPEC.md", "samplerate_hz, total_samples, resolution_ns"),
     ("docs/SPEC.md", "schema, quantity"),
     ("docs/SPEC.md", "verdict, reasons[]            inconclusive"),
     ("docs/SPEC.md", "seed, runs[]"),
@@ -947,6 +1131,13 @@ SHOWN = {
     ("docs/SPEC.md", "seed, seconds, stopped, runs, unaccounted, folder"),
     ("docs/SPEC.md", "allocator, trace, seed, operations"),
     ("docs/SPEC.md", "allocator, what, seed, lists, operations"),
+    ("docs/SPEC.md", "allocator, outside {file, format, sha256}, holds, lists"),
+    ("docs/YOUR-ALLOCATOR.md", "/* First fit on a list in order of address. Free neighbours merge. */"),
+    (
+        "docs/YOUR-ALLOCATOR.md",
+        "breaks the contract: a payload lies at region + 20, which is no multiple of 8.",
+    ),
+    ("docs/YOUR-ALLOCATOR.md", 'promises = ["merges", "reuses_holes", "tells_usable"]'),
     ("docs/SPEC.md", "table, place, part, row, column, allocator, unit, compared"),
     ("docs/SPEC.md", "seed, mutants, killed, harmless, survived"),
     (

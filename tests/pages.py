@@ -18,6 +18,7 @@ _NOT_OURS = {"build", "runs", "target", "node_modules"}
 
 PROGRAMS = {
     "arm-none-eabi-addr2line",
+    "arm-none-eabi-gcc",
     "cargo",
     "cmake",
     "ctest",

@@ -127,14 +127,15 @@ class Checkout:
 
     def __post_init__(self) -> None:
         (self.folder / "build" / "firmware").mkdir(parents=True)
-        for name in ("docs", "runs", "simulator"):
+        for name in ("docs", "runs", "simulator", "tests"):
             (self.folder / name).mkdir()
         shutil.copy(ROOT / "tasks.py", self.folder)  # it keeps runs and dashboards beside itself
         lab = self.folder / "lab"
         lab.write_text(f'#!/bin/sh\nexec {sys.executable} -m console "$@"\n', encoding="utf-8")
         lab.chmod(0o755)
         self._link(".venv", Path(sys.prefix))
-        for name in ("decoders", "firmware", "pyocd_user.py", "simulator/target"):
+        linked = ("decoders", "docs/examples", "firmware", "pyocd_user.py", "simulator/target")
+        for name in (*linked, "tests/masked_sections"):
             self._link(name, ROOT / name)
         for allocator in ("seglist", "tlsf"):
             self._link(f"build/firmware/{allocator}", firmware.build(allocator).elf.parent)

@@ -30,19 +30,24 @@ class Function:
 
 
 class Program:
-    """A built firmware. Raises ExplainError if the file is no ELF file with symbols."""
+    """A built firmware. Raises ExplainError if the file is no ELF file with symbols.
 
-    def __init__(self, elf: Path) -> None:
+    With `stripped` the file need not have symbols: then no function and no variable is known.
+    """
+
+    def __init__(self, elf: Path, stripped: bool = False) -> None:
         try:
             self._file = ELFFile(io.BytesIO(elf.read_bytes()))
             table = self._file.get_section_by_name(".symtab")
         except (OSError, ELFError) as error:
             raise ExplainError(f"{elf} is no firmware ({error}); build it again.") from None
-        if not isinstance(table, SymbolTableSection):
+        if not isinstance(table, SymbolTableSection) and not stripped:
             raise ExplainError(f"{elf} has no symbols; build it again.")
-        symbols = [(symbol.name, symbol.entry) for symbol in table.iter_symbols()]
+        found = table.iter_symbols() if isinstance(table, SymbolTableSection) else ()
+        symbols = [(symbol.name, symbol.entry) for symbol in found]
         self._functions = _functions(symbols)
         self._starts = [function.address for function in self._functions]
+        self._labels = _labels(symbols)
         data = [(name, entry) for name, entry in symbols if _kind(entry) == "STT_OBJECT"]
         self._data = {name: (int(entry.st_value), int(entry.st_size)) for name, entry in data}
         self._decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_THUMB | capstone.CS_MODE_MCLASS)
@@ -51,6 +56,16 @@ class Program:
     def dwarf(self) -> Any:
         """pyelftools' view of the debug information."""
         return self._dwarf
+
+    @property
+    def lines(self) -> list[tuple[int, str]]:
+        """(address, file:line) at each change of line, by address; "" at the end of a sequence."""
+        return self._lines
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether the file says which source line an address comes from."""
+        return bool(self._lines)
 
     @property
     def functions(self) -> list[Function]:
@@ -79,6 +94,11 @@ class Program:
     def function(self, name: str) -> Function | None:
         """The function called `name`; None if there is none."""
         return next((function for function in self._functions if function.name == name), None)
+
+    @property
+    def labels(self) -> dict[str, list[int]]:
+        """Functions and labels of assembly code: the addresses of each name."""
+        return self._labels
 
     def data_address(self, name: str) -> int | None:
         """The address of a variable; None if there is none of that name."""
@@ -155,6 +175,16 @@ def _functions(symbols: list[tuple[str, Any]]) -> list[Function]:
             address = int(entry.st_value) & ~1
             found[address] = Function(name, address, int(entry.st_size))
     return [found[address] for address in sorted(found)]
+
+
+def _labels(symbols: list[tuple[str, Any]]) -> dict[str, list[int]]:
+    """The addresses of names in the code. Names with a $ are the assembler's own (AAELF, 5.5.5)."""
+    found: dict[str, set[int]] = {}
+    for name, entry in symbols:
+        in_code = isinstance(entry.st_shndx, int) and _kind(entry) in ("STT_FUNC", "STT_NOTYPE")
+        if in_code and name and "$" not in name:
+            found.setdefault(name, set()).add(int(entry.st_value) & ~1)
+    return {name: sorted(addresses) for name, addresses in found.items()}
 
 
 def _line_rows(program: Any) -> list[tuple[int, str]]:

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from analysis.twin.causes import Causes
 from analysis.twin.comparison import Comparison
 from analysis.twin.hypotheses import Trials
 from analysis.twin.statistics import Row, Units
 from dashboards.formatting import MISSING, grouped
-
-
-@dataclass(frozen=True)
-class Grid:
-    """`headings` and each of `lines` include the first column. `told` is one of words."""
-
-    title: str
-    headings: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-    told: bool = False
+from dashboards.page.sheet import Grid
 
 
 def grids(found: Comparison) -> list[Grid]:

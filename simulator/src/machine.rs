@@ -138,6 +138,18 @@ impl Machine {
         self.soc.edges()
     }
 
+    /// The flash is being programmed or erased, and holds the core up.
+    pub fn waits_for_flash(&self) -> bool {
+        let code_in_flash = Memory::in_flash(self.core.pc()).is_some();
+        let busy = code_in_flash && self.soc.flash_busy_until() > self.cycles();
+        busy || self.soc.stalled_until() > self.cycles()
+    }
+
+    /// The word at an address of memory. `None` elsewhere.
+    pub fn word(&self, address: u32) -> Option<u32> {
+        self.soc.memory().read(address, Width::Word)
+    }
+
     /// A halfword of code. `None` if there is no memory.
     pub fn code(&mut self, address: u32) -> Option<u16> {
         self.soc.fetch(address).ok()

@@ -140,6 +140,14 @@ impl Timebase {
         (segment.hz_numerator, segment.hz_denominator)
     }
 
+    /// Each clock since reset: its first cycle, when that begins, and HCLK as a fraction of hertz.
+    pub fn clocks(&self) -> impl Iterator<Item = (u64, Seconds, (u128, u128))> + '_ {
+        self.segments.iter().map(|segment| {
+            let clock = (segment.hz_numerator, segment.hz_denominator);
+            (segment.start_cycle, segment.start, clock)
+        })
+    }
+
     /// The first cycle that begins at or after `time`, if the clock does not change before.
     pub fn cycle_at(&self, time: Seconds) -> u64 {
         let last = self.last();
@@ -160,6 +168,14 @@ impl Timebase {
             .segments
             .partition_point(|segment| segment.start_cycle <= cycle);
         &self.segments[after - 1]
+    }
+}
+
+/// `84000000`, or `250000000/3`.
+pub fn fraction_text((numerator, denominator): (u128, u128)) -> String {
+    match denominator {
+        1 => numerator.to_string(),
+        _ => format!("{numerator}/{denominator}"),
     }
 }
 
@@ -227,6 +243,10 @@ mod tests {
         );
         assert_eq!(timebase.clock(1_000), (16_000_000, 1));
         assert_eq!(timebase.clock(1_001), (84_000_000, 1));
+        let clocks: Vec<_> = timebase.clocks().collect();
+        assert_eq!(clocks[0], (0, Seconds::ZERO, (16_000_000, 1)));
+        let later = Seconds::new(1_001, 16_000_000);
+        assert_eq!(clocks[1..], [(1_001, later, (84_000_000, 1))]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-"""The small firmware of fixtures/board.c, compiled."""
+"""The small firmware of `fixtures`, compiled."""
 
 from __future__ import annotations
 
@@ -15,9 +15,14 @@ def build(folder: Path, *defines: str) -> Path:
 
     With TOUCH_UNMODELLED its third interrupt writes TIM2_SMCR, which is not modelled.
     """
-    elf = folder / "board.elf"
-    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-O1", "-ffreestanding", "-nostdlib"]
+    return build_source(folder, "board.c", *defines)
+
+
+def build_source(folder: Path, source: str, *defines: str) -> Path:
+    """The ELF file of a source in `fixtures`, with debug information, made in `folder`."""
+    elf = folder / Path(source).with_suffix(".elf")
+    command = ["arm-none-eabi-gcc", "-g", "-mcpu=cortex-m4", "-mthumb", "-O1", "-ffreestanding", "-nostdlib"]
     command += [f"-D{name}" for name in defines]
-    command += ["-T", str(FIXTURES / "board.ld"), str(FIXTURES / "board.c"), "-o", str(elf)]
+    command += ["-T", str(FIXTURES / "board.ld"), str(FIXTURES / source), "-o", str(elf)]
     subprocess.run(command, check=True)
     return elf

@@ -312,11 +312,22 @@ impl Table {
             }
             Some(("probe", fault)) => self.plan_probe(fault),
             Some(("unplug", name)) => self.unplug(self.port(name)?),
-            Some(("plug", name)) => self.plug(self.port(name)?),
+            Some(("plug", name)) => self.plug_in(name),
             _ => Err(format!(
                 "{line:?} is no request: write fault FAULT, board MISHAP, serial FAULT, probe FAULT, \
-                 loader idle or works, unplug NAME or plug NAME"
+                 loader idle or works, unplug NAME, plug NAME or plug probe as ttyACM1"
             )),
+        }
+    }
+
+    /// `NAME`, or `probe as PORT`.
+    fn plug_in(&self, line: &str) -> Result<(), String> {
+        match line.split_once(" as ") {
+            Some(("probe", port)) if is_port(port) => {
+                self.rename_port(port);
+                self.plug(PROBE_PORT)
+            }
+            _ => self.plug(self.port(line)?),
         }
     }
 

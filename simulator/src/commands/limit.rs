@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Result<Limit, BadLimit> {
     )))
 }
 
-fn whole(digits: &str) -> Option<u64> {
+pub fn whole(digits: &str) -> Option<u64> {
     let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
     plain.then(|| digits.parse().ok()).flatten()
 }

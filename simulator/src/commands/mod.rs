@@ -3,7 +3,9 @@
 mod counts;
 mod desk;
 mod gaps;
+mod latency;
 mod limit;
+mod marks;
 mod masks;
 mod outputs;
 mod run;
@@ -36,6 +38,8 @@ pub struct Arguments {
 enum Command {
     /// Run firmware and write what its pins and its UART did to files.
     Run(Box<run::RunArguments>),
+    /// Pend an interrupt at many cycles of a run, and write how long it waited at each.
+    Latency(Box<latency::LatencyArguments>),
     /// Be a board with a logic analyzer (BeagleLogic over TCP) and a serial port.
     Serve(Box<serve::ServeArguments>),
     /// Be a board on a desk: USB devices in a folder, an analyzer and an ST-Link, for stock drivers.
@@ -176,6 +180,7 @@ const MET: u8 = 4;
 pub fn execute(arguments: Arguments) -> ExitCode {
     let outcome = match arguments.command {
         Command::Run(arguments) => run::execute(&arguments),
+        Command::Latency(arguments) => latency::execute(&arguments),
         Command::Serve(arguments) => serve::execute(&arguments),
         Command::Desk(arguments) => desk::execute(&arguments),
     };

@@ -1,5 +1,6 @@
 //! The files that a run writes while it goes on.
 
+use super::marks::Marks;
 use crate::machine::Machine;
 use crate::observe::masks::Masks;
 use crate::observe::stacks::Stacks;
@@ -44,6 +45,9 @@ pub struct Paths<'a> {
     pub uart: Option<&'a Path>,
     pub windows: Option<&'a Path>,
     pub stimuli: Option<&'a Path>,
+    pub marks: Option<&'a Path>,
+    /// The instructions of a stretch.
+    pub stretch: Option<&'a Path>,
     pub masks: Option<&'a Path>,
     pub mask_stacks: Option<&'a Path>,
 }
@@ -54,12 +58,15 @@ pub struct Recorder {
     uart: Option<Output>,
     windows: Option<Output>,
     stimuli: Option<Output>,
+    marked: Option<Output>,
+    marks: Marks,
+    stretch: Option<Output>,
     masks: Option<Output>,
     mask_stacks: Option<Output>,
 }
 
 impl Recorder {
-    pub fn create(paths: &Paths, observer: &Observer) -> Result<Recorder> {
+    pub fn create(paths: &Paths, observer: &Observer, marks: Marks) -> Result<Recorder> {
         let create = |path: Option<&Path>| path.map(Output::create).transpose();
         let mut edges = create(paths.edges)?;
         if let Some(output) = &mut edges {
@@ -72,6 +79,10 @@ impl Recorder {
         let mut stimuli = create(paths.stimuli)?;
         if let Some(output) = &mut stimuli {
             output.write(b"cycle,port,bytes,value\n")?;
+        }
+        let mut marked = create(paths.marks)?;
+        if let Some(output) = &mut marked {
+            output.write(Marks::HEADER)?;
         }
         let mut masks = create(paths.masks)?;
         if let Some(output) = &mut masks {
@@ -86,6 +97,9 @@ impl Recorder {
             uart: create(paths.uart)?,
             windows,
             stimuli,
+            marked,
+            marks,
+            stretch: create(paths.stretch)?,
             masks,
             mask_stacks,
         })
@@ -110,6 +124,17 @@ impl Recorder {
                 output.write(line.as_bytes())?;
             }
         }
+        if let Some(output) = &mut self.marked {
+            for passage in machine.core_mut().take_passages() {
+                let rows = self.marks.rows(&passage);
+                output.write(rows.as_bytes())?;
+            }
+        }
+        if let (Some(output), Some(trace)) = (&mut self.stretch, &mut observer.trace) {
+            for entry in trace.take() {
+                output.write(format!("{}\n", entry.json()).as_bytes())?;
+            }
+        }
         if let (Some(output), Some(table)) = (&mut self.windows, &mut observer.windows) {
             output.write(table.take_rows().as_bytes())?;
         }
@@ -130,16 +155,13 @@ impl Recorder {
     }
 
     pub fn finish(self) -> Result<()> {
-        [
-            self.edges,
-            self.uart,
-            self.windows,
-            self.stimuli,
-            self.masks,
-            self.mask_stacks,
-        ]
-        .into_iter()
-        .flatten()
-        .try_for_each(Output::finish)
+        let observed = [self.windows, self.stimuli, self.marked, self.stretch];
+        let masks = [self.masks, self.mask_stacks];
+        [self.edges, self.uart]
+            .into_iter()
+            .chain(observed)
+            .chain(masks)
+            .flatten()
+            .try_for_each(Output::finish)
     }
 }

@@ -1,6 +1,7 @@
 //! `virtual-nucleo run`: runs to files, without sockets.
 
 use super::counts::{self, CountArgument};
+use super::marks::{MarkArgument, Marks, WindowArgument};
 use super::outputs::{Output, Paths, Recorder};
 use super::save_point::SavePoint;
 use super::save_state;
@@ -72,6 +73,21 @@ pub struct RunArguments {
     /// many).
     #[arg(long, value_name = "JSONL")]
     trace: Option<PathBuf>,
+    /// Write the instructions of a stretch to the file of --trace instead: FROM..TO, each a cycle or
+    /// pc:PLACE.
+    #[arg(
+        long,
+        value_name = "FROM..TO",
+        requires = "trace",
+        conflicts_with = "trace_last"
+    )]
+    trace_window: Option<WindowArgument>,
+    /// Note each execution of the instructions at these places. May be repeated.
+    #[arg(long, value_name = "pc:SYMBOL+0xOFFSET,...", requires = "marks")]
+    mark: Vec<MarkArgument>,
+    /// Write the executions of --mark here (docs/SPEC.md, section 7).
+    #[arg(long, value_name = "CSV", requires = "mark")]
+    marks: Option<PathBuf>,
     /// Save the whole machine when this time has come. May be repeated.
     #[arg(long, value_name = "FILE@TIME")]
     save_snapshot: Vec<SavePoint>,
@@ -109,6 +125,13 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
         machine.go_past_gaps();
     }
     let counters = counts::watch(&arguments.count, firmware.as_ref(), machine.core_mut())?;
+    let counted = counters.len();
+    let marks = Marks::set(
+        &arguments.mark,
+        counted,
+        firmware.as_ref(),
+        machine.core_mut(),
+    )?;
     let mut observer = observer(arguments, firmware.as_ref(), &counters)?;
     observer.attach(&mut machine);
     let interrupted = Arc::new(AtomicBool::new(false));
@@ -119,8 +142,13 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
         at: Instant::now(),
         instructions: machine.core().instructions(),
     };
-    let end = Session::new(arguments, &mut machine, &mut observer)?.simulate(&interrupted)?;
+    let end =
+        Session::new(arguments, &mut machine, &mut observer, marks)?.simulate(&interrupted)?;
     write_trace(arguments, &observer)?;
+    let missing = observer.trace.as_ref().and_then(Trace::missing);
+    if let (Some(bound), End::Done) = (missing, &end) {
+        bail!("--trace-window: {bound} was not reached before the end of the run");
+    }
     report(arguments, &machine, &counters, &started)?;
     gaps::list_touched(&machine);
     Ok(match end {
@@ -148,7 +176,10 @@ fn observer(
         conditions: conditions
             .map(|condition| condition.condition(firmware))
             .collect::<Result<_, _>>()?,
-        trace: traced.then(|| Trace::new(arguments.trace_last.unwrap_or(TRACE_LAST) as usize)),
+        trace: match &arguments.trace_window {
+            Some(window) => Some(Trace::of_stretch(window.stretch(firmware)?)),
+            None => traced.then(|| Trace::new(arguments.trace_last.unwrap_or(TRACE_LAST) as usize)),
+        },
         masks: arguments
             .masks
             .is_some()
@@ -180,12 +211,18 @@ impl Session<'_> {
         arguments: &RunArguments,
         machine: &'a mut Machine,
         observer: &'a mut Observer,
+        marks: Marks,
     ) -> Result<Session<'a>> {
         let paths = Paths {
             edges: arguments.edges.as_deref(),
             uart: arguments.uart_log.as_deref(),
             windows: arguments.windows.as_deref(),
             stimuli: arguments.itm.as_deref(),
+            marks: arguments.marks.as_deref(),
+            stretch: arguments
+                .trace_window
+                .as_ref()
+                .and(arguments.trace.as_deref()),
             masks: arguments.masks.as_deref(),
             mask_stacks: arguments.mask_stacks.as_deref(),
         };
@@ -193,7 +230,7 @@ impl Session<'_> {
             machine.core_mut().listen_to_stimuli();
         }
         Ok(Session {
-            recorder: Recorder::create(&paths, observer)?,
+            recorder: Recorder::create(&paths, observer, marks)?,
             machine,
             observer,
             limit: arguments.until.unwrap_or(Limit::Endless),
@@ -297,6 +334,9 @@ fn write_trace(arguments: &RunArguments, observer: &Observer) -> Result<()> {
     let Some(trace) = &observer.trace else {
         return Ok(());
     };
+    if arguments.trace_window.is_some() {
+        return Ok(()); // written on the way
+    }
     let Some(path) = &arguments.trace else {
         return say(trace.entries());
     };
@@ -331,7 +371,15 @@ fn write_stats(
     let core = machine.core();
     let host_seconds = started.at.elapsed().as_secs_f64();
     let instructions = core.instructions() - started.instructions;
+    let clocks = machine.timebase().clocks().map(|(cycle, start, clock)| {
+        let (seconds, hz) = (
+            save_state::pair(start.fraction())?,
+            save_state::pair(clock)?,
+        );
+        Ok(json!({"cycle": cycle, "seconds": seconds, "core_hz": hz}))
+    });
     let mut stats = json!({
+        "clocks": clocks.collect::<Result<Vec<_>>>()?,
         "instructions": core.instructions(),
         "skipped_instructions": core.skipped_instructions(),
         "cycles": core.cycles(),

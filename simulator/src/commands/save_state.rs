@@ -29,7 +29,7 @@ fn registers(machine: &Machine) -> Map<String, Value> {
 }
 
 /// A fraction as two numbers. Those of a timebase fit.
-fn pair((numerator, denominator): (u128, u128)) -> Result<Value> {
+pub(super) fn pair((numerator, denominator): (u128, u128)) -> Result<Value> {
     let narrow = |number: u128| u64::try_from(number).context("the time is too fine to be written");
     Ok(json!([narrow(numerator)?, narrow(denominator)?]))
 }

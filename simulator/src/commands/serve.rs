@@ -3,6 +3,7 @@
 
 use super::counts::{self, CountArgument};
 use super::{stopped, BoardArguments};
+use crate::clips::Clips;
 use crate::debug::Wire;
 use crate::edges::Pin;
 use crate::machine::Machine;
@@ -39,6 +40,9 @@ pub struct ServeArguments {
     /// TCP port of a debug probe for pyOCD; 0 takes any free one.
     #[arg(long, value_name = "PORT")]
     probe: Option<u16>,
+    /// What the analyzer's inputs are clipped to, for example D0=PA9,D1=PB3,D2=open.
+    #[arg(long, value_name = "INPUT=PIN,...", default_value = "D0=CRIT")]
+    clips: Clips,
     /// Leave reset when the analyzer's client says get, or at once.
     #[arg(long, value_enum, default_value = "get")]
     start: StartArgument,
@@ -88,6 +92,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
 
     let simulation = Simulation::new(
         machine,
+        arguments.clips.clone(),
         captures,
         serial,
         probe.is_some().then(|| Debugger::new(requests)),

@@ -73,6 +73,9 @@ impl Core {
     pub(super) fn overlap(&mut self, op: &Op) {
         if self.cycles > self.decoded(op) {
             self.cycles -= 1;
+            if self.timing.is_nucleo() {
+                self.fetch.advance(op);
+            }
         }
     }
 

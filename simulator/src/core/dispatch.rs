@@ -82,14 +82,32 @@ impl Core {
         if op.undecoded() || !self.thumb {
             op = self.fetch(bus)?;
         }
-        match self.timing {
-            Timing::Nucleo => self.carry_out::<B, true>(bus, &op, self.pc)?,
-            Timing::Ideal => self.carry_out::<B, false>(bus, &op, self.pc)?,
-        };
         if op.counter != 0 {
-            self.execution_counters[op.counter as usize - 1].executions += 1;
-            self.busy_wait.disturb();
+            return self.counted_instruction(bus, &op);
         }
+        self.carry_out_timed(bus, &op).map(|_| ())
+    }
+
+    #[inline(always)]
+    fn carry_out_timed<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<u32> {
+        match self.timing {
+            Timing::Nucleo => self.carry_out::<B, true>(bus, op, self.pc),
+            Timing::Ideal => self.carry_out::<B, false>(bus, op, self.pc),
+        }
+    }
+
+    /// Executes an instruction that is counted, and perhaps marked.
+    #[inline(never)]
+    fn counted_instruction<B: Bus>(&mut self, bus: &mut B, op: &Op) -> Exec<()> {
+        let (pc, continued) = (self.pc, self.will_continue());
+        let passage = self.begun_passage(bus, op);
+        let result = self.carry_out_timed(bus, op);
+        if let Some(passage) = passage {
+            self.end_passage(passage, (pc, op), continued, &result);
+        }
+        result?;
+        self.execution_counters[op.counter as usize - 1].executions += 1;
+        self.busy_wait.disturb();
         Ok(())
     }
 

@@ -36,6 +36,12 @@ pub(super) struct Entry {
     fetch_cycle: u64,
 }
 
+impl Entry {
+    pub fn exception(&self) -> u8 {
+        self.exception
+    }
+}
+
 impl Core {
     /// Begins an entry or continues the one under way, to its end or to cycle `until`.
     pub(super) fn enter_exception<B: Bus>(&mut self, bus: &mut B, until: u64) -> Result<(), Stop> {
@@ -62,8 +68,7 @@ impl Core {
         if self.cycles >= cycle {
             return true;
         }
-        let expiry = self.systick.next_expiry().unwrap_or(u64::MAX);
-        let limit = until.min(expiry);
+        let limit = until.min(self.next_own_event());
         self.cycles = cycle.min(limit).max(self.cycles);
         self.cycles < limit && !self.attention
     }
@@ -137,6 +142,7 @@ impl Core {
         exc_return: u32,
         stacking_done: u64,
     ) -> Result<(), Stop> {
+        self.decide_planned(exception);
         let address = self.scb.vtor.wrapping_add(4 * u32::from(exception));
         let vector = match self.read_vector(bus, address) {
             Ok(vector) => vector,
@@ -262,6 +268,7 @@ impl Core {
     /// `ExceptionTaken`: the handler's first instruction comes next.
     fn take_exception(&mut self, entry: Entry) {
         self.entering = None;
+        self.take_planned(entry.exception);
         self.exceptions.activate(entry.exception);
         self.catch_vector(entry.exception);
         self.set_mode(entry.exception, false);

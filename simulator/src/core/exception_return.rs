@@ -36,6 +36,7 @@ impl Core {
         let legal = self.is_legal_return(exc_return);
         self.note_return_begins(exc_return);
         self.exceptions.deactivate(self.ipsr);
+        self.note_masks();
         self.exclusive = false;
         self.leave_fast_loop();
         if !legal {
@@ -96,6 +97,7 @@ impl Core {
         let sleeps = self.scb.scr & SCR_SLEEPONEXIT != 0 && self.exceptions.active_count() == 0;
         if self.ipsr == 0 && sleeps {
             self.sleep = Sleep::UntilInterrupt;
+            self.notice_pending();
         }
         Ok(())
     }

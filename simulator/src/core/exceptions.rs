@@ -52,6 +52,9 @@ pub struct Exceptions {
     /// `update_preempting`.
     #[serde(skip)]
     preempting: Option<u8>,
+    /// See [`Exceptions::used`]. It changes no result.
+    #[serde(skip)]
+    used: u128,
 }
 
 impl Exceptions {
@@ -69,6 +72,7 @@ impl Exceptions {
             prigroup: 0,
             active_priority: LOWEST,
             preempting: None,
+            used: 0,
         }
     }
 
@@ -218,6 +222,7 @@ impl Exceptions {
     pub fn activate(&mut self, exception: u8) {
         self.pending &= !(1 << exception);
         self.active |= 1 << exception;
+        self.used |= 1 << exception;
         self.active_priority = self.active_priority.min(self.group_priority(exception));
         self.update_preempting();
     }
@@ -307,6 +312,23 @@ impl Exceptions {
         self.is_enabled(exception) && self.group_priority(exception) < self.execution_priority()
     }
 
+    /// The active exception of the highest priority, if `exception` cannot preempt it.
+    pub fn active_above(&self, exception: u8) -> Option<u8> {
+        let highest = members(self.active).min_by_key(|&n| self.group_priority(n))?;
+        (self.group_priority(exception) >= self.group_priority(highest)).then_some(highest)
+    }
+
+    pub fn held_by_basepri(&self, exception: u8) -> bool {
+        let level = self.group(self.basepri.into());
+        self.basepri != 0 && self.group_priority(exception) >= level
+    }
+
+    /// Interrupts that were ever enabled, and other exceptions that were ever taken. Bit n is
+    /// exception n.
+    pub fn used(&self) -> u128 {
+        self.used
+    }
+
     /// 32 interrupt lines as the NVIC's registers show them.
     pub fn irq_word(&self, register: NvicRegister, word: u32) -> u32 {
         let set = match register {
@@ -325,6 +347,7 @@ impl Exceptions {
             NvicRegister::Active => return,
         };
         *target = if set { *target | mask } else { *target & !mask };
+        self.used |= self.enabled & !ALWAYS_ENABLED;
         // A line that is high stays pending (B3.4.1).
         self.pending |= self.lines & !self.active & mask & if set { 0 } else { !0 };
         self.update_preempting();

@@ -12,6 +12,8 @@
 //! | `exception_entry`, `exception_return` | takes exceptions and returns from them |
 //! | `interrupted_instructions` | ends instructions early for an interrupt |
 //! | `busy_wait` | skips iterations of loops that only wait |
+//! | `marks` | notes when marked instructions execute |
+//! | `planned_interrupt` | pends an interrupt at a chosen cycle |
 //! | `private_bus` | the registers of `scb`, `systick`, `dwt`, `itm`, `mpu` and NVIC |
 //! | `debug` | what a debugger does to the core |
 //! | `watch` | tells what holds interrupts off |
@@ -33,8 +35,10 @@ mod execute;
 mod fast_memory;
 mod interrupted_instructions;
 mod itm;
+mod marks;
 mod memory_map;
 mod mpu;
+mod planned_interrupt;
 mod private_bus;
 mod profile;
 mod registers;
@@ -49,6 +53,8 @@ mod watch;
 pub use debug::DebugFault;
 pub use decode::{encoding_name, encodings, is_wide, Encoding};
 pub use itm::Stimulus;
+pub use marks::Passage;
+pub use planned_interrupt::{Hold, Planned, Raised};
 pub use stop::{RunEnd, Stop};
 pub use timing::Timing;
 pub use watch::{Change, Context, ExceptionFrame, What};
@@ -64,6 +70,7 @@ use exception_entry::Entry;
 use exception_return::Return;
 use exceptions::{Exceptions, FIRST_IRQ};
 use itm::Itm;
+use marks::Marks;
 use mpu::Mpu;
 use registers::{Flags, FloatRegisters};
 use scb::Scb;
@@ -133,6 +140,13 @@ pub struct Core {
     /// The data bus takes its next address in this cycle: the write buffer holds one store.
     data_free: u64,
     execution_counters: Vec<ExecutionCounter>,
+    /// Observes, and changes no result.
+    #[serde(skip)]
+    marks: Marks,
+    #[serde(skip)]
+    planned: Planned,
+    #[serde(skip)]
+    raised: Raised,
     /// Notes what holds interrupts off. It changes no result.
     #[serde(skip)]
     watch: Option<Box<Watch>>,
@@ -193,6 +207,9 @@ impl Core {
             previous_pc: 0,
             data_free: 0,
             execution_counters: Vec::new(),
+            marks: Marks::default(),
+            planned: Planned::default(),
+            raised: Raised::default(),
             watch: None,
         }
     }
@@ -202,6 +219,7 @@ impl Core {
     /// power-up clears (table C1-6).
     pub fn reset<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         let execution_counters = std::mem::take(&mut self.execution_counters);
+        let marks = std::mem::take(&mut self.marks);
         let (cycles, instructions) = (self.cycles, self.instructions);
         let debug = std::mem::take(&mut self.debug);
         let (demcr, dfsr) = (self.scb.demcr, self.scb.dfsr);
@@ -211,6 +229,7 @@ impl Core {
         let watch = self.watch.take();
         *self = Core {
             execution_counters,
+            marks,
             cycles,
             instructions,
             cycle_counter,
@@ -331,9 +350,9 @@ impl Core {
         self.itm.take()
     }
 
-    /// The cycle of the next SysTick expiry that pends its exception.
+    /// The cycle of the next exception that the core itself pends, by SysTick or as planned.
     pub fn next_internal_event(&self) -> Option<u64> {
-        self.systick.next_expiry()
+        Some(self.next_own_event()).filter(|cycle| *cycle != u64::MAX)
     }
 
     /// Whether the next thing to happen is the instruction at the PC: the core is awake and no
@@ -375,6 +394,31 @@ impl Core {
     pub fn clear_execution_counters(&mut self) {
         self.execution_counters.clear();
         self.invalidate_code();
+    }
+
+    /// Interrupts that were ever enabled, and other exceptions that were ever taken. Bit n is
+    /// exception n.
+    pub fn used_exceptions(&self) -> u128 {
+        self.exceptions.used()
+    }
+
+    /// The exception that the core is in. 0 is Thread mode.
+    pub fn exception(&self) -> u8 {
+        self.ipsr
+    }
+
+    /// The address of the handler of `exception` is in the word at this address.
+    pub fn vector_address(&self, exception: u8) -> u32 {
+        self.scb.vtor.wrapping_add(4 * u32::from(exception))
+    }
+
+    pub fn is_pending(&self, exception: u8) -> bool {
+        self.exceptions.is_pending(exception)
+    }
+
+    fn counts_executions(&self, address: u32) -> bool {
+        let mut counters = self.execution_counters.iter();
+        counters.any(|counter| counter.address == address)
     }
 
     pub fn executions(&self, index: usize) -> u64 {

@@ -160,8 +160,14 @@ impl Core {
                 self.sync_systick(now);
                 self.systick.read(address & 0xF, now)
             }
-            0xE000_E100..=0xE000_E4FF => self.read_nvic(address),
-            0xE000_ED00..=0xE000_ED3F => self.read_scb(address),
+            0xE000_E100..=0xE000_E4FF => {
+                self.notice_access(address);
+                self.read_nvic(address)
+            }
+            0xE000_ED00..=0xE000_ED3F => {
+                self.notice_access(address);
+                self.read_scb(address)
+            }
             0xE000_ED40..=0xE000_ED73 => FEATURES[(address - 0xE000_ED40) as usize / 4],
             0xE000_ED88 => self.scb.cpacr,
             0xE000_ED90..=0xE000_EDB8 => self.mpu.read(address - 0xE000_ED90),
@@ -200,8 +206,14 @@ impl Core {
                 self.sync_systick(now);
                 self.systick.write(address & 0xF, value, now);
             }
-            0xE000_E100..=0xE000_E4FF => self.write_nvic(address, value),
-            0xE000_ED00..=0xE000_ED3F => return self.write_scb(address, value),
+            0xE000_E100..=0xE000_E4FF => {
+                self.notice_access(address);
+                self.write_nvic(address, value);
+            }
+            0xE000_ED00..=0xE000_ED3F => {
+                self.notice_access(address);
+                return self.write_scb(address, value);
+            }
             0xE000_ED88 => self.scb.cpacr = value & 0x00F0_0000,
             0xE000_ED90..=0xE000_EDB8 => {
                 self.mpu.write(address - 0xE000_ED90, value);
@@ -226,6 +238,16 @@ impl Core {
             }
         }
         Ok(())
+    }
+
+    /// ISPR, ICPR, ICSR and SHCSR tell and change what is pending.
+    fn notice_access(&mut self, address: u32) {
+        if matches!(
+            address,
+            0xE000_E200..=0xE000_E2FF | 0xE000_ED04 | 0xE000_ED24
+        ) {
+            self.notice_pending();
+        }
     }
 
     fn write_dwt_control(&mut self, value: u32, now: u64) -> Exec<()> {

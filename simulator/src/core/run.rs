@@ -139,7 +139,7 @@ impl Core {
         self.horizon = if busy {
             0
         } else {
-            deadline_cycle.min(self.systick.next_expiry().unwrap_or(u64::MAX))
+            deadline_cycle.min(self.next_own_event())
         };
     }
 
@@ -199,6 +199,7 @@ impl Core {
         if self.systick.sync(now) {
             self.pend(SYSTICK);
         }
+        self.pend_what_is_planned(now);
     }
 
     pub(super) fn pend(&mut self, exception: u8) {

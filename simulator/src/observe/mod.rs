@@ -5,8 +5,11 @@
 //! observers does not pass through here.
 
 pub mod condition;
+pub mod latency;
 pub mod masks;
 pub mod stacks;
+pub mod stretch;
+pub mod sweep;
 pub mod trace;
 pub mod windows;
 
@@ -76,13 +79,14 @@ impl Observer {
     }
 
     fn advance(&mut self, machine: &mut Machine, end: u64) -> Result<Option<String>, Stop> {
-        let until = end.min(self.deadline());
+        let until = end.min(self.deadline(machine.cycles()));
         let edges_before = machine.edges().len();
         let pc = machine.core().pc();
+        let each = self.looks_at_each_instruction(machine.cycles());
         if let Some(trace) = &mut self.trace {
             trace.before(machine);
         }
-        let ran = if self.looks_at_each_instruction() {
+        let ran = if each {
             machine.run_one(until)
         } else {
             machine.run_to_event(until)
@@ -103,13 +107,17 @@ impl Observer {
         Ok(conditions.find_map(|condition| condition.met_by(&step)))
     }
 
-    fn looks_at_each_instruction(&self) -> bool {
-        self.trace.is_some() || self.conditions.iter().any(Condition::each_instruction)
+    fn looks_at_each_instruction(&self, cycle: u64) -> bool {
+        let traced = self.trace.as_ref();
+        traced.is_some_and(|trace| trace.looks(cycle))
+            || self.conditions.iter().any(Condition::each_instruction)
     }
 
     /// The cycle at which the observer must look again, at the latest.
-    fn deadline(&self) -> u64 {
+    fn deadline(&self, now: u64) -> u64 {
         let due = self.conditions.iter().map(Condition::deadline);
-        due.fold(u64::MAX, u64::min)
+        let trace = self.trace.iter().map(Trace::deadline);
+        let trace = trace.filter(|due| *due > now);
+        due.chain(trace).fold(u64::MAX, u64::min)
     }
 }

@@ -1,5 +1,6 @@
 //! The last instructions of a run.
 
+use super::stretch::{Bound, Stretch};
 use crate::core::{encoding_name, is_wide};
 use crate::machine::Machine;
 use serde_json::{json, Map, Value};
@@ -51,9 +52,10 @@ impl Before {
     }
 }
 
-/// The newest entries, in the order of time.
+/// The newest entries, or those of a stretch, in the order of time.
 pub struct Trace {
     capacity: usize,
+    stretch: Option<Stretch>,
     entries: VecDeque<Entry>,
     before: Option<Before>,
 }
@@ -62,9 +64,39 @@ impl Trace {
     pub fn new(capacity: usize) -> Trace {
         Trace {
             capacity,
+            stretch: None,
             entries: VecDeque::new(),
             before: None,
         }
+    }
+
+    /// All entries of the stretch.
+    pub fn of_stretch(stretch: Stretch) -> Trace {
+        Trace {
+            stretch: Some(stretch),
+            ..Trace::new(usize::MAX)
+        }
+    }
+
+    /// Whether each instruction must be looked at from `cycle` on.
+    pub fn looks(&self, cycle: u64) -> bool {
+        let mut stretch = self.stretch.iter();
+        stretch.all(|stretch| stretch.looks(cycle))
+    }
+
+    /// The cycle from which on each instruction must be looked at, if it is not yet.
+    pub fn deadline(&self) -> u64 {
+        self.stretch.as_ref().map_or(u64::MAX, Stretch::deadline)
+    }
+
+    /// What of its stretch did not come, if the run is over.
+    pub fn missing(&self) -> Option<&Bound> {
+        self.stretch.as_ref().and_then(Stretch::missing)
+    }
+
+    /// The entries since the last call.
+    pub fn take(&mut self) -> impl Iterator<Item = Entry> {
+        std::mem::take(&mut self.entries).into_iter()
     }
 
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
@@ -83,6 +115,12 @@ impl Trace {
         };
         let after = Before::of(machine);
         let completed = after.instructions > before.instructions;
+        let executes = completed || before.about_to_execute;
+        if let Some(stretch) = &mut self.stretch {
+            if !stretch.takes(machine, before.pc, before.cycle, executes) {
+                return;
+            }
+        }
         if completed || before.about_to_execute {
             self.instruction(machine, &before, completed, changed(&before, &after));
         }

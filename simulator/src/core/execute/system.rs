@@ -62,10 +62,12 @@ impl Core {
 
     fn sleep_until(&mut self, sleep: Sleep) {
         self.sleep = sleep;
+        self.notice_pending();
         self.leave_fast_loop();
     }
 
     fn wait_for_event(&mut self) {
+        self.notice_pending();
         if !std::mem::take(&mut self.event) {
             self.sleep_until(Sleep::UntilEvent);
         }
@@ -177,6 +179,7 @@ impl Core {
 
     /// Masks or mode have changed, so an exception may now be taken.
     fn masks_changed(&mut self) {
+        self.note_masks();
         if self.exceptions.preempting().is_some() || self.supervised() || self.watched() {
             self.leave_fast_loop();
         }

@@ -1,0 +1,175 @@
+"""The answers of the pends: their distribution, what they waited for, and the worst."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from analysis.masks.places import Place, Places
+from simulator.latency import Answers
+
+_NS_PER_S = 1_000_000_000
+ENTRY = "entry"
+ENTRY_ALONE = "entry alone"
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A part of a wait. `cause` is a word of the simulator, `exception` the handler's number.
+
+    `raised` is where the mask was set; None where that is not known, or where there is no mask.
+    """
+
+    cause: str
+    cycles: int
+    exception: int | None = None
+    level: int | None = None
+    raised: int | None = None
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Neighbouring pends, all taken in the same cycle; the first of them waited longest."""
+
+    first: int
+    last: int
+    pends: int
+    taken: int
+    core_hz: Fraction
+    pc: int
+    exception: int
+    return_pc: int | None
+    waits: tuple[Wait, ...]
+
+    @property
+    def cycles(self) -> int:
+        return self.taken - self.first
+
+    @property
+    def ns(self) -> float:
+        return float(self.cycles * _NS_PER_S / self.core_hz)
+
+    @property
+    def main(self) -> Wait:
+        """What it waited for most, its own entry aside."""
+        others = [wait for wait in self.waits if wait.cause != ENTRY]
+        return max(others or self.waits, key=lambda wait: wait.cycles)
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Equal for waits of one origin: the same causes in the same order, at the same places."""
+        held = tuple((w.cause, w.exception, w.raised) for w in self.waits if w.cause != "instruction")
+        return (*held, self.exception if len(held) == 1 else 0)
+
+
+def answered(rows: pl.DataFrame) -> list[Answered]:
+    """The rows of simulator.latency.Answers that were taken."""
+    return [_answered(row) for row in rows.filter(outcome="taken").iter_rows(named=True)]
+
+
+def _answered(row: dict[str, object]) -> Answered:
+    waits = tuple(_wait(word) for word in str(row["waits"] or "").split(";") if word)
+    numbers = {
+        name: int(str(row[name]))
+        for name in ("first_pended", "last_pended", "pends", "taken", "exception", "pc")
+    }
+    return Answered(
+        first=numbers["first_pended"],
+        last=numbers["last_pended"],
+        pends=numbers["pends"],
+        taken=numbers["taken"],
+        core_hz=Fraction(str(row["core_hz"])),
+        pc=numbers["pc"],
+        exception=numbers["exception"],
+        return_pc=None if row["return_pc"] is None else int(str(row["return_pc"])),
+        waits=waits or (Wait(ENTRY, 0),),
+    )
+
+
+def _wait(text: str) -> Wait:
+    """`primask 0x08000198:104`, `basepri 0x50 0x080005dc:13`, `exception 15:200`, `entry:12`."""
+    words, _, cycles = text.rpartition(":")
+    cause, *more = words.split(" ")
+    if cause == "exception":
+        return Wait(cause, int(cycles), exception=int(more[0]))
+    level = int(more[0], 16) if cause == "basepri" else None
+    place = more[-1] if cause in ("primask", "faultmask", "basepri") else "?"
+    return Wait(cause, int(cycles), level=level, raised=None if place == "?" else int(place, 16))
+
+
+def latencies(
+    found: list[Answered], every: int | None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """The latency of each pend, in cycles and in ns. Two arrays of equal length."""
+    cycles, ns = [], []
+    for row in found:
+        pended = np.arange(row.first, row.last + 1, every or 1, dtype=np.int64)
+        waited = row.taken - pended
+        cycles.append(waited)
+        ns.append(waited * float(_NS_PER_S / row.core_hz))
+    if not cycles:
+        return np.array([], dtype=np.int64), np.array([])
+    return np.concatenate(cycles), np.concatenate(ns)
+
+
+def worst_kinds(found: list[Answered], most: int) -> list[Answered]:
+    """The longest waits, one of each kind, longest first."""
+    kinds: dict[tuple[object, ...], Answered] = {}
+    for row in sorted(found, key=lambda one: (-one.cycles, one.first)):
+        kinds.setdefault(row.kind, row)
+    return list(kinds.values())[:most]
+
+
+@dataclass(frozen=True)
+class Cause:
+    """How many pends waited most for this, and how long the longest of them waited in all."""
+
+    words: str
+    raised: Place | None
+    pends: int
+    worst_cycles: int
+
+
+def causes(found: list[Answered], places: Places) -> list[Cause]:
+    """What the pends waited for most, the worst first."""
+    groups: dict[tuple[str, int | None], list[Answered]] = {}
+    for row in found:
+        groups.setdefault((words(row.main, places), row.main.raised), []).append(row)
+    told = [
+        Cause(
+            said,
+            None if raised is None else places.place(raised),
+            sum(row.pends for row in rows),
+            max(row.cycles for row in rows),
+        )
+        for (said, raised), rows in groups.items()
+    ]
+    return sorted(told, key=lambda one: (-one.worst_cycles, one.words))
+
+
+def words(wait: Wait, places: Places) -> str:
+    """What it is waiting for, without where."""
+    if wait.cause == "exception" and wait.exception is not None:
+        return f"handler of {places.exception(wait.exception)}"
+    if wait.cause == "basepri":
+        return f"BASEPRI {wait.level:#04x}"
+    return {
+        "primask": "PRIMASK",
+        "faultmask": "FAULTMASK",
+        "disabled": "the line was disabled in the NVIC",
+        "flash": "flash busy",
+        "instruction": "instruction in progress",
+        ENTRY: ENTRY_ALONE,
+    }[wait.cause]
+
+
+def lost(found: Answers) -> dict[str, int]:
+    """Pends that were not taken, by outcome."""
+    rows = found.rows.filter(pl.col("outcome") != "taken")
+    return {
+        str(name): int(rows.filter(outcome=name)["pends"].sum()) for name in rows["outcome"].unique().sort()
+    }

@@ -1,0 +1,231 @@
+"""Measures latencies and sections of a program on the virtual board, and explains the worst."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from analysis.explain import execution, stack
+from analysis.explain.program import Program
+from analysis.latency import answers, sections
+from analysis.latency.answers import Answered
+from analysis.latency.errors import LatencyError
+from analysis.latency.named_places import function_named
+from analysis.latency.sections import Measured, Passed
+from analysis.masks.clock import Clock
+from analysis.masks.places import Place, Places
+from capture.run_folder.explanation import Total
+from simulator import latency, passages
+from simulator import run as simulator
+from simulator.interrupts import FIRST_IRQ, name_of
+from simulator.latency import Answers, Question
+from simulator.program import UserProgram
+from simulator.run import Instant
+
+MOST_WORST = 5
+_MARGIN_CYCLES = 64
+_ERASED, _EMPTY = 0xFFFF_FFFF, 0
+# So many other vectors with one handler are a default handler.
+_MANY_VECTORS = 8
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What the core did from one cycle to another: the calls at the first, where time went."""
+
+    stack: tuple[Place, ...]
+    functions: tuple[Total, ...] = ()
+    dearest: tuple[Total, ...] = ()
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """The answers to a question. `worst` are waits of different kinds, with explanations."""
+
+    question: Question
+    answers: Answers
+    taken: list[Answered]
+    worst: list[tuple[Answered, Explained]]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every pend was answered, and the run went to its end."""
+        return not answers.lost(self.answers) and not self.answers.ended
+
+
+@dataclass(frozen=True)
+class SectionTimes:
+    """How long a section took each time. `worst` are the longest passes, with explanations."""
+
+    measured: Measured
+    clock: Clock
+    worst: list[tuple[Passed, Explained]]
+    ended: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is measured: a program, and what its addresses mean."""
+
+    user: UserProgram
+    program: Program
+    places: Places
+
+    @classmethod
+    def of(cls, user: UserProgram) -> Subject:
+        program = Program(user.elf, stripped=True)
+        return cls(user, program, Places(program, _no_stacks()))
+
+
+def _no_stacks() -> pl.DataFrame:
+    return pl.DataFrame(schema={"stack": pl.Int64, "depth": pl.Int64, "pc": pl.Int64})
+
+
+def latencies(subject: Subject, question: Question, around: str, explain: bool, tell: Tell) -> Latencies:
+    """Pends the interrupt at the cycles of the question, or of the longest call of `around`.
+
+    Raises TailscopeError: if the program never enables the interrupt, or has no handler for it.
+    """
+    if around:
+        tell(f"looking for {around}")
+        question = _around(subject, question, around)
+    tell(f"pending {name_of(question.exception)}")
+    found = latency.ask(subject.user, question)
+    _check(question, found)
+    taken = answers.answered(found.rows)
+    worst = answers.worst_kinds(taken, MOST_WORST)
+    tell("explaining the worst")
+    spans = [(row.first, row.taken - _entry_cycles(row)) for row in worst]
+    explained = _explained(subject, spans, 1 if explain else 0)
+    return Latencies(question, found, taken, list(zip(worst, explained, strict=True)))
+
+
+def _entry_cycles(row: Answered) -> int:
+    """Of the end of the wait: there the copy does what the run does not."""
+    return row.waits[-1].cycles if row.waits[-1].cause == answers.ENTRY else 0
+
+
+def _around(subject: Subject, question: Question, name: str) -> Question:
+    if question.start is not None:
+        raise LatencyError("Give --around or --from, not both: each says where the pends begin.")
+    function = function_named(subject.program, name)
+    section = sections.parse(subject.program, f"{function.name}..")
+    passed = passages.run(subject.user, section.addresses, question.until)
+    found = sections.measure(section, passed.rows).passed
+    if not found:
+        raise LatencyError(_never(f"{name} is never called to its end", question.until))
+    longest = max(found, key=lambda one: one.cycles)
+    start, until = max(longest.begin - _MARGIN_CYCLES, 0), longest.end + _MARGIN_CYCLES
+    return replace(question, start=start, until=until)
+
+
+def _check(question: Question, found: Answers) -> None:
+    name = name_of(question.exception)
+    if question.enable is None and found.first_use_cycle is None:
+        if question.exception < FIRST_IRQ:
+            raise LatencyError(_never(f"The program never takes {name}", question.until))
+        position = question.exception - FIRST_IRQ
+        others = [name_of(one) for one in found.used if one >= 14]
+        enabled = f"it enables or takes {', '.join(others)}" if others else "it enables no interrupt"
+        raise LatencyError(
+            f"The program never enables {name} (NVIC_ISER{position // 32}, bit {position % 32}) in the "
+            f"first {_said(question.until)} ({enabled}): name one of those, give it longer with --until, or "
+            "let the board enable it with --enable PRIORITY, 0 to 15."
+        )
+    if found.handler is None or found.handler in (_ERASED, _EMPTY) or not found.handler & 1:
+        word = "nothing" if found.handler is None else f"{found.handler:#010x}"
+        raise LatencyError(
+            f"The program has no handler for {name}: its vector holds {word}; define {name}_IRQHandler."
+        )
+    if not found.rows.height and not found.ended:
+        raise LatencyError(
+            f"No cycle is left to pend {name} at: it would begin at cycle {found.first_cycle:,} and end at "
+            f"cycle {found.end_cycle:,}; give a later --until or an earlier --from."
+        )
+
+
+def handler(subject: Subject, found: Answers) -> str:
+    """The handler's name, and a word of doubt if it looks like one for everything."""
+    address = (found.handler or 0) & ~1
+    function = subject.program.function_at(address)
+    name = function.name if function else f"{address:#010x}"
+    shared = f" (which {found.sharing} other vectors have, too: a default handler?)"
+    return name + (shared if found.sharing > _MANY_VECTORS else "")
+
+
+def section_times(
+    subject: Subject, texts: Sequence[str], until: Instant, explain: bool, tell: Tell
+) -> list[SectionTimes]:
+    """How long these sections take, in one run. Raises TailscopeError if one is never passed."""
+    parsed = [sections.parse(subject.program, text) for text in texts]
+    addresses: set[int] = set().union(*(section.addresses for section in parsed))
+    if len(addresses) > passages.MOST_MARKS:
+        raise LatencyError(
+            f"The sections have more than {passages.MOST_MARKS} places: ask for fewer at once."
+        )
+    tell("running to see where the sections begin and end")
+    found = passages.run(subject.user, addresses, until)
+    clock = Clock(found.stats.clocks)
+    told = []
+    for section in parsed:
+        measured = sections.measure(section, found.rows)
+        if not measured.passed:
+            raise LatencyError(_why_never(measured, found.rows, until))
+        worst = sorted(measured.passed, key=lambda one: (-one.cycles, one.begin))[:MOST_WORST]
+        tell(f"explaining the longest {section.name}")
+        spans = [(one.begin, one.end) for one in worst]
+        explained = _explained(subject, spans, 1 if explain else 0)
+        told.append(SectionTimes(measured, clock, list(zip(worst, explained, strict=True)), found.ended))
+    return told
+
+
+def _why_never(measured: Measured, rows: pl.DataFrame, until: Instant) -> str:
+    section = measured.section
+    begun = rows.filter(pl.col("address").is_in(list(section.begins))).height
+    if begun:
+        return (
+            f"{section.name} began {begun:,} times and never ended in the first {_said(until)}: name another."
+        )
+    ends = " (its end was, without a beginning)" if measured.unbegun else ""
+    return _never(f"The beginning of {section.name} is never executed{ends}", until)
+
+
+def _never(what: str, until: Instant) -> str:
+    return f"{what} in the first {_said(until)}: give it longer with --until, or name another place."
+
+
+def _said(until: Instant) -> str:
+    return f"{until:,} cycles" if isinstance(until, int) else until.replace("cycles:", "cycle ")
+
+
+def _explained(subject: Subject, spans: Sequence[tuple[int, int]], traced: int) -> list[Explained]:
+    """The calls at each span's first cycle; of the first `traced` spans the instructions, too."""
+    if not spans:
+        return []
+    begins = [begin for begin, _ in spans]
+    states = simulator.run(subject.user, until=max(begins) + 1, states_at=begins).states
+    stacks = []
+    for number, state in enumerate(states):
+        frames = [frame.address for frame in stack.unwind(subject.program, state)] or [state.registers["pc"]]
+        stacks += [(number, depth, address) for depth, address in enumerate(frames)]
+    table = pl.DataFrame(stacks, schema=["stack", "depth", "pc"], orient="row")
+    places = Places(subject.program, table)
+    told = [Explained(places.stack(number, begin)) for number, begin in enumerate(begins)]
+    for number, (begin, end) in enumerate(spans[:traced]):
+        if end > begin:
+            told[number] = _with_instructions(subject, told[number], begin, end)
+    return told
+
+
+def _with_instructions(subject: Subject, told: Explained, begin: int, end: int) -> Explained:
+    trace = simulator.run(subject.user, until=end, trace_window=(begin, end)).trace
+    steps = execution.steps(subject.program, trace, begin, end)
+    return replace(
+        told,
+        functions=tuple(execution.by_function(steps)),
+        dearest=tuple(execution.by_instruction(steps)),
+    )

@@ -1,0 +1,182 @@
+"""Sections between two places in the code: which passages of their ends belong together.
+
+An end belongs to the beginning that is open in its own context. A context is an exception, or a
+task. So handlers that interrupt a section, and tasks that are switched to, pair among themselves.
+Within a context the stack tells: a beginning at the same depth starts the section anew, and one
+further down the stack is nested in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from analysis.explain.program import Program
+from analysis.latency.errors import LatencyError
+from analysis.latency.named_places import addresses_of, exits_of, function_named
+from simulator.passages import MOST_MARKS
+
+
+@dataclass(frozen=True)
+class Section:
+    """`name` is what the user wrote. `begins` and `ends` are addresses of instructions.
+
+    A section of a whole function lasts to the end of the instruction that leaves it; `ends` says
+    whether each execution does. Another one lasts until the instruction at its end executes.
+    """
+
+    name: str
+    begins: frozenset[int]
+    ends: dict[int, bool]
+    function: tuple[int, int] | None = None
+
+    @property
+    def addresses(self) -> set[int]:
+        return {*self.begins, *self.ends}
+
+
+@dataclass(frozen=True)
+class Passed:
+    """The section was passed once: from cycle `begin` to cycle `end`."""
+
+    begin: int
+    end: int
+    begin_address: int
+    end_address: int
+    exception: int
+    task: int | None
+    nested: int
+
+    @property
+    def cycles(self) -> int:
+        return self.end - self.begin
+
+
+@dataclass
+class Measured:
+    """All that was seen of a section.
+
+    `restarted` began, and began again at the same depth before an end came. `unbegun` are ends
+    without a beginning. `unended` are open at the end of the run. `crossed` began in one context
+    and ended in another.
+    """
+
+    section: Section
+    passed: list[Passed] = field(default_factory=list)
+    restarted: int = 0
+    unbegun: int = 0
+    unended: int = 0
+    crossed: int = 0
+
+
+@dataclass(frozen=True)
+class _Row:
+    address: int
+    cycle: int
+    end_cycle: int
+    exception: int
+    sp: int
+    end_sp: int
+    next_pc: int
+    task: int | None
+
+    @property
+    def context(self) -> tuple[int, int | None]:
+        return (self.exception, None if self.exception else self.task)
+
+
+def parse(program: Program, text: str) -> Section:
+    """`a..b`, or `f..` for a function from its entry to its exit. Raises LatencyError."""
+    first, dots, last = text.partition("..")
+    if not dots or not first:
+        raise LatencyError(
+            f"--section {text}: write two places with .. between them, or FUNCTION.. from entry to exit."
+        )
+    if last:
+        begins, ends = addresses_of(program, first), addresses_of(program, last)
+        found = Section(text, frozenset(begins), dict.fromkeys(ends, True))
+    else:
+        function = function_named(program, first)
+        span = (function.address, function.address + function.size)
+        found = Section(text, frozenset((function.address,)), exits_of(program, function), span)
+    if len(found.addresses) > MOST_MARKS:
+        raise LatencyError(f"--section {text} has more than {MOST_MARKS} places: give two addresses.")
+    return found
+
+
+def measure(section: Section, passages: pl.DataFrame) -> Measured:
+    """Pairs the passages of the section's ends (simulator.passages.Passages.rows)."""
+    found = Measured(section)
+    rows = (_Row(*row) for row in passages.iter_rows())
+    mine = (row for row in rows if row.address in section.addresses)
+    if section.function:
+        _by_stack(found, mine, section.function)
+    else:
+        _by_context(found, mine)
+    found.passed.sort(key=lambda one: one.begin)
+    return found
+
+
+def _by_stack(found: Measured, rows: Iterable[_Row], span: tuple[int, int]) -> None:
+    """A call of a function ends where SP is again what it was at its entry."""
+    section = found.section
+    open_calls: dict[tuple[int, int], _Row] = {}
+    for row in rows:
+        leaves = section.ends.get(row.address)
+        if leaves is not None and (leaves or not span[0] <= row.next_pc < span[1]):
+            begun = open_calls.pop((row.exception, row.end_sp), None)
+            if begun is None:
+                found.unbegun += 1
+            else:
+                nested = sum(one.context == row.context for one in open_calls.values())
+                found.passed.append(_passed(begun, row, row.end_cycle, nested))
+        if row.address in section.begins:
+            found.restarted += (row.exception, row.sp) in open_calls
+            open_calls[row.exception, row.sp] = row
+    found.unended = len(open_calls)
+
+
+def _by_context(found: Measured, rows: Iterable[_Row]) -> None:
+    section = found.section
+    contexts: dict[tuple[int, int | None], list[_Row]] = {}
+    for row in rows:
+        if row.address in section.ends:
+            begun = _taken(contexts, row)
+            if begun is None:
+                found.unbegun += 1
+            else:
+                found.crossed += begun.context != row.context
+                nested = len(contexts.get(begun.context, ()))
+                found.passed.append(_passed(begun, row, row.cycle, nested))
+        if row.address in section.begins:
+            stack = contexts.setdefault(row.context, [])
+            kept = [one for one in stack if _deeper(row, one)]
+            found.restarted += len(stack) - len(kept)
+            contexts[row.context] = [*kept, row]
+    found.unended = sum(map(len, contexts.values()))
+
+
+def _deeper(row: _Row, begun: _Row) -> bool:
+    """Whether `row` lies further down the stack. Of tasks that are not known nobody can tell."""
+    known = row.exception or row.task is not None
+    return row.sp < begun.sp if known else row.sp != begun.sp
+
+
+def _taken(contexts: dict[tuple[int, int | None], list[_Row]], row: _Row) -> _Row | None:
+    """The beginning that this end closes: the last in its context, at its depth if any is."""
+    stack = contexts.get(row.context)
+    if stack:
+        same = [one for one in stack if one.sp == row.sp]
+        begun = (same or stack)[-1]
+        stack.remove(begun)
+        return begun
+    others = [stack for stack in contexts.values() if stack]
+    if not others:
+        return None
+    return max(others, key=lambda one: one[-1].cycle).pop()
+
+
+def _passed(begun: _Row, ended: _Row, end: int, nested: int) -> Passed:
+    return Passed(begun.cycle, end, begun.address, ended.address, begun.exception, begun.task, nested)

@@ -1,0 +1,163 @@
+"""Latencies and sections of a small program whose cycles are counted by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.latency import text
+from capture.files.errors import TailscopeError
+from console import latency as room
+from simulator.program import UserProgram
+from simulator.tests import bare_metal
+
+UNTIL = "3000"
+# Behind CPSID: a load of 2 cycles, 100 NOPs, a load of 2, CPSIE; then the entry. A pend in the
+# first of these cycles waits for all of them (TRM, tables 3-1 and 3.9.1; no waits at 16 MHz).
+MASKED, ENTRY = 2 + 100 + 2 - 1 + 1, 12
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> UserProgram:
+    """The program of fixtures/latency.c."""
+    return UserProgram(bare_metal.build_source(tmp_path_factory.mktemp("latency"), "latency.c"))
+
+
+def _asked(program: UserProgram, *sections: str, **words: str) -> room.Asked:
+    """With `explain` anything but empty, the instructions of the worst too."""
+    around, explain = words.pop("around", ""), words.pop("explain", "")
+    question = room.question(until=UNTIL, **words) if words else None
+    return room.run(program, question, sections, until=UNTIL, around=around, explain=bool(explain))
+
+
+def _latency(program: UserProgram, **words: str) -> dict[str, Any]:
+    found = _asked(program, **{"irq": "TIM2", **words})
+    assert found.complete
+    latency: dict[str, Any] = found.document["latency"]
+    return latency
+
+
+def test_the_worst_of_a_masked_section_is_explained(program: UserProgram) -> None:
+    found = _asked(program, irq="TIM2", explain="yes").document["latency"]
+    assert found["window"]["every"] == 1
+    assert found["pends"] == found["taken"] == found["window"]["end_cycle"] - found["window"]["first_cycle"]
+    worst = next(one for one in found["worst"] if one["waits"][0]["cause"] == "PRIMASK")
+    assert worst["cycles"] == MASKED + ENTRY
+    assert worst["ns"] == pytest.approx((MASKED + ENTRY) * 62.5)
+    assert [(wait["cause"], wait["cycles"]) for wait in worst["waits"]] == [
+        ("PRIMASK", MASKED),
+        ("entry alone", ENTRY),
+    ]
+    assert worst["waits"][0]["raised"]["function"] == "masked"
+    assert worst["waits"][0]["raised"]["file"] == "latency.c"
+    assert [place["function"] for place in worst["stack"]][:2] == ["masked", "test"]
+    first = found["worst"][0]
+    assert "on_exti0" in first["waits"][1]["cause"]
+    entry = first["waits"][-1]["cycles"]
+    assert sum(total["cycles"] for total in first["functions"]) == first["cycles"] - entry
+
+
+def test_the_calls_of_one_function_are_swept(program: UserProgram) -> None:
+    found = _latency(program, around="masked")
+    assert found["pends"] == pytest.approx(109 + 128, abs=2)
+    assert found["cycles"]["max"] == MASKED + ENTRY
+
+
+def test_random_pends_are_some_of_the_sweep(program: UserProgram) -> None:
+    drawn = [_latency(program, mode="random", pends="100", seed="5") for _ in range(2)]
+    assert json.dumps(drawn[0]) == json.dumps(drawn[1])
+    assert drawn[0] != _latency(program, mode="random", pends="100", seed="6")
+    assert drawn[0]["pends"] == 100
+    assert drawn[0]["cycles"]["max"] <= _latency(program)["cycles"]["max"]
+
+
+def test_the_board_can_enable_an_interrupt(program: UserProgram) -> None:
+    found = _latency(program, enable="3", start="100")
+    assert found["enabled_by"] == "board"
+    assert found["window"]["first_cycle"] == 100
+
+
+def test_sections_are_what_the_program_counts(program: UserProgram) -> None:
+    found = _asked(program, "first_read..second_read", "recursive..", "masked..").document["sections"]
+    reads, recursive, masked = found
+    assert {reads["cycles"]["min"], reads["cycles"]["max"]} == {101}
+    assert reads["count"] == 4
+    assert masked["count"] == 4
+    # CPSID and the load before the section, and the subtraction and the return behind it.
+    assert masked["cycles"]["max"] == MASKED + 2 + 1 + 1 - 1 + 2
+    # Three deep and two deep: from outside in, each call holds the next. The handler runs between.
+    assert recursive["nested"] == 4 or recursive["nested"] == 3
+    assert recursive["worst"][0]["cycles"] > 3 * recursive["cycles"]["min"]
+
+
+def test_a_line_is_a_place(program: UserProgram) -> None:
+    source = (bare_metal.FIXTURES / "latency.c").read_text(encoding="utf-8").splitlines()
+    line = next(n for n, words in enumerate(source, 1) if "= recursive(2);" in words)
+    (found,) = _asked(program, f"latency.c:{line}..recursive").document["sections"]
+    assert found["count"] == 1
+    assert found["worst"][0]["begin"]["line"] == line
+    assert found["worst"][0]["end"]["function"] == "recursive"
+
+
+@pytest.mark.parametrize(
+    ("sections", "words", "sentence"),
+    [
+        ((), {"irq": "TIM3"}, r"never enables TIM3 \(NVIC_ISER0, bit 29\).*EXTI0, TIM2.*--enable"),
+        ((), {"irq": "TIM3", "enable": "2"}, r"no handler for TIM3: its vector holds 0x00000000"),
+        ((), {"irq": "TIM2", "around": "maskd"}, r"no function maskd: did you mean masked"),
+        ((), {"irq": "TIM2", "around": "never"}, r"never is never called to its end"),
+        ((), {"irq": "TIM2", "start": "3000"}, r"No cycle is left to pend TIM2 at"),
+        (("never..",), {}, r"beginning of never\.\. is never executed in the first 3,000 cycles"),
+        (("masked..never",), {}, r"masked\.\.never began 4 times and never ended"),
+        (("latency.c:9999..masked",), {}, r"no code of latency\.c:9999; the next with code is"),
+        (("latencies.c:20..masked",), {}, r"file latencies\.c: did you mean latency\.c"),
+        (("masked",), {}, r"write two places with \.\. between them"),
+        (("masked+2..never",), {}, r"write masked\+0x and hexadecimal digits"),
+        ((), {}, r"Nothing to measure"),
+    ],
+)
+def test_what_cannot_be_measured_is_told_in_a_sentence(
+    program: UserProgram, sections: tuple[str, ...], words: dict[str, str], sentence: str
+) -> None:
+    with pytest.raises(TailscopeError, match=sentence) as told:
+        _asked(program, *sections, **words)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ({"mode": "fast"}, "give sweep or random"),
+        ({"every": "0"}, "give 1 or more"),
+        ({"seed": "3"}, "go with --mode random"),
+        ({"mode": "random", "every": "3"}, "goes with --mode sweep"),
+        ({"enable": "16"}, r"0 \(highest\) to 15"),
+        ({"until": "soon"}, "give a time such as 100ms"),
+    ],
+)
+def test_options_that_mean_nothing(words: dict[str, str], sentence: str) -> None:
+    with pytest.raises(TailscopeError, match=sentence):
+        room.question(irq="TIM2", **words)
+
+
+def test_the_text_tells_the_document(program: UserProgram) -> None:
+    asked = _asked(program, "masked..", irq="TIM2")
+    told = text.as_text(asked.document)
+    assert re.search(r"to the first instruction of on_tim2", told)
+    assert re.search(r"116 cycles at worst +\d+ pends  PRIMASK, set at masked \(latency\.c:\d+\)", told)
+    assert "masked..: passed 4 times" in told
+
+
+def test_a_program_without_symbols_has_addresses(program: UserProgram, tmp_path: Path) -> None:
+    stripped = tmp_path / "stripped.elf"
+    subprocess.run(["arm-none-eabi-strip", "-o", stripped, program.elf], check=True)
+    found = _latency(UserProgram(stripped))
+    assert found["handler"].startswith("0x0800")
+    assert found["cycles"]["max"] == _latency(program)["cycles"]["max"]
+    with pytest.raises(TailscopeError, match="no symbols, so masked is not known"):
+        _asked(UserProgram(stripped), "masked..")

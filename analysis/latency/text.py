@@ -1,0 +1,121 @@
+"""The document of latencies and sections, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from analysis.latency.answers import ENTRY_ALONE
+
+_MOST_CAUSES = 8
+_MOST_TOTALS = 8
+_OUTCOMES = {
+    "cleared": "the program cleared what was pending",
+    "unanswered": "no answer came within the patience of 8,400,000 cycles after the window",
+    "reset": "the program reset the chip first",
+}
+
+
+def as_text(document: dict[str, Any]) -> str:
+    """What document.as_json() gives, as lines."""
+    lines: list[str] = []
+    if "latency" in document:
+        lines += _latency(document["latency"])
+    for section in document.get("sections", ()):
+        lines += [*([""] if lines else []), *_section(section)]
+    return "\n".join(lines)
+
+
+def _latency(found: dict[str, Any]) -> Iterator[str]:
+    window = found["window"]
+    every = {1: "every cycle", None: f"{found['pends']:,} cycles drawn with seed {found['seed']}"}
+    which = every.get(window["every"], f"every {window['every']:,}th cycle")
+    yield f"{found['irq']}: {_headline(found)}"
+    yield (
+        f"  pended at {which} of {window['first_cycle']:,} to {window['end_cycle'] - 1:,}, "
+        f"{found['pends']:,} pends, each in a copy of the undisturbed run"
+    )
+    yield f"  to the first instruction of {found['handler']}"
+    if found["enabled_by"] == "board":
+        yield "  The board enabled it: the program itself may not."
+    if found["taken"]:
+        yield from _distribution("latency", found["cycles"], found["ns"])
+    for outcome, pends in found["lost"].items():
+        yield f"  {pends:,} pends were not answered: {_OUTCOMES.get(outcome, outcome)}"
+    if found["ended"]:
+        yield f"  The run ended early: {found['ended']}"
+    if window["every"] not in (1, None):
+        yield "  The worst may lie between: narrow it by --from, --until or --around, or use --every 1."
+    yield ""
+    yield "What they waited for most"
+    for cause in found["causes"][:_MOST_CAUSES]:
+        raised = f", set at {_place(cause['raised'])}" if cause["raised"] else ""
+        cycles, pends = f"{cause['worst_cycles']:>9,}", f"{cause['pends']:>9,}"
+        yield f"  {cycles} cycles at worst  {pends} pends  {cause['cause']}{raised}"
+    for number, worst in enumerate(found["worst"], 1):
+        yield ""
+        yield (
+            f"Worst of its kind, {number}: {worst['cycles']:,} cycles ({worst['ns']:,.0f} ns), "
+            f"pended at cycle {worst['pended']:,} in {_place(worst['at'])}"
+        )
+        for wait in worst["waits"]:
+            raised = f", set at {_place(wait['raised'])}" if wait["raised"] else ""
+            yield f"  {wait['cycles']:>9,} cycles  {wait['cause']}{raised}"
+        yield from _explained(worst)
+
+
+def _headline(found: dict[str, Any]) -> str:
+    if not found["worst"]:
+        return "no pend was answered"
+    worst = found["worst"][0]
+    waits = [wait for wait in worst["waits"] if wait["cause"] != ENTRY_ALONE] or worst["waits"]
+    held = max(waits, key=lambda wait: wait["cycles"])
+    raised = f", set at {_place(held['raised'])}" if held["raised"] else ""
+    waited = f"{worst['cycles']:,} cycles ({worst['ns'] / 1000:,.2f} µs)"
+    return f"the longest wait is {waited}, {held['cause']}{raised}."
+
+
+def _section(found: dict[str, Any]) -> Iterator[str]:
+    nested = f", {found['nested']:,} of them within another" if found["nested"] else ""
+    yield f"{found['section']}: passed {_times(found['count'])}{nested}"
+    yield from _distribution("duration", found["cycles"], found["ns"])
+    for key, words in (
+        ("restarted", "began, and began again before they ended: only the last beginning counts"),
+        ("unbegun", "ended without having begun"),
+        ("unended", "had not ended when the run did"),
+        ("crossed", "began in one task or handler and ended in another"),
+    ):
+        if found[key]:
+            yield f"  {found[key]:,} {words}"
+    if found["ended"]:
+        yield f"  The run ended early: {found['ended']}"
+    worst = found["worst"][0]
+    first = f"from cycle {worst['begin_cycle']:,} on,"
+    yield f"  longest: {worst['cycles']:,} cycles ({worst['ns']:,.0f} ns) {first}"
+    yield f"  from {_place(worst['begin'])} to {_place(worst['end'])}"
+    yield from _explained(worst)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _distribution(name: str, cycles: dict[str, Any], ns: dict[str, Any]) -> Iterator[str]:
+    shares = ("min", "median", "p99", "p99_9", "max")
+    told = [f"{share.replace('_', '.')} {cycles[share]:,}" for share in shares if cycles[share] is not None]
+    yield f"  {name} in cycles: {', '.join(told)} ({ns['max']:,.0f} ns)"
+
+
+def _explained(worst: dict[str, Any]) -> Iterator[str]:
+    if worst["stack"]:
+        yield "  calls, innermost first: " + " < ".join(_place(place) for place in worst["stack"])
+    for title, totals in (("function", worst["functions"]), ("instruction", worst["dearest"])):
+        if totals:
+            yield f"  cycles by {title}"
+        for total in totals[:_MOST_TOTALS]:
+            source = f"  {total['source']}" if total["source"] else ""
+            yield f"  {total['cycles']:>9,} {total['executions']:>8,}×  {total['name']}{source}"
+
+
+def _place(place: dict[str, Any]) -> str:
+    return f"{place['function']} ({place['file']}:{place['line']})" if place["file"] else place["function"]

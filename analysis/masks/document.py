@@ -1,0 +1,124 @@
+"""What was found as JSON (docs/SPEC.md, section 20)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from analysis.explain import execution
+from analysis.explain.execution import Step
+from analysis.masks.intervals import KINDS
+from analysis.masks.measure import AtPriority, Found
+from analysis.masks.places import Places
+from analysis.masks.worst import name_of
+from analysis.metrology.quantiles import summarise
+
+# So many instructions of an interval are listed; of the rest there are totals.
+_MOST_STEPS = 20_000
+
+
+def as_json(found: Found) -> dict[str, Any]:
+    """The whole document."""
+    return {
+        "elf": str(found.program.elf),
+        "options": list(found.program.options),
+        "until": found.until,
+        "cycles": found.cycles,
+        "instructions": found.run.stats.instructions,
+        "ended": found.run.ended or None,
+        "clock_hz": found.clock.last_hz,
+        "clocks": [
+            {"cycle": span.cycle, "ns": float(span.seconds * 10**9), "core_hz": float(span.core_hz)}
+            for span in found.run.stats.clocks
+        ],
+        "notes": list(found.notes),
+        "intervals": {kind: _kind(found, kind) for kind in KINDS},
+        "worst": [one.as_json() for one in found.worst],
+        "open": [one.as_json() for one in found.still_open],
+        "priorities": [_priority(one, found.places, found.cycles) for one in found.priorities],
+        "tasks": {f"{block:#010x}": name for block, name in found.tasks.items()},
+        "explained": {kind: _explained(steps) for kind, steps in found.steps.items()},
+    }
+
+
+def _kind(found: Found, kind: str) -> dict[str, Any]:
+    rows = found.intervals.filter(kind=kind)
+    levels = rows["level"].drop_nulls().unique().sort().to_list()
+    by = [(level, rows.filter(level=level)) for level in levels]
+    return {
+        **_counted(rows),
+        "by_level": [
+            {"level": level, "name": name_of(kind, level, found.places), **_counted(part)}
+            for level, part in by
+        ],
+    }
+
+
+def _counted(rows: pl.DataFrame) -> dict[str, Any]:
+    """Counts and statistics of intervals that ended, and how many did not."""
+    ended = rows.filter(pl.col("cycles").is_not_null())
+    return {
+        "count": ended.height,
+        "open": rows.height - ended.height,
+        "total_cycles": int(ended["cycles"].sum()),
+        "cycles": summarise(ended["cycles"].to_numpy()).model_dump(),
+        "ns": summarise(ended["ns"].to_numpy()).model_dump(),
+        "distribution": [list(row) for row in _distribution(ended)],
+    }
+
+
+def _distribution(ended: pl.DataFrame) -> Iterator[tuple[int, int]]:
+    """How often each number of cycles occurred, ascending."""
+    yield from ended.group_by("cycles").len().sort("cycles").iter_rows()
+
+
+def _priority(one: AtPriority, places: Places, cycles: int) -> dict[str, Any]:
+    counted = _counted(one.intervals)
+    return {
+        "priority": one.priority,
+        "exceptions": list(one.exceptions),
+        **counted,
+        "share": counted["total_cycles"] / max(cycles, 1),
+        "worst": None if one.begin is None else _worst_at(one, places),
+    }
+
+
+def _worst_at(one: AtPriority, places: Places) -> dict[str, Any]:
+    longest = one.longest
+    assert longest and one.begin and one.end
+    return {
+        **{key: longest[key] for key in ("cycles", "ns", "begin_cycle", "end_cycle", "asleep_cycles")},
+        "begin": one.begin.as_json(),
+        "end": one.end.as_json(),
+        "parts": [
+            {
+                "kind": part.kind,
+                "name": name_of(part.kind, part.level, places),
+                "level": part.level,
+                "cycles": part.end - part.begin,
+            }
+            for part in one.parts
+        ],
+    }
+
+
+def _explained(steps: list[Step]) -> dict[str, Any]:
+    return {
+        "instructions": sum(step.address != 0 for step in steps),
+        "cycles": sum(step.cycles for step in steps),
+        "functions": [total.model_dump() for total in execution.by_function(steps)],
+        "dearest": [total.model_dump() for total in execution.by_instruction(steps)],
+        "steps": [
+            {
+                "cycle": step.cycle,
+                "cycles": step.cycles,
+                "place": step.place,
+                "instruction": step.text,
+                "source": step.source or None,
+            }
+            for step in steps[:_MOST_STEPS]
+        ],
+        "steps_left_out": max(len(steps) - _MOST_STEPS, 0),
+    }

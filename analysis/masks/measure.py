@@ -1,0 +1,191 @@
+"""A program is run once, and what held interrupts off in it is found, placed and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis.explain.execution import Step
+from analysis.explain.program import Program
+from analysis.masks import executed, tasks
+from analysis.masks.clock import Clock
+from analysis.masks.intervals import intervals
+from analysis.masks.places import Place, Places
+from analysis.masks.priorities import Exceptions, Holding, held, parts
+from analysis.masks.priorities import executed as executed_priorities
+from analysis.masks.sleep import sleep
+from analysis.masks.worst import Worst, worst_by_place
+from capture.processes import signals
+from simulator import masks as simulator
+from simulator.build import build
+from simulator.masks import MaskRun
+from simulator.program import UserProgram
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class AtPriority:
+    """The time in which an interrupt of `priority` could not have been taken.
+
+    `exceptions` have that priority. `intervals` has the columns of priorities.held() and `ns`. Of
+    the longest that ended, `begin` and `end` are the places, and `parts` what held it in turn.
+    """
+
+    priority: int
+    exceptions: tuple[str, ...]
+    intervals: pl.DataFrame
+    begin: Place | None
+    end: Place | None
+    parts: tuple[Holding, ...]
+
+    @property
+    def ended(self) -> pl.DataFrame:
+        """The intervals that ended."""
+        return self.intervals.filter(pl.col("cycles").is_not_null())
+
+    @property
+    def longest(self) -> dict[str, Any] | None:
+        """The row of the longest that ended; None if none has."""
+        return longest_of(self.ended)
+
+
+def longest_of(ended: pl.DataFrame) -> dict[str, Any] | None:
+    """The row with the most cycles, the first of several; None without rows."""
+    return None if ended.is_empty() else ended.row(int(ended["cycles"].arg_max() or 0), named=True)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run of `program` up to `until` showed.
+
+    `intervals` has the columns of intervals.INTERVALS and `ns`. `worst` are those that ended, the
+    longest at each place, and `still_open` those that did not. `steps` are the instructions of the
+    longest of each kind, where they were asked for.
+    """
+
+    program: UserProgram
+    until: str
+    run: MaskRun
+    clock: Clock
+    places: Places
+    intervals: pl.DataFrame
+    worst: tuple[Worst, ...]
+    still_open: tuple[Worst, ...]
+    priorities: tuple[AtPriority, ...]
+    tasks: dict[int, str]
+    notes: tuple[str, ...]
+    steps: dict[str, list[Step]] = field(default_factory=dict)
+
+    @property
+    def cycles(self) -> int:
+        """Of the whole run."""
+        return self.run.stats.cycles
+
+
+def measure(program: UserProgram, until: str, explain: bool, tell: Tell) -> Found:
+    """Runs `program` up to `until` and finds what held interrupts off. Raises TailscopeError."""
+    tell("building the virtual Nucleo")
+    with signals.orderly():
+        build()
+        tell(f"running {program.elf.name}")
+        run = simulator.run(program, until)
+    tell("reading debug information")
+    return of_run(program, until, run, explain, tell)
+
+
+def of_run(
+    program: UserProgram, until: str, run: MaskRun, explain: bool, tell: Tell, image: bytes | None = None
+) -> Found:
+    """What `run` of `program`, with the operations of `image`, shows."""
+    elf = Program(program.elf, stripped=True)
+    places = Places(elf, run.stacks)
+    clock = Clock(run.stats.clocks)
+    slept = sleep(run.changes, run.stats.cycles, elf.code)
+    told = intervals(run.changes, slept)
+    told = told.with_columns(ns=_ns(clock, told))
+    names = tasks.names(program, elf, run.changes, image)
+    worst = worst_by_place(told.filter(pl.col("end_row").is_not_null()), run.changes, places, names)
+    still_open = worst_by_place(told.filter(pl.col("end_row").is_null()), run.changes, places, names)
+    state = executed_priorities(run.changes)
+    at_priorities = [
+        _at_priority(one, exceptions, held(state, one, slept), state, run, places, clock)
+        for one, exceptions in Exceptions(run.changes).priorities().items()
+    ]
+    steps = {}
+    if explain:
+        for one in _longest_of_each_kind(worst):
+            tell(f"running again for the instructions of the longest {one.kind}")
+            steps[one.kind] = executed.steps_of(program, elf, one)
+    return Found(
+        program=program,
+        until=until,
+        run=run,
+        clock=clock,
+        places=places,
+        intervals=told,
+        worst=tuple(worst),
+        still_open=tuple(still_open),
+        priorities=tuple(at_priorities),
+        tasks=names,
+        notes=tuple(_notes(program.elf, elf, run, told, until)),
+        steps=steps,
+    )
+
+
+def _ns(clock: Clock, told: pl.DataFrame) -> pl.Series:
+    """The awake time of intervals. Sleep is at the clock of the end, where the core woke."""
+    ended = told["end_cycle"].fill_null(told["begin_cycle"])
+    whole = clock.between_ns(told["begin_cycle"].to_numpy(), ended.to_numpy())
+    asleep = told["asleep_cycles"].to_numpy() if "asleep_cycles" in told.columns else 0
+    awake_from = ended.to_numpy() - asleep
+    ns = pl.Series("ns", whole - clock.between_ns(awake_from, ended.to_numpy()), dtype=pl.Float64)
+    return ns.zip_with(told["end_cycle"].is_not_null(), pl.Series("ns", [None] * len(ns), dtype=pl.Float64))
+
+
+def _at_priority(
+    priority: int,
+    exceptions: list[int],
+    found: pl.DataFrame,
+    state: pl.DataFrame,
+    run: MaskRun,
+    places: Places,
+    clock: Clock,
+) -> AtPriority:
+    asleep = (pl.col("end_cycle") - pl.col("begin_cycle") - pl.col("cycles")).fill_null(0)
+    found = found.with_columns(asleep_cycles=asleep)
+    found = found.with_columns(ns=_ns(clock, found))
+    longest = longest_of(found.filter(pl.col("cycles").is_not_null()))
+    names = tuple(places.exception(one) for one in exceptions)
+    if longest is None:
+        return AtPriority(priority, names, found, None, None, ())
+    begin, end = (places.place(int(run.changes["pc"][longest[row]])) for row in ("begin_row", "end_row"))
+    held_by = parts(state, longest["begin_cycle"], longest["end_cycle"])
+    return AtPriority(priority, names, found, begin, end, tuple(held_by))
+
+
+def _longest_of_each_kind(worst: list[Worst]) -> list[Worst]:
+    found: dict[str, Worst] = {}
+    for one in worst:
+        found.setdefault(one.kind, one)
+    return list(found.values())
+
+
+def _notes(elf: Path, program: Program, run: MaskRun, told: pl.DataFrame, until: str) -> list[str]:
+    """Sentences that must be known beside the numbers."""
+    notes = []
+    if run.ended:
+        notes.append(f"The run ended at cycle {run.stats.cycles:,}: {run.ended.rstrip('.')}.")
+    if not program.functions:
+        notes.append(f"{elf.name} is stripped: addresses stand where names would.")
+    elif not program.has_lines:
+        notes.append(f"{elf.name} has no debug information: build it with -g to have files and lines.")
+    if not Exceptions(run.changes).used:
+        notes.append(f"The program enabled no interrupt before {until}: there was nothing to hold off.")
+    elif told.is_empty():
+        notes.append(f"Nothing held an interrupt off before {until}.")
+    return notes

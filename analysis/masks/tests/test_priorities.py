@@ -1,0 +1,117 @@
+"""The time in which an interrupt cannot be taken, worked out by hand and cycle by cycle."""
+
+from __future__ import annotations
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.masks.priorities import Exceptions, Holding, executed, held, parts
+from analysis.masks.sleep import Sleep
+from analysis.masks.tests.changes import changes
+
+NO_SLEEP = Sleep([], [])
+
+
+def waits(table: pl.DataFrame, priority: int, sleep: Sleep = NO_SLEEP) -> list[tuple[int, int | None]]:
+    """First cycle and length of each time in which a `priority` waits."""
+    found = held(executed(table), priority, sleep)
+    return list(found.select("begin_cycle", "cycles").iter_rows())
+
+
+def entered(exception: int, priority: int) -> tuple[int, str, int]:
+    return (1, "priority", exception << 8 | priority)
+
+
+def test_a_handler_holds_its_own_priority_and_weaker_ones() -> None:
+    table = changes(entered(30, 0x40), (112, "exception", 30, 100), (160, "exception", 0, 150))
+    assert waits(table, 0x30) == []
+    assert waits(table, 0x40) == waits(table, 0xF0) == [(100, 50)]
+
+
+def test_primask_holds_every_priority_and_basepri_those_from_its_level_on() -> None:
+    table = changes((10, "basepri", 0x40), (20, "primask", 1), (25, "primask", 0), (30, "basepri", 0))
+    assert waits(table, 0) == waits(table, 0x30) == [(20, 5)]
+    assert waits(table, 0x40) == [(10, 20)]
+
+
+def test_what_meets_is_one_wait() -> None:
+    """An interrupt of 0x30 is taken as PRIMASK ends: one of 0x60 waits for both."""
+    table = changes(
+        entered(30, 0x30),
+        (10, "primask", 1),
+        (20, "primask", 0),
+        (32, "exception", 30, 20),
+        (70, "exception", 0, 60),
+    )
+    assert waits(table, 0x60) == [(10, 50)]
+    state = executed(table)
+    assert parts(state, 10, 60) == [Holding("primask", None, 10, 20), Holding("handler", 30, 20, 60)]
+
+
+def test_only_the_group_of_a_priority_counts() -> None:
+    """With PRIGROUP 5 bits 7 and 6 are the group: 0x50 and 0x60 do not interrupt each other."""
+    rows = (entered(30, 0x60), (112, "exception", 30, 100), (160, "exception", 0, 150))
+    assert waits(changes(*rows), 0x50) == []
+    assert waits(changes((0, "prigroup", 5), *rows), 0x50) == [(100, 50)]
+
+
+def test_sleep_that_ends_by_itself_does_not_count_where_primask_alone_holds() -> None:
+    table = changes((10, "primask", 1), (930, "primask", 0))
+    assert waits(table, 0x10, Sleep([20], [920])) == [(10, 20)]
+    masked = changes((5, "basepri", 0x10), (10, "primask", 1), (930, "primask", 0), (940, "basepri", 0))
+    assert waits(masked, 0x10, Sleep([20], [920])) == [(5, 935)]
+    assert waits(masked, 0x00, Sleep([20], [920])) == [(10, 20)]
+
+
+def test_priorities_are_those_of_what_was_enabled_or_executed() -> None:
+    table = changes(
+        (0, "priority", 45 << 8 | 0x60),
+        (0, "priority", 44 << 8 | 0x30),
+        (1, "enabled", 45 << 1 | 1),
+        (2, "enabled", 44 << 1 | 0),
+        (3, "priority", 15 << 8 | 0xF0),
+        (16, "exception", 15, 4),
+        (30, "exception", 0, 20),
+        (40, "exception", 3, 28),
+    )
+    exceptions = Exceptions(table)
+    assert exceptions.priorities() == {0x60: [45], 0xF0: [15]}
+    assert exceptions.held("primask", None, 2, None) == [15, 45]
+    assert exceptions.held("basepri", 0x70, 2, None) == [15]
+    assert exceptions.held("scheduler", None, 2, None) == []
+
+
+MASKS = st.tuples(
+    st.sampled_from(["primask", "faultmask", "basepri"]), st.sampled_from([0, 0x20, 0x40, 0x60])
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 9), MASKS), max_size=12), st.sampled_from([0x10, 0x40, 0x50, 0xF0]))
+def test_masks_hold_as_the_manual_has_it_cycle_by_cycle(
+    steps: list[tuple[int, tuple[str, int]]], priority: int
+) -> None:
+    """Beside a loop over every cycle, with the rule of ExecutionPriority() as it is printed."""
+    rows, now = [], 0
+    for gap, (what, value) in steps:
+        now += gap
+        rows.append((now, what, value if what == "basepri" else min(value, 1)))
+    end = now + 5
+    state = dict.fromkeys(["primask", "faultmask", "basepri"], 0)
+    waiting = []
+    for cycle in range(end):
+        state |= {what: value for at, what, value in rows if at == cycle}
+        execution = 256
+        if state["basepri"]:
+            execution = state["basepri"]
+        if state["primask"]:
+            execution = 0
+        if state["faultmask"]:
+            execution = -1
+        waiting.append(priority >= execution)
+    found = [False] * end
+    for begin, length in waits(changes(*rows), priority):
+        until = end if length is None else begin + length
+        found[begin:until] = [True] * (until - begin)
+    assert found == waiting

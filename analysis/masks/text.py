@@ -1,0 +1,170 @@
+"""What was found, for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from analysis.explain import execution
+from analysis.explain.execution import Step
+from analysis.masks.intervals import KINDS
+from analysis.masks.measure import AtPriority, Found
+from analysis.masks.worst import Worst, name_of
+from analysis.metrology.quantiles import Number, Summary, summarise
+
+_WIDTH_COLUMNS = 120
+_SHOWN = 10
+_SHOWN_TOTALS = 8
+_SHOWN_FRAMES = 8
+_NS_PER_US = 1000
+
+
+def as_text(found: Found) -> str:
+    """A headline, the kinds, the longest by place, and what each priority waits for."""
+    console = Console(width=_WIDTH_COLUMNS, highlight=False, markup=False)
+    with console.capture() as captured:
+        console.print(headline(found), *found.notes, sep="\n", soft_wrap=True)
+        for part in _parts(found):
+            for line in ("", *part):
+                console.print(line, soft_wrap=isinstance(line, str))
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def headline(found: Found) -> str:
+    """What ran how long, and the longest interval of all."""
+    ran = f"{found.program.elf.name}, {found.cycles:,} cycles"
+    if not found.worst:
+        return f"{ran}: no interval that held interrupts off has ended."
+    longest = found.worst[0]
+    return f"{ran}: the longest interval is {length(longest)}, {longest.name}, {who(longest)}."
+
+
+def length(one: Worst) -> str:
+    """`1,001 cycles (62.56 µs)`."""
+    return "still open" if one.ns is None else f"{one.cycles:,} cycles ({microseconds(one.ns)})"
+
+
+def microseconds(ns: Number | None) -> str:
+    """Nanoseconds in microseconds, with two decimals; empty where there are none."""
+    return "" if ns is None else f"{ns / _NS_PER_US:,.2f}\N{NO-BREAK SPACE}µs"
+
+
+def _parts(found: Found) -> Iterator[Sequence[str | Table]]:
+    kinds = _kinds(found)
+    if kinds.row_count:
+        yield "Intervals, by kind, in cycles", kinds
+    if found.worst:
+        shown = [line for one in found.worst[:_SHOWN] for line in _worst(one)]
+        yield "The longest at each place, and how many there were", *shown, *_left_out(found)
+        yield "Call stack of the longest", *_stack(found.worst[0])
+    if found.still_open:
+        yield "Still open at the end, and not counted", *(_open(one) for one in found.still_open)
+    if found.priorities:
+        yield "Not taken, by priority: everything that holds such an interrupt off", _priorities(found)
+    for kind, steps in found.steps.items():
+        yield f"Instructions of the longest {kind}", *_explained(steps)
+
+
+def _kinds(found: Found) -> Table:
+    table = _table("kind")
+    for name in ("count", "min", "median", "p99", "max", "", "total"):
+        table.add_column(name, justify="right")
+    for kind in KINDS:
+        rows = found.intervals.filter(pl.col("cycles").is_not_null(), kind=kind)
+        for level in rows["level"].unique().sort().to_list():
+            of = rows.filter(pl.col("level").eq_missing(level))
+            share = of["cycles"].sum() / max(found.cycles, 1)
+            _add(table, name_of(kind, level, found.places), of, f"{share:.1%}")
+    return table
+
+
+def _add(table: Table, name: str, rows: pl.DataFrame, share: str) -> None:
+    told = summarise(rows["cycles"].to_numpy())
+    longest = microseconds(rows["ns"].max())  # type: ignore[arg-type]
+    table.add_row(Text(name), f"{told.n:,}", *_statistics(told), longest, share)
+
+
+def _statistics(told: Summary) -> list[str]:
+    values = (told.min, told.median, told.p99, told.max)
+    return ["-" if value is None else f"{value:,}" for value in values]
+
+
+def _worst(one: Worst) -> list[str]:
+    task = f", in task {one.task}" if one.task else ""
+    return [
+        f"  {one.cycles:>10,} {microseconds(one.ns):>12} {one.count:>8,}×  {one.name}{task}",
+        f"      {who(one)}",
+    ]
+
+
+def who(one: Worst) -> str:
+    """Who raised an interval, and who ended it."""
+    begun, ended = ("", "returned in") if one.kind == "handler" else ("raised by ", "ended by")
+    verb = "interrupted" if one.kind == "handler" or (one.caller and one.caller.interrupted) else "called by"
+    caller = f", {verb} {one.caller}" if one.caller else ""
+    return f"{begun}{one.begin}{caller}; {ended} {one.end}"
+
+
+def _left_out(found: Found) -> list[str]:
+    more = len(found.worst) - _SHOWN
+    return [f"and {more:,} more places (--json or --output FILE.html has all)"] if more > 0 else []
+
+
+def _stack(one: Worst) -> list[str]:
+    lines = [f"  {frame}" for frame in one.stack[:_SHOWN_FRAMES]]
+    held = ", ".join(one.held) or "no interrupt that was enabled"
+    asleep = f"; {one.asleep_cycles:,} more cycles asleep" if one.asleep_cycles else ""
+    return [*lines, f"It held off {held}{asleep}."]
+
+
+def _open(one: Worst) -> str:
+    return f"  {one.name}, since cycle {one.begin_cycle:,}, raised by {one.begin}"
+
+
+def _priorities(found: Found) -> Table:
+    table = _table("priority")
+    for name in ("count", "longest", "", "total"):
+        table.add_column(name, justify="right")
+    for name in ("interrupts", "what held the longest"):
+        table.add_column(name, overflow="fold")
+    for one in found.priorities:
+        _add_priority(table, one, found)
+    return table
+
+
+def _add_priority(table: Table, one: AtPriority, found: Found) -> None:
+    longest = one.longest or {"cycles": 0, "ns": None}
+    held_by = (f"{name_of(p.kind, p.level, found.places)} {p.end - p.begin:,}" for p in one.parts)
+    table.add_row(
+        f"{one.priority:#04x}",
+        f"{one.ended.height:,}",
+        f"{longest['cycles']:,}",
+        microseconds(longest["ns"]),
+        f"{one.ended['cycles'].sum() / max(found.cycles, 1):.1%}",
+        Text(", ".join(one.exceptions)),
+        Text(" + ".join(held_by)),
+    )
+
+
+def _explained(steps: list[Step]) -> list[str]:
+    cycles = max(sum(step.cycles for step in steps), 1)
+    totals = [
+        *execution.by_function(steps)[:_SHOWN_TOTALS],
+        *execution.by_instruction(steps, _SHOWN_TOTALS),
+    ]
+    return [
+        f"  {total.cycles:>8,} {total.cycles / cycles:>6.1%} {total.executions:>8,}×  "
+        f"{total.name}{'  ' + total.source if total.source else ''}"
+        for total in totals
+    ]
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in names:
+        table.add_column(name)
+    return table

@@ -1,0 +1,61 @@
+"""`./lab masks`: a program's masks measured, with progress, and the files that are asked for."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from analysis.masks.errors import MasksError
+from analysis.masks.folded import folded
+from analysis.masks.measure import Found, measure
+from analysis.masks.timeline import timeline
+from capture.files.whole import write_bytes
+from dashboards.masks import page
+from simulator.program import user_program
+
+_INSTANT = re.compile(r"(\d{1,15}(ns|us|ms|s)|cycles:\d{1,15})")
+
+
+def run(
+    elf: str,
+    *,
+    until: str,
+    explain: bool,
+    chip: str,
+    hse: str,
+    gaps: bool,
+    output: str,
+    folded_file: str,
+    perfetto: str,
+) -> Found:
+    """Measures the program in the file `elf`, and writes each file whose name is not empty.
+
+    Raises TailscopeError.
+    """
+    program = user_program(elf, chip=chip, hse=hse, gaps=gaps)
+    _check(until)
+    with Console(stderr=True, highlight=False).status("") as status:
+
+        def tell(step: str) -> None:
+            with suppress(OSError):  # a terminal that hung up ends nothing
+                status.update(escape(step))
+
+        found = measure(program, until, explain, tell)
+    if output:
+        page.write(found, Path(output))
+    if folded_file:
+        write_bytes(Path(folded_file), folded(found).encode())
+    if perfetto:
+        timeline(found).write(Path(perfetto))
+    return found
+
+
+def _check(until: str) -> None:
+    if not _INSTANT.fullmatch(until) or not int(re.sub(r"\D", "", until)):
+        raise MasksError(
+            f"--until {until} is neither a time nor a cycle: write for example 100ms, 2s or cycles:8400000."
+        )

@@ -1,0 +1,1 @@
+"""The page of what holds interrupts off in a program: `./lab masks --output FILE.html`."""

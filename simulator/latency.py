@@ -1,0 +1,109 @@
+"""How long an interrupt would wait: `virtual-nucleo latency` (docs/SPEC.md, section 7)."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from capture.processes import signals
+from simulator.build import build
+from simulator.ending import run_to_end
+from simulator.outputs import read_table
+from simulator.program import UserProgram
+from simulator.run import Instant, instant
+
+_ANSWERS, _STATS = "answers.csv", "stats.json"
+_COLUMNS = (
+    *("first_pended", "last_pended", "pends", "taken", "outcome", "core_hz", "pc", "exception"),
+    *("return_pc", "waits"),
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to pend, and at which cycles.
+
+    `exception` is 16 + N for interrupt N. Without `start` the cycles begin where the program first
+    enables it. They end before `until`. A sweep takes each `every`-th; None lets the simulator
+    choose. A positive `random` draws so many with `seed` instead. `enable` lets the board enable
+    the interrupt at that priority (0 to 15) when it pends it.
+    """
+
+    exception: int
+    until: Instant
+    start: Instant | None = None
+    every: int | None = None
+    random: int = 0
+    seed: int = 1
+    enable: int | None = None
+
+    @property
+    def arguments(self) -> list[str]:
+        """The words of virtual-nucleo's command line."""
+        words = ["--exception", str(self.exception), "--until", instant(self.until)]
+        words += [] if self.start is None else ["--from", instant(self.start)]
+        words += [] if self.every is None else ["--every", str(self.every)]
+        words += ["--random", str(self.random), "--seed", str(self.seed)] if self.random else []
+        words += [] if self.enable is None else ["--enable", str(self.enable)]
+        return words
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What became of the pends.
+
+    `first_use_cycle` is where the program first enabled the interrupt; None if it never did, or if
+    nobody looked since the board enables it. `used` are the exceptions that the program enabled or
+    took by then. `handler` is the word of the vector table; `sharing` is how many other vectors of
+    interrupts have the same. The pends lay from `first_cycle` to before `end_cycle`, `every` apart;
+    None if they were drawn.
+
+    `rows`, one for each row of neighbouring pends with the same answer: `first_pended`,
+    `last_pended`, `pends`, `taken` Int64; `outcome`, `core_hz` String; `pc`, `exception`,
+    `return_pc` Int64; `waits` String. `ended` says why the run ended early, in the simulator's
+    words; empty if it did not.
+    """
+
+    first_use_cycle: int | None
+    used: tuple[int, ...]
+    handler: int | None
+    sharing: int
+    first_cycle: int
+    end_cycle: int
+    every: int | None
+    rows: pl.DataFrame
+    ended: str
+
+
+def ask(program: UserProgram, question: Question) -> Answers:
+    """Pends the interrupt in copies of the program's run. Raises SimulatorError."""
+    with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-latency-") as name:
+        folder = Path(name)
+        command: list[str | Path] = [build(), "latency", *program.arguments, *question.arguments]
+        command += ["--answers", _ANSWERS, "--stats", _STATS]
+        ended = run_to_end(command, folder / _STATS)
+        found = json.loads((folder / _STATS).read_text(encoding="utf-8"))
+        return Answers(
+            first_use_cycle=found["first_use_cycle"],
+            used=tuple(found["used"]),
+            handler=None if found["handler"] is None else int(found["handler"], 16),
+            sharing=found["vectors_with_this_handler"],
+            first_cycle=found["first_cycle"],
+            end_cycle=found["end_cycle"],
+            every=found["every"],
+            rows=_read(folder / _ANSWERS),
+            ended=ended,
+        )
+
+
+def _read(path: Path) -> pl.DataFrame:
+    whole = ("first_pended", "last_pended", "pends", "taken", "exception")
+    found = read_table(path, _COLUMNS)
+    return found.with_columns(
+        *(pl.col(name).cast(pl.Int64) for name in whole),
+        *(pl.col(name).str.strip_prefix("0x").str.to_integer(base=16) for name in ("pc", "return_pc")),
+    )

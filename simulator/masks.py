@@ -1,0 +1,117 @@
+"""What held interrupts off: `virtual-nucleo run --masks` (docs/SPEC.md, section 7)."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from capture.processes import children, signals
+from simulator.build import SimulatorError, build
+from simulator.outputs import Stats, read_stats
+from simulator.program import UserProgram
+from simulator.run import MOST_S, Instant, image_argument, instant
+
+_MASKS, _STACKS, _STATS, _IMAGE = "masks.csv", "stacks.csv", "stats.json", "operations.bin"
+_CHANGES = ("cycle", "what", "value", "pc", "began", "task", "stack")
+
+
+@dataclass(frozen=True)
+class MaskRun:
+    """What a run left behind.
+
+    `changes` has a row for each change, in order: `cycle` Int64, `what` String, `value` Int64, `pc`
+    Int64, `began` Int64, `task` Int64 and `stack` Int64; the last three may be null. `stacks`:
+    `stack`, `depth`, `pc`, all Int64, innermost first. `ended` is what the simulator says of an end
+    that it was not asked for; else empty.
+    """
+
+    stats: Stats
+    changes: pl.DataFrame
+    stacks: pl.DataFrame
+    ended: str
+
+
+def run(program: UserProgram, until: Instant, image: bytes | None = None) -> MaskRun:
+    """Runs a program from reset up to `until`, and keeps what held interrupts off.
+
+    `image` lies where run.run() puts it. The run is the same as one without. What the program does
+    that is not modelled ends it early. Raises SimulatorError if it cannot run at all.
+    """
+    with signals.orderly(), tempfile.TemporaryDirectory(prefix="tailscope-masks-") as name:
+        folder = Path(name)
+        command: list[str | Path] = [build(), "run", *program.arguments, "--until", instant(until)]
+        if image is not None:
+            (folder / _IMAGE).write_bytes(image)
+            command += ["--image", image_argument(Path(_IMAGE))]
+        command += ["--masks", _MASKS, "--mask-stacks", _STACKS, "--stats", _STATS]
+        ended = _simulate(folder, command)
+        return MaskRun(
+            stats=read_stats(folder / _STATS),
+            changes=read_changes(folder / _MASKS),
+            stacks=read_stacks(folder / _STACKS),
+            ended=ended,
+        )
+
+
+def _simulate(folder: Path, command: list[str | Path]) -> str:
+    """What the program says of an end that it was not asked for; else nothing."""
+    try:
+        done = children.run(command, within_s=MOST_S, folder=folder)
+    except subprocess.TimeoutExpired:
+        raise SimulatorError(
+            f"The virtual Nucleo did not end within {MOST_S:g} s and was ended; ask for less with --until."
+        ) from None
+    if done.returncode < 0:
+        raise SimulatorError(f"The virtual Nucleo was killed by signal {-done.returncode}; run again.")
+    if done.returncode == 0:
+        return ""
+    words = _words(done.stderr)
+    if not (folder / _STATS).exists():
+        raise SimulatorError(f"The virtual Nucleo cannot run this: {words.rstrip('.')}.")
+    return words
+
+
+def _words(stderr: str) -> str:
+    """What the program says, in one line, without what its command line's parser adds."""
+    said = " ".join(stderr.split()).removeprefix("virtual-nucleo: ").removeprefix("error: ")
+    for added in (" tip: ", " Usage: ", " For more information, "):
+        said = said.partition(added)[0]
+    return said or "it does not say why"
+
+
+def read_changes(path: Path) -> pl.DataFrame:
+    """Reads the file of `--masks`; MaskRun says which columns it has."""
+    return _read(path, _CHANGES).select(
+        pl.col("cycle").cast(pl.Int64),
+        "what",
+        pl.col("value").cast(pl.Int64),
+        _hexadecimal("pc"),
+        pl.col("began").cast(pl.Int64),
+        _hexadecimal("task"),
+        pl.col("stack").cast(pl.Int64),
+    )
+
+
+def read_stacks(path: Path) -> pl.DataFrame:
+    """Reads the file of `--mask-stacks`; MaskRun says which columns it has."""
+    found = _read(path, ("stack", "depth", "pc"))
+    return found.select(pl.col("stack").cast(pl.Int64), pl.col("depth").cast(pl.Int64), _hexadecimal("pc"))
+
+
+def _hexadecimal(column: str) -> pl.Expr:
+    return pl.col(column).str.strip_prefix("0x").str.to_integer(base=16, dtype=pl.Int64)
+
+
+def _read(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
+    try:
+        found = pl.read_csv(path, infer_schema=False)
+    except (OSError, PolarsError):
+        found = None
+    if found is None or tuple(found.columns) != columns:
+        raise SimulatorError(f"{path.name} is no table of the virtual Nucleo (docs/SPEC.md, section 7).")
+    return found

@@ -1,0 +1,83 @@
+"""Somebody's own program for the virtual Nucleo: an ELF file, and the chip and crystal for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from simulator.build import SimulatorError
+
+FLASH_ADDRESS = 0x0800_0000
+# At reset the flash also answers here, and some linker scripts put the vector table there (RM0368,
+# section 2.4).
+_ALIAS_ADDRESS = 0
+_WORD_BYTES = 4
+
+
+@dataclass(frozen=True)
+class UserProgram:
+    """`options` are handed to virtual-nucleo as they are, beside the ELF file."""
+
+    elf: Path
+    options: tuple[str, ...] = ()
+
+    @property
+    def arguments(self) -> list[str]:
+        """The words of virtual-nucleo's command line that say what runs, and on what."""
+        return [str(self.elf.resolve()), *self.options]
+
+
+def user_program(elf: str | Path, *, chip: str = "", hse: str = "", gaps: bool = False) -> UserProgram:
+    """The program in the file `elf`, for a chip and a crystal; an empty string leaves the default.
+
+    With `gaps` it goes on past registers that are not modelled. Raises SimulatorError with one
+    sentence: if there is no such file, if it is no ELF file for this core, or if its vector table
+    is not where the core looks for it.
+    """
+    path = Path(elf)
+    _check(path)
+    named = (("--chip", chip), ("--hse", hse))
+    options = [f"{option}={value}" for option, value in named if value]
+    return UserProgram(path, (*options, *(("--gaps",) if gaps else ())))
+
+
+def _check(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            _check_elf(path, ELFFile(file))
+    except OSError as error:
+        raise SimulatorError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except (ELFError, ValueError, KeyError, IndexError):
+        raise SimulatorError(
+            f"{path} is no ELF file: name the program that the linker wrote, not a .bin or .hex made of it."
+        ) from None
+
+
+def _check_elf(path: Path, elf: ELFFile) -> None:
+    if elf["e_machine"] != "EM_ARM" or elf.elfclass != 32 or not elf.little_endian:
+        raise SimulatorError(
+            f"{path} is a program for another processor ({elf.get_machine_arch()}, {elf.elfclass} bits): "
+            "build it for a Cortex-M4, with arm-none-eabi-gcc -mcpu=cortex-m4."
+        )
+    loaded = [
+        (int(segment["p_paddr"]), int(segment["p_filesz"]))
+        for segment in elf.iter_segments()
+        if segment["p_type"] == "PT_LOAD" and segment["p_filesz"]
+    ]
+    if elf["e_type"] != "ET_EXEC" or not loaded:
+        raise SimulatorError(f"{path} is not linked: give the program that the linker wrote.")
+    if not any(_holds(place, start) for place in loaded for start in (FLASH_ADDRESS, _ALIAS_ADDRESS)):
+        first = min(address for address, _ in loaded)
+        raise SimulatorError(
+            f"{path} begins at {first:#010x}, as if behind a bootloader, but the core takes its vector table "
+            f"from {FLASH_ADDRESS:#010x}: link it to that address."
+        )
+
+
+def _holds(place: tuple[int, int], start: int) -> bool:
+    """Whether a loaded part holds the first two words of a vector table at `start`."""
+    address, size = place
+    return address <= start and start + 2 * _WORD_BYTES <= address + size

@@ -1,0 +1,70 @@
+"""Somebody's own ELF file: taken, or refused with one sentence."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from simulator import run as simulator
+from simulator.build import SimulatorError
+from simulator.program import user_program
+from simulator.tests import bare_metal
+
+
+@pytest.fixture(scope="module")
+def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return bare_metal.build(tmp_path_factory.mktemp("board"))
+
+
+def test_options_are_handed_on_as_they_are(elf: Path) -> None:
+    program = user_program(elf, chip="stm32f411re", hse="none", gaps=True)
+    assert program.arguments == [str(elf), "--chip=stm32f411re", "--hse=none", "--gaps"]
+
+
+def test_a_program_runs_like_its_elf_file(elf: Path) -> None:
+    runs = [simulator.run(one, until="1ms").stats for one in (elf, user_program(elf, gaps=True))]
+    assert runs[0].cycles == runs[1].cycles
+
+
+def linked(folder: Path, *options: str) -> Path:
+    source, elf = folder / "main.c", folder / "main.elf"
+    source.write_text("int start(void) { return 0; }\n")
+    command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-nostdlib", *options, str(source)]
+    subprocess.run([*command, "-o", str(elf)], check=True)
+    return elf
+
+
+def refused(elf: Path) -> str:
+    with pytest.raises(SimulatorError) as raised:
+        user_program(elf)
+    sentence = str(raised.value)
+    assert "\n" not in sentence and sentence.endswith(".") and str(elf) in sentence
+    return sentence
+
+
+def test_a_program_behind_a_bootloader_is_refused(tmp_path: Path) -> None:
+    at = ["-Wl,-Ttext=0x08008000", "-Wl,--entry=start"]
+    assert "0x08008000, as if behind a bootloader" in refused(linked(tmp_path, *at))
+
+
+def test_an_object_file_is_refused(tmp_path: Path) -> None:
+    assert "is not linked" in refused(linked(tmp_path, "-c"))
+
+
+def test_a_program_of_this_machine_is_refused() -> None:
+    assert "for another processor" in refused(Path(sys.executable).resolve())
+
+
+@pytest.mark.parametrize("content", [b"", b"\x7fELF", b"not a program", b"\x7fELF\x01\x01" + bytes(60)])
+def test_no_elf_file_is_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "some.elf"
+    path.write_bytes(content)
+    assert "some.elf" in refused(path)
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    assert "No such file" in refused(tmp_path / "none.elf")
+    assert "directory" in refused(tmp_path)

@@ -1,0 +1,253 @@
+"""`./lab masks` on programs whose sections one can count: the numbers, the places, the files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.masks.document import as_json
+from analysis.masks.folded import folded
+from analysis.masks.measure import Found, measure
+from analysis.masks.text import as_text
+from analysis.masks.timeline import timeline
+from simulator import run as simulator
+from simulator.program import user_program
+from tests import masked_sections
+from tests.masked_sections import line_of
+
+ROOT = Path(__file__).resolve().parent.parent
+UNTIL = "5ms"
+ENTRY_CYCLES = 12
+"""To enter a handler at once, from memory without wait states (Cortex-M4 TRM, section 3.9)."""
+CYCLE_NS = 62.5
+
+
+def measured(elf: Path, until: str = UNTIL, explain: bool = False) -> Found:
+    return measure(user_program(elf), until, explain, lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return masked_sections.build(tmp_path_factory.mktemp("program"))
+
+
+@pytest.fixture(scope="module")
+def found(elf: Path) -> Found:
+    return measured(elf, explain=True)
+
+
+@pytest.fixture(scope="module")
+def document(found: Found) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(json.dumps(as_json(found)))
+    return told
+
+
+def by_function(document: dict[str, Any], function: str) -> list[dict[str, Any]]:
+    return [one for one in document["worst"] if one["begin"]["function"] == function]
+
+
+# CPSIE takes a cycle, which belongs to the section: it ends when the mask is gone.
+@pytest.mark.parametrize(
+    ("function", "kind", "cycles", "count"),
+    [
+        ("short_section", "primask", 100 + 1, 3),
+        ("update_table", "primask", 1000 + 1, 1),
+        ("fault_masked", "faultmask", 300 + 1, 1),
+        ("on_systick", "handler", ENTRY_CYCLES + 50 + 1, 1),
+        ("on_tim2", "handler", ENTRY_CYCLES + 200 + 1, 1),
+    ],
+)
+def test_a_section_is_as_long_as_its_instructions(
+    document: dict[str, Any], function: str, kind: str, cycles: int, count: int
+) -> None:
+    (one,) = by_function(document, function)
+    assert (one["kind"], one["cycles"], one["count"]) == (kind, cycles, count)
+    assert one["ns"] == cycles * CYCLE_NS
+    assert one["end_cycle"] - one["begin_cycle"] == cycles
+    assert one["begin"]["file"] == "main.c"
+
+
+def test_a_level_lasts_while_a_stronger_one_is_set(document: dict[str, Any]) -> None:
+    """The inner one: 20 NOPs, and MSR of two cycles. The outer one has MSRs and MOVs besides."""
+    outer, inner = by_function(document, "levels")
+    assert (outer["level"], inner["level"]) == (0x50, 0x20)
+    assert inner["cycles"] == 20 + 2
+    assert 10 + inner["cycles"] + 30 < outer["cycles"] <= 10 + inner["cycles"] + 30 + 6
+
+
+def test_sleep_that_an_interrupt_would_have_ended_is_told_apart(document: dict[str, Any]) -> None:
+    """SysTick's 5,000 cycles end the sleep; 40 NOPs and a few instructions are awake."""
+    (one,) = by_function(document, "doze")
+    assert 4900 < one["asleep_cycles"] < 5000
+    assert 40 < one["cycles"] < 50
+
+
+def test_the_longest_come_first_and_have_their_places(document: dict[str, Any]) -> None:
+    lengths = [one["cycles"] for one in document["worst"]]
+    assert lengths == sorted(lengths, reverse=True)
+    longest = document["worst"][0]
+    assert longest["begin"]["function"] == "update_table"
+    # It calls an inline function to mask: the line is that of the call.
+    assert longest["begin"]["line"] == line_of("    mask();")
+    assert longest["end"]["line"] == line_of("    unmask();")
+    calls = [(frame["function"], frame["line"]) for frame in longest["stack"]]
+    assert calls == [
+        ("mask", line_of('"cpsid i" ::')),
+        ("update_table", line_of("    mask();")),
+        ("reset", line_of("    update_table();")),
+    ]
+
+
+def test_an_interval_names_what_it_held_off(document: dict[str, Any]) -> None:
+    outer, inner = by_function(document, "levels")
+    assert inner["held"] == ["SysTick (on_systick)", "IRQ 28 (on_tim2)", "IRQ 29 (on_tim3)"]
+    assert outer["held"] == ["SysTick (on_systick)", "IRQ 29 (on_tim3)"]
+
+
+def test_counts_and_distributions_are_of_all_intervals(document: dict[str, Any]) -> None:
+    primask = document["intervals"]["primask"]
+    (doze,) = by_function(document, "doze")
+    assert primask["count"] == 5 and primask["open"] == 0
+    assert primask["distribution"] == [[doze["cycles"], 1], [101, 3], [1001, 1]]
+    assert primask["total_cycles"] == doze["cycles"] + 3 * 101 + 1001
+    assert primask["cycles"]["max"] == 1001 and primask["ns"]["max"] == 1001 * CYCLE_NS
+    assert [level["level"] for level in document["intervals"]["basepri"]["by_level"]] == [0x20, 0x50]
+
+
+def test_a_priority_waits_for_masks_and_handlers_together(document: dict[str, Any]) -> None:
+    told = {one["priority"]: one for one in document["priorities"]}
+    assert list(told) == [0x30, 0x60, 0xF0]
+    assert all(one["worst"]["cycles"] == 1001 for one in told.values())
+    # TIM3 does not hold TIM2 off, which interrupts it; it does hold itself.
+    (tim3,) = by_function(document, "on_tim3")
+    lengths = {priority: [row[0] for row in one["distribution"]] for priority, one in told.items()}
+    assert tim3["cycles"] in lengths[0x60] and tim3["cycles"] not in lengths[0x30]
+    assert told[0x30]["exceptions"] == ["IRQ 28 (on_tim2)"]
+
+
+def test_the_program_does_not_notice(elf: Path, found: Found) -> None:
+    plain = simulator.run(elf, until=UNTIL).stats
+    assert (plain.cycles, plain.instructions) == (found.cycles, found.run.stats.instructions)
+
+
+def test_equal_runs_give_equal_documents(elf: Path, found: Found) -> None:
+    again = measured(elf, explain=True)
+    assert as_json(again) == as_json(found)
+    assert (as_text(again), folded(again)) == (as_text(found), folded(found))
+
+
+def test_the_instructions_of_an_interval_add_up_to_it(document: dict[str, Any]) -> None:
+    explained = document["explained"]["primask"]
+    assert explained["cycles"] == 1001
+    texts = [step["instruction"] for step in explained["steps"]]
+    assert texts == ["nop"] * 1000 + ["cpsie i"]
+    assert {step["cycles"] for step in explained["steps"]} == {1}
+
+
+def test_folded_stacks_are_lines_of_frames_and_cycles(found: Found) -> None:
+    lines = folded(found).splitlines()
+    assert "primask;reset;short_section 303" in lines
+    assert "primask;reset;update_table;mask 1001" in lines
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == found.intervals["cycles"].sum()
+
+
+def read_back(path: Path) -> dict[tuple[str, str], list[tuple[float, float, str]]]:
+    """Reads the Trace Event Format as viewers do: begin, end and name of the slices of a track."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    groups, tracks = {}, {}
+    slices: dict[tuple[str, str], list[tuple[float, float, str]]] = {}
+    for event in document["traceEvents"]:
+        if event["ph"] == "M" and event["name"] == "process_name":
+            groups[event["pid"]] = event["args"]["name"]
+        elif event["ph"] == "M" and event["name"] == "thread_name":
+            tracks[event["pid"], event["tid"]] = event["args"]["name"]
+        elif event["ph"] == "X":
+            track = (groups[event["pid"]], tracks[event["pid"], event["tid"]])
+            slices.setdefault(track, []).append((event["ts"], event["ts"] + event["dur"], event["name"]))
+    return slices
+
+
+def test_a_timeline_is_read_back_with_its_times_and_its_order(found: Found, tmp_path: Path) -> None:
+    slices = read_back(timeline(found).write(tmp_path / "timeline.json"))
+    (tim2,) = slices["handlers", "IRQ 28 (on_tim2)"]
+    (tim3,) = slices["handlers", "IRQ 29 (on_tim3)"]
+    assert tim3[0] < tim2[0] < tim2[1] < tim3[1]
+    assert tim2[1] - tim2[0] == pytest.approx(213 * CYCLE_NS / 1000, abs=0.001)
+    assert [round((end - begin) * 1000 / CYCLE_NS) for begin, end, _ in slices["masks", "primask"][:3]] == [
+        101
+    ] * 3
+    assert [name for _, _, name in slices["masks", "basepri"]] == ["basepri 0x50", "basepri 0x20"]
+    for track in slices.values():
+        assert track == sorted(track, key=lambda one: (one[0], -one[1]))
+        around: list[float] = []
+        for begin, end, _ in track:
+            while around and around[-1] <= begin:
+                around.pop()
+            assert not around or end <= around[-1] + 1e-6
+            around.append(end)
+
+
+def test_a_program_that_enables_no_interrupt_is_told_so(tmp_path: Path) -> None:
+    source = tmp_path / "main.c"
+    source.write_text(
+        "extern unsigned stack_top[]; void reset(void);\n"
+        '__attribute__((section(".vectors"), used))\n'
+        "static void *const vectors[] = {stack_top, (void *)reset};\n"
+        "void reset(void) { for (;;) {} }\n"
+    )
+    found = measured(masked_sections.build(tmp_path, source=source))
+    told = as_json(found)
+    assert told["worst"] == told["open"] == told["priorities"] == []
+    assert all(kind["count"] == 0 for kind in told["intervals"].values())
+    (note,) = told["notes"]
+    assert "enabled no interrupt" in note
+    assert note in as_text(found)
+
+
+def test_an_interval_that_does_not_end_is_told_as_open(elf: Path) -> None:
+    found = measured(elf, until="cycles:1000")
+    told = as_json(found)
+    (still,) = told["open"]
+    assert still["begin"]["function"] == "update_table" and still["end"] is still["cycles"] is None
+    assert told["intervals"]["primask"]["count"] == 3 and told["intervals"]["primask"]["open"] == 1
+    assert "Still open at the end, and not counted" in as_text(found)
+
+
+def test_a_stripped_program_has_addresses_and_the_same_cycles(
+    elf: Path, found: Found, tmp_path: Path
+) -> None:
+    bare = tmp_path / "bare.elf"
+    subprocess.run(["arm-none-eabi-strip", "-o", str(bare), str(elf)], check=True)
+    told = as_json(measured(bare))
+    assert told["worst"][0]["cycles"] == found.worst[0].cycles
+    assert told["worst"][0]["begin"]["function"] == f"{found.worst[0].begin.address:#010x}"
+    assert sum("is stripped" in note for note in told["notes"]) == 1
+
+
+def lab(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "console", "masks", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_the_command_writes_what_it_is_asked_for(elf: Path, tmp_path: Path) -> None:
+    page, stacks, trace = (tmp_path / name for name in ("page.html", "stacks.txt", "trace.json"))
+    files = ["--output", str(page), "--folded", str(stacks), "--perfetto", str(trace)]
+    done = lab(str(elf), "--until", UNTIL, *files)
+    assert done.returncode == 0, done.stderr
+    longest = "1,001 cycles (62.56\N{NO-BREAK SPACE}µs), primask, raised by update_table (main.c:"
+    assert longest in done.stdout
+    assert all(path.stat().st_size for path in (page, stacks, trace))
+    told = json.loads(lab(str(elf), "--until", UNTIL, "--json").stdout)
+    assert told["cycles"] == 80_000 and told["worst"][0]["cycles"] == 1001
+
+
+@pytest.mark.parametrize("until", ["1.5s", "0s", "-1s", "soon", "cycles:", "s", "9" * 30 + "s"])
+def test_what_is_no_time_is_refused_in_a_sentence(elf: Path, until: str) -> None:
+    done = lab(str(elf), f"--until={until}")
+    assert done.returncode == 1
+    assert done.stderr.strip().startswith(f"--until {until} is neither") and "\n" not in done.stderr.strip()
