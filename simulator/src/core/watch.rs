@@ -60,8 +60,8 @@ pub enum ExceptionFrame {
     Left { exc_return: u32 },
 }
 
-/// What one look compares with the next.
-#[derive(Clone, PartialEq, Eq)]
+/// What one look compares with the next, but for the priorities.
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct State {
     primask: bool,
     faultmask: bool,
@@ -70,7 +70,6 @@ struct State {
     asleep: bool,
     word: u32,
     enabled: u128,
-    priorities: [u8; 128],
 }
 
 /// An exception's entry or return under way.
@@ -85,6 +84,7 @@ struct Sequence {
 pub(super) struct Watch {
     word: Option<u32>,
     seen: State,
+    priorities: [u8; 128],
     sequence: Sequence,
     /// The instruction count at the last return: until the next instruction the PC tells the place.
     returned_at: Option<u64>,
@@ -98,9 +98,11 @@ impl Core {
     /// from the state after a reset. `word` is the address of a word of SRAM to watch as well.
     pub fn watch(&mut self, word: Option<u32>) {
         let sequence = self.sequence_here();
+        let after_reset = Core::new(self.timing);
         self.watch = Some(Box::new(Watch {
             word,
-            seen: Core::new(self.timing).state(0),
+            seen: after_reset.state(0),
+            priorities: *after_reset.exceptions.priorities(),
             sequence,
             returned_at: Some(self.instructions),
             changes: Vec::new(),
@@ -127,11 +129,11 @@ impl Core {
     pub(super) fn carry_watch_over(&mut self, watch: Option<Box<Watch>>) {
         self.watch = watch;
         let after = self.state(0);
-        let instructions = self.instructions;
         let Some(watch) = &mut self.watch else {
             return;
         };
-        watch.returned_at = Some(instructions);
+        watch.returned_at = Some(self.instructions);
+        watch.priorities = *self.exceptions.priorities();
         watch.seen = State {
             word: watch.seen.word,
             ..after
@@ -173,19 +175,29 @@ impl Core {
         };
         let word = watch.word.and_then(|address| bus.plain_bytes::<4>(address));
         let now = self.state(word.map_or(0, |bytes| u32::from_le_bytes(*bytes)));
-        if now != watch.seen {
-            let pc = match watch.returned_at {
-                Some(count) if count == self.instructions => self.pc,
-                _ => self.previous_pc,
-            };
-            let before = watch.seen.clone();
-            before.each_change(&now, |what, value| self.note_change(what, value, pc, None));
+        if now != watch.seen || *self.exceptions.priorities() != watch.priorities {
+            self.note_changes(now);
         }
+        let watch = self.watch.as_mut();
+        watch.is_some_and(|watch| std::mem::take(&mut watch.news))
+    }
+
+    /// Notes what of `now` and of the priorities differs from what was last seen.
+    fn note_changes(&mut self, now: State) {
         let Some(watch) = &mut self.watch else {
-            return false;
+            return;
         };
-        watch.seen = now;
-        std::mem::take(&mut watch.news)
+        let pc = match watch.returned_at {
+            Some(count) if count == self.instructions => self.pc,
+            _ => self.previous_pc,
+        };
+        let mut changes = watch.seen.changes(&now);
+        let priorities = *self.exceptions.priorities();
+        changes.extend(priority_changes(&watch.priorities, &priorities));
+        (watch.seen, watch.priorities) = (now, priorities);
+        for (what, value) in changes {
+            self.note_change(what, value, pc, None);
+        }
     }
 
     fn state(&self, word: u32) -> State {
@@ -197,7 +209,6 @@ impl Core {
             asleep: self.sleep != Sleep::Awake && self.asleep(),
             word,
             enabled: self.exceptions.enabled(),
-            priorities: *self.exceptions.priorities(),
         }
     }
 
@@ -319,26 +330,30 @@ impl Core {
 }
 
 impl State {
-    /// Tells what of `now` differs, and its new value.
-    fn each_change(&self, now: &State, mut tell: impl FnMut(What, u32)) {
-        let mut compare = |what, before: u32, after: u32| {
-            if before != after {
-                tell(what, after);
-            }
-        };
-        compare(What::Primask, self.primask.into(), now.primask.into());
-        compare(What::Faultmask, self.faultmask.into(), now.faultmask.into());
-        compare(What::Basepri, self.basepri.into(), now.basepri.into());
-        compare(What::Prigroup, self.prigroup.into(), now.prigroup.into());
-        for n in 0..128 {
-            let of = |state: &State| n << 8 | u32::from(state.priorities[n as usize]);
-            compare(What::Priority, of(self), of(now));
-        }
-        for n in 0..128 {
-            let of = |state: &State| n << 1 | (state.enabled >> n & 1) as u32;
-            compare(What::Enabled, of(self), of(now));
-        }
-        compare(What::Word, self.word, now.word);
-        compare(What::Sleep, self.asleep.into(), now.asleep.into());
+    /// What of `now` differs, and its new value.
+    fn changes(&self, now: &State) -> Vec<(What, u32)> {
+        let single = [
+            (What::Primask, self.primask.into(), now.primask.into()),
+            (What::Faultmask, self.faultmask.into(), now.faultmask.into()),
+            (What::Basepri, self.basepri.into(), now.basepri.into()),
+            (What::Prigroup, self.prigroup.into(), now.prigroup.into()),
+            (What::Word, self.word, now.word),
+            (What::Sleep, self.asleep.into(), now.asleep.into()),
+        ];
+        let enabled = (0..128).filter(|n| (self.enabled ^ now.enabled) >> n & 1 != 0);
+        single
+            .into_iter()
+            .filter(|(_, before, after): &(What, u32, u32)| before != after)
+            .map(|(what, _, after)| (what, after))
+            .chain(enabled.map(|n| (What::Enabled, n << 1 | (now.enabled >> n & 1) as u32)))
+            .collect()
     }
+}
+
+fn priority_changes<'a>(
+    before: &'a [u8; 128],
+    now: &'a [u8; 128],
+) -> impl Iterator<Item = (What, u32)> + 'a {
+    let changed = (0..128).filter(|&n| before[n] != now[n]);
+    changed.map(|n| (What::Priority, (n as u32) << 8 | u32::from(now[n])))
 }
