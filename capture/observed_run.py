@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from capture.acquisition.observe import Order, Progress, observe
-from capture.acquisition.sigrok_cli import versions
+from capture.acquisition.sigrok_cli import CaptureRequest, versions
 from capture.desk.bench import BoardResource
 from capture.desk.board import Board
 from capture.desk.foreign_elf import checked_digest
@@ -58,6 +58,8 @@ class Wanted:
 def check(resource: BoardResource, wanted: Wanted) -> None:
     """Raises CaptureError for what cannot be observed, before anything is started."""
     resource.analyzer.check_rate(wanted.samplerate_hz)
+    samples = round(wanted.samplerate_hz * wanted.duration_s)
+    CaptureRequest(resource.analyzer.driver, None, wanted.samplerate_hz, samples)
     if wanted.elf is not None:
         if resource.loader.kind == "none":
             raise CaptureError(

@@ -214,6 +214,8 @@ def test_a_program_that_is_cut_short_is_truncated() -> None:
         (("--pins", "CRIT=PA8", "--board", "nucelo"), "bench.toml has no board 'nucelo'"),
         (("--pins", "CRIT=PA8", "--duration", "2m"), "--duration 2m: give a time, such as 2s or 500ms"),
         (("--pins", "CRIT=PA8", "--duration", "0s"), "--duration 0s: give a time"),
+        (("--pins", "CRIT=PA8", "--duration", "1us", "--samplerate", "1k"), "0 samples cannot be captured"),
+        (("--pins", "CRIT=PA8", "--duration", "99999999s"), "that are captured at a time"),
         (("--pins", "CRIT=PA8", "--edges", "rise"), "--edges rise: give both, rising, falling."),
     ],
 )

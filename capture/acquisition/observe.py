@@ -80,9 +80,10 @@ def observe(board: Board, order: Order, progress: Progress, folder: Path) -> Obs
         with SigrokCapture(request, folder / names.EDGE_STREAM) as capture:
             progress("capturing")
             capture.start()
-            if resetter is not None:
+            if resetter is not None or order.elf is None:
                 _wait_until_armed(capture)
                 capture.check_begun()
+            if resetter is not None:
                 resetter.reset()
             result = capture.wait(order.silence_s, board.ended)
             whole = records.wait(LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S)

@@ -10,9 +10,6 @@ from capture.run_folder.edges import EdgeList
 from capture.run_folder.manifest import ToolReport, Verdict
 from capture.verdict import inconclusive, truncated
 
-FEW_SAMPLES = 3
-"""A pulse of fewer tells little of its width, and one below a sample may not be seen at all."""
-
 
 @dataclass(frozen=True)
 class Seen:
@@ -83,6 +80,16 @@ def never_back(seen: Seen) -> Iterator[str]:
             )
 
 
+def at_the_limit(seen: Seen) -> Iterator[str]:
+    """Where some pulses are a sample wide, others may fall between two."""
+    for channel, train in seen.alone.program.items():
+        if len(train) and int(train.width.min()) == 1:
+            yield (
+                f"{seen.called(channel)} has pulses of a single sample, {seen.edges.sample_ns:.1f} ns: "
+                "shorter ones are not seen, so some may be missing; use a higher samplerate."
+            )
+
+
 Rule = Callable[[Seen], Iterator[str]]
 
 TRUNCATED: tuple[Rule, ...] = (
@@ -94,6 +101,7 @@ TRUNCATED: tuple[Rule, ...] = (
 INCONCLUSIVE: tuple[Rule, ...] = (
     nothing_seen,
     never_back,
+    at_the_limit,
     inconclusive.tools_said_something_unexpected,
 )
 
@@ -105,12 +113,4 @@ def warnings(seen: Seen) -> Iterator[str]:
             yield (
                 f"{count} stimuli of {pair} were followed by another before an answer: they have no latency, "
                 "and it would have been a long one."
-            )
-    for channel, train in seen.alone.program.items():
-        shortest = int(train.width.min()) if len(train) else FEW_SAMPLES
-        if shortest < FEW_SAMPLES:
-            sample_ns = seen.edges.sample_ns
-            yield (
-                f"The shortest pulse of {seen.called(channel)} lasts {shortest * sample_ns:.1f} ns, and a "
-                f"sample {sample_ns:.1f} ns: one below a sample is not seen; a faster analyzer sees more."
             )

@@ -10,10 +10,12 @@ from capture.files.errors import CaptureError
 ARM, X86_64, EXECUTABLE, OBJECT = 40, 62, 2, 1
 
 
-def header(machine: int = ARM, kind: int = EXECUTABLE, entry: int = 0x0800_0101) -> bytes:
-    """An ELF file of 32 bits with nothing but its header (System V ABI, chapter 4)."""
+def header(machine: int = ARM, kind: int = EXECUTABLE, entry: int = 0x0800_0101, segments: int = 1) -> bytes:
+    """An ELF file of 32 bits with a segment of eight bytes (System V ABI, chapters 4 and 5)."""
     ident = b"\x7fELF\1\1\1" + bytes(9)
-    return ident + struct.pack("<HHIIIIIHHHHHH", kind, machine, 1, entry, 0, 0, 0, 52, 32, 0, 40, 0, 0)
+    numbers = (kind, machine, 1, entry, 52 if segments else 0, 0, 0, 52, 32, segments, 40, 0, 0)
+    table = struct.pack("<8I", 1, 84, 0x0800_0000, 0x0800_0000, 8, 8, 5, 4) * segments
+    return ident + struct.pack("<HHIIIIIHHHHHH", *numbers) + table + bytes(8) * segments
 
 
 def test_an_executable_for_a_cortex_m_has_its_digest(tmp_path: Path) -> None:
@@ -27,6 +29,8 @@ def test_an_executable_for_a_cortex_m_has_its_digest(tmp_path: Path) -> None:
         (header(machine=X86_64), "my.elf is for x64, and the board has an Arm Cortex-M: build it for that"),
         (header(kind=OBJECT), "is not linked to run at fixed addresses"),
         (header(entry=0x0800_0100), "does not begin in Thumb code"),
+        (header(segments=0), "has nothing in it to be loaded"),
+        (header()[:-1], "ends before what is to be loaded does: it is damaged"),
         (header()[:20], "is a damaged ELF file; link it again"),
         (b":10000000", "is no ELF file: give what the linker wrote, not a .elf image"),
         (b"", "is no ELF file"),

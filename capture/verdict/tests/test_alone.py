@@ -77,11 +77,17 @@ def test_a_pulse_that_the_end_cuts_off_is_none_where_whole_ones_are_longer() -> 
     assert judge(seen(one("CRIT", 100, 700, 900)))[0] == "complete"
 
 
-def test_missed_stimuli_and_pulses_of_a_sample_are_warned_of() -> None:
+def test_missed_stimuli_are_warned_of() -> None:
     wave = Waveform(1000)
     wave.toggle("STIM", 100, 300)
-    wave.pulse("ISR", 340, 341)
-    first, to_task, second = warnings(seen(wave.edges()))
-    assert to_task.startswith("1 stimuli of STIM to TASK")
+    wave.pulse("ISR", 340, 350)
+    first, to_task = warnings(seen(wave.edges()))
     assert first.startswith("1 stimuli of STIM to ISR were followed by another")
-    assert second.startswith("The shortest pulse of ISR (PA10) lasts 11.9 ns, and a sample 11.9 ns")
+    assert to_task.startswith("1 stimuli of STIM to TASK")
+
+
+def test_pulses_of_a_single_sample_are_a_reason() -> None:
+    assert judge(seen(one("ISR", 340, 342)))[0] == "complete"
+    verdict, (reason,) = judge(seen(one("ISR", 100, 200, 340, 341)))
+    assert verdict == "inconclusive"
+    assert reason.startswith("ISR (PA10) has pulses of a single sample, 11.9 ns: shorter ones are not seen")
