@@ -163,9 +163,16 @@ def _at_priority(
     names = tuple(places.exception(one) for one in exceptions)
     if longest is None:
         return AtPriority(priority, names, found, None, None, ())
-    begin, end = (places.place(int(run.changes["pc"][longest[row]])) for row in ("begin_row", "end_row"))
+    begin = _raised(run.changes.row(longest["begin_row"], named=True), places)
+    end = places.place(int(run.changes["pc"][longest["end_row"]]))
     held_by = parts(state, longest["begin_cycle"], longest["end_cycle"])
     return AtPriority(priority, names, found, begin, end, tuple(held_by))
+
+
+def _raised(row: dict[str, Any], places: Places) -> Place:
+    """Where a change was made: of the entry of a handler, where that begins."""
+    entry = places.entry(row["value"]) if row["what"] == "exception" else None
+    return entry or places.place(row["pc"])
 
 
 def _longest_of_each_kind(worst: list[Worst]) -> list[Worst]:

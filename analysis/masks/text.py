@@ -103,7 +103,7 @@ def _worst(one: Worst) -> list[str]:
 
 def who(one: Worst) -> str:
     """Who raised an interval, and who ended it."""
-    begun, ended = ("", "returned in") if one.kind == "handler" else ("raised by ", "ended by")
+    begun, ended = ("", "ended in") if one.kind == "handler" else ("raised by ", "ended by")
     verb = "interrupted" if one.kind == "handler" or (one.caller and one.caller.interrupted) else "called by"
     caller = f", {verb} {one.caller}" if one.caller else ""
     return f"{begun}{one.begin}{caller}; {ended} {one.end}"

@@ -97,7 +97,9 @@ def _by_address(told: pl.DataFrame, changes: pl.DataFrame) -> list[tuple[dict[st
     begun = changes.with_row_index("begin_row").select(
         pl.col("begin_row").cast(pl.Int64), "pc", "stack", "task"
     )
-    ended = changes.with_row_index("end_row").select(pl.col("end_row").cast(pl.Int64), end_pc="pc")
+    ended = changes.with_row_index("end_row").select(
+        pl.col("end_row").cast(pl.Int64), end_pc="pc", end_what="what"
+    )
     rows = told.join(begun, on="begin_row", how="left").join(ended, on="end_row", how="left")
     keys = ["kind", "level", "pc", "stack", "end_pc", "chained"]
     longest = (
@@ -139,6 +141,8 @@ def _end(row: Mapping[str, Any], places: Places) -> Place | None:
     """Where it was ended; None if it was not. Of a handler that another followed, only which."""
     if row["end_pc"] is None:
         return None
+    if row["end_what"] == "reset":
+        return Place("(reset)", "", 0, row["end_pc"])
     if row["chained"]:
         begin = _begin(row, places)
         return Place(begin.function, "", 0, begin.address)
