@@ -595,6 +595,25 @@ def worst(_context: Context, allocator: str = "all", host: bool = False, json: b
 
 
 @task(
+    help={
+        "allocator": "one or more, separated by commas: names, or C files of your own",
+        "json": "print JSON",
+    },
+)
+def contract(_context: Context, allocator: str, json: bool = False) -> None:
+    """Hold an allocator to the contract, and show the shortest operations that break it."""
+    from analysis.contract import text
+    from console import contract as room
+
+    with one_sentence():
+        found = room.run(allocator)
+    told = "\n\n".join(map(text.as_text, found))
+    print(json_format.dumps([one.as_json() for one in found], indent=2) if json else told)
+    if not all(one.holds for one in found):
+        raise Exit(code=1)
+
+
+@task(
     positional=["table"],
     iterable=["table"],
     help={
@@ -710,10 +729,11 @@ def footprint(_context: Context, knob: list[str], allocator: str = "", json: boo
 
     from console import options
     from firmware import footprint as room
+    from firmware import outside
 
     with one_sentence():
         knobs = options.parse(knob=knob).knobs
-        names = allocator.split(",") if allocator else room.with_knobs(knobs)
+        names = outside.admit(allocator.split(",")) if allocator else room.with_knobs(knobs)
         found = tuple(room.measure(name, knobs) for name in names)
     print(json_format.dumps([asdict(row) for row in found], indent=2) if json else room.as_table(found))
 
@@ -722,11 +742,12 @@ def footprint(_context: Context, knob: list[str], allocator: str = "", json: boo
 def build(_context: Context, allocator: str = "") -> None:
     """Build the virtual Nucleo and the firmware of each allocator."""
     from firmware import build as firmware
+    from firmware import outside
     from simulator import build as simulator
 
     with one_sentence():
         print(simulator.build())
-        for name in allocator.split(",") if allocator else firmware.allocators():
+        for name in outside.admit(allocator.split(",")) if allocator else firmware.allocators():
             print(firmware.build(name).elf)
 
 
@@ -806,6 +827,54 @@ def doctor(_context: Context, board: str = "", json: bool = False) -> None:
         found = room.report(board or None)
     print(json_format.dumps(found.as_json(), indent=2) if json else found.as_text())
     if not found.can_run:
+        raise Exit(code=1)
+
+
+@task(
+    help={
+        "pins": "which pin each channel is on: CRIT=PA8,STIM=PA0,ISR=PA10 (docs/OBSERVE.md)",
+        "elf": "the program to load, built for the board; what is on a real board runs when not given",
+        "board": "an entry of bench.toml; its default when not given",
+        "duration": "how long to capture: 2s, 500ms",
+        "samplerate": "samples per second, e.g. 24000000 or 24m; the analyzer's of bench.toml when not given",
+        "edges": "which edges of STIM and CTRL are stimuli: both, rising or falling",
+        "json": "print JSON: run.json, and the folder",
+    },
+)
+def observe(
+    _context: Context,
+    pins: str = "",
+    elf: str = "",
+    board: str = "",
+    duration: str = "1s",
+    samplerate: str = "",
+    edges: str = "both",
+    json: bool = False,
+) -> None:
+    """Observe any program from the wire alone: `./lab observe --pins CRIT=PA8,… --elf my.elf`."""
+    from console import observe as room
+
+    results: list[RunResult] = []
+    with one_sentence(exit_status=2):
+        try:
+            with signals.orderly():
+                results.append(
+                    room.run(
+                        pins=pins,
+                        elf=elf,
+                        board=board,
+                        duration=duration,
+                        samplerate=samplerate,
+                        edges=edges,
+                        runs_folder=RUNS,
+                    )
+                )
+                folder = results[0].folder
+                print(json_format.dumps(room.as_json(folder), indent=2) if json else room.as_text(folder))
+        except signals.Stopped as stopped:
+            kept = f"what was recorded is kept in {results[0].folder}" if results else "nothing was recorded"
+            raise signals.Stopped(stopped.number, kept) from None
+    if results[0].verdict != "complete":
         raise Exit(code=1)
 
 

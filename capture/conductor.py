@@ -19,11 +19,12 @@ from capture.files.whole import WriteError
 from capture.joining.evidence import decode
 from capture.processes import signals
 from capture.run_folder.folder import RunName, check_writable
-from capture.run_folder.manifest import AskedFirmware, SectionBound
+from capture.run_folder.manifest import AskedFirmware, Outside, SectionBound
 from capture.run_folder.memory import Memory
 from capture.run_folder.records import Boot, RecordLog
 from capture.store import RunResult, begin_folder, keep_observation, store_findings, store_session
 from capture.summary.summary import Setting
+from firmware import catalogue
 from firmware.build import FirmwareImage
 from scenarios.plan import Plan
 from scenarios.stimulus import NOMINAL_CORE_HZ
@@ -107,6 +108,7 @@ def run(
 def asked_of(image: FirmwareImage) -> AskedFirmware:
     """What the firmware must say of itself."""
     built = image.configuration
+    row = catalogue.allocators()[image.allocator]
     return AskedFirmware(
         allocator=image.allocator,
         heap_bytes=built.heap_bytes,
@@ -115,6 +117,18 @@ def asked_of(image: FirmwareImage) -> AskedFirmware:
         flash_acr=f"{built.flash_acr:08X}",
         locking=built.locking,
         knobs=dict(built.knobs),
+        outside=_outside(row, row.source) if row.source else None,
+    )
+
+
+def _outside(row: catalogue.Allocator, source: catalogue.Source) -> Outside:
+    return Outside(
+        file=str(source.file),
+        format=source.format,
+        sha256=source.sha256,
+        promises=sorted(row.promises),
+        knobs=dict(row.knobs),
+        searches=row.search != (),
     )
 
 

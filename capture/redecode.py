@@ -12,15 +12,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from capture import observed_run
 from capture.files.errors import CaptureError
 from capture.joining.evidence import Evidence, decode
 from capture.plan_file import decode_image, read_plan
 from capture.run_folder import folder as names
 from capture.run_folder.edge_stream import read_stream
 from capture.run_folder.edges import EdgeList, read_parquet
-from capture.run_folder.folder import RunFolder, RunName, read_observed
-from capture.run_folder.manifest import AskedFirmware, Origin, ToolReport, read_origin
+from capture.run_folder.folder import RunFolder, RunName, is_observed, read_observed
+from capture.run_folder.manifest import AskedFirmware, Origin, ToolReport, check_has_operations, read_origin
 from capture.run_folder.memory import read_memory
+from capture.run_folder.observed import read_asked, read_observed_manifest
 from capture.run_folder.session_file import read_sr
 from capture.store import RunResult, store_findings, store_session
 from capture.summary.summary import Setting
@@ -55,6 +57,8 @@ def redecode(folder: Path) -> RunResult:
 
     What was observed stays as it is. Raises TailscopeError where a file is missing or damaged.
     """
+    if is_observed(folder):
+        return _redecode_observed(folder)
     stored = read_stored(folder)
     setting, evidence = stored.setting, stored.decode()
     run_folder = RunFolder(folder)
@@ -66,8 +70,21 @@ def redecode(folder: Path) -> RunResult:
     return store_findings(run_folder, evidence, setting)
 
 
+def _redecode_observed(folder: Path) -> RunResult:
+    asked = read_asked(folder / names.OBSERVED)
+    edges, asked_samples = _capture(folder)
+    if (folder / names.MANIFEST).exists():
+        report = read_observed_manifest(folder / names.MANIFEST).tool_report
+    else:
+        report = _unknown_report(edges.total_samples, asked_samples)
+    return observed_run.again(folder, asked, edges, report)
+
+
 def read_stored(folder: Path) -> Stored:
-    """Reads the run in `folder`. Raises TailscopeError where a file is missing or damaged."""
+    """Reads the run in `folder`. Raises TailscopeError where a file is missing or damaged, or where
+    the run is from the wire alone.
+    """
+    check_has_operations(folder)
     origin = read_origin(folder / names.MANIFEST) if (folder / names.MANIFEST).exists() else None
     edges, asked_samples = _capture(folder)
     setting = _setting(folder, origin)

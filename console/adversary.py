@@ -21,7 +21,7 @@ from analysis.adversary.study import Study
 from capture.processes import signals
 from console import options
 from console.options import OptionError
-from firmware import catalogue, host_search
+from firmware import catalogue, host_search, outside
 from firmware.host_heap import HostHeapError
 
 FOUND = STATES / "found"
@@ -78,6 +78,7 @@ def choose(wanted: list[str], whats: list[What]) -> tuple[list[tuple[str, What]]
     Raises HostHeapError for an allocator that is unknown, or was named and cannot be searched.
     """
     takes_all = wanted == ["all"]
+    wanted = outside.admit(wanted)
     names = list(catalogue.allocators()) if takes_all else list(dict.fromkeys(wanted))
     pairs: list[tuple[str, What]] = [(name, what) for name in names for what in whats]
     objections = {pair: sentence for pair in pairs if (sentence := objection(*pair))}

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from capture.files.errors import CaptureError
 from capture.run_folder.heap_size import DEFAULT_BYTES
-from firmware import catalogue, sram
+from firmware import catalogue, outside, sram
 from scenarios.plan import Plan
 
 
 def choose(plans: Sequence[Plan], wanted: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The allocators to run, and a sentence for each that `all` leaves out.
+    """The allocators to run, and a sentence for each that `all` leaves out. Paths become names.
 
     `all` leaves out those that cannot run one of the plans. Raises CaptureError if one that was
     named cannot, and if the board has no room for the heap of a plan.
@@ -20,6 +20,7 @@ def choose(plans: Sequence[Plan], wanted: Sequence[str]) -> tuple[tuple[str, ...
         if refusal := sram.objection(plan.heap_bytes or DEFAULT_BYTES, plan.slots, plan.name):
             raise CaptureError(refusal)
     takes_all = list(wanted) == ["all"]
+    wanted = outside.admit(wanted)
     names = tuple(catalogue.allocators()) if takes_all else tuple(wanted)
     objections = {name: objection for name in names if (objection := _objection(plans, name))}
     if objections and not takes_all:

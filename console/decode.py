@@ -6,20 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.metrology.quantiles import Summary, summarise
 from capture import imported_run
 from capture.importing import formats
 from capture.importing.formats import Import
-from capture.reading.vectorised import pulses, responses
-from capture.run_folder.edges import NS_PER_S, EdgeList
+from capture.reading.alone import Alone, read_alone
 from capture.store import RunResult
-from console.options import OptionError, Options
+from console import wire_table
+from console.options import OptionError, Options, pairs
 from firmware.catalogue import allocators
 from scenarios import catalogue
-
-_PULSED = ("CRIT", "OP", "ISR", "TASK", "CISR")
-_ANSWERED = (("STIM", "ISR"), ("STIM", "TASK"), ("CTRL", "CISR"))
-_SHOWN = ("n", "min", "median", "p99", "max")
 
 NO_PLAN = (
     "Without records and the scenario there is nothing to hold these against; give --run, or --scenario, "
@@ -32,9 +27,7 @@ class Pulses:
     """What the wire alone shows: widths, intervals between begins and latencies, all in ns."""
 
     imported: Import
-    widths_ns: dict[str, Summary]
-    intervals_ns: dict[str, Summary]
-    latencies_ns: dict[str, Summary]
+    alone: Alone
 
     def as_json(self) -> dict[str, Any]:
         """As docs/SPEC.md, section 17, has it."""
@@ -48,9 +41,9 @@ class Pulses:
             **{
                 key: {name: found.model_dump(mode="json") for name, found in part.items()}
                 for key, part in (
-                    ("widths_ns", self.widths_ns),
-                    ("intervals_ns", self.intervals_ns),
-                    ("latencies_ns", self.latencies_ns),
+                    ("widths_ns", self.alone.widths_ns),
+                    ("intervals_ns", self.alone.intervals_ns),
+                    ("latencies_ns", self.alone.latencies_ns),
                 )
             },
         }
@@ -85,21 +78,12 @@ def run(
         account = imported_run.of_run(Path(run), log)
     elif scenario:
         account = _of_scenario(scenario, allocator, options, log)
-    imported = formats.read(Path(file), parse_channels(channels), options.samplerate_hz)
-    return imported_run.store(imported, account, runs_folder) if account else _pulses(imported)
-
-
-def parse_channels(words: str) -> dict[str, str] | None:
-    """`CRIT=D0,OP=D1` as a table; None for no words. Raises OptionError."""
-    if not words:
-        return None
-    pairs = [word.partition("=") for word in words.split(",")]
-    if any(not (ours and equals and theirs) for ours, equals, theirs in pairs):
-        raise OptionError(f"--channels {words[:80]}: give OURS=THEIRS, such as CRIT=D0,OP=D1.")
-    found = {ours.strip().upper(): theirs.strip() for ours, _, theirs in pairs}
-    if len(found) != len(pairs):
-        raise OptionError(f"--channels {words[:80]}: it names a channel twice.")
-    return found
+    imported = formats.read(
+        Path(file), (pairs("channels", channels, "CRIT=D0,OP=D1") or None), options.samplerate_hz
+    )
+    if account:
+        return imported_run.store(imported, account, runs_folder)
+    return Pulses(imported, read_alone(imported.edges, framed=False))
 
 
 def _of_scenario(name: str, allocator: str, options: Options, log: Path | None) -> imported_run.Account:
@@ -111,50 +95,17 @@ def _of_scenario(name: str, allocator: str, options: Options, log: Path | None) 
     return imported_run.of_plan(plan.recorded_by(options.records), allocator, log)
 
 
-def _pulses(imported: Import) -> Pulses:
-    edges = imported.edges
-    there = set(edges.channels)
-    trains = {name: pulses(edges, name) for name in _PULSED if name in there}
-    latencies = {
-        f"{stimulus} to {answer}": _latencies(edges, stimulus, answer)
-        for stimulus, answer in _ANSWERED
-        if {stimulus, answer} <= there
-    }
-    ns = NS_PER_S / edges.samplerate_hz
-    return Pulses(
-        imported,
-        {name: summarise((train.end - train.start) * ns) for name, train in trains.items()},
-        {name: summarise((train.start[1:] - train.start[:-1]) * ns) for name, train in trains.items()},
-        latencies,
-    )
-
-
-def _latencies(edges: EdgeList, stimulus: str, answer: str) -> Summary:
-    found = responses(edges, stimulus, answer)
-    answered = found.answer_sample >= 0
-    waited = found.answer_sample[answered] - found.stimulus_sample[answered]
-    return summarise(waited * (NS_PER_S / edges.samplerate_hz))
-
-
 def as_text(found: Pulses) -> str:
     """A line for each of the summaries, and what is to be said of them."""
     edges, origin = found.imported.edges, found.imported.origin
     named = ", ".join(f"{ours} is {theirs}" for ours, theirs in origin.channels.items())
-    rows: list[tuple[str, ...]] = [("ns", *_SHOWN)]
-    for title, part in (
-        ("{}, width", found.widths_ns),
-        ("{}, begin to begin", found.intervals_ns),
-        ("{}", found.latencies_ns),
-    ):
-        rows += [(title.format(name), *_cells(summary)) for name, summary in part.items()]
-    lines = [f"{first:<22}" + "".join(f"{cell:>16}" for cell in cells) for first, *cells in rows]
     duration_s = edges.total_samples / edges.samplerate_hz
     return "\n".join(
         [
             f"{origin.file} ({origin.format}): {edges.total_samples:,} samples at {edges.samplerate_hz:,} Hz "
             f"({_RATE_FROM[origin.samplerate_from]}), {duration_s:.6g} s; {named}.",
             "",
-            *lines,
+            *wire_table.lines(found.alone.widths_ns, found.alone.intervals_ns, found.alone.latencies_ns),
             "",
             " ".join(["inconclusive:", *imported_run.report(found.imported).oddities, NO_PLAN]),
         ]
@@ -166,11 +117,3 @@ _RATE_FROM = {
     "option": "as given",
     "resolution": "the resolution of the file's times; the analyzer's own is not stated",
 }
-
-
-def _cells(summary: Summary) -> list[str]:
-    values = [getattr(summary, name) for name in _SHOWN]
-    return [
-        "-" if value is None else f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
-        for value in values
-    ]

@@ -21,7 +21,7 @@ from console.options import OptionError, Options
 from dashboards.tradeoff import page
 from dashboards.tradeoff import runs as tradeoff_runs
 from firmware import catalogue as allocators
-from firmware import host_heap
+from firmware import host_heap, outside
 from scenarios import catalogue, trace_file
 from scenarios.errors import ScenarioError
 from scenarios.generators import recorded
@@ -80,11 +80,12 @@ def _divided(words: Sequence[str], trace: str, runs: Sequence[str]) -> tuple[Seq
 
 
 def choose(traces: Sequence[Trace], wanted: Sequence[str], heap_bytes: int) -> tuple[list[str], list[str]]:
-    """The allocators to run, and a sentence for each that `all` leaves out.
+    """The allocators to run, and a sentence for each that `all` leaves out. Paths become names.
 
     Raises HostHeapError for one that is unknown, and for one that was named and cannot run.
     """
     takes_all = list(wanted) == ["all"]
+    wanted = outside.admit(wanted)
     names = list(allocators.allocators()) if takes_all else list(dict.fromkeys(wanted))
     objections = {name: objection for name in names if (objection := _objection(traces, name, heap_bytes))}
     if objections and not takes_all:

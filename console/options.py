@@ -149,6 +149,20 @@ def _assignment(option: str, word: str, example: str) -> tuple[str, str]:
     return name, value
 
 
+def pairs(option: str, words: str, example: str) -> dict[str, str]:
+    """`CRIT=D0,OP=D1` as a table, with channels in capitals. Raises OptionError.
+
+    `example` is what the sentence gives. No words are an empty table.
+    """
+    split = [word.partition("=") for word in words.split(",")] if words else []
+    if any(not (ours.strip() and equals and theirs.strip()) for ours, equals, theirs in split):
+        raise OptionError(f"--{option} {words[:80]}: give OURS=THEIRS, such as {example}.")
+    found = {ours.strip().upper(): theirs.strip() for ours, _, theirs in split}
+    if len(found) != len(split):
+        raise OptionError(f"--{option} {words[:80]}: it names a channel twice.")
+    return found
+
+
 def _knob(word: str) -> tuple[str, int]:
     name, value = _assignment("knob", word, "TLSF_SLOTS=8")
     return name.upper(), _integer("knob", value)

@@ -7,13 +7,14 @@ from capture.desk.bench import read_bench
 from capture.processes import devices
 
 
-def run(board: str | None) -> None:
+def run(board: str | None, clips: str = "") -> None:
     """Returns where the command sees the devices of `board` (None: the default).
 
+    `clips` goes behind those that bench.toml has for the inputs of an emulated desk's analyzer.
     Otherwise the whole command runs again on the board's emulated desk, and SystemExit carries its
     exit status. Raises TailscopeError where there is no such board, or no desk can be.
     """
     devices.keep()
     resource = read_bench().board(board)
     if not emulated.is_seen(resource):
-        raise SystemExit(emulated.run_again(resource))
+        raise SystemExit(emulated.run_again(emulated.clipped(resource, clips)))

@@ -66,7 +66,7 @@ class _Build:
     @property
     def folder(self) -> Path:
         row = catalogue.allocators()[self.allocator]
-        words = [self.allocator]
+        words = [row.build_name]
         words += [] if self.art else ["art-off"]
         words += [] if self.locking == row.lockings[0] else [self.locking]
         words += [] if self.heap_bytes == heap_size.DEFAULT_BYTES else [f"heap={self.heap_bytes}"]
@@ -135,11 +135,30 @@ def build(
 
 def _made(row: catalogue.Allocator, chosen: _Build, described: cmake_build.Build) -> FirmwareImage:
     described.configure()
-    described.compile()
+    try:
+        described.compile()
+    except BuildError as error:
+        raise BuildError(_without_listing(row, chosen, str(error))) from None
     _check_overhead(chosen)
     elf = chosen.folder / "tailscope.elf"
     digest = hashlib.sha256(elf.read_bytes()).hexdigest()
     return FirmwareImage(elf, digest, row.id, _configuration(chosen), _looks(row, elf))
+
+
+def _without_listing(row: catalogue.Allocator, chosen: _Build, said: str) -> str:
+    """Of an allocator from outside one sentence, where the reason is known; else all of it."""
+    if row.source is None:
+        return said
+    if overflow := re.search(r"region `SRAM' overflowed by ([0-9]+) bytes", said):
+        return (
+            f"{row.id} takes {int(overflow[1]):,} bytes of static RAM more than the board has beside a heap "
+            f"of {chosen.heap_bytes:,}: take the memory from the region, or give a smaller --heap."
+        )
+    if undefined := re.search(r"undefined reference to [`'](\w+)'", said):
+        return f"{row.id} needs {undefined[1]}, which the bench's firmware does not define: define it."
+    if error := re.search(r"(?:^|/)([^/\n:]+:[0-9]+):[0-9]+: (?:fatal )?error: (.*)$", said, re.MULTILINE):
+        return f"{row.id} does not compile for the firmware: {error[1]}: {error[2]}"
+    return said
 
 
 def _check_heap(row: catalogue.Allocator, heap_bytes: int) -> None:
@@ -194,9 +213,10 @@ def _checkout(variable: str) -> str:
 
 
 def _cmake_build(chosen: _Build) -> cmake_build.Build:
-    checkout = catalogue.allocators()[chosen.allocator].checkout
+    row = catalogue.allocators()[chosen.allocator]
+    checkout = row.checkout
     definitions = {
-        "TAILSCOPE_ALLOCATOR": chosen.allocator,
+        **row.definitions,
         "TAILSCOPE_ART": "on" if chosen.art else "off",
         "TAILSCOPE_LOCKING": chosen.locking,
         "TAILSCOPE_HEAP_BYTES": chosen.heap_bytes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +21,7 @@ from firmware.promises import CATALOGUE, Promise
 from firmware.promises import PROMISES as PROMISES
 
 Kind = Literal["index", "allocator", "third-party"]
+Format = Literal["index.h", "allocator.h", "FreeRTOS heap"]
 
 LOCKINGS: tuple[Locking, ...] = get_args(Locking)
 
@@ -64,6 +66,28 @@ class SearchPlace(Table):
         return self
 
 
+@dataclass(frozen=True)
+class Source:
+    """The file of an allocator from outside (outside.py).
+
+    `format` is what the file is written against. `sha256` is that of the file. `folder` holds it
+    with what its build takes, as indexes/ and allocators/ hold ours, and its name changes with
+    every byte that the build depends on.
+    """
+
+    file: Path
+    format: Format
+    sha256: str
+    folder: Path
+    no_host: str | None = None
+    """Why it cannot be built for this machine; None if it can."""
+
+    @property
+    def definitions(self) -> dict[str, object]:
+        """What CMake is told beside the allocator's name, without its -D."""
+        return {"TAILSCOPE_OUTSIDE": self.folder}
+
+
 class _Row(Table):
     """A table of the catalogue."""
 
@@ -104,6 +128,18 @@ class Allocator(_Row):
     """One row, by its id."""
 
     id: str
+    source: Source | None = None
+    """Of an allocator from outside; None of those of the catalogue."""
+
+    @property
+    def build_name(self) -> str:
+        """What its build folders are called: another name for other content."""
+        return self.id if self.source is None else f"{self.id}@{self.source.folder.name}"
+
+    @property
+    def definitions(self) -> dict[str, object]:
+        """What CMake is told to find its sources, without its -D."""
+        return {"TAILSCOPE_ALLOCATOR": self.id, **(self.source.definitions if self.source else {})}
 
     def missing_checkout(self) -> str | None:
         """Why it cannot be built here, as one sentence that says what to do; None if it can."""
@@ -131,10 +167,23 @@ class Allocator(_Row):
                 raise error(f"The knob {name} of {self.id} is {value}: say a whole number, 0 or more.")
 
 
+_OUTSIDE: dict[str, Allocator] = {}
+
+
 @cache
-def allocators() -> MappingProxyType[str, Allocator]:
-    """Every row by id, sorted. Raises CatalogueError."""
+def own() -> MappingProxyType[str, Allocator]:
+    """Every row of the catalogue by id, sorted. Raises CatalogueError."""
     return read(CATALOGUE)
+
+
+def allocators() -> MappingProxyType[str, Allocator]:
+    """The catalogue's rows and those that this process admitted, by id. Raises CatalogueError."""
+    return MappingProxyType({**own(), **_OUTSIDE}) if _OUTSIDE else own()
+
+
+def admit(row: Allocator) -> None:
+    """From now on this process knows an allocator from outside by its id, the last of that id."""
+    _OUTSIDE[row.id] = row
 
 
 def read(path: Path) -> MappingProxyType[str, Allocator]:

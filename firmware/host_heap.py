@@ -35,6 +35,8 @@ _MADE: set[Path] = set()
 """What this process has built: asking CMake again takes longer than most replays."""
 
 NOTHING_TO_FREE = 255
+UNKNOWN = 0xFFFF_FFFF
+"""A largest free block that the allocator cannot tell (ALLOCATOR_UNKNOWN of heap/allocator.h)."""
 SKIPPED = 254
 """The status of a free whose allocation had failed, and of
 an operation that did not run. Others are heap_status of heap.h; 0 is served.
@@ -47,6 +49,8 @@ _HOST = Path(__file__).resolve().parent / "heap" / "host"
 _BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-host"
 _TOOLS = {**cmake_build.TOOLS, "gcc": "gcc and gcc-multilib"}
 _WITHIN_S = 3600.0
+_OUTSIDE_WITHIN_S = 120.0
+"""Of an allocator from outside: it may never return."""
 # The lists that a larger region needs. They change nothing in a smaller one but the static RAM.
 _OCTAVES_ABOVE_1_MIB = {"TLSF_OCTAVES": 17}
 
@@ -88,6 +92,8 @@ def objection(allocator: str, heap_bytes: int) -> str | None:
     if not heap_size.is_one(heap_bytes):
         raise HostHeapError(f"A heap of {heap_bytes:,} bytes cannot be replayed: give {heap_size.RANGE}.")
     found = row(allocator)
+    if found.source is not None and found.source.no_host is not None:
+        return f"{allocator} does not build for this machine: {found.source.no_host}"
     if found.target_only:
         return f"{allocator} comes compiled for the target, so there is no host build of it."
     if missing := found.missing_checkout():
@@ -116,13 +122,21 @@ def build(
     if refusal := objection(allocator, heap_bytes):
         raise HostHeapError(refusal)
     capacity = capacity_bytes(heap_bytes) if address is None else heap_bytes
-    chosen = _knobs(row(allocator), capacity, knobs or {})
+    found = row(allocator)
+    chosen = _knobs(found, capacity, knobs or {})
     place = {} if address is None else {"REGION_ADDRESS": f"{address:#x}"}
-    words = [allocator, str(capacity), *(f"{name}={value}" for name, value in sorted((knobs or {}).items()))]
+    words = [
+        found.build_name,
+        str(capacity),
+        *(f"{name}={value}" for name, value in sorted((knobs or {}).items())),
+    ]
     folder = _BUILDS / "-".join([*words, *place.values()])
-    definitions = {"ALLOCATOR": allocator, "HEAP_BYTES": capacity, **place, **chosen}
+    definitions = {"HEAP_BYTES": capacity, **place, **chosen}
     if folder not in _MADE:
-        named = {f"TAILSCOPE_{name}": value for name, value in definitions.items()}
+        named = {
+            **found.definitions,
+            **{f"TAILSCOPE_{name}": value for name, value in definitions.items()},
+        }
         with taking_turns(folder):
             make(cmake_build.Build(f"The host's build of {allocator}", _HOST, folder, named))
         _MADE.add(folder)
@@ -189,7 +203,9 @@ def call(program: Path, *words: object, cannot: str, within_s: float) -> str:
     """What a program prints. Raises HostHeapError, which begins with `cannot` where it fails."""
     try:
         done = children.run([program, *map(str, words)], within_s=within_s)
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired:
+        raise HostHeapError(f"{cannot}: it did not end within {within_s:g} s.") from None
+    except OSError as error:
         raise HostHeapError(f"{program} did not run: {error}.") from None
     if done.returncode != 0:
         said = done.stderr.strip() or f"it ended with status {done.returncode}."
@@ -199,7 +215,8 @@ def call(program: Path, *words: object, cannot: str, within_s: float) -> str:
 
 def _call(program: Path, *words: object) -> str:
     cannot = f"{program.parent.name} cannot be replayed"
-    return call(program, *words, cannot=cannot, within_s=_WITHIN_S)
+    from_outside = "@" in program.parent.name  # by Allocator.build_name
+    return call(program, *words, cannot=cannot, within_s=_OUTSIDE_WITHIN_S if from_outside else _WITHIN_S)
 
 
 def row(allocator: str) -> catalogue.Allocator:

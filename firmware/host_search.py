@@ -66,10 +66,12 @@ def build(allocator: str, goal: Goal) -> Path:
     """
     if refusal := host_heap.objection(allocator, heap_size.DEFAULT_BYTES):
         raise HostHeapError(refusal)
-    folder = _BUILDS / allocator
+    row = host_heap.row(allocator)
+    folder = _BUILDS / row.build_name
     if folder not in _MADE:
         with taking_turns(folder):
-            named = {"TAILSCOPE_ALLOCATOR": allocator, "TAILSCOPE_HEAP_BYTES": heap_size.DEFAULT_BYTES}
+            knobs = {f"TAILSCOPE_{name}": value for name, value in row.knobs.items()} if row.source else {}
+            named = {**row.definitions, **knobs, "TAILSCOPE_HEAP_BYTES": heap_size.DEFAULT_BYTES}
             host_heap.make(cmake_build.Build(f"The search on {allocator}", _SOURCE, folder, named))
         _MADE.add(folder)
     return folder / ("search" if goal == "used" else "search_on_board")

@@ -12,6 +12,21 @@ from simulator.process import ServingProcess
 from simulator.run import image_argument
 
 ANSWER_WITHIN_S = 20.0
+CONTROL = "control"
+"""The control socket's name in the folder of the devices."""
+
+
+def ask(control: Path, request: str) -> None:
+    """Makes a request of the control socket. Raises SimulatorError where it is refused."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.settimeout(ANSWER_WITHIN_S)
+        client.connect(str(control))
+        client.sendall(f"{request}\n".encode())
+        with client.makefile() as answers:
+            answer = json.loads(answers.readline() or "{}")
+    if "done" not in answer:
+        why = answer.get("error", "it does not answer")
+        raise SimulatorError(f"The desk does not do {request!r}: {why}.")
 
 
 class EmulatedDesk(ServingProcess):
@@ -61,15 +76,7 @@ class EmulatedDesk(ServingProcess):
 
     def ask(self, request: str) -> None:
         """Makes a request of the control socket. Raises SimulatorError where it is refused."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-            client.settimeout(ANSWER_WITHIN_S)
-            client.connect(str(self.control))
-            client.sendall(f"{request}\n".encode())
-            with client.makefile() as answers:
-                answer = json.loads(answers.readline() or "{}")
-        if "done" not in answer:
-            why = answer.get("error", "it does not answer")
-            raise SimulatorError(f"The desk does not do {request!r}: {why}.")
+        ask(self.control, request)
 
     @property
     def environment(self) -> dict[str, str]:

@@ -30,8 +30,9 @@ from simulator.program import UserProgram
 Instant = str | int
 """A time since reset, such as "100ms", "2s" or "900ns"; or a number of core cycles."""
 
-# The exit status if the firmware did what is not modelled, and if a condition of stop_on was met.
-_STOPPED, _MET = 3, 4
+# The exit status if the firmware did what is not modelled, if a condition of stop_on was met, if
+# the firmware ended in the handler of a fault, and if no condition was met.
+_STOPPED, _MET, _FAULTED, _UNMET = 3, 4, 5, 6
 
 MOST_S = 3600.0
 """Longer than this no run of the bench takes, however slow the host."""
@@ -203,11 +204,12 @@ def _simulate(folder: Path, command: Sequence[str | Path], stop_on: Sequence[str
         log = folder / _UART
         uart = log.read_bytes() if log.exists() else b""
         raise StoppedError(f"The virtual Nucleo stopped: {words}; see docs/SPEC.md, section 7.", uart)
-    if stop_on and done.returncode == 0:
+    if stop_on and done.returncode in (_FAULTED, _UNMET):
         raise SimulatorError(
             f"None of {', '.join(stop_on)} came before the end of the run; give it longer, or another."
         )
     if done.returncode < 0:
         raise SimulatorError(f"The virtual Nucleo was killed by signal {-done.returncode}; run again.")
-    if done.returncode != (_MET if stop_on else 0):
+    # A firmware that ended in a fault is a run like others: its records and its edges tell.
+    if done.returncode not in ((_MET,) if stop_on else (0, _FAULTED)):
         raise SimulatorError(f"The virtual Nucleo cannot run this: {words}; see docs/SPEC.md, section 7.")

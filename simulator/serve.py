@@ -20,10 +20,10 @@ class Served(ServingProcess):
 
     `image` lies at IMAGE_ADDRESS. `uart` is pty or tcp. `probe` asks for a debug probe. `start` is
     get, which waits for the capture, or now. `counts` and `count_window` are those of run.run();
-    `instructions_while` is a channel while which all instructions are counted, too. `flash_acr` is
-    that of run.run().
-    `program` stands in for the one that is built. Entering raises BuildError, and SimulatorError if
-    the process does not listen.
+    `instructions_while` is a channel while which all instructions are counted, too. `clips` changes
+    what the analyzer's inputs are clipped to, as in `D0=PA9,D3=open`. `flash_acr` is that of
+    run.run(). `program` stands in for the one that is built. Entering raises BuildError, and
+    SimulatorError if the process does not listen.
     """
 
     analyzer: str
@@ -41,6 +41,7 @@ class Served(ServingProcess):
         counts: Mapping[str, str] | None = None,
         count_window: str = "",
         instructions_while: str = "",
+        clips: str = "",
         flash_acr: int | None = None,
         program: Path | None = None,
     ) -> None:
@@ -49,6 +50,7 @@ class Served(ServingProcess):
         self._image = image
         self._options = ["--uart", "pty" if uart == "pty" else "tcp:0", "--start", start]
         self._options += ["--probe", "0"] if probe else []
+        self._options += ["--clips", clips] if clips else []
         self._options += [] if flash_acr is None else ["--flash-acr", f"{flash_acr:#x}"]
         self._probed = probe
         self._counted = (counts or {}, count_window)

@@ -265,6 +265,32 @@ LAB = (
         why="as few cases as there may be",
     ),
     Tried(
+        "./lab contract --allocator my_heap.c",
+        says=r"my_heap: allocator\.h.*\n.* lists of operations hold",
+        typed="./lab contract --allocator docs/examples/my_heap.c",
+        why="the reader's file is the one of docs/YOUR-ALLOCATOR.md",
+    ),
+    Tried(
+        "./lab contract --json",
+        says=r'"holds": true',
+        typed="./lab contract --allocator docs/examples/my_heap.c --json",
+        why="it needs an allocator",
+    ),
+    Tried("./lab contract --allocator docs/examples/my_heap.c", says=r"\nthe contract holds\n"),
+    Tried(
+        "./lab scenario mem_frag --allocator docs/examples/my_heap.c,tlsf",
+        says=r"-mem_frag-my_heap-virtual\n\S+-mem_frag-tlsf-virtual\n",
+        typed=f"./lab scenario mem_frag --allocator docs/examples/my_heap.c,tlsf {SMALL}",
+        why="fewer operations",
+    ),
+    Tried(
+        "./lab fragmentation mem_stress --allocator docs/examples/my_heap.c,tlsf",
+        says=r"my_heap +0 .*\n(.*\n)*tlsf +0 ",
+        typed="./lab fragmentation mem_stress --allocator docs/examples/my_heap.c,tlsf "
+        "--parameter operations=200",
+        why="fewer operations",
+    ),
+    Tried(
         "./lab fragmentation mem_stress",
         says=r"mem_stress: operations 200, seed 0x1234abcd",
         typed="./lab fragmentation mem_stress --allocator tlsf,best_fit --parameter operations=200",
@@ -787,13 +813,66 @@ IMPORTS = (
     ),
 )
 
+_EXAMPLES = "cmake --build build/probe"
+_BARE = "./lab observe --elf build/probe/bare.elf --pins CRIT=PA8,STIM=PA0,ISR=PA10,SYNC=PB4"
+OBSERVING = (
+    Tried(
+        "cmake -S firmware/probe/examples -B build/probe -G Ninja", says=r"Build files have been written to"
+    ),
+    Tried(
+        _EXAMPLES,
+        says=r"Linking C executable tasks\.elf",
+        after="cmake -S firmware/probe/examples -B build/probe -G Ninja",
+    ),
+    Tried(
+        _BARE,
+        says=r"CRIT, empty section +32 (.*\n)+complete\n\S+/runs/\S+-observe-bare-virtual$",
+        after=_EXAMPLES,
+    ),
+    Tried(
+        "./lab observe --elf build/probe/tasks.elf --pins CRIT=PA8,OP=PA9,SYNC=PB4 --duration 100ms",
+        says=r"OP, width +1\d\d (.*\n)+complete\n",
+        after=_EXAMPLES,
+    ),
+    Tried(
+        "./lab observe --elf my.elf --pins CRIT=PA8",
+        says=r"^CRIT, width +\d+",
+        typed="./lab observe --elf build/probe/bare.elf --pins CRIT=PA8 --duration 50ms",
+        why="my.elf is an example",
+        after=_EXAMPLES,
+    ),
+    Tried(
+        "./lab observe --elf my.elf --pins CRIT=PA8,STIM=PA0,ISR=PA10 --duration 2s",
+        says=r"STIM to ISR +\d+",
+        typed="./lab observe --elf build/probe/bare.elf --pins CRIT=PA8,STIM=PA0,ISR=PA10 --duration 50ms",
+        why="my.elf is an example, for a shorter time",
+        after=_EXAMPLES,
+    ),
+    Tried(
+        "./lab observe --board nucleo --pins CRIT=PA8,STIM=PA0,ISR=PA10 --duration 2s",
+        says=r"STIM to ISR +\d+",
+        typed="./lab observe --board virtual --elf build/probe/bare.elf --pins CRIT=PA8,STIM=PA0,ISR=PA10 "
+        "--duration 50ms",
+        why="on the virtual board, which has no program of its own",
+        after=_EXAMPLES,
+        of_a_board=True,
+    ),
+    Elsewhere(
+        "./lab observe --board desk --elf build/probe/tasks.elf --pins CRIT=PA8,OP=PA9,SYNC=PB4",
+        "tests/test_observe.py",
+        '"--board", "desk")',
+        why="on devices that umockdev shows",
+    ),
+)
+
 _RUN_OPTIONS = (
     "[--image ops.bin@0x08040000] [--until 100ms|cycles:N] [--edges edges.csv] [--uart-log uart.txt] "
     "[--count name=symbol+0x12] [--stats stats.json] [--timing ideal|nucleo] "
     "[--count-window OP --windows windows.csv] [--stop-on CONDITION]... [--trace-last N] "
     "[--trace trace.jsonl] [--trace-window FROM..TO] [--mark pc:PLACE,...]... [--marks marks.csv] "
     "[--save-snapshot FILE@TIME]... [--save-state FILE@TIME]... [--gaps] "
-    "[--itm itm.csv] [--flash-acr 0xVALUE] [--masks masks.csv [--mask-stacks stacks.csv]]"
+    "[--itm itm.csv] [--flash-acr 0xVALUE] [--masks masks.csv [--mask-stacks stacks.csv]] [--chip CHIP] "
+    "[--hse HZ|none] [--semihosting] [--uart-input FILE|-] [--usart NAME] [--registers]"
 )
 _LATENCY_OPTIONS = (
     "--exception N --until 100ms|cycles:N [--from 1ms|cycles:N] [--every N | --random COUNT --seed S] "
@@ -802,12 +881,12 @@ _LATENCY_OPTIONS = (
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
     "[--flash-acr 0xVALUE] [--count name=symbol+0x12]... [--count-window OP --windows windows.csv] "
-    "[--instructions-while CRIT]"
+    "[--instructions-while CRIT] [--clips D0=PA9,D1=open] [--chip CHIP] [--hse HZ|none]"
 )
 _DESK_OPTIONS = (
     "--folder DIR [fw.elf] [--image ops.bin@0x08040000] [--channels 8|16] "
     "[--bare] [--clips D0=PA9,D1=open] [--clock-error-ppm PPM] [--flash-acr 0xVALUE] "
-    "[--name NAME] [--start now|capture]"
+    "[--name NAME] [--start now|capture] [--chip CHIP] [--hse HZ|none]"
 )
 _WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
 SIMULATOR = (
@@ -841,6 +920,12 @@ SIMULATOR = (
     ),
     Tried("virtual-nucleo run --gaps", says=r"core: the packets that DWT and ITM send"),
     Tried(
+        "virtual-nucleo run --gaps [--chip CHIP]",
+        says=r"CAN1 at 0x40006400",
+        typed="virtual-nucleo run --gaps --chip f407vg",
+        why="a chip that the option may name",
+    ),
+    Tried(
         "virtual-nucleo run fw.elf --gaps",
         says=r'"gaps"',
         typed="virtual-nucleo run fw.elf --gaps --stats stats.json",
@@ -863,6 +948,11 @@ SIMULATOR = (
         says=r"PA8 has been high for 200\d cycles",
         status=4,
     ),
+    Tried(
+        "$run --masks masks.csv --mask-stacks stacks.csv",
+        says=r"^0,reset,0,0x0800[0-9a-f]{4},,0x00000000,0$",
+        then="sed -n 2p masks.csv",
+    ),
     Tried("$run --save-snapshot half.snapshot@1s", says=r"half\.snapshot", then="ls half.snapshot"),
     Tried(
         "virtual-nucleo run --from-snapshot half.snapshot --until 2s --edges rest.csv",
@@ -879,7 +969,7 @@ SIMULATOR = (
     ),
     Tried(
         "virtual-nucleo run --from-snapshot FILE [fw.elf] "
-        "[the options above but --image, --timing, --flash-acr]",
+        "[the options above but --image, --timing, --flash-acr, --chip, --hse]",
         says=r"Usage: virtual-nucleo run",
         typed="virtual-nucleo run --help",
         why="a synopsis: the help must know its options",
@@ -1011,6 +1101,7 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
     *DEBUGGING,
     *DECODERS,
     *IMPORTS,
+    *OBSERVING,
     *SIMULATOR,
     *FUZZING,
     *FIRMWARE,
@@ -1047,6 +1138,11 @@ SHOWN = {
         '{"desk": "DIR", "control": "DIR/control", "uart": "/dev/ttyACM0", "terminal": "/dev/pts/3",',
     ),
     ("docs/SPEC.md", '{"analyzer": "127.0.0.1:41001", "uart": "/dev/pts/3" | "socket://127.0.0.1:41002"}'),
+    ("docs/OBSERVE.md", "[boards.mine.loader]"),
+    ("docs/OBSERVE.md", "#define TAILSCOPE_CRIT TAILSCOPE_PIN('A', 8)"),
+    ("docs/OBSERVE.md", "tailscope_pins_start();"),
+    ("docs/OBSERVE.md", "-Wl,--wrap=vPortEnterCritical,--wrap=vPortExitCritical"),
+    ("docs/SPEC.md", "samplerate_hz, total_samples, resolution_ns"),
     ("docs/SPEC.md", "schema, quantity"),
     ("docs/SPEC.md", "verdict, reasons[]            inconclusive"),
     ("docs/SPEC.md", "seed, runs[]"),
@@ -1054,6 +1150,13 @@ SHOWN = {
     ("docs/SPEC.md", "seed, seconds, stopped, runs, unaccounted, folder"),
     ("docs/SPEC.md", "allocator, trace, seed, operations"),
     ("docs/SPEC.md", "allocator, what, seed, lists, operations"),
+    ("docs/SPEC.md", "allocator, outside {file, format, sha256}, holds, lists"),
+    ("docs/YOUR-ALLOCATOR.md", "/* First fit on a list in order of address. Free neighbours merge. */"),
+    (
+        "docs/YOUR-ALLOCATOR.md",
+        "breaks the contract: a payload lies at region + 20, which is no multiple of 8.",
+    ),
+    ("docs/YOUR-ALLOCATOR.md", 'promises = ["merges", "reuses_holes", "tells_usable"]'),
     ("docs/SPEC.md", "table, place, part, row, column, allocator, unit, compared"),
     ("docs/SPEC.md", "seed, mutants, killed, harmless, survived"),
     (

@@ -36,6 +36,7 @@ from tests.processes import MARKER, processes_of, sigrok_is_running, wait_until
 
 MESSAGE = b"desk\0"
 TOOL_TIMEOUT_S = 60.0
+RUN_TIMEOUT_S = 300.0
 SAMPLERATE_HZ = 24_000_000
 WIDE_SAMPLERATE_HZ = 12_000_000
 """The most that sigrok takes from 16 channels."""
@@ -265,20 +266,36 @@ def test_the_bench_takes_the_path_of_a_real_board_there(lab: Lab) -> None:
     assert processes_of(lab.mark) == []
 
 
-def test_the_twin_names_what_is_amiss_on_the_desk(tmp_path: Path) -> None:
-    """A clock that is off and a flash that works otherwise than its register says."""
-    with EmulatedDesk(clock_error_ppm=120, flash_acr=2) as desk:
+def run_on(runs: Path, **options: Any) -> Path:
+    """The folder of a complete run of the bench on a desk with these options."""
+    with EmulatedDesk(**options) as desk:
         seeing = emulated.seeing(read_bench().board("desk"), desk)
         done = subprocess.run(
-            [*seeing, sys.executable, "-m", "analysis.soak.once", "desk", str(tmp_path)],
+            [*seeing, sys.executable, "-m", "analysis.soak.once", "desk", str(runs)],
             cwd=ROOT,
             capture_output=True,
             text=True,
-            timeout=TOOL_TIMEOUT_S,
+            timeout=RUN_TIMEOUT_S,
         )
     assert done.returncode == 0, done.stdout + done.stderr
-    (folder,) = tmp_path.iterdir()
-    found = compare(folder)
+    (folder,) = runs.iterdir()
+    return folder
+
+
+def test_a_run_with_sixteen_inputs_is_that_with_eight(tmp_path: Path) -> None:
+    """From the upload of the analyzer's firmware to the verdict: edges, records and statistics."""
+    eight = run_on(tmp_path / "eight")
+    sixteen = run_on(tmp_path / "sixteen", channels=16, bare=True)
+    assert content(eight) == content(sixteen)
+    assert (eight / "edges.parquet").read_bytes() == (sixteen / "edges.parquet").read_bytes()
+    manifests = [json.loads((run / "run.json").read_text()) for run in (eight, sixteen)]
+    for name in ("verdict", "counts", "probes", "dwt_cycles", "critical_ns", "interrupt_latency_ns"):
+        assert manifests[0][name] == manifests[1][name], name
+
+
+def test_the_twin_names_what_is_amiss_on_the_desk(tmp_path: Path) -> None:
+    """A clock that is off and a flash that works otherwise than its register says."""
+    found = compare(run_on(tmp_path / "runs", clock_error_ppm=120, flash_acr=2))
     clock = re.search(r"([\d.]+) ± ([\d.]+) ppm slow against the analyzer", found.verdict)
     assert clock and abs(float(clock[1]) - 120) <= float(clock[2]) < 2, found.verdict
     assert "FLASH_ACR=0x00000002" in found.verdict

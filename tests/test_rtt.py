@@ -19,6 +19,7 @@ from pyocd.probe.tcp_client_probe import TCPClientProbe
 from capture import conductor
 from capture.acquisition.record_reader import SILENCE_S
 from capture.acquisition.rtt_reader import RttReader
+from capture.acquisition.rtt_ring import RttRing
 from capture.desk import debug_probe
 from capture.desk.probe_address import ProbeAddress
 from capture.desk.virtual_board import TARGET
@@ -93,6 +94,33 @@ def test_without_interrupts_and_caches_every_operation_takes_the_same_cycles(tmp
     by_uart, by_rtt = map(operations, run_both(plan, "tlsf", tmp_path, art=False))
     assert by_uart.height > 3 * DEPTH
     assert by_uart.select(WITNESSES).equals(by_rtt.select(WITNESSES))
+
+
+def test_a_reader_that_comes_late_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The board's time all but stands still while a busy host keeps the reader of its ring waiting.
+
+    Three pauses, each longer than the board would take to have sent all its samples. The firmware
+    has room in the ring all the time, so that no edge moves.
+    """
+    plan = catalogue.load("mem_frag", {"depth": 8}).compile()
+    read, pauses = RttRing.read, iter([1.0] * 3)
+
+    def late(ring: RttRing) -> bytes:
+        data = read(ring)
+        if data:
+            time.sleep(next(pauses, 0))
+        return data
+
+    def recorded() -> tuple[bytes, bytes]:
+        result = conductor.run(plan, firmware.build("tlsf"), runs_folder=tmp_path, records="rtt")
+        assert (result.verdict, result.reasons) == ("complete", ())
+        edges, records = (result.folder / name for name in ("edges.parquet", "uart.log"))
+        return edges.read_bytes(), records.read_bytes()
+
+    punctual = recorded()
+    monkeypatch.setattr(RttRing, "read", late)
+    assert recorded() == punctual
+    assert next(pauses, None) is None
 
 
 def running(plan: Plan) -> Served:

@@ -8,6 +8,7 @@ from analysis.explain.errors import ExplainError
 from capture.run_folder.heap_size import DEFAULT_BYTES
 from capture.run_folder.manifest import Manifest
 from firmware import build as firmware
+from firmware import catalogue, outside
 
 
 def elf_of(manifest: Manifest) -> Path:
@@ -27,7 +28,22 @@ def moved_elf_of(manifest: Manifest, shift_bytes: int) -> Path:
     return _built(manifest, shift_bytes).elf
 
 
+def _admit(manifest: Manifest) -> None:
+    """Has this process know the allocator of the run, if it is from outside."""
+    told = manifest.outside
+    if told is None:
+        return
+    row = outside.read(Path(told.file), manifest.allocator)
+    if row.source is None or row.source.sha256 != told.sha256:
+        raise ExplainError(
+            f"{told.file} was changed since the run (sha256 {told.sha256[:12]} then): bring that back, or "
+            "run the scenario again."
+        )
+    catalogue.admit(row)
+
+
 def _built(manifest: Manifest, shift_bytes: int = 0) -> firmware.FirmwareImage:
+    _admit(manifest)
     knobs = {name: int(value) for name, value in manifest.turned_knobs.items() if value.isdecimal()}
     return firmware.build(
         manifest.allocator,

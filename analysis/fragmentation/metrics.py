@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from firmware.host_heap import SKIPPED, Replay
+from firmware.host_heap import SKIPPED, UNKNOWN, Replay
 from scenarios.trace import FREE, KIND, RETRY, SIZE, SLOT, Operations
 
 Bytes = npt.NDArray[np.int64]
@@ -79,10 +79,15 @@ def metrics(operations: Operations, replay: Replay) -> Metrics:
         fragmentation_percent=None if ratios is None else 100 * (ratios[3] - 1),
         fragmentation_from_start_percent=None if ratios is None else 100 * (from_start / peak - 1),
         johnstone=ratios,
-        sbbm_bytes=int(replay.largest_free[served].min()) if served.any() else None,
+        sbbm_bytes=_smallest_largest(replay.largest_free[served]),
         region_overhead_bytes=replay.region_overhead_bytes,
         block_overhead_bytes=replay.block_overhead_bytes,
     )
+
+
+def _smallest_largest(largest_free: npt.NDArray[np.uint32]) -> int | None:
+    unknown = largest_free.size == 0 or bool((largest_free == UNKNOWN).any())
+    return None if unknown else int(largest_free.min())
 
 
 def johnstone(found: Course) -> tuple[float, float, float, float]:

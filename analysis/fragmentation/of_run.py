@@ -24,7 +24,7 @@ from capture.run_folder.memory import COLUMNS, Memory
 from capture.run_folder.records import Boot, OperationRecord, RecordLog
 from firmware import catalogue, host_heap
 from firmware.build import FirmwareImage
-from firmware.host_heap import NOTHING_TO_FREE, SKIPPED, Replay
+from firmware.host_heap import NOTHING_TO_FREE, SKIPPED, UNKNOWN, Replay
 from scenarios.generators.generator import Step
 from scenarios.operations import Mark, decode
 from scenarios.plan import Plan
@@ -34,6 +34,11 @@ _OF_FREES = {0: "F", NOTHING_TO_FREE: "N"}
 _OF_ALLOCATIONS = {0: "A", SKIPPED: "S"}
 
 
+_NOT_EVERY_OPERATION = (
+    "The records do not tell of every operation, so the replay cannot be compared with them."
+)
+
+
 def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
     """Columns and figures, or one sentence that says why there are none.
 
@@ -41,6 +46,9 @@ def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
     """
     try:
         operations = _operations(plan)
+        # An allocator that never returned on the board does not on the PC either.
+        if len(_records(log)) != len(operations):
+            return Memory.unknown(_NOT_EVERY_OPERATION)
         replay = _replay(image, operations)
         why_not = _contradiction(operations, replay, log)
     except TailscopeError as error:
@@ -75,17 +83,19 @@ def _replay(image: FirmwareImage, operations: Operations) -> Replay:
         return host_heap.run(program, file, built.heap_bytes)
 
 
+def _records(log: RecordLog) -> list[OperationRecord]:
+    """Of the operations of the heap."""
+    return [record for record in log.all(OperationRecord) if record.kind != "K"]
+
+
 def _contradiction(operations: Operations, replay: Replay, log: RecordLog) -> str | None:
     """Where the records tell of another heap than the replay, in one sentence; None if nowhere."""
     boot = log.first(Boot)
     fresh = (replay.free_blocks_at_start, replay.free_bytes_at_start)
     if boot is None or (boot.free_blocks, boot.free_bytes) != fresh:
         return "The fresh heap on the PC is not the board's: its blocks lie elsewhere."
-    records = [record for record in log.all(OperationRecord) if record.kind != "K"]
-    if len(records) != len(operations):
-        return "The records do not tell of every operation, so the replay cannot be compared with them."
     told = _outcomes(operations, replay)
-    for record, outcome in zip(records, told, strict=True):
+    for record, outcome in zip(_records(log), told, strict=True):
         if (record.kind, record.probes, record.bytes_in_use) != outcome:
             return f"From operation {record.seq} on the replay on the PC does not do what the board did."
     return None
@@ -109,7 +119,7 @@ def _columns(plan: Plan, operations: Operations, replay: Replay) -> pl.DataFrame
         "block_begin": (replay.begin, served),
         "block_end": (replay.end, served),
         "used_bytes": (course(operations, replay).used, np.ones_like(served)),
-        "largest_free_bytes": (replay.largest_free, asks),
+        "largest_free_bytes": (replay.largest_free, asks & (replay.largest_free != UNKNOWN)),
     }
     seq = plan.operations.filter(pl.col("kind") != "K")["seq"]
     known = {name: pl.when(pl.Series(there)).then(pl.Series(all_)) for name, (all_, there) in values.items()}

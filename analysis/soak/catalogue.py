@@ -22,8 +22,9 @@ class DeskFault:
     `verdict` is the outcome that is due, and `says` part of a sentence that must come with it; an
     ellipsis in it stands for any words.
     `requests` are lines for the desk's control socket (docs/SPEC.md, section 7), sent before the
-    run. `step` is what the bench is at when it gets a SIGTERM. `other_firmware`: the flash holds
-    the firmware of another allocator at first.
+    run. `act` is done when the bench is at `step` (acts.py). `records` says what carries the
+    records, uart or rtt. `other_firmware`: the flash holds the firmware of another allocator at
+    first.
     """
 
     name: str
@@ -33,13 +34,15 @@ class DeskFault:
     says: str
     requests: tuple[str, ...] = ()
     step: str = ""
+    act: str = ""
+    records: str = "uart"
     other_firmware: bool = False
     boards: tuple[str, ...] = (DESK,)
 
     @property
     def exit_status(self) -> int:
         """Of the command: 0 for a complete run alone, 143 after a SIGTERM."""
-        if self.step:
+        if self.act == "terminate":
             return 143
         return 0 if self.verdict == COMPLETE else 1
 
@@ -70,6 +73,15 @@ STARTED_OFTEN = "The board started … times during the run; check its power sup
 OTHER_FIRMWARE = "Of its allocator the firmware says seglist, not tlsf; build and load it again."
 INTERRUPTED = "The run was interrupted, by Ctrl-C or another signal; run it again to its end."
 NO_PROBE = "pyOCD cannot load the board: …; check its USB cable and bench.toml."
+PORT_BACK = (
+    "The serial line /dev/ttyACM0 broke after … bytes (…) and came back as /dev/ttyACM1; "
+    "what the board said meanwhile is lost: check the cable, then run again."
+)
+RTT_BROKE = (
+    "Reading the records by RTT broke after … bytes (…); "
+    "check the debug probe and the board's power, then run again."
+)
+KILLED = "sigrok-cli was killed by signal 9; capture again."
 PORT_GONE = "The serial line /dev/ttyACM0 broke after … bytes (…); check the cable and the board's power"
 
 
@@ -90,6 +102,7 @@ FAULTS: tuple[DeskFault, ...] = (
         "signal",
         INTERRUPTED,
         step="capturing",
+        act="terminate",
         boards=(VIRTUAL,),
     ),
     DeskFault(
@@ -99,6 +112,7 @@ FAULTS: tuple[DeskFault, ...] = (
         "signal",
         "Stopped by SIGTERM.",
         step="capturing",
+        act="terminate",
     ),
     _analyzer(
         "absent", "analyzer unplugged before the run", REFUSED, "start of the capture", NO_ANALYZER,
@@ -107,6 +121,14 @@ FAULTS: tuple[DeskFault, ...] = (
     _analyzer(
         "unplugged", "analyzer unplugged at sample 1,300,000", TRUNCATED, "number of samples", SHORT,
         "fault unplug at 1300000",
+    ),
+    DeskFault(
+        "analyzer-unplugged-early", "analyzer unplugged as the flashing begins", REFUSED,
+        "start of the capture", NO_ANALYZER, step="loading the board", act="unplug analyzer",
+    ),
+    DeskFault(
+        "sigrok-killed", "SIGKILL to sigrok-cli once the board has spoken", TRUNCATED, "its exit status",
+        KILLED, step="capturing", act="kill sigrok-cli",
     ),
     _analyzer(
         "refuses", "analyzer stalls the start command", REFUSED, "start of the capture", NO_ANALYZER,
@@ -155,7 +177,15 @@ FAULTS: tuple[DeskFault, ...] = (
     ),
     DeskFault(
         "port-renamed", "port gone at sample 1,300,000, back as /dev/ttyACM1", TRUNCATED, "serial port",
-        PORT_GONE, ("probe back as ttyACM1 at 1300000",),
+        PORT_BACK, ("probe back as ttyACM1 at 1300000",),
+    ),
+    DeskFault(
+        "port-renamed-early", "port gone and back as /dev/ttyACM1 before the board's reset", COMPLETE,
+        "nothing is lost: the port is found by its USB id", "", step="capturing", act="rename port",
+    ),
+    DeskFault(
+        "rtt-probe-unplugged", "records by RTT; probe unplugged at sample 1,100,000", TRUNCATED,
+        "pyOCD", RTT_BROKE, ("probe unplug at 1100000",), records="rtt",
     ),
     _serial(
         "flip", "a bit of byte 3,000 inverted", TRUNCATED, "the line's form", UNREADABLE,

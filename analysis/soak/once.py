@@ -1,18 +1,16 @@
 """One run of the soak in a process of its own, as `./lab scenario` conducts it.
 
-    python -m analysis.soak.once BOARD RUNS_FOLDER [STEP]
+    python -m analysis.soak.once BOARD RUNS_FOLDER [FAULT]
 
-The last line on standard output is JSON: what came of the run, and how much memory it took. STEP
-names what the bench is at when it gets a SIGTERM, such as `capturing`. The exit status is that of
-`./lab scenario`.
+The last line on standard output is JSON: what came of the run, and how much memory it took. FAULT
+is one of the catalogue: this process does what befalls at a step of the bench; the desk does the
+rest. The exit status is that of `./lab scenario`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import resource
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,10 +29,10 @@ def main(arguments: Sequence[str]) -> int:
 
     devices.keep()
     signals.listen()
-    board, runs, *step = arguments
+    board, runs, *fault = arguments
     told: dict[str, Any] = {}
     try:
-        status = _run(board, Path(runs), step[0] if step else "", told)
+        status = _run(board, Path(runs), fault[0] if fault else "none", told)
     except TailscopeError as error:
         told["sentences"] = [str(error)]
         status = 1
@@ -46,7 +44,9 @@ def main(arguments: Sequence[str]) -> int:
     return status
 
 
-def _run(board: str, runs: Path, step: str, told: dict[str, Any]) -> int:
+def _run(board: str, runs: Path, name: str, told: dict[str, Any]) -> int:
+    from analysis.soak.acts import ACTS
+    from analysis.soak.catalogue import named
     from capture import conductor
     from firmware import build as firmware
     from scenarios import catalogue
@@ -54,13 +54,17 @@ def _run(board: str, runs: Path, step: str, told: dict[str, Any]) -> int:
     plan = catalogue.load(SCENARIO, PARAMETERS).compile()
     image = firmware.build(ALLOCATOR)
 
+    fault = named(name)
+
     def progress(now: str) -> None:
-        if now == step:
-            os.kill(os.getpid(), signal.SIGTERM)
+        if now == fault.step:
+            ACTS[fault.act](runs)
 
     with signals.orderly():
         before = len(list(Path("/proc/self/fd").iterdir()))
-        result = conductor.run(plan, image, board_name=board, runs_folder=runs, progress=progress)
+        result = conductor.run(
+            plan, image, board_name=board, runs_folder=runs, records=fault.records, progress=progress
+        )
         told["verdict"], told["sentences"] = result.verdict, list(result.reasons)
         told["folder"] = str(result.folder)
         told["descriptors_left"] = len(list(Path("/proc/self/fd").iterdir())) - before

@@ -83,7 +83,7 @@ def carry_out(fault: DeskFault, board: str, runs: Path, reference: Headlines | N
         temporary = opened.enter_context(tempfile.TemporaryDirectory(prefix="soak-"))
         command = ["env", f"{MARK}={mark}", f"TMPDIR={temporary}", *before]
         command += [sys.executable, "-m", "analysis.soak.once"]
-        command += [board, str(runs), *([fault.step] if fault.step else [])]
+        command += [board, str(runs), fault.name]
         try:
             done = children.run(command, within_s=WITHIN_S)
         except subprocess.TimeoutExpired:

@@ -17,12 +17,13 @@ from statistics import median
 import numpy as np
 
 from analysis.studies.benchmark import BenchmarkError
-from capture.acquisition.sigrok_cli import find_tool
+from capture.acquisition.edge_store import EdgeStore
+from capture.acquisition.sigrok_cli import READ_BYTES, find_tool
 from capture.run_folder.edge_stream import EdgeWriter
 from capture.run_folder.edges import CHANNELS, MOST_EDGES
 from capture.run_folder.extract import EdgeExtractor
 
-SPACINGS = (1, 4, 13, 32, 128, 1024, 65_536)
+SPACINGS = (1, 2, 4, 8, 13, 32, 128, 1024, 65_536)
 """Samples from one edge to the next, on average."""
 MOST_SAMPLES = 1 << 25
 PIECE_BYTES = 1 << 20
@@ -95,11 +96,11 @@ def _finding_s(samples: bytes, folder: Path) -> float:
     path.unlink(missing_ok=True)
     pieces = memoryview(samples)
     extractor = EdgeExtractor(SAMPLERATE_HZ, most_edges=len(samples))
-    with EdgeWriter(path, SAMPLERATE_HZ, CHANNELS, len(samples)) as writer:
+    with EdgeStore(extractor, EdgeWriter(path, SAMPLERATE_HZ, CHANNELS, len(samples))) as store:
         began_s = time.perf_counter()
-        for start in range(0, len(samples), PIECE_BYTES):
-            extractor.feed(pieces[start : start + PIECE_BYTES])
-            writer.append(*extractor.take(), extractor.total_samples)
+        for start in range(0, len(samples), READ_BYTES):
+            store.feed(pieces[start : start + READ_BYTES])
+        store.flush()
         return time.perf_counter() - began_s
 
 

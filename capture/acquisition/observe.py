@@ -36,18 +36,20 @@ Progress = Callable[[str], None]
 class Order:
     """What is to be observed: firmware and operations, how long at which rate.
 
-    `elf` is the firmware's file, `image` the operation image, empty for a firmware that needs none;
-    `records` says what carries the records, uart, rtt or none. A tool or line that says nothing for
-    `silence_s` is taken for dead.
+    `elf` is the firmware's file; None leaves the board alone, and what is on it runs. `image` is
+    the operation image, empty for a firmware that needs none. `records` says what carries the
+    records, uart, rtt or none. A tool or line that says nothing for `silence_s` is taken for dead.
+    `channels` are those that are kept, in the order of CHANNELS.
     """
 
-    elf: Path
+    elf: Path | None
     image: bytes
     analyzer: AnalyzerResource
     samplerate_hz: int
     duration_s: float
     records: str = "uart"
     silence_s: float = SILENCE_S
+    channels: tuple[str, ...] = CHANNELS
 
 
 @dataclass(frozen=True)
@@ -72,20 +74,22 @@ def observe(board: Board, order: Order, progress: Progress, folder: Path) -> Obs
     progress("loading the board")
     connections = board.load(order.elf, order.image)
     with _reader(connections, order, folder / names.SERIAL_LOG) as records:
-        resetter = board.resetter(records.debugger)
+        resetter = board.resetter(records.debugger) if order.elf else None
         request = _request(connections, order, resetter)
         signals.check()
         with SigrokCapture(request, folder / names.EDGE_STREAM) as capture:
             progress("capturing")
             capture.start()
-            if resetter is not None:
+            if resetter is not None or order.elf is None:
                 _wait_until_armed(capture)
                 capture.check_begun()
+            if resetter is not None:
                 resetter.reset()
             result = capture.wait(order.silence_s, board.ended)
             whole = records.wait(LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S)
             interrupted = result.interrupted or (not whole and signals.asked() is not None)
-    told = () if records.whole or interrupted else board.post_mortem(order.elf)
+    silent = not (records.whole or interrupted)
+    told = board.post_mortem(order.elf) if silent and order.elf else ()
     return Observation(
         edges=result.edges,
         serial_bytes=records.data,
@@ -103,8 +107,8 @@ def _reader(connections: Connections, order: Order, log: Path) -> RecordReader |
     if order.records == "none":
         return NoRecords()
     if order.records != "rtt":
-        return SerialReader(connections.serial_url, order.silence_s, log)
-    assert connections.probe is not None
+        return SerialReader(connections.serial_url, order.silence_s, log, connections.find_serial)
+    assert connections.probe is not None and order.elf is not None
     from capture.acquisition.rtt_reader import RttReader  # loads pyOCD, which takes a while
 
     return RttReader(connections.probe, order.elf, order.silence_s, log)
@@ -123,6 +127,7 @@ def _request(connections: Connections, order: Order, resetter: Resetter | None) 
         inputs=tuple(known.inputs) if known else D0_TO_D7,
         sample_bytes=known.sample_bytes if known else 1,
         settings=tuple(known.settings) if known else (),
+        taken=order.channels,
     )
 
 

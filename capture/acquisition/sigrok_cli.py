@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from capture.acquisition.edge_store import EdgeStore
 from capture.files.errors import CaptureError
 from capture.files.whole import WriteError
 from capture.processes import children, devices, signals
@@ -32,13 +33,11 @@ TOOL = "sigrok-cli"
 _VERSION_WITHIN_S = 30.0
 
 _PIPE_BYTES = 1 << 20
+READ_BYTES = 1 << 18
+"""What is read at a time: it stays within the second-level cache until its edges are found."""
 _STDERR_MOST_BYTES = 64 << 10
 _ODDITIES_MOST = 5
 _POLL_S = 0.05
-# Edges go to the disk after so many rows, and at the latest after so long. Both bound what a bench
-# that is killed loses; the first bounds the memory, too.
-_BLOCK_ROWS = 1 << 16
-_BLOCK_S = 1.0
 # An analyzer is given this to begin, and this many times as long as what it captures, which a
 # virtual board may need to simulate it.
 _BEGIN_S, _SLOWEST = 60.0, 100
@@ -68,7 +67,8 @@ class CaptureRequest:
     `tcp-raw/127.0.0.1/4100:logic_channels=8`. `channels[i]` is the device's name of our channel i;
     None takes the device's first eight bits as they are. `inputs` are the device's names by the bit
     that carries each, in the first of the `sample_bytes` of a sample. `settings` go to the driver
-    beside the samplerate.
+    beside the samplerate. All eight inputs are on, since a device may pack the bits of fewer; but
+    only the channels `taken` are kept, in the order of CHANNELS, and the rest may float.
     """
 
     driver: str
@@ -79,6 +79,7 @@ class CaptureRequest:
     inputs: tuple[str, ...] = D0_TO_D7
     sample_bytes: int = 1
     settings: tuple[str, ...] = ()
+    taken: tuple[str, ...] = CHANNELS
 
     def __post_init__(self) -> None:
         if self.samples <= 0:
@@ -93,7 +94,11 @@ class CaptureRequest:
         self.device_bits()
 
     def device_bits(self) -> tuple[int, ...]:
-        """The bit of a sample that carries each of our channels."""
+        """The bit of a sample that carries each of the channels `taken`."""
+        bits = dict(zip(CHANNELS, self._bits(), strict=True))
+        return tuple(bits[name] for name in self.taken)
+
+    def _bits(self) -> tuple[int, ...]:
         if self.channels is None:
             return tuple(range(len(CHANNELS)))
         bits = tuple(self.inputs.index(name) for name in self.channels if name in self.inputs)
@@ -159,7 +164,9 @@ class SigrokCapture:
         Raises CaptureError when there is no sigrok-cli, and WriteError where `path` cannot be made.
         """
         tool = find_tool()
-        writer = EdgeWriter(self._path, self._request.samplerate_hz, CHANNELS, self._request.samples)
+        writer = EdgeWriter(
+            self._path, self._request.samplerate_hz, self._request.taken, self._request.samples
+        )
         try:
             process = _begin([*devices.with_devices(), tool, *self._request.arguments()])
         except OSError:
@@ -297,7 +304,7 @@ class _PipeReader(threading.Thread):
         descriptor = self._pipe.fileno()
         arrivals = select.poll()
         arrivals.register(descriptor, select.POLLIN)
-        block = bytearray(_PIPE_BYTES)
+        block = bytearray(READ_BYTES)
         view = memoryview(block)
         while True:
             last_look = self._leaving.is_set()
@@ -319,37 +326,28 @@ class _SampleReader(_PipeReader):
         super().__init__("samples", pipe)
         self._asked = request.samples
         self._sample_bytes = request.sample_bytes
-        self._extractor = EdgeExtractor(
-            request.samplerate_hz, CHANNELS, request.device_bits(), most_edges=MOST_EDGES
+        extractor = EdgeExtractor(
+            request.samplerate_hz, request.taken, request.device_bits(), most_edges=MOST_EDGES
         )
-        self._writer = writer
-        self._stored_samples = 0
-        self._stored_s = time.monotonic()
+        self._store = EdgeStore(extractor, writer)
         self.received_bytes = 0
         self.fault: str | None = None
         self.finished = threading.Event()
 
     @property
     def got_samples(self) -> int:
-        return self._extractor.total_samples
+        return self._store.total_samples
 
     def run(self) -> None:
         try:
-            with self._writer:
-                self._read_and_store()
+            with self._store:
+                self._read()
+                self._store.flush()
         except (CaptureError, WriteError) as error:
             self.fault = str(error)
         finally:
             self._pipe.close()
             self.finished.set()
-
-    def _read_and_store(self) -> None:
-        try:
-            self._read()
-        except CaptureError:
-            self._store()
-            raise
-        self._store()
 
     def _pieces(self) -> Iterator[memoryview]:
         """One byte for each sample: the first, in which all inputs are."""
@@ -360,21 +358,13 @@ class _SampleReader(_PipeReader):
 
     def _read(self) -> None:
         for piece in self._pieces():
-            if piece:
-                self.received_bytes += len(piece)
+            self.received_bytes += len(piece)
+            try:
                 self._check_surplus()
-                self._extractor.feed(piece[: self._asked - self.got_samples])
-            late = time.monotonic() - self._stored_s >= _BLOCK_S
-            if late or self._extractor.rows_held >= _BLOCK_ROWS:
-                self._store()
-                self._writer.check_room()
-
-    def _store(self) -> None:
-        """Adds a block with what came since the last one, if anything did."""
-        self._stored_s = time.monotonic()
-        if self.got_samples > self._stored_samples:
-            self._writer.append(*self._extractor.take(), self.got_samples)
-            self._stored_samples = self.got_samples
+            except CaptureError:
+                self._store.flush()
+                raise
+            self._store.feed(piece[: self._asked - self.got_samples])
 
     def _check_surplus(self) -> None:
         """Twice as much is two bytes per sample, which is told of later;

@@ -38,9 +38,12 @@ def _all_of_ours(channels: dict[str, str]) -> dict[str, str]:
 
 
 class LoaderResource(Table):
-    """What brings the firmware onto the board; target and probe are pyOCD's."""
+    """What brings the firmware onto the board; target and probe are pyOCD's.
 
-    kind: Literal["virtual-nucleo", "pyocd"]
+    `none` is for a board that somebody else loads: what is on it can be observed, and no more.
+    """
+
+    kind: Literal["virtual-nucleo", "pyocd", "none"]
     target: Annotated[str, expecting("a word in quotes")] = ""
     probe: Annotated[str, expecting("a word in quotes")] = ""
 
@@ -154,8 +157,9 @@ class EmulatedResource(Table):
 class BoardResource:
     """One entry of bench.toml.
 
-    `serial_port` is a port or URL of pySerial, or usb:VID:PID; for a virtual board pty or tcp.
-    `emulated` is None where the devices are real, or the board is no more than a program.
+    `serial_port` is a port or URL of pySerial, or usb:VID:PID; for a virtual board pty or tcp. It
+    is empty for a board that nobody loads. `emulated` is None where the devices are real, or the
+    board is no more than a program.
     """
 
     name: str
@@ -187,7 +191,7 @@ class _BoardTable(Table):
     """What stands under [boards.NAME]."""
 
     loader: LoaderResource
-    serial: SerialResource
+    serial: SerialResource | None = None
     analyzer: AnalyzerResource
     emulated: EmulatedResource | None = None
 
@@ -199,13 +203,18 @@ class _BoardTable(Table):
 
     @model_validator(mode="after")
     def _port_of_its_kind(self) -> _BoardTable:
+        if self.loader.kind == "none":
+            return self
+        if self.serial is None:
+            raise WrongValueError("is missing", "serial", remedy="add the table, with its port")
         if self.loader.kind == "virtual-nucleo" and self.serial.port not in VIRTUAL_PORTS:
             words = f"must be {' or '.join(VIRTUAL_PORTS)} of a virtual board, not {self.serial.port!r}"
             raise WrongValueError(words, "serial", "port")
         return self
 
     def resource(self, name: str) -> BoardResource:
-        return BoardResource(name, self.loader, self.serial.port, self.analyzer, self.emulated)
+        port = self.serial.port if self.serial else ""
+        return BoardResource(name, self.loader, port, self.analyzer, self.emulated)
 
 
 class _BenchTable(Table):

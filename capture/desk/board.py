@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,20 +20,24 @@ class Connections:
 
     `serial_url` is what pySerial opens, `analyzer` is sigrok's conn= (None: the only one
     connected), `probe` the debug probe (None where the board was not asked for one).
+    `find_serial` tells anew what pySerial opens, where the port is known by its USB id; it raises
+    CaptureError while there is no such port.
     """
 
     serial_url: str
     analyzer: str | None
     probe: ProbeAddress | None
+    find_serial: Callable[[], str] | None = None
 
 
 class Loader(Protocol):
     """Brings a firmware and its operations onto the board."""
 
-    def load(self, elf: Path, image: bytes) -> Connections:
+    def load(self, elf: Path | None, image: bytes) -> Connections:
         """Loads the firmware's ELF file and the operation image; the board is held, nothing runs.
 
-        An empty image is none. Raises TailscopeError.
+        Without an ELF file the board is left alone, and what is on it runs. An empty image is none.
+        Raises TailscopeError, also where the board cannot do as asked.
         """
 
 

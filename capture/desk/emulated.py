@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from capture.desk.bench import BoardResource
@@ -24,6 +25,13 @@ MARK = "TAILSCOPE_DESK"
 def is_seen(resource: BoardResource) -> bool:
     """Whether this program sees the board's devices. Of a board that is not emulated: yes."""
     return resource.emulated is None or os.environ.get(MARK) == resource.name
+
+
+def clipped(resource: BoardResource, clips: str) -> BoardResource:
+    """The board, with `clips` behind those of its analyzer; they hold where both name an input."""
+    assert resource.emulated is not None
+    both = ",".join(part for part in (resource.emulated.clips, clips) if part)
+    return replace(resource, emulated=resource.emulated.model_copy(update={"clips": both}))
 
 
 def run_again(resource: BoardResource) -> int:

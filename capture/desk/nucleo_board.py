@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,7 +15,7 @@ from capture.desk.board import Connections, Resetter
 from capture.desk.post_mortem import post_mortem
 from capture.desk.probe_address import ProbeAddress
 from capture.desk.pyocd import Pyocd
-from capture.desk.serial_ports import resolve
+from capture.desk.serial_ports import is_usb_id, resolve
 from scenarios.operations import IMAGE_ADDRESS
 
 
@@ -40,13 +41,19 @@ class NucleoBoard:
     ) -> None:
         """Nothing to close: each call of pyOCD is a process that has ended."""
 
-    def load(self, elf: Path, image: bytes) -> Connections:
+    def load(self, elf: Path | None, image: bytes) -> Connections:
         """Flashes both and leaves the core halted; the connections are those of bench.toml."""
+        if elf is None:
+            return self._connections("")
         self._pyocd.load_elf(elf)
         if image:
             self._load_image(image)
-        port = resolve(self._resource.serial_port, self._probe.unique_id)
-        return Connections(port, self._resource.analyzer.connection or None, self._probe)
+        named = self._resource.serial_port
+        find = partial(resolve, named, self._probe.unique_id)
+        return self._connections(find(), find if is_usb_id(named) else None)
+
+    def _connections(self, port: str, find: Callable[[], str] | None = None) -> Connections:
+        return Connections(port, self._resource.analyzer.connection or None, self._probe, find)
 
     def _load_image(self, image: bytes) -> None:
         with tempfile.TemporaryDirectory(prefix="tailscope-") as folder:

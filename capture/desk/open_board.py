@@ -8,18 +8,27 @@ from capture.desk.bench import BoardResource
 from capture.desk.board import Board
 from capture.desk.emulated import is_seen
 from capture.desk.nucleo_board import NucleoBoard
+from capture.desk.unloaded_board import UnloadedBoard
 from capture.desk.virtual_board import VirtualBoard
 from capture.files.errors import CaptureError
 
 
-def open_board(resource: BoardResource, records: str = "uart", looks: Sequence[int] = ()) -> Board:
-    """The board of an entry of bench.toml, for `records` by uart or rtt; nothing is started yet.
+def open_board(
+    resource: BoardResource, records: str = "uart", looks: Sequence[int] = (), clips: str = ""
+) -> Board:
+    """The board of an entry of bench.toml, for `records` by uart or rtt, or none, not yet started.
 
-    A board that can count counts instructions, and executions of the addresses `looks`, of each
-    operation. Raises CaptureError for an emulated board whose devices this program does not see.
+    Where there are records, a board that can count counts instructions, and executions of the
+    addresses `looks`, of each operation. `clips` changes what the inputs of a virtual board's
+    analyzer are clipped to; an emulated desk has its own (capture/desk/emulated.py).
+
+    Raises CaptureError for an emulated board whose devices this program does not see.
     """
     if resource.loader.kind == "virtual-nucleo":
-        return VirtualBoard(resource, probed=records == "rtt", looks=looks)
+        counted = records != "none"
+        return VirtualBoard(resource, probed=records == "rtt", looks=looks, counted=counted, clips=clips)
+    if resource.loader.kind == "none":
+        return UnloadedBoard(resource)
     if not is_seen(resource):
         raise CaptureError(
             f"The board {resource.name!r} is emulated, and this program does not see its devices; "

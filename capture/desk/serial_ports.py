@@ -11,6 +11,11 @@ from capture.files.errors import CaptureError
 _USB_ID = re.compile(r"usb:([0-9A-Fa-f]{4}):([0-9A-Fa-f]{4})")
 
 
+def is_usb_id(port: str) -> bool:
+    """Whether a port of bench.toml is named by its USB id, and so can be found under any name."""
+    return _USB_ID.fullmatch(port) is not None
+
+
 def resolve(port: str, serial_number: str = "") -> str:
     """What pySerial opens for a port of bench.toml.
 

@@ -13,6 +13,7 @@ from capture.desk.bench import BoardResource
 from capture.desk.board import Connections, Counter, Resetter
 from capture.desk.post_mortem import post_mortem
 from capture.desk.probe_address import ProbeAddress
+from capture.files.errors import CaptureError
 from capture.run_folder.edges import CHANNELS
 from simulator.build import build, version
 from simulator.serve import Served
@@ -23,9 +24,10 @@ TARGET = "stm32f401retx"
 class VirtualBoard:
     """One process of virtual-nucleo, which simulates from reset once the capture starts.
 
-    It counts the instructions of each critical section. `probed` gives it a debug probe. `looks`
-    are the addresses whose executions it counts in each operation, too. `program` stands in for
-    the simulator that is built.
+    It counts the instructions of each critical section, unless it is not `counted`. `probed` gives
+    it a debug probe. `looks` are the addresses whose executions it counts in each operation, too.
+    `clips` changes what the analyzer's inputs are clipped to, as in `D0=PA9,D3=open`. `program`
+    stands in for the simulator that is built.
     """
 
     def __init__(
@@ -34,8 +36,12 @@ class VirtualBoard:
         program: Path | None = None,
         probed: bool = False,
         looks: Sequence[int] = (),
+        counted: bool = True,
+        clips: str = "",
     ) -> None:
         self._resource = resource
+        self._counted = counted
+        self._clips = clips
         self._program = program
         self._probed = probed
         self._looks = looks
@@ -43,9 +49,9 @@ class VirtualBoard:
         self.served: Served | None = None
 
     @property
-    def counter(self) -> Counter:
-        """The board itself."""
-        return self
+    def counter(self) -> Counter | None:
+        """The board itself, if it counts."""
+        return self if self._counted else None
 
     def __enter__(self) -> Self:
         return self
@@ -55,16 +61,20 @@ class VirtualBoard:
     ) -> None:
         self._open.close()
 
-    def load(self, elf: Path, image: bytes) -> Connections:
+    def load(self, elf: Path | None, image: bytes) -> Connections:
         """Starts the simulator with both and waits until it listens."""
+        if elf is None:
+            raise CaptureError(f"Nothing is on the virtual board {self._resource.name!r}; give a program.")
+        looks = {f"look{number}": f"{address:#x}" for number, address in enumerate(self._looks)}
         served = Served(
             elf,
             image=image or None,
             uart=self._resource.serial_port,
             probe=self._probed,
-            counts={f"look{number}": f"{address:#x}" for number, address in enumerate(self._looks)},
-            count_window="OP",
-            instructions_while="CRIT",
+            counts=looks if self._counted else {},
+            count_window="OP" if self._counted else "",
+            instructions_while="CRIT" if self._counted else "",
+            clips=self._clips,
             program=self._program,
         )
         self.served = self._open.enter_context(served)

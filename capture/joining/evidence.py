@@ -88,6 +88,6 @@ def decode(
     log = parse(serial_bytes)
     boot = log.first(Boot)
     wire = read_wire(edges, boot.core_hz if boot else None)
-    probes, instructions = read_probes(log, counts), read_instructions(log, counts)
+    probes, instructions = read_probes(log, counts, asked), read_instructions(log, counts)
     joined = join(wire, log, plan, probes, instructions)
     return Evidence(plan, tools, edges, log, wire, joined, probes, instructions, asked)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from capture.files.errors import CaptureError
+from capture.reading.stated import stated_of
 from capture.reading.wire import COMMON_PULSES, SECTIONS_PER_END
 from capture.run_folder.folder import COUNTS
-from capture.run_folder.manifest import ProbesSource
+from capture.run_folder.manifest import AskedFirmware, ProbesSource
 from capture.run_folder.records import Boot, RecordLog
-from firmware import catalogue
 from simulator.build import SimulatorError
 from simulator.outputs import INSTRUCTIONS, WINDOW, read_windows
 
@@ -52,17 +52,17 @@ class Probes:
         return window.looks if window else None
 
 
-def read_probes(log: RecordLog, counts: bytes | None) -> Probes:
+def read_probes(log: RecordLog, counts: bytes | None, asked: AskedFirmware | None = None) -> Probes:
     """The probes of the run whose records are `log`.
 
-    `counts` is the table of the virtual board, if it made one. Raises CaptureError where it is
+    `counts` is the table of the virtual board, if it made one, `asked` what the firmware was built
+    to be, if that is known. Raises CaptureError where it is
     damaged.
     """
-    boot = log.first(Boot)
-    row = catalogue.allocators().get(boot.allocator) if boot else None
-    if row is None or "counts_probes" in row.promises:
+    known = stated_of(log.first(Boot), asked)
+    if known is None or "counts_probes" in known.promises:
         return Probes("records")
-    if row.search == ():
+    if not known.searches:
         return Probes("no search loop")
     # After a restart the pulses of two runs are in one table.
     if counts is None or len(log.all(Boot)) > 1:

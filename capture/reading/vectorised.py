@@ -7,12 +7,16 @@ one of the capture's, CaptureError is raised.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from capture.files.errors import CaptureError
 from capture.reading.pulses import PulseTrain
 from capture.run_folder.edges import EdgeList, Levels, Samples
+
+Stimuli = Literal["both", "rising", "falling"]
+"""Which edges of a channel are stimuli."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +43,14 @@ def pulses(edges: EdgeList, channel: str) -> PulseTrain:
     return PulseTrain(rises[: falls.size], falls)
 
 
-def responses(edges: EdgeList, stimulus: str, answer: str) -> Responses:
-    """Every edge of `stimulus`, with the first rising edge of `answer` that belongs to it.
+def responses(edges: EdgeList, stimulus: str, answer: str, which: Stimuli = "both") -> Responses:
+    """The edges of `stimulus`, with the first rising edge of `answer` that belongs to each.
 
     An answer comes at a later sample than its stimulus. One at the very sample of the next stimulus
     still belongs to the earlier one.
     """
-    asked = edges.transitions(stimulus).sample
+    stimuli = edges.transitions(stimulus)
+    asked = stimuli.sample if which == "both" else stimuli.sample[stimuli.level == (which == "rising")]
     transitions = edges.transitions(answer)
     rises = transitions.sample[transitions.level]
     after_last = np.iinfo(np.int64).max

@@ -18,9 +18,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, BinaryIO, Literal
+from typing import Annotated, Any, BinaryIO, Literal
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 
 from capture.files.documents import Table, check
@@ -29,19 +30,21 @@ from capture.files.regular import open_regular
 from capture.files.whole import WriteError, why
 from capture.run_folder.edges import MOST_ROWS, EdgeList, Samples, Words
 
-Schema = Literal[1]
-SCHEMA: Schema = 1
+Schema = Literal[2]
+SCHEMA: Schema = 2
 
 ROOM_BYTES = 1 << 20
-ROOM_TIMES = 4
-"""A finished run takes at most 1 MiB and four times what its capture takes here. A capture ends
-when the disk has less left, so that it can be stored and judged."""
+ROOM_ROW_BYTES = 36
+"""A finished run takes at most 1 MiB and so many bytes a row. A capture ends when the disk has less
+left, so that it can be stored and judged."""
 
-# A mark, rows in the block, samples up to its end, and the CRC-32 of rows, samples and content.
-_BLOCK = struct.Struct("<4sIQI")
+# A mark, rows in the block, samples up to its end, bytes of a distance, and the CRC-32 of these
+# three and the content.
+_BLOCK = struct.Struct("<4sIQBI")
 _MARK = b"edge"
-_COUNTS = struct.Struct("<IQ")
-_ROW_BYTES = 9
+_COUNTS = struct.Struct("<IQB")
+_DISTANCE_BYTES = (1, 2, 4, 8)
+_ROW_BYTES = 9  # at most
 _HEADER_MOST_BYTES = 4 << 10
 # A row takes nine bytes; a block more often than once a second of an hour is none of ours.
 _MOST_FILE_BYTES = _ROW_BYTES * MOST_ROWS + (1 << 20)
@@ -72,6 +75,8 @@ class EdgeWriter:
         }
         self.path = path
         self._written = 0
+        self._rows = 0
+        self._total_samples = 0
         try:
             self._file = path.open("xb", buffering=0)
         except OSError as error:
@@ -97,17 +102,21 @@ class EdgeWriter:
 
         Raises WriteError where the disk takes no more.
         """
-        samples, words = sample.astype("<i8", copy=False).data.cast("B"), word.data
+        distance = _distances(sample, self._total_samples)
+        counts = sample.size, total_samples, distance.itemsize
+        distances, words = distance.data.cast("B"), word.data
         crc32 = 0
-        for part in (_COUNTS.pack(sample.size, total_samples), samples, words):
+        for part in (_COUNTS.pack(*counts), distances, words):
             crc32 = zlib.crc32(part, crc32)
-        self._write(_BLOCK.pack(_MARK, sample.size, total_samples, crc32), samples, words)
+        self._write(_BLOCK.pack(_MARK, *counts, crc32), distances, words)
+        self._rows += sample.size
+        self._total_samples = total_samples
 
     def check_room(self) -> None:
         """Raises WriteError where what the disk has left will be needed to store the run."""
         disk = os.fstatvfs(self._file.fileno())
         left_bytes = disk.f_bavail * disk.f_frsize
-        if left_bytes < ROOM_BYTES + ROOM_TIMES * self._written:
+        if left_bytes < ROOM_BYTES + ROOM_ROW_BYTES * self._rows:
             raise WriteError(
                 f"The disk of {self.path.parent} has {left_bytes:,} bytes left, which storing the run may "
                 "take, so the capture was ended there; make room and run again."
@@ -134,6 +143,14 @@ class EdgeWriter:
 
     def _refused(self, error: OSError) -> WriteError:
         return WriteError(f"{self.path} cannot be written: {why(error)}; what it has is kept.")
+
+
+def _distances(sample: Samples, begin: int) -> npt.NDArray[np.unsignedinteger[Any]]:
+    """From the sample before to each, from `begin` to the first, in as few bytes as they need."""
+    distance = np.empty_like(sample)
+    distance[:1] = sample[:1] - begin
+    np.subtract(sample[1:], sample[:-1], out=distance[1:])
+    return distance.astype(np.min_scalar_type(int(distance.max(initial=0))))
 
 
 class _Header(Table):
@@ -189,19 +206,21 @@ def _header(path: Path, file: BinaryIO) -> _Header:
 
 def _blocks(file: BinaryIO) -> Iterator[tuple[Samples, Words, int]]:
     """Samples, words and the samples so far of each whole block, up to the first that is not."""
-    rows_so_far = 0
+    rows_so_far, begin = 0, 0
     while len(head := file.read(_BLOCK.size)) == _BLOCK.size:
-        mark, rows, total_samples, crc32 = _BLOCK.unpack(head)
+        mark, rows, total_samples, width, crc32 = _BLOCK.unpack(head)
         rows_so_far += rows
-        if mark != _MARK or rows_so_far > MOST_ROWS:
+        if mark != _MARK or rows_so_far > MOST_ROWS or width not in _DISTANCE_BYTES:
             return
-        content = file.read(rows * _ROW_BYTES)
-        if len(content) < rows * _ROW_BYTES:
+        content = file.read(rows * (width + 1))
+        if len(content) < rows * (width + 1):
             return
-        if zlib.crc32(content, zlib.crc32(_COUNTS.pack(rows, total_samples))) != crc32:
+        if zlib.crc32(content, zlib.crc32(_COUNTS.pack(rows, total_samples, width))) != crc32:
             return
+        distance = np.frombuffer(content, f"<u{width}", rows)
         yield (
-            np.frombuffer(content, "<i8", rows),
-            np.frombuffer(content, np.uint8, rows, offset=8 * rows),
+            begin + np.cumsum(distance, dtype=np.int64),
+            np.frombuffer(content, np.uint8, rows, offset=width * rows),
             total_samples,
         )
+        begin = total_samples

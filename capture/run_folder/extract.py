@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+import polars as pl
 
 from capture.files.errors import CaptureError
 from capture.run_folder.edges import CHANNELS, MOST_EDGES, EdgeList, Samples, Words
 
-# What is compared at a time stays within the second-level cache.
-_BLOCK_SAMPLES = 1 << 17
-# Truths are looked for eight at a time, where fewer than one in this many is there: below a tenth,
-# numpy looks for each by a search of its own. Above, it goes through all without a branch.
-_SPARSE_DIVISOR = 10
-# Where fewer than one byte in this many changes, words are compared instead.
-_FEW_DIVISOR = 512
-_WORD_SHIFT = 3
-_WORD_BYTES = 1 << _WORD_SHIFT
+# What is compared at a time stays within the second-level cache, and is so much that the calls cost
+# little.
+_BLOCK_SAMPLES = 1 << 18
+_OFFSETS = pl.Series(np.arange(_BLOCK_SAMPLES, dtype=np.uint32))
 
 
 class EdgeExtractor:
@@ -39,13 +34,13 @@ class EdgeExtractor:
             raise CaptureError(f"Device bits {bits} do not give each of {channels} a bit of its own.")
         self._samplerate_hz = samplerate_hz
         self._channels = channels
-        self._word_of = _word_table(bits)
+        self._word_of = None if bits == tuple(range(8)) else _word_table(bits)
         self._mask = np.uint8(sum(1 << bit for bit in bits))
         self._most_edges = most_edges
-        self._changes = ChangeFinder(_BLOCK_SAMPLES)
         self._last_byte = 0
         self._rows: list[tuple[Samples, Words]] = []
         self._held = 0
+        self._rows_so_far = 0
         self.edges = 0
         self.total_samples = 0
 
@@ -75,6 +70,8 @@ class EdgeExtractor:
         return EdgeList(*self._joined(), self._samplerate_hz, self.total_samples, self._channels)
 
     def _joined(self) -> tuple[Samples, Words]:
+        if len(self._rows) == 1:
+            return self._rows[0]
         sample, word = zip(*self._rows, strict=True) if self._rows else ((), ())
         return (
             np.concatenate((np.empty(0, np.int64), *sample)),
@@ -84,15 +81,13 @@ class EdgeExtractor:
     def _take(self, block: Words) -> None:
         if self._mask != 0xFF:
             block = block & self._mask
-        if not self.total_samples:
-            self._begin(int(block[0]))
-        self._append(self._changes(self._last_byte, block), block)
+        first = int(block[0])
+        if not self.total_samples or first != self._last_byte:
+            self._hold(np.array([self.total_samples]), block[:1].copy())
+        self._hold(*_changes(block, self.total_samples))
         self._last_byte = int(block[-1])
+        self.edges = self._rows_so_far - 1
         self.total_samples += block.size
-
-    def _begin(self, byte: int) -> None:
-        self._last_byte = byte
-        self._hold(np.zeros(1, np.int64), self._word_of[[byte]])
 
     def _check_count(self) -> None:
         if self.edges > self._most_edges:
@@ -102,74 +97,25 @@ class EdgeExtractor:
                 "input, or choose a longer period."
             )
 
-    def _append(self, position: Samples, block: Words) -> None:
-        if position.size:
-            self.edges += position.size
-            word = self._word_of.take(block.take(position))
-            position += self.total_samples
-            self._hold(position, word)
-
-    def _hold(self, sample: Samples, word: Words) -> None:
-        self._rows.append((sample, word))
-        self._held += sample.size
+    def _hold(self, sample: Samples, byte: Words) -> None:
+        if sample.size:
+            self._rows.append((sample, byte if self._word_of is None else self._word_of.take(byte)))
+            self._held += sample.size
+            self._rows_so_far += sample.size
 
 
-class ChangeFinder:
-    """Finds where bytes differ from the one before them, in blocks of at most `most_bytes`.
+def _changes(block: Words, first_sample: int) -> tuple[Samples, Words]:
+    """The bytes of `block` (uint8[n], n ≥ 1) that differ from the one before them in it.
 
-    There are two ways, of which the last block tells the faster: changes come in stretches.
+    Their samples, of which the first byte's is `first_sample`, and they themselves. Polars compares
+    into bits, and picks what they select at the same speed however many are set. Where all are, it
+    hands out the block itself, whose memory is the caller's: hence the copy.
     """
-
-    def __init__(self, most_bytes: int) -> None:
-        # One truth for each byte, in whole 64-bit words.
-        self._differs = np.zeros(-(-most_bytes // _WORD_BYTES) * _WORD_BYTES, np.bool_)
-        self._many = False
-
-    def __call__(self, previous: int, block: Words) -> Samples:
-        """Positions in `block` (uint8[n], n ≥ 1) of the bytes that differ from the one before them.
-
-        `previous` is the byte before the first.
-        """
-        found = self._among_many(block) if self._many else _among_few(block)
-        self._many = found.size * _FEW_DIVISOR > block.size
-        return found if int(block[0]) == previous else np.concatenate((np.zeros(1, np.int64), found))
-
-    def _among_many(self, block: Words) -> Samples:
-        """Compares byte by byte, and looks for the truths."""
-        differs = self._differs[: -(-block.size // _WORD_BYTES) * _WORD_BYTES]
-        differs[block.size :] = False
-        differs[0] = False
-        np.not_equal(block[1:], block[:-1], out=differs[1 : block.size])
-        if np.count_nonzero(differs) * _SPARSE_DIVISOR > block.size:
-            return np.flatnonzero(differs)
-        return _truths(differs.view(np.uint64))
-
-
-def _among_few(block: Words) -> Samples:
-    """Compares 64-bit words, each with the word that begins one byte later.
-
-    The two are equal exactly when all nine bytes are.
-    """
-    words = (block.size - 1) // _WORD_BYTES
-    earlier = np.frombuffer(block, np.uint64, words)
-    later = np.frombuffer(block[1:], np.uint64, words)
-    changed = np.flatnonzero(earlier != later)
-    position = (changed[:, None] * _WORD_BYTES + np.arange(1, _WORD_BYTES + 1)).ravel()
-    rest = np.arange(words * _WORD_BYTES + 1, block.size)
-    position = np.concatenate((position, rest))
-    found: Samples = position[block.take(position) != block.take(position - 1)]
-    return found
-
-
-def _truths(truths: npt.NDArray[np.uint64]) -> Samples:
-    """The positions of the truths, eight in a word: in the words that have any."""
-    words = np.flatnonzero(truths != 0)
-    found = np.flatnonzero(truths.take(words).view(np.bool_))
-    position: Samples = words.take(found >> _WORD_SHIFT)
-    position <<= _WORD_SHIFT
-    found &= _WORD_BYTES - 1
-    position += found
-    return position
+    byte = pl.Series(block)
+    later, offset = byte.slice(1), _OFFSETS.slice(1, block.size - 1)
+    differs = later != byte.slice(0, block.size - 1)
+    sample: Samples = np.add(offset.filter(differs).to_numpy(), first_sample, dtype=np.int64)
+    return sample, later.filter(differs).to_numpy(writable=True)
 
 
 def _word_table(bits: tuple[int, ...]) -> Words:

@@ -28,6 +28,8 @@ IMAGE = "operations.bin"
 SERIAL_LOG = "uart.log"
 COUNTS = "counts.csv"
 PLAN = "plan.parquet"
+OBSERVED = "observed.json"
+"""What was asked of a run from the wire alone; no other run has it."""
 
 MOST_BYTES = {IMAGE: 256 << 10, SERIAL_LOG: MOST_LOG_BYTES, COUNTS: 16 << 20}
 """Of the files that are read as they are: as much as is
@@ -96,6 +98,11 @@ class RunFolder:
     def remove(self) -> None:
         """Removes the folder with all that is in it, as far as that can be done."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+def is_observed(folder: Path) -> bool:
+    """Whether the run in `folder` is from the wire alone (capture/run_folder/observed.py)."""
+    return (folder / OBSERVED).exists()
 
 
 def read_observed(folder: Path, name: str) -> bytes:

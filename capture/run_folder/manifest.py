@@ -18,6 +18,7 @@ from analysis.metrology.quantiles import Number, Summary
 from capture.files.documents import Table, read_json
 from capture.files.errors import RunError
 from capture.run_folder.edges import MOST_SAMPLERATE_HZ, NS_PER_S
+from capture.run_folder.folder import is_observed
 from capture.run_folder.heap_size import DEFAULT_BYTES
 from capture.run_folder.quantities import ADDED_KEYS, KEYS
 
@@ -87,11 +88,26 @@ class Firmware(Table):
     kernel_calls: bool
 
 
+class Outside(Table):
+    """The allocator of the run, if it is not of the catalogue: its file, and what was stated of it.
+
+    `sha256` is that of the file. `knobs` are its defaults. `searches` is false if it is stated to
+    have no search loop.
+    """
+
+    file: str
+    format: str
+    sha256: str
+    promises: list[str]
+    knobs: dict[str, int]
+    searches: bool
+
+
 class AskedFirmware(Table):
     """What the firmware was built to be; null where nobody knows, as of an older run.
 
     `flash_acr` is the register, with wait states, prefetch and caches. `knobs` are all of the
-    allocator's.
+    allocator's. `outside` is null of an allocator of the catalogue.
     """
 
     allocator: str
@@ -101,6 +117,7 @@ class AskedFirmware(Table):
     flash_acr: str | None = None
     locking: str | None = None
     knobs: dict[str, int] | None = None
+    outside: Outside | None = None
 
 
 class Counts(Table):
@@ -442,10 +459,16 @@ class Manifest(Table):
         return self.accelerated if asked is None else _accelerates(asked)
 
     @property
+    def outside(self) -> Outside | None:
+        """What is known of an allocator from outside; None of one of the catalogue."""
+        return self.asked.outside if self.asked else None
+
+    @property
     def configuration(self) -> str:
-        """The allocator and what is not as usual: lock, heap, knobs, flash accelerator (ART)."""
+        """The allocator and what is not as usual: origin, lock, heap, knobs, flash (ART)."""
         heap = self.firmware.heap_bytes
         words = [self.allocator]
+        words += [f"from outside, {self.outside.sha256[:8]}"] if self.outside else []
         words += [self.locking] if self.locking not in (None, "basepri") else []
         words += [] if heap in (None, DEFAULT_BYTES) else [f"heap {heap:,}"]
         words += [f"{name}={value}" for name, value in self.turned_knobs.items()]
@@ -529,11 +552,25 @@ def _accelerates(flash_acr: str | None) -> bool:
     return not known or bool(int(str(flash_acr), 16) & ACCELERATOR_BITS)
 
 
+def check_has_operations(folder: Path) -> None:
+    """Raises RunError where the run in `folder` is from the wire alone."""
+    if is_observed(folder):
+        raise RunError(
+            f"{folder}: is a run from the wire alone (./lab observe) and has no operations, which are needed "
+            "here; its figures are in run.json, and ./lab redecode and ./lab pulseview take it."
+        )
+
+
 def read_manifest(path: Path) -> Manifest:
-    """Reads and checks a run.json. Raises RunError where it is missing, damaged or not one."""
+    """Reads and checks a run.json. Raises RunError where it is missing, damaged or not one.
+
+    Also where it is that of a run from the wire alone: it has no operations (observed.py).
+    """
+    check_has_operations(path.parent)
     return read_json(path, Manifest, RunError, remedy=REMEDY)
 
 
 def read_origin(path: Path) -> Origin:
     """Reads what decoding the run again takes of run.json. Raises RunError, as read_manifest."""
+    check_has_operations(path.parent)
     return read_json(path, Origin, RunError, remedy=REMEDY)

@@ -11,6 +11,7 @@ import polars as pl
 from analysis.metrology.quantiles import summarise
 from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep
+from capture.reading.stated import stated_of
 from capture.run_folder.folder import COUNTS
 from capture.run_folder.manifest import SCHEMA, Imported, Manifest, SectionBound
 from capture.run_folder.memory import Memory
@@ -23,7 +24,6 @@ from capture.summary.intervals import intervals
 from capture.summary.maxima import maximum
 from capture.summary.warnings import warnings
 from capture.verdict.verdict import judge
-from firmware.catalogue import allocators
 from scenarios.plan import Plan
 
 
@@ -136,8 +136,8 @@ def _build_choices(evidence: Evidence) -> dict[str, Any]:
     """How the heap held others off, and the allocator's knobs: all of them, and those turned."""
     boot = evidence.log.first(Boot)
     knobs = boot.knob_values if boot else {}
-    row = allocators().get(boot.allocator) if boot else None
-    defaults = {name: str(value) for name, value in row.knobs.items()} if row else {}
+    known = stated_of(boot, evidence.asked)
+    defaults = {name: str(value) for name, value in known.knobs.items()} if known else {}
     return {
         "locking": boot.locking if boot else None,
         "knobs": knobs,

@@ -39,7 +39,8 @@ class Finding:
 
 def advise(board: BoardResource, facts: Facts) -> tuple[Finding, ...]:
     """What the facts mean for this board of bench.toml."""
-    return tuple(finding for rule in _RULES for finding in rule(board, facts))
+    rules = _RULES if board.loader.kind != "none" else (_faults, _analyzers, _usb)
+    return tuple(finding for rule in rules for finding in rule(board, facts))
 
 
 def may_run(findings: tuple[Finding, ...]) -> bool:

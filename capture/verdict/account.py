@@ -11,6 +11,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from capture.joining.evidence import Evidence
+from capture.reading.stated import stated_of
 from capture.reading.wire import SECTIONS_PER_END
 from capture.run_folder.edges import MARKED_CHANNELS
 from capture.run_folder.records import (
@@ -30,7 +31,6 @@ from capture.run_folder.records import (
     StatRecord,
     TickRecord,
 )
-from firmware.catalogue import allocators
 from scenarios.operations import Mark, decode
 from scenarios.plan import Plan
 
@@ -180,9 +180,8 @@ def bytes_in_use_do_not_follow(evidence: Evidence) -> Iterator[str]:
 
     How many bytes it takes the allocator decides. One that does not know tells nothing here.
     """
-    boot = evidence.log.first(Boot)
-    row = allocators().get(boot.allocator) if boot else None
-    if row is None or "tells_usable" not in row.promises:
+    known = stated_of(evidence.log.first(Boot), evidence.asked)
+    if known is None or "tells_usable" not in known.promises:
         return
     for step in _steps(evidence):
         if not _bytes_follow(step):

@@ -25,6 +25,7 @@ from capture.run_folder.records import (
 from capture.verdict import account, causes, claims, counts, instruments, latencies
 from capture.verdict.course import due
 from capture.verdict.sentences import worst_row
+from capture.verdict.truncated import Captured
 from scenarios.operations import decode
 
 
@@ -212,7 +213,7 @@ def heap_broken(evidence: Evidence) -> Iterator[str]:
         yield "The heap's invariants are broken after the last operation; the allocator has a bug."
 
 
-def tools_said_something_unexpected(evidence: Evidence) -> Iterator[str]:
+def tools_said_something_unexpected(evidence: Captured) -> Iterator[str]:
     """Some of sigrok's losses show in nothing but words on stderr."""
     yield from evidence.tools.oddities
 

@@ -7,24 +7,37 @@ what to do.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 from capture.joining.evidence import Evidence
+from capture.run_folder.edges import EdgeList
+from capture.run_folder.manifest import ToolReport
 from capture.run_folder.records import EndRecord, FailRecord, OperationRecord
 
 
-def fewer_samples_than_asked(evidence: Evidence) -> Iterator[str]:
+class Captured(Protocol):
+    """What there is of every run: the capture, and what the tools said."""
+
+    @property
+    def tools(self) -> ToolReport: ...
+
+    @property
+    def edges(self) -> EdgeList: ...
+
+
+def fewer_samples_than_asked(evidence: Captured) -> Iterator[str]:
     """Only counting shows such a loss. Silent where the tools' report explains it already."""
     asked, got = evidence.tools.asked_samples, evidence.edges.total_samples
     if got < asked and not evidence.tools.losses:
         yield f"The analyzer delivered {got} of {asked} samples; run again, slower if it recurs."
 
 
-def a_tool_failed(evidence: Evidence) -> Iterator[str]:
+def a_tool_failed(evidence: Captured) -> Iterator[str]:
     """A tool died, hung or lost its connection."""
     yield from evidence.tools.losses
 
 
-def stopped_by_the_user(evidence: Evidence) -> Iterator[str]:
+def stopped_by_the_user(evidence: Captured) -> Iterator[str]:
     """By Ctrl-C, SIGTERM or SIGHUP. What came until then is kept."""
     if evidence.tools.interrupted:
         yield "The run was interrupted, by Ctrl-C or another signal; run it again to its end."

@@ -99,11 +99,12 @@ class LoadedRun:
 def find_runs(folder: Path) -> list[Path]:
     """The finished run folders directly below `folder`, oldest first. Raises RunError.
 
-    Those of unfinished runs are left out; unfinished() tells of them.
+    Those of unfinished runs are left out; unfinished() tells of them. So are runs from the wire
+    alone, which have no operations.
     """
     if not folder.is_dir():
         raise RunError(f"{folder}: is no folder; name the one that holds the runs.")
-    return sorted(path.parent for path in folder.glob("*/run.json"))
+    return sorted(path.parent for path in folder.glob("*/run.json") if not names.is_observed(path.parent))
 
 
 def unfinished(folder: Path) -> Iterator[str]:

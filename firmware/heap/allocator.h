@@ -99,6 +99,9 @@ allocator_free_space allocator_read_free(void);
  */
 allocator_extent allocator_extent_of(const void *payload);
 
+/** What allocator_largest_free_extent() returns where it cannot be told. */
+#define ALLOCATOR_UNKNOWN ((size_t)UINT32_MAX)
+
 /** Bytes of the largest free block, its header included; 0 if nothing is free. Walks the region. */
 size_t allocator_largest_free_extent(void);
 

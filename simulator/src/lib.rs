@@ -1,6 +1,7 @@
 //! The virtual Nucleo: an STM32F401RE board that runs the same ELF as the real one, cycle by cycle.
 
 pub mod bus;
+pub mod chip;
 pub mod clips;
 pub mod commands;
 pub mod core;

@@ -1,10 +1,11 @@
 //! The virtual Nucleo: the core and the chip around it, moved from event to event.
 
 use crate::bus::{Bus, Width};
+use crate::chip::Chip;
 use crate::core::{Core, DebugFault, RunEnd, Stop, Timing};
 use crate::edges::{Edge, Pin, CHANNELS};
 use crate::memory::Memory;
-use crate::peripherals::rcc::ResetCause;
+use crate::peripherals::rcc::{Hse, ResetCause};
 use crate::peripherals::registers::Unmodelled;
 use crate::snapshot::Snapshot;
 use crate::soc::gaps::Touched;
@@ -42,7 +43,13 @@ pub struct Machine {
     soc: Soc,
     /// Whatever is not modelled is noted and does not stop the run.
     past_gaps: bool,
+    /// BKPT 0xAB is a call to the host, which whoever runs the machine answers.
+    #[serde(skip)]
+    semihosting: bool,
 }
+
+/// The immediate of the BKPT that calls the host (Arm, "Semihosting for AArch32 and AArch64", 4.1).
+pub const SEMIHOSTING: u8 = 0xAB;
 
 impl Machine {
     /// A board with its memories filled, just out of reset.
@@ -51,6 +58,7 @@ impl Machine {
             core: Core::new(timing),
             soc: Soc::new(memory),
             past_gaps: false,
+            semihosting: false,
         };
         machine.core.reset(&mut machine.soc)?;
         Ok(machine)
@@ -60,6 +68,24 @@ impl Machine {
     /// and ignore writes. The run is then not the chip's, and [`Machine::gaps`] tells why.
     pub fn go_past_gaps(&mut self) {
         self.past_gaps = true;
+    }
+
+    /// From now on BKPT 0xAB ends the run with [`Stop::Breakpoint`], and the machine can go on once
+    /// the call is answered. Otherwise it is a HardFault, as every BKPT that no debugger takes.
+    pub fn allow_semihosting(&mut self) {
+        self.semihosting = true;
+    }
+
+    /// What feeds the chip's OSC_IN.
+    pub fn set_hse(&mut self, hse: Hse) {
+        self.soc.set_hse(hse);
+    }
+
+    /// The USART (an index into [`usart::MODELS`]) whose bytes count.
+    ///
+    /// [`usart::MODELS`]: crate::peripherals::usart::MODELS
+    pub fn set_console(&mut self, usart: usize) {
+        self.soc.set_console(usart);
     }
 
     pub fn goes_past_gaps(&self) -> bool {
@@ -88,6 +114,7 @@ impl Machine {
     /// Computes the fields that a snapshot leaves out.
     pub(crate) fn rebuild_derived(&mut self) {
         self.core.rebuild_derived();
+        self.soc.rebuild_derived();
     }
 
     pub fn core(&self) -> &Core {
@@ -100,6 +127,10 @@ impl Machine {
 
     pub fn soc(&self) -> &Soc {
         &self.soc
+    }
+
+    pub fn chip(&self) -> &'static Chip {
+        self.soc.memory().chip()
     }
 
     pub fn cycles(&self) -> u64 {
@@ -121,6 +152,14 @@ impl Machine {
             && self.soc.next_event() == u64::MAX
     }
 
+    /// Whether the core is in a HardFault whose handler is an endless loop, so that nothing but
+    /// peripherals can do anything any more.
+    pub fn faulted_for_ever(&mut self) -> bool {
+        const HARD_FAULT: u32 = 3;
+        const LOOP: u16 = 0xE7FE; // b . (ARMv7-M, A7.7.12)
+        self.core.xpsr() & 0x1FF == HARD_FAULT && self.soc.fetch(self.core.pc()) == Ok(LOOP)
+    }
+
     /// The levels of the analyzer's eight channels. Bit n is channel n.
     pub fn channels(&self) -> u8 {
         (0..CHANNELS.len()).fold(0, |word, channel| {
@@ -140,7 +179,7 @@ impl Machine {
 
     /// The flash is being programmed or erased, and holds the core up.
     pub fn waits_for_flash(&self) -> bool {
-        let code_in_flash = Memory::in_flash(self.core.pc()).is_some();
+        let code_in_flash = self.soc.memory().in_flash(self.core.pc()).is_some();
         let busy = code_in_flash && self.soc.flash_busy_until() > self.cycles();
         busy || self.soc.stalled_until() > self.cycles()
     }
@@ -160,17 +199,22 @@ impl Machine {
         self.soc.take_edges()
     }
 
-    /// Bytes sent by USART2 since the last call.
+    /// Bytes sent by the console's USART since the last call.
     pub fn take_transmitted(&mut self) -> Vec<u8> {
         self.soc.take_transmitted()
     }
 
-    /// Bytes for USART2, which arrive from now on.
+    /// Bytes for the console's USART, which arrive from now on.
     pub fn receive(&mut self, bytes: &[u8]) {
         self.soc.receive(bytes, self.core.cycles());
     }
 
-    /// Bytes for USART2 that have not arrived yet.
+    /// Bytes that wait for the console's USART: the first arrives as soon as the receiver is on.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.soc.feed(bytes, self.core.cycles());
+    }
+
+    /// Bytes for the console's USART that have not arrived yet.
     pub fn bytes_to_receive(&self) -> usize {
         self.soc.bytes_to_receive()
     }
@@ -237,7 +281,7 @@ impl Machine {
     /// While the flash is programmed or erased, only code in SRAM can run (RM0368 §3.5). The core
     /// executes step by step.
     fn step_beside_busy_flash(&mut self, until: u64) -> Result<(), Stop> {
-        let resumes = match Memory::in_flash(self.core.pc()) {
+        let resumes = match self.soc.memory().in_flash(self.core.pc()) {
             Some(_) => self.soc.flash_busy_until(),
             None => self.soc.stalled_until(),
         };
@@ -246,7 +290,8 @@ impl Machine {
         } else if resumes > self.cycles() {
             self.core.advance_to(resumes.min(until));
         } else {
-            self.core.step(&mut self.soc)?;
+            let stepped = self.core.step(&mut self.soc);
+            stepped.or_else(|stop| self.handle_stop(stop))?;
         }
         Ok(())
     }
@@ -259,6 +304,11 @@ impl Machine {
             Stop::Lockup { .. } if self.core.debugged() => {
                 self.core.lock_up();
                 Ok(())
+            }
+            Stop::Breakpoint { immediate, .. }
+                if !(self.semihosting && immediate == SEMIHOSTING) =>
+            {
+                self.core.fault_at_breakpoint()
             }
             stop => Err(stop),
         }

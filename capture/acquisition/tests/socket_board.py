@@ -42,7 +42,8 @@ class SocketBoard:
     ) -> None:
         self._open.close()
 
-    def load(self, elf: Path, image: bytes) -> Connections:
+    def load(self, elf: Path | None, image: bytes) -> Connections:
+        assert elf is not None
         self.loaded = elf, image
         host, port = self._server.getsockname()
         return Connections(f"socket://{host}:{port}", analyzer=None, probe=None)

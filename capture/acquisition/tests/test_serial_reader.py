@@ -6,14 +6,16 @@ import os
 import pty
 import socket
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import serial
 
 from capture.acquisition.serial_reader import SerialReader
 from capture.files.errors import CaptureError
 from capture.tests.synthetic import record
+from tests.processes import wait_until
 
 PATIENCE_S = 20.0
 RUN = record("BOOT,3,a,1,1,00000000,k,1,1,basepri,none") + record("END,0")
@@ -54,6 +56,89 @@ def test_a_record_that_arrives_in_pieces_is_waited_for(line: tuple[int, str]) ->
         os.write(device, RUN[-1:])
         assert reader.wait(PATIENCE_S)
     assert reader.data == RUN
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[tuple[int, str]]:
+    """A second line, as which a port comes back."""
+    device, port = pty.openpty()
+    tty.setraw(port)
+    yield device, os.ttyname(port)
+    os.close(port)
+    os.close(device)
+
+
+def absent_at_first(port: str) -> Callable[[], str]:
+    """Finds a port at the fourth look."""
+    looks = iter(range(3))
+
+    def find() -> str:
+        if next(looks, None) is not None:
+            raise CaptureError("No serial port belongs to a USB device; check the cable.")
+        return port
+
+    return find
+
+
+def follow(line: tuple[int, str], elsewhere: tuple[int, str], before: bytes, after: bytes) -> SerialReader:
+    """A reader, at its end, of a line that breaks after `before` and comes back with `after`."""
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        SerialReader(line[1], find=absent_at_first(elsewhere[1])) as reader,
+    ):
+        os.write(line[0], before)
+        assert wait_until(lambda: len(reader.data) == len(before))
+        hang_up(reader, patched)
+        assert wait_until(lambda: reader._port.port == elsewhere[1])
+        os.write(elsewhere[0], after)  # opening a port drops what came before
+        assert reader.wait(PATIENCE_S)
+    return reader
+
+
+def hang_up(reader: SerialReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The port breaks once what came is read, as pySerial has it of a device that is gone."""
+    port = reader._port
+    read = port.read
+
+    def last(size: int) -> bytes:
+        data = bytes(read(size))
+        if not data:
+            raise serial.SerialException("device disconnected")
+        return data
+
+    monkeypatch.setattr(port, "read", last)
+
+
+def test_a_port_that_comes_back_before_the_board_spoke_loses_nothing(
+    line: tuple[int, str], elsewhere: tuple[int, str]
+) -> None:
+    reader = follow(line, elsewhere, b"", RUN)
+    assert (reader.data, reader.problem) == (RUN, None)
+
+
+def test_a_port_that_comes_back_later_is_read_on_and_told_of(
+    line: tuple[int, str], elsewhere: tuple[int, str]
+) -> None:
+    reader = follow(line, elsewhere, RUN[:20], RUN[30:])
+    assert reader.data == RUN[:20] + RUN[30:]
+    assert reader.problem is not None
+    assert reader.problem.startswith(f"The serial line {line[1]} broke after 20 bytes (device disconnected)")
+    assert f"came back as {elsewhere[1]}; what the board said meanwhile is lost" in reader.problem
+
+
+def test_a_port_that_does_not_come_back_is_told_of(
+    line: tuple[int, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find() -> str:
+        raise CaptureError("No serial port belongs to a USB device; check the cable.")
+
+    monkeypatch.setattr("capture.acquisition.serial_reader._BACK_WITHIN_S", 0.2)
+    reader = SerialReader(line[1], find=find)
+    hang_up(reader, monkeypatch)
+    with reader:
+        assert reader.wait(PATIENCE_S)
+    assert reader.problem is not None
+    assert "broke after 0 bytes (device disconnected); check the cable" in reader.problem
 
 
 def test_silence_gets_a_sentence(line: tuple[int, str]) -> None:

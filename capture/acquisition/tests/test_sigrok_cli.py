@@ -81,6 +81,20 @@ def test_every_sample_of_a_real_capture_arrives() -> None:
     assert (result.edges.samplerate_hz, result.edges.channels) == (84_000_000, CHANNELS)
 
 
+def test_only_the_channels_that_are_taken_are_kept() -> None:
+    """The rest may float: a fifth of the samples has another word in the channels that are left."""
+    samples = waveform(100_000)
+    taken = (CHANNELS[1], CHANNELS[6])
+    with beaglelogic(samples) as connection:
+        request = CaptureRequest("beaglelogic", connection, 84_000_000, len(samples), taken=taken)
+        assert (
+            request.arguments() == CaptureRequest("beaglelogic", connection, 84_000_000, 100_000).arguments()
+        )
+        result = capture(request)
+    assert result.edges.channels == taken
+    assert expand(result) == bytes(sample >> 1 & 1 | (sample >> 6 & 1) << 1 for sample in samples)
+
+
 def test_a_stalled_analyzer_is_given_up_and_what_it_sent_is_kept() -> None:
     samples = waveform(100_000)
     with beaglelogic(samples, pads=False) as connection:
@@ -405,7 +419,7 @@ time.sleep(600)""",
 def test_a_disk_that_fills_up_ends_the_capture_and_keeps_what_came(
     fake_tool: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("capture.acquisition.sigrok_cli._BLOCK_ROWS", 1000)
+    monkeypatch.setattr("capture.acquisition.edge_store._BLOCK_ROWS", 1000)
     monkeypatch.setattr("capture.run_folder.edge_stream.ROOM_BYTES", 1 << 60)
     install(fake_tool, "while True: send(b'\\0\\0\\0\\1' * 10000)")
     result = capture(asking(10_000_000))

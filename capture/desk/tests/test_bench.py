@@ -35,7 +35,8 @@ def test_the_bench_that_comes_with_the_project() -> None:
         (
             'kind = "pyocd"',
             'kind = "openocd"',
-            "19: boards.nucleo.loader.kind must be 'virtual-nucleo' or 'pyocd', not 'openocd'; mend it.",
+            "19: boards.nucleo.loader.kind must be 'virtual-nucleo', 'pyocd' or 'none', not 'openocd'; "
+            "mend it.",
         ),
         (
             'target = "stm32f401retx"',

@@ -35,6 +35,41 @@ def test_the_kind_of_loader_decides() -> None:
     assert isinstance(open_board(bench.board("nucleo")), NucleoBoard)
 
 
+def test_a_board_that_nobody_loads_is_left_alone(tmp_path: Path) -> None:
+    lines = ['default = "mine"', "[boards.mine.loader]", 'kind = "none"', "[boards.mine.analyzer]"]
+    (tmp_path / "bench.toml").write_text("\n".join([*lines, 'preset = "fx2lafw"']))
+    resource = read_bench(tmp_path / "bench.toml").board()
+    with open_board(resource, "none") as board:
+        assert board.load(None, b"") == Connections(serial_url="", analyzer=None, probe=None)
+        assert board.resetter(None) is None and not board.ended()
+        for elf, image in ((FIRMWARE, b""), (None, IMAGE)):
+            with pytest.raises(CaptureError, match=r"'mine' has no loader in bench.toml, so nothing can be"):
+                board.load(elf, image)
+    assert board.problems() == board.oddities() == board.post_mortem(FIRMWARE) == ()
+    assert board.tools() == {} and board.counter is None
+
+
+def test_a_board_with_a_loader_needs_a_serial_port(tmp_path: Path) -> None:
+    text = 'default = "mine"\n[boards.mine.loader]\nkind = "pyocd"\ntarget = "x"\n[boards.mine.analyzer]\n'
+    (tmp_path / "bench.toml").write_text(text + 'preset = "fx2lafw"')
+    with pytest.raises(CaptureError, match=r"boards.mine.serial is missing; add the table, with its port"):
+        read_bench(tmp_path / "bench.toml")
+
+
+def test_without_records_the_virtual_board_counts_nothing_and_has_other_clips(tmp_path: Path) -> None:
+    with VirtualBoard(VIRTUAL, listening(tmp_path), counted=False, clips="D0=PB3,D1=open") as board:
+        board.load(FIRMWARE, b"")
+        assert board.counter is None
+        with pytest.raises(CaptureError, match="Nothing is on the virtual board 'virtual'"):
+            board.load(None, b"")
+    words = " ".join(asked(tmp_path))
+    assert "--clips D0=PB3,D1=open" in words and "--count" not in words
+
+
+def test_a_nucleo_without_a_firmware_is_not_touched() -> None:
+    assert NucleoBoard(VIRTUAL).load(None, b"") == Connections("", None, ProbeAddress("", ""))
+
+
 def test_the_virtual_board_is_started_by_the_capture_whoever_reads_the_records(tmp_path: Path) -> None:
     board: Board = VirtualBoard(VIRTUAL, listening(tmp_path))
     with board:
@@ -65,7 +100,7 @@ def test_only_the_virtual_board_is_a_counter(tmp_path: Path) -> None:
     program = listening(tmp_path, before='echo counted > "$(echo "$@" | sed "s/.*--windows //; s/ .*//")"')
     with VirtualBoard(VIRTUAL, program, looks=(0x0800_0100, 0x0800_0200)) as board:
         board.load(FIRMWARE, IMAGE)
-        assert board.counter.counts() == b"counted\n"
+        assert board.counter and board.counter.counts() == b"counted\n"
     words = " ".join(asked(tmp_path))
     assert "--count=look0=0x8000100 --count=look1=0x8000200 --count-window OP" in words
     assert asked(tmp_path)[-2:] == ["--instructions-while", "CRIT"]

@@ -54,12 +54,21 @@ def test_the_file_is_as_specified(tmp_path: Path) -> None:
     write(tmp_path / "s", BLOCKS[:1])
     header, _, block = (tmp_path / "s").read_bytes().partition(b"\n")
     assert header == (
-        b'{"schema":1,"samplerate_hz":24000000,"asked_samples":14400000000,'
+        b'{"schema":2,"samplerate_hz":24000000,"asked_samples":14400000000,'
         b'"channels":["CRIT","OP","STIM","ISR","TASK","CTRL","CISR","SYNC"]}'
     )
-    counted = struct.pack("<IQ", 3, 4_294_967_291)
-    rows = struct.pack("<3q", 0, 5, 4_294_967_290) + bytes([0, 1, 0])
+    counted = struct.pack("<IQB", 3, 4_294_967_291, 4)
+    rows = struct.pack("<3I", 0, 5, 4_294_967_285) + bytes([0, 1, 0])
     assert block == b"edge" + counted + struct.pack("<I", zlib.crc32(counted + rows)) + rows
+
+
+@pytest.mark.parametrize(("most", "width"), [(255, 1), (256, 2), (65_535, 2), (65_536, 4), (1 << 32, 8)])
+def test_a_row_takes_as_few_bytes_as_its_block_allows(tmp_path: Path, most: int, width: int) -> None:
+    blocks = [([0, most], [0, 1], most + 3), ([2 * most + 3], [0], 2 * most + 4)]
+    write(tmp_path / "s", blocks)
+    assert read_stream(tmp_path / "s").edges == expected(blocks)
+    after_header = (tmp_path / "s").read_bytes().partition(b"\n")[2]
+    assert len(after_header) == 2 * 21 + 3 * (width + 1)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -73,8 +82,8 @@ def test_wherever_it_is_cut_or_damaged_the_whole_blocks_before_are_read(
     content = path.read_bytes()
     begin = content.index(HEADER_END) + 1
     ends = [begin]
-    for sample, _, _ in BLOCKS:
-        ends.append(ends[-1] + 20 + 9 * len(sample))
+    for (sample, _, _), distance_bytes in zip(BLOCKS, (4, 8, 1, 1), strict=True):
+        ends.append(ends[-1] + 21 + (distance_bytes + 1) * len(sample))
     assert ends[-1] == len(content)
     at = begin + place % (len(content) - begin)
     whole = sum(end <= at for end in ends[1:])
@@ -141,7 +150,7 @@ class Disk(NamedTuple):
 def test_room_to_store_the_run_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with EdgeWriter(tmp_path / "s", HZ, CHANNELS, ASKED) as writer:
         writer.append(np.arange(1000), np.arange(1000).astype(np.uint8), 1000)
-        needed = ROOM_BYTES + 4 * (tmp_path / "s").stat().st_size
+        needed = ROOM_BYTES + 36 * 1000
         monkeypatch.setattr(os, "fstatvfs", lambda _: Disk(needed))
         writer.check_room()
         monkeypatch.setattr(os, "fstatvfs", lambda _: Disk(needed - 1))
@@ -151,7 +160,7 @@ def test_room_to_store_the_run_is_left(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{\n", b"\xff\n", b"[" * 5000, b"{}\n", b'{"schema":2}\n', b"x" * 100_000],
+    [b"", b"{\n", b"\xff\n", b"[" * 5000, b"{}\n", b'{"schema":1}\n', b"x" * 100_000],
 )
 def test_what_is_no_capture_is_refused_in_a_sentence(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "s").write_bytes(content)
@@ -160,7 +169,7 @@ def test_what_is_no_capture_is_refused_in_a_sentence(tmp_path: Path, content: by
 
 
 def test_rows_out_of_order_are_refused(tmp_path: Path) -> None:
-    write(tmp_path / "s", [([0, 5], [0, 1], 9), ([4], [0], 12)])
+    write(tmp_path / "s", [([0, 5, 5], [0, 1, 0], 9)])
     with pytest.raises(CaptureError, match="not a usable capture: The samples do not strictly increase"):
         read_stream(tmp_path / "s")
 

@@ -117,6 +117,15 @@ def test_what_was_taken_is_handed_over_once() -> None:
     assert (extractor.edges, extractor.total_samples) == (2, 5)
 
 
+def test_the_buffer_may_be_used_again() -> None:
+    """As whoever reads a pipe does; with a change at each byte, and between two pieces."""
+    extractor, buffer = EdgeExtractor(84_000_000), bytearray(3)
+    for piece in (b"\x01\x02\x03", b"\x04\x05\x06", b"\x07\x07\x07", b"\x00\x00\x00"):
+        buffer[:] = piece
+        extractor.feed(buffer)
+    assert rows(extractor.finish()) == [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (9, 0)]
+
+
 def test_edges_of_a_channel_that_is_not_ours_do_not_count() -> None:
     extractor = EdgeExtractor(84_000_000, ("CRIT",), (0,), most_edges=1)
     extractor.feed(b"\x00\x80" * 500 + b"\x01")

@@ -12,6 +12,7 @@ import pytest
 from analysis.metrology.quantiles import PERCENTILES, Summary
 from capture.run_folder import memory
 from capture.run_folder.manifest import Intervals, Manifest
+from capture.run_folder.observed import Asked, ClockFound, FramesFound, ObservedManifest, Program
 from capture.run_folder.quantities import KEYS
 from capture.run_folder.tables import INTERRUPTS, OPERATIONS
 
@@ -43,6 +44,15 @@ def test_the_keys_of_run_json_are_those_of_the_page() -> None:
     assert {*fields, *KEYS} <= told
     assert get_args(Manifest.model_fields["schema_"].annotation) == (2,)
     assert "schema 2." in page
+
+
+def test_the_keys_of_runs_from_the_wire_alone_are_those_of_the_page() -> None:
+    page = SECTION.split("\n### 5.1 ")[1]
+    told = set(re.findall(r"\b[a-z][a-z0-9_]+\b", page))
+    for model in (Asked, ObservedManifest, Program, FramesFound, ClockFound):
+        assert {field.alias or name for name, field in model.model_fields.items()} <= told
+    asked = {field.alias or name for name, field in Asked.model_fields.items()}
+    assert asked <= {field.alias or name for name, field in ObservedManifest.model_fields.items()}
 
 
 def test_the_models_have_the_percentiles_that_are_computed() -> None:

@@ -9,7 +9,7 @@ import pytest
 from pyocd.probe.stlink.stlink import STLink
 from pyocd.probe.stlink.usb import STLinkUSBInterface
 
-from capture.desk.bench import BoardResource, read_bench
+from capture.desk.bench import BoardResource, LoaderResource, read_bench
 from capture.desk.presets import presets
 from capture.survey import advice
 from capture.survey.advice import advise, may_run
@@ -50,6 +50,11 @@ def test_a_desk_that_is_ready() -> None:
         ("port", "used", "/dev/ttyACM0: STM32 STLink (0483:374b)"),
     ]
     assert may_run(found)
+
+
+def test_of_a_board_that_nobody_loads_the_analyzer_alone_is_looked_at() -> None:
+    board = replace(entry(), loader=LoaderResource(kind="none"), serial_port="")
+    assert [finding.subject for finding in advise(board, READY)] == ["analyzer"]
 
 
 TWO_PROBES = replace(READY, probes=(PROBE, replace(PROBE, unique_id="0668AA")))

@@ -10,4 +10,10 @@
  */
 bool allocator_promises(const char *what);
 
+/**
+ * True of an allocator from outside: what it does not promise it may do nevertheless, so that nobody
+ * asks it to refuse that.
+ */
+bool allocator_may_do_more(void);
+
 #endif

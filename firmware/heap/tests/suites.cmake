@@ -9,6 +9,11 @@ set(common_suites requests contents recovery account reallocation markers)
 # Reads from the catalogue what the allocator promises. What it does not promise is left out, by
 # name, where it comes up.
 function(tailscope_promises result)
+    if(TAILSCOPE_OUTSIDE)
+        get_target_property(stated tailscope_heap TAILSCOPE_PROMISES)
+        set(${result} "${stated}" PARENT_SCOPE)
+        return()
+    endif()
     set(heap "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/..")
     execute_process(
         COMMAND "${TAILSCOPE_PYTHON}" -B -m firmware.promises ${TAILSCOPE_ALLOCATOR}

@@ -2,13 +2,15 @@
 //! is wired to its core and serial port, as USB devices in a folder.
 
 use super::serve::{watch_signals, watch_stdin};
-use super::{flash_acr, forced, stopped, BoardArguments, TimingArgument};
+use super::{clocked, flash_acr, forced, hse, stopped, BoardArguments, TimingArgument};
+use crate::chip::ChipArgument;
 use crate::clips::Clips;
 use crate::core::Stop;
 use crate::debug::Wire;
 use crate::machine::Machine;
 use crate::memory::image::ImageArgument;
 use crate::memory::Memory;
+use crate::peripherals::rcc::Hse;
 use crate::servers::fx2::faults::Faults;
 use crate::servers::fx2::{Bare, Fx2, Wires};
 use crate::servers::stlink::{self, StLink};
@@ -42,6 +44,13 @@ pub struct DeskArguments {
     /// A file to place in memory, for example operations.bin@0x08040000.
     #[arg(long, value_name = "FILE@0xADDRESS", requires = "firmware")]
     image: Vec<ImageArgument>,
+    /// The chip: stm32f401re, stm32f401cc, stm32f411re or stm32f407vg, with or without stm32.
+    #[arg(long, value_name = "CHIP", default_value = "stm32f401re")]
+    chip: ChipArgument,
+    /// A crystal at OSC_IN, for example 8MHz or 8000000; none: nothing is there. Without it: the
+    /// Nucleo's clock of 8 MHz.
+    #[arg(long, value_name = "HZ|none", value_parser = hse::parse)]
+    hse: Option<Hse>,
     /// The core's timing: the manual's table, or the chip's flash and pipeline.
     #[arg(long, value_enum, default_value = "nucleo")]
     timing: TimingArgument,
@@ -82,7 +91,7 @@ enum StartArgument {
 pub fn execute(arguments: &DeskArguments) -> Result<ExitCode> {
     let machine = match machine(arguments)? {
         Ok(machine) => machine,
-        Err(stop) => return Ok(stopped(&stop)),
+        Err(stop) => return Ok(stopped(&stop, None)),
     };
     let (events, arrivals) = mpsc::channel();
     watch_signals(events.clone())?;
@@ -126,13 +135,16 @@ pub fn execute(arguments: &DeskArguments) -> Result<ExitCode> {
 fn machine(arguments: &DeskArguments) -> Result<Result<Machine, Stop>> {
     if arguments.firmware.is_none() {
         let board = BoardArguments::empty(arguments.timing);
-        let machine = Machine::new(Memory::default(), board.timing());
-        return Ok(machine.map(|machine| forced(machine, arguments.flash_acr)));
+        let machine = Machine::new(Memory::of(arguments.chip.0), board.timing());
+        let machine = machine.map(|machine| forced(machine, arguments.flash_acr));
+        return Ok(machine.map(|machine| clocked(machine, arguments.hse)));
     }
     let board = BoardArguments {
         firmware: arguments.firmware.clone(),
         image: arguments.image.clone(),
         flash_acr: arguments.flash_acr,
+        chip: arguments.chip,
+        hse: arguments.hse,
         ..BoardArguments::empty(arguments.timing)
     };
     Ok(board.machine()?.1)
@@ -312,11 +324,22 @@ impl Table {
             }
             Some(("probe", fault)) => self.plan_probe(fault),
             Some(("unplug", name)) => self.unplug(self.port(name)?),
-            Some(("plug", name)) => self.plug(self.port(name)?),
+            Some(("plug", name)) => self.plug_in(name),
             _ => Err(format!(
                 "{line:?} is no request: write fault FAULT, board MISHAP, serial FAULT, probe FAULT, \
-                 loader idle or works, unplug NAME or plug NAME"
+                 loader idle or works, unplug NAME, plug NAME or plug probe as ttyACM1"
             )),
+        }
+    }
+
+    /// `NAME`, or `probe as PORT`.
+    fn plug_in(&self, line: &str) -> Result<(), String> {
+        match line.split_once(" as ") {
+            Some(("probe", port)) if is_port(port) => {
+                self.rename_port(port);
+                self.plug(PROBE_PORT)
+            }
+            _ => self.plug(self.port(line)?),
         }
     }
 

@@ -69,8 +69,9 @@ const HEADER: &[u8] =
 pub fn execute(arguments: &LatencyArguments) -> Result<ExitCode> {
     let machine = match board(arguments)? {
         Ok(machine) => machine,
-        Err(stop) => return Ok(stopped(&stop)),
+        Err(stop) => return Ok(stopped(&stop, None)),
     };
+    let chip = machine.chip();
     let interrupted = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted))
         .context("cannot watch for Ctrl-C")?;
@@ -84,7 +85,7 @@ pub fn execute(arguments: &LatencyArguments) -> Result<ExitCode> {
     Ok(match end {
         End::Done => ExitCode::SUCCESS,
         End::Interrupted => ExitCode::from(INTERRUPTED),
-        End::Stopped(stop) => stopped(&stop),
+        End::Stopped(stop) => stopped(&stop, Some(chip)),
     })
 }
 

@@ -1,8 +1,9 @@
 //! `--masks`: the log of what holds interrupts off, and what the firmware's file tells about it.
 
 use super::BoardArguments;
+use crate::chip::MOST_SRAM_BYTES;
 use crate::memory::elf::Firmware;
-use crate::memory::{SRAM_BASE, SRAM_BYTES};
+use crate::memory::SRAM_BASE;
 use crate::observe::masks::{Kernel, Masks, CURRENT_TASK, SCHEDULER_SUSPENDED};
 use crate::observe::stacks::{Code, Stacks};
 use anyhow::{Context, Result};
@@ -25,7 +26,7 @@ pub fn log(
 }
 
 fn is_word_of_sram(address: &u32) -> bool {
-    let sram = SRAM_BASE..SRAM_BASE + SRAM_BYTES as u32;
+    let sram = SRAM_BASE..SRAM_BASE + MOST_SRAM_BYTES as u32;
     sram.contains(address) && address % 4 == 0
 }
 

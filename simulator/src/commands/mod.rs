@@ -2,7 +2,9 @@
 
 mod counts;
 mod desk;
+mod faults;
 mod gaps;
+mod hse;
 mod latency;
 mod limit;
 mod marks;
@@ -11,14 +13,18 @@ mod outputs;
 mod run;
 mod save_point;
 mod save_state;
+mod semihosting;
 mod serve;
 mod stop_on;
 
+use crate::bus::Width;
+use crate::chip::{Chip, ChipArgument, NUCLEO};
 use crate::core::{Stop, Timing};
 use crate::machine::Machine;
 use crate::memory::elf::Firmware;
 use crate::memory::image::{parse_hexadecimal, ImageArgument};
-use crate::memory::Memory;
+use crate::memory::{Memory, FLASH_BASE, SRAM_BASE};
+use crate::peripherals::rcc::Hse;
 use crate::snapshot::Snapshot;
 use anyhow::{bail, Context, Result};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -55,6 +61,13 @@ struct BoardArguments {
     /// A file to place in memory, for example operations.bin@0x08040000.
     #[arg(long, value_name = "FILE@0xADDRESS")]
     image: Vec<ImageArgument>,
+    /// The chip: stm32f401re, stm32f401cc, stm32f411re or stm32f407vg, with or without stm32.
+    #[arg(long, value_name = "CHIP", default_value = "stm32f401re")]
+    chip: ChipArgument,
+    /// A crystal at OSC_IN, for example 8MHz or 8000000; none: nothing is there. Without it: the
+    /// Nucleo's clock of 8 MHz.
+    #[arg(long, value_name = "HZ|none", value_parser = hse::parse)]
+    hse: Option<Hse>,
     /// The core's timing: the manual's table, or the chip's flash and pipeline.
     #[arg(long, value_enum, default_value = "nucleo")]
     timing: TimingArgument,
@@ -64,7 +77,7 @@ struct BoardArguments {
     flash_acr: Option<u32>,
     /// Go on from a snapshot, with its memory and timing; the firmware, if given, only names
     /// addresses.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["image", "timing", "flash_acr"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["image", "timing", "flash_acr", "chip", "hse"])]
     from_snapshot: Option<PathBuf>,
 }
 
@@ -80,6 +93,8 @@ impl BoardArguments {
         BoardArguments {
             firmware: None,
             image: Vec::new(),
+            chip: ChipArgument(NUCLEO),
+            hse: None,
             timing,
             flash_acr: None,
             from_snapshot: None,
@@ -103,16 +118,20 @@ impl BoardArguments {
         let firmware = self.firmware.as_deref().map(read_firmware).transpose()?;
         let machine = match (&self.from_snapshot, &firmware) {
             (Some(path), _) => Ok(restored(path, firmware.as_ref())?),
-            (None, Some(firmware)) => Machine::new(self.memory(firmware)?, self.timing()),
+            (None, Some(firmware)) => {
+                let memory = self.memory(firmware)?;
+                check_vectors(&memory, firmware)?;
+                Machine::new(memory, self.timing())
+            }
             (None, None) => bail!("no firmware: name its ELF"),
         };
-        let machine = machine.map(|machine| forced(machine, self.flash_acr));
+        let machine = machine.map(|machine| clocked(forced(machine, self.flash_acr), self.hse));
         Ok((firmware, machine))
     }
 
     /// Memory with the firmware and the images in it.
     fn memory(&self, firmware: &Firmware) -> Result<Memory> {
-        let mut memory = Memory::default();
+        let mut memory = Memory::of(self.chip.0);
         firmware
             .place(&mut memory)
             .context("cannot load the firmware")?;
@@ -126,6 +145,34 @@ impl BoardArguments {
         }
         Ok(memory)
     }
+}
+
+/// An ELF whose first words are no vectors of this chip would fault at once; that is told instead.
+fn check_vectors(memory: &Memory, firmware: &Firmware) -> Result<()> {
+    let chip = memory.chip();
+    let stack = memory.read(FLASH_BASE, Width::Word).unwrap_or(u32::MAX);
+    if stack == u32::MAX {
+        bail!(
+            "no vector table at {FLASH_BASE:#010x}: the program begins at {:#010x}, as one behind a boot loader does; link it to the start of the flash",
+            firmware.first_address()
+        );
+    }
+    if !memory.can_hold_stack(stack & !3) {
+        bail!(
+            "the initial SP {stack:#010x} is outside the SRAM of the {} ({SRAM_BASE:#010x} to {:#010x}): link the program for this chip, or name its own with --chip",
+            chip.name,
+            SRAM_BASE + chip.sram_bytes as u32
+        );
+    }
+    Ok(())
+}
+
+/// The machine, with this at its OSC_IN.
+fn clocked(mut machine: Machine, hse: Option<Hse>) -> Machine {
+    if let Some(hse) = hse {
+        machine.set_hse(hse);
+    }
+    machine
 }
 
 /// FLASH_ACR.LATENCY, PRFTEN, ICEN and DCEN (RM0368 §3.8.1).
@@ -175,8 +222,15 @@ const STOPPED: u8 = 3;
 /// Exit status of a run that a condition of `--stop-on` ended.
 const MET: u8 = 4;
 
+/// Exit status of a run that ended in the handler of a fault.
+const FAULTED: u8 = 5;
+
+/// Exit status of a run that no condition of `--stop-on` ended.
+const UNMET: u8 = 6;
+
 /// Runs a command. Exit status 0: done. 1: bad input or output. 3: the simulation stopped. 4: a
-/// condition was met.
+/// condition was met. 5: the program ended in the handler of a fault. 6: no condition was met. With
+/// semihosting, the program's own.
 pub fn execute(arguments: Arguments) -> ExitCode {
     let outcome = match arguments.command {
         Command::Run(arguments) => run::execute(&arguments),
@@ -190,7 +244,14 @@ pub fn execute(arguments: Arguments) -> ExitCode {
     })
 }
 
-fn stopped(stop: &Stop) -> ExitCode {
-    eprintln!("virtual-nucleo: {stop}");
+/// Says why the simulation cannot go on, on which chip, and what to try first.
+fn stopped(stop: &Stop, chip: Option<&Chip>) -> ExitCode {
+    match (stop, chip) {
+        (Stop::Unmodelled { .. }, Some(chip)) => {
+            let name = chip.name;
+            eprintln!("virtual-nucleo: {stop}; this is the {name}: first try `run --gaps`, which goes past what is not modelled and lists it");
+        }
+        _ => eprintln!("virtual-nucleo: {stop}"),
+    }
     ExitCode::from(STOPPED)
 }

@@ -5,21 +5,23 @@ use super::marks::{MarkArgument, Marks, WindowArgument};
 use super::outputs::{Output, Paths, Recorder};
 use super::save_point::SavePoint;
 use super::save_state;
+use super::semihosting::{Answer, Host};
 use super::stop_on::StopArgument;
-use super::{gaps, limit, masks, stopped, BoardArguments, MET};
+use super::{faults, gaps, limit, masks, stopped, BoardArguments, FAULTED, MET, UNMET};
 use crate::core::Stop;
 use crate::edges::Pin;
-use crate::machine::{Limit, Machine};
+use crate::machine::{Limit, Machine, SEMIHOSTING};
 use crate::memory::elf::Firmware;
 use crate::observe::trace::Trace;
 use crate::observe::windows::{Counter, Windows};
 use crate::observe::Observer;
+use crate::peripherals::usart;
 use anyhow::{bail, Context, Result};
 use clap::Args;
 use serde_json::json;
 use std::fmt::Display;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +43,20 @@ pub struct RunArguments {
     /// Write the bytes that USART2 sends here.
     #[arg(long, value_name = "FILE")]
     uart_log: Option<PathBuf>,
+    /// Send this file, or standard input (-), to USART2: byte after byte at the rate that the
+    /// program sets, from the moment on that its receiver is on.
+    #[arg(long, value_name = "FILE|-")]
+    uart_input: Option<PathBuf>,
+    /// The USART of --uart-log and --uart-input: usart1, usart2, usart3, uart4, uart5 or usart6.
+    #[arg(long, value_name = "NAME", default_value = "usart2", value_parser = usart_named)]
+    usart: usize,
+    /// Answer the program's semihosting calls (BKPT 0xAB): its output goes to standard output, and
+    /// its exit status becomes this program's.
+    #[arg(long)]
+    semihosting: bool,
+    /// Print the core's registers and the fault registers at the end.
+    #[arg(long)]
+    registers: bool,
     /// Write what software sends to the ITM's stimulus ports here: cycle,port,bytes,value.
     #[arg(long, value_name = "CSV")]
     itm: Option<PathBuf>,
@@ -113,16 +129,23 @@ const TRACE_LAST: u32 = 64;
 
 pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
     if arguments.gaps && !arguments.board.has_board() {
-        gaps::list_all();
+        gaps::list_all(arguments.board.chip.0);
         return Ok(ExitCode::SUCCESS);
     }
     let (firmware, machine) = arguments.board.machine()?;
     let mut machine = match machine {
         Ok(machine) => machine,
-        Err(stop) => return Ok(stopped(&stop)),
+        Err(stop) => return Ok(stopped(&stop, None)),
     };
     if arguments.gaps {
         machine.go_past_gaps();
+    }
+    if arguments.semihosting {
+        machine.allow_semihosting();
+    }
+    machine.set_console(arguments.usart);
+    if let Some(path) = &arguments.uart_input {
+        machine.feed(&input(path)?);
     }
     let counters = counts::watch(&arguments.count, firmware.as_ref(), machine.core_mut())?;
     let counted = counters.len();
@@ -149,17 +172,74 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode> {
     if let (Some(bound), End::Done) = (missing, &end) {
         bail!("--trace-window: {bound} was not reached before the end of the run");
     }
-    report(arguments, &machine, &counters, &started)?;
+    report(arguments, &machine, &counters, &started, &end)?;
     gaps::list_touched(&machine);
-    Ok(match end {
-        End::Stopped(stop) => stopped(&stop),
+    Ok(tell(arguments, &mut machine, firmware.as_ref(), &end))
+}
+
+/// Says how the run ended, and returns its exit status.
+fn tell(
+    arguments: &RunArguments,
+    machine: &mut Machine,
+    firmware: Option<&Firmware>,
+    end: &End,
+) -> ExitCode {
+    match end {
+        End::Stopped(stop) => {
+            let status = stopped(stop, Some(machine.chip()));
+            let fault = machine.core().last_fault();
+            if let (Stop::Lockup { .. }, Some(fault)) = (stop, fault) {
+                faults::details(machine, firmware, fault);
+            }
+            return status;
+        }
         End::Met(what) => {
             eprintln!("virtual-nucleo: {what}");
-            ExitCode::from(MET)
+            return ExitCode::from(MET);
         }
+        End::Exited(status) => {
+            if *status != 0 {
+                eprintln!("virtual-nucleo: the program exited with status {status}");
+            }
+            return ExitCode::from(*status);
+        }
+        End::Interrupted | End::Done => {}
+    }
+    let fault = machine.core().active_fault();
+    if let Some(fault) = fault {
+        faults::report(machine, firmware, fault);
+    }
+    if !arguments.stop_on.is_empty() {
+        let cycle = machine.cycles();
+        eprintln!("virtual-nucleo: no condition of --stop-on was met by cycle {cycle}");
+    }
+    match end {
         End::Interrupted => ExitCode::from(INTERRUPTED),
-        End::Done => ExitCode::SUCCESS,
-    })
+        _ if fault.is_some() => ExitCode::from(FAULTED),
+        _ if !arguments.stop_on.is_empty() => ExitCode::from(UNMET),
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// The USART of this name, as an index into the table of all.
+fn usart_named(text: &str) -> Result<usize> {
+    let known = |model: &usart::Model| model.name.eq_ignore_ascii_case(text);
+    match usart::MODELS.iter().position(known) {
+        Some(usart) => Ok(usart),
+        None => bail!("{text:?} is no USART: write usart1, usart2, usart3, uart4, uart5 or usart6"),
+    }
+}
+
+/// The bytes of a file, or of standard input.
+fn input(path: &Path) -> Result<Vec<u8>> {
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        io::stdin()
+            .read_to_end(&mut bytes)
+            .context("cannot read standard input")?;
+        return Ok(bytes);
+    }
+    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 fn observer(
@@ -194,6 +274,8 @@ enum End {
     Interrupted,
     Met(String),
     Stopped(Stop),
+    /// The program ended itself, with this status.
+    Exited(u8),
 }
 
 /// A run that is under way.
@@ -204,6 +286,7 @@ struct Session<'a> {
     limit: Limit,
     savings: Vec<SavePoint>,
     states: Vec<SavePoint>,
+    host: Host,
 }
 
 impl Session<'_> {
@@ -236,6 +319,7 @@ impl Session<'_> {
             limit: arguments.until.unwrap_or(Limit::Endless),
             savings: arguments.save_snapshot.clone(),
             states: arguments.save_state.clone(),
+            host: Host::default(),
         })
     }
 
@@ -252,12 +336,17 @@ impl Session<'_> {
             let slice = self.run_slice();
             self.recorder.record(self.machine, self.observer)?;
             match slice {
+                Err(Stop::Breakpoint { immediate, .. }) if immediate == SEMIHOSTING => {
+                    if let Answer::Ended(status) = self.host.answer(self.machine)? {
+                        break End::Exited(status);
+                    }
+                }
                 Err(stop) => break End::Stopped(stop),
                 Ok(Some(met)) => break End::Met(met),
                 Ok(None) => {}
             }
             let awaited = self.limit != Limit::Endless || self.unsaved().next().is_some();
-            if !awaited && self.machine.idle_for_ever() {
+            if !awaited && (self.machine.idle_for_ever() || self.machine.faulted_for_ever()) {
                 break End::Done;
             }
         };
@@ -353,13 +442,19 @@ fn report(
     machine: &Machine,
     counters: &[Counter],
     started: &Started,
+    end: &End,
 ) -> Result<()> {
+    if arguments.registers {
+        say(save_state::all_registers(machine)
+            .into_iter()
+            .map(|(name, value)| format!("{name} {value:#010x}")))?;
+    }
     let Some(path) = &arguments.stats else {
         let line =
             |counter: &Counter| format!("{} {}", counter.name, counter.executions(machine.core()));
         return say(counters.iter().map(line));
     };
-    write_stats(path, machine, counters, started)
+    write_stats(path, machine, counters, started, end)
 }
 
 fn write_stats(
@@ -367,6 +462,7 @@ fn write_stats(
     machine: &Machine,
     counters: &[Counter],
     started: &Started,
+    end: &End,
 ) -> Result<()> {
     let core = machine.core();
     let host_seconds = started.at.elapsed().as_secs_f64();
@@ -386,6 +482,14 @@ fn write_stats(
         "host_seconds": host_seconds,
         "mips": instructions as f64 / host_seconds.max(f64::MIN_POSITIVE) / 1e6,
     });
+    stats["registers"] = save_state::all_registers(machine)
+        .into_iter()
+        .map(|(name, value)| (name, value.into()))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    if let End::Exited(status) = end {
+        stats["exit_status"] = (*status).into();
+    }
     if machine.goes_past_gaps() {
         stats["gaps"] = machine.gaps().map(ToString::to_string).collect();
     }

@@ -7,8 +7,29 @@ use serde_json::{json, Map, Value};
 use std::fs;
 use std::path::Path;
 
-/// R0–R12, SP, LR and PC by name, then the masks and both stack pointers.
+/// R0–R12, SP, LR and PC by name, then the masks, both stack pointers, and the fault registers.
+pub fn all_registers(machine: &Machine) -> Vec<(String, u32)> {
+    let faults = machine.core().fault_registers();
+    let of_faults = [
+        ("cfsr", faults.cfsr),
+        ("hfsr", faults.hfsr),
+        ("mmfar", faults.mmfar),
+        ("bfar", faults.bfar),
+    ];
+    let mut all = core_registers(machine);
+    all.extend(of_faults.map(|(name, value)| (name.into(), value)));
+    all
+}
+
 fn registers(machine: &Machine) -> Map<String, Value> {
+    core_registers(machine)
+        .into_iter()
+        .map(|(name, value)| (name, value.into()))
+        .collect()
+}
+
+/// R0–R12, SP, LR and PC by name, then the masks and both stack pointers.
+fn core_registers(machine: &Machine) -> Vec<(String, u32)> {
     let core = machine.core();
     let general = (0..13).map(|n| (format!("r{n}"), core.register(n)));
     let named = [
@@ -24,7 +45,6 @@ fn registers(machine: &Machine) -> Map<String, Value> {
     ];
     general
         .chain(named.map(|(name, value)| (name.into(), value)))
-        .map(|(name, value)| (name, value.into()))
         .collect()
 }
 

@@ -3,6 +3,8 @@
 
 use super::counts::{self, CountArgument};
 use super::{stopped, BoardArguments};
+use crate::chip::Chip;
+use crate::clips::Clips;
 use crate::debug::Wire;
 use crate::edges::Pin;
 use crate::machine::Machine;
@@ -39,6 +41,9 @@ pub struct ServeArguments {
     /// TCP port of a debug probe for pyOCD; 0 takes any free one.
     #[arg(long, value_name = "PORT")]
     probe: Option<u16>,
+    /// What the analyzer's inputs are clipped to, for example D0=PA9,D1=PB3,D2=open.
+    #[arg(long, value_name = "INPUT=PIN,...", default_value = "D0=CRIT")]
+    clips: Clips,
     /// Leave reset when the analyzer's client says get, or at once.
     #[arg(long, value_enum, default_value = "get")]
     start: StartArgument,
@@ -70,8 +75,9 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
     let (firmware, machine) = arguments.board.machine()?;
     let mut machine = match machine {
         Ok(machine) => machine,
-        Err(stop) => return Ok(stopped(&stop)),
+        Err(stop) => return Ok(stopped(&stop, None)),
     };
+    let chip = machine.chip();
     let windows_file = windows_file(arguments, firmware.as_ref(), &mut machine)?;
     let (events, arrivals) = mpsc::channel();
     let (analyzer, captures) = Analyzer::listen(arguments.analyzer)?;
@@ -88,6 +94,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
 
     let simulation = Simulation::new(
         machine,
+        arguments.clips.clone(),
         captures,
         serial,
         probe.is_some().then(|| Debugger::new(requests)),
@@ -98,7 +105,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
     if let Some(probe) = probe {
         probe.serve();
     }
-    Ok(wait(&arrivals))
+    Ok(wait(&arrivals, chip))
 }
 
 /// The file of `--windows`, if anything is counted.
@@ -163,12 +170,12 @@ pub fn watch_signals(events: Sender<Event>) -> Result<()> {
     Ok(())
 }
 
-fn wait(arrivals: &Receiver<Event>) -> ExitCode {
+fn wait(arrivals: &Receiver<Event>, chip: &Chip) -> ExitCode {
     for event in arrivals {
         match event {
             Event::StdinClosed | Event::Terminated => break,
             Event::Stopped(stop) => {
-                let status = stopped(&stop);
+                let status = stopped(&stop, Some(chip));
                 say_farewell(arrivals);
                 return status;
             }

@@ -4,7 +4,7 @@ use super::debug::Access;
 use super::decode::Op;
 use super::exceptions::BUS_FAULT;
 use super::memory_map::{
-    bit_band, is_private, is_sram_alias, CODE_END, NORMAL_MEMORY_END, SRAM_BYTES, SRAM_START,
+    bit_band, is_flash, is_private, is_sram_alias, NORMAL_MEMORY_END, SRAM_BYTES, SRAM_START,
 };
 use super::mpu::Intent;
 use super::scb::{ACTLR_DISDEFWBUF, FPCCR_USER};
@@ -73,6 +73,9 @@ impl Core {
     pub(super) fn overlap(&mut self, op: &Op) {
         if self.cycles > self.decoded(op) {
             self.cycles -= 1;
+            if self.timing.is_nucleo() {
+                self.fetch.advance(op);
+            }
         }
     }
 
@@ -114,7 +117,7 @@ impl Core {
     /// Data in the Code region comes from flash, over the D-Code bus.
     #[inline(always)]
     fn wait_for_flash(&mut self, address: u32, transfer: u64) {
-        if address < CODE_END && self.timing.is_nucleo() {
+        if is_flash(address) && self.timing.is_nucleo() {
             let at = self.cycles + transfer;
             let arrival = self.fetch.data(address, at, self.next_pc);
             self.cycles += arrival - (at + 1);

@@ -11,7 +11,7 @@ use super::registers::{CONTROL_FPCA, CONTROL_SPSEL};
 use super::scb::{CCR_STKALIGN, FPCCR_LSPACT, FPCCR_LSPEN};
 use super::timing::{EXCEPTION_ENTRY_CYCLES, FLOAT_FRAME_CYCLES, TAIL_CHAIN_CYCLES};
 use super::trap::{cfsr, Exec, Fault, Trap};
-use super::{Core, Sleep, Stop};
+use super::{Core, FaultEntry, Sleep, Stop};
 use crate::bus::{Bus, Width};
 use serde::{Deserialize, Serialize};
 
@@ -271,6 +271,7 @@ impl Core {
         self.take_planned(entry.exception);
         self.exceptions.activate(entry.exception);
         self.catch_vector(entry.exception);
+        self.note_fault(entry.exception);
         self.set_mode(entry.exception, false);
         self.registers[14] = entry.exc_return;
         self.control &= !CONTROL_FPCA;
@@ -284,6 +285,16 @@ impl Core {
         self.thumb = entry.vector & 1 != 0;
         self.note_entered(entry.exception);
         self.leave_fast_loop();
+    }
+
+    /// Remembers where a fault has stacked its frame.
+    fn note_fault(&mut self, exception: u8) {
+        if matches!(exception, HARD_FAULT..=USAGE_FAULT) {
+            self.fault = Some(FaultEntry {
+                exception,
+                frame: self.registers[13],
+            });
+        }
     }
 
     /// The exception stays pending and HardFault is taken first. If the vector of HardFault or NMI

@@ -7,6 +7,9 @@ pub const CODE_END: u32 = 0x2000_0000;
 pub const SRAM_START: u32 = CODE_END;
 /// The SRAM region below its bit-band alias. Stores elsewhere, also to flash, may have effects.
 pub const SRAM_BYTES: u32 = 0x0200_0000;
+/// Memory in the Code region that is no flash: the core coupled memory of some chips, which answers
+/// without waiting (RM0090 §2.3.1).
+const CORE_COUPLED: RangeInclusive<u32> = 0x1000_0000..=0x1000_FFFF;
 /// Normal memory serves unaligned accesses (A3.2.1). From here on there are devices.
 pub const NORMAL_MEMORY_END: u32 = 0x4000_0000;
 
@@ -17,6 +20,12 @@ const DBGMCU: RangeInclusive<u32> = 0xE004_2000..=0xE004_23FF;
 /// Whether the core's own peripherals answer at the address.
 pub fn is_private(address: u32) -> bool {
     PRIVATE_BUS.contains(&address) && !DBGMCU.contains(&address)
+}
+
+/// Whether the address is of the Code region's flash, or where flash could be.
+#[inline(always)]
+pub fn is_flash(address: u32) -> bool {
+    address < CODE_END && !CORE_COUPLED.contains(&address)
 }
 
 /// Whether no instruction may be fetched here: peripherals, devices and the system.

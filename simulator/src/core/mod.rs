@@ -150,6 +150,23 @@ pub struct Core {
     /// Notes what holds interrupts off. It changes no result.
     #[serde(skip)]
     watch: Option<Box<Watch>>,
+    fault: Option<FaultEntry>,
+}
+
+/// A fault that was taken: its exception (3–6), and where its frame begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultEntry {
+    pub exception: u8,
+    pub frame: u32,
+}
+
+/// The fault registers (B3.2.15–B3.2.19).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FaultStatus {
+    pub cfsr: u32,
+    pub hfsr: u32,
+    pub mmfar: u32,
+    pub bfar: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -211,6 +228,27 @@ impl Core {
             planned: Planned::default(),
             raised: Raised::default(),
             watch: None,
+            fault: None,
+        }
+    }
+
+    /// The fault whose handler is active, alone or below others. If several are, the last one.
+    pub fn active_fault(&self) -> Option<FaultEntry> {
+        self.fault
+            .filter(|fault| self.exceptions.is_active(fault.exception))
+    }
+
+    /// The last fault that was taken, whether or not its handler has returned.
+    pub fn last_fault(&self) -> Option<FaultEntry> {
+        self.fault
+    }
+
+    pub fn fault_registers(&self) -> FaultStatus {
+        FaultStatus {
+            cfsr: self.scb.cfsr,
+            hfsr: self.scb.hfsr,
+            mmfar: self.scb.mmfar,
+            bfar: self.scb.bfar,
         }
     }
 

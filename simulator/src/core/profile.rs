@@ -11,11 +11,14 @@ impl Core {
     pub(super) fn profiled_instruction<B: Bus>(&mut self, bus: &mut B) -> Result<(), Stop> {
         let (began, before) = (self.cycles, self.instructions);
         let op = self.next_op(bus);
+        let grouped = op
+            .as_ref()
+            .is_some_and(|op| self.is_behind_unaligned_transfer(op));
         let result = self.instruction_or_fault(bus);
         let retired = self.instructions - before;
         let more = self.cycles as i64 - began as i64 - retired as i64;
         match u64::try_from(more) {
-            Ok(more) => self.account(more, began, op.as_ref()),
+            Ok(more) => self.account(more, began, op.as_ref(), grouped),
             // It began beside the instruction before it, and took no cycle of its own.
             Err(_) => self.events.count(Event::Fold, more.unsigned_abs()),
         }
@@ -23,17 +26,32 @@ impl Core {
     }
 
     /// Accounts for `more` cycles than one: first the wait for the instruction, then its own
-    /// cycles.
-    fn account(&mut self, more: u64, began: u64, op: Option<&Op>) {
+    /// cycles. Of the wait, a cycle that a group of unaligned 32-bit instructions loses is the
+    /// load-store unit's if it is lost behind a load or store (compendium.i-0.nl, "Alignment
+    /// rules").
+    fn account(&mut self, more: u64, began: u64, op: Option<&Op>, behind_transfer: bool) {
         let decoded = op.map_or(0, |op| self.decoded(op));
         let waited = decoded.saturating_sub(began).min(more);
-        self.events.count(Event::Cpi, waited);
+        let lost = u64::from(behind_transfer).min(waited);
+        self.events.count(Event::LoadStore, lost);
+        self.events.count(Event::Cpi, waited - lost);
         let own = if op.is_some_and(transfers) {
             Event::LoadStore
         } else {
             Event::Cpi
         };
         self.events.count(own, more - waited);
+    }
+
+    /// Whether `op`, at the PC, has 32 bits across two words, and a load or store that has too is
+    /// right before it.
+    fn is_behind_unaligned_transfer(&self, op: &Op) -> bool {
+        let straddles = |op: &Op, pc: u32| op.size == 4 && pc & 2 != 0;
+        let before = self.code.get(self.previous_pc);
+        self.previous_pc.wrapping_add(4) == self.pc
+            && straddles(op, self.pc)
+            && before.size == 4
+            && transfers(&before)
     }
 
     /// The instruction at the PC. `None` if it cannot be fetched.

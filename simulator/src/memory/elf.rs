@@ -2,7 +2,7 @@
 
 use super::near_misses::near_misses;
 use super::{Memory, OutsideMemory};
-use object::elf::{FileHeader32, EM_ARM, ET_EXEC, PT_LOAD, STT_FILE, STT_SECTION};
+use object::elf::{FileHeader32, EM_ARM, ET_EXEC, PT_LOAD, STT_FILE, STT_FUNC, STT_SECTION};
 use object::read::elf::{FileHeader, ProgramHeader, Sym};
 use object::LittleEndian;
 use thiserror::Error;
@@ -42,6 +42,8 @@ fn advice(near: &[String]) -> String {
 pub struct Firmware {
     segments: Vec<(u32, Vec<u8>)>,
     symbols: Vec<(String, u32)>,
+    /// Address, size and name of the functions.
+    functions: Vec<(u32, u32, String)>,
 }
 
 impl Firmware {
@@ -55,9 +57,11 @@ impl Firmware {
         if segments.is_empty() {
             return Err(ElfError::Empty);
         }
+        let (symbols, functions) = symbols(header, endian, file)?;
         Ok(Firmware {
             segments,
-            symbols: symbols(header, endian, file)?,
+            symbols,
+            functions,
         })
     }
 
@@ -72,6 +76,28 @@ impl Firmware {
         self.segments
             .iter()
             .all(|(address, bytes)| memory.holds(*address, bytes))
+    }
+
+    /// The lowest address that the file fills.
+    pub fn first_address(&self) -> u32 {
+        let addresses = self.segments.iter().map(|(address, _)| *address);
+        addresses.min().unwrap_or_default()
+    }
+
+    /// The function at an address, as `name+0x12`. `None` if no symbol tells.
+    pub fn function_at(&self, address: u32) -> Option<String> {
+        let address = Memory::canonical(address);
+        let within = |start: u32, size: u32| {
+            let offset = address.wrapping_sub(Memory::canonical(start));
+            offset < size || size == 0 && offset == 0
+        };
+        let mut functions = self.functions.iter();
+        let (start, _, name) = functions.find(|(start, size, _)| within(*start, *size))?;
+        let offset = address.wrapping_sub(Memory::canonical(*start));
+        Some(match offset {
+            0 => name.clone(),
+            _ => format!("{name}+{offset:#x}"),
+        })
     }
 
     /// The address of a symbol. Two local symbols with one name are an error.
@@ -128,23 +154,24 @@ fn segments(
         .collect()
 }
 
-fn symbols(
-    header: &Header,
-    endian: LittleEndian,
-    file: &[u8],
-) -> Result<Vec<(String, u32)>, ElfError> {
+/// Symbols by name without their Thumb bits, and the functions by address.
+type Symbols = (Vec<(String, u32)>, Vec<(u32, u32, String)>);
+
+fn symbols(header: &Header, endian: LittleEndian, file: &[u8]) -> Result<Symbols, ElfError> {
     let sections = header.sections(endian, file)?;
     let table = sections.symbols(endian, file, object::elf::SHT_SYMTAB)?;
-    let mut found = Vec::new();
+    let (mut found, mut functions) = (Vec::new(), Vec::new());
     for symbol in table.iter() {
         if symbol.is_undefined(endian) || matches!(symbol.st_type(), STT_FILE | STT_SECTION) {
             continue;
         }
         let name = symbol.name(endian, table.strings())?;
-        found.push((
-            String::from_utf8_lossy(name).into_owned(),
-            symbol.st_value(endian) & !1,
-        ));
+        let name = String::from_utf8_lossy(name).into_owned();
+        let address = symbol.st_value(endian) & !1;
+        if symbol.st_type() == STT_FUNC {
+            functions.push((address, symbol.st_size(endian), name.clone()));
+        }
+        found.push((name, address));
     }
-    Ok(found)
+    Ok((found, functions))
 }

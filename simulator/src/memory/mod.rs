@@ -1,87 +1,126 @@
-//! Flash and SRAM of the STM32F401RE, and what fills them before the machine starts.
+//! Flash, SRAM and core coupled memory of the chip, and what fills them before the machine starts.
 
 pub mod elf;
 pub mod image;
 mod near_misses;
 
 use crate::bus::Width;
+use crate::chip::{Chip, MOST_FLASH_BYTES, MOST_SRAM_BYTES, NUCLEO};
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_bytes::{ByteBuf, Bytes};
 use std::ops::Range;
 use thiserror::Error;
 
-/// RM0368 §2.3: main flash memory of the STM32F401xE.
+/// Where the memories begin on every chip of the line (RM0368 §2.3, RM0090 §2.3).
 pub const FLASH_BASE: u32 = 0x0800_0000;
-pub const FLASH_BYTES: usize = 512 * 1024;
-/// RM0368 §2.3.1: SRAM of the STM32F401xE.
 pub const SRAM_BASE: u32 = 0x2000_0000;
-pub const SRAM_BYTES: usize = 96 * 1024;
+pub const CCM_BASE: u32 = 0x1000_0000;
 
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("{bytes} bytes at {address:#010x} do not fit the flash (512 KiB at 0x08000000) or the SRAM (96 KiB at 0x20000000)")]
+#[error("{bytes} bytes at {address:#010x} do not fit the {}", memories(chip))]
 pub struct OutsideMemory {
     pub address: u32,
     pub bytes: usize,
+    pub chip: &'static Chip,
 }
 
-/// Both memories. Erased flash reads ones. SRAM is undefined at power-up on the chip; here it
-/// starts as zeros.
-#[derive(Clone, Serialize, Deserialize)]
+/// The memories of a chip in words: "flash (512 KiB at 0x08000000) or the SRAM (...)".
+fn memories(chip: &Chip) -> String {
+    let kib = |bytes: usize| bytes / 1024;
+    let ccm = match kib(chip.ccm_bytes) {
+        0 => String::new(),
+        size => format!(" or the CCM ({size} KiB at {CCM_BASE:#010x})"),
+    };
+    format!(
+        "flash ({} KiB at {FLASH_BASE:#010x}) or the SRAM ({} KiB at {SRAM_BASE:#010x}){ccm} of the {}; --chip names another chip",
+        kib(chip.flash_bytes),
+        kib(chip.sram_bytes),
+        chip.name
+    )
+}
+
+/// All memories. Erased flash reads ones. SRAM is undefined at power-up on the chip; here it starts
+/// as zeros.
+#[derive(Clone)]
 pub struct Memory {
-    #[serde(
-        serialize_with = "serde_bytes::serialize",
-        deserialize_with = "whole_flash"
-    )]
+    chip: &'static Chip,
     flash: Box<[u8]>,
-    #[serde(
-        serialize_with = "serde_bytes::serialize",
-        deserialize_with = "whole_sram"
-    )]
-    sram: Box<[u8; SRAM_BYTES]>,
+    /// The first `chip.sram_bytes` of it are there. An array, so that they need no second check.
+    sram: Box<[u8; MOST_SRAM_BYTES]>,
+    /// `chip.sram_bytes`.
+    sram_bytes: usize,
+    ccm: Box<[u8]>,
 }
 
-fn whole_flash<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Box<[u8]>, D::Error> {
-    whole(deserializer, FLASH_BYTES)
+impl Serialize for Memory {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let bytes = |memory| Bytes::new(memory);
+        (
+            self.chip.name,
+            bytes(&self.flash),
+            bytes(self.sram()),
+            bytes(&self.ccm),
+        )
+            .serialize(serializer)
+    }
 }
 
-fn whole_sram<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Box<[u8; SRAM_BYTES]>, D::Error> {
-    let bytes = whole(deserializer, SRAM_BYTES)?;
-    Ok(bytes.try_into().expect("it has been counted"))
-}
-
-/// A memory, which must have the chip's size.
-fn whole<'de, D: Deserializer<'de>>(deserializer: D, size: usize) -> Result<Box<[u8]>, D::Error> {
-    let bytes: Box<[u8]> = serde_bytes::deserialize(deserializer)?;
-    if bytes.len() == size {
-        Ok(bytes)
-    } else {
-        Err(D::Error::invalid_length(
-            bytes.len(),
-            &"the chip's memory size",
-        ))
+impl<'de> Deserialize<'de> for Memory {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (name, flash, sram, ccm) =
+            <(String, ByteBuf, ByteBuf, ByteBuf)>::deserialize(deserializer)?;
+        let chip = Chip::named(&name).map_err(D::Error::custom)?;
+        let mut memory = Memory::of(chip);
+        for (cells, bytes) in [
+            (&mut memory.flash[..], flash),
+            (&mut memory.sram[..chip.sram_bytes], sram),
+            (&mut memory.ccm[..], ccm),
+        ] {
+            if cells.len() != bytes.len() {
+                let size = bytes.len();
+                return Err(D::Error::invalid_length(size, &"the chip's memory size"));
+            }
+            cells.copy_from_slice(&bytes);
+        }
+        Ok(memory)
     }
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Memory {
-            flash: vec![0xFF; FLASH_BYTES].into_boxed_slice(),
-            sram: vec![0; SRAM_BYTES].try_into().expect("so many were made"),
-        }
+        Memory::of(NUCLEO)
     }
 }
 
 impl Memory {
+    /// The memories of a chip as they leave the factory.
+    pub fn of(chip: &'static Chip) -> Memory {
+        let sram: Box<[u8]> = vec![0; MOST_SRAM_BYTES].into_boxed_slice();
+        Memory {
+            chip,
+            flash: vec![0xFF; chip.flash_bytes].into_boxed_slice(),
+            sram: sram.try_into().expect("so many were made"),
+            sram_bytes: chip.sram_bytes,
+            ccm: vec![0; chip.ccm_bytes].into_boxed_slice(),
+        }
+    }
+
+    pub fn chip(&self) -> &'static Chip {
+        self.chip
+    }
+
     /// Places bytes as a programmer does, before reset.
     pub fn load(&mut self, address: u32, bytes: &[u8]) -> Result<(), OutsideMemory> {
         let outside = || OutsideMemory {
             address,
             bytes: bytes.len(),
+            chip: self.chip,
         };
         let (memory, base) = if address >= SRAM_BASE {
-            (&mut self.sram[..], SRAM_BASE)
+            (&mut self.sram[..self.sram_bytes], SRAM_BASE)
+        } else if address >= CCM_BASE {
+            (&mut self.ccm[..], CCM_BASE)
         } else {
             (&mut self.flash[..], FLASH_BASE)
         };
@@ -93,14 +132,24 @@ impl Memory {
 
     /// The whole SRAM, from its base.
     pub fn sram(&self) -> &[u8] {
-        &*self.sram
+        &self.sram[..self.sram_bytes]
+    }
+
+    /// Whether a stack may begin at this address, its end: in the SRAM or the core coupled memory.
+    pub fn can_hold_stack(&self, top: u32) -> bool {
+        let within = |base: u32, bytes: usize| {
+            let offset = top.wrapping_sub(base) as usize;
+            offset > 0 && offset <= bytes
+        };
+        within(SRAM_BASE, self.sram_bytes) || within(CCM_BASE, self.ccm.len())
     }
 
     /// `bytes` bytes of the SRAM from `address` on. `None` if the SRAM does not hold all of them.
     #[inline]
     pub fn sram_at(&mut self, address: u32, bytes: u32) -> Option<&mut [u8]> {
         let start = address.wrapping_sub(SRAM_BASE) as usize;
-        self.sram.get_mut(start..start.checked_add(bytes as usize)?)
+        let end = start.checked_add(bytes as usize)?;
+        self.sram[..self.sram_bytes].get_mut(start..end)
     }
 
     /// A byte, halfword or word of the SRAM. `None` if the address is not aligned or not in the
@@ -111,7 +160,7 @@ impl Memory {
         // enough.
         let offset = address.wrapping_sub(SRAM_BASE);
         let number = offset.rotate_right(N.trailing_zeros()) as usize;
-        if number >= SRAM_BYTES / N {
+        if number >= self.sram_bytes / N {
             return None;
         }
         self.sram[number * N..].first_chunk_mut()
@@ -133,16 +182,27 @@ impl Memory {
     /// Writes SRAM at any alignment. `None` elsewhere, also in flash.
     #[inline]
     pub fn write(&mut self, address: u32, width: Width, value: u32) -> Option<()> {
-        let start = address.wrapping_sub(SRAM_BASE) as usize;
-        let count = width.bytes() as usize;
-        let place = self.sram.get_mut(start..start.checked_add(count)?)?;
-        place.copy_from_slice(&value.to_le_bytes()[..count]);
+        store_little_endian(self.sram_at(address, width.bytes())?, value);
+        Some(())
+    }
+
+    /// Reads core coupled memory. `None` elsewhere.
+    pub fn read_ccm(&self, address: u32, width: Width) -> Option<u32> {
+        let start = address.wrapping_sub(CCM_BASE) as usize;
+        load_little_endian(&self.ccm, start, width)
+    }
+
+    /// Writes core coupled memory. `None` elsewhere.
+    pub fn write_ccm(&mut self, address: u32, width: Width, value: u32) -> Option<()> {
+        let start = address.wrapping_sub(CCM_BASE) as usize;
+        let end = start.checked_add(width.bytes() as usize)?;
+        store_little_endian(self.ccm.get_mut(start..end)?, value);
         Some(())
     }
 
     /// The offset of an address in the flash. `None` elsewhere.
-    pub fn in_flash(address: u32) -> Option<usize> {
-        Some(flash_offset(address)).filter(|offset| *offset < FLASH_BYTES)
+    pub fn in_flash(&self, address: u32) -> Option<usize> {
+        Some(flash_offset(address)).filter(|offset| *offset < self.flash.len())
     }
 
     /// Programs flash, which only clears bits (RM0368 §3.5.4). The flash interface has allowed it.
@@ -160,7 +220,7 @@ impl Memory {
 
     /// The address of the same byte with the flash at its base. Code may run from the alias at 0.
     pub fn canonical(address: u32) -> u32 {
-        if (address as usize) < FLASH_BYTES {
+        if (address as usize) < MOST_FLASH_BYTES {
             FLASH_BASE + address
         } else {
             address
@@ -170,28 +230,33 @@ impl Memory {
     /// The alias at 0 of a byte of flash. `None` elsewhere.
     pub fn alias(address: u32) -> Option<u32> {
         let offset = address.checked_sub(FLASH_BASE)?;
-        ((offset as usize) < FLASH_BYTES).then_some(offset)
+        ((offset as usize) < MOST_FLASH_BYTES).then_some(offset)
     }
 
     #[inline]
     fn place(&self, address: u32) -> Option<(&[u8], usize)> {
         let in_sram = address.wrapping_sub(SRAM_BASE) as usize;
-        if in_sram < SRAM_BYTES {
-            return Some((&*self.sram, in_sram));
+        if in_sram < self.sram_bytes {
+            return Some((&self.sram[..self.sram_bytes], in_sram));
         }
         let in_flash = flash_offset(address);
-        (in_flash < FLASH_BYTES).then_some((&*self.flash, in_flash))
+        (in_flash < self.flash.len()).then_some((&*self.flash, in_flash))
     }
 }
 
 /// With BOOT0 low the flash also answers from address 0 (RM0368 §2.4).
 #[inline]
 fn flash_offset(address: u32) -> usize {
-    if (address as usize) < FLASH_BYTES {
+    if (address as usize) < MOST_FLASH_BYTES {
         address as usize
     } else {
         address.wrapping_sub(FLASH_BASE) as usize
     }
+}
+
+#[inline(always)]
+fn store_little_endian(place: &mut [u8], value: u32) {
+    place.copy_from_slice(&value.to_le_bytes()[..place.len()]);
 }
 
 #[inline(always)]
@@ -244,7 +309,8 @@ mod tests {
             assert_eq!(cells.map(|cells| cells.as_ptr()), general, "{address:#x}");
         }
         let mut memory = Memory::default();
-        for near in [0, SRAM_BASE, SRAM_BASE + SRAM_BYTES as u32, 0xFFFF_FFF0] {
+        let end = SRAM_BASE + NUCLEO.sram_bytes as u32;
+        for near in [0, SRAM_BASE, end, 0xFFFF_FFF0] {
             for address in (0..16).map(|n| near.wrapping_sub(8).wrapping_add(n)) {
                 compare::<1>(&mut memory, address);
                 compare::<2>(&mut memory, address);

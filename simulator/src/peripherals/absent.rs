@@ -32,65 +32,6 @@ pub static RTC: &[Register] = &[
     row(0x50, "BKP0R", 0),
 ];
 
-pub static SPI: &[Register] = &[
-    row(0x00, "CR1", 0),
-    row(0x04, "CR2", 0),
-    row(0x08, "SR", 0x0000_0002),
-    row(0x0C, "DR", 0),
-    row(0x10, "CRCPR", 0x0000_0007),
-    row(0x14, "RXCRCR", 0),
-    row(0x18, "TXCRCR", 0),
-    row(0x1C, "I2SCFGR", 0),
-    row(0x20, "I2SPR", 0x0000_0002),
-];
-
-pub static I2C: &[Register] = &[
-    row(0x00, "CR1", 0),
-    row(0x04, "CR2", 0),
-    row(0x08, "OAR1", 0),
-    row(0x0C, "OAR2", 0),
-    row(0x10, "DR", 0),
-    row(0x14, "SR1", 0),
-    row(0x18, "SR2", 0),
-    row(0x1C, "CCR", 0),
-    row(0x20, "TRISE", 0x0000_0002),
-    row(0x24, "FLTR", 0),
-];
-
-pub static USART: &[Register] = &[
-    row(0x00, "SR", 0x0000_00C0),
-    row(0x04, "DR", 0),
-    row(0x08, "BRR", 0),
-    row(0x0C, "CR1", 0),
-    row(0x10, "CR2", 0),
-    row(0x14, "CR3", 0),
-    row(0x18, "GTPR", 0),
-];
-
-pub static ADC: &[Register] = &[
-    row(0x00, "SR", 0),
-    row(0x04, "CR1", 0),
-    row(0x08, "CR2", 0),
-    row(0x0C, "SMPR1", 0),
-    row(0x10, "SMPR2", 0),
-    row(0x14, "JOFR1", 0),
-    row(0x18, "JOFR2", 0),
-    row(0x1C, "JOFR3", 0),
-    row(0x20, "JOFR4", 0),
-    row(0x24, "HTR", 0x0000_0FFF),
-    row(0x28, "LTR", 0),
-    row(0x2C, "SQR1", 0),
-    row(0x30, "SQR2", 0),
-    row(0x34, "SQR3", 0),
-    row(0x38, "JSQR", 0),
-    row(0x3C, "JDR1", 0),
-    row(0x40, "JDR2", 0),
-    row(0x44, "JDR3", 0),
-    row(0x48, "JDR4", 0),
-    row(0x4C, "DR", 0),
-    row(0x304, "CCR", 0),
-];
-
 pub static SDIO: &[Register] = &[
     row(0x00, "POWER", 0),
     row(0x04, "CLKCR", 0),
@@ -110,46 +51,6 @@ pub static SDIO: &[Register] = &[
     row(0x3C, "MASK", 0),
     row(0x48, "FIFOCNT", 0),
     row(0x80, "FIFO", 0),
-];
-
-/// TIM1 has all of these, TIM9–TIM11 have some.
-pub static ADVANCED_TIMER: &[Register] = &[
-    row(0x00, "CR1", 0),
-    row(0x04, "CR2", 0),
-    row(0x08, "SMCR", 0),
-    row(0x0C, "DIER", 0),
-    row(0x10, "SR", 0),
-    row(0x14, "EGR", 0),
-    row(0x18, "CCMR1", 0),
-    row(0x1C, "CCMR2", 0),
-    row(0x20, "CCER", 0),
-    row(0x24, "CNT", 0),
-    row(0x28, "PSC", 0),
-    row(0x2C, "ARR", 0x0000_FFFF),
-    row(0x30, "RCR", 0),
-    row(0x34, "CCR1", 0),
-    row(0x38, "CCR2", 0),
-    row(0x3C, "CCR3", 0),
-    row(0x40, "CCR4", 0),
-    row(0x44, "BDTR", 0),
-    row(0x48, "DCR", 0),
-    row(0x4C, "DMAR", 0),
-];
-
-pub static SMALL_TIMER: &[Register] = &[
-    row(0x00, "CR1", 0),
-    row(0x08, "SMCR", 0),
-    row(0x0C, "DIER", 0),
-    row(0x10, "SR", 0),
-    row(0x14, "EGR", 0),
-    row(0x18, "CCMR1", 0),
-    row(0x20, "CCER", 0),
-    row(0x24, "CNT", 0),
-    row(0x28, "PSC", 0),
-    row(0x2C, "ARR", 0x0000_FFFF),
-    row(0x34, "CCR1", 0),
-    row(0x38, "CCR2", 0),
-    row(0x50, "OR", 0),
 ];
 
 /// OTG_FS and I2Sext: registers are named by their offset.

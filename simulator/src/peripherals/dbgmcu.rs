@@ -3,13 +3,13 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
+use crate::chip::Chip;
 use serde::{Deserialize, Serialize};
 
-/// Device 0x433 (STM32F401xD/E), revision Z (§23.6.1).
-const IDCODE: u32 = 0x1001_6433;
+const IDCODE: u32 = 0x00;
 
 static TABLE: &[Register] = &[
-    Register::new(0x00, "IDCODE", IDCODE, 0).inert(!0),
+    Register::new(IDCODE, "IDCODE", 0, 0).inert(!0),
     // DBG_SLEEP, DBG_STOP, DBG_STANDBY; trace pins are not modelled.
     Register::new(0x04, "CR", 0, 0b111).missing(0xE0),
     // Timers 2–5, RTC, WWDG, IWDG, I2C1–3. Debuggers also set bits that larger chips of the family
@@ -24,11 +24,11 @@ pub struct Dbgmcu {
     registers: Registers,
 }
 
-impl Default for Dbgmcu {
-    fn default() -> Self {
-        Dbgmcu {
-            registers: Registers::new("DBGMCU", TABLE),
-        }
+impl Dbgmcu {
+    pub fn of(chip: &Chip) -> Dbgmcu {
+        let mut registers = Registers::new("DBGMCU", TABLE);
+        registers.set(IDCODE, chip.idcode);
+        Dbgmcu { registers }
     }
 }
 
@@ -43,6 +43,8 @@ impl Peripheral for Dbgmcu {
     }
 
     fn reset(&mut self) {
+        let identity = self.registers.get(IDCODE);
         self.registers.reset();
+        self.registers.set(IDCODE, identity);
     }
 }

@@ -37,8 +37,11 @@ static TABLE_A: [Register; 10] = table(0xA800_0000, 0x0C00_0000, 0x6400_0000);
 static TABLE_B: [Register; 10] = table(0x0000_0280, 0x0000_00C0, 0x0000_0100);
 static TABLE: [Register; 10] = table(0, 0, 0);
 
-/// The chip's ports, in the order of their index.
-pub const PORTS: [&str; 6] = ["GPIOA", "GPIOB", "GPIOC", "GPIOD", "GPIOE", "GPIOH"];
+/// The ports of the line, in the order of their index, which is also how SYSCFG codes them. Ports F,
+/// G and I are those of the larger chips.
+pub const PORTS: [&str; 9] = [
+    "GPIOA", "GPIOB", "GPIOC", "GPIOD", "GPIOE", "GPIOF", "GPIOG", "GPIOH", "GPIOI",
+];
 const PORT_C: usize = 2;
 /// The blue button B1 is open, so the board pulls its pin up (UM1724, "Push-buttons").
 const BUTTON: u32 = 1 << 13;

@@ -2,24 +2,28 @@
 
 use super::address_map::{self, Entry};
 use super::registers::Register;
+use crate::chip::Chip;
 
 /// Differences that no register shows. They are listed here, since no run stops at them.
 const DIFFERENCES: &[&str] = &[
-    "RCC: the PLL locks after the datasheet's greatest time; HSE, LSI and the voltage scale are ready at once",
+    "RCC: the PLL locks after the datasheet's greatest time, crystals start after the typical time; a clock at OSC_IN, LSI and the voltage scale are ready at once",
     "RCC: clocks that the *LPENR registers gate in Sleep mode stay on",
-    "TIM2–TIM5: input filters, capture from TRC and clearing by ETRF stop the run; an input is seen without the synchroniser's delay",
-    "USART2: the waveform of TX is not on its pin; bytes leave and arrive whole, without noise or framing errors",
+    "timers: input filters, slave modes, counting down, complementary outputs, break inputs and DMA requests stop the run, as do capture from TRC and clearing by ETRF; an input is seen without the synchroniser's delay",
+    "USART: the waveform of TX is not on its pin; only USART2 has DMA requests; bytes leave and arrive whole, without noise or framing errors",
+    "SPI: nothing is connected: MISO is high, so every frame reads ones; SCK, MOSI and NSS are not on their pins",
+    "I2C: the bus has pull-ups and no slave: every address ends in AF; SCL and SDA are not on their pins",
+    "ADC1: pin n is at n + 1 twentieths of VREF+ (3.3 V), the sensor at 25 °C, VREFINT at 1.21 V; there is no start-up time",
+    "RNG: every run gives the same numbers",
     "GPIO: the speed of an output has no effect; an edge takes no time",
     "WWDG: its prescaler starts afresh with every write of the counter",
     "FLASH: option bytes are programmed in the time of a 16 KiB sector",
-    "core: BKPT with neither debugger nor debug monitor ends the run; on the chip it is a HardFault",
     "core: the packets that DWT and ITM send on SWO go nowhere but to --itm",
     "all: the core's private peripherals (NVIC, SCB, SysTick, DWT, MPU) are the core's and not listed here",
 ];
 
 /// One line for each gap. `tables`: the registers of the modelled peripherals, by name.
-pub fn list(tables: &[(&'static str, &'static [Register])]) -> Vec<String> {
-    let absent = address_map::all().filter(|entry| entry.block.is_none());
+pub fn list(chip: &Chip, tables: &[(&'static str, &'static [Register])]) -> Vec<String> {
+    let absent = address_map::entries(chip).filter(|entry| entry.block.is_none());
     let registers = tables.iter().flat_map(|(peripheral, table)| {
         let rows = table.iter();
         rows.filter_map(move |row| missing(peripheral, row))
@@ -45,6 +49,7 @@ fn missing(peripheral: &str, row: &Register) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chip::NUCLEO;
 
     #[test]
     fn peripherals_registers_and_bits_are_told() {
@@ -53,7 +58,7 @@ mod tests {
             Register::new(4, "SR", 0, 1),
             Register::unmodelled(8, "GTPR"),
         ];
-        let told = list(&[("USART9", &TABLE)]);
+        let told = list(NUCLEO, &[("USART9", &TABLE)]);
         for line in ["USART9_CR: bits 0x00000030", "USART9_GTPR: the register"] {
             assert!(told.iter().any(|told| told == line), "{line}");
         }

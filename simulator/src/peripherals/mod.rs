@@ -4,19 +4,24 @@
 //! is brought up to date when it is accessed, and when an event is due that it announced.
 
 pub mod absent;
+pub mod adc;
 pub mod address_map;
 pub mod alternate_functions;
 pub mod crc;
+pub mod dac;
 pub mod dbgmcu;
 pub mod dma;
 pub mod exti;
 pub mod flash;
 pub mod gpio;
+pub mod i2c;
 pub mod iwdg;
 pub mod known_gaps;
 pub mod pwr;
 pub mod rcc;
 pub mod registers;
+pub mod rng;
+pub mod spi;
 pub mod syscfg;
 pub mod timer;
 pub mod usart;

@@ -2,6 +2,7 @@
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
+use crate::chip::{Chip, Family, Scale, NUCLEO};
 use serde::{Deserialize, Serialize};
 
 const CR: u32 = 0x00;
@@ -10,45 +11,72 @@ const VOS_SHIFT: u32 = 14;
 const VOSRDY: u32 = 1 << 14;
 const DBP: u32 = 1 << 8;
 
-static TABLE: &[Register] = &[
-    // Missing: Stop and Standby modes, the voltage detector, flash power-down. CWUF and CSBF clear
-    // flags that are never set.
-    Register::new(CR, "CR", 0x0000_8000, 0b11 << VOS_SHIFT | DBP)
-        .inert(0b1100)
-        .missing(0x3EF3),
-    // Missing: the wake-up pin and the backup regulator.
-    Register::new(CSR, "CSR", 0, 0)
-        .inert(VOSRDY)
-        .missing(0x0300),
-];
+const fn table(reset: u32, scales: u32) -> [Register; 2] {
+    [
+        // Missing: Stop and Standby modes, the voltage detector, flash power-down. CWUF and CSBF
+        // clear flags that are never set. A bit of VOS that the chip has not is reserved.
+        Register::new(CR, "CR", reset, scales << VOS_SHIFT | DBP)
+            .inert(0b1100 | 0b11 << VOS_SHIFT)
+            .missing(0x3EF3),
+        // Missing: the wake-up pin and the backup regulator.
+        Register::new(CSR, "CSR", 0, 0)
+            .inert(VOSRDY)
+            .missing(0x0300),
+    ]
+}
+
+static TABLE: [Register; 2] = table(0x8000, 0b11);
+/// RM0090 §5.4.1: VOS has one bit.
+static TABLE_F407: [Register; 2] = table(0x4000, 0b01);
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Pwr {
+    #[serde(skip, default = "nucleo")]
+    chip: &'static Chip,
     registers: Registers,
 }
 
-impl Default for Pwr {
-    fn default() -> Self {
-        Pwr {
-            registers: Registers::new("PWR", TABLE),
-        }
-    }
+fn nucleo() -> &'static Chip {
+    NUCLEO
 }
 
 impl Pwr {
+    pub fn of(chip: &'static Chip) -> Pwr {
+        let table = match chip.family {
+            Family::F407 => &TABLE_F407,
+            Family::F401 | Family::F411 => &TABLE,
+        };
+        Pwr {
+            chip,
+            registers: Registers::new("PWR", table),
+        }
+    }
+
+    /// The chip, which a snapshot keeps beside its memories.
+    pub fn set_chip(&mut self, chip: &'static Chip) {
+        self.chip = chip;
+    }
+
     /// On the chip the selected scale becomes active when the PLL is turned on (§5.1.3). Here it
     /// does at once.
     pub fn set_pll_on(&mut self, on: bool) {
         self.registers.set_bits(CSR, VOSRDY, on);
     }
 
-    /// The highest HCLK that the scale allows with the PLL on (§5.1.3): 84 MHz with scale 2, 60 MHz
-    /// with scale 3.
+    /// The highest HCLK that the scale allows with the PLL on (§5.1.3).
     pub fn highest_core_hz(&self) -> u64 {
-        match self.registers.get(CR) >> VOS_SHIFT & 0b11 {
-            0b10 => 84_000_000,
-            _ => 60_000_000,
-        }
+        let scale = self.scale(self.registers.get(CR));
+        scale.map_or(0, |scale| scale.highest_hz)
+    }
+
+    /// Whether the backup domain may be written.
+    pub fn backup_writable(&self) -> bool {
+        self.registers.get(CR) & DBP != 0
+    }
+
+    fn scale(&self, control: u32) -> Option<&'static Scale> {
+        let vos = control >> VOS_SHIFT & 0b11;
+        self.chip.scales.iter().find(|scale| scale.vos == vos)
     }
 }
 
@@ -58,7 +86,7 @@ impl Peripheral for Pwr {
     }
 
     fn write(&mut self, offset: u32, value: u32, _now: u64) -> Result<(), Unmodelled> {
-        if offset == CR && !matches!(value >> VOS_SHIFT & 0b11, 0b01 | 0b10) {
+        if offset == CR && self.scale(value).is_none() {
             return Err(self.registers.refuse(offset, "VOS is a reserved value"));
         }
         self.registers.set(offset, value);

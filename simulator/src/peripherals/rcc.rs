@@ -1,18 +1,22 @@
-//! Reset and clock control (RM0368 §6.3) and the clock tree of the Nucleo-F401RE.
+//! Reset and clock control (RM0368 §6.3, RM0383 §6.3, RM0090 §7.3) and the clock tree.
 
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
+use crate::chip::{Chip, Family, NUCLEO};
 use serde::{Deserialize, Serialize};
 
 const CR: u32 = 0x00;
 const PLLCFGR: u32 = 0x04;
 const CFGR: u32 = 0x08;
 pub const AHB1RSTR: u32 = 0x10;
+pub const AHB2RSTR: u32 = 0x14;
 pub const APB1RSTR: u32 = 0x20;
 pub const APB2RSTR: u32 = 0x24;
 pub const AHB1ENR: u32 = 0x30;
+pub const AHB2ENR: u32 = 0x34;
 pub const APB1ENR: u32 = 0x40;
 pub const APB2ENR: u32 = 0x44;
+const BDCR: u32 = 0x70;
 const CSR: u32 = 0x74;
 
 const HSION: u32 = 1 << 0;
@@ -24,6 +28,13 @@ const HSEBYP: u32 = 1 << 18;
 const PLLON: u32 = 1 << 24;
 const PLLRDY: u32 = 1 << 25;
 const READY_FLAGS: u32 = HSIRDY | HSERDY | PLLRDY | 1 << 27 | 0xFF << 8;
+
+const LSEON: u32 = 1 << 0;
+const LSERDY: u32 = 1 << 1;
+const LSEBYP: u32 = 1 << 2;
+const RTCSEL: u32 = 0b11 << 8;
+const RTCEN: u32 = 1 << 15;
+const BDRST: u32 = 1 << 16;
 
 const LSION: u32 = 1 << 0;
 const LSIRDY: u32 = 1 << 1;
@@ -40,60 +51,141 @@ const SW: u32 = 0b11;
 const SWS: u32 = 0b11 << 2;
 const PRESCALERS: u32 = 0xF << 4 | 0b111 << 10 | 0b111 << 13;
 
-const AHB1_CLOCKS: u32 = 0x0060_109F;
-const APB1_CLOCKS: u32 = 0x10E2_C80F;
-const APB2_CLOCKS: u32 = 0x0007_7931;
+/// The clocks of a family: the bits of the registers that turn them on.
+struct ClockBits {
+    ahb1: u32,
+    /// Not every clock of AHB1 has a reset of its own.
+    ahb1_resets: u32,
+    /// Clocks that are on after reset.
+    ahb1_on: u32,
+    ahb2: u32,
+    ahb3: u32,
+    apb1: u32,
+    apb2: u32,
+    apb2_resets: u32,
+    /// The reset values of AHB1LPENR, AHB2LPENR, APB1LPENR and APB2LPENR.
+    in_sleep: [u32; 4],
+}
 
-static TABLE: &[Register] = &[
-    Register::new(
-        CR,
-        "CR",
-        0x0000_0083,
-        HSION | HSITRIM | HSEON | HSEBYP | PLLON,
-    )
-    // Missing: CSSON and the PLL for I2S.
-    .inert(READY_FLAGS)
-    .missing(1 << 19 | 1 << 26),
-    // Bit 29 is reserved and reads one. Vendor code writes it as zero.
-    Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x0F43_7FFF).inert(1 << 29),
-    // Missing: the RTC's divider and the clock outputs MCO.
-    Register::new(CFGR, "CFGR", 0, SW | PRESCALERS)
-        .inert(SWS)
-        .missing(0x1F << 16 | 0x1FF << 23),
-    // Missing: interrupts of clocks that become ready.
-    Register::new(0x0C, "CIR", 0, 0)
-        .inert(0xBF)
-        .missing(0x00BF_3F00),
-    Register::new(AHB1RSTR, "AHB1RSTR", 0, AHB1_CLOCKS),
-    Register::new(0x14, "AHB2RSTR", 0, 1 << 7),
-    Register::new(APB1RSTR, "APB1RSTR", 0, APB1_CLOCKS),
-    Register::new(APB2RSTR, "APB2RSTR", 0, APB2_CLOCKS),
-    Register::new(AHB1ENR, "AHB1ENR", 0, AHB1_CLOCKS),
-    Register::new(0x34, "AHB2ENR", 0, 1 << 7),
-    Register::new(APB1ENR, "APB1ENR", 0, APB1_CLOCKS),
-    Register::new(APB2ENR, "APB2ENR", 0, APB2_CLOCKS),
-    // Clocks stay on in Sleep mode. Turning one off there is not modelled.
-    Register::new(0x50, "AHB1LPENR", 0x0061_900F, 0),
-    Register::new(0x54, "AHB2LPENR", 0x0000_0080, 0),
-    Register::new(0x60, "APB1LPENR", 0x10E2_C80F, 0),
-    Register::new(0x64, "APB2LPENR", 0x0007_7930, 0),
-    Register::unmodelled(0x70, "BDCR"),
-    Register::new(CSR, "CSR", PINRSTF | PORRSTF | BORRSTF, LSION | RMVF)
-        .inert(LSIRDY | RESET_FLAGS),
-    Register::unmodelled(0x80, "SSCGR"),
-    Register::unmodelled(0x84, "PLLI2SCFGR"),
-    Register::unmodelled(0x8C, "DCKCFGR"),
-];
+const F401: ClockBits = ClockBits {
+    ahb1: 0x0060_109F,
+    ahb1_resets: 0x0060_109F,
+    ahb1_on: 0,
+    ahb2: 1 << 7,
+    ahb3: 0,
+    apb1: 0x10E2_C80F,
+    apb2: 0x0007_7931,
+    apb2_resets: 0x0007_7931,
+    in_sleep: [0x0061_900F, 0x0000_0080, 0x10E2_C80F, 0x0007_7930],
+};
+
+/// RM0383 §6.3.9–6.3.12: SPI5 is new.
+const F411: ClockBits = ClockBits {
+    apb2: F401.apb2 | 1 << 20,
+    apb2_resets: F401.apb2 | 1 << 20,
+    in_sleep: [0x0061_900F, 0x0000_0080, 0x10E2_C80F, 0x0017_7930],
+    ..F401
+};
+
+/// RM0090 §7.3.10–7.3.14. The core coupled memory's clock is on after reset. One bit resets all
+/// three converters.
+const F407: ClockBits = ClockBits {
+    ahb1: 0x7E74_11FF,
+    ahb1_resets: 0x2260_11FF,
+    ahb1_on: 1 << 20,
+    ahb2: 0xC1,
+    ahb3: 1,
+    apb1: 0x36FE_C9FF,
+    apb2: 0x0007_5F33,
+    apb2_resets: 0x0007_5933,
+    in_sleep: [0x7E67_91FF, 0x0000_00F1, 0x36FE_C9FF, 0x0007_5F33],
+};
+
+const fn table(clocks: &ClockBits) -> [Register; 24] {
+    [
+        Register::new(
+            CR,
+            "CR",
+            0x0000_0083,
+            HSION | HSITRIM | HSEON | HSEBYP | PLLON,
+        )
+        // Missing: CSSON and the PLL for I2S.
+        .inert(READY_FLAGS)
+        .missing(1 << 19 | 1 << 26),
+        // Bit 29 is reserved and reads one. Vendor code writes it as zero.
+        Register::new(PLLCFGR, "PLLCFGR", 0x2400_3010, 0x0F43_7FFF).inert(1 << 29),
+        // Missing: the RTC's divider and the clock outputs MCO.
+        Register::new(CFGR, "CFGR", 0, SW | PRESCALERS)
+            .inert(SWS)
+            .missing(0x1F << 16 | 0x1FF << 23),
+        // Missing: interrupts of clocks that become ready. Their flags are never set, so clearing
+        // them has no effect.
+        Register::new(0x0C, "CIR", 0, 0)
+            .inert(0x00BF_00BF)
+            .missing(0x0000_3F00),
+        Register::new(AHB1RSTR, "AHB1RSTR", 0, clocks.ahb1_resets),
+        Register::new(AHB2RSTR, "AHB2RSTR", 0, clocks.ahb2),
+        Register::new(0x18, "AHB3RSTR", 0, clocks.ahb3),
+        Register::new(APB1RSTR, "APB1RSTR", 0, clocks.apb1),
+        Register::new(APB2RSTR, "APB2RSTR", 0, clocks.apb2_resets),
+        Register::new(AHB1ENR, "AHB1ENR", clocks.ahb1_on, clocks.ahb1),
+        Register::new(AHB2ENR, "AHB2ENR", 0, clocks.ahb2),
+        Register::new(0x38, "AHB3ENR", 0, clocks.ahb3),
+        Register::new(APB1ENR, "APB1ENR", 0, clocks.apb1),
+        Register::new(APB2ENR, "APB2ENR", 0, clocks.apb2),
+        // Clocks stay on in Sleep mode. Turning one off there is not modelled.
+        Register::new(0x50, "AHB1LPENR", clocks.in_sleep[0], 0),
+        Register::new(0x54, "AHB2LPENR", clocks.in_sleep[1], 0),
+        Register::new(0x58, "AHB3LPENR", clocks.ahb3, 0),
+        Register::new(0x60, "APB1LPENR", clocks.in_sleep[2], 0),
+        Register::new(0x64, "APB2LPENR", clocks.in_sleep[3], 0),
+        Register::new(BDCR, "BDCR", 0, LSEON | LSEBYP | RTCSEL | RTCEN | BDRST).inert(LSERDY),
+        Register::new(CSR, "CSR", PINRSTF | PORRSTF | BORRSTF, LSION | RMVF)
+            .inert(LSIRDY | RESET_FLAGS),
+        Register::unmodelled(0x80, "SSCGR"),
+        Register::unmodelled(0x84, "PLLI2SCFGR"),
+        Register::unmodelled(0x8C, "DCKCFGR"),
+    ]
+}
+
+static TABLE_F401: [Register; 24] = table(&F401);
+static TABLE_F411: [Register; 24] = table(&F411);
+static TABLE_F407: [Register; 24] = table(&F407);
 
 const HSI_HZ: u64 = 16_000_000;
 /// The clock of a core that has just been reset: the HSI, undivided.
 pub const RESET_CLOCK: Frequency = Frequency::hz(HSI_HZ);
 /// The LSI's typical frequency (DS10086, table "LSI oscillator characteristics").
 pub const LSI_HZ: u64 = 32_000;
-/// The ST-Link's MCO on OSC_IN (UM1724, "OSC clock supply"). An external clock needs HSEBYP.
-const HSE_HZ: u64 = 8_000_000;
+/// How long crystals take to start: typical values (DS10086, tables "HSE 4-26 MHz oscillator
+/// characteristics" and "LSE oscillator characteristics").
+const HSE_START_US: u64 = 2_000;
+const LSE_START_US: u64 = 2_000_000;
 /// The longest PLL lock time of the datasheet (DS10086, table "Main PLL characteristics").
 const PLL_LOCK_US: u64 = 200;
+
+/// What feeds the chip's OSC_IN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Hse {
+    /// A clock, which needs HSEBYP.
+    Clock { hz: u64 },
+    /// A crystal between OSC_IN and OSC_OUT.
+    Crystal { hz: u64 },
+    /// Nothing: the HSE never becomes ready.
+    Nothing,
+}
+
+/// The ST-Link's MCO on OSC_IN (UM1724, "OSC clock supply").
+pub const NUCLEO_HSE: Hse = Hse::Clock { hz: 8_000_000 };
+
+impl Hse {
+    fn hz(self) -> u64 {
+        match self {
+            Hse::Clock { hz } | Hse::Crystal { hz } => hz,
+            Hse::Nothing => 0,
+        }
+    }
+}
 
 /// A frequency that need not be a whole number of hertz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,29 +262,72 @@ impl Clocks {
     /// Core cycles per clock of TIM2–5. Timers run at twice PCLK1, unless PCLK1 is undivided (§6.2,
     /// TIMPRE = 0).
     pub fn timer_divider(&self) -> u64 {
-        match self.apb1_divider {
-            1 => 1,
-            divider => divider / 2,
-        }
+        timer_divider(self.apb1_divider)
+    }
+
+    /// The same for the timers of APB2.
+    pub fn timer_divider_2(&self) -> u64 {
+        timer_divider(self.apb2_divider)
+    }
+}
+
+fn timer_divider(apb_divider: u64) -> u64 {
+    match apb_divider {
+        1 => 1,
+        divider => divider / 2,
     }
 }
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Rcc {
+    #[serde(skip, default = "nucleo")]
+    chip: &'static Chip,
     registers: Registers,
+    hse: Hse,
     pll_ready_cycle: u64,
+    hse_ready_cycle: u64,
+    lse_ready_cycle: u64,
+    /// PWR_CR.DBP: software may write RCC_BDCR.
+    backup_writable: bool,
 }
 
-impl Default for Rcc {
-    fn default() -> Self {
-        Rcc {
-            registers: Registers::new("RCC", TABLE),
-            pll_ready_cycle: 0,
-        }
-    }
+fn nucleo() -> &'static Chip {
+    NUCLEO
 }
 
 impl Rcc {
+    pub fn of(chip: &'static Chip) -> Rcc {
+        let table = match chip.family {
+            Family::F401 => &TABLE_F401,
+            Family::F411 => &TABLE_F411,
+            Family::F407 => &TABLE_F407,
+        };
+        Rcc {
+            chip,
+            registers: Registers::new("RCC", table),
+            hse: NUCLEO_HSE,
+            pll_ready_cycle: 0,
+            hse_ready_cycle: 0,
+            lse_ready_cycle: 0,
+            backup_writable: false,
+        }
+    }
+
+    /// The chip, which a snapshot keeps beside its memories.
+    pub fn set_chip(&mut self, chip: &'static Chip) {
+        self.chip = chip;
+    }
+
+    /// What feeds OSC_IN from now on.
+    pub fn set_hse(&mut self, hse: Hse) {
+        self.hse = hse;
+    }
+
+    /// Follows PWR_CR.DBP.
+    pub fn set_backup_writable(&mut self, writable: bool) {
+        self.backup_writable = writable;
+    }
+
     pub fn clocks(&self) -> Clocks {
         let configuration = self.registers.get(CFGR);
         Clocks {
@@ -216,8 +351,16 @@ impl Rcc {
     /// A system reset. The flags of earlier ones stay until RMVF clears them (§6.3.18).
     pub fn reset_because(&mut self, cause: ResetCause) {
         let flags = self.registers.get(CSR) & RESET_FLAGS;
-        *self = Rcc::default();
+        // §6.3.17: only a reset of the backup domain clears BDCR.
+        let backup = self.registers.get(BDCR);
+        let (hse, lse_ready_cycle) = (self.hse, self.lse_ready_cycle);
+        *self = Rcc {
+            hse,
+            lse_ready_cycle,
+            ..Rcc::of(self.chip)
+        };
         self.registers.set(CSR, flags | cause.flags());
+        self.registers.set(BDCR, backup);
     }
 
     fn write_status(&mut self, value: u32) {
@@ -238,7 +381,7 @@ impl Rcc {
     fn system_clock(&self) -> Frequency {
         match self.registers.get(CFGR) & SW {
             0 => Frequency::hz(HSI_HZ),
-            1 => Frequency::hz(HSE_HZ),
+            1 => Frequency::hz(self.hse.hz()),
             _ => self.pll_output(),
         }
     }
@@ -246,7 +389,7 @@ impl Rcc {
     fn pll_input(&self) -> Frequency {
         let configuration = self.registers.get(PLLCFGR);
         let source = if configuration >> 22 & 1 != 0 {
-            HSE_HZ
+            self.hse.hz()
         } else {
             HSI_HZ
         };
@@ -258,6 +401,13 @@ impl Rcc {
             .times(u64::from(self.registers.get(PLLCFGR) >> 6 & 0x1FF))
     }
 
+    /// PLL48CLK, for USB, SDIO and the random number generator. `None` while the PLL is off.
+    pub fn pll_48(&self) -> Option<Frequency> {
+        let divider = self.registers.get(PLLCFGR) >> 24 & 0xF;
+        let on = self.pll_on() && divider != 0;
+        on.then(|| self.pll_vco().over(u64::from(divider)))
+    }
+
     fn pll_output(&self) -> Frequency {
         let divider = (self.registers.get(PLLCFGR) >> 16 & 0b11) * 2 + 2;
         self.pll_vco().over(u64::from(divider))
@@ -266,10 +416,24 @@ impl Rcc {
     fn write_control(&mut self, value: u32, now: u64) -> Result<(), Unmodelled> {
         let present = self.registers.get(CR);
         let refuse = |why| Err(self.registers.refuse(CR, why));
-        if value & HSEON != 0 && value & HSEBYP == 0 {
-            return refuse(
-                "HSEON without HSEBYP: the board feeds OSC_IN with a clock and has no crystal",
-            );
+        let bypassed = value & HSEBYP != 0;
+        match self.hse {
+            Hse::Clock { .. } if value & HSEON != 0 && !bypassed => {
+                return refuse(
+                    "HSEON without HSEBYP: the board feeds OSC_IN with a clock and has no crystal; --hse names one",
+                );
+            }
+            Hse::Crystal { .. } if value & HSEON != 0 && bypassed => {
+                return refuse("HSEON with HSEBYP: the board has a crystal at OSC_IN and no clock");
+            }
+            _ => {}
+        }
+        if value & !present & HSEON != 0 {
+            let start_us = match self.hse {
+                Hse::Crystal { .. } => HSE_START_US,
+                Hse::Clock { .. } | Hse::Nothing => 0,
+            };
+            self.hse_ready_cycle = now + self.cycles_of(start_us);
         }
         if (value ^ present) & HSEBYP != 0 && present & HSEON != 0 {
             return refuse("HSEBYP can be written only while the HSE is off");
@@ -284,15 +448,42 @@ impl Rcc {
         }
         if value & !present & PLLON != 0 {
             self.check_pll(value)?;
-            let core = self.clocks().core;
-            self.pll_ready_cycle =
-                now + core.numerator * PLL_LOCK_US / (core.denominator * 1_000_000);
+            self.pll_ready_cycle = now + self.cycles_of(PLL_LOCK_US);
         }
         self.registers.set(CR, value);
         Ok(())
     }
 
-    /// Limits of §6.3.2: VCO input 1–2 MHz, VCO output 192–432 MHz.
+    /// Core cycles of a time at the present clock.
+    fn cycles_of(&self, microseconds: u64) -> u64 {
+        let core = self.clocks().core;
+        core.numerator * microseconds / (core.denominator * 1_000_000)
+    }
+
+    /// The backup domain ignores writes unless PWR_CR.DBP allows them (§5.1.2).
+    fn write_backup(&mut self, value: u32, now: u64) {
+        if !self.backup_writable {
+            return;
+        }
+        let present = self.registers.get(BDCR);
+        if value & !present & LSEON != 0 {
+            self.lse_ready_cycle = now + self.cycles_of(LSE_START_US);
+        }
+        let kept = if value & BDRST != 0 { BDRST } else { value };
+        self.registers.set(BDCR, kept);
+    }
+
+    /// RCC_BDCR with the ready flag at cycle `now`.
+    fn backup(&self, now: u64) -> u32 {
+        let backup = self.registers.get(BDCR);
+        if backup & LSEON != 0 && now >= self.lse_ready_cycle {
+            backup | LSERDY
+        } else {
+            backup & !LSERDY
+        }
+    }
+
+    /// Limits of §6.3.2: VCO input 1–2 MHz, VCO output up to 432 MHz.
     fn check_pll(&self, control: u32) -> Result<(), Unmodelled> {
         let configuration = self.registers.get(PLLCFGR);
         let source_on = if configuration >> 22 & 1 != 0 {
@@ -300,9 +491,14 @@ impl Rcc {
         } else {
             HSION
         };
-        let refuse = |why| Err(self.registers.refuse(PLLCFGR, why));
+        let refuse = |why: &str| Err(self.registers.refuse(PLLCFGR, why));
         if control & source_on == 0 {
             return refuse("PLL turned on while its source is off");
+        }
+        if source_on == HSEON && self.hse == Hse::Nothing {
+            return refuse(
+                "PLL turned on from the HSE, which never becomes ready: --hse names none",
+            );
         }
         if configuration & 0x3F < 2 {
             return refuse("PLLM below 2");
@@ -310,8 +506,13 @@ impl Rcc {
         if self.pll_input().below_hz(1_000_000) || self.pll_input().exceeds_hz(2_000_000) {
             return refuse("PLL input outside 1–2 MHz");
         }
-        if self.pll_vco().below_hz(192_000_000) || self.pll_vco().exceeds_hz(432_000_000) {
-            return refuse("PLL output of the VCO outside 192–432 MHz");
+        let lowest = self.chip.lowest_vco_hz;
+        if self.pll_vco().below_hz(lowest) || self.pll_vco().exceeds_hz(432_000_000) {
+            let why = format!(
+                "PLL output of the VCO outside {}–432 MHz",
+                lowest / 1_000_000
+            );
+            return refuse(&why);
         }
         Ok(())
     }
@@ -339,7 +540,8 @@ impl Rcc {
         if control & HSION != 0 {
             flags |= HSIRDY;
         }
-        if control & HSEON != 0 {
+        let started = self.hse != Hse::Nothing && now >= self.hse_ready_cycle;
+        if control & HSEON != 0 && started {
             flags |= HSERDY;
         }
         if control & PLLON != 0 && now >= self.pll_ready_cycle {
@@ -357,6 +559,7 @@ impl Peripheral for Rcc {
     fn read(&mut self, offset: u32, now: u64) -> u32 {
         match offset {
             CR => self.control(now),
+            BDCR => self.backup(now),
             _ => self.registers.get(offset),
         }
     }
@@ -366,6 +569,7 @@ impl Peripheral for Rcc {
             CR => self.write_control(value, now)?,
             CFGR => self.write_configuration(value, now)?,
             CSR => self.write_status(value),
+            BDCR => self.write_backup(value, now),
             PLLCFGR if self.pll_on() => {
                 return Err(self
                     .registers
@@ -377,7 +581,9 @@ impl Peripheral for Rcc {
     }
 
     fn reset(&mut self) {
-        *self = Rcc::default();
+        let hse = self.hse;
+        *self = Rcc::of(self.chip);
+        self.hse = hse;
     }
 }
 
@@ -406,7 +612,7 @@ mod tests {
     const PLL_84_MHZ: u32 = 4 | 168 << 6 | 1 << 16 | 1 << 22 | 7 << 24;
 
     fn started(pll: u32) -> Rcc {
-        let mut rcc = Rcc::default();
+        let mut rcc = Rcc::of(NUCLEO);
         rcc.write(CR, 0x83 | HSEBYP, 0).unwrap();
         rcc.write(CR, 0x83 | HSEBYP | HSEON, 0).unwrap();
         rcc.write(PLLCFGR, pll, 0).unwrap();
@@ -417,7 +623,7 @@ mod tests {
 
     #[test]
     fn reset_runs_from_the_16_mhz_hsi() {
-        let mut rcc = Rcc::default();
+        let mut rcc = Rcc::of(NUCLEO);
         assert_eq!(rcc.read(CR, 0), 0x83);
         let clocks = rcc.clocks();
         assert_eq!(clocks.core, Frequency::hz(16_000_000));
@@ -459,7 +665,7 @@ mod tests {
         assert!(started(4 | 95 << 6 | 1 << 22 | 7 << 24)
             .write(CR, ALL_ON, 0)
             .is_err());
-        let mut rcc = Rcc::default();
+        let mut rcc = Rcc::of(NUCLEO);
         assert!(rcc.write(CR, 0x83 | HSEON, 0).is_err());
         assert!(rcc.write(CR, 0x82, 0).is_err());
         assert!(rcc.write(CFGR, 3, 0).is_err());
@@ -467,7 +673,7 @@ mod tests {
 
     #[test]
     fn reset_flags_gather_until_they_are_removed() {
-        let mut rcc = Rcc::default();
+        let mut rcc = Rcc::of(NUCLEO);
         assert_eq!(rcc.read(CSR, 0), 0x0E00_0000);
         rcc.reset_because(ResetCause::IndependentWatchdog);
         assert_eq!(rcc.read(CSR, 0), 0x2E00_0000);
@@ -484,5 +690,49 @@ mod tests {
             [1, 1, 2, 16, 64, 512]
         );
         assert_eq!([0, 3, 4, 7].map(apb_divider), [1, 1, 2, 16]);
+    }
+
+    #[test]
+    fn a_crystal_is_ready_after_its_start_and_nothing_never_is() {
+        let ready = |hse, now| {
+            let mut rcc = Rcc::of(NUCLEO);
+            rcc.set_hse(hse);
+            rcc.write(CR, 0x83 | HSEON, 0).unwrap();
+            rcc.read(CR, now) & HSERDY != 0
+        };
+        let crystal = Hse::Crystal { hz: 25_000_000 };
+        // 2 ms at 16 MHz.
+        assert!(!ready(crystal, 31_999) && ready(crystal, 32_000));
+        assert!(!ready(Hse::Nothing, 1_000_000_000));
+        let mut rcc = Rcc::of(NUCLEO);
+        rcc.set_hse(crystal);
+        assert!(rcc.write(CR, 0x83 | HSEON | HSEBYP, 0).is_err());
+    }
+
+    #[test]
+    fn the_vco_of_other_chips_goes_down_to_100_mhz() {
+        // PLLM 4, HSE 8 MHz: 2 MHz × 50.
+        let setting = 4 | 50 << 6 | 1 << 16 | 1 << 22 | 7 << 24;
+        for (chip, allowed) in [("f401re", false), ("f411re", true), ("f407vg", true)] {
+            let mut rcc = Rcc::of(Chip::named(chip).unwrap());
+            rcc.write(CR, 0x83 | HSEBYP, 0).unwrap();
+            rcc.write(CR, 0x83 | HSEBYP | HSEON, 0).unwrap();
+            rcc.write(PLLCFGR, setting, 0).unwrap();
+            assert_eq!(rcc.write(CR, ALL_ON, 0).is_ok(), allowed, "{chip}");
+        }
+    }
+
+    #[test]
+    fn the_backup_domain_is_written_only_with_dbp_and_survives_a_reset() {
+        let mut rcc = Rcc::of(NUCLEO);
+        rcc.write(BDCR, LSEON, 0).unwrap();
+        assert_eq!(rcc.read(BDCR, 0), 0);
+        rcc.set_backup_writable(true);
+        rcc.write(BDCR, LSEON | RTCEN, 0).unwrap();
+        // 2 s at 16 MHz.
+        assert_eq!(rcc.read(BDCR, 31_999_999), LSEON | RTCEN);
+        assert_eq!(rcc.read(BDCR, 32_000_000), LSEON | LSERDY | RTCEN);
+        rcc.reset_because(ResetCause::Software);
+        assert_eq!(rcc.read(BDCR, 32_000_000), LSEON | LSERDY | RTCEN);
     }
 }

@@ -98,7 +98,7 @@ pub struct Registers {
 }
 
 /// No peripheral has more words of registers.
-const MOST_WORDS: usize = 64;
+const MOST_WORDS: usize = 196;
 
 impl Registers {
     pub fn new(peripheral: &'static str, table: &'static [Register]) -> Registers {

@@ -1,13 +1,10 @@
 //! System configuration controller (RM0368 §7.2): which port feeds which external interrupt line.
 
-use super::gpio::PORTS;
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
 use serde::{Deserialize, Serialize};
 
 const EXTICR1: u32 = 0x08;
-/// How EXTICR codes each of [`PORTS`] (§7.2.3).
-const PORT_CODES: [u32; PORTS.len()] = [0, 1, 2, 3, 4, 7];
 
 static TABLE: &[Register] = &[
     // Flash stays at address 0.
@@ -37,7 +34,8 @@ impl Syscfg {
     /// Whether external interrupt `line` listens to pin number `line` of this port.
     pub fn selects(&self, port: usize, line: u32) -> bool {
         let code = self.registers.get(EXTICR1 + line / 4 * 4) >> (line % 4 * 4) & 0xF;
-        code == PORT_CODES[port]
+        // §7.2.3: EXTICR codes a port by its place in the alphabet, as `gpio::PORTS` does.
+        code as usize == port
     }
 }
 

@@ -64,6 +64,31 @@ struct Frame {
     end: u64,
 }
 
+/// What tells one USART from another: its name, its interrupt (RM0368 §10.1.3 table 38, RM0090
+/// §12.1.3 table 61), and whether APB2 clocks it. UARTs lack the synchronous mode, which no model has.
+pub struct Model {
+    pub name: &'static str,
+    pub irq: u16,
+    pub on_apb2: bool,
+}
+
+const fn model(name: &'static str, irq: u16, on_apb2: bool) -> Model {
+    Model { name, irq, on_apb2 }
+}
+
+/// The USARTs of the line, in the order of their index. Not every chip has all.
+pub static MODELS: [Model; 6] = [
+    model("USART1", 37, true),
+    model("USART2", 38, false),
+    model("USART3", 39, false),
+    model("UART4", 52, false),
+    model("UART5", 53, false),
+    model("USART6", 71, true),
+];
+
+/// The place of USART2 in [`MODELS`], the Nucleo's way to the host.
+pub const USART2: usize = 1;
+
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Usart {
     registers: Registers,
@@ -86,10 +111,10 @@ pub struct Usart {
 }
 
 impl Usart {
-    pub fn new(name: &'static str, irq: u16) -> Usart {
+    pub fn new(model: &Model) -> Usart {
         Usart {
-            registers: Registers::new(name, TABLE),
-            irq,
+            registers: Registers::new(model.name, TABLE),
+            irq: model.irq,
             divider: None,
             shifting: None,
             holding: None,
@@ -199,6 +224,11 @@ impl Usart {
     pub fn receive(&mut self, bytes: &[u8], now: u64) {
         self.arriving.extend(bytes);
         self.start_arrival(now);
+    }
+
+    /// Takes over the bytes that wait for another, whose chip is reset.
+    pub fn feed_from(&mut self, other: &mut Usart) {
+        self.arriving = std::mem::take(&mut other.arriving);
     }
 
     fn enabled(&self, bit: u32) -> bool {
@@ -395,7 +425,7 @@ mod tests {
     /// 42 MHz PCLK1 at half the core clock, BRR 42: 1,000,000 baud, 84 core cycles per bit, 840 per
     /// frame.
     fn started() -> Usart {
-        let mut usart = Usart::new("USART2", 38);
+        let mut usart = Usart::new(&MODELS[USART2]);
         usart.set_divider(Some(2));
         usart.write(BRR, 42, 0).unwrap();
         usart.write(CR1, UE | TE | RE, 0).unwrap();
@@ -430,7 +460,7 @@ mod tests {
 
     #[test]
     fn enabling_sends_an_idle_frame_first() {
-        let mut usart = Usart::new("USART2", 38);
+        let mut usart = Usart::new(&MODELS[USART2]);
         usart.set_divider(Some(1));
         usart.write(BRR, 16, 0).unwrap();
         usart.write(CR1, UE | TE, 0).unwrap();
@@ -443,7 +473,7 @@ mod tests {
 
     #[test]
     fn two_stop_bits_and_oversampling_by_8() {
-        let mut usart = Usart::new("USART2", 38);
+        let mut usart = Usart::new(&MODELS[USART2]);
         usart.set_divider(Some(1));
         // USARTDIV = 2 + 3/8: 19 clocks per bit.
         usart.write(BRR, 0x23, 0).unwrap();
@@ -527,7 +557,7 @@ mod tests {
 
     #[test]
     fn a_divider_below_one_is_refused() {
-        let mut usart = Usart::new("USART2", 38);
+        let mut usart = Usart::new(&MODELS[USART2]);
         usart.write(BRR, 15, 0).unwrap();
         assert!(usart.write(CR1, UE, 0).is_err());
     }

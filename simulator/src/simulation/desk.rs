@@ -135,7 +135,8 @@ impl Desk {
             } else if self.lets_run() {
                 self.still = None;
                 self.begin_sampling();
-                self.attend(self.debugger.patience(&self.machine));
+                let patience = self.debugger.patience(&mut self.machine);
+                self.attend(patience);
                 if self.lets_run() {
                     self.run_slice();
                     self.keep_pace();
@@ -324,6 +325,7 @@ impl Desk {
                 }
                 Mishap::ProbeGone(back_as) => {
                     self.line.cut();
+                    self.debugger.leave();
                     // Its receiver lives as long as the process.
                     let _ = self.faults.probe_gone.send(ProbeGone(back_as));
                 }

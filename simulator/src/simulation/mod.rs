@@ -5,6 +5,7 @@ mod debugger;
 mod desk;
 mod lead_in;
 pub mod mishaps;
+mod ring;
 mod windows_file;
 
 pub use debugger::Debugger;
@@ -65,6 +66,7 @@ fn hear(machine: &mut Machine, serial: &Serial) {
 
 pub struct Simulation {
     machine: Machine,
+    clips: Clips,
     captures: Receiver<CaptureRequest>,
     serial: Serial,
     debugger: Option<Debugger>,
@@ -74,6 +76,7 @@ pub struct Simulation {
 impl Simulation {
     pub fn new(
         machine: Machine,
+        clips: Clips,
         captures: Receiver<CaptureRequest>,
         serial: Serial,
         debugger: Option<Debugger>,
@@ -81,6 +84,7 @@ impl Simulation {
     ) -> Simulation {
         Simulation {
             machine,
+            clips,
             captures,
             serial,
             debugger,
@@ -124,13 +128,13 @@ impl Simulation {
 
     /// Sends samples until the client has enough.
     fn capture(&mut self, request: CaptureRequest) -> Result<(), Stop> {
-        let inputs = Inputs::new(&Clips::default(), |pin| self.machine.soc().level(pin));
+        let inputs = Inputs::new(&self.clips, |pin| self.machine.soc().level(pin));
         let cycle = self.machine.cycles();
         let timebase = self.machine.timebase();
         let mut sampler = Sampler::new(request.samplerate_hz, timebase, cycle, inputs);
         loop {
             if let Some(debugger) = &mut self.debugger {
-                let patience = debugger.patience(&self.machine);
+                let patience = debugger.patience(&mut self.machine);
                 debugger.attend(&mut self.machine, patience);
                 if !debugger.lets_run(&self.machine) {
                     continue; // and the client waits

@@ -1,6 +1,7 @@
-//! Saves register values with the name of their peripheral. The register tables are part of the
-//! program, not of the machine.
+//! Saves register values with the name of their peripheral, and which of the tables of that name
+//! they have: chips may differ. The register tables are part of the program, not of the machine.
 
+use crate::chip::CHIPS;
 use crate::memory::Memory;
 use crate::peripherals::registers::{Register, Registers};
 use crate::soc::Soc;
@@ -11,27 +12,46 @@ use std::sync::OnceLock;
 
 impl Serialize for Registers {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (self.peripheral(), self.values()).serialize(serializer)
+        let known = tables()
+            .get(self.peripheral())
+            .map_or(&[][..], Vec::as_slice);
+        let place = known
+            .iter()
+            .position(|table| std::ptr::eq(*table, self.table()));
+        let place = place.expect("every table is some chip's") as u8;
+        (self.peripheral(), place, self.values()).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Registers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (name, values) = <(String, Vec<u32>)>::deserialize(deserializer)?;
+        let (name, place, values) = <(String, u8, Vec<u32>)>::deserialize(deserializer)?;
         tables()
             .get_key_value(name.as_str())
-            .and_then(|(peripheral, table)| Registers::restored(peripheral, table, values))
+            .and_then(|(peripheral, known)| {
+                let table = known.get(usize::from(place))?;
+                Registers::restored(peripheral, table, values)
+            })
             .ok_or_else(|| D::Error::custom(format!("the registers of {name:?} are not known")))
     }
 }
 
-type Tables = BTreeMap<&'static str, &'static [Register]>;
+type Tables = BTreeMap<&'static str, Vec<&'static [Register]>>;
 
-/// The register tables of a chip after reset, by peripheral.
+/// The register tables of all chips, by peripheral.
 fn tables() -> &'static Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
     TABLES.get_or_init(|| {
-        let mut soc = Soc::new(Memory::default());
-        soc.register_tables().into_iter().collect()
+        let mut tables = Tables::new();
+        for chip in &CHIPS {
+            let mut soc = Soc::new(Memory::of(chip));
+            for (peripheral, table) in soc.register_tables() {
+                let known = tables.entry(peripheral).or_default();
+                if !known.iter().any(|other| std::ptr::eq(*other, table)) {
+                    known.push(table);
+                }
+            }
+        }
+        tables
     })
 }

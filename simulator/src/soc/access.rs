@@ -3,12 +3,14 @@
 use super::gaps::Direction;
 use super::Soc;
 use crate::bus::{Bus, Fault, Loaded, Steadiness, Width};
-use crate::memory::Memory;
+use crate::peripherals::adc::Adc;
 use crate::peripherals::address_map::{
     Block, Connection, Responder, AHB1_START, APB1_START, APB2_START, ENTRY_BYTES,
 };
 use crate::peripherals::gpio::Gpio;
 use crate::peripherals::registers::{Lanes, Unmodelled};
+use crate::peripherals::rng::Rng;
+use crate::peripherals::spi::Spi;
 use crate::peripherals::timer::Timer;
 use crate::peripherals::usart::Usart;
 
@@ -122,7 +124,12 @@ impl Soc {
         self.catch_up(now);
         let word = self.block(block).read_modelled(offset, now)?;
         match block {
-            Block::Usart2 if Usart::read_has_effect(offset) => self.usart_accessed(now),
+            Block::Usart(usart) if Usart::read_has_effect(offset) => {
+                self.usart_accessed(usart, now);
+            }
+            Block::Spi(spi) if Spi::read_has_effect(offset) => self.spi_changed(spi),
+            Block::Adc if Adc::read_has_effect(offset) => self.adc_changed(),
+            Block::Rng if Rng::read_has_effect(offset) => self.rng_changed(),
             Block::Timer(timer) if Timer::read_has_effect(offset) => self.timer_changed(timer, now),
             _ => {}
         }
@@ -181,6 +188,12 @@ impl Soc {
         width: Width,
         now: u64,
     ) -> Result<Loaded, Fault> {
+        if let Some(value) = self.memory.read_ccm(address, width) {
+            return Ok(Loaded {
+                value,
+                wait_cycles: 0,
+            });
+        }
         if let Some(value) = self.read_system_memory(address, width) {
             return value.map(|value| Loaded {
                 value,
@@ -203,8 +216,11 @@ impl Soc {
         value: u32,
         now: u64,
     ) -> Result<u32, Fault> {
-        if let Some(offset) = Memory::in_flash(address) {
+        if let Some(offset) = self.memory.in_flash(address) {
             self.program_flash(offset, width, value, now);
+            return Ok(0);
+        }
+        if self.memory.write_ccm(address, width, value).is_some() {
             return Ok(0);
         }
         self.write_modelled(address, width, value, now)
@@ -215,6 +231,7 @@ impl Soc {
 
 impl Bus for Soc {
     fn fetch(&mut self, address: u32) -> Result<u16, Fault> {
+        // Core coupled memory is not on the instruction buses (RM0090 §2.3.1).
         let half = self.memory.read(address, Width::Half);
         half.map(|half| half as u16).ok_or(Fault::Bus { address })
     }
@@ -290,7 +307,7 @@ impl Bus for Soc {
         let Responder { block, .. } = self.responders.at(address)?;
         let offset = (address % ENTRY_BYTES) & !3;
         let until_cycle = match block {
-            Block::Usart2 if Usart::is_status(offset) => u64::MAX,
+            Block::Usart(_) if Usart::is_status(offset) => u64::MAX,
             Block::Gpio(_) if Gpio::reads_steadily(offset) => u64::MAX,
             Block::Timer(timer) => self.timers[timer].reads_steadily_until(offset)?,
             _ => return None,
@@ -351,6 +368,7 @@ fn on_the_bus(connection: Connection, address: u32, width: Width, value: u32) ->
 mod tests {
     use super::*;
     use crate::edges::{Edge, Pin};
+    use crate::memory::Memory;
     use crate::peripherals::rcc::ResetCause;
     use crate::random::Random;
 
@@ -398,7 +416,7 @@ mod tests {
         );
         assert_eq!(
             refusal(soc.write(0x4000_3800, Width::Word, 0xFF, 0)),
-            "SPI2_CR1"
+            "SPI2_CR1 (its clock is off in RCC)"
         );
         let stopped = soc
             .read(0x4000_0408, Width::Word, 0)
@@ -582,5 +600,48 @@ mod tests {
             refusal(switched),
             "RCC_CFGR (core clock too fast for FLASH_ACR.LATENCY)"
         );
+    }
+
+    #[test]
+    fn a_chip_runs_as_fast_as_its_manual_says() {
+        // (chip, PLLN and PLLP for HSI / 16, wait states, PWR_CR, CFGR, runs)
+        let settings = [
+            ("f401re", 336 | 1 << 10, 2, 0x8000, 0b100 << 10, true), // 84 MHz
+            ("f401re", 200, 3, 0x8000, 0b100 << 10, false),          // 100 MHz
+            ("f411re", 200, 3, 0xC000, 0b100 << 10, true),
+            ("f411re", 200, 2, 0xC000, 0b100 << 10, false), // one wait state less
+            ("f411re", 200, 3, 0x8000, 0b100 << 10, false), // scale 2
+            ("f411re", 200, 3, 0xC000, 0, false),           // PCLK1 of 100 MHz
+            ("f407vg", 336, 5, 0x4000, 0b101 << 10 | 0b100 << 13, true), // 168 MHz
+            ("f407vg", 336, 5, 0x4000, 0b101 << 10, false), // PCLK2 of 168 MHz
+        ];
+        for (chip, multiplier, wait_states, power, prescalers, runs) in settings {
+            let chip = crate::chip::Chip::named(chip).unwrap();
+            let mut soc = Soc::new(Memory::of(chip));
+            write(&mut soc, APB1ENR, 1 << 28, 0);
+            write(&mut soc, 0x4000_7000, power, 0);
+            write(&mut soc, 0x4002_3C00, wait_states, 0);
+            write(&mut soc, RCC + 4, 16 | multiplier << 6 | 7 << 24, 0);
+            write(&mut soc, RCC, 0x83 | 1 << 24, 0);
+            let ready = 1_000_000;
+            write(&mut soc, RCC + 8, prescalers, ready);
+            let switched = soc.write(RCC + 8, Width::Word, prescalers | 2, ready);
+            assert_eq!(switched.is_ok(), runs, "{} {multiplier}", chip.name);
+        }
+    }
+
+    #[test]
+    fn a_line_that_two_timers_share_is_high_for_either() {
+        let mut soc = soc();
+        write(&mut soc, APB2ENR, 1 | 1 << 17, 0); // TIM1 and TIM10
+        for (base, value) in [(0x4001_0000, 1), (0x4001_4400, 1)] {
+            write(&mut soc, base + 0x0C, value, 0); // UIE
+            write(&mut soc, base + 0x14, value, 0); // UG
+        }
+        assert_eq!(soc.interrupt_lines(), 1 << 25);
+        write(&mut soc, 0x4001_0010, 0, 0);
+        assert_eq!(soc.interrupt_lines(), 1 << 25);
+        write(&mut soc, 0x4001_4410, 0, 0);
+        assert_eq!(soc.interrupt_lines(), 0);
     }
 }

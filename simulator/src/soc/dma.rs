@@ -2,53 +2,77 @@
 
 use super::Soc;
 use crate::bus::{Fault, Width};
-use crate::peripherals::address_map::USART2_DR;
+use crate::peripherals::address_map::{is_dac_data, USART2_DR};
 use crate::peripherals::dma::{Direction, Transfer, STREAMS};
 use crate::peripherals::registers::Unmodelled;
+use crate::peripherals::usart::USART2;
 
-/// A request of USART2: the stream and channel of DMA1 that it reaches (RM0368 §9.3.3, table 27),
-/// and whether it asks for bytes to send.
-struct Request {
-    stream: usize,
-    channel: u32,
-    sends: bool,
+/// Who requests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Usart2Received,
+    Usart2Sends,
+    /// A channel of the DAC, which only the STM32F407 has.
+    Dac(usize),
 }
 
-const USART2_REQUESTS: [Request; 2] = [
+/// A request: its source, and the stream and channel of DMA1 that it reaches (RM0368 §9.3.3 table
+/// 27, RM0090 §10.3.3 table 42).
+struct Request {
+    source: Source,
+    stream: usize,
+    channel: u32,
+}
+
+const fn request(source: Source, stream: usize, channel: u32) -> Request {
     Request {
-        stream: 5,
-        channel: 4,
-        sends: false,
-    },
-    Request {
-        stream: 6,
-        channel: 4,
-        sends: true,
-    },
+        source,
+        stream,
+        channel,
+    }
+}
+
+const REQUESTS: [Request; 4] = [
+    request(Source::Usart2Received, 5, 4),
+    request(Source::Usart2Sends, 6, 4),
+    request(Source::Dac(0), 5, 7),
+    request(Source::Dac(1), 6, 7),
 ];
 
 impl Soc {
     /// Moves items until no stream has a request.
     #[inline]
     pub(super) fn serve_dma(&mut self, now: u64) {
-        if !self.usart2.uses_dma() {
+        let dac = self.dac.requests_dma(0) || self.dac.requests_dma(1);
+        if !self.usarts[USART2].uses_dma() && !dac {
             return;
         }
-        let mut requests = USART2_REQUESTS.iter();
-        let requested = requests.any(|request| self.usart2.requests_dma(request.sends));
+        let mut requests = REQUESTS.iter();
+        let requested = requests.any(|request| self.requested(request.source));
         if requested && !self.serving_dma {
             self.move_items(now);
+        }
+    }
+
+    fn requested(&self, source: Source) -> bool {
+        match source {
+            Source::Usart2Received => self.usarts[USART2].requests_dma(false),
+            Source::Usart2Sends => self.usarts[USART2].requests_dma(true),
+            Source::Dac(channel) => self.dac.requests_dma(channel),
         }
     }
 
     fn move_items(&mut self, now: u64) {
         self.serving_dma = true;
         let mut moved = false;
-        for request in &USART2_REQUESTS {
-            while self.usart2.requests_dma(request.sends)
+        for request in &REQUESTS {
+            while self.requested(request.source)
                 && self.dma[0].channel(request.stream) == Some(request.channel)
             {
                 self.move_item(request.stream, now);
+                if let Source::Dac(channel) = request.source {
+                    self.dac.served(channel);
+                }
                 moved = true;
             }
         }
@@ -64,13 +88,20 @@ impl Soc {
         let Some(channel) = dma.channel(stream) else {
             return Ok(());
         };
-        let known = USART2_REQUESTS
+        let known = REQUESTS
             .iter()
-            .any(|request| request.stream == stream && request.channel == channel);
-        if controller != 0 || !known {
+            .find(|request| request.stream == stream && request.channel == channel)
+            .filter(|_| controller == 0);
+        let Some(request) = known else {
             return Err(dma.refuse(stream, &format!("the request of channel {channel}")));
-        }
+        };
         let transfer = dma.transfer(stream);
+        if let Source::Dac(_) = request.source {
+            return match is_dac_data(transfer.peripheral) {
+                true => Ok(()),
+                false => Err(dma.refuse(stream, "anything but data of the DAC")),
+            };
+        }
         if transfer.peripheral != USART2_DR || transfer.width != Width::Byte {
             return Err(dma.refuse(stream, "anything but bytes at USART2_DR"));
         }
@@ -122,10 +153,12 @@ impl Soc {
         }
     }
 
-    /// Call after an access to USART2, which may raise or clear a request.
-    pub(super) fn usart_accessed(&mut self, now: u64) {
-        self.usart_changed();
-        self.serve_dma(now);
+    /// Call after an access to a USART, which may raise or clear a request.
+    pub(super) fn usart_accessed(&mut self, usart: usize, now: u64) {
+        self.usart_changed(usart);
+        if usart == USART2 {
+            self.serve_dma(now);
+        }
     }
 }
 

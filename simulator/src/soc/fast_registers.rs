@@ -1,9 +1,9 @@
-//! Fast paths for the commonest accesses to registers: polls of USART2's status, bytes to send,
+//! Fast paths for the commonest accesses to registers: polls of a USART's status, bytes to send,
 //! markers at pins. They leave out checks that these accesses always pass. If an event is due
 //! first, they return `None`, and the general access follows.
 
 use super::access::apb_cycles;
-use super::schedule::USART2;
+use super::schedule::FIRST_USART;
 use super::Soc;
 use crate::bus::{Bus, Loaded, Steadiness, Width};
 use crate::peripherals::address_map::{Block, ENTRY_BYTES};
@@ -11,7 +11,7 @@ use crate::peripherals::gpio::Gpio;
 use crate::peripherals::usart::Usart;
 
 impl Soc {
-    /// Polls USART2's status.
+    /// Polls a USART's status.
     #[inline(always)]
     pub(super) fn read_fast(
         &mut self,
@@ -20,13 +20,16 @@ impl Soc {
         now: u64,
     ) -> Option<(Loaded, Steadiness)> {
         let block = self.responders.at(address)?.block;
-        let polled = block == Block::Usart2 && Usart::is_status(address % ENTRY_BYTES);
+        let Block::Usart(usart) = block else {
+            return None;
+        };
+        let polled = Usart::is_status(address % ENTRY_BYTES);
         if !polled || width != Width::Word || self.schedule.next() <= now {
             return None;
         }
         let steady = self.steadiness(address)?;
         let loaded = Loaded {
-            value: self.usart2.read_status(),
+            value: self.usarts[usart].read_status(),
             wait_cycles: apb_cycles(steady.period_cycles, now),
         };
         Some((loaded, steady))
@@ -51,12 +54,12 @@ impl Soc {
                 self.ports[port].set_and_reset(value);
                 self.port_changed(port, now);
             }
-            Block::Usart2 if Usart::is_data(offset) && value <= u8::MAX.into() => {
-                self.usart2.transmit(value as u8, now);
-                if self.usart2.may_signal() {
-                    self.usart_accessed(now);
+            Block::Usart(usart) if Usart::is_data(offset) && value <= u8::MAX.into() => {
+                self.usarts[usart].transmit(value as u8, now);
+                if self.usarts[usart].may_signal() {
+                    self.usart_accessed(usart, now);
                 }
-                self.reschedule(USART2);
+                self.reschedule(FIRST_USART + usart);
             }
             _ => return None,
         }

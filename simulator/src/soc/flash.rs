@@ -26,7 +26,7 @@ impl Soc {
     /// A read of the array waits until the operation is over (RM0368 §3.5).
     #[inline]
     pub(super) fn stall_read(&mut self, address: u32, now: u64) {
-        if self.flash.busy_until() > now && Memory::in_flash(address).is_some() {
+        if self.flash.busy_until() > now && self.memory.in_flash(address).is_some() {
             self.stall();
         }
     }

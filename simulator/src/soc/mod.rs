@@ -1,4 +1,4 @@
-//! The STM32F401RE around the core: memories and peripherals on one bus, brought up to date by
+//! The chip around the core: memories and peripherals on one bus, brought up to date by
 //! events.
 //!
 //! An event is a change that no access makes, as a timer's match or the end of a UART frame. It
@@ -17,28 +17,36 @@ mod system_memory;
 
 use crate::edges::{Edge, Pin};
 use crate::memory::Memory;
+use crate::peripherals::adc::{self, Adc};
 use crate::peripherals::address_map::{self, AddressMap, Block, ResponderCache};
-use crate::peripherals::alternate_functions::{USART2_RX, USART2_TX};
+use crate::peripherals::alternate_functions::{USART_RX, USART_TX};
 use crate::peripherals::crc::Crc;
+use crate::peripherals::dac::Dac;
 use crate::peripherals::dbgmcu::Dbgmcu;
 use crate::peripherals::dma::Dma;
 use crate::peripherals::exti::Exti;
 use crate::peripherals::flash::Flash;
 use crate::peripherals::gpio::{Gpio, Levels, PORTS};
+use crate::peripherals::i2c::{self, I2c};
 use crate::peripherals::iwdg::Iwdg;
 use crate::peripherals::pwr::Pwr;
-use crate::peripherals::rcc::{Clocks, Rcc, ResetCause};
+use crate::peripherals::rcc::{Clocks, Hse, Rcc, ResetCause};
 use crate::peripherals::registers::{Register, Unmodelled};
+use crate::peripherals::rng::{self, Rng};
+use crate::peripherals::spi::{self, Spi};
 use crate::peripherals::syscfg::Syscfg;
-use crate::peripherals::timer::{Outputs, Timer};
-use crate::peripherals::usart::Usart;
+use crate::peripherals::timer::{self, Outputs, Timer};
+use crate::peripherals::usart::{self, Usart};
 use crate::peripherals::wwdg::{self, Wwdg};
 use crate::peripherals::Peripheral;
 use crate::timebase::Timebase;
-use schedule::{Schedule, FLASH, IWDG, USART2, WWDG};
+use schedule::{Schedule, ADC, FIRST_I2C, FIRST_SPI, FIRST_USART, FLASH, IWDG, RNG, WWDG};
 use serde::{Deserialize, Serialize};
 
-const TIMERS: usize = 4;
+const TIMERS: usize = timer::MODELS.len();
+const USARTS: usize = usart::MODELS.len();
+const SPIS: usize = spi::MODELS.len();
+const I2CS: usize = i2c::MODELS.len();
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Soc {
@@ -53,7 +61,14 @@ pub struct Soc {
     flash: Flash,
     ports: [Gpio; PORTS.len()],
     timers: [Timer; TIMERS],
-    usart2: Usart,
+    usarts: [Usart; USARTS],
+    /// The USART whose bytes are kept, and that gets bytes from outside.
+    console: usize,
+    spis: [Spi; SPIS],
+    i2cs: [I2c; I2CS],
+    adc: Adc,
+    dac: Dac,
+    rng: Rng,
     dma: [Dma; 2],
     iwdg: Iwdg,
     wwdg: Wwdg,
@@ -84,7 +99,7 @@ pub struct Soc {
     outputs: [Outputs; TIMERS],
     /// Bit n: a pin is switched to route n of `TIMER_OUTPUTS`. Follows from the ports' registers,
     /// see `functions_switched`.
-    connected: u32,
+    connected: u64,
     edges: Vec<Edge>,
     transmitted: Vec<u8>,
     /// Pins of each port whose edges need attention. An observer sets them; the chip has no such
@@ -95,27 +110,28 @@ pub struct Soc {
 
 impl Soc {
     pub fn new(memory: Memory) -> Soc {
-        let rcc = Rcc::default();
+        let chip = memory.chip();
+        let rcc = Rcc::of(chip);
         let clocks = rcc.clocks();
         let ports = std::array::from_fn(Gpio::new);
-        // Interrupt numbers: RM0368 §10.1.3, table 38.
-        let timers = [
-            Timer::wide("TIM2", 28),
-            Timer::narrow("TIM3", 29),
-            Timer::narrow("TIM4", 30),
-            Timer::wide("TIM5", 50),
-        ];
+        let timers = std::array::from_fn(|n| Timer::new(&timer::MODELS[n]));
         Soc {
             memory,
-            map: AddressMap::default(),
+            map: AddressMap::of(chip),
             responders: ResponderCache::default(),
-            pwr: Pwr::default(),
-            flash: Flash::default(),
+            pwr: Pwr::of(chip),
+            flash: Flash::of(chip),
             levels: std::array::from_fn(|port| Gpio::levels(&ports[port])),
             ports,
             outputs: std::array::from_fn(|timer| Timer::outputs(&timers[timer])),
             timers,
-            usart2: Usart::new("USART2", 38),
+            usarts: std::array::from_fn(|n| Usart::new(&usart::MODELS[n])),
+            console: usart::USART2,
+            spis: std::array::from_fn(|n| Spi::new(&spi::MODELS[n])),
+            i2cs: std::array::from_fn(|n| I2c::new(&i2c::MODELS[n])),
+            adc: Adc::of(chip.family),
+            dac: Dac::default(),
+            rng: Rng::default(),
             dma: [
                 Dma::new("DMA1", [11, 12, 13, 14, 15, 16, 17, 47]),
                 Dma::new("DMA2", [56, 57, 58, 59, 60, 68, 69, 70]),
@@ -127,7 +143,7 @@ impl Soc {
             reset_due: None,
             exti: Exti::default(),
             syscfg: Syscfg::default(),
-            dbgmcu: Dbgmcu::default(),
+            dbgmcu: Dbgmcu::of(chip),
             timebase: Timebase::new(clocks.core),
             rcc,
             clocks,
@@ -143,6 +159,26 @@ impl Soc {
             transmitted: Vec::new(),
             observed: [0; PORTS.len()],
         }
+    }
+
+    /// Computes the fields that a snapshot leaves out: those that follow from the chip.
+    pub(crate) fn rebuild_derived(&mut self) {
+        let chip = self.memory.chip();
+        self.map = AddressMap::of(chip);
+        self.rcc.set_chip(chip);
+        self.pwr.set_chip(chip);
+        self.flash.set_chip(chip);
+    }
+
+    /// What feeds OSC_IN.
+    pub fn set_hse(&mut self, hse: Hse) {
+        self.rcc.set_hse(hse);
+    }
+
+    /// The USART (an index into [`usart::MODELS`]) whose bytes are kept, and that gets bytes from
+    /// outside.
+    pub fn set_console(&mut self, usart: usize) {
+        self.console = usart;
     }
 
     pub fn memory(&self) -> &Memory {
@@ -164,6 +200,8 @@ impl Soc {
         std::mem::swap(&mut fresh.observed, &mut self.observed);
         std::mem::swap(&mut fresh.rcc, &mut self.rcc);
         std::mem::swap(&mut fresh.flash, &mut self.flash);
+        fresh.console = self.console;
+        fresh.usarts[self.console].feed_from(&mut self.usarts[self.console]);
         fresh.rcc.reset_because(cause);
         fresh.flash.reset();
         *self = fresh;
@@ -232,23 +270,34 @@ impl Soc {
         std::mem::take(&mut self.edges)
     }
 
-    /// Bytes that left USART2 since the last call.
+    /// Bytes that left the console's USART since the last call.
     pub fn take_transmitted(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.transmitted)
     }
 
-    /// Bytes that arrive at USART2's RX pin from cycle `now` on. They are lost if the pin is not
-    /// switched to USART2.
+    /// Bytes that arrive at the RX pin of the console's USART from cycle `now` on. They are lost if
+    /// no pin is switched to it.
     pub fn receive(&mut self, bytes: &[u8], now: u64) {
-        if self.has_function(USART2_RX) {
-            self.usart2.receive(bytes, now);
-            self.reschedule(USART2);
+        if self.hears() {
+            self.usarts[self.console].receive(bytes, now);
+            self.reschedule(FIRST_USART + self.console);
         }
     }
 
-    /// Bytes for USART2's RX pin that have not arrived yet.
+    /// Bytes that wait for the console's USART: the first arrives as soon as the receiver is on.
+    pub fn feed(&mut self, bytes: &[u8], now: u64) {
+        self.usarts[self.console].receive(bytes, now);
+        self.reschedule(FIRST_USART + self.console);
+    }
+
+    fn hears(&self) -> bool {
+        let mut pins = USART_RX[self.console].iter();
+        pins.any(|pin| self.has_function(*pin))
+    }
+
+    /// Bytes for the console's RX pin that have not arrived yet.
     pub fn bytes_to_receive(&self) -> usize {
-        self.usart2.bytes_to_receive()
+        self.usarts[self.console].bytes_to_receive()
     }
 
     /// Handles all events up to cycle `now`.
@@ -276,10 +325,36 @@ impl Soc {
                 self.reschedule(timer);
             }
         }
-        if self.schedule.due(USART2, cycle) {
-            self.usart2.advance(cycle);
-            self.usart_accessed(cycle);
-            self.reschedule(USART2);
+        for usart in 0..USARTS {
+            if self.schedule.due(FIRST_USART + usart, cycle) {
+                self.usarts[usart].advance(cycle);
+                self.usart_accessed(usart, cycle);
+                self.reschedule(FIRST_USART + usart);
+            }
+        }
+        self.run_rarer_events(cycle);
+    }
+
+    fn run_rarer_events(&mut self, cycle: u64) {
+        for spi in 0..SPIS {
+            if self.schedule.due(FIRST_SPI + spi, cycle) {
+                self.spis[spi].advance(cycle);
+                self.spi_changed(spi);
+            }
+        }
+        for i2c in 0..I2CS {
+            if self.schedule.due(FIRST_I2C + i2c, cycle) {
+                self.i2cs[i2c].advance(cycle);
+                self.i2c_changed(i2c);
+            }
+        }
+        if self.schedule.due(ADC, cycle) {
+            self.adc.advance(cycle);
+            self.adc_changed();
+        }
+        if self.schedule.due(RNG, cycle) {
+            self.rng.advance(cycle);
+            self.rng_changed();
         }
         if self.schedule.due(FLASH, cycle) {
             self.flash.advance(cycle);
@@ -309,13 +384,38 @@ impl Soc {
         std::mem::take(&mut self.event_due)
     }
 
-    fn usart_changed(&mut self) {
-        self.set_interrupt_line(self.usart2.irq, self.usart2.interrupt());
-        if self.usart2.has_sent() {
-            let heard = self.has_function(USART2_TX);
-            let sent = self.usart2.take_sent();
+    fn usart_changed(&mut self, usart: usize) {
+        self.set_interrupt_line(self.usarts[usart].irq, self.usarts[usart].interrupt());
+        if self.usarts[usart].has_sent() {
+            let mut pins = USART_TX[usart].iter();
+            let heard = usart == self.console && pins.any(|pin| self.has_function(*pin));
+            let sent = self.usarts[usart].take_sent();
             self.transmitted.extend(sent.filter(|_| heard));
         }
+    }
+
+    fn spi_changed(&mut self, spi: usize) {
+        self.set_interrupt_line(self.spis[spi].irq, self.spis[spi].interrupt());
+        self.reschedule(FIRST_SPI + spi);
+    }
+
+    fn i2c_changed(&mut self, i2c: usize) {
+        let bus = &self.i2cs[i2c];
+        let (events, errors) = (bus.event_interrupt(), bus.error_interrupt());
+        let (event_irq, error_irq) = (bus.event_irq, bus.error_irq);
+        self.set_interrupt_line(event_irq, events);
+        self.set_interrupt_line(error_irq, errors);
+        self.reschedule(FIRST_I2C + i2c);
+    }
+
+    fn adc_changed(&mut self) {
+        self.set_interrupt_line(adc::IRQ, self.adc.interrupt());
+        self.reschedule(ADC);
+    }
+
+    fn rng_changed(&mut self) {
+        self.set_interrupt_line(rng::IRQ, self.rng.interrupt());
+        self.reschedule(RNG);
     }
 
     fn wwdg_changed(&mut self) {
@@ -351,7 +451,7 @@ impl Soc {
 
     /// The register table of every peripheral, by its name.
     pub fn register_tables(&mut self) -> Vec<(&'static str, &'static [Register])> {
-        address_map::modelled_blocks()
+        address_map::modelled_blocks(self.memory.chip())
             .map(|block| {
                 let registers = self.block(block).registers();
                 (registers.peripheral(), registers.table())
@@ -369,7 +469,12 @@ impl Soc {
             Block::Flash => &mut self.flash,
             Block::Gpio(port) => &mut self.ports[port],
             Block::Timer(timer) => &mut self.timers[timer],
-            Block::Usart2 => &mut self.usart2,
+            Block::Usart(usart) => &mut self.usarts[usart],
+            Block::Spi(spi) => &mut self.spis[spi],
+            Block::I2c(i2c) => &mut self.i2cs[i2c],
+            Block::Adc => &mut self.adc,
+            Block::Dac => &mut self.dac,
+            Block::Rng => &mut self.rng,
             Block::Dma(controller) => &mut self.dma[controller],
             Block::Iwdg => &mut self.iwdg,
             Block::Wwdg => &mut self.wwdg,
@@ -390,7 +495,10 @@ impl Soc {
     ) -> Result<(), Unmodelled> {
         match block {
             Block::Rcc => self.rcc_written(offset, value, now)?,
-            Block::Pwr => self.check_core_clock()?,
+            Block::Pwr => {
+                self.rcc.set_backup_writable(self.pwr.backup_writable());
+                self.check_core_clock()?;
+            }
             Block::Flash => {
                 self.flash_written();
                 self.check_core_clock()?;
@@ -412,10 +520,15 @@ impl Soc {
                 self.serve_dma(now);
                 self.dma_changed();
             }
-            Block::Usart2 => {
-                self.usart_accessed(now);
-                self.reschedule(USART2);
+            Block::Usart(usart) => {
+                self.usart_accessed(usart, now);
+                self.reschedule(FIRST_USART + usart);
             }
+            Block::Spi(spi) => self.spi_changed(spi),
+            Block::I2c(i2c) => self.i2c_changed(i2c),
+            Block::Adc => self.adc_changed(),
+            Block::Rng => self.rng_changed(),
+            Block::Dac => self.serve_dma(now),
             Block::Iwdg => self.reschedule(IWDG),
             Block::Wwdg => {
                 self.wwdg_changed();

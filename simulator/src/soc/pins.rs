@@ -2,12 +2,17 @@
 
 use super::Soc;
 use crate::edges::{Edge, Pin};
+use crate::peripherals::address_map::{has, Block};
 use crate::peripherals::alternate_functions::{
     Route, ROUTES_OF_PIN, ROUTES_OF_PORT, ROUTES_OF_TIMER, TIMER_OUTPUTS,
 };
 use crate::peripherals::gpio::Levels;
 #[cfg(test)]
 use crate::peripherals::timer::Timer;
+use crate::peripherals::timer::MODELS;
+
+/// TIM2 to TIM5, the first timers, have interrupt lines of their own.
+const SEPARATE_LINES: usize = 4;
 
 impl Soc {
     pub(super) fn has_function(&self, (port, pin, function): (usize, u32, u32)) -> bool {
@@ -22,8 +27,12 @@ impl Soc {
     }
 
     /// The members of `routes` whose pin is switched to their function.
-    fn switched_on(&self, routes: u32) -> u32 {
-        let on = |route: &Route| self.has_function((route.port, route.pin, route.function));
+    fn switched_on(&self, routes: u64) -> u64 {
+        let chip = self.memory.chip();
+        let on = |route: &Route| {
+            self.has_function((route.port, route.pin, route.function))
+                && has(chip, Block::Timer(route.timer))
+        };
         members(routes)
             .filter(|&n| on(&TIMER_OUTPUTS[n]))
             .fold(0, |routes, n| routes | 1 << n)
@@ -39,7 +48,11 @@ impl Soc {
     }
 
     pub(super) fn timer_changed(&mut self, timer: usize, cycle: u64) {
-        self.set_interrupt_line(self.timers[timer].irq, self.timers[timer].interrupt());
+        self.timer_interrupts(timer);
+        if self.timers[timer].take_triggered() {
+            self.dac.timer_triggers(MODELS[timer].name);
+            self.serve_dma(cycle);
+        }
         let outputs = self.timers[timer].outputs();
         if outputs == self.outputs[timer] {
             return;
@@ -51,6 +64,19 @@ impl Soc {
                 self.route_alternates(port);
                 self.port_changed(port, cycle);
             }
+        }
+    }
+
+    /// The interrupt lines of a timer. The advanced ones share theirs with others (RM0368 §10.1.3).
+    fn timer_interrupts(&mut self, timer: usize) {
+        let one = &self.timers[timer];
+        if one.update_irq == one.capture_irq && timer < SEPARATE_LINES {
+            self.set_interrupt_line(one.update_irq, one.interrupt());
+            return;
+        }
+        for irq in [one.update_irq, one.capture_irq] {
+            let level = self.timers.iter().any(|timer| timer.signals(irq));
+            self.set_interrupt_line(irq, level);
         }
     }
 
@@ -109,10 +135,10 @@ impl Soc {
 }
 
 /// The numbers of the bits that are set, in ascending order.
-fn members(mut set: u32) -> impl Iterator<Item = usize> {
+fn members(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let n = set.trailing_zeros() as usize;
         set &= set.wrapping_sub(1);
-        (n < 32).then_some(n)
+        (n < 64).then_some(n)
     })
 }

@@ -1,12 +1,16 @@
 //! The schedule: for each peripheral, the cycle of its next event that anyone can see. It changes
 //! only when a peripheral does, never with time alone.
 
-use super::{Soc, TIMERS};
+use super::{Soc, I2CS, SPIS, TIMERS, USARTS};
 use serde::{Deserialize, Serialize};
 
-/// Places in the schedule: the timers, then USART2, the flash and the watchdogs.
-pub(super) const USART2: usize = TIMERS;
-pub(super) const FLASH: usize = USART2 + 1;
+/// Places in the schedule: the timers, then the other peripherals.
+pub(super) const FIRST_USART: usize = TIMERS;
+pub(super) const FIRST_SPI: usize = FIRST_USART + USARTS;
+pub(super) const FIRST_I2C: usize = FIRST_SPI + SPIS;
+pub(super) const ADC: usize = FIRST_I2C + I2CS;
+pub(super) const RNG: usize = ADC + 1;
+pub(super) const FLASH: usize = RNG + 1;
 pub(super) const IWDG: usize = FLASH + 1;
 pub(super) const WWDG: usize = IWDG + 1;
 const SOURCES: usize = WWDG + 1;
@@ -14,6 +18,7 @@ const NEVER: u64 = u64::MAX;
 
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Schedule {
+    #[serde(with = "serde_big_array::BigArray")]
     cycles: [u64; SOURCES],
     next: u64,
 }
@@ -64,7 +69,11 @@ impl Soc {
 
     fn event_of(&self, source: usize) -> Option<u64> {
         match source {
-            USART2 => self.usart2.next_event(),
+            FIRST_USART..FIRST_SPI => self.usarts[source - FIRST_USART].next_event(),
+            FIRST_SPI..FIRST_I2C => self.spis[source - FIRST_SPI].next_event(),
+            FIRST_I2C..ADC => self.i2cs[source - FIRST_I2C].next_event(),
+            ADC => self.adc.next_event(),
+            RNG => self.rng.next_event(),
             FLASH => self.flash.next_event(),
             IWDG => self.iwdg.next_event(),
             WWDG => self.wwdg.next_event(),
@@ -95,7 +104,7 @@ pub(super) mod tests {
             let named = tables.iter().find(|table| table.0 == name);
             named.map_or(&[] as &[Register], |table| table.1)
         };
-        address_map::all()
+        address_map::entries(soc.memory().chip())
             .filter(|place| {
                 let block = place.block;
                 block.is_some_and(|block| !matches!(block, Block::Rcc | Block::Flash | Block::Iwdg))

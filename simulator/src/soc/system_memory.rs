@@ -43,7 +43,7 @@ impl Soc {
                 Some(IDENTITY[(address - UNIQUE_ID) as usize / 4])
             }
             // The size is in the upper half. The lower half is reserved.
-            FLASH_KIB => Some(512 << 16 | 0xFFFF),
+            FLASH_KIB => Some((self.memory.chip().flash_bytes as u32 / 1024) << 16 | 0xFFFF),
             USER_OPTIONS => Some(0xFFFF_0000 | user),
             WRITE_PROTECTION => Some(0xFFFF_0000 | write_protection),
             _ => None,

@@ -158,9 +158,12 @@ fn walk_by_place() {
             .map(|offset| per_block(offset, access_control))
             .collect();
         println!("accelerator {name}: cycles per block by start modulo 32 (even): {row:?}");
-        // With the accelerator off, about 12 cycles for each block were measured, wherever the
-        // linker had put the loop.
-        let near = |cycles: &f64| (cycles - 12.0).abs() <= 0.1 * 12.0;
-        assert!(access_control != OFF || row.iter().all(near), "{row:?}");
+        // With the accelerator off, about 12 cycles for each block were measured, of a loop that GCC
+        // aligns to words in its object. Nothing was measured at the other starts.
+        let within = |cycles: f64, limit: f64| (cycles - 12.0).abs() <= limit * 12.0;
+        let starts = row.iter().zip((0..32).step_by(2));
+        let near =
+            |(cycles, start): (&f64, i32)| within(*cycles, if start % 4 == 0 { 0.1 } else { 0.2 });
+        assert!(access_control != OFF || starts.clone().all(near), "{row:?}");
     }
 }

@@ -59,6 +59,25 @@ fn each_counter_counts_its_own_cycles() {
 }
 
 #[test]
+fn the_cycle_of_an_unaligned_group_is_its_second_instruction_s() {
+    // compendium.i-0.nl, "Alignment rules": LSUCNT counts it if the second is a memory instruction,
+    // else CPICNT. The load from a device, of 16 bits, has one cycle of its own in LSUCNT, and so
+    // has a load that no other load follows.
+    let group = |instructions: [&str; 3]| {
+        let program = |group: &str| {
+            format!("mov r6, r11\n nop\n nop.w\n ldr r5, [r6]\n {group}\n mov r7, r7")
+        };
+        let group = program(&instructions.join("\n"));
+        [CPICNT, LSUCNT].map(|n| counted(n, &group).wrapping_sub(counted(n, &program(""))))
+    };
+    let (work, store) = ("mov.w r7, r7", "str.w r0, [r12]");
+    assert_eq!(group([work, work, work]), [1, 0]);
+    assert_eq!(group([work, store, work]), [0, 1]);
+    assert_eq!(group([store, store, store]), [0, 1]);
+    assert_eq!(group([store, work, store]), [1, 0]);
+}
+
+#[test]
 fn sleep_is_counted_apart() {
     // The line rises at 2,000. CYCCNT less the other counters is the sleep.
     let slept = counted(SLEEPCNT, "wfi");

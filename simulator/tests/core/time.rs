@@ -67,6 +67,105 @@ fn loads_overlap_unless_the_address_depends() {
     assert_eq!(cycles("str r12, [r12]\n ldr r0, [r12]\n ldr r1, [r0]"), 7);
 }
 
+const RUNS: [u32; 10] = [1, 2, 3, 4, 5, 6, 8, 10, 60, 120];
+const WIDE: [&str; 3] = ["mov.w r7, r7", "umaal r0, r1, r2, r3", "str.w r0, [r12]"];
+
+#[test]
+fn aligned_loads_in_a_row_cost_one_more_than_their_number() {
+    // TRM 3.3.3: N pipelined loads take N + 1 cycles. N + 1 a NOP after them too, which costs none.
+    for count in RUNS {
+        let loads = format!(".rept {count}\n ldr.w r0, [r12]\n .endr");
+        assert_eq!(cycles(&loads), count + 1, "{count} loads");
+        assert_eq!(
+            cycles(&format!("{loads}\n nop.w")),
+            count + 1,
+            "{count} loads"
+        );
+    }
+}
+
+/// Cycles of `program`, which starts two bytes into a word, right behind `before` of 16 bits.
+/// `before` may use r6, the address of a device.
+fn unaligned(before: &str, program: &str) -> u32 {
+    let behind =
+        |program: &str| cycles(&format!("mov r6, r11\n nop\n nop.w\n {before}\n {program}"));
+    behind(&format!("{program}\n mov r7, r7")) - behind("mov r7, r7")
+}
+
+/// A load that the loads and stores after it cannot overlap, since it is from another block.
+const TWO_CYCLES: &str = "ldr r5, [r6]";
+
+#[test]
+fn a_group_of_unaligned_wide_instructions_costs_one_cycle_behind_one_of_several() {
+    // compendium.i-0.nl, "Alignment rules": one extra cycle, from three on. IACR ePrint 2025/523:
+    // a multi-cycle instruction and then three of them. The source's stores begin at four.
+    for instruction in WIDE {
+        for count in RUNS {
+            let run = format!(".rept {count}\n {instruction}\n .endr");
+            let lost = u32::from(count >= 3);
+            assert_eq!(
+                unaligned(TWO_CYCLES, &run),
+                count + lost,
+                "{count} {instruction}"
+            );
+            assert_eq!(
+                unaligned("push {r0}", &run),
+                count + lost,
+                "{count} {instruction}"
+            );
+        }
+    }
+}
+
+#[test]
+fn behind_an_instruction_of_one_cycle_it_costs_none() {
+    // Measured on an STM32F407 as parts of whole routines (jnk0le, "cortexm-AES",
+    // CM3_1T_AES128_keyschedule_enc): three EOR.W behind a 16-bit EORS lose nothing.
+    for instruction in WIDE {
+        for count in RUNS {
+            let run = format!(".rept {count}\n {instruction}\n .endr");
+            assert_eq!(
+                unaligned("eors r0, r1", &run),
+                count,
+                "{count} {instruction}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_group_of_unaligned_loads_costs_one_more_cycle_too() {
+    for count in RUNS {
+        let run = format!(".rept {count}\n ldr.w r0, [r12]\n .endr");
+        let lost = u32::from(count >= 3);
+        assert_eq!(unaligned(TWO_CYCLES, &run), count + 1 + lost, "{count}");
+        assert_eq!(unaligned("eors r0, r1", &run), count + 1, "{count}");
+    }
+}
+
+#[test]
+fn a_mixed_group_can_cost_more_than_one_cycle() {
+    // The same source. Each load takes two cycles, and three more instructions follow it.
+    let three = "mov.w r7, r7\n mov.w r7, r7\n mov.w r7, r7";
+    let load = "ldr.w r0, [r12]";
+    for (program, own, lost) in [
+        (three.to_string(), 3, 1),
+        (format!("{three}\n {load}\n {three}"), 3 + 2 + 3, 2),
+        (
+            format!("{load}\n {three}\n {load}\n {three}"),
+            2 * (2 + 3),
+            2,
+        ),
+        (
+            format!("{three}\n {load}\n mov.w r7, r7\n mov.w r7, r7"),
+            3 + 2 + 2,
+            1,
+        ),
+    ] {
+        assert_eq!(unaligned(TWO_CYCLES, &program), own + lost, "{program}");
+    }
+}
+
 /// The rules of docs/TIMING.md for neighbours and branches. The instructions have 32 bits, so that
 /// it does not matter how they lie in words. Each sum lists the costs of the instructions in order.
 #[test]

@@ -17,12 +17,21 @@ endfunction()
 set(TAILSCOPE_CONSTANT_MENTIONS 1)
 
 function(tailscope_shipped_heap file)
+    if(NOT TARGET freertos_kernel)
+        tailscope_crate_folder(crate "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../kernel/package" freertos-next)
+        set(kernel "${crate}/FreeRTOS-Kernel")
+    endif()
+    tailscope_heap_of_the_kernel("${kernel}/portable/MemMang/${file}")
+endfunction()
+
+# tailscope_heap_of_the_kernel(<file> [INCLUDES <folder>...] [DEFINITIONS <macro>...]): a file that
+# is written as the kernel's heaps are.
+function(tailscope_heap_of_the_kernel file)
+    cmake_parse_arguments(PARSE_ARGV 1 more "" "" "INCLUDES;DEFINITIONS")
     set(here "${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
     if(TARGET freertos_kernel)
         set(includes "${here}" $<TARGET_PROPERTY:freertos_kernel,INTERFACE_INCLUDE_DIRECTORIES>)
     else()
-        tailscope_crate_folder(crate "${here}/../../../kernel/package" freertos-next)
-        set(kernel "${crate}/FreeRTOS-Kernel")
         set(includes "${here}/../../tests/freertos")
     endif()
     tailscope_shipped_heap_names(names)
@@ -30,8 +39,8 @@ function(tailscope_shipped_heap file)
         set(any_size TAILSCOPE_REGION_OF_ANY_SIZE "TAILSCOPE_CONSTANT_MENTIONS=${TAILSCOPE_CONSTANT_MENTIONS}")
     endif()
     tailscope_foreign(
-        SOURCES "${kernel}/portable/MemMang/${file}"
-        INCLUDES ${includes}
-        DEFINITIONS ${names} TAILSCOPE_HEAP_BYTES=${TAILSCOPE_HEAP_BYTES} ${any_size}
+        SOURCES "${file}"
+        INCLUDES ${includes} ${more_INCLUDES}
+        DEFINITIONS ${names} TAILSCOPE_HEAP_BYTES=${TAILSCOPE_HEAP_BYTES} ${any_size} ${more_DEFINITIONS}
     )
 endfunction()

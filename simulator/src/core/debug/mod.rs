@@ -219,8 +219,8 @@ impl Core {
     }
 
     /// What BKPT and a comparator of the FPB do: halt if halting is enabled, otherwise call the
-    /// monitor. With neither, the chip takes a HardFault (C1.4). Here the run ends, which tells
-    /// more.
+    /// monitor. With neither, the caller of the core decides: [`Core::fault_at_breakpoint`] is what
+    /// the chip does.
     pub(super) fn breakpoint(&self, immediate: u8) -> Trap {
         if self.debug.enabled() {
             return Trap::Halt(Cause::Breakpoint);
@@ -236,6 +236,14 @@ impl Core {
             pc: self.pc,
             immediate,
         }))
+    }
+
+    /// A BKPT that neither a debugger nor the monitor takes becomes a HardFault (C1.4).
+    pub fn fault_at_breakpoint(&mut self) -> Result<(), Stop> {
+        self.scb.dfsr |= DFSR_BKPT;
+        self.escalate_debug_event("a BKPT without a debugger")?;
+        self.leave_fast_loop();
+        Ok(())
     }
 
     /// Whether [`Core::check_watchpoints`] must see data accesses.

@@ -170,9 +170,10 @@ impl Core {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chip::NUCLEO;
     use crate::core::decode::encodings;
     use crate::core::Timing;
-    use crate::memory::{Memory, SRAM_BASE, SRAM_BYTES};
+    use crate::memory::{Memory, SRAM_BASE};
     use crate::random::Random;
     use crate::soc::Soc;
     use std::collections::HashSet;
@@ -193,7 +194,7 @@ mod tests {
         let value = random.next();
         match random.below(4) {
             0 => value % 40,
-            1 => SRAM_BASE + value % (SRAM_BYTES as u32 + 64),
+            1 => SRAM_BASE + value % (NUCLEO.sram_bytes as u32 + 64),
             2 => 0x0800_0000 + value % 4_096,
             _ => value,
         }

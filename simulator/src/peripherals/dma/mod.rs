@@ -73,7 +73,8 @@ macro_rules! table {
                 Register::new(register($number, NDTR), concat!("S", $number, "NDTR"), 0, 0xFFFF),
                 Register::new(register($number, PAR), concat!("S", $number, "PAR"), 0, !0),
                 Register::new(register($number, M0AR), concat!("S", $number, "M0AR"), 0, !0),
-                Register::unmodelled(register($number, 0x10), concat!("S", $number, "M1AR")),
+                // Without DBM it has no effect.
+                Register::new(register($number, 0x10), concat!("S", $number, "M1AR"), 0, !0),
                 Register::new(register($number, FCR), concat!("S", $number, "FCR"), 0x21, 0)
                     .inert(0b111 << 3)
                     .missing(FCR_MISSING),

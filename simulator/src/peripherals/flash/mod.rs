@@ -10,6 +10,7 @@ mod sectors;
 use super::rcc::{Frequency, RESET_CLOCK};
 use super::registers::{Register, Registers, Unmodelled};
 use super::Peripheral;
+use crate::chip::{Chip, NUCLEO};
 use lock::Lock;
 use operation::Operation;
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,8 @@ const NWRP_SHIFT: u32 = 16;
 /// BOR_LEV, nRST_STOP and nRST_STDBY keep their value but have no effect here. One nWRP bit for
 /// each sector.
 const OPTION_BITS: u32 = 0b11 << 2 | 0b11 << 6 | 0xFF << NWRP_SHIFT;
+/// The nWRP bits of the sectors 8 to 11.
+const LARGE_OPTION_BITS: u32 = 0xF << (NWRP_SHIFT + 8);
 /// WDG_SW, RDP and SPRMOD: the hardware watchdog and read protection.
 const PROTECTION_BITS: u32 = 1 << 5 | 0xFF << 8 | 1 << 31;
 /// §3.8.6: no protection, watchdog by software.
@@ -65,18 +68,26 @@ const OPTCR_RESET: u32 = 0x0FFF_AAED;
 const KEYS: [u32; 2] = [0x4567_0123, 0xCDEF_89AB];
 const OPTION_KEYS: [u32; 2] = [0x0819_2A3B, 0x4C5D_6E7F];
 
-static TABLE: &[Register] = &[
-    Register::new(ACR, "ACR", 0, ACR_BITS),
-    Register::new(KEYR, "KEYR", 0, !0),
-    Register::new(OPTKEYR, "OPTKEYR", 0, !0),
-    Register::new(SR, "SR", 0, SR_FLAGS).inert(BSY),
-    Register::new(CR, "CR", LOCK, CR_BITS),
-    Register::new(OPTCR, "OPTCR", OPTCR_RESET, OPTLOCK | OPTSTRT | OPTION_BITS)
-        .missing(PROTECTION_BITS),
-];
+const fn table(options: u32) -> [Register; 6] {
+    [
+        Register::new(ACR, "ACR", 0, ACR_BITS),
+        Register::new(KEYR, "KEYR", 0, !0),
+        Register::new(OPTKEYR, "OPTKEYR", 0, !0),
+        Register::new(SR, "SR", 0, SR_FLAGS).inert(BSY),
+        Register::new(CR, "CR", LOCK, CR_BITS),
+        Register::new(OPTCR, "OPTCR", OPTCR_RESET, OPTLOCK | OPTSTRT | options)
+            .missing(PROTECTION_BITS),
+    ]
+}
+
+static TABLE: [Register; 6] = table(OPTION_BITS);
+static LARGE_TABLE: [Register; 6] = table(OPTION_BITS | LARGE_OPTION_BITS);
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Flash {
+    /// Its size gives the sectors.
+    #[serde(skip, default = "nucleo")]
+    chip: &'static Chip,
     registers: Registers,
     lock: Lock,
     option_lock: Lock,
@@ -93,10 +104,16 @@ pub struct Flash {
     ignores_writes: bool,
 }
 
-impl Default for Flash {
-    fn default() -> Self {
+fn nucleo() -> &'static Chip {
+    NUCLEO
+}
+
+impl Flash {
+    pub fn of(chip: &'static Chip) -> Flash {
+        let large = chip.flash_bytes > NUCLEO.flash_bytes;
         Flash {
-            registers: Registers::new("FLASH", TABLE),
+            chip,
+            registers: Registers::new("FLASH", if large { &LARGE_TABLE } else { &TABLE }),
             lock: Lock::new(KEYS),
             option_lock: Lock::new(OPTION_KEYS),
             options: OPTCR_RESET,
@@ -129,11 +146,12 @@ impl Flash {
 
     /// The highest HCLK for the wait states at 2.7–3.6 V (§3.4.1, table 6).
     pub fn highest_core_hz(&self) -> u64 {
-        match self.registers.get(ACR) & LATENCY {
-            0 => 30_000_000,
-            1 => 60_000_000,
-            _ => 84_000_000,
-        }
+        self.chip.highest_core_hz(self.registers.get(ACR) & LATENCY)
+    }
+
+    /// The chip, which a snapshot keeps beside its memories.
+    pub fn set_chip(&mut self, chip: &'static Chip) {
+        self.chip = chip;
     }
 
     /// Sets the core clock, which turns microseconds into cycles from the next operation on.
@@ -242,7 +260,7 @@ mod tests {
 
     #[test]
     fn what_is_forced_holds_once_the_register_is_set_and_the_register_does_not_tell() {
-        let mut flash = Flash::default();
+        let mut flash = Flash::of(NUCLEO);
         flash.force_access_control(5);
         assert_eq!(flash.access_control(), 0, "as after reset");
         flash.write(ACR, 0x702, 0).unwrap();
@@ -256,7 +274,7 @@ mod tests {
 
     #[test]
     fn the_two_keys_open_and_lock_closes() {
-        let mut flash = Flash::default();
+        let mut flash = Flash::of(NUCLEO);
         assert_eq!(flash.read(CR, 0), LOCK);
         flash.write(KEYR, KEYS[0], 0).unwrap();
         assert_eq!(flash.read(CR, 0), LOCK);
@@ -270,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_wrong_key_locks_until_reset() {
-        let mut flash = Flash::default();
+        let mut flash = Flash::of(NUCLEO);
         for key in [KEYS[1], KEYS[0], KEYS[1]] {
             flash.write(KEYR, key, 0).unwrap();
         }
@@ -284,7 +302,7 @@ mod tests {
 
     #[test]
     fn wait_states_bound_the_clock() {
-        let mut flash = Flash::default();
+        let mut flash = Flash::of(NUCLEO);
         assert_eq!(flash.highest_core_hz(), 30_000_000);
         flash.write(ACR, 2, 0).unwrap();
         assert_eq!(flash.highest_core_hz(), 84_000_000);
@@ -292,7 +310,7 @@ mod tests {
 
     #[test]
     fn option_bytes_have_their_own_keys_and_wdg_sw_reads_one() {
-        let mut flash = Flash::default();
+        let mut flash = Flash::of(NUCLEO);
         assert_eq!(flash.read(OPTCR, 0), OPTCR_RESET);
         assert_eq!(flash.read(OPTCR, 0) >> 5 & 1, 1);
         flash.write(OPTCR, OPTCR_RESET & !(1 << 18), 0).unwrap();

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::bus::Width;
-use sectors::{erase_us, holding, mass_erase_us, PROGRAM_US, SECTORS};
+use sectors::{erase_us, holding, PROGRAM_US};
 
 /// A line of 128 bits. A programmed value may not cross its end.
 const ROW_BYTES: usize = 16;
@@ -113,16 +113,21 @@ impl Flash {
             // §3.5.3: with both set, neither is performed.
             bits if bits == SER | MER => Ok(()),
             MER => {
-                self.erase(0..SECTORS, mass_erase_us(parallelism), now);
+                let microseconds = self.chip.mass_erase_us[parallelism as usize];
+                self.erase(0..self.sectors(), microseconds, now);
                 Ok(())
             }
-            SER if sector >= SECTORS => refuse("SNB names a sector that the chip has not"),
+            SER if sector >= self.sectors() => refuse("SNB names a sector that the chip has not"),
             SER => {
                 self.erase(sector..sector + 1, erase_us(sector, parallelism), now);
                 Ok(())
             }
             _ => refuse("STRT without SER or MER, which the manual forbids"),
         }
+    }
+
+    fn sectors(&self) -> u32 {
+        sectors::count(self.chip.flash_bytes)
     }
 
     fn erase(&mut self, sectors: Range<u32>, microseconds: u64, now: u64) {
@@ -152,7 +157,7 @@ mod tests {
     const X32: u32 = 2 << PSIZE_SHIFT;
 
     fn open() -> Flash {
-        let mut flash = Flash::default();
+        let mut flash = Flash::of(crate::chip::NUCLEO);
         for key in KEYS {
             flash.write(KEYR, key, 0).unwrap();
         }
@@ -192,7 +197,7 @@ mod tests {
             flash.write(SR, flag, 0).unwrap();
             assert_eq!(flash.read(SR, 0), 0);
         }
-        let mut locked = Flash::default();
+        let mut locked = Flash::of(crate::chip::NUCLEO);
         assert!(!locked.program(0, Width::Byte, 0));
         assert_eq!(locked.read(SR, 0), PGSERR);
     }

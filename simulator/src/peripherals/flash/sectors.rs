@@ -3,20 +3,25 @@
 
 use std::ops::Range;
 
-/// The first byte of each sector, counted from the start of the flash, and the end.
-const BOUNDS: [usize; 9] = [
-    0, 0x4000, 0x8000, 0xC000, 0x1_0000, 0x2_0000, 0x4_0000, 0x6_0000, 0x8_0000,
+/// The first byte of each sector of the largest flash, counted from its start, and the end. A
+/// smaller one has fewer sectors (RM0090 §3.4, table 5).
+const BOUNDS: [usize; 13] = [
+    0, 0x4000, 0x8000, 0xC000, 0x1_0000, 0x2_0000, 0x4_0000, 0x6_0000, 0x8_0000, 0xA_0000,
+    0xC_0000, 0xE_0000, 0x10_0000,
 ];
-pub const SECTORS: u32 = BOUNDS.len() as u32 - 1;
+
+/// How many sectors a flash of this size has.
+pub fn count(flash_bytes: usize) -> u32 {
+    BOUNDS.partition_point(|start| *start < flash_bytes) as u32
+}
 
 /// Microseconds to program one byte, halfword or word.
 pub const PROGRAM_US: u64 = 16;
-/// Microseconds to erase sectors of 16, 64 and 128 KiB and the whole flash, for a parallelism of 8,
-/// 16 and 32 bits.
-const ERASE_US: [[u64; 4]; 3] = [
-    [400_000, 1_200_000, 2_000_000, 8_000_000],
-    [300_000, 700_000, 1_300_000, 5_500_000],
-    [250_000, 550_000, 1_000_000, 4_000_000],
+/// Microseconds to erase sectors of 16, 64 and 128 KiB, for a parallelism of 8, 16 and 32 bits.
+const ERASE_US: [[u64; 3]; 3] = [
+    [400_000, 1_200_000, 2_000_000],
+    [300_000, 700_000, 1_300_000],
+    [250_000, 550_000, 1_000_000],
 ];
 
 /// The bytes of a sector, counted from the start of the flash.
@@ -38,22 +43,22 @@ pub fn erase_us(sector: u32, parallelism: u32) -> u64 {
     ERASE_US[parallelism as usize][size]
 }
 
-pub fn mass_erase_us(parallelism: u32) -> u64 {
-    ERASE_US[parallelism as usize][3]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::FLASH_BYTES;
+    use crate::chip::CHIPS;
 
     #[test]
     fn sectors_cover_the_flash_without_a_gap() {
-        let sizes: Vec<usize> = (0..SECTORS)
+        let sectors = |chip: usize| count(CHIPS[chip].flash_bytes);
+        let sizes: Vec<usize> = (0..sectors(0))
             .map(|sector| bytes(sector).len() / 1024)
             .collect();
         assert_eq!(sizes, [16, 16, 16, 16, 64, 128, 128, 128]);
-        assert_eq!(bytes(SECTORS - 1).end, FLASH_BYTES);
+        assert_eq!([0, 1, 2, 3].map(sectors), [8, 6, 8, 12]);
+        for chip in &CHIPS {
+            assert_eq!(bytes(count(chip.flash_bytes) - 1).end, chip.flash_bytes);
+        }
         let offsets = [
             0, 0x3FFF, 0x4000, 0xFFFF, 0x1_0000, 0x1_FFFF, 0x2_0000, 0x7_FFFF,
         ];

@@ -13,12 +13,12 @@ const FILTER: u32 = 0xF << 4;
 impl Timer {
     /// Whether a channel is an output (CCxS = 0), and so drives its pin.
     pub fn drives(&self, channel: usize) -> bool {
-        self.channel_mode(channel) & SELECTION == 0
+        channel < self.channel_count && self.channel_mode(channel) & SELECTION == 0
     }
 
     /// Whether any channel captures edges of a pin.
     pub fn captures(&self) -> bool {
-        (0..4).any(|channel| !self.drives(channel) && self.enabled(channel))
+        (0..self.channel_count).any(|channel| !self.drives(channel) && self.enabled(channel))
     }
 
     /// Whether reading this register can change the interrupt.
@@ -148,7 +148,7 @@ mod tests {
 
     /// The timer counts from cycle 1 on: the counter is n - 1 at cycle n.
     fn capturing(ccmr1: u32, ccer: u32) -> Timer {
-        let mut timer = Timer::wide("TIM2", 28);
+        let mut timer = Timer::named("TIM2");
         timer.set_divider(Some(1), 0);
         for (offset, value) in [(ARR, 9_999), (CCMR1, ccmr1), (CCER, ccer), (CR1, CEN)] {
             timer.write(offset, value, 0).unwrap();

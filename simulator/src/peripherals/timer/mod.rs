@@ -1,15 +1,18 @@
-//! General-purpose timers TIM2–TIM5 (RM0368 §13.4), counting up, with output compare and input
-//! capture.
+//! The timers: general-purpose ones (RM0368 §13.4, §14.4), the advanced TIM1 and TIM8 (§12.4,
+//! RM0090 §17.4) and the basic TIM6 and TIM7 (RM0090 §20.4). They count up, with output compare and
+//! input capture.
 //!
 //! The model keeps the counter's state at one tick of the timer clock. When asked, it moves on to a
 //! later tick, from one match or overflow to the next. [`Timer::next_event`] announces what others
 //! can see: changes of outputs and of the interrupt.
 
 mod capture;
+mod models;
 mod next_event;
 
-use super::registers::{Register, Registers, Unmodelled};
+use super::registers::{Registers, Unmodelled};
 use super::Peripheral;
+pub use models::{Model, MODELS};
 use serde::{Deserialize, Serialize};
 
 const CR1: u32 = 0x00;
@@ -24,6 +27,9 @@ const PSC: u32 = 0x28;
 const ARR: u32 = 0x2C;
 const CCR1: u32 = 0x34;
 const CCR4: u32 = 0x40;
+const CR2: u32 = 0x04;
+const RCR: u32 = 0x30;
+const BDTR: u32 = 0x44;
 
 const CEN: u32 = 1 << 0;
 const UDIS: u32 = 1 << 1;
@@ -34,46 +40,12 @@ const UIF: u32 = 1 << 0;
 const UG: u32 = 1 << 0;
 /// UIF and CC1IF–CC4IF. DIER and EGR have the same positions.
 const EVENTS: u32 = 0b1_1111;
-/// CC1OF–CC4OF.
-const OVERCAPTURES: u32 = 0xF << 9;
-/// CKD sets the clock of the input filters, which are not modelled.
-const CKD: u32 = 0b11 << 8;
-/// DIR and CMS: counting down.
-const DOWN: u32 = 0b111 << 4;
-/// MMS selects the trigger output, which nothing modelled uses.
-const MMS: u32 = 0b111 << 4;
-/// CCDS and TI1S.
-const CR2_MISSING: u32 = 1 << 3 | 1 << 7;
-/// TIE and the DMA requests UDE, CCxDE and TDE.
-const DIER_MISSING: u32 = 0x5F40;
-
-const fn table(counter: u32) -> [Register; 19] {
-    [
-        Register::new(CR1, "CR1", 0, CEN | UDIS | URS | OPM | ARPE | CKD).missing(DOWN),
-        Register::new(0x04, "CR2", 0, MMS).missing(CR2_MISSING),
-        Register::new(0x08, "SMCR", 0, 0).missing(0xFFF7),
-        Register::new(DIER, "DIER", 0, EVENTS).missing(DIER_MISSING),
-        Register::new(SR, "SR", 0, EVENTS | OVERCAPTURES).inert(!(EVENTS | OVERCAPTURES)),
-        Register::new(EGR, "EGR", 0, EVENTS),
-        // What the bits mean depends on CCxS. `check_mode` refuses filters, ETRF and TRC.
-        Register::new(CCMR1, "CCMR1", 0, 0xFFFF),
-        Register::new(CCMR2, "CCMR2", 0, 0xFFFF),
-        Register::new(CCER, "CCER", 0, 0xBBBB),
-        Register::new(CNT, "CNT", 0, counter),
-        Register::new(PSC, "PSC", 0, 0xFFFF),
-        Register::new(ARR, "ARR", counter, counter),
-        Register::new(CCR1, "CCR1", 0, counter),
-        Register::new(0x38, "CCR2", 0, counter),
-        Register::new(0x3C, "CCR3", 0, counter),
-        Register::new(CCR4, "CCR4", 0, counter),
-        Register::new(0x48, "DCR", 0, 0).missing(0x1F1F),
-        Register::unmodelled(0x4C, "DMAR"),
-        Register::new(0x50, "OR", 0, 0).missing(0x0CC0),
-    ]
-}
-
-static TABLE_32: [Register; 19] = table(0xFFFF_FFFF);
-static TABLE_16: [Register; 19] = table(0x0000_FFFF);
+/// BDTR: the outputs of an advanced timer drive their pins, also while MOE is off.
+const OSSI: u32 = 1 << 10;
+const MOE: u32 = 1 << 15;
+/// MMS: update; and channel 1, after which the other channels follow.
+const BY_UPDATE: u32 = 2;
+const BY_REFERENCE: usize = 4;
 
 /// What a match does to the reference signal OCxREF (§13.4.7, OC1M).
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -129,9 +101,13 @@ struct Channel {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Timer {
     registers: Registers,
-    /// Interrupt number.
-    pub irq: u16,
+    /// Interrupt numbers of updates, and of captures and compares.
+    pub update_irq: u16,
+    pub capture_irq: u16,
     counter_max: u32,
+    channel_count: usize,
+    /// Its outputs wait for BDTR.MOE.
+    advanced: bool,
     /// Core cycles per timer clock; `None` while RCC gates the clock.
     divider: Option<u64>,
     /// The fields below hold for this tick of the timer clock.
@@ -140,7 +116,11 @@ pub struct Timer {
     count: u32,
     prescaler: u64,
     reload: u32,
+    /// Overflows that still pass without an update event (RCR).
+    repetitions: u32,
     channels: [Channel; 4],
+    /// The trigger output has risen.
+    triggered: bool,
     /// Before this tick nothing matches or overflows. 0 if it is unknown. Follows from the fields
     /// above, see `update_change_tick`.
     #[serde(skip)]
@@ -148,28 +128,32 @@ pub struct Timer {
 }
 
 impl Timer {
-    pub fn wide(name: &'static str, irq: u16) -> Timer {
-        Timer::new(Registers::new(name, &TABLE_32), irq, u32::MAX)
-    }
-
-    pub fn narrow(name: &'static str, irq: u16) -> Timer {
-        Timer::new(Registers::new(name, &TABLE_16), irq, 0xFFFF)
-    }
-
-    fn new(registers: Registers, irq: u16, counter_max: u32) -> Timer {
+    pub fn new(model: &Model) -> Timer {
         Timer {
-            registers,
-            irq,
-            counter_max,
+            registers: Registers::new(model.name, model.table),
+            update_irq: model.update_irq,
+            capture_irq: model.capture_irq,
+            counter_max: model.counter_max,
+            channel_count: model.channels,
+            advanced: model.advanced,
             divider: None,
             tick: 0,
             prescale_count: 0,
             count: 0,
             prescaler: 1,
-            reload: counter_max,
+            reload: model.counter_max,
+            repetitions: 0,
             channels: [Channel::default(); 4],
+            triggered: false,
             change_tick: 0,
         }
+    }
+
+    /// The timer of this name, as after reset.
+    #[cfg(test)]
+    pub fn named(name: &str) -> Timer {
+        let model = MODELS.iter().find(|model| model.name == name);
+        Timer::new(model.expect("the table has it"))
     }
 
     /// Changes the clock at cycle `now`: core cycles per timer clock. `None`: the clock is off.
@@ -188,6 +172,7 @@ impl Timer {
         let enable = self.registers.get(CCER) >> (4 * channel);
         self.drives(channel)
             && enable & 1 != 0
+            && (!self.advanced || self.registers.get(BDTR) & MOE != 0)
             && self.channels[channel].reference != (enable & 2 != 0)
     }
 
@@ -195,12 +180,48 @@ impl Timer {
         Outputs((0..4).fold(0, |outputs, channel| {
             outputs
                 | u8::from(self.output(channel)) << channel
-                | u8::from(self.drives(channel)) << (4 + channel)
+                | u8::from(self.drives(channel) && self.outputs_on()) << (4 + channel)
         }))
     }
 
+    /// Whether outputs reach their pins at all (RM0368 §12.4.18, MOE and OSSI).
+    fn outputs_on(&self) -> bool {
+        !self.advanced || self.registers.get(BDTR) & (MOE | OSSI) != 0
+    }
+
+    /// Whether the trigger output has risen since the last call.
+    pub fn take_triggered(&mut self) -> bool {
+        std::mem::take(&mut self.triggered)
+    }
+
+    /// CR2.MMS: what raises the trigger output (RM0368 §13.4.2). Of its settings the update and the
+    /// reference signals of the channels have an effect.
+    fn trigger(&self) -> u32 {
+        self.registers.get(CR2) >> 4 & 0b111
+    }
+
+    /// The channel whose reference signal is the trigger output.
+    fn trigger_channel(&self) -> Option<usize> {
+        (self.trigger() as usize).checked_sub(BY_REFERENCE)
+    }
+
     pub fn interrupt(&self) -> bool {
-        self.registers.get(SR) & self.registers.get(DIER) & EVENTS != 0
+        self.pending() != 0
+    }
+
+    /// Whether this interrupt line is high as far as this timer is concerned.
+    pub fn signals(&self, irq: u16) -> bool {
+        let mine = if irq == self.update_irq { UIF } else { 0 }
+            | if irq == self.capture_irq {
+                EVENTS & !UIF
+            } else {
+                0
+            };
+        self.pending() & mine != 0
+    }
+
+    fn pending(&self) -> u32 {
+        self.registers.get(SR) & self.registers.get(DIER) & EVENTS
     }
 
     /// Counts up to cycle `now`.
@@ -263,7 +284,11 @@ impl Timer {
 
     /// CCMR2 above CCMR1: a byte for each channel.
     fn modes(&self) -> u32 {
-        self.registers.get(CCMR1) | self.registers.get(CCMR2) << 16
+        match self.channel_count {
+            0 => 0,
+            1 | 2 => self.registers.get(CCMR1),
+            _ => self.registers.get(CCMR1) | self.registers.get(CCMR2) << 16,
+        }
     }
 
     /// Whether the mode of any channel has an effect without a match.
@@ -288,6 +313,14 @@ impl Timer {
 
     /// Moves the counter by `steps` to a match or overflow, and does what follows from it.
     fn step(&mut self, steps: u64) {
+        let trigger = self.trigger_channel();
+        let before = trigger.map(|channel| self.channels[channel].reference);
+        self.make_step(steps);
+        let after = trigger.map(|channel| self.channels[channel].reference);
+        self.triggered |= (before, after) == (Some(false), Some(true));
+    }
+
+    fn make_step(&mut self, steps: u64) {
         if steps == self.steps_to_overflow() {
             self.overflow();
         } else {
@@ -309,6 +342,10 @@ impl Timer {
                 self.registers.set_bits(SR, Self::flag(channel), true);
             }
         }
+        if self.repetitions > 0 {
+            self.repetitions -= 1;
+            return;
+        }
         if self.registers.get(CR1) & OPM != 0 {
             self.registers.set_bits(CR1, CEN, false);
         }
@@ -322,12 +359,16 @@ impl Timer {
         }
         self.prescaler = u64::from(self.registers.get(PSC)) + 1;
         self.reload = self.registers.get(ARR);
-        for channel in 0..4 {
+        if self.advanced {
+            self.repetitions = self.registers.get(RCR);
+        }
+        for channel in 0..self.channel_count {
             self.channels[channel].compare = self.registers.get(CCR1 + 4 * channel as u32);
         }
         if flags {
             self.registers.set_bits(SR, UIF, true);
         }
+        self.triggered |= self.trigger() == BY_UPDATE;
     }
 
     fn matched(&mut self, channel: usize) {
@@ -360,7 +401,8 @@ impl Timer {
     /// whole periods change nothing, unless a channel toggles.
     fn skip_periods(&mut self, target: u64) {
         let toggles = (0..4).any(|channel| self.mode(channel) == Mode::Toggle);
-        if self.counting() && self.count == 0 && !toggles {
+        let repeats = self.advanced && self.registers.get(RCR) | self.repetitions != 0;
+        if self.counting() && self.count == 0 && !toggles && !repeats {
             let period = (u64::from(self.reload) + 1) * self.prescaler;
             self.tick += (target - self.tick) / period * period;
         }
@@ -441,7 +483,9 @@ impl Peripheral for Timer {
         self.count = 0;
         self.prescaler = 1;
         self.reload = self.counter_max;
+        self.repetitions = 0;
         self.channels = [Channel::default(); 4];
+        self.triggered = false;
         self.update_change_tick();
     }
 }
@@ -483,7 +527,7 @@ mod tests {
 
     /// TIM2 with one core cycle per timer clock. After these writes it starts at cycle 0.
     pub(super) fn running(arr: u32, writes: &[(u32, u32)]) -> Timer {
-        let mut timer = Timer::wide("TIM2", 28);
+        let mut timer = Timer::named("TIM2");
         timer.set_divider(Some(1), 0);
         timer.write(ARR, arr, 0).unwrap();
         for &(offset, value) in writes {
@@ -534,7 +578,7 @@ mod tests {
 
     #[test]
     fn a_slower_timer_clock_counts_on_its_own_edges() {
-        let mut timer = Timer::narrow("TIM3", 29);
+        let mut timer = Timer::named("TIM3");
         timer.set_divider(Some(4), 5);
         timer.write(CR1, CEN, 6).unwrap();
         // Tick 1 is cycles 4–7. Counting starts at tick 2, so the counter is 1 from tick 3 on,
@@ -584,7 +628,7 @@ mod tests {
 
     #[test]
     fn one_pulse_stops_at_the_overflow() {
-        let mut timer = Timer::wide("TIM2", 28);
+        let mut timer = Timer::named("TIM2");
         timer.set_divider(Some(1), 0);
         timer.write(ARR, 9, 0).unwrap();
         timer.write(CR1, CEN | OPM, 0).unwrap();
@@ -621,7 +665,7 @@ mod tests {
 
     #[test]
     fn arr_moved_below_the_counter_lets_it_run_to_its_end() {
-        let mut timer = Timer::narrow("TIM3", 29);
+        let mut timer = Timer::named("TIM3");
         timer.set_divider(Some(1), 0);
         timer.write(CNT, 0xFFF0, 0).unwrap();
         timer.write(ARR, 9, 0).unwrap();
@@ -636,5 +680,66 @@ mod tests {
         timer.set_divider(None, 51);
         timer.set_divider(Some(2), 100);
         assert_eq!((timer.read(CNT, 101), timer.read(CNT, 102)), (50, 51));
+    }
+
+    fn clocked(name: &str, writes: &[(u32, u32)]) -> Timer {
+        let mut timer = Timer::named(name);
+        timer.set_divider(Some(1), 0);
+        for &(offset, value) in writes {
+            timer.write(offset, value, 0).unwrap();
+        }
+        timer
+    }
+
+    #[test]
+    fn outputs_of_an_advanced_timer_wait_for_moe() {
+        let mut timer = clocked("TIM1", &[(CCMR1, 5 << 4), (CCER, CC1E)]);
+        assert!(!timer.outputs().high(0) && !timer.outputs().drives(0));
+        timer.write(BDTR, MOE, 1).unwrap();
+        assert!(timer.outputs().high(0) && timer.outputs().drives(0));
+    }
+
+    #[test]
+    fn the_repetition_counter_lets_overflows_pass() {
+        // RM0368 §12.3.2: with RCR = 2 every third overflow makes an update event.
+        let mut timer = clocked("TIM1", &[(ARR, 9), (RCR, 2), (EGR, UG), (DIER, UIF)]);
+        timer.write(SR, 0, 0).unwrap();
+        timer.write(CR1, CEN, 0).unwrap();
+        for now in 1..31 {
+            timer.advance(now);
+            assert!(!timer.interrupt(), "cycle {now}");
+        }
+        timer.advance(31);
+        assert!(timer.interrupt() && timer.signals(25) && !timer.signals(27));
+    }
+
+    #[test]
+    fn a_timer_of_one_channel_has_no_more_flags() {
+        let mut timer = clocked("TIM11", &[(ARR, 9), (CCR1, 3), (CR1, CEN)]);
+        timer.advance(100);
+        assert_eq!(timer.read(SR, 100), 0b11);
+        let mut basic = clocked("TIM6", &[(ARR, 9), (DIER, UIF), (CR1, CEN)]);
+        basic.advance(11);
+        assert!(basic.interrupt());
+        assert_eq!(basic.read(SR, 11), UIF);
+    }
+
+    #[test]
+    fn the_trigger_output_rises_with_its_source() {
+        let toggling = [(CR2, 4 << 4), (ARR, 9), (CCR1, 5), (CCMR1, TOGGLE)];
+        let mut timer = clocked("TIM2", &[&toggling[..], &[(CR1, CEN)]].concat());
+        assert_eq!(timer.next_event(), Some(6));
+        timer.advance(6);
+        assert!(timer.take_triggered());
+        timer.advance(16);
+        assert!(!timer.take_triggered(), "a falling edge");
+        timer.advance(26);
+        assert!(timer.take_triggered());
+        let mut timer = clocked("TIM6", &[(CR2, 2 << 4), (ARR, 9), (CR1, CEN)]);
+        for overflow in [11, 21, 31] {
+            assert_eq!(timer.next_event(), Some(overflow));
+            timer.advance(overflow);
+            assert!(timer.take_triggered());
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What the counter does next: when it matches or overflows, and when others can see that.
 
-use super::{Timer, ARR, CCER, CCR1, CR1, DIER, OPM, PSC, SR, UDIS, UIF};
+use super::{Timer, ARR, BY_UPDATE, CCER, CCR1, CR1, DIER, OPM, PSC, SR, UDIS, UIF};
 
 impl Timer {
     /// The core cycle by which the timer must be advanced, because an output or the interrupt may
@@ -8,13 +8,13 @@ impl Timer {
     pub fn next_event(&self) -> Option<u64> {
         let divider = self.divider?;
         let channels = self.watched_channels();
-        if !self.counting() || (channels == 0 && !self.would_interrupt(UIF)) {
+        if !self.counting() || (channels == 0 && !self.update_shows()) {
             return None;
         }
         let steps = self.steps_to_change(channels);
         let mut ticks = steps * self.prescaler - self.prescale_count;
         if steps == self.steps_to_overflow() && !self.overflow_shows(channels) {
-            if self.registers.get(CR1) & OPM != 0 {
+            if self.registers.get(CR1) & OPM != 0 && self.repetitions == 0 {
                 return None;
             }
             ticks += self.ticks_from_overflow_to_match(channels);
@@ -82,14 +82,13 @@ impl Timer {
             channels >> n & 1 != 0
                 && (self.compare_after_update(n) == 0 || self.channels[n].compare > self.reload)
         };
-        self.would_interrupt(UIF) || self.acts_at_all_times() || (0..4).any(shows)
+        self.update_shows() || self.acts_at_all_times() || (0..4).any(shows)
     }
 
     /// Timer clocks from the next overflow to the first match of one of `channels`. 0 if the
     /// overflow after that comes first.
     fn ticks_from_overflow_to_match(&self, channels: u32) -> u64 {
-        let updates = self.registers.get(CR1) & UDIS == 0;
-        let (reload, prescaler) = if updates {
+        let (reload, prescaler) = if self.updates_at_overflow() {
             let prescaler = u64::from(self.registers.get(PSC)) + 1;
             (self.registers.get(ARR), prescaler)
         } else {
@@ -105,11 +104,21 @@ impl Timer {
 
     /// The compare value in force after the next overflow.
     fn compare_after_update(&self, channel: usize) -> u32 {
-        if self.registers.get(CR1) & UDIS == 0 {
+        if self.updates_at_overflow() {
             self.registers.get(CCR1 + 4 * channel as u32)
         } else {
             self.channels[channel].compare
         }
+    }
+
+    /// Whether the next overflow brings preloaded values into force.
+    fn updates_at_overflow(&self) -> bool {
+        self.registers.get(CR1) & UDIS == 0 && self.repetitions == 0
+    }
+
+    /// Whether others see an update event itself: its interrupt, or the trigger output.
+    fn update_shows(&self) -> bool {
+        self.would_interrupt(UIF) || self.trigger() == BY_UPDATE
     }
 
     fn would_interrupt(&self, event: u32) -> bool {
@@ -121,7 +130,10 @@ impl Timer {
         let enables = self.registers.get(CCER);
         let interrupts = self.registers.get(DIER) & !self.registers.get(SR);
         (0..4)
-            .filter(|&n| enables >> (4 * n) & 1 != 0 || interrupts & Self::flag(n) != 0)
+            .filter(|&n| {
+                let shown = enables >> (4 * n) & 1 != 0 || interrupts & Self::flag(n) != 0;
+                shown || self.trigger_channel() == Some(n)
+            })
             .fold(0, |channels, n| channels | 1 << n)
             & self.driving()
     }

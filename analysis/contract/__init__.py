@@ -1,0 +1,1 @@
+"""An allocator against its contract: rules, shortest counterexamples, suites."""

@@ -1,0 +1,101 @@
+"""Holds an allocator to the contract, and finds the shortest operations that break it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.contract import lists
+from analysis.contract.shrink import shrink
+from firmware import host_contract, host_heap
+from firmware.catalogue import Allocator
+from firmware.host_contract import Judged, Suite
+from firmware.promises import PROMISES, Promise
+
+Tell = Callable[[str], None]
+
+_WITHIN_S = 10
+_HANG_WITHIN_S = 2
+_TRIES = 600
+_TRIES_OF_HANGS = 40
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A rule that was broken: the list of operations, and what the judge said of it."""
+
+    operations: tuple[str, ...]
+    judged: Judged
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What came out. `lists` is how many lists were judged; the suites run only if all hold."""
+
+    row: Allocator
+    lists: int
+    broken: Broken | None
+    suites: tuple[Suite, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was broken."""
+        return self.broken is None and all(suite.passed for suite in self.suites)
+
+    @property
+    def not_stated(self) -> tuple[Promise, ...]:
+        """The promises that nobody made, so that nothing tested them."""
+        return tuple(promise for promise in PROMISES if promise not in self.row.promises)
+
+    def as_json(self) -> dict[str, Any]:
+        """As docs/SPEC.md has it."""
+        source = self.row.source
+        return {
+            "allocator": self.row.id,
+            "outside": source
+            and {"file": str(source.file), "format": source.format, "sha256": source.sha256},
+            "holds": self.holds,
+            "lists": self.lists,
+            "broken": self.broken
+            and {
+                "rule": self.broken.judged.rule,
+                "numbers": self.broken.judged.numbers,
+                "reason": self.broken.judged.reason,
+                "operations": list(self.broken.operations),
+                "places": list(self.broken.judged.places),
+            },
+            "suites": [asdict(suite) for suite in self.suites],
+            "not_stated": list(self.not_stated),
+        }
+
+
+def hold(allocator: str, tell: Tell = lambda _: None) -> Contract:
+    """Builds the allocator with sanitizers and tries it. Raises TailscopeError."""
+    row = host_heap.row(allocator)
+    tell(f"building the contract tests of {allocator}")
+    folder = host_contract.build(allocator)
+    judged = 0
+    for operations in lists.lists(row.promises):
+        tell(f"{allocator}: list {judged + 1}")
+        judged += 1
+        found = host_contract.judge(folder, operations, _WITHIN_S)
+        if not found.holds:
+            tell(f"{allocator}: making a list of {len(operations)} operations shorter")
+            return Contract(row, judged, _shortest(folder, operations, found), ())
+    tell(f"{allocator}: suites")
+    return Contract(row, judged, None, tuple(host_contract.suites(folder)))
+
+
+def _shortest(folder: Path, operations: Sequence[str], found: Judged) -> Broken:
+    hangs = found.rule == "never_returns"
+    within_s = _HANG_WITHIN_S if hangs else _WITHIN_S
+
+    def breaks(candidate: Sequence[str]) -> bool:
+        return host_contract.judge(folder, candidate, within_s).rule == found.rule
+
+    # What stands behind the operation that broke the rule never ran.
+    ran = operations[: len(found.places) + 1]
+    shortest = shrink(ran if breaks(ran) else operations, breaks, _TRIES_OF_HANGS if hangs else _TRIES)
+    return Broken(tuple(shortest), host_contract.judge(folder, shortest, within_s))

@@ -1,0 +1,74 @@
+"""Lists of operations to judge an allocator by: drawn from a seed, so that every run is the same.
+
+An operation is a line of heap/tests/judge.c.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+LISTS = 60
+OPERATIONS = 120
+_SLOTS = 24
+_BOUNDARIES = (1, 8, 16, 24, 40, 64, 72, 112, 128, 136, 512, 1000, 1024, 1032, 4096)
+_LARGE = (5_000, 11_000, 20_000, 30_000, 65_519)
+
+
+def lists(promises: Collection[str]) -> Iterator[list[str]]:
+    """Lists of what the allocator promises. Short ones come first: first breaks are plain."""
+    yield from _drawn(promises, range(LISTS // 4))
+    if "frees" in promises:
+        yield from ([f"n {size}", f"n {size}"] for size in (1, 24, 64, 200, 1000))
+    yield from _drawn(promises, range(LISTS // 4, LISTS))
+
+
+def _drawn(promises: Collection[str], numbers: Iterable[int]) -> Iterator[list[str]]:
+    for number in numbers:
+        source = random.Random(number)
+        body = list(_operations(source, promises, 6 + OPERATIONS * number // LISTS))
+        if "frees" in promises and "merges" in promises:
+            yield ["n 48", *body, "e", "n 48"]
+        else:
+            yield [*body, *(["e"] if "frees" in promises else [])]
+
+
+def _operations(source: random.Random, promises: Collection[str], count: int) -> Iterator[str]:
+    live: set[int] = set()
+    frees, aligns = "frees" in promises, "aligns" in promises
+    for _ in range(count):
+        slot = source.randrange(_SLOTS)
+        if slot not in live:
+            alignment = source.choice((16, 32, 256, 1024)) if aligns and source.random() < 0.2 else 0
+            yield f"a {slot} {_size(source)} {alignment}"
+            live.add(slot)
+        elif "reallocates" in promises and source.random() < 0.4:
+            yield f"r {slot} {_size(source)}"
+        elif frees:
+            yield f"f {slot}"
+            live.discard(slot)
+
+
+def _size(source: random.Random) -> int:
+    share = source.random()
+    if share < 0.35:
+        return source.randint(1, 64)
+    if share < 0.6:
+        return source.randint(1, 600)
+    return source.choice(_BOUNDARIES) if share < 0.95 else source.choice(_LARGE)
+
+
+def is_sound(operations: Sequence[str]) -> bool:
+    """Whether the heap is empty before each `n`, as far as the list itself tells."""
+    live: set[str] = set()
+    for operation in operations:
+        kind, *words = operation.split()
+        if kind == "n" and live:
+            return False
+        if kind == "a":
+            live.add(words[0])
+        elif kind == "f":
+            live.discard(words[0])
+        elif kind == "e":
+            live.clear()
+    return True

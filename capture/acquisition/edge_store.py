@@ -1,0 +1,62 @@
+"""Samples on their way to the disk: their edges are found, and added to a file in blocks."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+
+from capture.files.errors import CaptureError
+from capture.run_folder.edge_stream import EdgeWriter
+from capture.run_folder.extract import EdgeExtractor
+
+# Edges go to the disk after so many rows, and at the latest after so long. Both bound what a bench
+# that is killed loses; the first bounds the memory, too.
+_BLOCK_ROWS = 1 << 16
+_BLOCK_S = 1.0
+
+
+class EdgeStore:
+    """Takes samples as they come: a context manager that holds the file of `writer`.
+
+    Raises WriteError, and CaptureError as the extractor does.
+    """
+
+    def __init__(self, extractor: EdgeExtractor, writer: EdgeWriter) -> None:
+        self._extractor = extractor
+        self._writer = writer
+        self._stored_samples = 0
+        self._stored_s = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._writer.close()
+
+    @property
+    def total_samples(self) -> int:
+        """Samples taken so far."""
+        return self._extractor.total_samples
+
+    def feed(self, samples: memoryview) -> None:
+        """Takes the next samples, one byte each; none if only time has passed."""
+        if samples:
+            try:
+                self._extractor.feed(samples)
+            except CaptureError:
+                self.flush()
+                raise
+        late = time.monotonic() - self._stored_s >= _BLOCK_S
+        if late or self._extractor.rows_held >= _BLOCK_ROWS:
+            self.flush()
+            self._writer.check_room()
+
+    def flush(self) -> None:
+        """Adds a block with what came since the last one, if anything did."""
+        self._stored_s = time.monotonic()
+        if self.total_samples > self._stored_samples:
+            self._writer.append(*self._extractor.take(), self.total_samples)
+            self._stored_samples = self.total_samples

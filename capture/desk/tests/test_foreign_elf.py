@@ -1,0 +1,49 @@
+import hashlib
+import struct
+from pathlib import Path
+
+import pytest
+
+from capture.desk.foreign_elf import checked_digest
+from capture.files.errors import CaptureError
+
+ARM, X86_64, EXECUTABLE, OBJECT = 40, 62, 2, 1
+
+
+def header(machine: int = ARM, kind: int = EXECUTABLE, entry: int = 0x0800_0101, segments: int = 1) -> bytes:
+    """An ELF file of 32 bits with a segment of eight bytes (System V ABI, chapters 4 and 5)."""
+    ident = b"\x7fELF\1\1\1" + bytes(9)
+    numbers = (kind, machine, 1, entry, 52 if segments else 0, 0, 0, 52, 32, segments, 40, 0, 0)
+    table = struct.pack("<8I", 1, 84, 0x0800_0000, 0x0800_0000, 8, 8, 5, 4) * segments
+    return ident + struct.pack("<HHIIIIIHHHHHH", *numbers) + table + bytes(8) * segments
+
+
+def test_an_executable_for_a_cortex_m_has_its_digest(tmp_path: Path) -> None:
+    (tmp_path / "my.elf").write_bytes(header())
+    assert checked_digest(tmp_path / "my.elf") == hashlib.sha256(header()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (header(machine=X86_64), "my.elf is for x64, and the board has an Arm Cortex-M: build it for that"),
+        (header(kind=OBJECT), "is not linked to run at fixed addresses"),
+        (header(entry=0x0800_0100), "does not begin in Thumb code"),
+        (header(segments=0), "has nothing in it to be loaded"),
+        (header()[:-1], "ends before what is to be loaded does: it is damaged"),
+        (header()[:20], "is a damaged ELF file; link it again"),
+        (b":10000000", "is no ELF file: give what the linker wrote, not a .elf image"),
+        (b"", "is no ELF file"),
+    ],
+)
+def test_anything_else_is_one_sentence(tmp_path: Path, content: bytes, words: str) -> None:
+    (tmp_path / "my.elf").write_bytes(content)
+    with pytest.raises(CaptureError, match=words):
+        checked_digest(tmp_path / "my.elf")
+
+
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="cannot be read as an ELF file: No such file"):
+        checked_digest(tmp_path / "none.elf")
+    with pytest.raises(CaptureError, match="cannot be read as an ELF file: Is a directory"):
+        checked_digest(tmp_path)

@@ -1,0 +1,97 @@
+"""Runs from the wire alone: what was asked, and run.json (docs/SPEC.md, section 5.1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from analysis.metrology.quantiles import Number, Summary
+from capture.files.documents import Table, read_json
+from capture.files.errors import RunError
+from capture.run_folder.edges import MOST_SAMPLERATE_HZ
+from capture.run_folder.manifest import REMEDY, Count, ToolReport, Verdict
+
+Schema = Literal[1]
+SCHEMA: Schema = 1
+Kind = Literal["observed"]
+KIND: Kind = "observed"
+StimulusEdges = Literal["both", "rising", "falling"]
+
+
+class Program(Table):
+    """The ELF file that was loaded; null where nobody loaded one, and what was there ran."""
+
+    elf: str | None
+    elf_sha256: str | None
+
+
+class Asked(Table):
+    """What was asked for, written before the capture begins.
+
+    `pins` has the pin of each channel. `stimulus_edges` says which edges of STIM and CTRL are
+    stimuli.
+    """
+
+    schema_: Annotated[Schema, Field(alias="schema")]
+    kind: Kind
+    board: str
+    analyzer: str
+    pins: dict[str, str]
+    stimulus_edges: StimulusEdges
+    program: Program
+    tools: dict[str, str]
+
+
+class FramesFound(Table):
+    """Whether SYNC showed them; both are null where SYNC is none of the channels."""
+
+    start: bool | None
+    end: bool | None
+
+
+class ClockFound(Table):
+    """The analyzer's clock against the program's, as in the run.json of other runs."""
+
+    ratio: Number
+    ratio_uncertainty: Number
+    residual_max_samples: Number
+
+
+class ObservedManifest(Table):
+    """The whole of run.json."""
+
+    schema_: Annotated[Schema, Field(alias="schema")]
+    kind: Kind
+    board: str
+    analyzer: str
+    pins: dict[str, str]
+    stimulus_edges: StimulusEdges
+    program: Program
+    samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
+    total_samples: Count
+    resolution_ns: Number
+    verdict: Verdict
+    reasons: list[str]
+    warnings: list[str]
+    missing: list[str]
+    frames: FramesFound
+    clock: ClockFound | None
+    widths_ns: dict[str, Summary]
+    intervals_ns: dict[str, Summary]
+    latencies_ns: dict[str, Summary]
+    missed: dict[str, Count]
+    calibration_ns: dict[str, Summary]
+    tools: dict[str, str]
+    tool_report: ToolReport
+
+
+def read_asked(path: Path) -> Asked:
+    """Reads and checks an observed.json. Raises RunError."""
+    return read_json(path, Asked, RunError, remedy="restore the file, or run ./lab observe again")
+
+
+def read_observed_manifest(path: Path) -> ObservedManifest:
+    """Reads and checks the run.json of such a run. Raises RunError."""
+    return read_json(path, ObservedManifest, RunError, remedy=REMEDY)

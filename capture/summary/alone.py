@@ -1,0 +1,79 @@
+"""run.json of a run from the wire alone (docs/SPEC.md, section 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from capture.reading.alone import Alone
+from capture.run_folder.observed import SCHEMA, Asked, ClockFound, FramesFound, ObservedManifest
+from capture.verdict.alone import Seen, judge, warnings
+
+WITHOUT_RECORDS = (
+    "There are no operations and no records: no operations.parquet, interrupts.parquet, operations.bin, "
+    "plan.parquet or uart.log, and nothing but the wire bears the figures out."
+)
+WITHOUT_LOADING = "The board was neither loaded nor reset: what was on it ran; which program, is not known."
+WITHOUT_SYNC = "SYNC is not among the pins, so nothing tells whether the program ran from begin to end."
+WITHOUT_FRAMES = (
+    "SYNC shows no frames, so nothing tells whether the program ran from begin to end, and the analyzer's "
+    "clock was not compared with the board's."
+)
+
+
+def summarise_observed(seen: Seen, asked: Asked, notes: Sequence[str] = ()) -> ObservedManifest:
+    """The whole content of run.json; `notes` are sentences on what was stored."""
+    alone = seen.alone
+    verdict, reasons = judge(seen)
+    content = {
+        "schema": SCHEMA,
+        "kind": asked.kind,
+        "board": asked.board,
+        "analyzer": asked.analyzer,
+        "pins": asked.pins,
+        "stimulus_edges": asked.stimulus_edges,
+        "program": asked.program,
+        "samplerate_hz": alone.edges.samplerate_hz,
+        "total_samples": alone.edges.total_samples,
+        "resolution_ns": alone.edges.sample_ns,
+        "verdict": verdict,
+        "reasons": list(reasons),
+        "warnings": [*warnings(seen), *notes],
+        "missing": list(_missing(alone, asked)),
+        "frames": _frames(alone),
+        "clock": _clock(alone),
+        "widths_ns": alone.widths_ns,
+        "intervals_ns": alone.intervals_ns,
+        "latencies_ns": alone.latencies_ns,
+        "missed": alone.missed,
+        "calibration_ns": alone.calibration_ns,
+        "tools": asked.tools,
+        "tool_report": seen.tools,
+    }
+    return ObservedManifest.model_validate(content)
+
+
+def _missing(alone: Alone, asked: Asked) -> Iterator[str]:
+    """What other runs have and this one has not."""
+    yield WITHOUT_RECORDS
+    if asked.program.elf is None:
+        yield WITHOUT_LOADING
+    if "SYNC" not in alone.edges.channels:
+        yield WITHOUT_SYNC
+    elif alone.clock is None:
+        yield WITHOUT_FRAMES
+
+
+def _frames(alone: Alone) -> FramesFound:
+    if "SYNC" not in alone.edges.channels:
+        return FramesFound(start=None, end=None)
+    return FramesFound(start=alone.frames.start is not None, end=alone.frames.end is not None)
+
+
+def _clock(alone: Alone) -> ClockFound | None:
+    if alone.clock is None:
+        return None
+    return ClockFound(
+        ratio=alone.clock.ratio,
+        ratio_uncertainty=alone.clock.ratio_uncertainty,
+        residual_max_samples=alone.clock.residual_max_samples,
+    )

@@ -1,0 +1,46 @@
+# The words with which the table of an allocator from outside says how it is built:
+# firmware/outside.py writes them to <name>.cmake in TAILSCOPE_OUTSIDE, beside a copy of the file,
+# TAILSCOPE_OUTSIDE_FILE.
+# The link `beside` leads to the file's own folder, for what it includes from there.
+
+# tailscope_outside_promises(<promises> [<definition>...]): what the contract tests hold it to; of
+# an index also what promise.c is to know.
+function(tailscope_outside_promises promises)
+    set_property(TARGET tailscope_heap PROPERTY TAILSCOPE_PROMISES "${promises}")
+    set_property(TARGET tailscope_heap PROPERTY TAILSCOPE_INDEX_PROMISE "${ARGN}")
+endfunction()
+
+# tailscope_outside_source(<file>...): the file itself, without our warnings, and files of ours that
+# it stands on.
+function(tailscope_outside_source)
+    set(file "${TAILSCOPE_OUTSIDE}/${TAILSCOPE_OUTSIDE_FILE}")
+    set_source_files_properties(
+        "${file}" PROPERTIES COMPILE_OPTIONS "-w;-std=gnu11;-iquote;${TAILSCOPE_OUTSIDE}/beside"
+    )
+    target_sources(tailscope_heap PRIVATE ${ARGN} "${file}")
+endfunction()
+
+include("${CMAKE_CURRENT_LIST_DIR}/../allocators/freertos/shipped.cmake")
+
+# tailscope_outside_freertos(TILES|PLAIN <constant mentions> [<macro>...]): a FreeRTOS project's
+# heap. TILES: its blocks are laid out as those of FreeRTOS, so allocators/freertos/shipped.c can
+# read them. The macros are those of freertos_file.c and freertos_start.c.
+function(tailscope_outside_freertos layout mentions)
+    set(TAILSCOPE_CONSTANT_MENTIONS ${mentions})
+    set(macros ${ARGN} "TAILSCOPE_OUTSIDE_FILE=\"${TAILSCOPE_OUTSIDE_FILE}\"")
+    if(CMAKE_SYSTEM_NAME STREQUAL "Generic")
+        list(APPEND macros TAILSCOPE_RESETS_ONCE)
+    endif()
+    tailscope_heap_of_the_kernel(
+        "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/freertos_file.c"
+        INCLUDES "${TAILSCOPE_OUTSIDE}" "${TAILSCOPE_OUTSIDE}/beside" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/.."
+        DEFINITIONS ${macros} ${knob_definitions}
+    )
+    if(layout STREQUAL "TILES")
+        set(adapter "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../allocators/freertos/shipped.c")
+    else()
+        set(adapter "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/freertos_plain.c")
+    endif()
+    target_sources(tailscope_heap PRIVATE "${adapter}" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/freertos_start.c")
+    target_compile_definitions(tailscope_foreign PUBLIC OUTSIDE_${layout})
+endfunction()

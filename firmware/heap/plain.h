@@ -1,0 +1,133 @@
+/**
+ * allocator.h on an allocator that can initialise, allocate and free, and no more. A file that
+ * includes this once, and defines the three functions declared here, is a whole allocator:
+ *
+ *     #include "plain.h"
+ *     static void plain_init(void *region, size_t bytes) { … }
+ *     static void *plain_allocate(size_t size) { … }
+ *     static void plain_free(void *payload) { … }
+ *
+ * What it can tell besides, it says by a macro before the include, and promises it in the table
+ * beside the file (docs/YOUR-ALLOCATOR.md). What nobody tells is 0, and an alignment above 8 is
+ * refused. A block then is taken to lie from its payload to the last byte that was asked for.
+ */
+#ifndef TAILSCOPE_HEAP_PLAIN_H
+#define TAILSCOPE_HEAP_PLAIN_H
+
+#include "request.h"
+
+/** Takes over `bytes` bytes at `region`, 16-byte aligned: afterwards nothing is live. */
+static void plain_init(void *region, size_t bytes);
+
+/** A payload of `size` bytes, 8-byte aligned, or NULL; `size` is not 0 and at most the region's. */
+static void *plain_allocate(size_t size);
+
+/** Frees a live payload, which is not NULL. */
+static void plain_free(void *payload);
+
+#ifdef PLAIN_TELLS_USABLE /* promise: tells_usable */
+/** What a live payload can hold, bytes. */
+static size_t plain_usable_bytes(const void *payload);
+#else
+static inline size_t plain_usable_bytes(const void *payload) {
+    (void)payload;
+    return 0;
+}
+#endif
+
+#ifdef PLAIN_TELLS_FREE /* no promise: what is counted as free is the allocator's affair */
+/** What is free, bytes, in constant time. */
+static size_t plain_free_bytes(void);
+#else
+static inline size_t plain_free_bytes(void) {
+    return 0;
+}
+#endif
+
+static struct {
+    size_t region_bytes; /* 0 without a heap */
+    size_t size;         /* of the last request that was served */
+} plain;
+
+/* What is not known is not declared: the least that any allocator takes. */
+const allocator_overhead_bytes allocator_overhead = {.heap = 0, .block = 0, .smallest_block = 8};
+
+void allocator_init(void *region, size_t bytes) {
+    plain.region_bytes = bytes;
+    plain_init(region, bytes);
+}
+
+allocator_result allocator_allocate(size_t size) {
+    const heap_status status = request_judge(size, plain.region_bytes);
+    if (status != HEAP_OK) {
+        return request_refused(status);
+    }
+    void *const payload = plain_allocate(size);
+    if (payload == NULL) {
+        return request_refused(HEAP_OUT_OF_MEMORY);
+    }
+    plain.size = size;
+    return request_served(payload, plain_usable_bytes(payload));
+}
+
+allocator_result allocator_allocate_aligned(size_t size, size_t alignment) {
+    const heap_status status = request_judge_aligned(size, alignment, plain.region_bytes);
+    if (status != HEAP_OK) {
+        return request_refused(status);
+    }
+    return alignment > 8u ? request_refused(HEAP_BAD_ALIGNMENT) : allocator_allocate(size);
+}
+
+allocator_result allocator_reallocate(void *payload, size_t size) {
+    (void)payload;
+    (void)size;
+    return request_refused(HEAP_UNSUPPORTED);
+}
+
+heap_status allocator_free(void *payload) {
+    if (payload == NULL || plain.region_bytes == 0) {
+        return payload == NULL ? HEAP_NULL : HEAP_FOREIGN;
+    }
+    plain_free(payload);
+    return HEAP_OK;
+}
+
+size_t allocator_usable_size(const void *payload) {
+    return payload == NULL || plain.region_bytes == 0 ? 0 : plain_usable_bytes(payload);
+}
+
+size_t allocator_free_bytes(void) {
+    return plain.region_bytes == 0 ? 0 : plain_free_bytes();
+}
+
+/** Nobody knows it. The region is the most it can be, and is not 0 where there is a heap. */
+size_t allocator_largest_free_block(void) {
+    return plain.region_bytes;
+}
+
+allocator_free_space allocator_read_free(void) {
+    return (allocator_free_space){.bytes = allocator_free_bytes()};
+}
+
+allocator_extent allocator_extent_of(const void *payload) {
+    const size_t usable_bytes = plain_usable_bytes(payload);
+    return extent_around(payload, 0, usable_bytes > plain.size ? usable_bytes : plain.size);
+}
+
+size_t allocator_largest_free_extent(void) {
+    return ALLOCATOR_UNKNOWN;
+}
+
+uint32_t allocator_probes(void) {
+    return 0;
+}
+
+bool allocator_check(void) {
+    return true;
+}
+
+const char *allocator_name(void) {
+    return "plain"; /* the bench calls it by its file */
+}
+
+#endif

@@ -1,0 +1,136 @@
+"""The contract tests of one allocator on this machine, with sanitizers: builds and calls them.
+
+`judge` runs a list of operations and says which rule the last one broke. The suites are those
+that ./lab test runs on ours. Whatever the allocator does, each program ends: at its own limit, or
+killed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from capture.files.turns import taking_turns
+from capture.processes import children
+from firmware import cmake_build, host_heap
+from firmware.host_heap import HostHeapError
+
+_SOURCE = Path(__file__).resolve().parent / "heap" / "tests"
+_BUILDS = Path(__file__).resolve().parents[1] / "build" / "heap-tests"
+_SUITE_WITHIN_S = 120.0
+_GRACE_S = 30.0
+"""How much longer than its own limit the judge may take on a machine that does other things."""
+
+_SANITIZER = 0
+_DEATHS = {_SANITIZER: "sanitizer", signal.SIGALRM: "never_returns", signal.SIGKILL: "never_returns"}
+_SAID = re.compile(r"(?:^|/)(?P<where>[^/\n:]+:[0-9]+):[0-9]+: runtime error: (?P<why>.*)$", re.MULTILINE)
+_ASAN = re.compile(r"ERROR: AddressSanitizer: (?P<why>[\w-]+)")
+_FRAME = re.compile(r"^ *#[0-9]+ .* in (?P<where>\w+ \S+/[^/\s]+:[0-9]+)", re.MULTILINE)
+
+_MADE: set[Path] = set()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """`places` says of each operation what judge.c prints. `outcome` is its last line."""
+
+    places: tuple[str, ...]
+    outcome: tuple[str, ...]
+    reason: str = ""
+    """What a sanitizer said, in a line."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether no rule was broken."""
+        return self.outcome[0] == "holds"
+
+    @property
+    def numbers(self) -> list[int]:
+        """How it was broken (judge.c); of a crash the signal."""
+        return [int(word) for word in self.outcome if word.isdecimal()]
+
+    @property
+    def rule(self) -> str:
+        """What was broken: a rule of judge.c, `never_returns`, `crash` or `sanitizer`."""
+        if self.outcome[0] != "died":
+            return self.outcome[-1] if self.holds else self.outcome[1]
+        return _DEATHS.get(int(self.outcome[1]), "crash")
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A suite of the contract tests: whether it passed, and all that it said."""
+
+    name: str
+    passed: bool
+    said: str
+
+
+def build(allocator: str) -> Path:
+    """The folder of the built tests. Raises HostHeapError, BuildError, WriteError."""
+    row = host_heap.row(allocator)
+    if refusal := host_heap.objection(allocator, 1 << 16):
+        raise HostHeapError(refusal)
+    folder = _BUILDS / f"{row.build_name}-sanitized"
+    if folder not in _MADE:
+        named = {**row.definitions, "TAILSCOPE_SANITIZE": "ON"}
+        with taking_turns(folder):
+            host_heap.make(cmake_build.Build(f"The contract of {allocator}", _SOURCE, folder, named))
+        _MADE.add(folder)
+    return folder
+
+
+def judge(folder: Path, operations: Sequence[str], within_s: int) -> Judged:
+    """What comes of the operations, in the words of heap/tests/judge.c. Raises HostHeapError."""
+    with tempfile.NamedTemporaryFile("w", prefix="tailscope-", suffix=".list") as file:
+        file.write("".join(f"{line}\n" for line in operations))
+        file.flush()
+        # The shell gives it its input; it becomes the judge.
+        call = ("sh", "-c", 'exec "$0" "$1" < "$2"', folder / "judge", str(within_s), file.name)
+        try:
+            done = children.run(call, within_s=within_s + _GRACE_S)
+        except subprocess.TimeoutExpired:
+            return Judged((), ("died", "9"))
+        except OSError as error:
+            raise HostHeapError(f"{folder / 'judge'} did not run: {error}.") from None
+    said = [line for line in done.stdout.splitlines() if not line.startswith("left out")]
+    _, _, lines = "\n".join(said).partition("begin")
+    told = lines.split("\n")[1:]
+    if not told or told[-1].split()[:1] not in (["holds"], ["broken"], ["died"]):
+        return Judged(tuple(told), ("died", str(max(_SANITIZER, -done.returncode))), _reason(done.stderr))
+    return Judged(tuple(told[:-1]), tuple(told[-1].split()), _reason(done.stderr))
+
+
+def _reason(said: str) -> str:
+    """Where and why a sanitizer stopped the program; empty if none did."""
+    if match := _SAID.search(said):
+        return f"{match['where']}: {match['why']}"
+    if match := _ASAN.search(said):
+        frame = _FRAME.search(said)
+        function, _, place = frame["where"].partition(" ") if frame else ("", "", "")
+        return f"{place.rpartition('/')[2]}: {match['why']} in {function}()" if frame else match["why"]
+    return ""
+
+
+def suites(folder: Path) -> list[Suite]:
+    """Runs every suite of the contract, one after another. Raises HostHeapError."""
+    listing = children.run(["ctest", "--test-dir", folder, "--show-only=json-v1"], within_s=_GRACE_S)
+    try:
+        tests = json.loads(listing.stdout)["tests"]
+    except (ValueError, KeyError):
+        raise HostHeapError(f"ctest does not list the tests in {folder}: {listing.stderr}") from None
+    return [_suite(test["name"], test["command"]) for test in tests]
+
+
+def _suite(name: str, command: Sequence[str]) -> Suite:
+    try:
+        done = children.run(command, within_s=_SUITE_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        return Suite(name, False, f"it did not end within {_SUITE_WITHIN_S:g} s")
+    return Suite(name, done.returncode == 0, done.stdout + done.stderr)

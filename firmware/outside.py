@@ -1,0 +1,294 @@
+"""An allocator of the user's own: one C file from outside, as a row of the catalogue.
+
+What the file is, its symbols say (outside_file.py). What nobody can see in it, a table beside it
+states: NAME.toml, with the keys of heap/catalogue.toml, all of them optional. A promise that is not
+stated is not tested.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeInt, PositiveInt, Strict, model_validator
+
+from capture.files.documents import Table, open_toml
+from capture.files.faults import WrongValueError
+from capture.files.turns import taking_turns
+from capture.files.whole import write_bytes
+from capture.run_folder.records import Locking
+from firmware import catalogue, outside_file
+from firmware.catalogue import LOCKINGS, Allocator, Kind, SearchPlace, Source
+from firmware.outside_file import FirstLook, Found, OutsideError
+from firmware.promises import PROMISES, Promise
+
+_BUILDS = Path(__file__).resolve().parents[1] / "build" / "outside"
+_NAME = re.compile(r"[A-Za-z0-9_]{1,32}")
+_KNOB = re.compile(r"[A-Z][A-Z0-9_]{0,31}")
+_KINDS: dict[str, Kind] = {"index.h": "index", "allocator.h": "allocator", "FreeRTOS heap": "third-party"}
+_NOT_STATED = "not stated"
+_FREES: frozenset[Promise] = frozenset({"frees"})
+_TILED: frozenset[Promise] = frozenset({"aligns", "checks_heap", "tells_usable"})
+"""What an adapter keeps that can read a FreeRTOS heap's blocks."""
+
+_FromList = Strict(False)
+
+
+class Statement(Table):
+    """What the table beside a file may state. The keys are those of heap/catalogue.toml, and:
+
+    `frees` is false of one that never frees. Of an index, `finds` and `by_address` are what
+    promise.c holds ours to, and `smallest_payload` what it keeps in a free block, in bytes.
+    """
+
+    name: str | None = None
+    locking: Annotated[tuple[Locking, ...] | None, _FromList, Field(min_length=1)] = None
+    knobs: dict[str, NonNegativeInt] = Field(default_factory=dict)
+    frees: bool = True
+    promises: Annotated[frozenset[Promise], _FromList] = frozenset()
+    search: Annotated[tuple[SearchPlace, ...] | None, _FromList] = None
+    allocate: str = _NOT_STATED
+    free: str = _NOT_STATED
+    licence: str = _NOT_STATED
+    origin: str = ""
+    largest_region_bytes: PositiveInt | None = None
+    finds: Literal["what_fits", "slots", "powers", "up_to_threshold"] | None = None
+    by_address: bool = False
+    smallest_payload: Annotated[int, Field(ge=8, le=256, multiple_of=8)] = 8
+
+    @model_validator(mode="after")
+    def _names_are_names(self) -> Statement:
+        if self.name is not None and not _NAME.fullmatch(self.name):
+            raise WrongValueError("must be up to 32 letters, digits and _", "name")
+        for knob in self.knobs:
+            if not _KNOB.fullmatch(knob):
+                raise WrongValueError("must be up to 32 capital letters, digits and _", "knobs", knob)
+        return self
+
+
+def is_path(word: str) -> bool:
+    """Whether a word of `--allocator` means a file: it names a folder, or ends as a C file does."""
+    return "/" in word or word.endswith((".c", ".C", ".h", ".cpp", ".cc", ".S", ".s", ".o", ".a"))
+
+
+def admit(words: Sequence[str]) -> list[str]:
+    """The words of `--allocator` with each file's name in its place; this process then knows them.
+
+    A file is PATH or NAME=PATH. Two files of one name get the first digits of their digests behind
+    it. Raises OutsideError.
+    """
+    files = {word: _split(word) for word in words if is_path(word)}
+    rows = {word: read(path, name) for word, (name, path) in files.items()}
+    told = {row.id for row in rows.values() if len(_digests(rows.values(), row.id)) > 1}
+    for word, row in rows.items():
+        if row.id in told and row.source is not None:
+            rows[word] = read(files[word][1], f"{row.id[:23]}_{row.source.sha256[:8]}")
+    for row in rows.values():
+        catalogue.admit(row)
+    return list(dict.fromkeys(rows[word].id if word in rows else word for word in words))
+
+
+def _digests(rows: object, name: str) -> set[Path]:
+    return {row.source.folder for row in rows if row.id == name and row.source}  # type: ignore[attr-defined]
+
+
+def _split(word: str) -> tuple[str | None, Path]:
+    name, separator, path = word.partition("=")
+    if separator and "/" not in name and not Path(word).exists():
+        return name, Path(path)
+    return None, Path(word)
+
+
+def read(path: Path, name: str | None = None) -> Allocator:
+    """The row of the allocator in a file; its build lies ready in the row's folder.
+
+    `name` is what to call it instead of what its table or its file says. Raises OutsideError.
+    """
+    file = _existing(path)
+    statement = _statement(file.with_suffix(".toml"))
+    name = _name(file, name or statement.name)
+    with tempfile.TemporaryDirectory(prefix="tailscope-") as scratch:
+        found = outside_file.examine(file, statement.knobs, Path(scratch))
+        return _row(file, name, statement, found, Path(scratch))
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_file():
+        why = "is a folder" if path.is_dir() else "is not there"
+        raise OutsideError(f"{path} {why}: give the allocator's C file.")
+    if path.suffix != ".c":
+        raise OutsideError(f"{path} is no C file by its name: give one that ends in .c.")
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise OutsideError(f"{path} cannot be read: {error.strerror}.") from None
+    return path.absolute()
+
+
+def _statement(path: Path) -> Statement:
+    return open_toml(path, OutsideError).check(Statement) if path.exists() else Statement()
+
+
+def _name(file: Path, chosen: str | None) -> str:
+    name = chosen or re.sub(r"[^A-Za-z0-9_]", "_", file.stem)[:32]
+    if not _NAME.fullmatch(name):
+        raise OutsideError(f"{name!r} names no allocator: give up to 32 letters, digits and _.")
+    if name in catalogue.own() or name == "all":
+        raise OutsideError(
+            f"{name} is an allocator of the bench, and {file.name} would be taken for it: call yours "
+            f'otherwise, as in my_{name[:29]}={file.name}, or by name = "…" in {file.stem}.toml beside it.'
+        )
+    return name
+
+
+def _row(file: Path, name: str, statement: Statement, found: Found, scratch: Path) -> Allocator:
+    if found.format == "index.h" and (statement.promises or not statement.frees):
+        raise OutsideError(
+            f"{file.stem}.toml states promises of an index: the block layer keeps them all; drop them."
+        )
+    heap = scratch / (file.name if re.fullmatch(r"[\w.+ -]+", file.name) else f"{name}.c")
+    heap.write_bytes(found.text)
+    words, promises, no_host = _build_words(file, heap, statement, found, scratch)
+    folder = _keep(file, heap, name, words, found)
+    default: tuple[Locking, ...] = ("scheduler",) if found.format == "FreeRTOS heap" else LOCKINGS
+    return Allocator.model_construct(
+        id=name,
+        kind=_KINDS[found.format],
+        lockings=statement.locking or default,
+        allocate=statement.allocate,
+        free=statement.free,
+        licence=statement.licence,
+        origin=statement.origin or f"{file.name}, from outside",
+        knobs=dict(statement.knobs),
+        promises=promises,
+        target_only=no_host is not None,
+        checkout=None,
+        largest_region_bytes=statement.largest_region_bytes,
+        search=statement.search,
+        source=Source(file, found.format, hashlib.sha256(file.read_bytes()).hexdigest(), folder, no_host),
+    )
+
+
+def _build_words(
+    file: Path, heap: Path, statement: Statement, found: Found, scratch: Path
+) -> tuple[list[str], frozenset[Promise], str | None]:
+    """The lines of its <name>.cmake, what it promises, and why it has no host build, if so."""
+    words = [f'tailscope_knob({knob} {value} "stated")' for knob, value in statement.knobs.items()]
+    locking = statement.locking or (("scheduler",) if found.format == "FreeRTOS heap" else None)
+    words += [f"tailscope_locking({' '.join(locking)})"] if locking else []
+    stated = statement.promises | (_FREES if statement.frees else frozenset())
+    if found.format != "FreeRTOS heap":
+        look = outside_file.first_look(heap, found, file.parent, statement.knobs, (), scratch)
+        no_host = look if isinstance(look, str) else None
+        _refuse_broken(file, found, look)
+        if found.format == "allocator.h":
+            words += ["tailscope_outside_source()", f'tailscope_outside_promises("{_in_order(stated)}")']
+            return words, stated, no_host
+        words += [f"tailscope_smallest_payload({statement.smallest_payload})"]
+        words += ["tailscope_outside_source(${block_layer_sources})"]
+        words += [f'tailscope_outside_promises("{_in_order(PROMISES)}"{_index_promise(statement)})']
+        return words, frozenset(PROMISES), no_host
+    return _freertos_words(file, heap, statement, found, scratch, words, stated)
+
+
+def _freertos_words(
+    file: Path,
+    heap: Path,
+    statement: Statement,
+    found: Found,
+    scratch: Path,
+    words: list[str],
+    stated: frozenset[Promise],
+) -> tuple[list[str], frozenset[Promise], str | None]:
+    """Its blocks are read where they prove to be laid out as those of FreeRTOS."""
+    macros = ["OUTSIDE_DEFINES_REGIONS"] if "vPortDefineHeapRegions" in found.defined else []
+    macros += _variables(file, found)
+    looks = {
+        layout: outside_file.first_look(
+            heap, found, file.parent, statement.knobs, (*macros, f"OUTSIDE_{layout}"), scratch
+        )
+        for layout in ("TILES", "PLAIN")
+    }
+    tiles, plain = looks["TILES"], looks["PLAIN"]
+    _refuse_broken(file, found, plain)
+    is_tiled = isinstance(tiles, FirstLook) and tiles.sound and tiles.step == "done"
+    if is_tiled:
+        stated |= _TILED
+    elif isinstance(plain, FirstLook) and plain.aborts_in("free"):
+        stated -= _FREES  # as heap_1, whose vPortFree() asserts
+    mentions = outside_file.constant_mentions(heap, scratch, file.parent, statement.knobs)
+    quoted = " ".join(f'"{macro}"' for macro in macros)
+    words = [
+        *words,
+        f"tailscope_outside_freertos({'TILES' if is_tiled else 'PLAIN'} {mentions} {quoted})",
+        f'tailscope_outside_promises("{_in_order(stated)}")',
+    ]
+    return words, stated, plain if isinstance(plain, str) else None
+
+
+def _variables(file: Path, found: Found) -> list[str]:
+    """What is put back at a reset, of a heap that has no reset of its own."""
+    if "vPortHeapResetState" in found.defined:
+        return []
+    if hidden := [name for name in found.variables if not name.isidentifier()]:
+        raise OutsideError(
+            f"{file.name} keeps {hidden[0].partition('.')[0]} within a function and has no "
+            "vPortHeapResetState(), so the bench cannot begin anew: move the variable out of the function."
+        )
+    return ["OUTSIDE_VARIABLES(f)=" + " ".join(f"f({name})" for name in found.variables)]
+
+
+def _refuse_broken(file: Path, found: Found, look: FirstLook | str) -> None:
+    if isinstance(look, FirstLook) and look.step == "init" and look.ended:
+        what = (
+            "its initialisation"
+            if found.format == "FreeRTOS heap"
+            else {
+                "index.h": "heap_index_reset(), or the first heap_index_insert(),",
+                "allocator.h": "allocator_init()",
+            }[found.format]
+        )
+        raise OutsideError(f"{file.name}: {what} {look.ended} on a region of 65,536 bytes; mend it.")
+
+
+def _index_promise(statement: Statement) -> str:
+    if statement.finds is None:
+        return ""
+    return (
+        f" TAILSCOPE_FINDS=FINDS_{statement.finds.upper()}"
+        f" TAILSCOPE_LEAST_PAYLOAD={statement.smallest_payload}u"
+        f" TAILSCOPE_BY_ADDRESS={int(statement.by_address)}"
+    )
+
+
+def _in_order(promises: Sequence[Promise] | frozenset[Promise]) -> str:
+    return " ".join(promise for promise in PROMISES if promise in promises)
+
+
+def _keep(file: Path, heap: Path, name: str, words: Sequence[str], found: Found) -> Path:
+    """The folder with all that the build takes; another one for other content."""
+    lines = [f'set(TAILSCOPE_OUTSIDE_FILE "{heap.name}")', *words]
+    table = "".join(f"{line}\n" for line in lines).encode()
+    digest = hashlib.sha256()
+    for part in (name.encode(), str(file.parent).encode(), table, found.text):
+        digest.update(hashlib.sha256(part).digest())
+    for path in found.included:
+        digest.update(
+            hashlib.sha256(str(path).encode()).digest() + hashlib.sha256(path.read_bytes()).digest()
+        )
+    folder = _BUILDS / digest.hexdigest()[:16]
+    with taking_turns(folder):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not (folder / "beside").is_symlink():
+                (folder / "beside").symlink_to(file.parent)
+        except OSError as error:
+            raise OutsideError(f"{folder} cannot be written: {error.strerror}.") from None
+        for path, content in ((folder / heap.name, found.text), (folder / f"{name}.cmake", table)):
+            if not path.exists():
+                write_bytes(path, content)
+    return folder

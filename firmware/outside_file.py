@@ -1,0 +1,325 @@
+"""What an allocator's file from outside defines and needs: compiled and linked, not parsed.
+
+It is compiled for the target as the firmware would, with stand-ins for FreeRTOS's headers. Its
+symbols say what it is written against, and what it lacks.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from capture.files.errors import TailscopeError
+from capture.processes import children
+from capture.run_folder.heap_size import DEFAULT_BYTES
+from firmware.catalogue import Format
+
+HEAP = Path(__file__).resolve().parent / "heap"
+_STAND_INS = HEAP / "tests" / "freertos"
+_INCLUDES = ("-I", str(HEAP), "-I", str(HEAP / "allocators" / "freertos" / ".."), "-I", str(_STAND_INS))
+_TARGET = ("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")
+_HOST = ("gcc", "-m32")
+_COMMON = ("-std=gnu11", "-O2", "-w", "-fmax-errors=1", f"-DTAILSCOPE_HEAP_BYTES={DEFAULT_BYTES}")
+_WITHIN_S = 60.0
+
+_FREERTOS = ("pvPortMalloc", "vPortFree", "xPortGetFreeHeapSize")
+_RENAMED = (
+    *_FREERTOS,
+    *("pvPortCalloc", "xPortGetMinimumEverFreeHeapSize", "xPortResetHeapMinimumEverFreeHeapSize"),
+    *("vPortInitialiseBlocks", "vPortGetHeapStats", "vPortHeapResetState", "vPortDefineHeapRegions"),
+)
+_LIBC_HEAP = {
+    *("malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "sbrk"),
+    *("_malloc_r", "_calloc_r", "_realloc_r", "_free_r", "_sbrk", "_sbrk_r"),
+}
+_DECLARED = re.compile(
+    r"^(?!static|typedef)\w[\w \*]*?\b((?:allocator|heap_index)_\w+)\([^;{]*\);", re.MULTILINE
+)
+_ERROR = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>[0-9]+):(?:[0-9]+:)? (?:fatal )?error: (?P<why>.*)$", re.MULTILINE
+)
+_UNDEFINED = re.compile(r"undefined reference to [`'](?P<name>\w+)'")
+_LARGE_ARRAY_BYTES = 16 << 10
+_OWN_ARRAY = re.compile(r"\bstatic(\s+(?:PRIVILEGED_DATA\s+)?uint8_t\s+ucHeap\s*\[)")
+
+
+class OutsideError(TailscopeError):
+    """An allocator from outside cannot be used. The message says why, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a file is.
+
+    `defined` are the names of its functions and variables that others see; `variables` all its
+    variables but ucHeap. `included` are the files that it includes from its own project.
+    """
+
+    format: Format
+    defined: frozenset[str]
+    variables: tuple[str, ...]
+    included: tuple[Path, ...]
+    text: bytes
+    """What is to be compiled: the file, with its own ucHeap made the bench's if it had one."""
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """How far the first steps came on this machine: a step of first_look.c, or `done`."""
+
+    step: str
+    sound: bool
+    ended: str
+    """How the process ended, in words; empty if as it should."""
+
+    def aborts_in(self, step: str) -> bool:
+        """Whether an assertion ended the process in this step."""
+        return self.step == step and "SIGABRT" in self.ended
+
+
+def required(format_: Format) -> tuple[str, ...]:
+    """The names that a file of this format must define."""
+    if format_ == "FreeRTOS heap":
+        return _FREERTOS
+    names = tuple(_DECLARED.findall((HEAP / format_).read_text(encoding="utf-8")))
+    return (*names, "allocator_overhead") if format_ == "allocator.h" else names
+
+
+def examine(file: Path, knobs: Mapping[str, int], scratch: Path) -> Found:
+    """Compiles `file` into the folder `scratch`. Raises OutsideError."""
+    if shutil.which(_TARGET[0]) is None:
+        raise OutsideError(f"{_TARGET[0]} is not on the PATH: install the Debian package gcc-arm-none-eabi.")
+    object_file = scratch / "file.o"
+    said = _compile(file, object_file, knobs, scratch / "file.d")
+    if said is not None:
+        raise OutsideError(f"{file.name} does not compile: {said}")
+    symbols = _symbols(object_file)
+    format_ = _format(file, symbols)
+    lacking = [name for name in required(format_) if name not in symbols.defined]
+    if lacking:
+        raise OutsideError(
+            f"{file.name} is written against {format_} and lacks {_listed(lacking)}: define "
+            f"{'it' if len(lacking) == 1 else 'them'} (firmware/heap/{format_} says what each does)."
+            if format_ != "FreeRTOS heap"
+            else f"{file.name} is a heap of FreeRTOS and lacks {_listed(lacking)}: the bench calls "
+            f"{'it' if len(lacking) == 1 else 'them'}."
+        )
+    text = file.read_bytes()
+    if format_ == "FreeRTOS heap" and "ucHeap" in symbols.variables:
+        text, symbols = _with_the_benchs_array(file, text, knobs, scratch)
+    _refuse_large(file, symbols)
+    _link(file, object_file, format_)
+    return Found(
+        format_,
+        symbols.defined,
+        tuple(name for name in symbols.variables if name != "ucHeap"),
+        _included(scratch / "file.d", file),
+        text,
+    )
+
+
+def constant_mentions(heap: Path, scratch: Path, beside: Path, knobs: Mapping[str, int]) -> int:
+    """How often a FreeRTOS heap needs configTOTAL_HEAP_SIZE to be a constant, at its beginning."""
+    for mentions in range(1, 9):
+        any_size = ("-DTAILSCOPE_REGION_OF_ANY_SIZE", f"-DTAILSCOPE_CONSTANT_MENTIONS={mentions}")
+        command = [*_HOST, *_COMMON, *_INCLUDES, "-iquote", str(beside), *_macros(knobs), *any_size]
+        if not _run([*command, "-c", str(heap), "-o", str(scratch / "any.o")]).returncode:
+            return mentions
+    return 1
+
+
+def first_look(
+    heap: Path, found: Found, beside: Path, knobs: Mapping[str, int], macros: Sequence[str], scratch: Path
+) -> FirstLook | str:
+    """The first steps on this machine; or, where it cannot be built for it, why, in a sentence.
+
+    `macros` are those of a FreeRTOS heap (outside.cmake); with OUTSIDE_TILES its blocks are read.
+    """
+    program = scratch / "first_look"
+    sources = [HEAP / "outside" / "first_look.c"]
+    own: list[str] = []
+    if found.format == "index.h":
+        sources += [HEAP / "block_layer.c", HEAP / "free_list.c", HEAP / "power_bins.c", heap]
+    elif found.format == "allocator.h":
+        sources += [heap]
+    else:
+        adapter = "allocators/freertos/shipped.c" if "OUTSIDE_TILES" in macros else "outside/freertos_plain.c"
+        sources += [HEAP / "outside/freertos_file.c", HEAP / "outside/freertos_start.c", HEAP / adapter]
+        own = [f"-D{name}=shipped_{name}" for name in _RENAMED] + ["-DucHeap=heap_region"]
+        own += [f'-DTAILSCOPE_OUTSIDE_FILE="{heap.name}"', "-I", str(heap.parent)]
+        own += [f"-D{macro}" for macro in macros] + ['-DTAILSCOPE_ALLOCATOR_NAME="x"']
+    command = [*_HOST, *_COMMON, *_INCLUDES, "-iquote", str(beside), *_macros(knobs), *own]
+    built = _run([*command, *map(str, sources), "-o", str(program)])
+    if built.returncode:
+        return _first_error(built.stderr) or children.last_words(built.stderr)
+    try:
+        ran = children.run([program], within_s=_WITHIN_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"it did not run: {error}."
+    said = ran.stdout.split()
+    steps = [word for word in said if word in ("init", "allocate", "free", "done")]
+    return FirstLook(steps[-1] if steps else "init", said[-1:] == ["sound"], _ended(ran.returncode))
+
+
+def _ended(status: int) -> str:
+    if status == 0:
+        return ""
+    if status == -signal.SIGALRM:
+        return "does not return"
+    name = signal.Signals(-status).name if status < 0 else f"status {status}"
+    return f"ends the process ({name})"
+
+
+@dataclass(frozen=True)
+class _Symbols:
+    defined: frozenset[str]
+    variables: Mapping[str, int]
+    """Bytes of each."""
+    undefined: frozenset[str]
+
+
+def _symbols(path: Path) -> _Symbols:
+    with path.open("rb") as file:
+        elf = ELFFile(file)
+        table = elf.get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        defined, undefined, variables = set(), set(), {}
+        for symbol in table.iter_symbols():
+            place, kind = symbol["st_shndx"], symbol["st_info"]["type"]
+            if place == "SHN_UNDEF":
+                undefined.add(symbol.name)
+            elif symbol["st_info"]["bind"] != "STB_LOCAL":
+                defined.add(symbol.name)
+            if kind == "STT_OBJECT" and place == "SHN_COMMON":
+                variables[symbol.name] = symbol["st_size"]
+            elif kind == "STT_OBJECT" and isinstance(place, int):
+                name = elf.get_section(place).name
+                if name.startswith((".data", ".bss")):
+                    variables[symbol.name] = symbol["st_size"]
+    return _Symbols(frozenset(defined), variables, frozenset(undefined - {""}))
+
+
+def _format(file: Path, symbols: _Symbols) -> Format:
+    if "main" in symbols.defined:
+        raise OutsideError(
+            f"{file.name} defines main(), which is the bench's: give the allocator in a file of its own."
+        )
+    if taken := sorted(_LIBC_HEAP & symbols.undefined):
+        raise OutsideError(
+            f"{file.name} calls {taken[0]}() of the C library, whose heap is not the one that is measured: "
+            "let it take its memory from the region that it is given."
+        )
+    found = [one for one in get_args(Format) if set(_marks(one)) & symbols.defined]
+    if len(found) == 1:
+        return found[0]  # type: ignore[no-any-return]
+    if found:
+        raise OutsideError(
+            f"{file.name} defines functions of {_listed(found)}: give an allocator written against one."
+        )
+    raise OutsideError(
+        f"{file.name} defines no function of allocator.h, of index.h or of a FreeRTOS heap (pvPortMalloc, "
+        "vPortFree): docs/YOUR-ALLOCATOR.md says what to write."
+    )
+
+
+def _marks(format_: Format) -> tuple[str, ...]:
+    return _FREERTOS if format_ == "FreeRTOS heap" else required(format_)
+
+
+def _with_the_benchs_array(
+    file: Path, text: bytes, knobs: Mapping[str, int], scratch: Path
+) -> tuple[bytes, _Symbols]:
+    """The text with `static uint8_t ucHeap[…]` declared as what another file defines."""
+    changed = _OWN_ARRAY.sub(r"extern\1", text.decode(errors="surrogateescape"))
+    copy = scratch / "shared.c"
+    copy.write_bytes(changed.encode(errors="surrogateescape"))
+    object_file = scratch / "shared.o"
+    said = _compile(copy, object_file, knobs, None, file.parent)
+    symbols = _symbols(object_file) if said is None else None
+    if symbols is None or "ucHeap" in symbols.variables:
+        raise OutsideError(
+            f"{file.name} has a ucHeap of its own that the bench cannot lay where its region is: let "
+            "configAPPLICATION_ALLOCATED_HEAP leave it to the application, as FreeRTOS's heaps do."
+        )
+    return copy.read_bytes(), symbols
+
+
+def _refuse_large(file: Path, symbols: _Symbols) -> None:
+    for name, size in symbols.variables.items():
+        if size >= _LARGE_ARRAY_BYTES:
+            raise OutsideError(
+                f"{file.name} keeps {size:,} bytes in {name}, more static RAM than the board has beside "
+                "the heap's region: take the memory from the region."
+            )
+
+
+def _link(file: Path, object_file: Path, format_: Format) -> None:
+    """Refuses what nobody defines."""
+    sources = [str(object_file)]
+    if format_ == "index.h":
+        sources += [str(HEAP / f"{name}.c") for name in ("block_layer", "free_list", "power_bins")]
+    # abort() is what the stand-in for configASSERT() calls.
+    names = ("ucHeap", "vApplicationMallocFailedHook", "abort") if format_ == "FreeRTOS heap" else ()
+    ours = [f"-Wl,--defsym={name}=0" for name in (*names, "heap_region")]
+    link = ("--specs=nano.specs", "-nostartfiles", "-Wl,--entry=0", *ours)
+    macros = ("-DTAILSCOPE_SMALLEST_PAYLOAD=8",)
+    done = _run([*_TARGET, *_COMMON, *_INCLUDES, *macros, *sources, *link, "-o", f"{object_file}.elf"])
+    if done.returncode and (match := _UNDEFINED.search(done.stderr)):
+        raise OutsideError(
+            f"{file.name} needs {match['name']}, which neither it nor the bench's firmware defines: "
+            "define it in the file."
+        )
+
+
+def _compile(
+    file: Path, object_file: Path, knobs: Mapping[str, int], depends: Path | None, beside: Path | None = None
+) -> str | None:
+    """None, or the compiler's first error."""
+    listed = ["-MMD", "-MF", str(depends)] if depends else []
+    quoted = ["-iquote", str(beside)] if beside else []
+    command = [*_TARGET, *_COMMON, *_INCLUDES, *quoted, *_macros(knobs), *listed]
+    done = _run([*command, "-c", str(file), "-o", str(object_file)])
+    if not done.returncode:
+        return None
+    return _first_error(done.stderr) or children.last_words(done.stderr)
+
+
+def _first_error(said: str) -> str | None:
+    match = _ERROR.search(said)
+    return f"{match['file']}:{match['line']}: {match['why']}" if match else None
+
+
+def _macros(knobs: Mapping[str, int]) -> Iterator[str]:
+    yield "-DTAILSCOPE_SMALLEST_PAYLOAD=8"
+    for name, value in knobs.items():
+        yield f"-DTAILSCOPE_{name}={value}u"
+
+
+def _included(depends: Path, file: Path) -> tuple[Path, ...]:
+    """The files of a list of make that are neither the file itself nor the bench's."""
+    _, _, words = depends.read_text(errors="surrogateescape").replace("\\\n", " ").partition(": ")
+    paths = [
+        Path(word.replace("\\ ", " ").replace("$$", "$")) for word in re.split(r"(?<!\\)\s+", words) if word
+    ]
+    resolved = {path.resolve() for path in paths}
+    return tuple(sorted(path for path in resolved - {file.resolve()} if not path.is_relative_to(HEAP.parent)))
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return children.run(["env", "LC_ALL=C", *command], within_s=_WITHIN_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise OutsideError(f"{command[0]} did not run: {error}.") from None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

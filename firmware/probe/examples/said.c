@@ -1,0 +1,27 @@
+#include "said.h"
+
+#include "board/stm32f401.h"
+#include "board/uart.h"
+
+void said_start(void) {
+    RCC_AHB1ENR |= RCC_AHB1ENR_GPIOA;
+    (void)RCC_AHB1ENR;
+    uart_start();
+}
+
+static void say_digits(uint32_t count) {
+    if (count >= 10u) {
+        say_digits(count / 10u);
+    }
+    uart_send((char)('0' + count % 10u));
+}
+
+void said(const char *what, uint32_t count) {
+    while (*what != '\0') {
+        uart_send(*what++);
+    }
+    uart_send(' ');
+    say_digits(count);
+    uart_send('\n');
+    uart_drain();
+}

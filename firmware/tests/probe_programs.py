@@ -1,0 +1,25 @@
+"""Builds the programs that have markers of firmware/probe: the examples, and one for tests."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from capture.files.turns import taking_turns
+from firmware.cmake_build import Build
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "firmware" / "probe" / "examples"
+PROBED = ROOT / "firmware" / "tests" / "probed"
+
+
+@cache
+def program(name: str) -> Path:
+    """The ELF file of `bare`, `tasks` (the examples) or `nested`."""
+    source = PROBED if name == "nested" else EXAMPLES
+    folder = ROOT / "build" / "firmware" / f"probe_{source.name}"
+    build = Build("A program with markers", source, folder, {})
+    with taking_turns(folder):
+        build.configure()
+        build.compile()
+    return folder / f"{name}.elf"

@@ -1,0 +1,1 @@
+/* Found before the examples' own: the pins are given on the command line. */

@@ -1,0 +1,337 @@
+//! ADC1 (RM0368 §11.12): regular conversions started by software, single, scanned or continuous.
+//!
+//! The inputs are a model of their own, so that a program can tell channels apart: with VREF+ at
+//! 3.3 V, pin n (ADC1_INn) is at n + 1 twentieths of VREF+. The temperature sensor is at 25 °C and
+//! VREFINT at 1.21 V (DS10086, tables "Temperature sensor characteristics" and "Embedded internal
+//! reference voltage": typical values). VBAT is at VREF+.
+
+use super::registers::{Register, Registers, Unmodelled};
+use super::Peripheral;
+use crate::chip::Family;
+use serde::{Deserialize, Serialize};
+
+const SR: u32 = 0x00;
+const CR1: u32 = 0x04;
+const CR2: u32 = 0x08;
+const SMPR1: u32 = 0x0C;
+const SMPR2: u32 = 0x10;
+const SQR1: u32 = 0x2C;
+const SQR2: u32 = 0x30;
+const SQR3: u32 = 0x34;
+const DR: u32 = 0x4C;
+const CCR: u32 = 0x304;
+
+const EOC: u32 = 1 << 1;
+const STRT: u32 = 1 << 4;
+const OVR: u32 = 1 << 5;
+const FLAGS: u32 = 0x3F;
+
+const EOCIE: u32 = 1 << 5;
+const SCAN: u32 = 1 << 8;
+const RES_SHIFT: u32 = 24;
+const OVRIE: u32 = 1 << 26;
+
+const ADON: u32 = 1 << 0;
+const CONT: u32 = 1 << 1;
+const EOCS: u32 = 1 << 10;
+const ALIGN: u32 = 1 << 11;
+const SWSTART: u32 = 1 << 30;
+
+const ADCPRE_SHIFT: u32 = 16;
+const VBATE: u32 = 1 << 22;
+const TSVREFE: u32 = 1 << 23;
+
+static TABLE: &[Register] = &[
+    Register::new(SR, "SR", 0, FLAGS).inert(!FLAGS),
+    // Missing: the watchdog, injected and discontinuous conversions.
+    Register::new(CR1, "CR1", 0, EOCIE | SCAN | 0b11 << RES_SHIFT | OVRIE).missing(0x00C0_FEDF),
+    // Missing: DMA, injected conversions and external triggers. EXTSEL keeps its value: without
+    // EXTEN it has no effect.
+    Register::new(
+        CR2,
+        "CR2",
+        0,
+        ADON | CONT | EOCS | ALIGN | SWSTART | 0xF << 24,
+    )
+    .missing(0x307F_0300),
+    Register::new(SMPR1, "SMPR1", 0, 0x07FF_FFFF),
+    Register::new(SMPR2, "SMPR2", 0, 0x3FFF_FFFF),
+    Register::unmodelled(0x14, "JOFR1"),
+    Register::unmodelled(0x18, "JOFR2"),
+    Register::unmodelled(0x1C, "JOFR3"),
+    Register::unmodelled(0x20, "JOFR4"),
+    // The thresholds of the watchdog, which cannot be turned on.
+    Register::new(0x24, "HTR", 0x0FFF, 0x0FFF),
+    Register::new(0x28, "LTR", 0, 0x0FFF),
+    Register::new(SQR1, "SQR1", 0, 0x00FF_FFFF),
+    Register::new(SQR2, "SQR2", 0, 0x3FFF_FFFF),
+    Register::new(SQR3, "SQR3", 0, 0x3FFF_FFFF),
+    Register::unmodelled(0x38, "JSQR"),
+    Register::unmodelled(0x3C, "JDR1"),
+    Register::unmodelled(0x40, "JDR2"),
+    Register::unmodelled(0x44, "JDR3"),
+    Register::unmodelled(0x48, "JDR4"),
+    Register::new(DR, "DR", 0, 0).inert(!0),
+    Register::unmodelled(0x300, "CSR"),
+    // Missing: what several converters do together.
+    Register::new(CCR, "CCR", 0, 0b11 << ADCPRE_SHIFT | VBATE | TSVREFE).missing(0xEF1F),
+];
+
+/// Interrupt number (§10.1.3, table 38).
+pub const IRQ: u16 = 18;
+
+/// Full scale of 12 bits, at VREF+.
+const FULL_SCALE: u32 = 4_095;
+const VREF_MV: u32 = 3_300;
+const VREFINT_MV: u32 = 1_210;
+/// V25.
+const SENSOR_MV: u32 = 760;
+
+/// ADC cycles of a sample by SMPR (§11.12.4).
+const SAMPLE_CLOCKS: [u64; 8] = [3, 15, 28, 56, 84, 112, 144, 480];
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Adc {
+    registers: Registers,
+    /// The channel of the temperature sensor: 16 on the STM32F407, 18 on the others.
+    sensor: u32,
+    /// Core cycles per PCLK2; `None` while RCC gates the clock.
+    divider: Option<u64>,
+    /// The place in the sequence of the conversion that is under way, and its end.
+    converting: Option<(u32, u64)>,
+}
+
+impl Adc {
+    pub fn of(family: Family) -> Adc {
+        Adc {
+            registers: Registers::new("ADC1", TABLE),
+            sensor: if family == Family::F407 { 16 } else { 18 },
+            divider: None,
+            converting: None,
+        }
+    }
+
+    pub fn set_divider(&mut self, divider: Option<u64>) {
+        self.divider = divider;
+    }
+
+    pub fn interrupt(&self) -> bool {
+        let (status, enables) = (self.registers.get(SR), self.registers.get(CR1));
+        status & EOC != 0 && enables & EOCIE != 0 || status & OVR != 0 && enables & OVRIE != 0
+    }
+
+    pub fn next_event(&self) -> Option<u64> {
+        self.converting.map(|(_, end)| end)
+    }
+
+    /// Whether reading this register can change the interrupt.
+    pub fn read_has_effect(offset: u32) -> bool {
+        offset == DR
+    }
+
+    pub fn advance(&mut self, now: u64) {
+        while let Some((place, end)) = self.converting.filter(|(_, end)| *end <= now) {
+            self.converted(place, end);
+        }
+    }
+
+    /// A conversion has ended: its result, its flags (§11.3.7, EOCS), and what comes next.
+    fn converted(&mut self, place: u32, end: u64) {
+        let last = place == self.length() - 1;
+        let each = self.registers.get(CR2) & EOCS != 0;
+        if each && self.registers.get(SR) & EOC != 0 {
+            // §11.8.2: an overrun keeps the earlier result, and conversions stop.
+            self.registers.set_bits(SR, OVR, true);
+            self.converting = None;
+            return;
+        }
+        let result = self.result(self.channel(place));
+        self.registers.set(DR, result);
+        self.registers.set_bits(SR, EOC, last || each);
+        let next = match last {
+            false => Some(place + 1),
+            true => (self.registers.get(CR2) & CONT != 0).then_some(0),
+        };
+        self.converting = next.map(|place| (place, end + self.cycles(place)));
+    }
+
+    /// Conversions of a sequence. Without SCAN only its first channel is converted (§11.3.7).
+    fn length(&self) -> u32 {
+        if self.registers.get(CR1) & SCAN == 0 {
+            return 1;
+        }
+        (self.registers.get(SQR1) >> 20 & 0xF) + 1
+    }
+
+    fn channel(&self, place: u32) -> u32 {
+        let (register, field) = match place {
+            0..=5 => (SQR3, place),
+            6..=11 => (SQR2, place - 6),
+            _ => (SQR1, place - 12),
+        };
+        self.registers.get(register) >> (5 * field) & 0x1F
+    }
+
+    /// Core cycles of a conversion (§11.5): the sample, and a clock for each bit.
+    fn cycles(&self, place: u32) -> u64 {
+        let channel = self.channel(place);
+        let sample = if channel < 10 {
+            self.registers.get(SMPR2) >> (3 * channel)
+        } else {
+            self.registers.get(SMPR1) >> (3 * channel.min(18) - 30)
+        };
+        let clocks = SAMPLE_CLOCKS[sample as usize & 7] + u64::from(self.bits());
+        let prescaler = u64::from(self.registers.get(CCR) >> ADCPRE_SHIFT & 0b11) * 2 + 2;
+        clocks * prescaler * self.divider.unwrap_or(1)
+    }
+
+    fn bits(&self) -> u32 {
+        12 - 2 * (self.registers.get(CR1) >> RES_SHIFT & 0b11)
+    }
+
+    /// What a channel converts to, as DR has it.
+    fn result(&self, channel: u32) -> u32 {
+        let bits = self.bits();
+        let result = self.level(channel) >> (12 - bits);
+        match self.registers.get(CR2) & ALIGN {
+            0 => result,
+            // §11.4: six bits are aligned to a byte.
+            _ if bits == 6 => result << 2,
+            _ => result << (16 - bits),
+        }
+    }
+
+    /// Twelve bits of a channel's voltage. A channel that is switched off reads zero.
+    fn level(&self, channel: u32) -> u32 {
+        let common = self.registers.get(CCR);
+        let scaled = |millivolts| millivolts * FULL_SCALE / VREF_MV;
+        match channel {
+            // §11.9, §11.10: where the sensor shares VBAT's channel, VBAT wins.
+            18 if common & VBATE != 0 => FULL_SCALE / 4,
+            _ if channel == self.sensor && common & TSVREFE != 0 => scaled(SENSOR_MV),
+            17 if common & TSVREFE != 0 => scaled(VREFINT_MV),
+            0..=15 => (channel + 1) * FULL_SCALE / 20,
+            _ => 0,
+        }
+    }
+
+    fn write_control(&mut self, value: u32, now: u64) {
+        self.registers.set(CR2, value & !SWSTART);
+        if value & ADON == 0 {
+            self.converting = None;
+        } else if value & SWSTART != 0 && self.divider.is_some() {
+            self.registers.set_bits(SR, STRT, true);
+            self.converting = Some((0, now + self.cycles(0)));
+        }
+    }
+}
+
+impl Peripheral for Adc {
+    fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    fn read(&mut self, offset: u32, now: u64) -> u32 {
+        self.advance(now);
+        if offset == DR {
+            self.registers.set_bits(SR, EOC, false);
+        }
+        self.registers.get(offset)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
+        self.advance(now);
+        match offset {
+            SR => {
+                let flags = self.registers.get(SR) & value;
+                self.registers.set(SR, flags);
+            }
+            CR2 => self.write_control(value, now),
+            _ => self.registers.set(offset, value),
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.registers.reset();
+        self.converting = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two core cycles per PCLK2, ADCPRE 0: an ADC clock is four cycles.
+    fn on() -> Adc {
+        let mut adc = Adc::of(Family::F401);
+        adc.set_divider(Some(2));
+        adc.write(CR2, ADON, 0).unwrap();
+        adc
+    }
+
+    #[test]
+    fn a_single_conversion_takes_its_sample_and_twelve_clocks() {
+        let mut adc = on();
+        adc.write(SQR3, 4, 0).unwrap();
+        adc.write(CR2, ADON | SWSTART, 100).unwrap();
+        // 3 + 12 clocks (§11.5).
+        assert_eq!(adc.read(SR, 159), STRT);
+        assert_eq!(adc.read(SR, 160), STRT | EOC);
+        // 5 / 20 of 4,095.
+        assert_eq!(adc.read(DR, 161), 1_023);
+        assert_eq!(adc.read(SR, 162), STRT);
+        // 480 + 6 clocks at 6 bits.
+        adc.write(SMPR2, 7 << 12, 200).unwrap();
+        adc.write(CR1, 3 << RES_SHIFT, 200).unwrap();
+        adc.write(CR2, ADON | SWSTART, 200).unwrap();
+        assert_eq!(adc.next_event(), Some(200 + 486 * 4));
+        assert_eq!(adc.read(DR, 3_000), 15);
+    }
+
+    #[test]
+    fn a_scan_converts_in_order_and_flags_its_end() {
+        let mut adc = on();
+        adc.write(CR1, SCAN | EOCIE, 0).unwrap();
+        adc.write(SQR1, 2 << 20, 0).unwrap();
+        adc.write(SQR3, 1 | 2 << 5 | 3 << 10, 0).unwrap();
+        adc.write(CR2, ADON | SWSTART, 0).unwrap();
+        adc.advance(179);
+        assert!(!adc.interrupt());
+        adc.advance(180);
+        assert!(adc.interrupt());
+        assert_eq!(adc.read(DR, 180), 819);
+        assert_eq!(adc.next_event(), None);
+        // With EOCS every conversion is told; one that is not read in time overruns.
+        adc.write(CR2, ADON | EOCS | SWSTART, 200).unwrap();
+        assert_eq!(adc.read(DR, 260), 409);
+        assert_eq!(adc.read(SR, 380) & (EOC | OVR), EOC | OVR);
+        assert_eq!(adc.read(DR, 380), 614);
+    }
+
+    #[test]
+    fn conversions_go_on_with_cont_and_stop_with_adon() {
+        let mut adc = on();
+        adc.write(CR2, ADON | CONT | SWSTART, 0).unwrap();
+        adc.advance(60);
+        assert_eq!(adc.next_event(), Some(120));
+        adc.write(CR2, 0, 130).unwrap();
+        assert_eq!(adc.next_event(), None);
+    }
+
+    #[test]
+    fn inner_channels_are_those_of_the_chip() {
+        let mut adc = on();
+        adc.write(CCR, TSVREFE, 0).unwrap();
+        // 0.76 V and 1.21 V of 3.3 V.
+        assert_eq!(
+            [adc.level(18), adc.level(16), adc.level(17)],
+            [943, 0, 1_501]
+        );
+        let mut adc = Adc::of(Family::F407);
+        adc.write(CCR, TSVREFE, 0).unwrap();
+        assert_eq!([adc.level(18), adc.level(16)], [0, 943]);
+        adc.write(CCR, 0, 0).unwrap();
+        assert_eq!(adc.level(16), 0);
+    }
+}

@@ -1,0 +1,150 @@
+//! Random number generator (RM0090 §24.4). Every run gives the same numbers: they come from a
+//! generator with a fixed seed, so that runs can be repeated. They pass for no test of randomness.
+
+use super::registers::{Register, Registers, Unmodelled};
+use super::Peripheral;
+use serde::{Deserialize, Serialize};
+
+const CR: u32 = 0x00;
+const SR: u32 = 0x04;
+const DR: u32 = 0x08;
+const RNGEN: u32 = 1 << 2;
+const IE: u32 = 1 << 3;
+const DRDY: u32 = 1 << 0;
+/// SEIS and CEIS, which nothing sets.
+const ERROR_FLAGS: u32 = 0b11 << 5;
+
+static TABLE: &[Register] = &[
+    Register::new(CR, "CR", 0, RNGEN | IE),
+    Register::new(SR, "SR", 0, 0).inert(!0),
+    Register::new(DR, "DR", 0, 0).inert(!0),
+];
+
+/// Interrupt number, which the hash processor shares (RM0090 §12.1.3, table 61).
+pub const IRQ: u16 = 80;
+/// Clocks of PLL48CLK between two numbers (§24.3).
+const CLOCKS: u64 = 40;
+const SEED: u32 = 0x2545_F491;
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Rng {
+    registers: Registers,
+    /// Core cycles of [`CLOCKS`]. `None` while a clock is off.
+    period: Option<u64>,
+    ready: Option<u64>,
+    state: u32,
+}
+
+impl Default for Rng {
+    fn default() -> Self {
+        Rng {
+            registers: Registers::new("RNG", TABLE),
+            period: None,
+            ready: None,
+            state: SEED,
+        }
+    }
+}
+
+impl Rng {
+    /// `cycles_per_clock`: core cycles of PLL48CLK as a fraction. `None` while a clock is off.
+    pub fn set_clock(&mut self, cycles_per_clock: Option<(u64, u64)>) {
+        self.period = cycles_per_clock
+            .map(|(numerator, denominator)| (CLOCKS * numerator).div_ceil(denominator));
+    }
+
+    pub fn interrupt(&self) -> bool {
+        self.registers.get(CR) & IE != 0 && self.registers.get(SR) & DRDY != 0
+    }
+
+    pub fn next_event(&self) -> Option<u64> {
+        self.ready
+    }
+
+    /// Whether reading this register can change the interrupt.
+    pub fn read_has_effect(offset: u32) -> bool {
+        offset == DR
+    }
+
+    pub fn advance(&mut self, now: u64) {
+        if self.ready.is_some_and(|ready| ready <= now) {
+            self.ready = None;
+            // Marsaglia's xorshift.
+            self.state ^= self.state << 13;
+            self.state ^= self.state >> 17;
+            self.state ^= self.state << 5;
+            self.registers.set(DR, self.state);
+            self.registers.set_bits(SR, DRDY, true);
+        }
+    }
+
+    fn begin(&mut self, now: u64) {
+        let on = self.registers.get(CR) & RNGEN != 0;
+        self.ready = self.period.filter(|_| on).map(|period| now + period);
+    }
+}
+
+impl Peripheral for Rng {
+    fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    fn read(&mut self, offset: u32, now: u64) -> u32 {
+        self.advance(now);
+        let value = self.registers.get(offset);
+        if offset == DR && self.registers.get(SR) & DRDY != 0 {
+            self.registers.set_bits(SR, DRDY, false);
+            self.registers.set(DR, 0);
+            self.begin(now);
+        }
+        value
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: u64) -> Result<(), Unmodelled> {
+        self.advance(now);
+        match offset {
+            CR => {
+                let turns_on = value & !self.registers.get(CR) & RNGEN != 0;
+                self.registers.set(CR, value);
+                if turns_on || value & RNGEN == 0 {
+                    self.begin(now);
+                }
+            }
+            _ => self.registers.set_bits(SR, !value & ERROR_FLAGS, false),
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.registers.reset();
+        self.ready = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_ready_after_forty_clocks_and_is_read_once() {
+        let mut rng = Rng::default();
+        // 168 MHz of the core at 48 MHz: 3.5 cycles a clock.
+        rng.set_clock(Some((7, 2)));
+        rng.write(CR, RNGEN, 10).unwrap();
+        assert_eq!(rng.read(SR, 149), 0);
+        assert_eq!(rng.read(SR, 150), DRDY);
+        let first = rng.read(DR, 150);
+        assert_eq!((rng.read(DR, 151), rng.read(SR, 151)), (0, 0));
+        assert_eq!(rng.read(SR, 290), DRDY);
+        assert!(first != 0 && rng.read(DR, 290) != first);
+    }
+
+    #[test]
+    fn without_its_clock_there_is_no_number() {
+        let mut rng = Rng::default();
+        rng.write(CR, RNGEN | IE, 0).unwrap();
+        assert_eq!(rng.next_event(), None);
+        rng.advance(1_000_000);
+        assert!(!rng.interrupt());
+    }
+}

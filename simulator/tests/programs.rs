@@ -1,0 +1,255 @@
+//! Programs that others wrote for chips of the line: what they call, where they fault, and how a run
+//! tells. `tests/fixtures/program.c` says what each part does.
+
+mod support;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use support::{firmware, scratch, virtual_nucleo};
+
+fn program(name: &str, part: &str) -> PathBuf {
+    firmware("program.c", name, &[part])
+}
+
+fn run(elf: &Path, arguments: &[&str]) -> Output {
+    virtual_nucleo()
+        .arg("run")
+        .arg(elf)
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn calls_to_the_host_are_answered_and_the_exit_status_is_passed_on() {
+    let stats = scratch("calls.json");
+    let output = run(
+        &program("calls", "CALLS"),
+        &["--semihosting", "--stats", stats.to_str().unwrap()],
+    );
+    assert_eq!(output.status.code(), Some(7));
+    // Nothing left of SYS_WRITE, a refused file and its errno 2, a terminal, four bytes left.
+    assert_eq!(
+        stdout(&output),
+        "one\n00000000\nffffffff\n00000002\n00000001\n00000004\n!"
+    );
+    assert!(stderr(&output).starts_with("two\n"), "{}", stderr(&output));
+    assert!(stderr(&output).ends_with("exited with status 7\n"));
+    let stats: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&stats).unwrap()).unwrap();
+    assert_eq!(stats["exit_status"], 7);
+}
+
+#[test]
+fn without_semihosting_a_call_is_a_hard_fault() {
+    let output = run(&program("uncalled", "CALLS"), &[]);
+    assert_eq!(output.status.code(), Some(5));
+    let said = stderr(&output);
+    assert!(said.contains("in the handler of a HardFault"), "{said}");
+    assert!(said.contains("run with --semihosting"), "{said}");
+    assert!(said.contains("HFSR 0x80000000"), "{said}");
+}
+
+#[test]
+fn a_program_that_ends_in_a_fault_says_which_and_where() {
+    let elf = program("divide", "DIVIDE");
+    // With and without an end: the handler loops for ever.
+    for arguments in [&[][..], &["--until", "1ms"]] {
+        let output = run(&elf, arguments);
+        assert_eq!(output.status.code(), Some(5));
+        let said = stderr(&output);
+        // The UsageFault is not enabled, so it escalates (FORCED, bit 30). DIVBYZERO is bit 25.
+        assert!(said.contains("in the handler of a HardFault"), "{said}");
+        assert!(said.contains("a division by zero"), "{said}");
+        assert!(said.contains("(divide+0x"), "{said}");
+        assert!(said.contains("CFSR 0x02000000 HFSR 0x40000000"), "{said}");
+    }
+    let output = run(&elf, &["--stop-on", "fault"]);
+    assert_eq!(output.status.code(), Some(4));
+}
+
+#[test]
+fn a_core_that_locks_up_says_what_led_there() {
+    let output = run(&program("lockup", "LOCK_UP"), &["--until", "1ms"]);
+    assert_eq!(output.status.code(), Some(3));
+    let said = stderr(&output);
+    assert!(
+        said.contains("locked up") && said.contains("a division by zero"),
+        "{said}"
+    );
+}
+
+#[test]
+fn an_initial_sp_outside_the_sram_is_refused() {
+    let elf = firmware("program.c", "outside", &["DIVIDE", "STACK=0x20018000"]);
+    let output = run(&elf, &["--chip", "f401cc"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(
+        said.contains("0x20018000") && said.contains("STM32F401CC") && said.contains("0x20010000"),
+        "{said}"
+    );
+    for chip in ["stm32f401re", "f411re", "f407vg"] {
+        assert_eq!(
+            run(&elf, &["--chip", chip]).status.code(),
+            Some(5),
+            "{chip}"
+        );
+    }
+}
+
+#[test]
+fn each_chip_tells_its_identity() {
+    let elf = program("identity", "IDENTITY");
+    // Device identifiers: RM0368 §23.6.1, RM0383 §23.6.1, RM0090 §38.6.1.
+    for (chip, device, kib) in [
+        ("stm32f401re", 0x433, 512),
+        ("f401cc", 0x423, 256),
+        ("F411RE", 0x431, 512),
+        ("stm32f407vg", 0x413, 1024),
+    ] {
+        let output = run(&elf, &["--semihosting", "--chip", chip]);
+        assert_eq!(
+            stdout(&output),
+            format!("{device:08x}\n{kib:08x}\n"),
+            "{chip}"
+        );
+    }
+}
+
+#[test]
+fn core_coupled_memory_is_on_the_chip_that_has_it() {
+    let elf = program("coupled", "COUPLED");
+    let output = run(&elf, &["--semihosting", "--chip", "f407vg"]);
+    assert_eq!(stdout(&output), "12345678\n");
+    let output = run(&elf, &["--semihosting"]);
+    assert_eq!(output.status.code(), Some(5));
+    assert!(
+        stderr(&output).contains("IMPRECISERR"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_crystal_starts_after_its_time_and_nothing_never_does() {
+    let elf = program("crystal", "CRYSTAL");
+    let output = run(&elf, &["--semihosting", "--hse", "8MHz"]);
+    assert_eq!(output.status.code(), Some(0));
+    // 2 ms at 16 MHz in reads of at most 16 cycles.
+    let reads = u32::from_str_radix(stdout(&output).trim(), 16).unwrap();
+    assert!((2_000..32_000).contains(&reads), "{reads}");
+    let output = run(&elf, &["--semihosting", "--hse", "none"]);
+    assert_eq!(output.status.code(), Some(1));
+    // The Nucleo has a clock and no crystal.
+    let output = run(&elf, &["--semihosting"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("--hse"), "{}", stderr(&output));
+}
+
+#[test]
+fn bytes_for_a_uart_arrive_and_its_bytes_are_kept() {
+    for (name, base) in [("usart1", "0x40011000"), ("usart2", "0x40004400")] {
+        let elf = firmware("program.c", name, &[&format!("ECHO={base}")]);
+        let (log, input) = (
+            scratch(&format!("{name}.log")),
+            scratch(&format!("{name}.in")),
+        );
+        fs::write(&input, "abc").unwrap();
+        let log_text = log.to_str().unwrap();
+        let arguments = ["--usart", name, "--uart-log", log_text, "--until", "1ms"];
+        let file = ["--uart-input", input.to_str().unwrap()];
+        assert!(run(&elf, &[&arguments[..], &file].concat())
+            .status
+            .success());
+        assert_eq!(fs::read_to_string(&log).unwrap(), "abc");
+
+        let mut child = virtual_nucleo()
+            .arg("run")
+            .arg(&elf)
+            .args(arguments)
+            .args(["--uart-input", "-"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(b"xyz").unwrap();
+        assert!(child.wait().unwrap().success());
+        assert_eq!(fs::read_to_string(&log).unwrap(), "xyz");
+        // Bytes of another USART are not heard.
+        let other = [
+            "--usart",
+            "usart6",
+            "--uart-log",
+            log_text,
+            "--until",
+            "1ms",
+        ];
+        assert!(run(&elf, &[&other[..], &file].concat()).status.success());
+        assert_eq!(fs::read_to_string(&log).unwrap(), "");
+    }
+}
+
+#[test]
+fn a_condition_that_is_never_met_is_told() {
+    let elf = firmware("program.c", "unmet", &["ECHO=0x40004400"]);
+    let output = run(&elf, &["--until", "1ms", "--stop-on", "pin:PA8=1"]);
+    assert_eq!(output.status.code(), Some(6));
+    assert_eq!(stderr(&output).lines().count(), 1);
+    assert!(stderr(&output).contains("no condition of --stop-on was met"));
+}
+
+#[test]
+fn registers_are_printed_at_the_end() {
+    let output = run(&program("registers", "DIVIDE"), &["--registers"]);
+    let printed = stdout(&output);
+    assert!(
+        printed.lines().any(|line| line == "cfsr 0x02000000"),
+        "{printed}"
+    );
+    assert!(
+        printed.lines().any(|line| line.starts_with("pc 0x0800")),
+        "{printed}"
+    );
+}
+
+#[test]
+fn a_snapshot_keeps_its_chip() {
+    let elf = program("kept", "IDENTITY");
+    let snapshot = scratch("kept.snapshot");
+    let at = format!("{}@cycles:1", snapshot.display());
+    let chip = ["--chip", "f407vg", "--semihosting"];
+    let save = ["--save-snapshot", &at, "--until", "cycles:10"];
+    assert!(run(&elf, &[&chip[..], &save].concat()).status.success());
+    let output = virtual_nucleo()
+        .args(["run", "--semihosting", "--from-snapshot"])
+        .arg(&snapshot)
+        .output()
+        .unwrap();
+    assert_eq!(stdout(&output), "00000413\n00000400\n");
+}
+
+#[test]
+fn arguments_that_name_nothing_are_refused() {
+    let elf = program("refused", "IDENTITY");
+    for (option, value) in [
+        ("--chip", "stm32f103c8"),
+        ("--hse", "32kHz"),
+        ("--usart", "usart7"),
+        ("--uart-input", "/nowhere/input"),
+    ] {
+        let output = run(&elf, &[option, value]);
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{option}");
+        assert!(!stderr(&output).contains("panicked"), "{option}");
+    }
+}

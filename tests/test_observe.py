@@ -1,0 +1,245 @@
+"""`./lab observe` from end to end: programs of other people, on the virtual board and the desk."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from capture.run_folder.edges import read_parquet
+from capture.run_folder.session_file import read_sr
+from firmware import build as firmware
+from firmware.tests.probe_programs import program
+from firmware.tests.test_probe import pulses, ran
+from scenarios import catalogue
+from scenarios.operations import IMAGE_ADDRESS
+from tests.probed_board import ROOT
+
+PINS = "CRIT=PA8,OP=PA9,STIM=PA0,ISR=PA10,SYNC=PB4"
+ALL_PINS = "CRIT=PA8,OP=PA9,STIM=PA0,ISR=PA10,TASK=PB10,CTRL=PA1,CISR=PB5,SYNC=PB4"
+CORE_HZ, DESK_HZ = 84_000_000, 24_000_000
+
+kept: list[Path] = []
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_run_is_left() -> Iterator[None]:
+    yield
+    for folder in kept:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def lab(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "console", *map(str, words)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+
+
+def observed(*words: str | Path, status: int = 0) -> dict[str, Any]:
+    done = lab("observe", *words, "--json")
+    assert done.returncode == status, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    kept.append(Path(found["folder"]))
+    return found
+
+
+@pytest.fixture(scope="module")
+def on_virtual() -> dict[str, Any]:
+    return observed("--pins", PINS, "--elf", program("tasks"), "--duration", "60ms")
+
+
+@pytest.fixture(scope="module")
+def on_desk() -> dict[str, Any]:
+    return observed("--pins", PINS, "--elf", program("tasks"), "--duration", "60ms", "--board", "desk")
+
+
+def test_the_pulses_are_those_of_the_virtual_boards_own_list(on_virtual: dict[str, Any]) -> None:
+    """One sample is one cycle, so that widths in ns are cycles of the list, exactly."""
+    _, edges = ran("tasks", "60ms")
+    sync = [end for _, end in pulses(edges, "PB4")]
+    begin = pulses(edges, "PB4")[32][0]
+    own = [end - at for at, end in pulses(edges, "PA8") if begin <= at < sync[32]]
+    widths = on_virtual["widths_ns"]["CRIT"]
+    assert on_virtual["verdict"] == "complete" and on_virtual["frames"] == {"start": True, "end": True}
+    assert widths["n"] == len(own)
+    assert widths["max"] == pytest.approx(max(own) / CORE_HZ * 1e9)
+    assert widths["min"] == pytest.approx(min(own) / CORE_HZ * 1e9)
+    assert on_virtual["calibration_ns"]["CRIT"]["n"] == 32
+
+
+def test_the_desk_shows_the_same_pulses_within_a_sample(
+    on_virtual: dict[str, Any], on_desk: dict[str, Any]
+) -> None:
+    sample_ns = 1e9 / DESK_HZ
+    assert on_desk["verdict"] == "complete" and on_desk["resolution_ns"] == pytest.approx(sample_ns)
+    for part in ("widths_ns", "intervals_ns", "latencies_ns"):
+        assert on_desk[part].keys() == on_virtual[part].keys()
+        for name, figures in on_virtual[part].items():
+            other = on_desk[part][name]
+            assert other["n"] == figures["n"] > 0
+            for statistic in ("min", "median", "max"):
+                assert other[statistic] == pytest.approx(figures[statistic], abs=1.01 * sample_ns)
+    assert on_desk["missed"] == on_virtual["missed"]
+
+
+def test_the_folder_has_what_it_says_and_no_more(on_virtual: dict[str, Any]) -> None:
+    folder = Path(on_virtual["folder"])
+    assert {path.name for path in folder.iterdir()} == {
+        *("run.json", "observed.json", "edges.parquet", "capture.sr"),
+    }
+    edges = read_parquet(folder / "edges.parquet")
+    assert edges.channels == ("CRIT", "OP", "STIM", "ISR", "SYNC")
+    assert read_sr(folder / "capture.sr") == edges
+    assert on_virtual["missing"][0].startswith("There are no operations and no records")
+    before = (folder / "run.json").read_bytes()
+    (folder / "capture.sr").unlink()
+    done = lab("redecode", folder)
+    assert (done.returncode, done.stdout) == (0, "complete\n")
+    assert (folder / "run.json").read_bytes() == before
+    assert read_sr(folder / "capture.sr") == edges
+
+
+@pytest.mark.parametrize("command", ["dashboard", "explain", "extremes", "twin", "pulseview --worst"])
+def test_what_needs_operations_says_so(on_virtual: dict[str, Any], command: str) -> None:
+    word, *options = command.split()
+    done = lab(word, on_virtual["folder"], *options)
+    assert done.returncode != 0
+    assert "is a run from the wire alone (./lab observe) and has no operations" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def with_image(elf: Path, image: bytes, to: Path) -> Path:
+    """One ELF file with the segments of `elf`, and `image` where the firmware looks for it."""
+    with elf.open("rb") as file:
+        found = ELFFile(file)
+        entry = found["e_entry"]
+        parts = [
+            (part["p_vaddr"], part["p_paddr"], part.data(), part["p_memsz"])
+            for part in found.iter_segments()
+            if part["p_type"] == "PT_LOAD"
+        ]
+    parts.append((IMAGE_ADDRESS, IMAGE_ADDRESS, image, len(image)))
+    table, content = b"", b""
+    for virtual, physical, data, size in parts:
+        offset = 52 + 32 * len(parts) + len(content)
+        table += struct.pack("<8I", 1, offset, virtual, physical, len(data), size, 7, 4)
+        content += data
+    numbers = (2, 40, 1, entry, 52, 0, 0x0500_0400, 52, 32, len(parts), 0, 0, 0)
+    header = b"\x7fELF\1\1\1" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", *numbers)
+    to.write_bytes(header + table + content)
+    return to
+
+
+def test_the_benchs_own_firmware_as_somebody_elses(tmp_path: Path) -> None:
+    """The run of the scenario has the records, and its wire has the same edges."""
+    done = lab(
+        *("scenario", "mem_frag", "--allocator", "tlsf"),
+        *("--parameter", "depth=8", "--parameter", "trials=1"),
+    )
+    assert done.returncode == 0, done.stderr
+    run = Path(done.stdout.split()[-1])
+    kept.append(run)
+    plan = catalogue.load("mem_frag", {"depth": 8, "trials": 1}).compile()
+    assert plan.image == (run / "operations.bin").read_bytes()
+    elf = with_image(firmware.build("tlsf").elf, plan.image, tmp_path / "foreign.elf")
+    found = observed("--pins", ALL_PINS, "--elf", elf, "--duration", "60ms")
+    assert found["verdict"] == "complete"
+    assert found["widths_ns"]["OP"]["n"] == plan.operations.height
+    whole = read_parquet(run / "edges.parquet")
+    # The stimulus begins before the first operation: behind SYNC's fall from its pull-up, and the
+    # 64 edges of the start frame.
+    interrupts = pl.read_parquet(run / "interrupts.parquet").filter(
+        ~pl.col("control") & (pl.col("sample") >= int(whole.transitions("SYNC").sample[65]))
+    )
+    assert found["latencies_ns"]["STIM to ISR"]["n"] == interrupts["isr_latency_ns"].count()
+    assert found["latencies_ns"]["STIM to ISR"]["max"] == interrupts["isr_latency_ns"].max()
+    edges = read_parquet(Path(found["folder"]) / "edges.parquet")
+    for channel in ("CRIT", "ISR", "SYNC"):
+        ours, theirs = edges.transitions(channel).sample, whole.transitions(channel).sample
+        least = min(len(ours), len(theirs))
+        assert np.array_equal(ours[:least], theirs[:least]) and least > 100
+    operations = pl.read_parquet(run / "operations.parquet")
+    longest = operations["wire_critical_ns"].max()
+    assert found["widths_ns"]["CRIT"]["max"] == pytest.approx(longest)
+
+
+def test_any_pin_of_any_port_can_be_named() -> None:
+    found = observed("--pins", "TASK=PC13,ISR=PB3", "--elf", program("nested"), "--duration", "10ms")
+    assert found["pins"] == {"ISR": "PB3", "TASK": "PC13"}
+    assert (found["widths_ns"]["TASK"]["n"], found["widths_ns"]["ISR"]["n"]) == (8, 16)
+    assert found["frames"] == {"start": None, "end": None}
+    assert "nothing tells whether the program ran from begin to end" in " ".join(found["missing"])
+
+
+def test_a_pin_that_nothing_moves_makes_it_inconclusive() -> None:
+    found = observed(
+        *("--pins", "CRIT=PE7,ISR=PC13", "--elf", program("nested"), "--duration", "10ms"), status=1
+    )
+    assert found["verdict"] == "inconclusive"
+    assert [reason.partition(";")[0] for reason in found["reasons"]] == [
+        "CRIT (PE7) shows no edge in 0.01 s, it is low throughout"
+    ]
+
+
+def test_a_program_that_is_cut_short_is_truncated() -> None:
+    found = observed("--pins", PINS, "--elf", program("tasks"), "--duration", "5ms", status=1)
+    assert found["verdict"] == "truncated"
+    assert "shows a start frame and no end frame" in found["reasons"][0]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((), "No pins are named: give --pins"),
+        (("--pins", "CRIT"), "--pins CRIT: give OURS=THEIRS"),
+        (("--pins", "CRIT=PA8,CRIT=PA9"), "it names a channel twice"),
+        (("--pins", "CRIT=PA8,ISR=PA8"), "cannot both be PA8"),
+        (("--pins", "CRAT=PA8"), "There is no channel 'CRAT'"),
+        (("--pins", "CRIT=PA8"), "Nothing is on the board 'virtual', which is no real one"),
+        (("--pins", "CRIT=PA8", "--board", "desk"), "Nothing is on the board 'desk'"),
+        (("--pins", "CRIT=PA8", "--elf", "none.elf"), "none.elf cannot be read as an ELF file"),
+        (("--pins", "CRIT=PA8", "--elf", sys.executable), "and the board has an Arm Cortex-M"),
+        (("--pins", "CRIT=PA8", "--board", "nucelo"), "bench.toml has no board 'nucelo'"),
+        (("--pins", "CRIT=PA8", "--duration", "2m"), "--duration 2m: give a time, such as 2s or 500ms"),
+        (("--pins", "CRIT=PA8", "--duration", "0s"), "--duration 0s: give a time"),
+        (("--pins", "CRIT=PA8", "--duration", "1us", "--samplerate", "1k"), "0 samples cannot be captured"),
+        (("--pins", "CRIT=PA8", "--duration", "99999999s"), "that are captured at a time"),
+        (("--pins", "CRIT=PA8", "--edges", "rise"), "--edges rise: give both, rising, falling."),
+    ],
+)
+def test_a_mistake_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
+    done = lab("observe", *words)
+    assert done.returncode == 2
+    assert sentence in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_ctrl_c_keeps_what_was_recorded() -> None:
+    command = [sys.executable, "-m", "console", "observe", "--pins", "ISR=PB3"]
+    command += ["--elf", str(program("nested")), "--duration", "600s"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as bench:
+        assert bench.stderr
+        while "capturing" not in bench.stderr.readline():
+            pass
+        time.sleep(2.5)
+        os.kill(bench.pid, signal.SIGINT)
+        said = bench.communicate(timeout=60)
+    assert bench.returncode == 128 + signal.SIGINT
+    folder = Path(said[1].rpartition("kept in ")[2].strip().rstrip("."))
+    kept.append(folder)
+    found = json.loads((folder / "run.json").read_text())
+    assert found["verdict"] == "truncated" and found["tool_report"]["interrupted"]
+    assert found["widths_ns"]["ISR"]["n"] == 16
