@@ -559,14 +559,14 @@ MASKS = (
     ),
     Tried(
         "./lab latency my.elf --irq TIM3",
-        says=r"^TIM2: the longest wait is 1,013 cycles",
+        says=r"^TIM2: the longest wait is 1,014 cycles",
         typed="./lab latency my.elf --irq TIM2 --until 5ms",
         why="the tutorial's program and its interrupt",
         after=_BUILD_MINE,
     ),
     Tried(
         "./lab latency my.elf --irq TIM2 --until 5ms",
-        says=r"^TIM2: the longest wait is 1,013 cycles \(63\.31\sµs\), PRIMASK,\s"
+        says=r"^TIM2: the longest wait is 1,014 cycles \(63\.38\sµs\), PRIMASK,\s"
         r"set\sat\supdate_table \(main\.c:56\)\.",
         after=_BUILD_MINE,
     ),
@@ -869,9 +869,14 @@ _RUN_OPTIONS = (
     "[--image ops.bin@0x08040000] [--until 100ms|cycles:N] [--edges edges.csv] [--uart-log uart.txt] "
     "[--count name=symbol+0x12] [--stats stats.json] [--timing ideal|nucleo] "
     "[--count-window OP --windows windows.csv] [--stop-on CONDITION]... [--trace-last N] "
-    "[--trace trace.jsonl] [--save-snapshot FILE@TIME]... [--save-state FILE@TIME]... [--gaps] "
+    "[--trace trace.jsonl] [--trace-window FROM..TO] [--mark pc:PLACE,...]... [--marks marks.csv] "
+    "[--save-snapshot FILE@TIME]... [--save-state FILE@TIME]... [--gaps] "
     "[--itm itm.csv] [--flash-acr 0xVALUE] [--masks masks.csv [--mask-stacks stacks.csv]] [--chip CHIP] "
     "[--hse HZ|none] [--semihosting] [--uart-input FILE|-] [--usart NAME] [--registers]"
+)
+_LATENCY_OPTIONS = (
+    "--exception N --until 100ms|cycles:N [--from 1ms|cycles:N] [--every N | --random COUNT --seed S] "
+    "[--enable PRIORITY] [--patience CYCLES] [--gaps] --answers answers.csv --stats stats.json"
 )
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
@@ -973,6 +978,12 @@ SIMULATOR = (
         f"virtual-nucleo desk {_DESK_OPTIONS}",
         says=r"Usage: virtual-nucleo desk",
         typed="virtual-nucleo desk --help",
+        why="a synopsis: the help must know its options",
+    ),
+    Tried(
+        f"virtual-nucleo latency fw.elf {_LATENCY_OPTIONS}",
+        says=r"Usage: virtual-nucleo latency",
+        typed="virtual-nucleo latency --help",
         why="a synopsis: the help must know its options",
     ),
     Tried(
@@ -1113,6 +1124,7 @@ SHOWN = {
     ("docs/SPEC.md", "platform, heap_bytes"),
     ("docs/SPEC.md", "run, scenario, allocator, board, run_verdict"),
     ("docs/SPEC.md", "elf, options[], until"),
+    ("docs/SPEC.md", "schema, elf"),
     ("docs/SPEC.md", r"@TA,<number>,<address>,<size>*<CRC>\n"),
     (
         "docs/TRACES.md",
