@@ -26,8 +26,8 @@ class MaskRun:
 
     `changes` has a row for each change, in order: `cycle` Int64, `what` String, `value` Int64, `pc`
     Int64, `began` Int64, `task` Int64 and `stack` Int64; the last three may be null. `stacks`:
-    `stack`, `depth`, `pc`, all Int64, innermost first. `ended` is why the run ended before its
-    time, in the simulator's words; empty if it did not.
+    `stack`, `depth`, `pc`, all Int64, innermost first. `ended` is what the simulator says of an end
+    that it was not asked for; else empty.
     """
 
     stats: Stats
@@ -59,7 +59,7 @@ def run(program: UserProgram, until: Instant, image: bytes | None = None) -> Mas
 
 
 def _simulate(folder: Path, command: list[str | Path]) -> str:
-    """Why it ended early; empty if it did not."""
+    """What the program says of an end that it was not asked for; else nothing."""
     try:
         done = children.run(command, within_s=MOST_S, folder=folder)
     except subprocess.TimeoutExpired:
@@ -70,10 +70,18 @@ def _simulate(folder: Path, command: list[str | Path]) -> str:
         raise SimulatorError(f"The virtual Nucleo was killed by signal {-done.returncode}; run again.")
     if done.returncode == 0:
         return ""
-    words = " ".join(done.stderr.split()).removeprefix("virtual-nucleo: ") or "it does not say why"
+    words = _words(done.stderr)
     if not (folder / _STATS).exists():
         raise SimulatorError(f"The virtual Nucleo cannot run this: {words.rstrip('.')}.")
     return words
+
+
+def _words(stderr: str) -> str:
+    """What the program says, in one line, without what its command line's parser adds."""
+    said = " ".join(stderr.split()).removeprefix("virtual-nucleo: ").removeprefix("error: ")
+    for added in (" tip: ", " Usage: ", " For more information, "):
+        said = said.partition(added)[0]
+    return said or "it does not say why"
 
 
 def read_changes(path: Path) -> pl.DataFrame:

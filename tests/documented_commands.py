@@ -265,6 +265,32 @@ LAB = (
         why="as few cases as there may be",
     ),
     Tried(
+        "./lab contract --allocator my_heap.c",
+        says=r"my_heap: allocator\.h.*\n.* lists of operations hold",
+        typed="./lab contract --allocator docs/examples/my_heap.c",
+        why="the reader's file is the one of docs/YOUR-ALLOCATOR.md",
+    ),
+    Tried(
+        "./lab contract --json",
+        says=r'"holds": true',
+        typed="./lab contract --allocator docs/examples/my_heap.c --json",
+        why="it needs an allocator",
+    ),
+    Tried("./lab contract --allocator docs/examples/my_heap.c", says=r"\nthe contract holds\n"),
+    Tried(
+        "./lab scenario mem_frag --allocator docs/examples/my_heap.c,tlsf",
+        says=r"-mem_frag-my_heap-virtual\n\S+-mem_frag-tlsf-virtual\n",
+        typed=f"./lab scenario mem_frag --allocator docs/examples/my_heap.c,tlsf {SMALL}",
+        why="fewer operations",
+    ),
+    Tried(
+        "./lab fragmentation mem_stress --allocator docs/examples/my_heap.c,tlsf",
+        says=r"my_heap +0 .*\n(.*\n)*tlsf +0 ",
+        typed="./lab fragmentation mem_stress --allocator docs/examples/my_heap.c,tlsf "
+        "--parameter operations=200",
+        why="fewer operations",
+    ),
+    Tried(
         "./lab fragmentation mem_stress",
         says=r"mem_stress: operations 200, seed 0x1234abcd",
         typed="./lab fragmentation mem_stress --allocator tlsf,best_fit --parameter operations=200",
@@ -530,6 +556,36 @@ MASKS = (
         says=r"--perfetto",
         typed="./lab --help masks",
         why="a synopsis; the rows above try the options",
+    ),
+    Tried(
+        "./lab latency my.elf --irq TIM3",
+        says=r"^TIM2: the longest wait is 1,013 cycles",
+        typed="./lab latency my.elf --irq TIM2 --until 5ms",
+        why="the tutorial's program and its interrupt",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab latency my.elf --irq TIM2 --until 5ms",
+        says=r"^TIM2: the longest wait is 1,013 cycles \(63\.31\sµs\), PRIMASK,\s"
+        r"set\sat\supdate_table \(main\.c:56\)\.",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab latency my.elf --irq TIM2 --until 5ms --around update_table",
+        says=r"at every cycle of [\d,]+ to [\d,]+",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab latency my.elf --until 5ms --section update_table..",
+        says=r"^update_table\.\.: passed once",
+        after=_BUILD_MINE,
+    ),
+    Tried(
+        "./lab latency my.elf [--irq NAME] [--section 'a..b']… [--json]",
+        says=r'"irq": "TIM2"',
+        typed="./lab latency my.elf --irq TIM2 --until 5ms --json",
+        why="one of the options; the rows above try the others",
+        after=_BUILD_MINE,
     ),
 )
 
@@ -880,6 +936,11 @@ SIMULATOR = (
         says=r"PA8 has been high for 200\d cycles",
         status=4,
     ),
+    Tried(
+        "$run --masks masks.csv --mask-stacks stacks.csv",
+        says=r"^0,reset,0,0x0800[0-9a-f]{4},,0x00000000,0$",
+        then="sed -n 2p masks.csv",
+    ),
     Tried("$run --save-snapshot half.snapshot@1s", says=r"half\.snapshot", then="ls half.snapshot"),
     Tried(
         "virtual-nucleo run --from-snapshot half.snapshot --until 2s --edges rest.csv",
@@ -1070,6 +1131,13 @@ SHOWN = {
     ("docs/SPEC.md", "seed, seconds, stopped, runs, unaccounted, folder"),
     ("docs/SPEC.md", "allocator, trace, seed, operations"),
     ("docs/SPEC.md", "allocator, what, seed, lists, operations"),
+    ("docs/SPEC.md", "allocator, outside {file, format, sha256}, holds, lists"),
+    ("docs/YOUR-ALLOCATOR.md", "/* First fit on a list in order of address. Free neighbours merge. */"),
+    (
+        "docs/YOUR-ALLOCATOR.md",
+        "breaks the contract: a payload lies at region + 20, which is no multiple of 8.",
+    ),
+    ("docs/YOUR-ALLOCATOR.md", 'promises = ["merges", "reuses_holes", "tells_usable"]'),
     ("docs/SPEC.md", "table, place, part, row, column, allocator, unit, compared"),
     ("docs/SPEC.md", "seed, mutants, killed, harmless, survived"),
     (

@@ -134,7 +134,8 @@ class Checkout:
         lab.write_text(f'#!/bin/sh\nexec {sys.executable} -m console "$@"\n', encoding="utf-8")
         lab.chmod(0o755)
         self._link(".venv", Path(sys.prefix))
-        for name in ("decoders", "firmware", "pyocd_user.py", "simulator/target", "tests/masked_sections"):
+        linked = ("decoders", "docs/examples", "firmware", "pyocd_user.py", "simulator/target")
+        for name in (*linked, "tests/masked_sections"):
             self._link(name, ROOT / name)
         for allocator in ("seglist", "tlsf"):
             self._link(f"build/firmware/{allocator}", firmware.build(allocator).elf.parent)

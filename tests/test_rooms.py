@@ -39,10 +39,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
         *("analysis.worst", "analysis.twin", "analysis.soak", "analysis.masks"),
         *("decoders", "dashboards"),
     ),
-    (
-        *("dashboards.tradeoff", "analysis.adversary", "analysis.latency"),
-        *("dashboards.twin", "dashboards.masks"),
-    ),
+    ("dashboards.tradeoff", "analysis.adversary", "analysis.latency"),
+    ("dashboards.twin", "dashboards.masks"),
     ("analysis.reproduce",),
     ("dashboards.reproduced",),
     ("console",),

@@ -46,7 +46,7 @@ def memory_of_run(image: FirmwareImage, plan: Plan, log: RecordLog) -> Memory:
     """
     try:
         operations = _operations(plan)
-        # Before the replay: an allocator that never returned on the board does not on the PC either.
+        # An allocator that never returned on the board does not on the PC either.
         if len(_records(log)) != len(operations):
             return Memory.unknown(_NOT_EVERY_OPERATION)
         replay = _replay(image, operations)

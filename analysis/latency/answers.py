@@ -14,6 +14,7 @@ from simulator.latency import Answers
 
 _NS_PER_S = 1_000_000_000
 ENTRY = "entry"
+ENTRY_ALONE = "entry alone"
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def words(wait: Wait, places: Places) -> str:
         "disabled": "the line was disabled in the NVIC",
         "flash": "flash busy",
         "instruction": "instruction in progress",
-        ENTRY: "entry alone",
+        ENTRY: ENTRY_ALONE,
     }[wait.cause]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from analysis.latency.answers import ENTRY_ALONE
+
 _MOST_CAUSES = 8
 _MOST_TOTALS = 8
 _OUTCOMES = {
@@ -28,8 +30,9 @@ def _latency(found: dict[str, Any]) -> Iterator[str]:
     window = found["window"]
     every = {1: "every cycle", None: f"{found['pends']:,} cycles drawn with seed {found['seed']}"}
     which = every.get(window["every"], f"every {window['every']:,}th cycle")
+    yield f"{found['irq']}: {_headline(found)}"
     yield (
-        f"{found['irq']}, pended at {which} of {window['first_cycle']:,} to {window['end_cycle'] - 1:,}: "
+        f"  pended at {which} of {window['first_cycle']:,} to {window['end_cycle'] - 1:,}, "
         f"{found['pends']:,} pends, each in a copy of the undisturbed run"
     )
     yield f"  to the first instruction of {found['handler']}"
@@ -61,9 +64,20 @@ def _latency(found: dict[str, Any]) -> Iterator[str]:
         yield from _explained(worst)
 
 
+def _headline(found: dict[str, Any]) -> str:
+    if not found["worst"]:
+        return "no pend was answered"
+    worst = found["worst"][0]
+    waits = [wait for wait in worst["waits"] if wait["cause"] != ENTRY_ALONE] or worst["waits"]
+    held = max(waits, key=lambda wait: wait["cycles"])
+    raised = f", set at {_place(held['raised'])}" if held["raised"] else ""
+    waited = f"{worst['cycles']:,} cycles ({worst['ns'] / 1000:,.2f} µs)"
+    return f"the longest wait is {waited}, {held['cause']}{raised}."
+
+
 def _section(found: dict[str, Any]) -> Iterator[str]:
     nested = f", {found['nested']:,} of them within another" if found["nested"] else ""
-    yield f"{found['section']}: passed {found['count']:,} times{nested}"
+    yield f"{found['section']}: passed {_times(found['count'])}{nested}"
     yield from _distribution("duration", found["cycles"], found["ns"])
     for key, words in (
         ("restarted", "began, and began again before they ended: only the last beginning counts"),
@@ -80,6 +94,10 @@ def _section(found: dict[str, Any]) -> Iterator[str]:
     yield f"  longest: {worst['cycles']:,} cycles ({worst['ns']:,.0f} ns) {first}"
     yield f"  from {_place(worst['begin'])} to {_place(worst['end'])}"
     yield from _explained(worst)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
 
 
 def _distribution(name: str, cycles: dict[str, Any], ns: dict[str, Any]) -> Iterator[str]:

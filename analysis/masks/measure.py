@@ -179,7 +179,7 @@ def _notes(elf: Path, program: Program, run: MaskRun, told: pl.DataFrame, until:
     """Sentences that must be known beside the numbers."""
     notes = []
     if run.ended:
-        notes.append(f"The run ended early, at cycle {run.stats.cycles:,}: {run.ended.rstrip('.')}.")
+        notes.append(f"The run ended at cycle {run.stats.cycles:,}: {run.ended.rstrip('.')}.")
     if not program.functions:
         notes.append(f"{elf.name} is stripped: addresses stand where names would.")
     elif not program.has_lines:

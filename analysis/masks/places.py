@@ -67,6 +67,7 @@ class Places:
         self._stacks = stacks.sort("stack", "depth")
         self._inlined = Inlined(program)
         self._known: dict[int, tuple[Place, ...]] = {}
+        self._entries: dict[int, Place | None] = {}
 
     def place(self, address: int) -> Place:
         """The place of an instruction, in the function whose code it is."""
@@ -83,9 +84,11 @@ class Places:
 
     def entry(self, exception: int) -> Place | None:
         """Where the handler of an exception begins; None if the flash has no vector for it."""
-        address = FLASH_ADDRESS + _WORD_BYTES * exception
-        vector = int.from_bytes(self._program.code(address, _WORD_BYTES), "little")
-        return self.place(vector & ~1) if vector & 1 else None
+        if exception not in self._entries:
+            address = FLASH_ADDRESS + _WORD_BYTES * exception
+            vector = int.from_bytes(self._program.code(address, _WORD_BYTES), "little")
+            self._entries[exception] = self.place(vector & ~1) if vector & 1 else None
+        return self._entries[exception]
 
     def exception(self, number: int) -> str:
         """`SysTick (xPortSysTickHandler)`, `IRQ 29 (TIM3_IRQHandler)`."""

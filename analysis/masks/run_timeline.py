@@ -50,7 +50,8 @@ def _pins(made: Timeline, edges: EdgeList) -> None:
         at, level = told.sample.tolist(), told.level.tolist()
         if edges.initial_level(channel):
             at, level = [0, *at], [True, *level]
-        for begin, end, high in zip(at, [*at[1:], edges.total_samples], level, strict=True):
+        until = [*at, edges.total_samples][1:]
+        for begin, end, high in zip(at, until, level, strict=True):
             if high:
                 made.slice(_PINS, channel, channel, begin * edges.sample_ns, end * edges.sample_ns)
 

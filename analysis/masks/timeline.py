@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
+from typing import Any
 
 import polars as pl
 
-from analysis.masks.clock import Clock
-from analysis.masks.intervals import THREAD
 from analysis.masks.measure import Found
-from analysis.masks.places import Places
 from analysis.masks.worst import name_of
 from analysis.timeline.trace_events import Timeline
 
@@ -25,14 +23,13 @@ def timeline(found: Found) -> Timeline:
 
 def add(made: Timeline, found: Found) -> None:
     """Adds all that a run showed to a timeline, from reset on."""
-    _tasks(made, found.run.changes, found.clock, found.tasks, found.cycles)
-    _sleep(made, found.run.changes, found.clock, found.cycles)
+    _tasks(made, found)
+    _sleep(made, found)
     _intervals(made, found)
     for one in found.priorities:
         track = f"priority {one.priority:#04x}: {', '.join(one.exceptions)}"
-        columns = ("begin_cycle", "end_cycle", "cycles")
-        for begin, end, cycles in one.intervals.select(columns).iter_rows():
-            _slice(made, found.clock, found.cycles, _HELD, track, "not taken", begin, end, cycles=cycles)
+        for begin_ns, end_ns, row in _timed(found, one.intervals):
+            made.slice(_HELD, track, "not taken", begin_ns, end_ns, **_told(row))
 
 
 def _intervals(made: Timeline, found: Found) -> None:
@@ -40,51 +37,49 @@ def _intervals(made: Timeline, found: Found) -> None:
         pl.col("begin_row").cast(pl.Int64), "pc", "stack"
     )
     rows = found.intervals.join(begun, on="begin_row", how="left", maintain_order="left")
-    told = ("kind", "level", "begin_cycle", "end_cycle", "cycles", "pc", "stack")
-    for kind, level, begin, end, cycles, pc, stack in rows.select(told).iter_rows():
-        group, track = (_HANDLERS, found.places.exception(level)) if kind == "handler" else (_MASKS, kind)
-        calls = [str(frame) for frame in found.places.stack(stack, pc)]
-        name = _named(kind, level, found.places)
-        _slice(made, found.clock, found.cycles, group, track, name, begin, end, cycles=cycles, stack=calls)
+    calls: dict[tuple[int | None, int], str] = {}
+    for begin_ns, end_ns, row in _timed(found, rows):
+        where = (row["stack"], row["pc"])
+        if where not in calls:
+            calls[where] = " ← ".join(str(frame) for frame in found.places.stack(*where))
+        group, track = _MASKS, row["kind"]
+        name = name_of(row["kind"], row["level"], found.places)
+        if row["kind"] == "handler":
+            group, track = _HANDLERS, found.places.exception(row["level"])
+            name = track
+        made.slice(group, track, name, begin_ns, end_ns, **_told(row), stack=calls[where])
 
 
-def _named(kind: str, level: int | None, places: Places) -> str:
-    return (
-        places.exception(level) if kind == "handler" and level is not None else name_of(kind, level, places)
+def _tasks(made: Timeline, found: Found) -> None:
+    """Each task while it is the current one. A switch shows at the change that follows it."""
+    rows = found.run.changes.filter(pl.col("task").fill_null(0) != 0)
+    switched = rows.filter(pl.col("task").ne_missing(pl.col("task").shift(1)))
+    for begin_ns, end_ns, row in _timed(found, _until_next(switched, "task")):
+        name = found.tasks.get(row["task"], f"{row['task']:#010x}")
+        made.slice(_TASKS, name, name, begin_ns, end_ns, begin_cycle=row["begin_cycle"])
+
+
+def _sleep(made: Timeline, found: Found) -> None:
+    rows = found.run.changes.filter(pl.col("what").is_in(["sleep", "reset"]))
+    for begin_ns, end_ns, row in _timed(found, _until_next(rows, "value")):
+        if row["value"]:
+            made.slice(_TASKS, "core", "asleep", begin_ns, end_ns, begin_cycle=row["begin_cycle"])
+
+
+def _until_next(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    """What `column` is from each of `rows` to the next one."""
+    return rows.select(column, begin_cycle="cycle", end_cycle=pl.col("cycle").shift(-1))
+
+
+def _timed(found: Found, rows: pl.DataFrame) -> Iterator[tuple[float, float, dict[str, Any]]]:
+    """Each row with the times of its first and its last cycle; without one, that of the run."""
+    ends = rows["end_cycle"].fill_null(found.cycles)
+    begin_ns = found.clock.ns(rows["begin_cycle"].to_numpy()).tolist()
+    yield from zip(
+        begin_ns, found.clock.ns(ends.to_numpy()).tolist(), rows.iter_rows(named=True), strict=True
     )
 
 
-def _tasks(
-    made: Timeline, changes: pl.DataFrame, clock: Clock, names: Mapping[int, str], end_cycle: int
-) -> None:
-    """Each task while it is the current one. A switch shows at the change that follows it."""
-    rows = changes.filter(pl.col("task").fill_null(0) != 0)
-    switched = rows.filter(pl.col("task").ne_missing(pl.col("task").shift(1)))
-    spans = switched.select("task", begin="cycle", end=pl.col("cycle").shift(-1, fill_value=end_cycle))
-    for task, begin, end in spans.iter_rows():
-        name = names.get(task, f"{task:#010x}")
-        _slice(made, clock, end_cycle, _TASKS, name, name, begin, end)
-
-
-def _sleep(made: Timeline, changes: pl.DataFrame, clock: Clock, end_cycle: int) -> None:
-    rows = changes.filter(pl.col("what") == "sleep")
-    spans = rows.select("value", begin="cycle", end=pl.col("cycle").shift(-1, fill_value=end_cycle))
-    for value, begin, end in spans.iter_rows():
-        if value != THREAD:
-            _slice(made, clock, end_cycle, _TASKS, "core", "asleep", begin, end)
-
-
-def _slice(
-    made: Timeline,
-    clock: Clock,
-    last: int,
-    group: str,
-    track: str,
-    name: str,
-    begin: int,
-    end: int | None,
-    **told: object,
-) -> None:
-    open_end = {"still": "open"} if end is None else {}
-    begin_ns, end_ns = clock.ns([begin, last if end is None else end]).tolist()
-    made.slice(group, track, name, begin_ns, end_ns, begin_cycle=begin, **told, **open_end)
+def _told(row: dict[str, Any]) -> dict[str, object]:
+    still = {"still": "open"} if row["cycles"] is None else {}
+    return {"begin_cycle": row["begin_cycle"], "cycles": row["cycles"], **still}

@@ -115,7 +115,9 @@ def _key(row: Mapping[str, Any], places: Places) -> tuple[object, ...]:
     end = None if ended is None else _where(ended)
     if row["kind"] == "handler":
         return (row["kind"], row["level"], end)
-    return (row["kind"], row["level"], *(_where(frame) for frame in _from(begin, stack)[:2]), end)
+    # What a handler interrupted is chance, and no part of the place.
+    calls = [_where(frame) for frame in _from(begin, stack)[:2] if not frame.interrupted]
+    return (row["kind"], row["level"], *calls, end)
 
 
 def _where(place: Place) -> tuple[object, ...]:

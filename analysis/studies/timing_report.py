@@ -42,19 +42,20 @@ Statistic = Callable[[Sequence[int]], float]
 class Row:
     """One line of the table, in cycles.
 
-    `critical` (the critical section) and `call` (the whole call) are predicted. `measured` is the
-    article's whole call.
+    `critical` (the critical section) and `call` (the whole call) are predicted, of `samples`
+    operations. `measured` is the article's whole call.
     """
 
     what: str
+    samples: int
     critical: float
     call: float
     measured: float
 
     def __str__(self) -> str:
         deviation = 100 * (self.call / self.measured - 1)
-        cells = f"{self.critical:,.1f} | {self.call:,.1f} | {self.measured:,.0f} | {deviation:+.1f} %"
-        return f"| {self.what} | {cells} |"
+        predicted = f"{self.samples} | {self.critical:,.1f} | {self.call:,.1f}"
+        return f"| {self.what} | {predicted} | {self.measured:,.0f} | {deviation:+.1f} % |"
 
 
 def allocations(allocator: str, scenario: str) -> list[OperationRecord]:
@@ -74,7 +75,7 @@ def row(what: str, found: Iterable[OperationRecord], statistic: Statistic, measu
     """A line whose predictions are the `statistic` of both windows of the operations `found`."""
     windows = [(one.critical_cycles, one.operation_cycles) for one in found]
     critical, call = (statistic(cycles) for cycles in zip(*windows, strict=True))
-    return Row(what, critical, call, measured)
+    return Row(what, len(windows), critical, call, measured)
 
 
 def stress_rows(allocator: str, name: str, by_probes: dict[int, int], median: float, p99: float) -> list[Row]:
@@ -108,7 +109,7 @@ def rows() -> list[Row]:
     shallow = row("seglist, 20 probes (depth 17)", fragments("seglist", 20), min, 0)
     critical, call = deep.critical - shallow.critical, deep.call - shallow.call
     return [
-        Row("seglist, one more block to walk", critical / (255 - 20), call / (255 - 20), 12),
+        Row("seglist, one more block to walk", deep.samples, critical / (255 - 20), call / (255 - 20), 12),
         deep,
         *stress_rows("seglist", "seglist", SEGLIST_BY_PROBES, SEGLIST_MEDIAN, SEGLIST_P99),
         *stress_rows("tlsf", "TLSF", TLSF_BY_PROBES, TLSF_MEDIAN, TLSF_P99),
@@ -118,8 +119,9 @@ def rows() -> list[Row]:
 
 def main() -> None:
     """Prints the table as Markdown."""
-    print("| accelerator off, cycles | critical section | whole call | measured, whole call | deviation |")
-    print("|---|---:|---:|---:|---:|")
+    windows = "critical section | whole call | measured, whole call"
+    print(f"| accelerator off, cycles | samples | {windows} | deviation |")
+    print("|---|---:|---:|---:|---:|---:|")
     print("\n".join(map(str, rows())))
 
 

@@ -9,6 +9,9 @@ use virtual_nucleo::machine::{Limit, Machine};
 use virtual_nucleo::memory::elf::Firmware;
 use virtual_nucleo::memory::image::ImageArgument;
 use virtual_nucleo::memory::{Memory, FLASH_BASE};
+use virtual_nucleo::observe::masks::{Kernel, Masks, CURRENT_TASK, SCHEDULER_SUSPENDED};
+use virtual_nucleo::observe::stacks::{Code, Stacks};
+use virtual_nucleo::observe::Observer;
 use virtual_nucleo::servers::beaglelogic;
 use virtual_nucleo::servers::probe::protocol::{self, Call};
 use virtual_nucleo::snapshot::Snapshot;
@@ -55,7 +58,27 @@ pub fn elf(data: &[u8]) {
     let _ = firmware.symbol("main");
     let mut memory = Memory::default();
     if firmware.place(&mut memory).is_ok() {
+        if let Ok(code) = Code::parse(data) {
+            run_logged(memory.clone(), &firmware, code);
+        }
         run(memory);
+    }
+}
+
+/// As [`run`], with a log of what holds interrupts off.
+fn run_logged(memory: Memory, firmware: &Firmware, code: Code) {
+    let kernel = Kernel {
+        scheduler_suspended: firmware.variable(SCHEDULER_SUSPENDED),
+        current_task: firmware.variable(CURRENT_TASK),
+    };
+    let mut observer = Observer {
+        masks: Some(Masks::new(kernel, Some(Stacks::new(code)))),
+        ..Observer::default()
+    };
+    if let Ok(mut machine) = Machine::new(memory, Timing::Nucleo) {
+        observer.attach(&mut machine);
+        let end = Limit::Cycle(machine.cycles() + CYCLES);
+        while !machine.reached(end) && observer.run_slice(&mut machine, end, u64::MAX).is_ok() {}
     }
 }
 

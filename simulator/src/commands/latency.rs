@@ -142,6 +142,8 @@ fn begun(
             Err(stop) => return Ok(Err(End::Stopped(stop))),
         };
     }
+    // A snapshot has no past to pend in.
+    let first = first.max(machine.cycles());
     let mut course = Course::new(machine);
     if let Err(stop) = course.go_to(first) {
         return Ok(Err(End::Stopped(stop)));
@@ -227,14 +229,11 @@ fn pend(
         enable: arguments.enable.map(|priority| priority << 4),
         give_up: window.end.saturating_add(arguments.patience),
     };
-    let mut cycles = match arguments.random {
-        Some(count) => draw(arguments.seed, count, window),
-        None => (window.first..window.end)
-            .step_by(window.every as usize)
-            .collect(),
-    }
-    .into_iter()
-    .peekable();
+    let cycles: Box<dyn Iterator<Item = u64>> = match arguments.random {
+        Some(count) => Box::new(draw(arguments.seed, count, window).into_iter()),
+        None => Box::new((window.first..window.end).step_by(window.every as usize)),
+    };
+    let mut cycles = cycles.peekable();
     while let Some(at) = cycles.next() {
         if interrupted.load(Ordering::Relaxed) {
             return Ok(End::Interrupted);

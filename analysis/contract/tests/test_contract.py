@@ -1,0 +1,147 @@
+"""Allocators that break a rule, one each: which rule is found, and by which operations."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from analysis.contract import contract, lists, text
+from analysis.contract.shrink import shrink
+from firmware import catalogue, outside
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLE = ROOT / "docs" / "examples" / "my_heap.c"
+needs_tools = pytest.mark.skipif(
+    shutil.which("arm-none-eabi-gcc") is None or shutil.which("gcc") is None, reason="needs both compilers"
+)
+
+FREED = "    freed->next = behind;\n"
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    """What a test admitted is not known to the next."""
+    yield
+    catalogue._OUTSIDE.clear()
+
+
+def of_example(folder: Path, old: str, new: str) -> contract.Contract:
+    source = EXAMPLE.read_text()
+    assert old in source
+    (folder / "my_heap.c").write_text(source.replace(old, new, 1))
+    shutil.copy(EXAMPLE.with_suffix(".toml"), folder)
+    (name,) = outside.admit([str(folder / "my_heap.c")])
+    return contract.hold(name)
+
+
+@needs_tools
+def test_the_example_holds_and_says_what_it_does_not_state() -> None:
+    (name,) = outside.admit([str(EXAMPLE)])
+    found = contract.hold(name)
+    assert found.holds
+    assert found.lists == lists.LISTS + 5
+    assert {suite.name for suite in found.suites} >= {"requests", "contents", "recovery", "markers", "fuzz"}
+    assert set(found.not_stated) | {"frees", "merges", "reuses_holes", "tells_usable"} == set(
+        catalogue.PROMISES
+    )
+    said = text.as_text(found)
+    assert "state what is true of yours as promises = […] in my_heap.toml beside it:\n  checks_frees " in said
+    assert said.endswith("\nthe contract holds")
+
+
+@needs_tools
+@pytest.mark.parametrize(
+    ("old", "new", "rule", "operations"),
+    [
+        ("+ 7u) & ~(size_t)7u;\n    cell **", "+ 3u) & ~(size_t)3u;\n    cell **", "misaligned", 2),
+        ("(char *)found + wanted);", "(char *)found + wanted - 8);", "contents", 2),
+        ("return found + 1;", "return first + 1;", "overlap", 2),
+        (
+            "return found + 1;",
+            "return wanted == 32 ? (char *)found - 4096 : (char *)(found + 1);",
+            "outside",
+            1,
+        ),
+        ("        before = behind;\n", "        before = first;\n", "lost", 4),
+        (FREED, FREED + "    if (freed->size == 48) while (1) {}\n", "never_returns", 2),
+        (FREED, FREED + "    if (freed->size == 48) __builtin_trap();\n", "crash", 2),
+        (FREED, FREED + "    if (freed->size == 48) *(volatile int *)0 = 1;\n", "sanitizer", 2),
+        ("->size - sizeof(cell);\n}", "->size - 2 * sizeof(cell);\n}", "small", 1),
+    ],
+)
+def test_each_rule_is_found_with_a_short_list(
+    tmp_path: Path, old: str, new: str, rule: str, operations: int
+) -> None:
+    found = of_example(tmp_path, old, new)
+    assert found.broken is not None, text.as_text(found)
+    assert found.broken.judged.rule == rule, text.as_text(found)
+    assert len(found.broken.operations) <= operations, text.as_text(found)
+    assert not found.holds
+    assert found.as_json()["broken"]["rule"] == rule
+    assert text.sentence(found.broken) in text.as_text(found)
+
+
+@needs_tools
+def test_the_page_shows_what_a_broken_example_is_told(tmp_path: Path) -> None:
+    found = of_example(
+        tmp_path, "(size + sizeof(cell) + 7u) & ~(size_t)7u", "(size + sizeof(cell) + 3u) & ~(size_t)3u"
+    )
+    told = text.as_text(found).partition("\n")[2].partition("\nnot stated")[0]
+    assert f"```\n{told}\n```\n" in (ROOT / "docs" / "YOUR-ALLOCATOR.md").read_text()
+
+
+@needs_tools
+def test_a_suite_that_fails_is_told_with_its_demand(tmp_path: Path) -> None:
+    """An allocator whose refusals have no reason; no list of operations asks for them."""
+    source = (ROOT / "firmware" / "heap" / "allocators" / "heap_1.c").read_text()
+    for old, new in (
+        ("pvPortMalloc(size)", "take(size)"),
+        ("pvPortMalloc(size + slack)", "take(size + slack)"),
+        ("vPortHeapResetState();", "base = region; used = 0;"),
+        ("xPortGetFreeHeapSize()", "(region_bytes - used)"),
+        ("request_judge(size, region_bytes);", "size > region_bytes ? HEAP_OUT_OF_MEMORY : HEAP_OK;"),
+        (
+            "static size_t region_bytes;",
+            "static size_t region_bytes, used; static char *base;\n"
+            "static void *take(size_t n) { n = (n + 7) & ~7u; if (used + n > region_bytes) return NULL;"
+            " used += n; return base + used - n; }",
+        ),
+    ):
+        source = source.replace(old, new)
+    (tmp_path / "bare.c").write_text(source)
+    (tmp_path / "bare.toml").write_text("frees = false\n")
+    (name,) = outside.admit([str(tmp_path / "bare.c")])
+    said = text.as_text(contract.hold(name))
+    assert "  requests       broken: heap_last_operation().status is" in said
+    assert "it demands that a request that nobody can serve is refused with its reason" in said
+
+
+def test_a_list_is_made_as_short_as_it_can_be() -> None:
+    """It breaks if slot 3 is freed after an allocation of 100 bytes or more into it."""
+    operations = [f"a {slot} {40 * slot + 7} 0" for slot in range(9)] + [f"f {slot}" for slot in range(9)]
+
+    def breaks(candidate: object) -> bool:
+        lines = list(candidate)  # type: ignore[call-overload]
+        sizes = [int(line.split()[2]) for line in lines if line.startswith("a 3 ")]
+        return "f 3" in lines and bool(sizes) and sizes[0] >= 100
+
+    assert shrink(operations, breaks, tries=500) == ["a 3 127 0", "f 3"]
+
+
+def test_a_list_with_a_fill_of_a_heap_that_is_not_empty_is_no_list() -> None:
+    assert lists.is_sound(["n 48", "a 1 8 0", "e", "n 48"])
+    assert not lists.is_sound(["n 48", "a 1 8 0", "n 48"])
+    assert lists.is_sound(["a 1 8 0", "f 1", "n 48"])
+
+
+def test_lists_ask_for_what_is_promised_only() -> None:
+    asked = [line for one in lists.lists({"frees"}) for line in one]
+    assert not [line for line in asked if line[0] == "r" or (line[0] == "a" and not line.endswith(" 0"))]
+    assert {line[0] for one in lists.lists(frozenset()) for line in one} == {"a"}
+    assert {line[0] for one in lists.lists({"frees", "merges", "reallocates"}) for line in one} == set(
+        "aefnr"
+    )
+    assert all(lists.is_sound(one) for one in lists.lists(catalogue.PROMISES))

@@ -1,0 +1,282 @@
+"""Allocators from outside the repository: what they are taken for, and what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from firmware import build as firmware
+from firmware import catalogue, cmake_build, host_heap, outside
+from firmware.outside_file import OutsideError, required
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "docs" / "examples" / "my_heap.c"
+HEAP = ROOT / "firmware" / "heap"
+needs_tools = pytest.mark.skipif(
+    shutil.which("arm-none-eabi-gcc") is None or shutil.which("gcc") is None, reason="needs both compilers"
+)
+pytestmark = needs_tools
+
+BUMP = """#include "plain.h"
+static char *next, *end;
+static void plain_init(void *region, size_t bytes) { next = region; end = next + bytes; }
+static void *plain_allocate(size_t size) {
+    size = (size + 7u) & ~(size_t)7u;
+    if ((size_t)(end - next) < size) return NULL;
+    next += size;
+    return next - size;
+}
+static void plain_free(void *payload) { (void)payload; }
+"""
+# As a project's own: an array of its own, no reset, no header, and a free that only counts.
+KERNEL_HEAP = """#include "FreeRTOS.h"
+#include "task.h"
+static uint8_t ucHeap[ configTOTAL_HEAP_SIZE ];
+static size_t used;
+void *pvPortMalloc( size_t wanted ) {
+    void *block = NULL;
+    vTaskSuspendAll();
+    wanted = ( wanted + 7u ) & ~( size_t ) 7u;
+    if( wanted <= configTOTAL_HEAP_SIZE - used ) { block = ucHeap + used; used += wanted; }
+    ( void ) xTaskResumeAll();
+    return block;
+}
+void vPortFree( void *pv ) { ( void ) pv; }
+size_t xPortGetFreeHeapSize( void ) { return configTOTAL_HEAP_SIZE - used; }
+"""
+
+
+# The same with the header of FreeRTOS's blocks before each, and one that is free behind them.
+TILED = """#include "FreeRTOS.h"
+#include "task.h"
+typedef struct link { struct link *next; size_t size; } link;
+static uint8_t ucHeap[ configTOTAL_HEAP_SIZE ];
+static link *rest;
+static size_t left = configTOTAL_HEAP_SIZE - 8;
+void *pvPortMalloc( size_t wanted ) {
+    if( rest == NULL ) { rest = ( link * ) ucHeap; rest->size = left; }
+    wanted = ( ( wanted + 7u ) & ~( size_t ) 7u ) + 8u;
+    if( wanted == 8 || wanted + 16 > rest->size ) { return NULL; }
+    link *block = rest;
+    rest = ( link * ) ( ( uint8_t * ) block + wanted );
+    rest->size = block->size - wanted;
+    block->size = wanted | 0x80000000u;
+    left -= wanted;
+    return block + 1;
+}
+void vPortFree( void *pv ) { ( void ) pv; }
+size_t xPortGetFreeHeapSize( void ) { return left; }
+"""
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    """What a test admitted is not known to the next."""
+    yield
+    catalogue._OUTSIDE.clear()
+
+
+def written(folder: Path, text: str, name: str = "mine.c", table: str = "") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+    if table:
+        (folder / name).with_suffix(".toml").write_text(table)
+    return folder / name
+
+
+def test_the_names_of_the_contracts_are_those_of_the_headers() -> None:
+    assert set(required("index.h")) == {
+        f"heap_index_{word}" for word in ("reset", "insert", "remove", "find", "check", "name")
+    }
+    found = set(required("allocator.h"))
+    assert {"allocator_overhead", "allocator_init", "allocator_free", "allocator_name"} <= found
+    assert len(found) == 15
+
+
+def test_an_index_of_ours_is_an_index_from_outside(tmp_path: Path) -> None:
+    file = tmp_path / "mine.c"
+    shutil.copy(HEAP / "indexes" / "first_fit.c", file)
+    row = outside.read(file)
+    assert (row.id, row.kind) == ("mine", "index")
+    assert row.source is not None
+    assert row.source.format == "index.h"
+    assert row.source.sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert row.promises == catalogue.own()["first_fit"].promises
+
+
+def test_an_allocator_that_aborts_at_a_free_is_said_never_to_free(tmp_path: Path) -> None:
+    row = outside.read(written(tmp_path, KERNEL_HEAP.replace("( void ) pv;", "configASSERT( pv == NULL );")))
+    assert row.source is not None
+    assert row.source.format == "FreeRTOS heap"
+    assert (row.promises, row.lockings) == (frozenset(), ("scheduler",))
+
+
+def test_a_heap_of_the_kernel_begins_anew_without_a_reset_of_its_own(tmp_path: Path) -> None:
+    """Two regions of the search for the smallest heap: the second finds the heap as it was."""
+    (name,) = outside.admit([str(written(tmp_path, KERNEL_HEAP))])
+    operations = np.array([[0, 0, 48, 0], [0, 1, 48, 0]], dtype="uint32")
+    program = host_heap.build(name, 65_536)
+    file = host_heap.write(operations, tmp_path / "operations")
+    assert host_heap.serve(program, file, 80, 104, stop=False) == [False, False, True, True]
+    assert host_heap.run(program, file, 96).begin.tolist() == [0, 48]
+
+
+def test_a_heap_that_is_no_tiling_is_not_read_as_one(tmp_path: Path) -> None:
+    """Its blocks have no header. The kernel's own heap_4 has: firmware/heap/README.md."""
+    row = outside.read(written(tmp_path, KERNEL_HEAP))
+    assert row.promises == {"frees"}
+    tiled = outside.read(written(tmp_path, TILED))
+    assert row.promises < tiled.promises == {"frees", "aligns", "checks_heap", "tells_usable"}
+
+
+def test_a_name_of_the_catalogue_is_refused_and_another_is_taken(tmp_path: Path) -> None:
+    file = written(tmp_path, BUMP, "tlsf.c")
+    with pytest.raises(OutsideError, match=r"^tlsf is an allocator of the bench, .*my_tlsf=tlsf\.c"):
+        outside.read(file)
+    assert outside.admit([f"other={file}"]) == ["other"]
+
+
+def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    one = written(tmp_path / "a", BUMP)
+    other = written(tmp_path / "b", BUMP + "/* another */\n")
+    digests = [hashlib.sha256(file.read_bytes()).hexdigest()[:8] for file in (one, other)]
+    assert outside.admit([str(one), "tlsf", str(other), str(one)]) == [
+        f"mine_{digests[0]}",
+        "tlsf",
+        f"mine_{digests[1]}",
+    ]
+
+
+def test_a_build_follows_every_byte_that_it_depends_on(tmp_path: Path) -> None:
+    """Of the file, its includes and its table; in a folder with a space, not writable."""
+    folder = tmp_path / "my project"
+    file = written(
+        folder, BUMP.replace("+ 7u", "+ EXTRA + TAILSCOPE_PAD + 7u").replace("\n", '\n#include "x.h"\n', 1)
+    )
+    written(folder, "#define EXTRA 0u\n", "x.h")
+    file.with_suffix(".toml").write_text("knobs = { PAD = 0 }\n")
+    operations = np.array([[0, slot, 8, 0] for slot in (0, 1)], dtype="uint32")
+
+    def distance() -> int:
+        folder.chmod(0o555)
+        (name,) = outside.admit([str(file)])
+        listed = host_heap.write(operations, tmp_path / "operations")
+        first, second = host_heap.run(host_heap.build(name, 65_536), listed, 65_536).begin.tolist()
+        folder.chmod(0o755)
+        return int(second - first)
+
+    found = [distance()]
+    (folder / "x.h").write_text("#define EXTRA 16u\n")
+    found.append(distance())
+    file.with_suffix(".toml").write_text("knobs = { PAD = 64 }\n")
+    found.append(distance())
+    file.write_text(file.read_text().replace("next += size", "next += size + 8"))
+    found.append(distance())
+    (folder / "x.h").write_text("#define EXTRA 0u\n")
+    file.with_suffix(".toml").write_text("knobs = { PAD = 0 }\n")
+    found.append(distance())
+    assert found == [8, 24, 88, 96, 16]
+
+
+def test_the_firmware_does_not_depend_on_the_folder(tmp_path: Path) -> None:
+    digests = set()
+    for place in ("one", "another one"):
+        (name,) = outside.admit([str(written(tmp_path / place, BUMP))])
+        digests.add(firmware.build(name).sha256)
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("return NULL;", "return NULL }"), r"^mine\.c does not compile: \S+/mine\.c:6: expected ';' before"),
+        (("(void)payload;", "(void)payload; return;} int main(void) {"), r"^mine\.c defines main\(\), which"),
+        (("return NULL;", "return malloc(size);"), r"^mine\.c calls malloc\(\) of the C library"),
+        (("return NULL;", "{ other(); return NULL; }"), r"^mine\.c needs other, which neither it nor"),
+        (
+            ("static char *next", "char table[40000], *next"),
+            r"^mine\.c keeps 40,000 bytes in table, more static",
+        ),
+        (("next = region;", "for (;;) {}"), r"^mine\.c: allocator_init\(\) does not return on a region"),
+        (
+            ("next = region;", "__builtin_trap();"),
+            r"^mine\.c: allocator_init\(\) ends the process \(SIG\w+\)",
+        ),
+        (
+            ('#include "plain.h"', "typedef unsigned size_t;\n#define NULL 0"),
+            r"^mine\.c defines no function of",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_told_in_a_sentence(
+    tmp_path: Path, change: tuple[str, str], says: str
+) -> None:
+    declared = "void *malloc(size_t); void other(void); static char"
+    text = BUMP.replace(*change, 1)
+    text = text.replace("static char", declared, 1) if "static char" in text else text
+    with pytest.raises(OutsideError, match=says) as raised:
+        outside.read(written(tmp_path, text))
+    assert "\n" not in str(raised.value)
+
+
+def test_a_function_that_is_missing_is_named(tmp_path: Path) -> None:
+    text = (HEAP / "allocators" / "heap_1.c").read_text().replace("allocator_probes(", "allocator_probe(")
+    text = text.replace("allocator_free(", "allocator_freed(")
+    with pytest.raises(OutsideError, match=r"lacks allocator_free and allocator_probes: define them"):
+        outside.read(written(tmp_path, text))
+    with pytest.raises(
+        OutsideError, match=r"is a heap of FreeRTOS and lacks vPortFree: the bench calls it\.$"
+    ):
+        outside.read(written(tmp_path, KERNEL_HEAP.replace("vPortFree", "vFree")))
+
+
+def test_what_is_no_c_file_is_told(tmp_path: Path) -> None:
+    for path, says in (
+        (tmp_path / "none.c", "is not there: give the allocator's C file"),
+        (tmp_path, "is a folder"),
+        (written(tmp_path, BUMP, "mine.cpp"), "is no C file by its name"),
+    ):
+        with pytest.raises(OutsideError, match=says):
+            outside.read(path)
+
+
+def test_a_table_is_checked(tmp_path: Path) -> None:
+    for table, says in (
+        ('promise = ["merges"]', r"mine\.toml:1: .*promise.*promises"),
+        ('promises = ["merge"]', r"mine\.toml:1: promises\[0\] must be 'frees'"),
+        ('name = "my-heap"', r"mine\.toml:1: name must be up to 32 letters"),
+        ("knobs = { pad = 1 }", r"mine\.toml:1: knobs\.pad must be up to 32 capital"),
+    ):
+        with pytest.raises(OutsideError, match=says):
+            outside.read(written(tmp_path, BUMP, table=table))
+
+
+def test_static_ram_beyond_the_board_is_told_in_a_sentence(tmp_path: Path) -> None:
+    text = (
+        BUMP.replace("static char *next", "static char table[12000], *next")
+        .replace("next = region;", "next = region; table[bytes & 8191] = 1;")
+        .replace("return NULL;", "return table[size & 8191] ? table : NULL;")
+    )
+    (name,) = outside.admit([str(written(tmp_path, text))])
+    with pytest.raises(
+        cmake_build.BuildError, match=r"^mine takes [\d,]+ bytes of static RAM more than"
+    ) as raised:
+        firmware.build(name)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_page_shows_the_example_whole() -> None:
+    page = (ROOT / "docs" / "YOUR-ALLOCATOR.md").read_text()
+    assert f"```c\n{EXAMPLE.read_text()}```\n" in page
+    assert f"```toml\n{EXAMPLE.with_suffix('.toml').read_text()}```\n" in page
+
+
+def test_the_example_is_clean_under_the_firmwares_warnings() -> None:
+    flags = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-Wconversion", "-Wshadow", "-fsyntax-only")
+    subprocess.run(["arm-none-eabi-gcc", *flags, "-I", str(HEAP), str(EXAMPLE)], check=True)
