@@ -2,7 +2,7 @@
 #include "tailscope.h"
 
 #define REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
-#define RCC_AHB1ENR REGISTER(0x40023830)       /* RM0368, section 6.3.9: bit n is port n */
+#define RCC_AHB1ENR REGISTER(0x40023830)           /* RM0368, section 6.3.9: bit n is port n */
 #define GPIO(port) (0x40020000u + 0x400u * (port)) /* RM0368, sections 2.3 and 8.4 */
 #define GPIO_MODER(port) REGISTER(GPIO(port) + 0x00u)
 #define GPIO_OSPEEDR(port) REGISTER(GPIO(port) + 0x08u)

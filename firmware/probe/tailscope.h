@@ -39,7 +39,8 @@
 #define TAILSCOPE_BSRR(pin) (0x40020018 + (pin) / 16 * 0x400)
 
 /* The address and the bit are made anew at each place, so that a pulse's width does not depend on
- * what the compiler has in its registers; and aligned, so that it hardly does on where it puts them. */
+ * what the compiler has in its registers; and aligned, so that it hardly does on where it puts
+ * them. */
 #define TAILSCOPE_STORE(pin, shift) \
     do { \
         uint32_t tailscope_address_; \
@@ -110,11 +111,11 @@ static inline void tailscope_unmask(uint32_t previous) {
 void tailscope_pins_start(void);
 
 /**
- * Shows that the program begins, on SYNC: the start frame, sixteen empty sections on CRIT and on OP,
- * and SYNC high until tailscope_program_end(). Then `./lab observe` compares its analyzer's clock
- * with the core's, knows what the markers cost, and can tell a whole run from a part of one. It needs
- * TAILSCOPE_SYNC, takes a millisecond with interrupts masked, and starts DWT's cycle counter.
- * `core_hz` is the core's clock, from 8 MHz on. Call both of these or neither.
+ * Shows that the program begins, on SYNC: the start frame, sixteen empty sections on CRIT and on
+ * OP, and SYNC high until tailscope_program_end(). Then `./lab observe` compares its analyzer's
+ * clock with the core's, knows what the markers cost, and can tell a whole run from a part of one.
+ * It needs TAILSCOPE_SYNC, takes a millisecond with interrupts masked, and starts DWT's cycle
+ * counter. `core_hz` is the core's clock, from 8 MHz on. Call both of these or neither.
  */
 void tailscope_program_begin(uint32_t core_hz);
 

@@ -5,17 +5,17 @@
  *     -Wl,--wrap=vPortEnterCritical,--wrap=vPortExitCritical
  *     -Wl,--wrap=pvPortMalloc,--wrap=vPortFree
  *
- * Then CRIT is high from taskENTER_CRITICAL() to taskEXIT_CRITICAL(), the kernel's own included, and
- * OP while pvPortMalloc() or vPortFree() runs. Leave out the options, or the pin, of what is not
- * wanted. Sections within each other are one pulse.
+ * Then CRIT is high from taskENTER_CRITICAL() to taskEXIT_CRITICAL(), the kernel's own included,
+ * and OP while pvPortMalloc() or vPortFree() runs. Leave out the options, or the pin, of what is
+ * not wanted. Sections within each other are one pulse.
  *
  * CRIT rises when interrupts are masked already and falls before they are unmasked. The wire shows
  * the time between; to that comes what the port's own code takes (docs/OBSERVE.md has the cycles).
  *
- * Not seen are the masks that the port sets inline: in PendSV, in SysTick's handler, in the kernel's
- * functions for interrupts; and sections before the scheduler starts end in a pulse that is too
- * short, because they end without unmasking. For an interrupt of your own include this file behind
- * task.h: it marks taskENTER_CRITICAL_FROM_ISR() and taskEXIT_CRITICAL_FROM_ISR() there.
+ * Not seen are the masks that the port sets inline: in PendSV, in SysTick's handler, in the
+ * kernel's functions for interrupts; and sections before the scheduler starts end in a pulse that
+ * is too short, because they end without unmasking. For an interrupt of your own include this file
+ * behind task.h: it marks taskENTER_CRITICAL_FROM_ISR() and taskEXIT_CRITICAL_FROM_ISR() there.
  */
 #ifndef TAILSCOPE_FREERTOS_H
 #define TAILSCOPE_FREERTOS_H

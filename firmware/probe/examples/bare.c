@@ -12,7 +12,13 @@
 #include "said.h"
 #include "tailscope.h"
 
-enum { SECTIONS = 200, BUFFER_BYTES = 256, WRITE_OUT_EVERY = 50, WRITES = 12, STIMULUS_TICKS = 5003 };
+enum {
+    SECTIONS = 200,
+    BUFFER_BYTES = 256,
+    WRITE_OUT_EVERY = 50,
+    WRITES = 12,
+    STIMULUS_TICKS = 5003
+};
 
 static volatile uint8_t buffer[BUFFER_BYTES];
 static uint32_t cycles[SECTIONS];

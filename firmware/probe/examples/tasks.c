@@ -1,6 +1,6 @@
 /**
- * A program on FreeRTOS: a task allocates, fills and sends messages, another frees them. It changes a
- * table in nested critical sections, and once in twenty sorts the whole table in one, which is
+ * A program on FreeRTOS: a task allocates, fills and sends messages, another frees them. It changes
+ * a table in nested critical sections, and once in twenty sorts the whole table in one, which is
  * deliberately too long. By DWT it counts its own sections, but not the kernel's.
  */
 #include <stdint.h>
@@ -12,8 +12,8 @@
 #include "board/nvic.h"
 #include "queue.h"
 #include "said.h"
-#include "task.h"
 #include "tailscope_freertos.h"
+#include "task.h"
 
 enum { MESSAGES = 60, SORT_EVERY = 20, ROWS = 48, STACK_WORDS = 192, STIMULUS_TICKS = 9001 };
 
