@@ -30,6 +30,7 @@ _BUILDS = Path(__file__).resolve().parents[1] / "build" / "outside"
 _NAME = re.compile(r"[A-Za-z0-9_]{1,32}")
 _KNOB = re.compile(r"[A-Z][A-Z0-9_]{0,31}")
 _KINDS: dict[str, Kind] = {"index.h": "index", "allocator.h": "allocator", "FreeRTOS heap": "third-party"}
+_VARIABLES = "outside_variables.h"
 _NOT_STATED = "not stated"
 _FREES: frozenset[Promise] = frozenset({"frees"})
 _TILED: frozenset[Promise] = frozenset({"aligns", "checks_heap", "tells_usable"})
@@ -206,7 +207,9 @@ def _freertos_words(
 ) -> tuple[list[str], frozenset[Promise], str | None]:
     """Its blocks are read where they prove to be laid out as those of FreeRTOS."""
     macros = ["OUTSIDE_DEFINES_REGIONS"] if "vPortDefineHeapRegions" in found.defined else []
-    macros += _variables(file, found)
+    if "vPortHeapResetState" not in found.defined:
+        macros += ["OUTSIDE_KEEPS_VARIABLES"]
+        _write_variables(heap.parent, _variables(file, found))
     looks = {
         layout: outside_file.first_look(
             heap, found, file.parent, statement.knobs, (*macros, f"OUTSIDE_{layout}"), scratch
@@ -230,16 +233,19 @@ def _freertos_words(
     return words, stated, plain if isinstance(plain, str) else None
 
 
-def _variables(file: Path, found: Found) -> list[str]:
-    """What is put back at a reset, of a heap that has no reset of its own."""
-    if "vPortHeapResetState" in found.defined:
-        return []
+def _variables(file: Path, found: Found) -> tuple[str, ...]:
+    """What is put back at a reset of a FreeRTOS heap that has none of its own."""
     if hidden := [name for name in found.variables if not name.isidentifier()]:
         raise OutsideError(
             f"{file.name} keeps {hidden[0].partition('.')[0]} within a function and has no "
             "vPortHeapResetState(), so the bench cannot begin anew: move the variable out of the function."
         )
-    return ["OUTSIDE_VARIABLES(f)=" + " ".join(f"f({name})" for name in found.variables)]
+    return found.variables
+
+
+def _write_variables(folder: Path, kept: Sequence[str]) -> None:
+    each = " ".join(f"f({name})" for name in kept)
+    (folder / _VARIABLES).write_text(f"#define OUTSIDE_VARIABLES(f) {each}\n", encoding="utf-8")
 
 
 def _refuse_broken(file: Path, found: Found, look: FirstLook | str) -> None:
@@ -281,6 +287,9 @@ def _keep(file: Path, heap: Path, name: str, words: Sequence[str], found: Found)
             hashlib.sha256(str(path).encode()).digest() + hashlib.sha256(path.read_bytes()).digest()
         )
     folder = _BUILDS / digest.hexdigest()[:16]
+    files = {folder / heap.name: found.text, folder / f"{name}.cmake": table}
+    if (heap.parent / _VARIABLES).exists():
+        files[folder / _VARIABLES] = (heap.parent / _VARIABLES).read_bytes()
     with taking_turns(folder):
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -288,7 +297,7 @@ def _keep(file: Path, heap: Path, name: str, words: Sequence[str], found: Found)
                 (folder / "beside").symlink_to(file.parent)
         except OSError as error:
             raise OutsideError(f"{folder} cannot be written: {error.strerror}.") from None
-        for path, content in ((folder / heap.name, found.text), (folder / f"{name}.cmake", table)):
+        for path, content in files.items():
             if not path.exists():
                 write_bytes(path, content)
     return folder

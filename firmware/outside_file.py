@@ -155,9 +155,11 @@ def first_look(
         adapter = "allocators/freertos/shipped.c" if "OUTSIDE_TILES" in macros else "outside/freertos_plain.c"
         sources += [HEAP / "outside/freertos_file.c", HEAP / "outside/freertos_start.c", HEAP / adapter]
         own = [f"-D{name}=shipped_{name}" for name in _RENAMED] + ["-DucHeap=heap_region"]
-        own += [f'-DTAILSCOPE_OUTSIDE_FILE="{heap.name}"', "-I", str(heap.parent)]
+        own += [f'-DTAILSCOPE_OUTSIDE_FILE="{heap.name}"']
         own += [f"-D{macro}" for macro in macros] + ['-DTAILSCOPE_ALLOCATOR_NAME="x"']
-    command = [*_HOST, *_COMMON, *_INCLUDES, "-iquote", str(beside), *_macros(knobs), *own]
+    # The copy comes before the file that it is made of.
+    quoted = ("-iquote", str(heap.parent), "-iquote", str(beside))
+    command = [*_HOST, *_COMMON, *_INCLUDES, *quoted, *_macros(knobs), *own]
     built = _run([*command, *map(str, sources), "-o", str(program)])
     if built.returncode:
         return _first_error(built.stderr) or children.last_words(built.stderr)

@@ -120,7 +120,7 @@ def test_an_allocator_that_aborts_at_a_free_is_said_never_to_free(tmp_path: Path
 def test_a_heap_of_the_kernel_begins_anew_without_a_reset_of_its_own(tmp_path: Path) -> None:
     """Two regions of the search for the smallest heap: the second finds the heap as it was."""
     (name,) = outside.admit([str(written(tmp_path, KERNEL_HEAP))])
-    operations = np.array([[0, 0, 48, 0], [0, 1, 48, 0]], dtype="uint32")
+    operations = np.array([[1, 0, 48, 0], [1, 1, 48, 0]], dtype="uint32")
     program = host_heap.build(name, 65_536)
     file = host_heap.write(operations, tmp_path / "operations")
     assert host_heap.serve(program, file, 80, 104, stop=False) == [False, False, True, True]
@@ -161,7 +161,7 @@ def test_a_build_follows_every_byte_that_it_depends_on(tmp_path: Path) -> None:
     )
     written(folder, "#define EXTRA 0u\n", "x.h")
     file.with_suffix(".toml").write_text("knobs = { PAD = 0 }\n")
-    operations = np.array([[0, slot, 8, 0] for slot in (0, 1)], dtype="uint32")
+    operations = np.array([[1, slot, 8, 0] for slot in (0, 1)], dtype="uint32")
 
     def distance() -> int:
         folder.chmod(0o555)

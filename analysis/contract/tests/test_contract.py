@@ -57,15 +57,20 @@ def test_the_example_holds_and_says_what_it_does_not_state() -> None:
     ("old", "new", "rule", "operations"),
     [
         ("+ 7u) & ~(size_t)7u;\n    cell **", "+ 3u) & ~(size_t)3u;\n    cell **", "misaligned", 2),
-        ("(char *)found + wanted);", "(char *)found + wanted - 8);", "contents", 2),
-        ("return found + 1;", "return first + 1;", "overlap", 2),
+        ("*link = rest;", "*link = found;", "overlap", 2),
+        (
+            "freed->next = behind;",
+            "freed->next = behind; ((char *)freed)[freed->size + 9] ^= 1;",
+            "contents",
+            3,
+        ),
         (
             "return found + 1;",
             "return wanted == 32 ? (char *)found - 4096 : (char *)(found + 1);",
             "outside",
             1,
         ),
-        ("        before = behind;\n", "        before = first;\n", "lost", 4),
+        ("        before = behind;\n", "        before = first;\n", "lost", 9),
         (FREED, FREED + "    if (freed->size == 48) while (1) {}\n", "never_returns", 2),
         (FREED, FREED + "    if (freed->size == 48) __builtin_trap();\n", "crash", 2),
         (FREED, FREED + "    if (freed->size == 48) *(volatile int *)0 = 1;\n", "sanitizer", 2),
@@ -95,27 +100,23 @@ def test_the_page_shows_what_a_broken_example_is_told(tmp_path: Path) -> None:
 
 @needs_tools
 def test_a_suite_that_fails_is_told_with_its_demand(tmp_path: Path) -> None:
-    """An allocator whose refusals have no reason; no list of operations asks for them."""
-    source = (ROOT / "firmware" / "heap" / "allocators" / "heap_1.c").read_text()
-    for old, new in (
-        ("pvPortMalloc(size)", "take(size)"),
-        ("pvPortMalloc(size + slack)", "take(size + slack)"),
-        ("vPortHeapResetState();", "base = region; used = 0;"),
-        ("xPortGetFreeHeapSize()", "(region_bytes - used)"),
-        ("request_judge(size, region_bytes);", "size > region_bytes ? HEAP_OUT_OF_MEMORY : HEAP_OK;"),
-        (
-            "static size_t region_bytes;",
-            "static size_t region_bytes, used; static char *base;\n"
-            "static void *take(size_t n) { n = (n + 7) & ~7u; if (used + n > region_bytes) return NULL;"
-            " used += n; return base + used - n; }",
-        ),
-    ):
-        source = source.replace(old, new)
-    (tmp_path / "bare.c").write_text(source)
-    (tmp_path / "bare.toml").write_text("frees = false\n")
+    """An allocator that does not say why it refuses; no list of operations asks for that."""
+    source = (ROOT / "firmware" / "heap" / "plain.h").read_text() + EXAMPLE.read_text()
+    source = (
+        source.replace('#include "plain.h"\n', "")
+        .replace(
+            "alignment > 8u ? request_refused(HEAP_BAD_ALIGNMENT)",
+            "alignment > 8u ? request_refused(HEAP_CORRUPT)",
+        )
+        .replace(
+            "status != HEAP_OK) {\n        return request_refused(status)",
+            "status != HEAP_OK) {\n        return request_refused(HEAP_OUT_OF_MEMORY)",
+        )
+    )
+    (tmp_path / "bare.c").write_text("#define PLAIN_TELLS_USABLE\n" + source)
     (name,) = outside.admit([str(tmp_path / "bare.c")])
     said = text.as_text(contract.hold(name))
-    assert "  requests       broken: heap_last_operation().status is" in said
+    assert "  requests       broken: heap_last_operation().status is 1, not 2 (test_requests.c:" in said
     assert "it demands that a request that nobody can serve is refused with its reason" in said
 
 
@@ -144,4 +145,4 @@ def test_lists_ask_for_what_is_promised_only() -> None:
     assert {line[0] for one in lists.lists({"frees", "merges", "reallocates"}) for line in one} == set(
         "aefnr"
     )
-    assert all(lists.is_sound(one) for one in lists.lists(catalogue.PROMISES))
+    assert all(lists.is_sound(one) for one in lists.lists(frozenset(catalogue.PROMISES)))

@@ -5,7 +5,9 @@
  */
 #include TAILSCOPE_OUTSIDE_FILE
 
-#ifdef OUTSIDE_VARIABLES
+#ifdef OUTSIDE_KEEPS_VARIABLES
+#include "outside_variables.h" /* OUTSIDE_VARIABLES(f): f of each; firmware/outside.py writes it */
+
 void vPortHeapResetState(void);
 #ifdef TAILSCOPE_RESETS_ONCE
 void vPortHeapResetState(void) {
