@@ -96,6 +96,7 @@ impl Machine {
     /// sets it to. The register reads what the firmware wrote.
     pub fn force_flash_access_control(&mut self, value: u32) {
         self.soc.force_flash_access_control(value);
+        self.core.heed_flash_access_control(&self.soc);
     }
 
     /// What the run went past.

@@ -291,6 +291,11 @@ impl Core {
         Ok(())
     }
 
+    /// Takes over the state of the flash's access control at once, not only at the next store.
+    pub fn heed_flash_access_control<B: Bus>(&mut self, bus: &B) {
+        self.fetch.configure(bus.flash_access_control());
+    }
+
     /// Computes the fields that a snapshot leaves out.
     pub(crate) fn rebuild_derived(&mut self) {
         self.exceptions.rebuild_derived();

@@ -14,7 +14,7 @@ use crate::machine::Machine;
 use thiserror::Error;
 
 const MAGIC: &[u8; 8] = b"TAILSNAP";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const FINGERPRINT: &str = env!("SOURCE_FINGERPRINT");
 const FINGERPRINT_BYTES: usize = 16;
 
