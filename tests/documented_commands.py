@@ -876,7 +876,8 @@ _RUN_OPTIONS = (
 )
 _LATENCY_OPTIONS = (
     "--exception N --until 100ms|cycles:N [--from 1ms|cycles:N] [--every N | --random COUNT --seed S] "
-    "[--enable PRIORITY] [--patience CYCLES] [--gaps] --answers answers.csv --stats stats.json"
+    "[--enable PRIORITY] [--patience CYCLES] [--gaps] --answers answers.csv --stats stats.json "
+    "[--chip CHIP] [--hse HZ|none]"
 )
 _SERVE_OPTIONS = (
     "[--image ops.bin@0x08040000] [--analyzer PORT] [--uart pty|tcp:PORT] [--probe PORT] [--start get|now] "
