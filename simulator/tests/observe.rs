@@ -10,6 +10,8 @@ use std::process::Output;
 use support::{board_firmware, message_image, read_edges, scratch, virtual_nucleo, CsvEdge};
 
 const MET: Option<i32> = Some(4);
+/// No condition was met.
+const UNMET: i32 = 6;
 
 fn run(elf: &Path, arguments: &[&str]) -> Output {
     virtual_nucleo()
@@ -78,9 +80,9 @@ fn observation_changes_nothing() {
         "--windows",
         text(&windows),
     ];
-    for arguments in [&all[..], &all[..1], &all[4..]] {
+    for (arguments, status) in [(&all[..], UNMET), (&all[..1], 0), (&all[4..], 0)] {
         let output = plain.observed(arguments, &edges, &uart);
-        assert!(output.status.success(), "{}", stderr(&output));
+        assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
         assert!(fs::read(&edges).unwrap() == fs::read(&plain.edges).unwrap());
         assert!(fs::read(&uart).unwrap() == fs::read(&plain.uart).unwrap());
     }
@@ -170,7 +172,7 @@ fn a_pulse_ends_the_run_when_it_lasts_too_long() {
         let condition = format!("pulse:PA0>{longest}");
         plain.observed(&["--stop-on", &condition], &edges, &uart)
     };
-    assert!(stop(width).status.success());
+    assert_eq!(stop(width).status.code(), Some(UNMET));
     let output = stop(width - 1);
     assert_eq!(output.status.code(), MET);
     let said = format!("cycles, since cycle {}\n", pulses[0].cycle);

@@ -11,8 +11,8 @@
 bool allocator_promises(const char *what);
 
 /**
- * True of an allocator from outside: what it does not promise it may do nevertheless, so that nobody
- * asks it to refuse that.
+ * True of an allocator from outside: what it does not promise it may do nevertheless, so that
+ * nobody asks it to refuse that.
  */
 bool allocator_may_do_more(void);
 

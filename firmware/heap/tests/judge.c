@@ -1,7 +1,7 @@
 /**
  * Judges an allocator by a list of operations: `judge SECONDS < LIST`, a line each.
  *
- *     a <slot> <size> <alignment>   allocates into an empty slot; 0 is the allocator's own alignment
+ *     a <slot> <size> <alignment>   allocates into an empty slot; 0: its own alignment
  *     r <slot> <size>               reallocates
  *     f <slot>                      frees
  *     e                             frees all, the lowest slot first
@@ -13,11 +13,12 @@
  *
  *     holds
  *     broken <rule> <number> <number>   the last operation broke a rule; the numbers say how
- *     died <signal>                     it did not return: 14 is the limit of SECONDS, 0 a sanitizer
+ *     died <signal>                     it did not return: 14 says after SECONDS, 0 a sanitizer
  *
  * The rules, and their numbers: misaligned (offset, alignment); outside (offset from the region, if
- * below it as 2^32 less); overlap (slot); small (usable bytes); contents (slot); status (heap_status);
- * refused_free (heap_status); lost (blocks before, blocks now); unsound (allocator_check() fails).
+ * below it as 2^32 less); overlap (slot); small (usable bytes); contents (slot); status
+ * (heap_status); refused_free (heap_status); lost (blocks before, blocks now); unsound
+ * (allocator_check() fails).
  */
 #define _DEFAULT_SOURCE /* sigaction, alternate stack */
 #include <signal.h>
