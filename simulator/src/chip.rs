@@ -2,8 +2,10 @@
 //!
 //! Sources: ST's reference manuals RM0368 rev 5 (STM32F401), RM0383 rev 3 (STM32F411) and RM0090
 //! rev 19 (STM32F407), and the datasheets DS9716 (F401xB/C), DS10086 (F401xD/E), DS10314
-//! (F411xC/E) and DS8626 (F407). Currents, temperatures and voltages are left out: the supply is
-//! 2.7 to 3.6 V, which every wait state below assumes.
+//! (F411xC/E) and DS8626 (F407). Sizes, wait states, scales and the VCO's limits were held against
+//! ST's device headers stm32f401xc.h, stm32f401xe.h, stm32f411xe.h and stm32f407xx.h (CMSIS for the
+//! F4, 2.6.10), device identifiers against probe-rs's table of targets. Currents, temperatures and
+//! voltages are left out: the supply is 2.7 to 3.6 V, which every wait state below assumes.
 
 use std::str::FromStr;
 use thiserror::Error;
@@ -77,8 +79,9 @@ const fn scale(vos: u32, mhz: u64) -> Scale {
     }
 }
 
-/// Device identifiers: RM0368 §23.6.1, RM0383 §23.6.1, RM0090 §38.6.1. Mass erase: the datasheets'
-/// tables "Flash memory programming".
+/// Device identifiers: RM0368 §23.6.1, RM0383 §23.6.1, RM0090 §38.6.1. The revisions are those that
+/// boards report (logs of OpenOCD and st-flash): F401RE 0x1001, F411RE 0x1000, F407VG 0x1007. Mass
+/// erase: the datasheets' tables "Flash memory programming", without a second source.
 pub static CHIPS: [Chip; 4] = [
     Chip {
         name: "STM32F401RE",
@@ -217,6 +220,45 @@ mod tests {
         }
     }
 
+    /// FLASH_END, SRAMx_BASE with their sizes and CCMDATARAM_END of ST's device headers; DEV_ID of
+    /// probe-rs's STM32F4_Series.yaml, and of board logs for the F411 and F407.
+    #[test]
+    fn sizes_and_identities_are_those_of_other_tables() {
+        let rows = [
+            ("f401re", 0x0807_FFFF, 0x2001_8000, None, 0x433),
+            ("f401cc", 0x0803_FFFF, 0x2001_0000, None, 0x423),
+            ("f411re", 0x0807_FFFF, 0x2002_0000, None, 0x431),
+            ("f407vg", 0x080F_FFFF, 0x2002_0000, Some(0x1000_FFFF), 0x413),
+        ];
+        for (name, flash_last, sram_end, ccm_last, device) in rows {
+            let chip = Chip::named(name).unwrap();
+            assert_eq!(0x0800_0000 + chip.flash_bytes - 1, flash_last, "{name}");
+            assert_eq!(0x2000_0000 + chip.sram_bytes, sram_end, "{name}");
+            let last = (chip.ccm_bytes > 0).then(|| 0x1000_0000 + chip.ccm_bytes - 1);
+            assert_eq!(last, ccm_last, "{name}");
+            assert_eq!(chip.idcode & 0xFFF, device, "{name}");
+        }
+    }
+
+    /// RCC_MAX_FREQUENCY_SCALEx and RCC_PLLVCO_OUTPUT_MIN of ST's device headers.
+    #[test]
+    fn clocks_are_those_of_the_device_headers() {
+        let scales = |chip: usize| -> Vec<(u32, u64)> {
+            let mhz = |scale: &Scale| (scale.vos, scale.highest_hz / MHZ);
+            CHIPS[chip].scales.iter().map(mhz).collect()
+        };
+        assert_eq!(scales(0), [(1, 60), (2, 84)]);
+        assert_eq!(scales(1), scales(0));
+        assert_eq!(scales(2), [(1, 64), (2, 84), (3, 100)]);
+        assert_eq!(scales(3), [(0, 144), (1, 168)]);
+        let lowest = CHIPS.each_ref().map(|chip| chip.lowest_vco_hz / MHZ);
+        assert_eq!(lowest, [192, 192, 100, 100]);
+        for chip in &CHIPS {
+            let fastest = chip.scales.iter().map(|scale| scale.highest_hz).max();
+            assert_eq!(fastest, chip.wait_states.last().copied(), "{}", chip.name);
+        }
+    }
+
     #[test]
     fn wait_states_are_those_of_the_manuals() {
         let highest = |chip: usize, states| CHIPS[chip].highest_core_hz(states) / MHZ;
@@ -224,7 +266,14 @@ mod tests {
             [0, 1, 2, 15].map(|states| highest(0, states)),
             [30, 60, 84, 84]
         );
-        assert_eq!([1, 2, 3].map(|states| highest(2, states)), [64, 90, 100]);
-        assert_eq!([4, 5].map(|states| highest(3, states)), [150, 168]);
+        // FLASH_SCALEx_LATENCYy_FREQ of ST's device headers.
+        assert_eq!(
+            [0, 1, 2, 3].map(|states| highest(2, states)),
+            [30, 64, 90, 100]
+        );
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5].map(|states| highest(3, states)),
+            [30, 60, 90, 120, 150, 168]
+        );
     }
 }

@@ -564,6 +564,44 @@ mod tests {
         );
     }
 
+    /// Against RCC_xENR_yEN of ST's device headers stm32f401xe.h, stm32f411xe.h and stm32f407xx.h
+    /// (CMSIS for the F4, 2.6.10).
+    #[test]
+    fn a_chip_has_the_clocks_of_its_device_header() {
+        let bits = |chip: &str, register| {
+            let clocks = entries(Chip::named(chip).unwrap()).filter_map(|place| place.clock);
+            clocks
+                .filter(|clock| clock.0 == register)
+                .fold(0, |all, clock| all | 1 << clock.1)
+        };
+        let of = |chip| [AHB1ENR, AHB2ENR, APB1ENR, APB2ENR].map(|register| bits(chip, register));
+        // GPIOA-E, GPIOH, CRC, DMA1-2; TIM2-5, WWDG, SPI2-3, USART2, I2C1-3, PWR; TIM1, USART1,
+        // USART6, ADC1, SPI1, SPI4, SYSCFG, TIM9-11.
+        let small = [0x0060_109F, 0, 0x10E2_C80F, 0x0007_7131];
+        assert_eq!(of("f401re"), small);
+        assert_eq!(of("f401cc"), small);
+        assert_eq!(of("f411re"), [small[0], 0, small[2], small[3] | 1 << 20]);
+        // GPIOA-I, CRC, DMA1-2; RNG; TIM2-7, TIM12-14, WWDG, SPI2-3, USART2-3, UART4-5, I2C1-3, PWR,
+        // DAC; TIM1, TIM8, USART1, USART6, ADC1, SPI1, SYSCFG, TIM9-11.
+        let large = [0x0060_11FF, 0x40, 0x30FE_C9FF, 0x0007_5133];
+        assert_eq!(of("f407vg"), large);
+    }
+
+    /// The xxx_IRQn of the same headers.
+    #[test]
+    fn interrupts_have_the_numbers_of_the_device_headers() {
+        use super::super::{adc, i2c, rng, spi};
+        let usarts = usart::MODELS.each_ref().map(|model| model.irq);
+        assert_eq!(usarts, [37, 38, 39, 52, 53, 71]);
+        let spis = spi::MODELS.each_ref().map(|model| model.irq);
+        assert_eq!(spis, [35, 36, 51, 84, 85]);
+        let buses = i2c::MODELS
+            .each_ref()
+            .map(|model| [model.event_irq, model.error_irq]);
+        assert_eq!(buses, [[31, 32], [33, 34], [72, 73]]);
+        assert_eq!((adc::IRQ, rng::IRQ), (18, 80));
+    }
+
     #[test]
     fn names_in_the_map_are_those_of_the_peripherals() {
         for entry in ENTRIES {

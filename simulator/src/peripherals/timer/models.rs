@@ -188,3 +188,38 @@ pub static MODELS: [Model; 14] = [
     small("TIM6", &BASIC, 54, 0, false),
     small("TIM7", &BASIC, 55, 0, false),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The TIMx_..._IRQn of ST's stm32f407xx.h (CMSIS for the F4, 2.6.10).
+    #[test]
+    fn interrupts_have_the_numbers_of_the_device_header() {
+        let rows = [
+            ("TIM1", 25, 27),
+            ("TIM2", 28, 28),
+            ("TIM3", 29, 29),
+            ("TIM4", 30, 30),
+            ("TIM5", 50, 50),
+            ("TIM6", 54, 54),
+            ("TIM7", 55, 55),
+            ("TIM8", 44, 46),
+            ("TIM9", 24, 24),
+            ("TIM10", 25, 25),
+            ("TIM11", 26, 26),
+            ("TIM12", 43, 43),
+            ("TIM13", 44, 44),
+            ("TIM14", 45, 45),
+        ];
+        assert_eq!(rows.len(), MODELS.len());
+        for (name, update, capture) in rows {
+            let model = MODELS.iter().find(|model| model.name == name).unwrap();
+            assert_eq!(
+                (model.update_irq, model.capture_irq),
+                (update, capture),
+                "{name}"
+            );
+        }
+    }
+}
