@@ -352,6 +352,7 @@ def twin(_context: Context, run: str, output: str = "", json: bool = False) -> N
         "chip": "the chip that it is for, such as stm32f411re; stm32f401re when not given",
         "hse": "the crystal's frequency in Hz, or none; the board's when not given",
         "gaps": "go on past registers that are not modelled: the first thing to try if the run stops at one",
+        "semihosting": "answer the program's calls to its host; what it prints is not shown",
         "json": "print JSON",
     },
 )
@@ -366,6 +367,7 @@ def masks(
     chip: str = "",
     hse: str = "",
     gaps: bool = False,
+    semihosting: bool = False,
     json: bool = False,
 ) -> None:
     """Show how long your own program holds interrupts off, and who does: `./lab masks my.elf`."""
@@ -380,6 +382,7 @@ def masks(
             chip=chip,
             hse=hse,
             gaps=gaps,
+            semihosting=semihosting,
             output=output,
             folded_file=folded,
             perfetto=perfetto,
@@ -388,6 +391,8 @@ def masks(
     for name in (output, folded, perfetto):
         if name and not json:
             print(f"file: {name}")
+    if found.run.ended:
+        raise Exit(code=1)
 
 
 @task(

@@ -28,6 +28,7 @@ def run(
     chip: str,
     hse: str,
     gaps: bool,
+    semihosting: bool,
     output: str,
     folded_file: str,
     perfetto: str,
@@ -36,7 +37,7 @@ def run(
 
     Raises TailscopeError.
     """
-    program = user_program(elf, chip=chip, hse=hse, gaps=gaps)
+    program = user_program(elf, chip=chip, hse=hse, gaps=gaps, semihosting=semihosting)
     _check(until)
     with Console(stderr=True, highlight=False).status("") as status:
 

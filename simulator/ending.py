@@ -10,6 +10,8 @@ from capture.processes import children
 from simulator.build import SimulatorError
 from simulator.run import MOST_S
 
+_OWN = "virtual-nucleo: "
+
 
 def run_to_end(command: Sequence[str | Path], stats: Path) -> str:
     """Runs the command in the folder of `stats`, the file that it writes if it ran at all.
@@ -27,7 +29,17 @@ def run_to_end(command: Sequence[str | Path], stats: Path) -> str:
         raise SimulatorError(f"The virtual Nucleo was killed by signal {-done.returncode}; run again.")
     if done.returncode == 0:
         return ""
-    words = " ".join(done.stderr.split()).removeprefix("virtual-nucleo: ") or "it does not say why"
+    words = _words(done.stderr)
     if not stats.exists():
         raise SimulatorError(f"The virtual Nucleo cannot run this: {words.rstrip('.')}.")
     return words
+
+
+def _words(stderr: str) -> str:
+    """What the simulator says, in one line; not what the program or the options' parser adds."""
+    lines = stderr.splitlines()
+    own = [line.removeprefix(_OWN).strip() for line in lines if line.startswith(_OWN)]
+    said = "; ".join(own) or " ".join(stderr.split()).removeprefix("error: ")
+    for added in (" tip: ", " Usage: ", " For more information, "):
+        said = said.partition(added)[0]
+    return said or "it does not say why"

@@ -1,4 +1,7 @@
-"""The interrupts of the STM32F401 by name: the positions of its vector table (RM0368, table 38)."""
+"""The interrupts by name: positions of the vector table (RM0368, table 38; RM0090, table 61).
+
+No two chips of the line give one position to different interrupts, so one table serves all.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from simulator.build import SimulatorError
 FIRST_IRQ = 16
 """The exception number of interrupt 0."""
 LINES = 96
-"""Interrupts that the core of the virtual board has; this chip uses those up to 84."""
+"""Interrupts that the core of the virtual board has; no chip uses more."""
 
-# Names as in ST's stm32f401xe.h.
+# Names as in ST's stm32f401xe.h, stm32f411xe.h and stm32f407xx.h.
 POSITIONS = {
     "WWDG": 0,
     "PVD": 1,
@@ -22,6 +25,10 @@ POSITIONS = {
     **{f"EXTI{n}": 6 + n for n in range(5)},
     **{f"DMA1_Stream{n}": 11 + n for n in range(7)},
     "ADC": 18,
+    "CAN1_TX": 19,
+    "CAN1_RX0": 20,
+    "CAN1_RX1": 21,
+    "CAN1_SCE": 22,
     "EXTI9_5": 23,
     "TIM1_BRK_TIM9": 24,
     "TIM1_UP_TIM10": 25,
@@ -38,25 +45,54 @@ POSITIONS = {
     "SPI2": 36,
     "USART1": 37,
     "USART2": 38,
+    "USART3": 39,
     "EXTI15_10": 40,
     "RTC_Alarm": 41,
     "OTG_FS_WKUP": 42,
+    "TIM8_BRK_TIM12": 43,
+    "TIM8_UP_TIM13": 44,
+    "TIM8_TRG_COM_TIM14": 45,
+    "TIM8_CC": 46,
     "DMA1_Stream7": 47,
+    "FSMC": 48,
     "SDIO": 49,
     "TIM5": 50,
     "SPI3": 51,
+    "UART4": 52,
+    "UART5": 53,
+    "TIM6_DAC": 54,
+    "TIM7": 55,
     **{f"DMA2_Stream{n}": 56 + n for n in range(5)},
+    "ETH": 61,
+    "ETH_WKUP": 62,
+    "CAN2_TX": 63,
+    "CAN2_RX0": 64,
+    "CAN2_RX1": 65,
+    "CAN2_SCE": 66,
     "OTG_FS": 67,
     **{f"DMA2_Stream{n}": 63 + n for n in range(5, 8)},
     "USART6": 71,
     "I2C3_EV": 72,
     "I2C3_ER": 73,
+    "OTG_HS_EP1_OUT": 74,
+    "OTG_HS_EP1_IN": 75,
+    "OTG_HS_WKUP": 76,
+    "OTG_HS": 77,
+    "DCMI": 78,
+    "RNG": 80,
     "FPU": 81,
     "SPI4": 84,
+    "SPI5": 85,
 }
 _OF_CORE = {"PendSV": 14, "SysTick": 15}
 # Parts of a shared vector that people name it by.
-_PARTS = {"TIM9": 24, "TIM10": 25, "TIM11": 26}
+_PARTS = {
+    **{f"TIM{9 + n}": 24 + n for n in range(3)},
+    **{f"TIM{12 + n}": 43 + n for n in range(3)},
+    "TIM6": 54,
+    "DAC": 54,
+    "HASH_RNG": 80,
+}
 _ENDINGS = ("_IRQHANDLER", "_IRQN", "_HANDLER")
 
 
@@ -87,8 +123,8 @@ def name_of(exception: int) -> str:
 def _of_number(number: int) -> int:
     if number >= LINES:
         raise SimulatorError(
-            f"There is no interrupt {number}: the STM32F401's are 0 to {max(POSITIONS.values())} "
-            "(RM0368, table 38)."
+            f"There is no interrupt {number}: they are 0 to {max(POSITIONS.values())} "
+            "(RM0368, table 38; RM0090, table 61)."
         )
     return FIRST_IRQ + number
 

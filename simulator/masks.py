@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +9,12 @@ from pathlib import Path
 import polars as pl
 from polars.exceptions import PolarsError
 
-from capture.processes import children, signals
+from capture.processes import signals
 from simulator.build import SimulatorError, build
+from simulator.ending import run_to_end
 from simulator.outputs import Stats, read_stats
 from simulator.program import UserProgram
-from simulator.run import MOST_S, Instant, image_argument, instant
+from simulator.run import Instant, image_argument, instant
 
 _MASKS, _STACKS, _STATS, _IMAGE = "masks.csv", "stacks.csv", "stats.json", "operations.bin"
 _CHANGES = ("cycle", "what", "value", "pc", "began", "task", "stack")
@@ -49,39 +49,13 @@ def run(program: UserProgram, until: Instant, image: bytes | None = None) -> Mas
             (folder / _IMAGE).write_bytes(image)
             command += ["--image", image_argument(Path(_IMAGE))]
         command += ["--masks", _MASKS, "--mask-stacks", _STACKS, "--stats", _STATS]
-        ended = _simulate(folder, command)
+        ended = run_to_end(command, folder / _STATS)
         return MaskRun(
             stats=read_stats(folder / _STATS),
             changes=read_changes(folder / _MASKS),
             stacks=read_stacks(folder / _STACKS),
             ended=ended,
         )
-
-
-def _simulate(folder: Path, command: list[str | Path]) -> str:
-    """What the program says of an end that it was not asked for; else nothing."""
-    try:
-        done = children.run(command, within_s=MOST_S, folder=folder)
-    except subprocess.TimeoutExpired:
-        raise SimulatorError(
-            f"The virtual Nucleo did not end within {MOST_S:g} s and was ended; ask for less with --until."
-        ) from None
-    if done.returncode < 0:
-        raise SimulatorError(f"The virtual Nucleo was killed by signal {-done.returncode}; run again.")
-    if done.returncode == 0:
-        return ""
-    words = _words(done.stderr)
-    if not (folder / _STATS).exists():
-        raise SimulatorError(f"The virtual Nucleo cannot run this: {words.rstrip('.')}.")
-    return words
-
-
-def _words(stderr: str) -> str:
-    """What the program says, in one line, without what its command line's parser adds."""
-    said = " ".join(stderr.split()).removeprefix("virtual-nucleo: ").removeprefix("error: ")
-    for added in (" tip: ", " Usage: ", " For more information, "):
-        said = said.partition(added)[0]
-    return said or "it does not say why"
 
 
 def read_changes(path: Path) -> pl.DataFrame:

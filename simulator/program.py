@@ -30,10 +30,13 @@ class UserProgram:
         return [str(self.elf.resolve()), *self.options]
 
 
-def user_program(elf: str | Path, *, chip: str = "", hse: str = "", gaps: bool = False) -> UserProgram:
+def user_program(
+    elf: str | Path, *, chip: str = "", hse: str = "", gaps: bool = False, semihosting: bool = False
+) -> UserProgram:
     """The program in the file `elf`, for a chip and a crystal; an empty string leaves the default.
 
-    With `gaps` it goes on past registers that are not modelled. Raises SimulatorError with one
+    With `gaps` it goes on past registers that are not modelled, with `semihosting` it may call its
+    host, which not every command of virtual-nucleo answers. Raises SimulatorError with one
     sentence: if there is no such file, if it is no ELF file for this core, or if its vector table
     is not where the core looks for it.
     """
@@ -41,7 +44,8 @@ def user_program(elf: str | Path, *, chip: str = "", hse: str = "", gaps: bool =
     _check(path)
     named = (("--chip", chip), ("--hse", hse))
     options = [f"{option}={value}" for option, value in named if value]
-    return UserProgram(path, (*options, *(("--gaps",) if gaps else ())))
+    switches = (("--gaps", gaps), ("--semihosting", semihosting))
+    return UserProgram(path, (*options, *(switch for switch, on in switches if on)))
 
 
 def _check(path: Path) -> None:

@@ -552,7 +552,7 @@ MASKS = (
     Tried("./lab masks my.elf --until 5ms --gaps", says=r"1,001 cycles", after=_BUILD_MINE),
     Tried(
         "./lab masks my.elf [--until 2s] [--json] [--explain] [--output FILE.html] [--folded FILE] "
-        "[--perfetto FILE] [--chip NAME] [--hse HZ|none] [--gaps]",
+        "[--perfetto FILE] [--chip NAME] [--hse HZ|none] [--gaps] [--semihosting]",
         says=r"--perfetto",
         typed="./lab --help masks",
         why="a synopsis; the rows above try the options",

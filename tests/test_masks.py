@@ -246,6 +246,26 @@ def test_the_command_writes_what_it_is_asked_for(elf: Path, tmp_path: Path) -> N
     assert told["cycles"] == 80_000 and told["worst"][0]["cycles"] == 1001
 
 
+def test_a_program_that_ends_in_its_fault_handler_is_no_success(tmp_path: Path) -> None:
+    source = tmp_path / "main.c"
+    source.write_text(
+        "extern unsigned stack_top[]; void reset(void); void hard_fault(void);\n"
+        '__attribute__((section(".vectors"), used))\n'
+        "static void *const vectors[] = {stack_top, (void *)reset, 0, (void *)hard_fault};\n"
+        "void hard_fault(void) { for (;;) {} }\n"
+        'void reset(void) { __asm volatile("cpsid i\\n cpsie i\\n udf #0"); }\n'
+    )
+    fails = masked_sections.build(tmp_path, source=source)
+    done = lab(str(fails))
+    assert done.returncode == 1 and not done.stderr
+    said = "the program ended in the handler of a HardFault; cause: an undefined instruction"
+    assert "The run ended at cycle" in done.stdout and said in done.stdout
+    done = lab(str(fails), "--json")
+    told = json.loads(done.stdout)
+    assert done.returncode == 1 and told["ended"].startswith(said) and "virtual-nucleo" not in told["ended"]
+    assert told["intervals"]["primask"]["count"] == 1, "what was measured up to there stands"
+
+
 @pytest.mark.parametrize("until", ["1.5s", "0s", "-1s", "soon", "cycles:", "s", "9" * 30 + "s"])
 def test_what_is_no_time_is_refused_in_a_sentence(elf: Path, until: str) -> None:
     done = lab(str(elf), f"--until={until}")

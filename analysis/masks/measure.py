@@ -185,6 +185,7 @@ def _longest_of_each_kind(worst: list[Worst]) -> list[Worst]:
 def _notes(elf: Path, program: Program, run: MaskRun, told: pl.DataFrame, until: str) -> list[str]:
     """Sentences that must be known beside the numbers."""
     notes = []
+    end = "it ended" if run.ended else until
     if run.ended:
         notes.append(f"The run ended at cycle {run.stats.cycles:,}: {run.ended.rstrip('.')}.")
     if not program.functions:
@@ -192,7 +193,7 @@ def _notes(elf: Path, program: Program, run: MaskRun, told: pl.DataFrame, until:
     elif not program.has_lines:
         notes.append(f"{elf.name} has no debug information: build it with -g to have files and lines.")
     if not Exceptions(run.changes).used:
-        notes.append(f"The program enabled no interrupt before {until}: there was nothing to hold off.")
+        notes.append(f"The program enabled no interrupt before {end}: there was nothing to hold off.")
     elif told.is_empty():
-        notes.append(f"Nothing held an interrupt off before {until}.")
+        notes.append(f"Nothing held an interrupt off before {end}.")
     return notes

@@ -20,8 +20,8 @@ def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_options_are_handed_on_as_they_are(elf: Path) -> None:
-    program = user_program(elf, chip="stm32f411re", hse="none", gaps=True)
-    assert program.arguments == [str(elf), "--chip=stm32f411re", "--hse=none", "--gaps"]
+    program = user_program(elf, chip="stm32f411re", hse="none", gaps=True, semihosting=True)
+    assert program.arguments == [str(elf), "--chip=stm32f411re", "--hse=none", "--gaps", "--semihosting"]
 
 
 def test_a_program_runs_like_its_elf_file(elf: Path) -> None:

@@ -85,7 +85,7 @@ pub fn execute(arguments: &LatencyArguments) -> Result<ExitCode> {
     Ok(match end {
         End::Done => ExitCode::SUCCESS,
         End::Interrupted => ExitCode::from(INTERRUPTED),
-        End::Stopped(stop) => stopped(&stop, Some(chip)),
+        End::Stopped(stop) => stopped(&stop, Some((chip, "--gaps"))),
     })
 }
 

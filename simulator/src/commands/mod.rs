@@ -245,11 +245,11 @@ pub fn execute(arguments: Arguments) -> ExitCode {
 }
 
 /// Says why the simulation cannot go on, on which chip, and what to try first.
-fn stopped(stop: &Stop, chip: Option<&Chip>) -> ExitCode {
-    match (stop, chip) {
-        (Stop::Unmodelled { .. }, Some(chip)) => {
+fn stopped(stop: &Stop, first_try: Option<(&Chip, &str)>) -> ExitCode {
+    match (stop, first_try) {
+        (Stop::Unmodelled { .. }, Some((chip, gaps))) => {
             let name = chip.name;
-            eprintln!("virtual-nucleo: {stop}; this is the {name}: first try `run --gaps`, which goes past what is not modelled and lists it");
+            eprintln!("virtual-nucleo: {stop}; this is the {name}: first try {gaps}, which goes past what is not modelled");
         }
         _ => eprintln!("virtual-nucleo: {stop}"),
     }

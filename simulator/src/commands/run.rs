@@ -186,7 +186,7 @@ fn tell(
 ) -> ExitCode {
     match end {
         End::Stopped(stop) => {
-            let status = stopped(stop, Some(machine.chip()));
+            let status = stopped(stop, Some((machine.chip(), "--gaps")));
             let fault = machine.core().last_fault();
             if let (Stop::Lockup { .. }, Some(fault)) = (stop, fault) {
                 faults::details(machine, firmware, fault);

@@ -175,7 +175,7 @@ fn wait(arrivals: &Receiver<Event>, chip: &Chip) -> ExitCode {
         match event {
             Event::StdinClosed | Event::Terminated => break,
             Event::Stopped(stop) => {
-                let status = stopped(&stop, Some(chip));
+                let status = stopped(&stop, Some((chip, "`run --gaps`")));
                 say_farewell(arrivals);
                 return status;
             }
