@@ -95,7 +95,9 @@ def scenario(
             heap=heap,
         )
 
-    _conduct((name,), allocator.split(","), chosen)
+    from firmware import outside
+
+    _conduct((name,), outside.words(allocator), chosen)
 
 
 @task(
@@ -738,7 +740,7 @@ def footprint(_context: Context, knob: list[str], allocator: str = "", json: boo
 
     with one_sentence():
         knobs = options.parse(knob=knob).knobs
-        names = outside.admit(allocator.split(",")) if allocator else room.with_knobs(knobs)
+        names = outside.admit(outside.words(allocator)) if allocator else room.with_knobs(knobs)
         found = tuple(room.measure(name, knobs) for name in names)
     print(json_format.dumps([asdict(row) for row in found], indent=2) if json else room.as_table(found))
 
@@ -752,7 +754,7 @@ def build(_context: Context, allocator: str = "") -> None:
 
     with one_sentence():
         print(simulator.build())
-        for name in outside.admit(allocator.split(",")) if allocator else firmware.allocators():
+        for name in outside.admit(outside.words(allocator)) if allocator else firmware.allocators():
             print(firmware.build(name).elf)
 
 

@@ -108,7 +108,6 @@ def run(
 def asked_of(image: FirmwareImage) -> AskedFirmware:
     """What the firmware must say of itself."""
     built = image.configuration
-    row = catalogue.allocators()[image.allocator]
     return AskedFirmware(
         allocator=image.allocator,
         heap_bytes=built.heap_bytes,
@@ -117,11 +116,16 @@ def asked_of(image: FirmwareImage) -> AskedFirmware:
         flash_acr=f"{built.flash_acr:08X}",
         locking=built.locking,
         knobs=dict(built.knobs),
-        outside=_outside(row, row.source) if row.source else None,
+        outside=outside_of(image.allocator),
     )
 
 
-def _outside(row: catalogue.Allocator, source: catalogue.Source) -> Outside:
+def outside_of(allocator: str) -> Outside | None:
+    """What a run keeps of an allocator's file and table; None of one of the catalogue."""
+    row = catalogue.allocators()[allocator]
+    source = row.source
+    if source is None:
+        return None
     return Outside(
         file=str(source.file),
         format=source.format,

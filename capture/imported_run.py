@@ -21,7 +21,7 @@ from capture.processes import signals
 from capture.redecode import read_stored
 from capture.run_folder.edges import CHANNELS
 from capture.run_folder.folder import RunName, check_writable
-from capture.run_folder.manifest import AskedFirmware, ToolReport
+from capture.run_folder.manifest import AskedFirmware, Outside, ToolReport
 from capture.run_folder.records import MOST_LOG_BYTES
 from capture.store import RunResult, begin_folder, keep_observation, store_findings, store_session
 from capture.summary.summary import Setting
@@ -60,8 +60,9 @@ def of_run(folder: Path, log: Path | None = None) -> Account:
     return replace(account, serial_bytes=_read_log(log), counts=None, setting=replace(setting, memory=None))
 
 
-def of_plan(plan: Plan, allocator: str, log: Path | None) -> Account:
-    """A run of `plan` on a firmware of which only the allocator is known. `log` has its records.
+def of_plan(plan: Plan, allocator: str, log: Path | None, outside: Outside | None = None) -> Account:
+    """A run of `plan` on a firmware of which only the allocator is known, with its file if it is
+    from outside. `log` has its records.
 
     Without one there are no records. Raises CaptureError.
     """
@@ -69,7 +70,7 @@ def of_plan(plan: Plan, allocator: str, log: Path | None) -> Account:
         plan=plan,
         serial_bytes=_read_log(log) if log else b"",
         counts=None,
-        asked=AskedFirmware(allocator=allocator),
+        asked=AskedFirmware(allocator=allocator, outside=outside),
         setting=Setting(
             allocator,
             BOARD,

@@ -48,7 +48,7 @@ def run(
     Raises TailscopeError; signals.Stopped with what is kept.
     """
     whats = _whats(what)
-    pairs, left_out = choose(allocator.split(","), whats)
+    pairs, left_out = choose(outside.words(allocator), whats)
     study = Study(
         pairs,
         _budget(budget),

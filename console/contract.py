@@ -19,4 +19,4 @@ def run(allocator: str) -> list[Contract]:
             with suppress(OSError):  # a terminal that hung up ends nothing
                 status.update(escape(step))
 
-        return [hold(name, tell) for name in outside.admit(allocator.split(","))]
+        return [hold(name, tell) for name in outside.admit(outside.words(allocator))]

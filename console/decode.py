@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from capture import imported_run
+from capture.conductor import outside_of
 from capture.importing import formats
 from capture.importing.formats import Import
 from capture.reading.alone import Alone, read_alone
 from capture.store import RunResult
 from console import wire_table
 from console.options import OptionError, Options, pairs
+from firmware import outside
 from firmware.catalogue import allocators
 from scenarios import catalogue
 
@@ -87,12 +89,15 @@ def run(
 
 
 def _of_scenario(name: str, allocator: str, options: Options, log: Path | None) -> imported_run.Account:
-    if allocator not in allocators():
+    named = outside.admit(outside.words(allocator))
+    if len(named) != 1:
+        raise OptionError(f"--allocator {allocator[:80]}: give one, the one that was captured.")
+    if named[0] not in allocators():
         raise OptionError(f"--allocator {allocator[:80]}: there is none of that name; see ./lab list.")
     plan = catalogue.load(
         name, options.parameters, seed=options.seed, stimulus=options.stimulus, heap_bytes=options.heap_bytes
     ).compile()
-    return imported_run.of_plan(plan.recorded_by(options.records), allocator, log)
+    return imported_run.of_plan(plan.recorded_by(options.records), named[0], log, outside_of(named[0]))
 
 
 def as_text(found: Pulses) -> str:

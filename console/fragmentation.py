@@ -58,7 +58,7 @@ def run(
     processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
     traces = _traces(scenario, trace, options.whole("seeds", seeds) if seeds else 1, chosen)
     heap_bytes = chosen.heap_bytes or _heap_bytes(scenario) or DEFAULT_BYTES
-    names, left_out = choose(traces, allocator.split(","), heap_bytes)
+    names, left_out = choose(traces, outside.words(allocator), heap_bytes)
     study = Study(traces, names, heap_bytes, chosen.knobs, processes, exhaustive, search)
     with Console(stderr=True, highlight=False).status("") as status:
         for sentence in left_out:

@@ -14,6 +14,7 @@ from analysis.worst import board, host
 from analysis.worst.matrix import Cell, Matrix
 from console import choose_allocators, fragmentation
 from firmware import build as firmware
+from firmware import outside
 from scenarios import catalogue
 from scenarios.generators.worst import CONSTRUCTIONS
 from scenarios.scenario import Scenario
@@ -28,7 +29,7 @@ def run(allocator: str, on_host: bool) -> Matrix:
 
     Raises TailscopeError.
     """
-    names, left_out = _choose(allocator.split(","), on_host)
+    names, left_out = _choose(outside.words(allocator), on_host)
     with Console(stderr=True, highlight=False).status("") as status:
         for sentence in left_out:
             status.console.print(escape(sentence), soft_wrap=True)

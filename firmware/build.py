@@ -199,7 +199,7 @@ def _configuration(chosen: _Build) -> Configuration:
 
 def _looks(row: catalogue.Allocator, elf: Path) -> tuple[int, ...]:
     try:
-        return search_places.find(elf, row.search or ())
+        return search_places.find(elf, row.search or (), row.source.folder if row.source else None)
     except search_places.SearchError as error:
         raise BuildError(f"The search of {row.id} cannot be counted: {error}") from None
 

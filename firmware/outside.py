@@ -76,6 +76,20 @@ def is_path(word: str) -> bool:
     return "/" in word or word.endswith((".c", ".C", ".h", ".cpp", ".cc", ".S", ".s", ".o", ".a"))
 
 
+def words(text: str) -> list[str]:
+    """The words of `--allocator`, which commas separate. A path may have commas where it leads to a
+    file.
+    """
+    parts = text.split(",")
+    found = []
+    while parts:
+        joined = (",".join(parts[:end]) for end in range(len(parts), 1, -1))
+        word = next((word for word in joined if is_path(word) and _is_file(_split(word)[1])), parts[0])
+        parts = parts[word.count(",") + 1 :]
+        found.append(word)
+    return found
+
+
 def admit(words: Sequence[str]) -> list[str]:
     """The words of `--allocator` with each file's name in its place; this process then knows them.
 
@@ -99,7 +113,7 @@ def _digests(rows: object, name: str) -> set[Path]:
 
 def _split(word: str) -> tuple[str | None, Path]:
     name, separator, path = word.partition("=")
-    if separator and "/" not in name and not Path(word).exists():
+    if separator and "/" not in name and not _is_file(Path(word)):
         return name, Path(path)
     return None, Path(word)
 
@@ -117,9 +131,19 @@ def read(path: Path, name: str | None = None) -> Allocator:
         return _row(file, name, statement, found, Path(scratch))
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long, or a folder that may not be entered
+        return False
+
+
 def _existing(path: Path) -> Path:
-    if not path.is_file():
-        why = "is a folder" if path.is_dir() else "is not there"
+    if not _is_file(path):
+        try:
+            why = "is a folder" if path.is_dir() else "is not there"
+        except OSError as error:
+            raise OutsideError(f"{str(path)[:80]} cannot be read: {error.strerror}.") from None
         raise OutsideError(f"{path} {why}: give the allocator's C file.")
     if path.suffix != ".c":
         raise OutsideError(f"{path} is no C file by its name: give one that ends in .c.")
@@ -141,7 +165,7 @@ def _name(file: Path, chosen: str | None) -> str:
     if name in catalogue.own() or name == "all":
         raise OutsideError(
             f"{name} is an allocator of the bench, and {file.name} would be taken for it: call yours "
-            f'otherwise, as in my_{name[:29]}={file.name}, or by name = "…" in {file.stem}.toml beside it.'
+            f'otherwise, as in my_{name[:29]}={file}, or by name = "…" in {file.stem}.toml beside it.'
         )
     return name
 

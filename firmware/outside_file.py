@@ -41,6 +41,10 @@ _LIBC_HEAP = {
     *("malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "sbrk"),
     *("_malloc_r", "_calloc_r", "_realloc_r", "_free_r", "_sbrk", "_sbrk_r"),
 }
+_SYSTEM_CALLS = {
+    *("_exit", "_kill", "_getpid", "_write", "_read", "_open", "_close", "_lseek", "_fstat", "_isatty"),
+    *("_gettimeofday", "_times"),
+}
 _DECLARED = re.compile(
     r"^(?!static|typedef)\w[\w \*]*?\b((?:allocator|heap_index)_\w+)\([^;{]*\);", re.MULTILINE
 )
@@ -99,7 +103,7 @@ def examine(file: Path, knobs: Mapping[str, int], scratch: Path) -> Found:
     if shutil.which(_TARGET[0]) is None:
         raise OutsideError(f"{_TARGET[0]} is not on the PATH: install the Debian package gcc-arm-none-eabi.")
     object_file = scratch / "file.o"
-    said = _compile(file, object_file, knobs, scratch / "file.d")
+    said = _compile(file, object_file, knobs, scratch / "file.d", file.parent)
     if said is not None:
         raise OutsideError(f"{file.name} does not compile: {said}")
     symbols = _symbols(object_file)
@@ -131,7 +135,7 @@ def constant_mentions(heap: Path, scratch: Path, beside: Path, knobs: Mapping[st
     """How often a FreeRTOS heap needs configTOTAL_HEAP_SIZE to be a constant, at its beginning."""
     for mentions in range(1, 9):
         any_size = ("-DTAILSCOPE_REGION_OF_ANY_SIZE", f"-DTAILSCOPE_CONSTANT_MENTIONS={mentions}")
-        command = [*_HOST, *_COMMON, *_INCLUDES, "-iquote", str(beside), *_macros(knobs), *any_size]
+        command = [*_HOST, *_COMMON, *_INCLUDES, *_found_in(beside), *_macros(knobs), *any_size]
         if not _run([*command, "-c", str(heap), "-o", str(scratch / "any.o")]).returncode:
             return mentions
     return 1
@@ -158,8 +162,8 @@ def first_look(
         own += [f'-DTAILSCOPE_OUTSIDE_FILE="{heap.name}"']
         own += [f"-D{macro}" for macro in macros] + ['-DTAILSCOPE_ALLOCATOR_NAME="x"']
     # The copy comes before the file that it is made of.
-    quoted = ("-iquote", str(heap.parent), "-iquote", str(beside))
-    command = [*_HOST, *_COMMON, *_INCLUDES, *quoted, *_macros(knobs), *own]
+    own_folders = ("-iquote", str(heap.parent), *_found_in(beside))
+    command = [*_HOST, *_COMMON, *_INCLUDES, *own_folders, *_macros(knobs), *own]
     built = _run([*command, *map(str, sources), "-o", str(program)])
     if built.returncode:
         return _first_error(built.stderr) or children.last_words(built.stderr)
@@ -220,6 +224,11 @@ def _format(file: Path, symbols: _Symbols) -> Format:
             f"{file.name} calls {taken[0]}() of the C library, whose heap is not the one that is measured: "
             "let it take its memory from the region that it is given."
         )
+    if "__assert_func" in symbols.undefined:
+        raise OutsideError(
+            f"{file.name} uses assert(), and the board has nothing to report to: write #define NDEBUG "
+            "above the include of what asserts."
+        )
     found = [one for one in get_args(Format) if set(_marks(one)) & symbols.defined]
     if len(found) == 1:
         return found[0]  # type: ignore[no-any-return]
@@ -276,6 +285,11 @@ def _link(file: Path, object_file: Path, format_: Format) -> None:
     macros = ("-DTAILSCOPE_SMALLEST_PAYLOAD=8",)
     done = _run([*_TARGET, *_COMMON, *_INCLUDES, *macros, *sources, *link, "-o", f"{object_file}.elf"])
     if done.returncode and (match := _UNDEFINED.search(done.stderr)):
+        if match["name"] in _SYSTEM_CALLS:
+            raise OutsideError(
+                f"{file.name} calls what the C library takes from an operating system, as printf() and "
+                f"abort() do (it lacks {match['name']}): the board has none; leave the call out."
+            )
         raise OutsideError(
             f"{file.name} needs {match['name']}, which neither it nor the bench's firmware defines: "
             "define it in the file."
@@ -283,16 +297,20 @@ def _link(file: Path, object_file: Path, format_: Format) -> None:
 
 
 def _compile(
-    file: Path, object_file: Path, knobs: Mapping[str, int], depends: Path | None, beside: Path | None = None
+    file: Path, object_file: Path, knobs: Mapping[str, int], depends: Path | None, beside: Path
 ) -> str | None:
-    """None, or the compiler's first error."""
+    """None, or the compiler's first error. What a file includes is looked for in `beside` too."""
     listed = ["-MMD", "-MF", str(depends)] if depends else []
-    quoted = ["-iquote", str(beside)] if beside else []
-    command = [*_TARGET, *_COMMON, *_INCLUDES, *quoted, *_macros(knobs), *listed]
+    command = [*_TARGET, *_COMMON, *_INCLUDES, *_found_in(beside), *_macros(knobs), *listed]
     done = _run([*command, "-c", str(file), "-o", str(object_file)])
     if not done.returncode:
         return None
     return _first_error(done.stderr) or children.last_words(done.stderr)
+
+
+def _found_in(beside: Path) -> tuple[str, ...]:
+    """So a library finds headers beside its adapter; with <…>, after the compiler's own."""
+    return ("-iquote", str(beside), "-idirafter", str(beside))
 
 
 def _first_error(said: str) -> str | None:

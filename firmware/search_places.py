@@ -31,17 +31,18 @@ class SearchError(TailscopeError):
     """A place is not in the image as the catalogue says. The message says what was found."""
 
 
-def find(elf: Path, places: Sequence[SearchPlace]) -> tuple[int, ...]:
+def find(elf: Path, places: Sequence[SearchPlace], outside: Path | None = None) -> tuple[int, ...]:
     """Addresses whose executions add up to the looks of one operation. Raises SearchError.
 
-    `elf` lies in its build folder, whose compile_commands.json leads to the sources.
+    `elf` lies in its build folder, whose compile_commands.json leads to the sources. `outside` is
+    the folder of an allocator from outside: its file and what that includes are in no such list.
     """
-    return tuple(address for place in places for address in _addresses(elf, place))
+    return tuple(address for place in places for address in _addresses(elf, place, outside))
 
 
-def _addresses(elf: Path, place: SearchPlace) -> Iterator[int]:
+def _addresses(elf: Path, place: SearchPlace, outside: Path | None) -> Iterator[int]:
     code = _code(elf, place.function)
-    for line in place.lines or _lines_of(_source(elf.parent, place.file), place):
+    for line in place.lines or _lines_of(_source(elf.parent, place.file, outside), place):
         found = [
             address
             for address, file, at, text in code
@@ -51,7 +52,7 @@ def _addresses(elf: Path, place: SearchPlace) -> Iterator[int]:
             raise SearchError(
                 f"Line {line} of {place.file} has {len(found)} instructions like {place.instruction!r} in "
                 f"{place.function}, not {place.alternatives}: the compiler arranged the search otherwise; "
-                "mend its place in the catalogue."
+                "mend its `search`."
             )
         yield from found
 
@@ -64,12 +65,16 @@ def _lines_of(source: Path, place: SearchPlace) -> tuple[int, ...]:
     if len(found) != place.times:
         raise SearchError(
             f"{place.file} has {place.statement!r} {len(found)} times, not {place.times}: "
-            "it is another version; mend the search's place in the catalogue."
+            "it is another version; mend its `search`."
         )
     return found
 
 
-def _source(build: Path, name: str) -> Path:
+def _source(build: Path, name: str, outside: Path | None) -> Path:
+    if outside is not None:
+        for file in (outside / name, outside / "beside" / name):
+            if file.is_file():
+                return file
     commands = json.loads((build / "compile_commands.json").read_text())
     files = [Path(entry["file"]) for entry in commands]
     found = [file for file in files if _is(name, str(file)) and not file.is_relative_to(_OURS)]
@@ -77,7 +82,9 @@ def _source(build: Path, name: str) -> Path:
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
     found = found or sorted(cargo.glob(f"registry/src/*/{name}"))[:1]
     if len(found) != 1:
-        raise SearchError(f"{len(found)} sources of the image are called {name}: mend the catalogue.")
+        raise SearchError(
+            f"{len(found)} sources of the image are called {name}: mend the `search` that names it."
+        )
     return found[0]
 
 
@@ -107,5 +114,5 @@ def _code(elf: Path, function: str) -> list[tuple[int, str, int, str]]:
         elif inside and (instruction := _INSTRUCTION.match(row)):
             code.append((int(instruction["address"], 16), file, line, instruction["text"]))
     if not code:
-        raise SearchError(f"The image has no function {function}: mend the search's place in the catalogue.")
+        raise SearchError(f"The image has no function {function}: mend its `search`.")
     return code

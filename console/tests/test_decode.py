@@ -59,6 +59,7 @@ def test_the_text_names_file_rate_channels_and_what_is_missing(tmp_path: Path) -
         ({"channels": "CRIT=D0,,OP=D1"}, "give OURS=THEIRS"),
         ({"channels": "CRIT=D0,crit=D1"}, "names a channel twice"),
         ({"scenario": "mem_frag", "allocator": "best"}, "there is none of that name"),
+        ({"scenario": "mem_frag", "allocator": "tlsf,buddy"}, "give one, the one that was captured"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(choices: dict[str, str], words: str) -> None:

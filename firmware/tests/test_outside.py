@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from firmware import build as firmware
-from firmware import catalogue, cmake_build, host_heap, outside
+from firmware import catalogue, cmake_build, host_heap, outside, search_places
 from firmware.outside_file import OutsideError, required
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -137,9 +137,64 @@ def test_a_heap_that_is_no_tiling_is_not_read_as_one(tmp_path: Path) -> None:
 
 def test_a_name_of_the_catalogue_is_refused_and_another_is_taken(tmp_path: Path) -> None:
     file = written(tmp_path, BUMP, "tlsf.c")
-    with pytest.raises(OutsideError, match=r"^tlsf is an allocator of the bench, .*my_tlsf=tlsf\.c"):
+    with pytest.raises(OutsideError, match=r"^tlsf is an allocator of the bench, .*my_tlsf=/\S+/tlsf\.c"):
         outside.read(file)
     assert outside.admit([f"other={file}"]) == ["other"]
+
+
+def test_a_path_may_have_commas_where_it_leads_to_a_file(tmp_path: Path) -> None:
+    file = written(tmp_path / "a,b", BUMP, "c,d.c")
+    assert outside.words(f"tlsf,{file},mine={file},{tmp_path}/x,y.c,buddy") == [
+        *("tlsf", str(file), f"mine={file}", f"{tmp_path}/x", "y.c", "buddy"),
+    ]
+    (name,) = outside.admit([str(file)])
+    assert name == "c_d"
+    assert firmware.build(name).elf.exists()
+    assert host_heap.build(name, 65_536)
+
+
+def test_a_library_finds_the_headers_beside_its_adapter(tmp_path: Path) -> None:
+    """As umm_malloc asks for umm_malloc_cfgport.h, from a folder of its own."""
+    library = BUMP.replace(
+        "\n", '\n#include <my_port.h>\n#include "my_port2.h"\nstatic char a[PORT], b[PORT2];\n', 1
+    )
+    written(tmp_path / "lib", library, "library.c")
+    written(tmp_path, "#define PORT 1\n", "my_port.h")
+    written(tmp_path, "#define PORT2 1\n", "my_port2.h")
+    (name,) = outside.admit([str(written(tmp_path, '#include "lib/library.c"\n'))])
+    assert firmware.build(name).elf.exists()
+    assert host_heap.build(name, 65_536)
+
+
+SEARCH = """search = [
+  {{ function = "{function}", file = "{file}", statement = "{statement}", instruction = '{instruction}' }},
+]
+"""
+
+
+def test_a_search_of_a_heap_of_the_kernel_is_found_in_its_file(tmp_path: Path) -> None:
+    """FreeRTOS's own heap_4 from outside, with the catalogue's words for it."""
+    (place,) = catalogue.own()["heap_4"].search or ()
+    kernels = search_places._source(firmware.build("heap_4").elf.parent, place.file, None)
+    table = SEARCH.format(
+        function=place.function, file="mine.c", statement=place.statement, instruction=place.instruction
+    )
+    (name,) = outside.admit([str(written(tmp_path, kernels.read_text(), table=table))])
+    (look,) = firmware.build(name).looks
+    assert look
+
+
+def test_a_search_in_a_library_is_found_in_what_the_adapter_includes(tmp_path: Path) -> None:
+    text = BUMP.replace(
+        "    next += size;",
+        "    if (*(volatile char *)next == 7) {\n        return NULL;\n    }\n    next += size;",
+    )
+    written(tmp_path / "lib", text, "library.c")
+    table = SEARCH.format(
+        function="allocator_allocate", file="lib/library.c", statement="== 7)", instruction="ldrb"
+    )
+    (name,) = outside.admit([str(written(tmp_path, '#include "lib/library.c"\n', table=table))])
+    assert len(firmware.build(name).looks) == 1
 
 
 def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
@@ -199,6 +254,14 @@ def test_the_firmware_does_not_depend_on_the_folder(tmp_path: Path) -> None:
         (("(void)payload;", "(void)payload; return;} int main(void) {"), r"^mine\.c defines main\(\), which"),
         (("return NULL;", "return malloc(size);"), r"^mine\.c calls malloc\(\) of the C library"),
         (("return NULL;", "{ other(); return NULL; }"), r"^mine\.c needs other, which neither it nor"),
+        (("return NULL;", "abort();"), r"^mine\.c calls what the C library takes .* \(it lacks _\w+\)"),
+        (
+            (
+                '#include "plain.h"',
+                '#include "plain.h"\n#include <assert.h>\n#define NULL (assert(0), (void *)0)',
+            ),
+            r"^mine\.c uses assert\(\), .*: write #define NDEBUG",
+        ),
         (
             ("static char *next", "char table[40000], *next"),
             r"^mine\.c keeps 40,000 bytes in table, more static",
@@ -217,7 +280,7 @@ def test_the_firmware_does_not_depend_on_the_folder(tmp_path: Path) -> None:
 def test_what_cannot_be_used_is_told_in_a_sentence(
     tmp_path: Path, change: tuple[str, str], says: str
 ) -> None:
-    declared = "void *malloc(size_t); void other(void); static char"
+    declared = "void *malloc(size_t); void other(void), abort(void); static char"
     text = BUMP.replace(*change, 1)
     text = text.replace("static char", declared, 1) if "static char" in text else text
     with pytest.raises(OutsideError, match=says) as raised:
@@ -240,6 +303,7 @@ def test_what_is_no_c_file_is_told(tmp_path: Path) -> None:
     for path, says in (
         (tmp_path / "none.c", "is not there: give the allocator's C file"),
         (tmp_path, "is a folder"),
+        (tmp_path / ("a" * 300 + ".c"), r"cannot be read: File name too long\.$"),
         (written(tmp_path, BUMP, "mine.cpp"), "is no C file by its name"),
     ):
         with pytest.raises(OutsideError, match=says):

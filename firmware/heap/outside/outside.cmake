@@ -14,8 +14,10 @@ endfunction()
 # it stands on.
 function(tailscope_outside_source)
     set(file "${TAILSCOPE_OUTSIDE}/${TAILSCOPE_OUTSIDE_FILE}")
+    set(beside "${TAILSCOPE_OUTSIDE}/beside")
     set_source_files_properties(
-        "${file}" PROPERTIES COMPILE_OPTIONS "-w;-std=gnu11;-iquote;${TAILSCOPE_OUTSIDE}/beside"
+        "${file}" PROPERTIES
+        COMPILE_OPTIONS "-w;-std=gnu11;-iquote;${beside};-idirafter;${beside}"
     )
     target_sources(tailscope_heap PRIVATE ${ARGN} "${file}")
 endfunction()
