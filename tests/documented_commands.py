@@ -1158,6 +1158,8 @@ SHOWN = {
         "breaks the contract: a payload lies at region + 20, which is no multiple of 8.",
     ),
     ("docs/YOUR-ALLOCATOR.md", 'promises = ["merges", "reuses_holes", "tells_usable"]'),
+    ("docs/YOUR-ALLOCATOR.md", '#include "plain.h"'),
+    ("docs/YOUR-ALLOCATOR.md", "[[search]]"),
     ("docs/SPEC.md", "table, place, part, row, column, allocator, unit, compared"),
     ("docs/SPEC.md", "seed, mutants, killed, harmless, survived"),
     (
