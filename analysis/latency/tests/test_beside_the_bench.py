@@ -70,6 +70,8 @@ def test_the_curve_of_an_empty_section_is_that_of_the_wire(tmp_path: Path) -> No
     known = offset < len(curve)
     differences = Counter((wire[known] - curve[offset[known]]).tolist())
     ((from_entry_to_pin, equal),) = differences.most_common(1)
-    # The others were met by the control interrupt, or found the flash's caches otherwise.
-    assert equal > 0.8 * known.sum()
+    # The others were met by the control interrupt, or found the flash's caches otherwise, which is
+    # worth a line's wait states and the cycle in which it is asked for.
+    assert equal > known.sum() / 2
+    assert max(abs(difference - from_entry_to_pin) for difference in differences) <= 4
     assert curve.max() + from_entry_to_pin == wire.max()
