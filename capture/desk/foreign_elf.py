@@ -45,8 +45,6 @@ def _refusal_of(elf: ELFFile) -> str:
         return f"is for {machine}, and the board has an Arm Cortex-M: build it for that."
     if elf["e_type"] != "ET_EXEC":
         return "is not linked to run at fixed addresses: give the executable, not an object or a library."
-    if not elf["e_entry"] & 1:
-        return "does not begin in Thumb code, the only one that a Cortex-M has: build it for that."
     loaded = [part for part in elf.iter_segments() if part["p_type"] == "PT_LOAD"]
     if any(len(part.data()) < part["p_filesz"] for part in loaded):
         return "ends before what is to be loaded does: it is damaged; link it again."
