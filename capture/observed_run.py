@@ -55,8 +55,11 @@ class Wanted:
     stimulus_edges: StimulusEdges = "both"
 
 
-def check(resource: BoardResource, wanted: Wanted) -> None:
-    """Raises CaptureError for what cannot be observed, before anything is started."""
+def check(resource: BoardResource, wanted: Wanted) -> str | None:
+    """Raises CaptureError for what cannot be observed, before anything is started.
+
+    Returns the SHA-256 of the program; None where none is given.
+    """
     resource.analyzer.check_rate(wanted.samplerate_hz)
     samples = round(wanted.samplerate_hz * wanted.duration_s)
     CaptureRequest(resource.analyzer.driver, None, wanted.samplerate_hz, samples)
@@ -66,11 +69,12 @@ def check(resource: BoardResource, wanted: Wanted) -> None:
                 f"The board {resource.name!r} has no loader in bench.toml, so --elf cannot be flashed: load "
                 "it yourself and leave out --elf."
             )
-        checked_digest(wanted.elf)
-    elif resource.loader.kind == "virtual-nucleo" or resource.emulated:
+        return checked_digest(wanted.elf)
+    if resource.loader.kind == "virtual-nucleo" or resource.emulated:
         raise CaptureError(
             f"Nothing is on the board {resource.name!r}, which is no real one: give a program by --elf."
         )
+    return None
 
 
 def run(
@@ -82,8 +86,7 @@ def run(
     kept. A run that is broken raises nothing: its verdict says so. Signals are as in
     conductor.run().
     """
-    check(resource, wanted)
-    digest = checked_digest(wanted.elf) if wanted.elf else None
+    digest = check(resource, wanted)
     order = Order(
         elf=wanted.elf,
         image=b"",

@@ -6,17 +6,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.status import Status
 
 from analysis.fragmentation.study import Row, Study
 from capture.run_folder.heap_size import DEFAULT_BYTES
-from console import options
+from console import options, progress
 from console.options import OptionError, Options
 from dashboards.tradeoff import page
 from dashboards.tradeoff import runs as tradeoff_runs
@@ -65,7 +63,7 @@ def run(
             status.console.print(escape(sentence), soft_wrap=True)
         # Before the replay, which may take minutes: a run that does not fit is told at once.
         measured = tradeoff_runs.load(folders, traces, chosen.knobs)
-        rows = study.rows(lambda step: _tell(status, step))
+        rows = study.rows(lambda step: progress.tell(status, step))
     if output:
         page.write(study, rows, measured, Path(output))
     return rows
@@ -137,8 +135,3 @@ def _from_file(path: Path, seeds: int, parameters: Mapping[str, str | int], heap
 def _heap_bytes(scenario: Sequence[str]) -> int | None:
     """What the scenario asks for, if there is one and it does."""
     return catalogue.load(scenario[0]).heap_bytes if scenario else None
-
-
-def _tell(status: Status, step: str) -> None:
-    with suppress(OSError):  # a terminal that hung up ends nothing
-        status.update(escape(step))

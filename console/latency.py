@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-
 from analysis.latency import document, measure
+from console import progress
 from console.options import OptionError, whole
 from simulator.interrupts import exception_of
 from simulator.latency import Question
@@ -88,12 +85,7 @@ def run(
     """Measures what was asked for, with progress. Raises TailscopeError."""
     if asked is None and not sections:
         raise OptionError("Nothing to measure: give --irq NAME, --section 'a..b', or both.")
-    with Console(stderr=True, highlight=False).status("") as status:
-
-        def tell(step: str) -> None:
-            with suppress(OSError):  # a terminal that hung up ends nothing
-                status.update(escape(step))
-
+    with progress.shown() as tell:
         subject = measure.Subject.of(program)
         found = measure.latencies(subject, asked, around, explain, tell) if asked else None
         end = instant("until", until or _USUAL_UNTIL)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from pathlib import Path
-
-from rich.console import Console
-from rich.markup import escape
 
 from analysis.masks.errors import MasksError
 from analysis.masks.folded import folded
 from analysis.masks.measure import Found, measure
 from analysis.masks.timeline import timeline
 from capture.files.whole import write_bytes
+from console import progress
 from dashboards.masks import page
 from simulator.program import user_program
 
@@ -39,12 +36,7 @@ def run(
     """
     program = user_program(elf, chip=chip, hse=hse, gaps=gaps, semihosting=semihosting)
     _check(until)
-    with Console(stderr=True, highlight=False).status("") as status:
-
-        def tell(step: str) -> None:
-            with suppress(OSError):  # a terminal that hung up ends nothing
-                status.update(escape(step))
-
+    with progress.shown() as tell:
         found = measure(program, until, explain, tell)
     if output:
         page.write(found, Path(output))

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-
-from rich.console import Console
-from rich.markup import escape
-from rich.status import Status
 
 from analysis.reproduce import campaign, comparisons, markdown, published, rows
 from analysis.reproduce.beside import Beside
@@ -18,7 +14,7 @@ from analysis.reproduce.recipes import RECIPES
 from analysis.reproduce.remade import Budget
 from capture.files.whole import write_bytes
 from capture.processes import signals
-from console import options
+from console import options, progress
 from dashboards.reproduced import page
 
 _MARKDOWN, _HTML = "REPRODUCED.md", "reproduced.html"
@@ -36,8 +32,8 @@ def run(
     processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
     folder = Path(output)
     done: list[Beside] = []
-    with _progress() as status, _kept(done, names):
-        keep = Kept(tell=lambda step: _tell(status, f"{len(done)} of {len(names)}: {step}"))
+    with progress.shown() as tell, _kept(done, names):
+        keep = Kept(tell=lambda step: tell(f"{len(done)} of {len(names)}: {step}"))
         for made in campaign.run(names, Budget(quick, processes), keep):
             done.append(made)
             write_bytes(folder / f"{made.table.name}.csv", rows.as_csv(made).encode())
@@ -70,12 +66,6 @@ def _how(table: published.PublishedTable) -> str:
 
 
 @contextmanager
-def _progress() -> Iterator[Status]:
-    with Console(stderr=True, highlight=False).status("") as status:
-        yield status
-
-
-@contextmanager
 def _kept(done: Sequence[Beside], names: Sequence[str]) -> Iterator[None]:
     """What a signal leaves behind is told."""
     try:
@@ -83,8 +73,3 @@ def _kept(done: Sequence[Beside], names: Sequence[str]) -> Iterator[None]:
     except signals.Stopped as stopped:
         words = f"{len(done)} of {len(names)} tables are done, and what was measured is kept: run again"
         raise signals.Stopped(stopped.number, words) from None
-
-
-def _tell(status: Status, step: str) -> None:
-    with suppress(OSError):  # a terminal that hung up ends nothing
-        status.update(escape(step))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
-from rich.console import Console
-from rich.markup import escape
-
 from analysis.twin.comparison import Comparison, compare
+from console import progress
 from dashboards.twin import page
 
 
@@ -17,12 +14,7 @@ def run(folder: Path, output: str) -> Comparison:
 
     Raises TailscopeError.
     """
-    with Console(stderr=True, highlight=False).status("") as status:
-
-        def tell(step: str) -> None:
-            with suppress(OSError):  # a terminal that hung up ends nothing
-                status.update(escape(step))
-
+    with progress.shown() as tell:
         found = compare(folder, tell)
     if output:
         page.write(found, Path(output))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from analysis.worst import board, host
 from analysis.worst.matrix import Cell, Matrix
-from console import choose_allocators, fragmentation
+from console import choose_allocators, fragmentation, progress
 from firmware import build as firmware
 from firmware import outside
 from scenarios import catalogue
@@ -34,10 +34,7 @@ def run(allocator: str, on_host: bool) -> Matrix:
         for sentence in left_out:
             status.console.print(escape(sentence), soft_wrap=True)
 
-        def tell(step: str) -> None:
-            with suppress(OSError):  # a terminal that hung up ends nothing
-                status.update(escape(step))
-
+        tell = partial(progress.tell, status)
         return _on_host(names, tell) if on_host else _on_board(names, tell)
 
 

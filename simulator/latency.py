@@ -12,7 +12,7 @@ import polars as pl
 from capture.processes import signals
 from simulator.build import build
 from simulator.ending import run_to_end
-from simulator.outputs import read_table
+from simulator.outputs import hexadecimal, read_table
 from simulator.program import UserProgram
 from simulator.run import Instant, instant
 
@@ -105,5 +105,5 @@ def _read(path: Path) -> pl.DataFrame:
     found = read_table(path, _COLUMNS)
     return found.with_columns(
         *(pl.col(name).cast(pl.Int64) for name in whole),
-        *(pl.col(name).str.strip_prefix("0x").str.to_integer(base=16) for name in ("pc", "return_pc")),
+        *map(hexadecimal, ("pc", "return_pc")),
     )

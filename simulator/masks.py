@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
-from polars.exceptions import PolarsError
 
 from capture.processes import signals
-from simulator.build import SimulatorError, build
+from simulator.build import build
 from simulator.ending import run_to_end
-from simulator.outputs import Stats, read_stats
+from simulator.outputs import Stats, hexadecimal, read_stats, read_table
 from simulator.program import UserProgram
 from simulator.run import Instant, image_argument, instant
 
@@ -60,32 +59,18 @@ def run(program: UserProgram, until: Instant, image: bytes | None = None) -> Mas
 
 def read_changes(path: Path) -> pl.DataFrame:
     """Reads the file of `--masks`; MaskRun says which columns it has."""
-    return _read(path, _CHANGES).select(
+    return read_table(path, _CHANGES).select(
         pl.col("cycle").cast(pl.Int64),
         "what",
         pl.col("value").cast(pl.Int64),
-        _hexadecimal("pc"),
+        hexadecimal("pc"),
         pl.col("began").cast(pl.Int64),
-        _hexadecimal("task"),
+        hexadecimal("task"),
         pl.col("stack").cast(pl.Int64),
     )
 
 
 def read_stacks(path: Path) -> pl.DataFrame:
     """Reads the file of `--mask-stacks`; MaskRun says which columns it has."""
-    found = _read(path, ("stack", "depth", "pc"))
-    return found.select(pl.col("stack").cast(pl.Int64), pl.col("depth").cast(pl.Int64), _hexadecimal("pc"))
-
-
-def _hexadecimal(column: str) -> pl.Expr:
-    return pl.col(column).str.strip_prefix("0x").str.to_integer(base=16, dtype=pl.Int64)
-
-
-def _read(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
-    try:
-        found = pl.read_csv(path, infer_schema=False)
-    except (OSError, PolarsError):
-        found = None
-    if found is None or tuple(found.columns) != columns:
-        raise SimulatorError(f"{path.name} is no table of the virtual Nucleo (docs/SPEC.md, section 7).")
-    return found
+    found = read_table(path, ("stack", "depth", "pc"))
+    return found.select(pl.col("stack").cast(pl.Int64), pl.col("depth").cast(pl.Int64), hexadecimal("pc"))

@@ -157,6 +157,11 @@ def read_table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     return found
 
 
+def hexadecimal(column: str) -> pl.Expr:
+    """A column of read_table() that has addresses such as 0x08000198, as Int64."""
+    return pl.col(column).str.strip_prefix("0x").str.to_integer(base=16, dtype=pl.Int64)
+
+
 def read_state(path: Path) -> State:
     """Reads a file that --save-state wrote."""
     found = json.loads(path.read_text(encoding="utf-8"))

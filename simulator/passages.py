@@ -12,7 +12,7 @@ import polars as pl
 from capture.processes import signals
 from simulator.build import build
 from simulator.ending import run_to_end
-from simulator.outputs import Stats, read_stats, read_table
+from simulator.outputs import Stats, hexadecimal, read_stats, read_table
 from simulator.program import UserProgram
 from simulator.run import Instant, instant
 
@@ -51,9 +51,6 @@ def run(program: UserProgram, addresses: Iterable[int], until: Instant) -> Passa
 
 
 def _read(path: Path) -> pl.DataFrame:
-    def hexadecimal(name: str) -> pl.Expr:
-        return pl.col(name).str.strip_prefix("0x").str.to_integer(base=16)
-
     found = read_table(path, _COLUMNS).select(
         hexadecimal("mark").alias("address"),
         *(pl.col(name).cast(pl.Int64) for name in ("cycle", "end_cycle", "exception")),

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import polars as pl
 
 from analysis.masks.places import Place, Places
+from capture.run_folder.edges import NS_PER_S
 from simulator.latency import Answers
 
-_NS_PER_S = 1_000_000_000
 ENTRY = "entry"
 ENTRY_ALONE = "entry alone"
 
@@ -51,7 +51,7 @@ class Answered:
 
     @property
     def ns(self) -> float:
-        return float(self.cycles * _NS_PER_S / self.core_hz)
+        return float(self.cycles * NS_PER_S / self.core_hz)
 
     @property
     def main(self) -> Wait:
@@ -110,7 +110,7 @@ def latencies(
         pended = np.arange(row.first, row.last + 1, every or 1, dtype=np.int64)
         waited = row.taken - pended
         cycles.append(waited)
-        ns.append(waited * float(_NS_PER_S / row.core_hz))
+        ns.append(waited * float(NS_PER_S / row.core_hz))
     if not cycles:
         return np.array([], dtype=np.int64), np.array([])
     return np.concatenate(cycles), np.concatenate(ns)

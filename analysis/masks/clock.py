@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from capture.run_folder.edges import NS_PER_S
 from simulator.outputs import ClockSpan
-
-_NS_PER_S = 1_000_000_000
 
 
 class Clock:
@@ -17,8 +16,8 @@ class Clock:
 
     def __init__(self, spans: Sequence[ClockSpan]) -> None:
         self._cycle = np.array([span.cycle for span in spans], dtype=np.int64)
-        self._ns = np.array([float(span.seconds * _NS_PER_S) for span in spans])
-        self._cycle_ns = np.array([float(_NS_PER_S / span.core_hz) for span in spans])
+        self._ns = np.array([float(span.seconds * NS_PER_S) for span in spans])
+        self._cycle_ns = np.array([float(NS_PER_S / span.core_hz) for span in spans])
         self.last_hz = float(spans[-1].core_hz)
 
     def ns(self, cycles: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -109,12 +109,15 @@ def of_run(
     told = intervals(run.changes, slept)
     told = told.with_columns(ns=_ns(clock, told))
     names = tasks.names(program, elf, run.changes, image)
-    worst = worst_by_place(told.filter(pl.col("end_row").is_not_null()), run.changes, places, names)
-    still_open = worst_by_place(told.filter(pl.col("end_row").is_null()), run.changes, places, names)
+    exceptions = Exceptions(run.changes)
+    worst, still_open = (
+        worst_by_place(told.filter(which), run.changes, places, names, exceptions)
+        for which in (pl.col("end_row").is_not_null(), pl.col("end_row").is_null())
+    )
     state = executed_priorities(run.changes)
     at_priorities = [
-        _at_priority(one, exceptions, held(state, one, slept), state, run, places, clock)
-        for one, exceptions in Exceptions(run.changes).priorities().items()
+        _at_priority(one, numbers, held(state, one, slept), state, run, places, clock)
+        for one, numbers in exceptions.priorities().items()
     ]
     steps = {}
     if explain:
@@ -132,7 +135,7 @@ def of_run(
         still_open=tuple(still_open),
         priorities=tuple(at_priorities),
         tasks=names,
-        notes=tuple(_notes(program.elf, elf, run, told, until)),
+        notes=tuple(_notes(program.elf, elf, run, told, exceptions, until)),
         steps=steps,
     )
 
@@ -182,7 +185,9 @@ def _longest_of_each_kind(worst: list[Worst]) -> list[Worst]:
     return list(found.values())
 
 
-def _notes(elf: Path, program: Program, run: MaskRun, told: pl.DataFrame, until: str) -> list[str]:
+def _notes(
+    elf: Path, program: Program, run: MaskRun, told: pl.DataFrame, exceptions: Exceptions, until: str
+) -> list[str]:
     """Sentences that must be known beside the numbers."""
     notes = []
     end = "it ended" if run.ended else until
@@ -192,7 +197,7 @@ def _notes(elf: Path, program: Program, run: MaskRun, told: pl.DataFrame, until:
         notes.append(f"{elf.name} is stripped: addresses stand where names would.")
     elif not program.has_lines:
         notes.append(f"{elf.name} has no debug information: build it with -g to have files and lines.")
-    if not Exceptions(run.changes).used:
+    if not exceptions.used:
         notes.append(f"The program enabled no interrupt before {end}: there was nothing to hold off.")
     elif told.is_empty():
         notes.append(f"Nothing held an interrupt off before {end}.")

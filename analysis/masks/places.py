@@ -9,6 +9,7 @@ import polars as pl
 
 from analysis.explain.inlined import Inlined
 from analysis.explain.program import Program
+from simulator.interrupts import FIRST_IRQ
 from simulator.program import FLASH_ADDRESS
 
 _WORD_BYTES = 4
@@ -25,7 +26,6 @@ SYSTEM = {
     15: "SysTick",
 }
 """The exceptions of the core (ARMv7-M Architecture Reference Manual, B1.5.2)."""
-FIRST_IRQ = 16
 
 
 @dataclass(frozen=True)

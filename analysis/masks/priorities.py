@@ -14,13 +14,13 @@ import polars as pl
 
 from analysis.masks.intervals import spans
 from analysis.masks.sleep import Sleep
+from simulator.interrupts import FIRST_IRQ
 
 _NOTHING = 256
 _BYTE = 256
 # Reset, NMI and HardFault (B1.5.4, table B1-4).
 _FIXED = {1: -3, 2: -2, 3: -1}
 _FIRST_CONFIGURABLE = 4
-_FIRST_INTERRUPT = 16
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Exceptions:
         """
         if kind == "scheduler":
             return []
-        enabled = {one for one in self.used if one < _FIRST_INTERRUPT}
+        enabled = {one for one in self.used if one < FIRST_IRQ}
         now: dict[int, int] = {}
         for row, what, value in self._rows:
             if end is not None and row >= end:
@@ -175,7 +175,7 @@ class Exceptions:
             elif what == "enabled" and row <= begin:
                 enabled.discard(value // 2)
             elif what == "reset":
-                enabled, now = {one for one in enabled if one < _FIRST_INTERRUPT}, {}
+                enabled, now = {one for one in enabled if one < FIRST_IRQ}, {}
         least = 0
         if kind == "basepri":
             least = level or 0

@@ -68,14 +68,17 @@ class Worst:
 
 
 def worst_by_place(
-    told: pl.DataFrame, changes: pl.DataFrame, places: Places, tasks: Mapping[int, str]
+    told: pl.DataFrame,
+    changes: pl.DataFrame,
+    places: Places,
+    tasks: Mapping[int, str],
+    exceptions: Exceptions,
 ) -> list[Worst]:
     """The longest interval of each kind at each place, the longest of all first.
 
     A place is where it began, by whom that was called, and where it ended. `told` has the columns
     of intervals.INTERVALS and `ns`.
     """
-    exceptions = Exceptions(changes)
     found: dict[tuple[object, ...], tuple[dict[str, Any], int]] = {}
     for row, count in _by_address(told, changes):
         key = _key(row, places)

@@ -27,8 +27,8 @@ class Program(Table):
     elf_sha256: str | None
 
 
-class Asked(Table):
-    """What was asked for, written before the capture begins.
+class Observed(Table):
+    """What both files of such a run begin with.
 
     `pins` has the pin of each channel. `stimulus_edges` says which edges of STIM and CTRL are
     stimuli.
@@ -41,6 +41,11 @@ class Asked(Table):
     pins: dict[str, str]
     stimulus_edges: StimulusEdges
     program: Program
+
+
+class Asked(Observed):
+    """What was asked for, written before the capture begins."""
+
     tools: dict[str, str]
 
 
@@ -59,16 +64,9 @@ class ClockFound(Table):
     residual_max_samples: Number
 
 
-class ObservedManifest(Table):
+class ObservedManifest(Observed):
     """The whole of run.json."""
 
-    schema_: Annotated[Schema, Field(alias="schema")]
-    kind: Kind
-    board: str
-    analyzer: str
-    pins: dict[str, str]
-    stimulus_edges: StimulusEdges
-    program: Program
     samplerate_hz: Annotated[int, Field(gt=0, le=MOST_SAMPLERATE_HZ)]
     total_samples: Count
     resolution_ns: Number

@@ -9,6 +9,7 @@ from capture.reading.alone import Alone
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.manifest import ToolReport, Verdict
 from capture.verdict import inconclusive, truncated
+from capture.verdict.verdict import by_rules
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,7 @@ class Seen:
 
 def judge(seen: Seen) -> tuple[Verdict, tuple[str, ...]]:
     """The verdict, and a sentence for each reason: first what is missing, then what is in doubt."""
-    missing = [reason for rule in TRUNCATED for reason in rule(seen)]
-    doubtful = [reason for rule in INCONCLUSIVE for reason in rule(seen)]
-    verdict: Verdict = "truncated" if missing else "inconclusive" if doubtful else "complete"
-    return verdict, (*missing, *doubtful)
+    return by_rules(seen, TRUNCATED, INCONCLUSIVE)
 
 
 def one_frame_alone(seen: Seen) -> Iterator[str]:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
 from capture.joining.evidence import Evidence
 from capture.run_folder.manifest import Verdict
 from capture.verdict import inconclusive, truncated
 
+E = TypeVar("E")
+
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[str, ...]]:
     """The verdict, and a sentence for each reason: first what is missing, then what is in doubt."""
-    missing = [reason for rule in truncated.RULES for reason in rule(evidence)]
-    doubtful = [reason for rule in inconclusive.RULES for reason in rule(evidence)]
+    return by_rules(evidence, truncated.RULES, inconclusive.RULES)
+
+
+def by_rules(
+    evidence: E,
+    missing_by: Iterable[Callable[[E], Iterable[str]]],
+    doubtful_by: Iterable[Callable[[E], Iterable[str]]],
+) -> tuple[Verdict, tuple[str, ...]]:
+    """As judge(), by other rules: what they say is missing, or in doubt."""
+    missing = [reason for rule in missing_by for reason in rule(evidence)]
+    doubtful = [reason for rule in doubtful_by for reason in rule(evidence)]
     verdict: Verdict = "truncated" if missing else "inconclusive" if doubtful else "complete"
     return verdict, (*missing, *doubtful)
