@@ -164,3 +164,16 @@ class Browser:
             self.complaints.append(str(parameters["entry"]))
         elif method == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])
+
+
+def assert_draws(output: Path, figures: int) -> None:
+    """The page at `output` draws at least so many figures, fits the window and asks for nothing."""
+    executable = chromium()
+    assert executable is not None
+    with Browser(executable) as browser:
+        browser.open(output)
+        browser.settle()
+        assert browser.evaluate("document.querySelectorAll('.plot .main-svg').length") >= figures
+        assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert browser.complaints == []
+        assert browser.requests == [output.resolve().as_uri()]

@@ -10,12 +10,11 @@ import pytest
 
 from analysis.masks.measure import Found, measure
 from dashboards.masks import figures, page
-from dashboards.tests.browser import Browser, chromium
+from dashboards.tests.browser import assert_draws, chromium
 from simulator.program import user_program
 from tests import masked_sections
 
-EXECUTABLE = chromium()
-in_a_browser = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium: apt-get install chromium")
+in_a_browser = pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
 
 FIGURES = 3
 
@@ -65,11 +64,4 @@ def test_a_share_is_that_of_intervals_at_least_so_long() -> None:
 @in_a_browser
 def test_the_page_draws_its_figures_and_asks_for_nothing(found: Found, tmp_path: Path) -> None:
     output = page.write(found, tmp_path / "masks.html")
-    assert EXECUTABLE is not None
-    with Browser(EXECUTABLE) as browser:
-        browser.open(output)
-        browser.settle()
-        assert browser.evaluate("document.querySelectorAll('.plot .main-svg').length") >= FIGURES
-        assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        assert browser.complaints == []
-        assert browser.requests == [output.resolve().as_uri()]
+    assert_draws(output, FIGURES)

@@ -8,12 +8,11 @@ import pytest
 
 from analysis.twin.comparison import Comparison, compare
 from analysis.twin.tests.made import made_run
-from dashboards.tests.browser import Browser, chromium
+from dashboards.tests.browser import assert_draws, chromium
 from dashboards.twin import figures, page
 from scenarios import catalogue
 
-EXECUTABLE = chromium()
-in_a_browser = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium: apt-get install chromium")
+in_a_browser = pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
 
 FIGURES = 4
 
@@ -49,11 +48,4 @@ def test_every_residual_is_drawn(found: Comparison) -> None:
 @in_a_browser
 def test_the_page_draws_its_figures_and_asks_for_nothing(found: Comparison, tmp_path: Path) -> None:
     output = page.write(found, tmp_path / "twin.html")
-    assert EXECUTABLE is not None
-    with Browser(EXECUTABLE) as browser:
-        browser.open(output)
-        browser.settle()
-        assert browser.evaluate("document.querySelectorAll('.plot .main-svg').length") >= FIGURES
-        assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        assert browser.complaints == []
-        assert browser.requests == [output.resolve().as_uri()]
+    assert_draws(output, FIGURES)

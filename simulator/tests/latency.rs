@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use support::{firmware, read_edges, scratch, virtual_nucleo};
+use support::{firmware, read_edges, scratch, text, virtual_nucleo};
 use virtual_nucleo::core::Timing;
 use virtual_nucleo::machine::Machine;
 use virtual_nucleo::memory::elf::Firmware;
@@ -15,10 +15,6 @@ use virtual_nucleo::observe::latency::{ask, Answer, Cause, Outcome, Question};
 use virtual_nucleo::observe::sweep::Course;
 
 const TIM2: u8 = 16 + 28;
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
 
 /// Runs the program, and panics unless it exits with 0.
 fn run(arguments: &[&str]) {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::{board_firmware, firmware, message_image, scratch, virtual_nucleo};
+use support::{board_firmware, firmware, message_image, scratch, text, virtual_nucleo};
 
 fn run(arguments: &[&str]) -> Output {
     virtual_nucleo()
@@ -16,10 +16,6 @@ fn run(arguments: &[&str]) -> Output {
         .args(arguments)
         .output()
         .unwrap()
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
 }
 
 /// A row of `--masks`.

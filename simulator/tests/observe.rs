@@ -7,24 +7,11 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use support::{board_firmware, message_image, read_edges, scratch, virtual_nucleo, CsvEdge};
+use support::{board_firmware, message_image, read_edges, run, scratch, text, CsvEdge};
 
 const MET: Option<i32> = Some(4);
 /// No condition was met.
 const UNMET: i32 = 6;
-
-fn run(elf: &Path, arguments: &[&str]) -> Output {
-    virtual_nucleo()
-        .arg("run")
-        .arg(elf)
-        .args(arguments)
-        .output()
-        .unwrap()
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
 
 fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()

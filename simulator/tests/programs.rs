@@ -5,21 +5,12 @@ mod support;
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Output, Stdio};
-use support::{firmware, scratch, virtual_nucleo};
+use support::{firmware, run, scratch, virtual_nucleo};
 
 fn program(name: &str, part: &str) -> PathBuf {
     firmware("program.c", name, &[part])
-}
-
-fn run(elf: &Path, arguments: &[&str]) -> Output {
-    virtual_nucleo()
-        .arg("run")
-        .arg(elf)
-        .args(arguments)
-        .output()
-        .unwrap()
 }
 
 fn stdout(output: &Output) -> String {

@@ -4,7 +4,9 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use support::{board_firmware, message_image, read_edges, scratch, virtual_nucleo, CsvEdge};
+use support::{
+    board_firmware, message_image, read_edges, run, scratch, text, virtual_nucleo, CsvEdge,
+};
 
 fn edges_of(edges: &[CsvEdge], pin: &str) -> Vec<CsvEdge> {
     edges
@@ -19,19 +21,6 @@ fn spacings(edges: &[CsvEdge]) -> Vec<u64> {
         .windows(2)
         .map(|pair| pair[1].cycle - pair[0].cycle)
         .collect()
-}
-
-fn run(elf: &Path, arguments: &[&str]) -> std::process::Output {
-    virtual_nucleo()
-        .arg("run")
-        .arg(elf)
-        .args(arguments)
-        .output()
-        .unwrap()
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
 }
 
 #[test]

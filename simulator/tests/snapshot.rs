@@ -4,9 +4,8 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
 use std::process::Output;
-use support::{board_firmware, firmware, message_image, scratch, virtual_nucleo};
+use support::{board_firmware, firmware, message_image, scratch, text, virtual_nucleo};
 use virtual_nucleo::core::Timing;
 use virtual_nucleo::edges::Edge;
 use virtual_nucleo::machine::{Limit, Machine};
@@ -184,10 +183,6 @@ fn run(arguments: &[&str]) -> Output {
         .args(arguments)
         .output()
         .unwrap()
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
 }
 
 #[test]

@@ -3,11 +3,26 @@
 #![allow(dead_code)] // each test file uses its part
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 pub fn virtual_nucleo() -> Command {
     Command::new(env!("CARGO_BIN_EXE_virtual-nucleo"))
+}
+
+/// Runs a firmware to files, with these options.
+pub fn run(elf: &Path, arguments: &[&str]) -> Output {
+    virtual_nucleo()
+        .arg("run")
+        .arg(elf)
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+/// A path as a word of a command line.
+pub fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
 }
 
 /// A path for a test's own file.
