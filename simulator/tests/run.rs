@@ -3,7 +3,6 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
 use support::{
     board_firmware, message_image, read_edges, run, scratch, text, virtual_nucleo, CsvEdge,
 };
