@@ -29,7 +29,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("capture",),
     ("analysis.explain",),
     ("analysis.bounds",),
-    ("dashboards.formatting", "dashboards.loaded"),
+    ("dashboards.formatting", "dashboards.loaded", "dashboards.index"),
     ("dashboards.waveforms",),
     ("dashboards.tables", "dashboards.figures"),
     ("dashboards.page",),
