@@ -123,7 +123,7 @@ Block = Grid | Chart | PerRun | Prose
 
 @dataclass(frozen=True)
 class Page:
-    """`key` is its address, `title` its heading, `lead` at most three lines that say what it shows."""
+    """`key` is its address, `title` its heading. `lead` says what it shows, in three lines at most."""
 
     key: str
     title: str
