@@ -26,29 +26,36 @@ class Series:
 
 
 def by_scenario(runs: Sequence[LoadedRun]) -> dict[str, list[Series]]:
-    """The runs by scenario; scenarios and runs in alphabetical order."""
-    styles = assign_styles(run.manifest.configuration for run in runs)
+    """The runs by scenario; scenarios and runs in alphabetical order.
+
+    Runs of the same name in several scenarios are one entry of the picker, and look alike.
+    """
     groups: dict[str, list[LoadedRun]] = {}
     for run in sorted(runs, key=lambda run: (run.manifest.scenario, run.manifest.configuration, run.id)):
         groups.setdefault(run.manifest.scenario, []).append(run)
+    named = {scenario: _names(group) for scenario, group in groups.items()}
+    styles = assign_styles(name for names in named.values() for name, _ in names)
     return {
         scenario: [
-            Series(run, name, styles[run.manifest.configuration])
-            for run, name in zip(group, _names(group), strict=True)
+            Series(run, name + doubt, styles[name])
+            for run, (name, doubt) in zip(group, named[scenario], strict=True)
         ]
         for scenario, group in groups.items()
     }
 
 
-def _names(runs: Sequence[LoadedRun]) -> list[str]:
-    """Each run's configuration; if that is not unique, with the board; else with the run's id."""
+def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:
+    """Each run's configuration; if that is not unique, with the board; else with the run's id.
+
+    Beside it the verdict of a run that is not complete, which is no part of its identity.
+    """
     plain = [run.manifest.configuration for run in runs]
     boards = [f"{run.manifest.configuration} on {run.manifest.board}" for run in runs]
     ids = [f"{run.manifest.configuration} {run.id}" for run in runs]
     choices = zip(runs, plain, boards, ids, strict=True)
     counts = Counter(plain) + Counter(boards)
     return [
-        next((name for name in (allocator, board) if counts[name] == 1), id_) + verdict_suffix(run)
+        (next((name for name in (allocator, board) if counts[name] == 1), id_), verdict_suffix(run))
         for run, allocator, board, id_ in choices
     ]
 

@@ -40,9 +40,19 @@ def describe(key: str) -> str:
     return f"sample {key[1:]}" if key.startswith("@") else f"operation {key}"
 
 
-def meta(series: Series) -> dict[str, str]:
-    """What a trace says of the run that its points are of."""
-    return {"run": series.run.id}
+def meta(series: Series) -> dict[str, str | int]:
+    """What a trace says of the run that its points are of: a click opens them."""
+    return {"run": series.run.id, "entry": series.style.entry}
+
+
+def entry(series: Series) -> dict[str, int]:
+    """What a trace says that is of a run, and has no points to click."""
+    return {"entry": series.style.entry}
+
+
+def entry_name(series: Series) -> str:
+    """What an annotation or a shape of a run is called, for the picker hides it with the run."""
+    return f"entry-{series.style.entry}"
 
 
 def fragment(run_id: str, key: str) -> str:
