@@ -1,9 +1,9 @@
 """Long traces drawn in part, so that a figure of a million points stays fluid. No maximum is lost.
 
-The width of a plot is divided into buckets about as wide as a pixel. Of a line each bucket keeps its
-first, last, least and greatest point: the picture is that of all points. Of a cloud each bucket is
-divided in height too, and each cell keeps its greatest point, each bucket also its least. What was
-left out comes back when a reader zooms in: the buckets are then those of what is in view.
+The width of a plot is divided into buckets about as wide as a pixel. Of a line each bucket keeps
+its first, last, least and greatest point: the picture is that of all points. Of a cloud each bucket
+is divided in height too, and each cell keeps its greatest point, each bucket also its least. What
+was left out comes back when a reader zooms in: the buckets are then those of what is in view.
 """
 
 from __future__ import annotations

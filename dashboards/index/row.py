@@ -64,6 +64,8 @@ COLUMNS = pl.Schema(
         "operations": pl.Int64,
         **{f"{word}_{name}": dtype for word in HEADLINES for name, dtype in _OF_A_HEADLINE.items()},
         **{f"{word}_{name}": dtype for word in _BOUNDED for name, dtype in _OF_A_BOUND.items()},
+        "flash_bytes": pl.Int64,
+        "static_ram_bytes": pl.Int64,
         "peak_live_bytes": pl.Int64,
         "used_bytes": pl.Int64,
         "fragmentation_percent": pl.Float64,
@@ -151,6 +153,11 @@ def _finished(manifest: Manifest) -> dict[str, Any]:
         row |= _headline(word, key, manifest)
     for word in _BOUNDED:
         row |= _bound(word, manifest.bounds.get(word))
+    if manifest.footprint is not None:
+        row |= {
+            "flash_bytes": manifest.footprint.flash_bytes,
+            "static_ram_bytes": manifest.footprint.static_ram_bytes,
+        }
     if memory is not None:
         row |= {
             "peak_live_bytes": memory.peak_live_bytes,
