@@ -16,6 +16,7 @@ from invoke.exceptions import Exit
 from invoke.tasks import task
 
 from capture.processes import signals
+from capture.run_folder.named_quantities import CHOICE
 
 if TYPE_CHECKING:
     from capture.conductor import RunResult
@@ -131,9 +132,9 @@ def dashboard(
 
 @task(
     positional=["run"],
-    help={"run": "a run folder", "quantity": "a statistic of run.json, such as interrupt_latency_ns"},
+    help={"run": "a run folder", "quantity": f"{CHOICE}; or a statistic of run.json, such as served_probes"},
 )
-def extremes(_context: Context, run: str, quantity: str = "interrupt_latency_ns") -> None:
+def extremes(_context: Context, run: str, quantity: str = "interrupt") -> None:
     """Estimate the values beyond the maximum, or say why that cannot be done."""
     from dashboards import extremes as room
 
@@ -232,13 +233,13 @@ def decode(
     positional=["run"],
     help={
         "run": "a run folder",
-        "quantity": "critical (of allocations), free, or latency",
+        "quantity": CHOICE,
         "perfetto": "a timeline of the run to write, which ui.perfetto.dev opens",
         "json": "print what explain/<quantity>.json has",
     },
 )
 def explain(
-    _context: Context, run: str, quantity: str = "critical", perfetto: str = "", json: bool = False
+    _context: Context, run: str, quantity: str = "allocate", perfetto: str = "", json: bool = False
 ) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
     from analysis.explain import explanation, text
@@ -402,10 +403,10 @@ def masks(
     help={
         "run": "a run folder",
         "worst": "begin at the worst sample, between two cursors, and say where it is",
-        "quantity": "of which the worst is meant: critical (of allocations), free, or latency",
+        "quantity": f"of which the worst is meant: {CHOICE}",
     },
 )
-def pulseview(_context: Context, run: str, worst: bool = False, quantity: str = "critical") -> None:
+def pulseview(_context: Context, run: str, worst: bool = False, quantity: str = "allocate") -> None:
     """Open PulseView on a run, with the decoders on: `./lab pulseview RUN --worst`."""
     from console import pulseview as room
 
