@@ -270,6 +270,16 @@ class MemoryFigures(Table):
     sbbm_bytes: Count | None = None
 
 
+class AllocatorFootprint(Table):
+    """What the allocator takes, in bytes (docs/FOOTPRINT.md defines them)."""
+
+    flash_bytes: Count
+    static_ram_bytes: Count
+    heap_overhead_bytes: Count
+    block_overhead_bytes: Count
+    smallest_block_bytes: Count
+
+
 class Bound(Table):
     """A bound beside the longest section that the run showed."""
 
@@ -434,6 +444,7 @@ class Manifest(Table):
     baselines: dict[str, Baseline | None]
     bounds: dict[str, Bound]
     memory: MemoryFigures | None = None
+    footprint: AllocatorFootprint | None = None
     interrupts: Interrupts
     serial: Serial
     tools: dict[str, str]
@@ -545,6 +556,7 @@ class Origin(BaseModel):
     tool_report: ToolReport
     bounds: dict[str, SectionBound] = {}
     memory: MemoryFigures | None = None
+    footprint: AllocatorFootprint | None = None
     asked: AskedFirmware | None = None
     imported: Imported | None = None
 
