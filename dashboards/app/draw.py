@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 from dash import dcc, html
 
-from dashboards.app.address import Address, sample_address
-from dashboards.app.shown import Entry, Shown, per_run_key
+from dashboards.app.address import Address, run_address, sample_address
+from dashboards.app.shown import Entry, Shown
 from dashboards.figures.chart import Chart
-from dashboards.pages.blocks import Block, Cell, Grid, Group, Line, PerRun, Prose
+from dashboards.pages.blocks import Block, Cell, Grid, Group, Line, PerRun, Prose, Verbatim
 
 CONFIG = {
     "displaylogo": False,
@@ -34,10 +34,12 @@ def _block(block: Block, shown: Shown) -> list[Any]:
     if isinstance(block, Grid):
         return [_folded(block.title, _grid(block, shown))] if block.folded else [_grid(block, shown)]
     if isinstance(block, Chart):
-        return [figure(block, block.key, long=block.key in shown.long)]
+        return [figure(block, long=block.key in shown.long)]
     if isinstance(block, PerRun):
         return [_per_run(block, shown)]
-    return [_prose(block)]
+    if isinstance(block, Verbatim):
+        return [_folded(block.title, html.Pre(block.text, tabIndex="0"))]
+    return [_prose(block)] if isinstance(block, Prose) else []
 
 
 def _folded(title: str, inside: Any) -> Any:
@@ -52,18 +54,19 @@ def _prose(block: Prose) -> Any:
 
 
 def _per_run(block: PerRun, shown: Shown) -> Any:
-    names = {entry.number: entry.name for entry in shown.entries}
-    parts = []
-    for entry, chart in block.charts:
-        key = per_run_key(block, entry)
-        told = figure(chart, key, long=key in shown.long, name=names.get(entry, ""))
-        parts.append(html.Div(told, **{"data-entry": str(entry)}))  # type: ignore[arg-type]
+    parts = [
+        html.Div(figure(chart, long=chart.key in shown.long), **{"data-entry": str(entry)})  # type: ignore[arg-type]
+        for entry, chart in block.charts
+    ]
     return html.Section([html.H2(block.title), *parts])
 
 
-def figure(chart: Chart, key: str, *, long: bool = False, name: str = "") -> Any:
-    """A figure with its words, its two ways out as a picture, and room for the plot."""
-    title = f"{chart.title}: {name}" if name else chart.title
+def figure(chart: Chart, *, long: bool = False) -> Any:
+    """A figure with its words, its two ways out as a picture, and room for the plot.
+
+    A `long` one has traces that are drawn in part, and gets more points when a reader zooms in.
+    """
+    key, title = chart.key, chart.title
     height = int(chart.figure.layout.height or 400)
     chart.figure.update_layout(uirevision=key)
     pictures = [
@@ -145,7 +148,8 @@ def _group(group: Group, grid: Grid, shown: Shown) -> Any:
 
 
 def _line(line: Line, grid: Grid, shown: Shown) -> Any:
-    name: list[Any] = [line.name]
+    known = shown.ids.get(line.run_id)
+    name: list[Any] = [html.A(line.name, href=run_address(known)) if known else line.name]
     if line.entry is not None:
         name.insert(0, html.Span(className="swatch", style={"background": f"var(--run-{line.entry})"}))
     if line.verdict and line.verdict != "complete" and f"({line.verdict})" not in line.name:

@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 from dash import dcc, html
 
-from capture.files.documents import DocumentError
 from capture.run_folder import explanation as stored
 from capture.run_folder.explanation import Explanation, HeapMap, Replayed, Total
 from dashboards.app.address import run_address, sample_address
@@ -279,15 +278,8 @@ def _maxima(run: LoadedRun, identity: str, key: str) -> Any:
 
 def _explained(run: LoadedRun, key: str) -> list[Any]:
     """What `./lab explain` stored of this very sample."""
-    found: list[Any] = []
-    for path in sorted((run.folder / stored.FOLDER).glob("*.json")):
-        try:
-            told = stored.read(path)
-        except DocumentError as error:
-            found.append(html.P(f"{error}", className="badge", role="note"))
-            continue
-        if told.key == key:
-            found.append(_explanation(told))
+    every = stored.read_all(run.folder)
+    found = [_explanation(told) for told in every.values() if told.key == key]
     if not found:
         words = f"Heap, call stack and instructions of a maximum come from ./lab explain {run.folder.name}."
         found.append(html.P(words, className="hint"))

@@ -11,29 +11,21 @@ from capture.files.errors import TailscopeError
 from capture.run_folder.quantities import CRITICAL
 from dashboards.app.address import Address
 from dashboards.app.library import Library, Recent
-from dashboards.app.run import run_page
 from dashboards.figures.chart import Chart
 from dashboards.figures.decimate import LongTrace, thin
 from dashboards.index.latest import latest
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
 from dashboards.pages.blocks import Page, PerRun
-from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO
+from dashboards.pages.catalogue import OF_ALL, OF_RUN, OF_SCENARIO
 
 PAGES_MOST = 12
 """Pages that stay ready, with all points of their figures."""
 SHOWN_AT_FIRST = 6
 """With more entries than this only some are chosen at first."""
 
-WORDS = {
-    "matrix": "Matrix",
-    "tradeoff": "Trade-off",
-    "distributions": "Distributions",
-    "ramp": "Ramp",
-    "phase": "Phase",
-    "cycles": "Cycles by probe",
-    "agreement": "Agreement",
-}
+WORDS = {"overview": "Headlines", "tradeoff": "Trade-off", "probes": "Cycles by probe"}
+"""What a link calls a page, where that is not its key."""
 
 
 class AddressError(TailscopeError):
@@ -129,7 +121,7 @@ class Pages:
 
         def made() -> Shown:
             series = by_scenario([run])
-            return _shown(run_page(series[run.manifest.scenario][0]), address, series, {address.run: run})
+            return _shown(OF_RUN(series[run.manifest.scenario][0]), address, series, {address.run: run})
 
         return self._ready.get(key, made)
 
@@ -155,12 +147,8 @@ def keyed_charts(page: Page) -> list[tuple[str, Chart]]:
         if isinstance(block, Chart):
             found.append((block.key, block))
         elif isinstance(block, PerRun):
-            found += [(per_run_key(block, entry), chart) for entry, chart in block.charts]
+            found += [(chart.key, chart) for _, chart in block.charts]
     return found
-
-
-def per_run_key(block: PerRun, entry: int) -> str:
-    return f"{block.key}-{entry}"
 
 
 def _page(key: str, scenarios: Mapping[str, Sequence[Series]]) -> Page | None:
@@ -168,9 +156,7 @@ def _page(key: str, scenarios: Mapping[str, Sequence[Series]]) -> Page | None:
         if of_all.__name__ == key:
             return of_all(scenarios)
     of_one = next(page for page in OF_SCENARIO if page.__name__ == key)
-    for scenario, series in scenarios.items():
-        return of_one(scenario, series)
-    return None
+    return next((of_one(series) for series in scenarios.values()), None)
 
 
 def _entries(scenarios: Mapping[str, Sequence[Series]]) -> tuple[Entry, ...]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from plotly.subplots import make_subplots
+import plotly.graph_objects as go
 
 from dashboards.figures.chart import style
 from dashboards.figures.decimate import thin
@@ -29,8 +29,8 @@ def first_window(one: Series, key: str) -> Window | None:
 
 def figure(one: Series, window: Window) -> dict[str, Any]:
     """All channels in `window`, as Plotly's script takes it."""
-    drawn = make_subplots(rows=1, cols=1)
-    draw_window(drawn, 1, one, window)
+    drawn = go.Figure()
+    draw_window(drawn, one, window)
     style(drawn, HEIGHT)
     thin(drawn)
     drawn.update_layout(showlegend=False, margin={"t": 18, "b": 44}, uirevision="waveform")

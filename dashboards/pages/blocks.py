@@ -6,8 +6,9 @@ and no theme: a sample is named, not linked, and a colour is a token (dashboards
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
@@ -51,12 +52,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a table. `entry` is that of the run in the picker; None where it is of no run."""
+    """A row of a table. `entry` is that of the run in the picker; None where it is of no run.
+
+    `run_id` is the run whose page the name opens; empty for none.
+    """
 
     name: str
     cells: tuple[Cell, ...]
     entry: int | None = None
     verdict: str = ""
+    run_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -118,12 +123,43 @@ class Prose:
     listed: bool = False
 
 
-Block = Grid | Chart | PerRun | Prose
+@dataclass(frozen=True)
+class Verbatim:
+    """A text as a file has it, folded, and left out on paper."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Instant:
+    """What is known of one sample: waveform, facts, heap, calls, instructions.
+
+    `run` and `data` are what dashboards/page/sample.js draws; embedded.py there makes them.
+    """
+
+    sample: Sample
+    run: dict[str, Any]
+    data: dict[str, Any]
+
+
+Block = Grid | Chart | PerRun | Prose | Verbatim | Instant
+
+
+def present(*blocks: Block | None) -> tuple[Block, ...]:
+    """Those of `blocks` that there are."""
+    return tuple(block for block in blocks if block is not None)
+
+
+def per_run(key: str, title: str, charts: Iterable[tuple[int, Chart | None]]) -> PerRun | None:
+    """The figures that there are, by the run's entry in the picker; None without any."""
+    made = tuple((entry, chart) for entry, chart in charts if chart is not None)
+    return PerRun(key, title, made) if made else None
 
 
 @dataclass(frozen=True)
 class Page:
-    """`key` is its address, `title` its heading. `lead` says what it shows, in three lines at most."""
+    """`key` is its address, `title` its heading, `lead` what it shows, in three lines at most."""
 
     key: str
     title: str

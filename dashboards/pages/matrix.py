@@ -8,8 +8,8 @@ from capture.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
 from dashboards.formatting import MISSING, grouped, number
 from dashboards.loaded.bounds import bound_of
 from dashboards.loaded.series import Series
-from dashboards.pages.blocks import Cell, Column, Grid, Group, Line, Page, Sample
-from dashboards.waveforms.keys import worst_key
+from dashboards.pages.blocks import Cell, Column, Grid, Group, Line, Page
+from dashboards.tables.comparison import line_of, worst
 
 _WORST = {"allocate": CRITICAL, "free": FREE_CRITICAL, "interrupt": LATENCY, "task": TASK}
 _COLUMNS = (
@@ -18,6 +18,7 @@ _COLUMNS = (
     Column("interrupt_ns", "interrupt (ns)"),
     Column("task_ns", "task (ns)"),
     Column("bound_ns", "static bound, allocate (ns)"),
+    Column("heap_used_bytes", "heap used (bytes)"),
     Column("fragmentation_percent", "fragmentation (%)"),
 )
 _LEGEND = (
@@ -34,9 +35,9 @@ def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
 
 
 def _group(scenario: str, series: Sequence[Series]) -> Group:
-    worst = {word: _largest(series, quantity) for word, quantity in _WORST.items()}
+    largest = {word: _largest(series, quantity) for word, quantity in _WORST.items()}
     ordered = sorted(series, key=lambda one: -(one.run.summary(CRITICAL).max or 0))
-    return Group(scenario, tuple(_line(one, worst) for one in ordered))
+    return Group(scenario, tuple(_line(one, largest) for one in ordered))
 
 
 def _largest(series: Sequence[Series], quantity: Quantity) -> float:
@@ -44,24 +45,16 @@ def _largest(series: Sequence[Series], quantity: Quantity) -> float:
 
 
 def _line(one: Series, largest: Mapping[str, float]) -> Line:
-    worst = tuple(_worst(one, quantity, largest[word]) for word, quantity in _WORST.items())
-    cells = (*worst, _bound(one), _fragmentation(one))
-    return Line(one.name, cells, entry=one.style.entry, verdict=one.run.manifest.verdict)
+    maxima = tuple(_worst(one, quantity, largest[word]) for word, quantity in _WORST.items())
+    return line_of(one, (*maxima, _bound(one), *_memory(one)))
 
 
 def _worst(one: Series, quantity: Quantity, largest: float) -> Cell:
-    value = one.run.summary(quantity).max
-    key = worst_key(one.run, quantity)
-    if value is None or key is None:
-        return Cell(MISSING)
+    """As the comparison has it, less all notes but the error budget."""
+    cell = worst(quantity, one, largest)
     budget = one.run.certainty.budgets.get(quantity.key)
-    return Cell(
-        number(value, quantity.unit),
-        value,
-        notes=() if budget is None else (f"±{number(budget, quantity.unit)}",),
-        sample=Sample(one.run.id, key),
-        share_percent=100 * value / largest if largest else None,
-    )
+    notes = () if budget is None or cell.value is None else (f"±{number(budget, quantity.unit)}",)
+    return Cell(cell.text, cell.value, notes, cell.sample, cell.why, cell.share_percent)
 
 
 def _bound(one: Series) -> Cell:
@@ -72,7 +65,10 @@ def _bound(one: Series) -> Cell:
     return Cell(number(bound.ns, "ns"), bound.ns, notes)
 
 
-def _fragmentation(one: Series) -> Cell:
+def _memory(one: Series) -> tuple[Cell, Cell]:
     memory = one.run.manifest.memory
-    value = memory.fragmentation_percent if memory else None
-    return Cell(grouped(value), value)
+    if memory is None:
+        return Cell(MISSING), Cell(MISSING)
+    why = memory.why_not or ""
+    used, lost = memory.used_bytes, memory.fragmentation_percent
+    return Cell(grouped(used), used, why=why), Cell(grouped(lost), lost, why=why)

@@ -7,7 +7,6 @@ sample ("@402183"). A trace has its run in `meta`, and the key of each point in 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from urllib.parse import quote
 
 from capture.run_folder.quantities import Quantity
 from dashboards.loaded.quantities import samples
@@ -55,6 +54,6 @@ def entry_name(series: Series) -> str:
     return f"entry-{series.style.entry}"
 
 
-def fragment(run_id: str, key: str) -> str:
-    """The address in the report that opens the waveform of `key`."""
-    return f"#select={quote(run_id, safe='')}:{quote(key, safe='')}"
+def shared_switch(series: Series) -> dict[str, str | int | bool]:
+    """What a trace says whose entry in the legend stands for all runs: the first shown has it."""
+    return {**meta(series), "shared": True}
