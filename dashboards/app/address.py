@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import parse_qs, quote, unquote, urlencode
 
-OVERVIEW = "overview"
+RUNS = "runs"
 RUN = "run"
 SAMPLE = "sample"
 
@@ -25,7 +25,7 @@ class Address:
     pages of one run and of one sample.
     """
 
-    page: str = OVERVIEW
+    page: str = RUNS
     scenario: str = ""
     runs: tuple[str, ...] = ()
     every: bool = False
@@ -35,7 +35,7 @@ class Address:
     @property
     def path(self) -> str:
         """`/matrix`, `/run/<id>`, `/sample/<id>/<key>`."""
-        if self.page == OVERVIEW:
+        if self.page == RUNS:
             return "/"
         parts = {RUN: (RUN, self.run), SAMPLE: (SAMPLE, self.run, self.key)}.get(self.page, (self.page,))
         return "/" + "/".join(quote(part, safe="") for part in parts)
@@ -65,7 +65,7 @@ def parse(path: str, search: str) -> Address:
         return Address(RUN, **chosen, run="/".join(rest))
     if page == SAMPLE:
         return Address(SAMPLE, **chosen, run="/".join(rest[:-1]), key=rest[-1] if rest else "")
-    return Address("/".join([page, *rest]) or OVERVIEW, **chosen)
+    return Address("/".join([page, *rest]) or RUNS, **chosen)
 
 
 def run_address(run: str) -> str:

@@ -70,13 +70,13 @@ _HIDDEN = [
 ]
 
 
-def overview(table: pl.DataFrame) -> list[Any]:
-    """The page; `table` is the index."""
+def overview(table: pl.DataFrame, live: list[Any]) -> list[Any]:
+    """The page; `table` is the index, `live` what is under way."""
     compare = html.A("", id="compare", href="/matrix", className="tool", **{"aria-disabled": "true"})  # type: ignore[arg-type]
     return [
         html.H1("Runs"),
         html.P(counted(table), className="lead", id="counted"),
-        html.Div(id="live", className="live", **{"aria-live": "polite"}),  # type: ignore[arg-type]
+        html.Div(live, id="live", className="live", **{"aria-live": "polite"}),  # type: ignore[arg-type]
         html.Div([compare, downloads(Address(), TABLE)], className="head"),
         dag.AgGrid(
             id=GRID,

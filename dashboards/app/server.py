@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ from werkzeug.serving import make_server
 
 from capture.files.errors import TailscopeError
 from dashboards.app import overview, sample, waveform
-from dashboards.app.address import OVERVIEW, RUN, SAMPLE, Address, parse
+from dashboards.app.address import RUNS, RUN, SAMPLE, Address, parse
 from dashboards.app.downloads import add_downloads
 from dashboards.app.draw import FIGURE, GRAPH, LONG_GRAPH, drawn, picker
 from dashboards.app.guard import HOST, guard
 from dashboards.app.library import Library
+from dashboards.app.live import under_way
 from dashboards.app.shown import Entry, Pages, Shown, offered
 
 DEFAULT_PORT = 8050
@@ -75,7 +77,7 @@ def serve(library: Library, port: int = DEFAULT_PORT) -> None:
     try:
         listening = socket.create_server((HOST, port))
     except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or "it is no port"
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         raise ServeError(
             f"Port {port} of {HOST} cannot be used ({reason}); end what uses it, or give another: --port 0 "
             "takes any that is free."
@@ -103,10 +105,6 @@ def _shared(name: str) -> flask.Response:
 
 
 def _shell() -> Any:
-    links = [html.A("Runs", href="/", id={"type": "nav", "page": OVERVIEW})]
-    links += [
-        html.A(words, href=f"/{key}", id={"type": "nav", "page": key}) for key, words in offered().items()
-    ]
     return html.Div(
         [
             dcc.Location(id="url", refresh="callback-nav"),
@@ -115,7 +113,7 @@ def _shell() -> Any:
                 html.Div(
                     [
                         html.A("Tailscope", href="/", className="brand"),
-                        html.Nav(links, id="nav", **{"aria-label": "Pages"}),
+                        html.Nav(_nav(Address()), id="nav", **{"aria-label": "Pages"}),
                         html.Button(
                             "dark or light", className="theme", title="Change between dark and light"
                         ),
@@ -143,17 +141,18 @@ def _answer(app: Dash, pages: Pages) -> None:
     @app.callback(
         Output(overview.GRID, "rowData"),
         Output("counted", "children"),
+        Output("live", "children"),
         Input("poll", "n_intervals"),
         State("place", "data"),
         State("counted", "children"),
         prevent_initial_call=True,
     )
-    def look_again(_times: int, place: list[str], counted: str) -> tuple[Any, Any]:
-        if not place or parse(place[0], place[1]).page != OVERVIEW:
-            return no_update, no_update
+    def look_again(_times: int, place: list[str], counted: str) -> tuple[Any, Any, Any]:
+        if not place or parse(place[0], place[1]).page != RUNS:
+            return no_update, no_update, no_update
         table = pages.library.table()
-        words = overview.counted(table)
-        return (no_update, no_update) if words == counted else (overview.rows(table), words)
+        boxes, words = under_way(pages.library.runs, table), overview.counted(table)
+        return (no_update, no_update, boxes) if words == counted else (overview.rows(table), words, boxes)
 
     @app.callback(
         Output({"type": FIGURE, "key": MATCH}, "data"),
@@ -189,8 +188,8 @@ def _answer(app: Dash, pages: Pages) -> None:
 def _content(pages: Pages, address: Address) -> Any:
     """The page, or a sentence on why there is none."""
     try:
-        if address.page == OVERVIEW:
-            return [_entries(()), *overview.overview(pages.library.table())]
+        if address.page == RUNS:
+            return [_entries(()), *_runs(pages)]
         if address.page == SAMPLE:
             run = pages.library.load(address.run)
             return [_entries(sample.entries(run)), *sample.sample_page(run, address.run, address.key)]
@@ -199,6 +198,11 @@ def _content(pages: Pages, address: Address) -> Any:
         return _of_shown(pages.shown(address))
     except TailscopeError as error:
         return [_entries(()), html.H1("Not here"), html.P(str(error), className="missing", role="alert")]
+
+
+def _runs(pages: Pages) -> list[Any]:
+    table = pages.library.table()
+    return overview.overview(table, under_way(pages.library.runs, table))
 
 
 def _of_shown(shown: Shown) -> list[Any]:
@@ -234,7 +238,7 @@ def _scenarios(shown: Shown) -> list[Any]:
 def _nav(address: Address) -> list[Any]:
     """The links of the head; which runs were chosen goes along."""
     here = {"aria-current": "page"}
-    links = [html.A("Runs", href="/", **(here if address.page == OVERVIEW else {}))]  # type: ignore[arg-type]
+    links = [html.A("Runs", href="/", **(here if address.page == RUNS else {}))]  # type: ignore[arg-type]
     for key, words in offered().items():
         to = Address(key, address.scenario, address.runs, address.every)
         links.append(html.A(words, href=str(to), **(here if address.page == key else {})))  # type: ignore[arg-type]
