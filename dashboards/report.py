@@ -17,7 +17,7 @@ from dashboards.loaded.series import Series, by_scenario, verdict_suffix
 from dashboards.page.embedded import embed
 from dashboards.page.pack import pack, pack_json
 from dashboards.page.templates import DRAWING, fragment, render
-from dashboards.pages.blocks import Chart, Page, PerRun
+from dashboards.pages.blocks import Page
 from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO
 from dashboards.pages.run import run as page_of_run
 
@@ -31,11 +31,15 @@ def _silent(_words: str) -> None:
 
 @dataclass(frozen=True)
 class _Placed:
-    """A page in the report. `scenario` is None where it is on all of them."""
+    """A page in the report. `scenario` is None where it is on all of them.
+
+    `order` is its place among the pages on one scenario.
+    """
 
     page: Page
     id: str
     scenario: str | None = None
+    order: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ def report_html(runs: Sequence[LoadedRun], progress: Progress = _silent) -> str:
     document = _Document(
         everywhere,
         list(scenarios),
-        list(dict.fromkeys((one.page.key, one.page.title) for one in of_scenarios)),
+        _titles(of_scenarios),
         placed,
         list(_runs(series, progress)),
     )
@@ -100,10 +104,16 @@ _SCRIPTS = ("picker.js", "sample.js", "report.js")
 
 def _of_scenarios(scenarios: Mapping[str, Sequence[Series]], progress: Progress) -> Iterator[_Placed]:
     for number, (scenario, series) in enumerate(scenarios.items()):
-        for made in OF_SCENARIO:
+        for order, made in enumerate(OF_SCENARIO):
             if (page := made(series)) is not None:
-                yield _Placed(page, f"plot-{number}-{page.key}", scenario)
+                yield _Placed(page, f"plot-{number}-{page.key}", scenario, order)
         progress(f"scenario {number + 1} of {len(scenarios)}: {scenario}")
+
+
+def _titles(placed: Sequence[_Placed]) -> list[tuple[str, str]]:
+    """Keys and titles of the pages on one scenario, in the order of the catalogue."""
+    found = {one.order: (one.page.key, one.page.title) for one in placed}
+    return [found[order] for order in sorted(found)]
 
 
 def _runs(series: Sequence[Series], progress: Progress) -> Iterator[_Run]:
@@ -144,4 +154,4 @@ def _worst(one: Series) -> tuple[float | None, str]:
 
 
 def _has_figures(page: Page) -> bool:
-    return any(isinstance(block, Chart | PerRun) for block in page.blocks)
+    return any(True for _ in page.charts())

@@ -6,6 +6,9 @@
   const main = document.querySelector("main"), picker = document.getElementById("picker");
   const byName = new Map(data.entries.map(({ entry, name }) => [name, entry]));
   const names = new Map(data.entries.map(({ entry, name }) => [entry, name]));
+  const PICKED = new Set(data.picked);
+  // So many have colours of their own where no picker tells them apart.
+  const FEW = 8;
   let address = null, chosen = null;
 
   const parts = (text) => {
@@ -72,7 +75,7 @@
   function choose() {
     const entries = entriesOf(address.scenario), now = state();
     chosen = now.shown;
-    tailscope.paint.assign(chosen);
+    tailscope.paint.assign(PICKED.has(address.page) || data.entries.length > FEW ? chosen : byName.values());
     tailscope.picker.draw(picker, entries, now, pick);
     for (const figure of document.querySelectorAll("figure[data-entry]")) {
       figure.hidden = !chosen.has(Number(figure.dataset.entry));
@@ -142,8 +145,6 @@
     return { previous: before[before.length - 1], next: after[0] };
   }
 
-  const PICKED = new Set(data.picked);
-
   async function show() {
     address = read();
     const [id] = address.rest;
@@ -191,7 +192,6 @@
     show().then(() => main.querySelector("section.page:not([hidden]) h2")?.focus({ preventScroll: true }));
   });
   tailscope.theme(() => {
-    tailscope.paint.assign(chosen);
     return address.page === "sample" ? show() : tailscope.figures.refresh();
   });
   tailscope.figures.start(() => chosen, open);

@@ -150,6 +150,8 @@ tailscope.sample = (() => {
       move(Math.abs(cursors[0] - sample) <= Math.abs(cursors[1] - sample) ? 0 : 1, sample);
     }
     tell();
+    // Room for the names of the cursors.
+    figure.layout.margin.t = 22;
     figure.layout.shapes = [...shades, ...lines()];
     if (tailscope.figures?.narrow) figure.layout.dragmode = false;
     const painted = tailscope.paint.resolve(figure);

@@ -54,7 +54,7 @@ def html(study: Study, rows: Sequence[Row], runs: Sequence[Run]) -> str:
 
 
 def _headline(study: Study, needs: Sequence[Need]) -> str:
-    best = figures.frontier(figures.points(needs))
+    best = figures.best_of(figures.points(needs))
     words = f"{study.traces[0].name} on {len(needs)} allocators, in a heap of {study.heap_bytes:,} bytes."
     if not best:
         return words
