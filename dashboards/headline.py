@@ -53,8 +53,8 @@ def _cause(series: Sequence[Series]) -> str:
     key = worst_key(longest.run, LATENCY)
     if key is None or key.startswith("@"):
         return ""
-    (row,) = longest.run.operations.filter(pl.col("seq") == int(key)).to_dicts() or [None]
-    return f"The longest wait met {_operation(row)}." if row else ""
+    rows = longest.run.operations.filter(pl.col("seq") == int(key)).to_dicts()
+    return f"The longest wait met {_operation(rows[0])}." if rows else ""
 
 
 def _operation(row: dict[str, Any]) -> str:

@@ -15,6 +15,9 @@ from dashboards.loaded.series import Series
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
 
+MOST_NAMED = 6
+"""Of more runs than this a subtitle gives the number, not the names."""
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -92,9 +95,15 @@ def provenance(series: Sequence[Series]) -> str:
     """Each samplerate and the length of a sample, the runs, and what was done to their samples."""
     rates = sorted({one.run.manifest.samplerate_hz for one in series})
     resolution = ", ".join(f"{samplerate(rate)} (±{1e9 / rate:.1f} ns)" for rate in rates)
-    word = "runs" if len(series) > 1 else "run"
     done = "".join(f" · {words}" for words in dict.fromkeys(w for one in series for w in one.run.adjustments))
-    return f"{resolution} · {word} {', '.join(one.run.id for one in series)}{done}"
+    return f"{resolution} · {_runs(series)}{done}"
+
+
+def _runs(series: Sequence[Series]) -> str:
+    """The ids of the runs while they are few; the overview has them all."""
+    if len(series) > MOST_NAMED:
+        return f"{len(series)} runs"
+    return f"{'runs' if len(series) > 1 else 'run'} {', '.join(one.run.id for one in series)}"
 
 
 def badges(series: Sequence[Series]) -> tuple[str, ...]:
@@ -111,6 +120,8 @@ def per_series(series: Sequence[Series], counts: Sequence[int], what: str) -> st
     if len(set(counts)) == 1:
         each = " each" if len(counts) > 1 else ""
         return f"n = {grouped(counts[0])} {what}{each}"
+    if len(series) > MOST_NAMED:
+        return f"n = {grouped(min(counts))} to {grouped(max(counts))} {what} each"
     listed = ", ".join(f"{grouped(n)} {one.name}" for one, n in zip(series, counts, strict=True))
     return f"n = {listed} {what}"
 

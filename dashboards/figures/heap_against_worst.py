@@ -32,7 +32,7 @@ def heap_against_worst(series: Sequence[Series]) -> Chart | None:
     if not told:
         return None
     best = frontier(told, lambda one: _place(one) or (0.0, 0.0))
-    figure = go.Figure([_steps(best), *(_point(one) for one in told)])
+    figure = go.Figure([_steps(best), _every(told), *(_point(one) for one in told)])
     figure.update_xaxes(title_text="heap used (bytes)")
     figure.update_yaxes(title_text="worst interrupt (ns)", rangemode="tozero")
     names = ", ".join(one.name for one in best)
@@ -59,6 +59,20 @@ def _steps(best: Sequence[Series]) -> go.Scatter:
         line={"color": MUTED, "dash": "dot", "width": 1.5, "shape": "hv"},
         name="no other beats these in both",
         hoverinfo="skip",
+    )
+
+
+def _every(told: Sequence[Series]) -> go.Scatter:
+    """Small and grey under the chosen ones, so that those have something to stand beside."""
+    places = [_place(one) or (0.0, 0.0) for one in told]
+    return go.Scatter(
+        x=[heap for heap, _ in places],
+        y=[worst for _, worst in places],
+        mode="markers",
+        marker={"size": 6, "color": MUTED, "opacity": 0.6},
+        name="all runs",
+        text=[one.label for one in told],
+        hovertemplate="%{text}<br>heap %{x:,} bytes, worst interrupt %{y:,.6~g} ns<extra></extra>",
     )
 
 

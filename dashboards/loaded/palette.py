@@ -14,6 +14,9 @@ MUTED = "var(--muted)"
 GRID = "var(--rule)"
 PAPER = "var(--paper)"
 
+SHADES = tuple(f"var(--palette-{place})" for place in range(8))
+"""For what is no run, such as two parts of a bar."""
+
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from dashboards.figures.lanes import empty_panel
 from dashboards.loaded.calls import call_name
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 from dashboards.page.explanations import explanations
 from dashboards.page.interest import keys_by_interest
+from dashboards.page.templates import figure_json
 from dashboards.waveforms.windows import Window, window_of
 
 # About seven bytes of JSON an edge: some 4 MB for the whole report, shared by its runs.
@@ -45,7 +47,7 @@ def run_of(one: Series) -> dict[str, Any]:
         "samplerate_hz": one.run.manifest.samplerate_hz,
         "verdict": one.run.manifest.verdict,
         "channels": list(edges.channels) if edges else [],
-        "operations": len(one.run.operations),
+        "panel": figure_json(empty_panel([one])),
     }
 
 

@@ -9,16 +9,10 @@ tailscope.paint = (() => {
   const style = () => getComputedStyle(document.documentElement);
   const variable = (name) => style().getPropertyValue(name).trim();
 
-  function palette() {
-    const colours = [];
-    for (let colour; (colour = variable(`--palette-${colours.length}`));) colours.push(colour);
-    return colours;
-  }
-
-  // Colours beyond the palette: hues by the golden angle, so that none comes twice.
-  function further(number) {
-    const lightness = variable("--further-lightness") || "42%";
-    return hex(`hsl(${(number * 137.508) % 360}, 55%, ${lightness})`);
+  function paletteSize() {
+    let size = 0;
+    while (variable(`--palette-${size}`)) size += 1;
+    return size;
   }
 
   function hex(colour) {
@@ -27,18 +21,22 @@ tailscope.paint = (() => {
     return context.fillStyle;
   }
 
+  // Colours beyond the palette: hues by the golden angle, so that none comes twice.
+  const further = (place) => `hsl(${((place * 137.508) % 360).toFixed(1)}, 55%, var(--further-lightness))`;
+
+  let assigned = [];
   // Gives each chosen entry a colour of its own. An entry prefers the place of its own number, so
-  // that it keeps its colour when others come and go.
+  // that it keeps its colour when others come and go. Those that are not chosen have none.
   function assign(entries) {
-    const colours = palette(), taken = new Set(), root = document.documentElement.style;
-    for (const entry of [...entries].sort((a, b) => a - b)) {
-      let place = entry % colours.length;
-      for (let tries = 0; taken.has(place) && tries < colours.length; tries += 1) {
-        place = (place + 1) % colours.length;
-      }
-      if (taken.has(place)) place = colours.length + taken.size;
+    const size = paletteSize(), taken = new Set(), root = document.documentElement.style;
+    for (const entry of assigned) root.removeProperty(`--run-${entry}`);
+    assigned = [...entries].sort((a, b) => a - b);
+    for (const entry of assigned) {
+      let place = entry % size;
+      for (let tries = 0; taken.has(place) && tries < size; tries += 1) place = (place + 1) % size;
+      if (taken.has(place)) place = size + taken.size;
       taken.add(place);
-      root.setProperty(`--run-${entry}`, place < colours.length ? colours[place] : further(place));
+      root.setProperty(`--run-${entry}`, place < size ? `var(--palette-${place})` : further(place));
     }
   }
 
@@ -84,8 +82,24 @@ tailscope.paint = (() => {
     for (const kind of ["annotations", "shapes"]) {
       if (layout[kind]) layout[kind] = layout[kind].filter(named);
     }
-    const data = figure.data.filter((trace) => isChosen(trace.meta?.entry, chosen));
+    const data = namedOnce(figure.data.filter((trace) => isChosen(trace.meta?.entry, chosen)));
+    // A figure with rows is as high as those that are left.
+    if (layout.meta?.row_px) {
+      const rows = data.reduce((sum, trace) => sum + (trace.meta?.rows ?? 0), 0);
+      layout.height = layout.meta.around_px + layout.meta.row_px * Math.max(rows, 1);
+    }
     return { ...figure, data, layout };
+  }
+
+  // Of traces whose entry in the legend stands for all runs, the first has it.
+  function namedOnce(data) {
+    const told = new Set();
+    return data.map((trace) => {
+      if (!trace.meta?.shared) return trace;
+      const first = trace.showlegend !== false && !told.has(trace.legendgroup);
+      if (first) told.add(trace.legendgroup);
+      return { ...trace, showlegend: first };
+    });
   }
 
   return { assign, choose, resolve, paint: (figure, chosen) => resolve(choose(figure, chosen)) };

@@ -9,7 +9,7 @@ from dashboards.formatting import MISSING, grouped, number
 from dashboards.loaded.bounds import bound_of
 from dashboards.loaded.series import Series
 from dashboards.pages.blocks import Cell, Column, Grid, Group, Line, Page
-from dashboards.tables.comparison import line_of, worst
+from dashboards.tables.comparison import brief, line_of
 
 _WORST = {"allocate": CRITICAL, "free": FREE_CRITICAL, "interrupt": LATENCY, "task": TASK}
 _COLUMNS = (
@@ -19,6 +19,8 @@ _COLUMNS = (
     Column("task_ns", "task (ns)"),
     Column("bound_ns", "static bound, allocate (ns)"),
     Column("heap_used_bytes", "heap used (bytes)"),
+    Column("flash_bytes", "flash (bytes)"),
+    Column("static_ram_bytes", "static RAM (bytes)"),
     Column("fragmentation_percent", "fragmentation (%)"),
 )
 _LEGEND = (
@@ -45,16 +47,9 @@ def _largest(series: Sequence[Series], quantity: Quantity) -> float:
 
 
 def _line(one: Series, largest: Mapping[str, float]) -> Line:
-    maxima = tuple(_worst(one, quantity, largest[word]) for word, quantity in _WORST.items())
-    return line_of(one, (*maxima, _bound(one), *_memory(one)))
-
-
-def _worst(one: Series, quantity: Quantity, largest: float) -> Cell:
-    """As the comparison has it, less all notes but the error budget."""
-    cell = worst(quantity, one, largest)
-    budget = one.run.certainty.budgets.get(quantity.key)
-    notes = () if budget is None or cell.value is None else (f"±{number(budget, quantity.unit)}",)
-    return Cell(cell.text, cell.value, notes, cell.sample, cell.why, cell.share_percent)
+    maxima = tuple(brief(quantity, one, largest[word]) for word, quantity in _WORST.items())
+    used, lost = _memory(one)
+    return line_of(one, (*maxima, _bound(one), used, *_footprint(one), lost))
 
 
 def _bound(one: Series) -> Cell:
@@ -72,3 +67,11 @@ def _memory(one: Series) -> tuple[Cell, Cell]:
     why = memory.why_not or ""
     used, lost = memory.used_bytes, memory.fragmentation_percent
     return Cell(grouped(used), used, why=why), Cell(grouped(lost), lost, why=why)
+
+
+def _footprint(one: Series) -> tuple[Cell, Cell]:
+    """What the allocator takes of the chip; a run made before runs told it has dashes."""
+    told = one.run.manifest.footprint
+    values = (told.flash_bytes, told.static_ram_bytes) if told else (None, None)
+    flash, ram = (Cell(grouped(value), value) for value in values)
+    return flash, ram

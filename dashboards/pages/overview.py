@@ -9,7 +9,7 @@ from dashboards.formatting import grouped, samplerate
 from dashboards.headline import headline
 from dashboards.loaded.series import Series
 from dashboards.pages.blocks import Block, Cell, Column, Grid, Group, Line, Page, Prose
-from dashboards.tables.comparison import line_of, worst
+from dashboards.tables.comparison import brief, line_of
 
 _COLUMNS = (
     Column("critical_ns", "worst critical section (ns)"),
@@ -50,7 +50,7 @@ def _lines(series: Sequence[Series]) -> tuple[Line, ...]:
 
 def _line(one: Series, largest: Mapping[str, float]) -> Line:
     manifest = one.run.manifest
-    maxima = tuple(worst(quantity, one, largest[quantity.key]) for quantity in (CRITICAL, LATENCY))
+    maxima = tuple(brief(quantity, one, largest[quantity.key]) for quantity in (CRITICAL, LATENCY))
     told = (
         Cell(manifest.verdict, manifest.verdict, why=" ".join(manifest.reasons)),
         Cell(manifest.board, manifest.board),
@@ -58,5 +58,4 @@ def _line(one: Series, largest: Mapping[str, float]) -> Line:
         Cell(grouped(len(one.run.operations)), len(one.run.operations)),
         Cell(one.run.id, one.run.id),
     )
-    brief = tuple(Cell(cell.text, cell.value, cell.notes[:1], cell.sample, cell.why) for cell in maxima)
-    return line_of(one, (*brief, *told))
+    return line_of(one, (*maxima, *told))

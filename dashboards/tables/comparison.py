@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from analysis.metrology.quantiles import PERCENTILES, samples_needed
 from capture.run_folder.quantities import Quantity
@@ -125,6 +126,14 @@ def worst(quantity: Quantity, one: Series, largest: float) -> Cell:
         sample=Sample(one.run.id, key),
         share_percent=100 * value / largest if largest else 0,
     )
+
+
+def brief(quantity: Quantity, one: Series, largest: float) -> Cell:
+    """As `worst`, but of the notes only the error budget."""
+    cell = worst(quantity, one, largest)
+    total = one.run.certainty.budgets.get(quantity.key)
+    notes = () if total is None or cell.sample is None else (f"±{number(total, quantity.unit)}",)
+    return replace(cell, notes=notes)
 
 
 def _timer(quantity: Quantity, one: Series) -> str:

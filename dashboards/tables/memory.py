@@ -9,7 +9,7 @@ from dashboards.caveats import IN_GIVEN_HEAP
 from dashboards.formatting import grouped
 from dashboards.loaded.series import Series
 from dashboards.pages.blocks import Cell, Column, Grid, Group, Line
-from dashboards.tables.comparison import line_of, worst
+from dashboards.tables.comparison import brief, line_of
 
 _COLUMNS = (
     Column("interrupt_ns", "worst interrupt (ns)"),
@@ -39,4 +39,4 @@ def _line(one: Series, largest: float) -> Line:
     why = (told.why_not or "") if told else "The run was recorded before runs told it."
     values = [getattr(told, name, None) for name in _FIGURES]
     cells = tuple(Cell(grouped(value), value, why="" if value is not None else why) for value in values)
-    return line_of(one, (worst(LATENCY, one, largest), *cells))
+    return line_of(one, (brief(LATENCY, one, largest), *cells))
