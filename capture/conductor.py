@@ -26,6 +26,7 @@ from capture.store import RunResult, begin_folder, keep_observation, store_findi
 from capture.summary.summary import Setting
 from firmware import catalogue
 from firmware.build import FirmwareImage
+from firmware.compiler import compilers_of
 from scenarios.plan import Plan
 from scenarios.stimulus import NOMINAL_CORE_HZ
 
@@ -117,6 +118,7 @@ def asked_of(image: FirmwareImage) -> AskedFirmware:
         locking=built.locking,
         knobs=dict(built.knobs),
         outside=outside_of(image.allocator),
+        compiler=compilers_of(image.elf),
     )
 
 

@@ -36,7 +36,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     (
         "analysis",
         *("analysis.studies", "analysis.faults", "analysis.fragmentation", "analysis.mutants"),
-        *("analysis.worst", "analysis.twin", "analysis.soak", "analysis.masks"),
+        *("analysis.worst", "analysis.twin", "analysis.soak", "analysis.masks", "analysis.gate"),
         *("decoders", "dashboards"),
     ),
     ("dashboards.tradeoff", "analysis.adversary", "analysis.latency"),

@@ -107,7 +107,8 @@ class AskedFirmware(Table):
     """What the firmware was built to be; null where nobody knows, as of an older run.
 
     `flash_acr` is the register, with wait states, prefetch and caches. `knobs` are all of the
-    allocator's. `outside` is null of an allocator of the catalogue.
+    allocator's. `outside` is null of an allocator of the catalogue. `compiler` is what the ELF file
+    says of who made it.
     """
 
     allocator: str
@@ -118,6 +119,7 @@ class AskedFirmware(Table):
     locking: str | None = None
     knobs: dict[str, int] | None = None
     outside: Outside | None = None
+    compiler: str | None = None
 
 
 class Counts(Table):
