@@ -16,6 +16,7 @@ from invoke.exceptions import Exit
 from invoke.tasks import task
 
 from capture.processes import signals
+from capture.run_folder.named_quantities import CHOICE
 
 if TYPE_CHECKING:
     from capture.conductor import RunResult
@@ -131,9 +132,9 @@ def dashboard(
 
 @task(
     positional=["run"],
-    help={"run": "a run folder", "quantity": "a statistic of run.json, such as interrupt_latency_ns"},
+    help={"run": "a run folder", "quantity": f"{CHOICE}; or a statistic of run.json, such as served_probes"},
 )
-def extremes(_context: Context, run: str, quantity: str = "interrupt_latency_ns") -> None:
+def extremes(_context: Context, run: str, quantity: str = "interrupt") -> None:
     """Estimate the values beyond the maximum, or say why that cannot be done."""
     from dashboards import extremes as room
 
@@ -232,13 +233,13 @@ def decode(
     positional=["run"],
     help={
         "run": "a run folder",
-        "quantity": "critical (of allocations), free, or latency",
+        "quantity": CHOICE,
         "perfetto": "a timeline of the run to write, which ui.perfetto.dev opens",
         "json": "print what explain/<quantity>.json has",
     },
 )
 def explain(
-    _context: Context, run: str, quantity: str = "critical", perfetto: str = "", json: bool = False
+    _context: Context, run: str, quantity: str = "allocate", perfetto: str = "", json: bool = False
 ) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
     from analysis.explain import explanation, text
@@ -343,6 +344,27 @@ def twin(_context: Context, run: str, output: str = "", json: bool = False) -> N
 
 
 @task(
+    positional=["a", "b"],
+    help={
+        "a": "a run folder, or a folder of runs: what B is held against",
+        "b": "a run folder, or a folder of runs",
+        "json": "print JSON",
+    },
+)
+def compare(_context: Context, a: str, b: str, json: bool = False) -> None:
+    """Compare runs: what changed in settings and figures, by how much, and where."""
+    from analysis.compare import text
+    from analysis.compare.document import as_json
+    from console import compare as room
+
+    with one_sentence(exit_status=2):
+        found = room.run(Path(a), Path(b))
+    print(json_format.dumps(as_json(found), indent=2) if json else text.as_text(found))
+    if status := room.EXIT_STATUS[found.status]:
+        raise Exit(code=status)
+
+
+@task(
     positional=["elf"],
     help={
         "elf": "a program for the virtual Nucleo, as the linker wrote it",
@@ -402,10 +424,10 @@ def masks(
     help={
         "run": "a run folder",
         "worst": "begin at the worst sample, between two cursors, and say where it is",
-        "quantity": "of which the worst is meant: critical (of allocations), free, or latency",
+        "quantity": f"of which the worst is meant: {CHOICE}",
     },
 )
-def pulseview(_context: Context, run: str, worst: bool = False, quantity: str = "critical") -> None:
+def pulseview(_context: Context, run: str, worst: bool = False, quantity: str = "allocate") -> None:
     """Open PulseView on a run, with the decoders on: `./lab pulseview RUN --worst`."""
     from console import pulseview as room
 

@@ -1,4 +1,4 @@
-"""Which compilers made an ELF file, as they wrote it there themselves."""
+"""Which compiler made an image: its own words, which it leaves in every object file."""
 
 from __future__ import annotations
 
@@ -7,17 +7,25 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
+from capture.files.errors import TailscopeError
 
-def compilers_of(elf: Path) -> str | None:
-    """What the section `.comment` says, such as `GCC: (15:12.2.rel1-1) 12.2.1 20221205`.
+_MOST_CHARACTERS = 200
 
-    Several are joined by commas, in the order of the file. None where it says nothing.
+
+class CompilerError(TailscopeError):
+    """An image does not tell; the message says why."""
+
+
+def of_image(elf: Path) -> str:
+    """`GCC: (15:12.2.rel1-1) 12.2.1 20221205`, from the section .comment.
+
+    Several compilers are separated by `; `. Raises CompilerError.
     """
     try:
         with elf.open("rb") as file:
             section = ELFFile(file).get_section_by_name(".comment")
-            content = section.data() if section else b""
-    except (OSError, ELFError):
-        return None
-    words = (word.decode(errors="replace").strip() for word in content.split(b"\0"))
-    return ", ".join(dict.fromkeys(word for word in words if word)) or None
+            words = section.data().split(b"\0") if section else []
+    except (OSError, ELFError) as error:
+        raise CompilerError(f"{elf} could not be read: {error}.") from None
+    told = dict.fromkeys(word.decode("ascii", "replace") for word in words if word)
+    return "; ".join(told)[:_MOST_CHARACTERS] or "unknown"

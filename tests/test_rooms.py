@@ -36,10 +36,10 @@ ORDER: tuple[tuple[str, ...], ...] = (
     (
         "analysis",
         *("analysis.studies", "analysis.faults", "analysis.fragmentation", "analysis.mutants"),
-        *("analysis.worst", "analysis.twin", "analysis.soak", "analysis.masks", "analysis.gate"),
+        *("analysis.worst", "analysis.twin", "analysis.soak", "analysis.masks", "analysis.compare"),
         *("decoders", "dashboards"),
     ),
-    ("dashboards.tradeoff", "analysis.adversary", "analysis.latency"),
+    ("dashboards.tradeoff", "analysis.adversary", "analysis.latency", "analysis.gate"),
     ("dashboards.twin", "dashboards.masks"),
     ("analysis.reproduce",),
     ("dashboards.reproduced",),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from analysis.compare.settings import FIRMWARE
 from analysis.gate.baseline import Entry
 from analysis.gate.errors import GateError
 from analysis.gate.lines import Operation
 from analysis.gate.measured import Measured
 from analysis.gate.outcome import Check, State
 from analysis.gate.quantities import LATENCIES, latency_check
-from analysis.gate.settings import FIRMWARE, excuse_of
+from analysis.gate.settings import excuse_of
 
 _SERVED = ("A", "F", "K")
 _OUTCOMES = {
@@ -185,7 +186,7 @@ def _figure(figure: Figure, pairs: Sequence[Pair], n: int, most: int) -> Check:
     if figure is PULSES and all(pair.change(PULSES) == pair.change(CYCLES) for pair in pairs):
         return Check(figure.quantity, state, f"{sentence}: as the cycles say.")
     named = tuple(map(str, (more or less)[:most]))
-    return Check(figure.quantity, state, f"{sentence}.", named, len(more) + len(less))
+    return Check(figure.quantity, state, f"{sentence}.", named, len(more or less))
 
 
 def _latencies(entry: Entry, run: Measured, unchanged: bool) -> Iterator[Check]:

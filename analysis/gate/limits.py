@@ -10,8 +10,8 @@ from typing import Literal
 from analysis.gate.errors import GateError
 from analysis.gate.measured import Measured
 from analysis.gate.outcome import Check
-from analysis.gate.quantities import LATENCIES, SECTIONS_CYCLES, SECTIONS_NS, WORDS
-from capture.files.faults import near_miss
+from analysis.gate.quantities import LATENCIES, SECTIONS_CYCLES, SECTIONS_NS
+from capture.run_folder.named_quantities import named
 
 _EXAMPLE = "such as allocate=10us or free=900cycles"
 _LIMIT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?(ns|us|µs|ms|cycles)")
@@ -36,11 +36,7 @@ class Limit:
 
 def parse(quantity: str, text: str) -> Limit:
     """The limit of `allocate` and `10us`. Raises GateError."""
-    if quantity not in WORDS:
-        raise GateError(
-            f"There can be no limit of {quantity[:40]!r}: choose from {', '.join(WORDS)}."
-            f"{near_miss(quantity, WORDS)}"
-        )
+    named(quantity[:40], GateError)
     match = _LIMIT.fullmatch(text)
     if match is None:
         raise GateError(f"{text[:40]!r} is no limit of {quantity}: give a time or cycles, {_EXAMPLE}.")

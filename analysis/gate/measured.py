@@ -18,9 +18,6 @@ from capture.run_folder.manifest import Manifest, read_manifest
 from capture.run_folder.records import HEAP_NOT_CALLED
 from capture.run_folder.tables import read_operations
 
-VIRTUAL = "virtual_nucleo"
-"""Of `tools`: only a run on the virtual board has it."""
-
 
 @dataclass(frozen=True, eq=False)
 class Measured:
@@ -39,7 +36,7 @@ class Measured:
     @property
     def exact(self) -> bool:
         """Whether the same firmware with the same operations gives the same run, to the cycle."""
-        return VIRTUAL in self.manifest.tools and self.manifest.imported is None
+        return self.manifest.exact
 
     @property
     def chosen(self) -> dict[str, str]:

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from analysis.gate.baseline import Statistics
 from analysis.gate.outcome import Check
 from analysis.metrology.quantiles import Summary
+from capture.run_folder.named_quantities import ALLOCATE, FREE, INTERRUPT, TASK
+from capture.run_folder.quantities import DWT_CYCLES, FREE_DWT_CYCLES
 
-SECTIONS_NS = {"allocate": "critical_ns", "free": "free_critical_ns"}
-SECTIONS_CYCLES = {"allocate": "dwt_cycles", "free": "free_dwt_cycles"}
-LATENCIES = {"interrupt": "interrupt_latency_ns", "task": "task_latency_ns"}
-WORDS = ("allocate", "free", "interrupt", "task")
+SECTIONS_NS = {one.name: one.key for one in (ALLOCATE, FREE)}
+SECTIONS_CYCLES = {ALLOCATE.name: DWT_CYCLES.key, FREE.name: FREE_DWT_CYCLES.key}
+LATENCIES = {one.name: one.key for one in (INTERRUPT, TASK)}
 STATISTICS = ("mean", "median", "p99", "p99_9", "max")
 
 

@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from capture.run_folder.manifest import SCHEMA, Manifest
+from analysis.compare.settings import COMPILER, FIRMWARE, settings
+from capture.run_folder.manifest import SCHEMA, VIRTUAL_BOARD, Manifest
 
-COMPILER = "compiler"
-FIRMWARE = "firmware sha256"
-VIRTUAL_BOARD = "virtual_nucleo"
-_TOOLS = (VIRTUAL_BOARD, "pyocd", "sigrok_cli", "libsigrok")
+_CHOSEN = frozenset(
+    (
+        *("scenario", "allocator", "board", "seed", "stimulus", "heap size", "locking", "FLASH_ACR"),
+        *("core clock", "records", "analyzer", "samplerate", "kernel's own calls"),
+    )
+)
+_MADE_BY = frozenset(
+    (
+        *(FIRMWARE, COMPILER, VIRTUAL_BOARD, "kernel", "allocator's file sha256", "probes"),
+        *("pyocd", "sigrok_cli", "libsigrok"),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -37,42 +46,21 @@ def changes(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Change, 
 
 def chosen_of(manifest: Manifest) -> dict[str, str]:
     """What the user chose: two runs are compared only where all of it is equal."""
-    stimulus, firmware = manifest.stimulus, manifest.firmware
-    parameters = {name: value for name, value in manifest.parameters.items() if name != "trace"}
-    told: dict[str, object] = {
-        "scenario": manifest.scenario,
-        "allocator": manifest.allocator,
-        "board": manifest.board,
-        **{f"parameter {name}": value for name, value in sorted(parameters.items())},
-        "seed": manifest.seed,
-        "stimulus": f"{stimulus.mode}:{stimulus.period_ticks},{stimulus.control_period_ticks}",
-        "stimulus parameter": stimulus.parameter or None,
-        "heap": firmware.heap_bytes,
-        **{f"knob {name}": value for name, value in sorted(manifest.knobs.items())},
-        "locking": manifest.locking,
-        "FLASH_ACR": firmware.flash_acr,
-        "core Hz": firmware.core_hz,
-        "kernel calls": "yes" if firmware.kernel_calls else None,
-        "records": manifest.records,
-        "analyzer": manifest.analyzer,
-        "samplerate Hz": manifest.samplerate_hz,
-    }
-    return _texts(told)
+    return {name: value for name, value in _told(manifest).items() if _is_chosen(name)}
 
 
 def made_by_of(manifest: Manifest) -> dict[str, str]:
     """What the sources and the tools decided. A difference here is named beside the figures."""
-    asked, outside = manifest.asked, manifest.outside
-    told: dict[str, object] = {
-        FIRMWARE: manifest.firmware.elf_sha256,
-        COMPILER: asked.compiler if asked else None,
-        "kernel": manifest.firmware.kernel,
-        "allocator's file sha256": outside.sha256 if outside else None,
-        "probes": manifest.probes_source,
-        **{name: manifest.tools.get(name) for name in _TOOLS},
-        "run.json schema": SCHEMA,
-    }
-    return _texts(told)
+    told = {name: value for name, value in _told(manifest).items() if name in _MADE_BY}
+    return {**told, "run.json schema": str(SCHEMA)}
+
+
+def _told(manifest: Manifest) -> dict[str, str]:
+    return {name: value for name, value in settings(manifest).items() if value is not None}
+
+
+def _is_chosen(name: str) -> bool:
+    return name in _CHOSEN or name.startswith(("parameter ", "knob "))
 
 
 def excuse_of(before: Mapping[str, str], now: Mapping[str, str]) -> str:
@@ -85,10 +73,6 @@ def excuse_of(before: Mapping[str, str], now: Mapping[str, str]) -> str:
     if before.get(COMPILER) != now.get(COMPILER):
         return "The compiler changed, so this may be its work and is not put down to the allocator"
     return ""
-
-
-def _texts(told: Mapping[str, object]) -> dict[str, str]:
-    return {name: str(value) for name, value in told.items() if value is not None}
 
 
 def _short(value: str | None) -> str:

@@ -115,3 +115,17 @@ def hodges_lehmann(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tupl
     lowest = math.floor(pairs / 2 - half_width)
     estimate = (ranked((pairs + 1) // 2) + ranked(pairs // 2 + 1)) / 2
     return estimate, (ranked(lowest), ranked(pairs + 1 - lowest))
+
+
+def exceedance_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
+    """How likely chance alone puts as many of `second` above all of `first`.
+
+    Both are draws from one continuous distribution then, and each of the greatest values is as
+    likely of the one as of the other. That the k greatest of all m + n values are of the second has
+    probability C(n, k) / C(m + n, k). It is 1 where no value is above. Each sample has one value or
+    more. Source: Rosenbaum, "Tables for a nonparametric test of location", Annals of Mathematical
+    Statistics 25, 1954.
+    """
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    m, n, above = len(x), len(y), int(np.count_nonzero(y > x.max()))
+    return math.prod((n - i) / (m + n - i) for i in range(above))

@@ -29,6 +29,9 @@ REMEDY = "restore the file or decode the run again (./lab redecode)"
 # PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1).
 ACCELERATOR_BITS = 0x700
 
+VIRTUAL_BOARD = "virtual_nucleo"
+"""Of `tools`: only a run on the virtual board has it."""
+
 Verdict = Literal["complete", "truncated", "inconclusive"]
 ProbesSource = Literal["records", "counted by the virtual board", "no search loop", "not counted"]
 # What a count may be: more is no count, and too much for a float.
@@ -107,8 +110,7 @@ class AskedFirmware(Table):
     """What the firmware was built to be; null where nobody knows, as of an older run.
 
     `flash_acr` is the register, with wait states, prefetch and caches. `knobs` are all of the
-    allocator's. `outside` is null of an allocator of the catalogue. `compiler` is what the ELF file
-    says of who made it.
+    allocator's. `outside` is null of an allocator of the catalogue.
     """
 
     allocator: str
@@ -119,7 +121,6 @@ class AskedFirmware(Table):
     locking: str | None = None
     knobs: dict[str, int] | None = None
     outside: Outside | None = None
-    compiler: str | None = None
 
 
 class Counts(Table):
@@ -267,6 +268,16 @@ class MemoryFigures(Table):
     used_bytes: Count | None = None
     fragmentation_percent: Number | None = None
     sbbm_bytes: Count | None = None
+
+
+class AllocatorFootprint(Table):
+    """What the allocator takes, in bytes (docs/FOOTPRINT.md defines them)."""
+
+    flash_bytes: Count
+    static_ram_bytes: Count
+    heap_overhead_bytes: Count
+    block_overhead_bytes: Count
+    smallest_block_bytes: Count
 
 
 class Bound(Table):
@@ -433,6 +444,7 @@ class Manifest(Table):
     baselines: dict[str, Baseline | None]
     bounds: dict[str, Bound]
     memory: MemoryFigures | None = None
+    footprint: AllocatorFootprint | None = None
     interrupts: Interrupts
     serial: Serial
     tools: dict[str, str]
@@ -464,6 +476,14 @@ class Manifest(Table):
     def outside(self) -> Outside | None:
         """What is known of an allocator from outside; None of one of the catalogue."""
         return self.asked.outside if self.asked else None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the virtual board ran and its own analyzer captured it.
+
+        Then the same program with the same operations gives the same run, cycle by cycle.
+        """
+        return VIRTUAL_BOARD in self.tools and self.imported is None
 
     @property
     def configuration(self) -> str:
@@ -536,6 +556,7 @@ class Origin(BaseModel):
     tool_report: ToolReport
     bounds: dict[str, SectionBound] = {}
     memory: MemoryFigures | None = None
+    footprint: AllocatorFootprint | None = None
     asked: AskedFirmware | None = None
     imported: Imported | None = None
 

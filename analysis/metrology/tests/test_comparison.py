@@ -1,9 +1,11 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.metrology.comparison import cliffs_delta, compare, hodges_lehmann
+from analysis.metrology.comparison import cliffs_delta, compare, exceedance_p, hodges_lehmann
 
 # R's package effsize, example of cliff.delta: delta -0.25, 95 % interval -0.7265846 to 0.3890062.
 TREATMENT = np.array([10, 10, 20, 20, 20, 30, 30, 30, 40, 50.0])
@@ -73,3 +75,13 @@ def test_equal_constants_do_not_differ() -> None:
 def test_one_value_is_no_sample() -> None:
     with pytest.raises(ValueError, match="two values"):
         compare([1], [1, 2])
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (3, 4), (5, 2), (6, 6)])
+def test_chance_of_exceeding_by_counting_all_orders(m: int, n: int) -> None:
+    """Each choice of the ranks that are the second sample's is as likely as any other."""
+    orders = list(combinations(range(m + n), n))
+    for above in range(n + 1):
+        second = [100 + i for i in range(above)] + [0] * (n - above)
+        as_many = sum(set(range(m + n - above, m + n)) <= set(order) for order in orders)
+        assert exceedance_p([50] * m, second) == pytest.approx(as_many / len(orders))
