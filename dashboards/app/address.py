@@ -3,7 +3,8 @@
     /matrix?scenario=mem_frag&show=seglist&show=tlsf&theme=dark
     /sample/<run>/<key>
 
-`show` (the picker's choice) and `theme` are read by the browser, not here: they need no new page.
+`show` and `pin` (the picker's choice) and `theme` are read by the browser, not here: they need no
+new page.
 """
 
 from __future__ import annotations

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 from dash import dcc, html
 
 from dashboards.app.address import Address, run_address, sample_address
-from dashboards.app.shown import Entry, Shown
+from dashboards.app.shown import Shown
 from dashboards.figures.chart import Chart
-from dashboards.pages.blocks import Block, Cell, Grid, Group, Line, PerRun, Prose, Verbatim
+from dashboards.pages.blocks import Block, Cell, Column, Grid, Group, Line, PerRun, Prose, Verbatim
 
 CONFIG = {
     "displaylogo": False,
@@ -111,9 +110,7 @@ def _grid(grid: Grid, shown: Shown) -> Any:
         html.Th(one.words, scope="col", className="" if one.numeric else "words") for one in grid.columns
     ]
     bodies = [_group(group, grid, shown) for group in grid.groups]
-    table = html.Table(
-        [html.Thead(html.Tr([names, *heads])), *bodies], className=f"comparison pinned-{grid.pinned}"
-    )
+    table = html.Table([html.Thead(html.Tr([names, *heads])), *bodies], className="grid")
     box = {"role": "region", "aria-label": grid.title, "tabIndex": "0"}
     return html.Section(
         [
@@ -141,9 +138,13 @@ def downloads(address: Address, table: str) -> Any:
     )
 
 
+def _classes(number: int, column: Column, grid: Grid) -> str:
+    return " ".join(["pinned"] * (number < grid.pinned) + ["words"] * (not column.numeric))
+
+
 def _group(group: Group, grid: Grid, shown: Shown) -> Any:
     span = {"colSpan": len(grid.columns) + 1, "scope": "colgroup"}
-    head = [html.Tr(html.Th(group.words, **span), className="quantity")] if group.words else []
+    head = [html.Tr(html.Th(html.Span(group.words), **span), className="group")] if group.words else []
     return html.Tbody([*head, *(_line(line, grid, shown) for line in group.lines)])
 
 
@@ -159,42 +160,17 @@ def _line(line: Line, grid: Grid, shown: Shown) -> Any:
     return html.Tr([html.Th(name, scope="row"), *cells])
 
 
-def _cell(cell: Cell, entry: int | None, numeric: bool, shown: Shown) -> Any:
+def _cell(cell: Cell, entry: int | None, classes: str, shown: Shown) -> Any:
     inside: list[Any] = [_text(cell, shown)]
     if cell.share_percent is not None:
         colour = "var(--muted)" if entry is None else f"var(--run-{entry}, var(--muted))"
         bar = {"width": f"{min(max(cell.share_percent, 0), 100):.1f}%", "background": colour}
         inside.append(html.Span(className="bar", style=bar))
     inside += [html.Small(note) for note in cell.notes]
-    return html.Td(inside, className="" if numeric else "words", title=cell.why or None)
+    return html.Td(inside, className=classes, title=cell.why or None)
 
 
 def _text(cell: Cell, shown: Shown) -> Any:
     if cell.sample is None or cell.sample.run_id not in shown.ids:
         return cell.text
     return html.A(cell.text, href=sample_address(shown.ids[cell.sample.run_id], cell.sample.key))
-
-
-def picker(entries: Sequence[Entry]) -> Any:
-    """The names of the runs. The script of the app chooses among them, and keeps that in the URL."""
-    buttons = [
-        html.Button(
-            [html.Span(className="swatch", style={"background": f"var(--run-{one.number})"}), one.name],
-            className="entry",
-            **{"data-entry": str(one.number), "data-name": one.name, "aria-pressed": "true"},  # type: ignore[arg-type]
-        )
-        for one in entries
-    ]
-    tools = [
-        html.Button(words, className="tool", **{"data-choose": what})  # type: ignore[arg-type]
-        for what, words in (("all", "all"), ("first", "worst and best"))
-    ]
-    box = dcc.Input(id="search", type="search", placeholder="find…")
-    search = html.Label([html.Span("Find an allocator", className="visually-hidden"), box])
-    return html.Div(
-        [search, *tools, *buttons],
-        className="picker",
-        role="group",
-        title="Click shows or hides one; a double click shows it alone.",
-        **{"aria-label": "Allocators shown in the figures"},  # type: ignore[arg-type]
-    )

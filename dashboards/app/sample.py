@@ -39,7 +39,7 @@ def series_of(run: LoadedRun) -> Series:
 def entries(run: LoadedRun) -> tuple[Entry, ...]:
     """The run as the only entry of a picker: its colours come from there."""
     one = series_of(run)
-    return (Entry(one.style.entry, one.name, True),)
+    return (Entry(one.style.entry, one.name, None, ""),)
 
 
 def sample_page(run: LoadedRun, identity: str, key: str) -> list[Any]:

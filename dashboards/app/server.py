@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from capture.files.errors import TailscopeError
 from dashboards.app import overview, sample, waveform
 from dashboards.app.address import RUNS, RUN, SAMPLE, Address, parse
 from dashboards.app.downloads import add_downloads
-from dashboards.app.draw import FIGURE, GRAPH, LONG_GRAPH, drawn, picker
+from dashboards.app.draw import FIGURE, GRAPH, LONG_GRAPH, drawn
 from dashboards.app.guard import HOST, guard
 from dashboards.app.library import Library
 from dashboards.app.live import under_way
@@ -26,7 +27,7 @@ DEFAULT_PORT = 8050
 POLL_MS = 2_000
 
 _PAGE_FILES = Path(__file__).parent.parent / "page"
-_SHARED = ("page.css", "paint.js")
+_SHARED = ("page.css", "paint.js", "picker.js")
 _SHELL = """<!DOCTYPE html>
 <html lang="en">
   <head>
@@ -55,7 +56,7 @@ def make_app(library: Library) -> Dash:
         serve_locally=True,
         suppress_callback_exceptions=True,
         external_stylesheets=["/shared/page.css"],
-        external_scripts=["/shared/paint.js"],
+        external_scripts=["/shared/paint.js", "/shared/picker.js"],
         index_string=_SHELL,
         enable_mcp=False,
     )
@@ -206,13 +207,13 @@ def _runs(pages: Pages) -> list[Any]:
 
 
 def _of_shown(shown: Shown) -> list[Any]:
-    choice = [picker(shown.entries)] if len(shown.entries) > 1 else []
+    choice = [html.Details(id="picker", className="picker", open=True)] if len(shown.entries) > 1 else []
     return [_entries(shown.entries, dict(shown.ids)), *_scenarios(shown), *choice, *drawn(shown)]
 
 
 def _entries(entries: tuple[Entry, ...], ids: dict[str, str] | None = None) -> Any:
     """What the browser needs of the runs: the picker's entries, and where a click leads."""
-    told = [{"number": one.number, "name": one.name, "at_first": one.at_first} for one in entries]
+    told = [asdict(one) for one in entries]
     return html.Div(
         [dcc.Store(id="entries", data=told), dcc.Store(id="ids", data=ids or {}), dcc.Store(id="chosen")]
     )

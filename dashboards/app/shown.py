@@ -13,6 +13,7 @@ from dashboards.app.address import Address
 from dashboards.app.library import Library, Recent
 from dashboards.figures.chart import Chart
 from dashboards.figures.decimate import LongTrace, thin
+from dashboards.formatting import microseconds
 from dashboards.index.latest import latest
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series, by_scenario
@@ -21,8 +22,6 @@ from dashboards.pages.catalogue import OF_ALL, OF_RUN, OF_SCENARIO
 
 PAGES_MOST = 12
 """Pages that stay ready, with all points of their figures."""
-SHOWN_AT_FIRST = 6
-"""With more entries than this only some are chosen at first."""
 
 WORDS = {"overview": "Headlines", "tradeoff": "Trade-off", "probes": "Cycles by probe"}
 """What a link calls a page, where that is not its key."""
@@ -34,11 +33,15 @@ class AddressError(TailscopeError):
 
 @dataclass(frozen=True)
 class Entry:
-    """What the picker offers: `number` is that of the traces' `meta`."""
+    """What the picker offers (dashboards/page/picker.js): `entry` is that of the traces' `meta`.
 
-    number: int
+    `worst` orders it, and is `told` in words.
+    """
+
+    entry: int
     name: str
-    at_first: bool
+    worst: float | None
+    told: str
 
 
 @dataclass(frozen=True)
@@ -160,13 +163,11 @@ def _page(key: str, scenarios: Mapping[str, Sequence[Series]]) -> Page | None:
 
 
 def _entries(scenarios: Mapping[str, Sequence[Series]]) -> tuple[Entry, ...]:
-    """Each name once. At first, of many, the worst and the best of each scenario are chosen."""
-    names: dict[int, str] = {}
-    at_first: set[int] = set()
-    for series in scenarios.values():
-        names |= {one.style.entry: one.name for one in series}
-        ordered = sorted(series, key=lambda one: one.run.summary(CRITICAL).max or 0)
-        at_first |= {one.style.entry for one in (*ordered[:1], *ordered[-1:])}
-    if len(names) <= SHOWN_AT_FIRST:
-        at_first = set(names)
-    return tuple(Entry(number, name, number in at_first) for number, name in sorted(names.items()))
+    """Each name once, with the worst that it showed in any of the scenarios."""
+    found: dict[int, Entry] = {}
+    for one in (one for series in scenarios.values() for one in series):
+        worst = one.run.summary(CRITICAL).max
+        before = found.get(one.style.entry)
+        if before is None or (worst or 0) > (before.worst or 0):
+            found[one.style.entry] = Entry(one.style.entry, one.name, worst, microseconds(worst))
+    return tuple(found[entry] for entry in sorted(found))

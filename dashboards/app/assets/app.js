@@ -3,7 +3,7 @@
 window.tailscope = window.tailscope || {};
 tailscope.app = (() => {
   // These say how a page looks, not what is on it: they need nothing from the server.
-  const OWN = ["show", "theme"];
+  const OWN = ["show", "pin", "theme"];
 
   const query = () => new URLSearchParams(location.search);
 
@@ -47,37 +47,50 @@ tailscope.app = (() => {
 
   // The picker --------------------------------------------------------------
 
-  const buttons = () => [...document.querySelectorAll(".picker .entry")];
+  // What the picker stands in, once for each page; its own script fills it.
+  function furnish(root) {
+    if (root.childElementCount) return;
+    root.innerHTML = '<summary>allocators: <span class="count"></span></summary><div class="tools">' +
+      '<input type="search" placeholder="search" aria-label="Search allocators">' +
+      '<button type="button" class="all">show all</button>' +
+      '<button type="button" class="reset">worst, best and pinned</button></div>' +
+      '<div class="chips" role="group" aria-label="Allocators in the figures"></div>';
+  }
 
-  function keep(names) {
+  // The address names what was chosen; a name that is not here is of another page.
+  function state(entries) {
+    const named = (word) => {
+      const names = new Set(query().getAll(word));
+      return new Set(entries.filter((one) => names.has(one.name)).map((one) => one.entry));
+    };
+    const pinned = named("pin"), asked = named("show");
+    const none = query().getAll("show").includes("");
+    return { shown: asked.size || none ? asked : tailscope.picker.first(entries, pinned), pinned };
+  }
+
+  function keep(entries, { shown, pinned }) {
+    const names = (chosen) => entries.filter((one) => chosen.has(one.entry)).map((one) => one.name);
     replace((asked) => {
       asked.delete("show");
-      names.forEach((name) => asked.append("show", name));
+      asked.delete("pin");
+      names(pinned).forEach((name) => asked.append("pin", name));
+      if (shown === null) return;
+      if (shown.size) names(shown).forEach((name) => asked.append("show", name));
+      else asked.append("show", "");
     });
   }
 
-  const pressed = () => buttons().filter((one) => one.getAttribute("aria-pressed") === "true");
-
-  function toggle(button) {
-    const names = new Set(pressed().map((one) => one.dataset.name));
-    if (!names.delete(button.dataset.name)) names.add(button.dataset.name);
-    // Nothing at all shows nothing: then the address names a run that there is not.
-    keep(names.size ? [...names] : ["-"]);
-  }
-
-  function chosen(entries) {
-    const names = query().getAll("show");
-    const found = entries.filter((one) => (names.length ? names.includes(one.name) : one.at_first));
-    return found.map((one) => one.number);
-  }
-
-  function press(numbers) {
-    buttons().forEach((one) => {
-      one.setAttribute("aria-pressed", String(numbers.includes(Number(one.dataset.entry))));
+  function choose(entries) {
+    const now = state(entries), root = document.getElementById("picker");
+    tailscope.paint.assign([...now.shown]);
+    if (root) {
+      furnish(root);
+      tailscope.picker.draw(root, entries, now, (next) => keep(entries, next));
+    }
+    document.querySelectorAll("div[data-entry]").forEach((one) => {
+      one.hidden = !now.shown.has(Number(one.dataset.entry));
     });
-    document.querySelectorAll("figure[data-entry], div[data-entry]").forEach((one) => {
-      one.hidden = !numbers.includes(Number(one.dataset.entry));
-    });
+    return [...now.shown];
   }
 
   // Pictures ----------------------------------------------------------------
@@ -107,24 +120,10 @@ tailscope.app = (() => {
     }
     const button = event.target.closest("button");
     if (!button) return;
-    if (button.matches(".picker .entry")) toggle(button);
-    else if (button.dataset.choose === "all") keep(buttons().map((one) => one.dataset.name));
-    else if (button.dataset.choose === "first") keep([]);
-    else if (button.dataset.picture) picture(button);
+    if (button.dataset.picture) picture(button);
     else if (button.matches(".theme")) {
       replace((asked) => asked.set("theme", theme() === "dark" ? "light" : "dark"));
     } else if (button.dataset.span) span(button.dataset.span.split(" ").map(Number));
-  });
-
-  document.addEventListener("dblclick", (event) => {
-    const button = event.target.closest(".picker .entry");
-    if (button) keep([button.dataset.name]);
-  });
-
-  document.addEventListener("input", (event) => {
-    if (event.target.id !== "search") return;
-    const wanted = event.target.value.toLowerCase();
-    buttons().forEach((one) => { one.hidden = !one.dataset.name.toLowerCase().includes(wanted); });
   });
 
   function span(range) {
@@ -134,11 +133,11 @@ tailscope.app = (() => {
 
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tell);
 
-  return { go, dress, chosen, press };
+  return { go, dress, choose };
 })();
 
 (() => {
-  const { go, dress, chosen, press } = tailscope.app;
+  const { go, dress } = tailscope.app;
   const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
   const nothing = () => window.dash_clientside.no_update;
   let last = null;
@@ -147,8 +146,7 @@ tailscope.app = (() => {
   function place(pathname, search) {
     dress();
     const asked = new URLSearchParams(search);
-    asked.delete("show");
-    asked.delete("theme");
+    ["show", "pin", "theme"].forEach((name) => asked.delete(name));
     const found = JSON.stringify([pathname, asked.toString()]);
     if (found === last) return nothing();
     last = found;
@@ -157,10 +155,7 @@ tailscope.app = (() => {
 
   function choose(entries) {
     dress();
-    const numbers = chosen(entries ?? []);
-    tailscope.paint.assign(numbers);
-    press(numbers);
-    return numbers;
+    return tailscope.app.choose(entries ?? []);
   }
 
   function paint(figure, numbers) {
