@@ -73,10 +73,7 @@ def figure(chart: Chart, *, long: bool = False) -> Any:
         [
             html.Figcaption(
                 [
-                    html.Div(
-                        [html.H2(title), html.Span(pictures(title, chart.subtitle), className="tools")],
-                        className="head",
-                    ),
+                    html.Div([html.H2(title), saved], className="head"),
                     html.P(chart.subtitle, className="subtitle"),
                     html.P(chart.explanation, className="explanation"),
                     *(html.P(badge, className="badge", role="note") for badge in chart.badges),

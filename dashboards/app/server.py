@@ -114,7 +114,7 @@ def _shell() -> Any:
                 html.Div(
                     [
                         html.A("Tailscope", href="/", className="brand"),
-                        html.Nav(_nav(Address()), id="nav", **{"aria-label": "Pages"})  # type: ignore[arg-type],
+                        html.Nav(_nav(Address()), id="nav", **{"aria-label": "Pages"}),  # type: ignore[arg-type]
                         html.Button(
                             "dark or light", className="theme", title="Change between dark and light"
                         ),

@@ -192,7 +192,8 @@ def test_a_click_on_a_point_opens_it(page: Page) -> None:
 def test_the_picker_is_kept_in_the_address(page: Page) -> None:
     page.goto("/distributions")
     drawn(page, 1)
-    names = "[...new Set(document.querySelector('.js-plotly-plot').data.map(one => one.meta?.run).filter(Boolean))].length"
+    runs = "document.querySelector('.js-plotly-plot').data.map(one => one.meta?.run).filter(Boolean)"
+    names = f"[...new Set({runs})].length"
     assert page.evaluate(names) == 3
     page.click(".chip .switch >> text=tlsf")
     page.wait_for_function(f"{names} === 2")
