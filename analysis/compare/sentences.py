@@ -33,13 +33,14 @@ def overall(found: Comparison) -> str:
         return headline(found.compared[0])
     counts = Counter(one.status for one in found.compared)
     if not found.compared:
-        return "No run of A has its like in B: there is nothing to compare."
+        return f"No run of {found.a.path} has its like in {found.b.path}: there is nothing to compare."
     told = ", ".join(
         f"{counts[status]:,} {status}"
         for status in ("worse", "cannot say", "not worse", "equal")
         if counts[status]
     )
-    return f"{_counted(len(found.compared), 'pair')} of runs: {told}."
+    unread = f"; {_counted(len(found.unreadable), 'run')} could not be read" if found.unreadable else ""
+    return f"{_counted(len(found.compared), 'pair')} of runs: {told}{unread}."
 
 
 def worst_sentence(worst: Worst) -> str:
