@@ -160,10 +160,10 @@ LAB = (
         then="python3 -m json.tool run.json > /dev/null",
     ),
     Tried(
-        "./lab explain RUN [--quantity critical|free|latency] [--perfetto FILE]",
-        says=r"latency\.json",
-        typed="./lab explain RUN --quantity latency",
-        why="one of the three; the row above tries `critical`",
+        "./lab explain RUN [--quantity allocate|free|interrupt|task] [--perfetto FILE]",
+        says=r"interrupt\.json",
+        typed="./lab explain RUN --quantity interrupt",
+        why="one of the four; the row above tries `allocate`",
         then="ls RUN/explain",
     ),
     Tried(
@@ -778,7 +778,7 @@ DECODERS = (
         why="opens a window",
     ),
     Elsewhere(
-        "./lab pulseview RUN --worst --quantity latency",
+        "./lab pulseview RUN --worst --quantity interrupt",
         "console/tests/test_pulseview.py",
         "def test_the_worst_sample_is_between_the_cursors",
         why="opens a window",

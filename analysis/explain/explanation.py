@@ -45,8 +45,8 @@ _BY_RTT = (
 )
 
 
-def explain(folder: Path, quantity: str = "critical") -> Explanation:
-    """Explains the worst sample of `quantity` (one of worst.QUANTITIES) of the run in `folder`.
+def explain(folder: Path, quantity: str = "allocate") -> Explanation:
+    """Explains the worst sample of `quantity` (a name of named_quantities) of the run in `folder`.
 
     Writes explain/<quantity>.json and explain/<quantity>.sr into the folder, and returns what the
     first of them says. A virtual run gets explain/<quantity>-instructions.csv too. Raises

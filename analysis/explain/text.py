@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from capture.run_folder.explanation import Explanation, HeapMap, Total, Unreplayed
 from capture.run_folder.manifest import Maximum
+from capture.run_folder.named_quantities import NAMED
 
-_WORDS = {
-    "critical": "The longest critical section of an allocation",
-    "free": "The longest critical section of a free",
-    "latency": "The longest wait of an interrupt",
-}
 _KINDS = {"A": "allocation", "O": "allocation, out of memory", "F": "free"}
 _MOST_FUNCTIONS = 8
 _MOST_INSTRUCTIONS = 8
@@ -26,7 +22,7 @@ def as_text(found: Explanation) -> str:
         "",
         *_totals("cycles by function", found.functions[:_MOST_FUNCTIONS], found.cycles),
         "",
-        *_totals("dearest instructions", found.dearest[:_MOST_INSTRUCTIONS], found.cycles),
+        *_totals("most expensive instructions", found.dearest[:_MOST_INSTRUCTIONS], found.cycles),
         "",
         f"call stack at cycle {found.moment.cycle:,}",
         *(f"  {frame.place:<40} {frame.source}" for frame in found.stack),
@@ -39,7 +35,8 @@ def as_text(found: Explanation) -> str:
 def _title(found: Explanation) -> str:
     value = f"{found.value_ns:,.1f} ns"
     doubt = "" if found.verdict == "complete" else f" (the run is {found.verdict})"
-    return f"{_WORDS[found.quantity]} in {found.scenario} with {found.allocator}: {value}{doubt}"
+    words = NAMED[found.quantity].words
+    return f"The longest {words} in {found.scenario} with {found.allocator}: {value}{doubt}"
 
 
 def _operation(maximum: Maximum) -> list[str]:

@@ -11,9 +11,7 @@ import polars as pl
 from analysis.explain.errors import ExplainError
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.manifest import Maximum
-
-QUANTITIES = {"critical": "critical_ns", "free": "free_critical_ns", "latency": "interrupt_latency_ns"}
-"""What can be explained, and the statistic of run.json whose maximum it is."""
+from capture.run_folder.named_quantities import named
 
 # The waveform shows so much before and after the sample itself.
 MARGIN_S = 4e-6
@@ -48,12 +46,11 @@ def find(
     quantity: str, maxima: Mapping[str, Maximum | None], operations: pl.DataFrame, edges: EdgeList
 ) -> Worst:
     """The worst sample of a run with these `maxima` (of run.json). Raises ExplainError."""
-    if quantity not in QUANTITIES:
-        raise ExplainError(f"There is no quantity {quantity!r}: choose {', '.join(QUANTITIES)}.")
-    maximum = maxima.get(QUANTITIES[quantity])
+    meant = named(quantity, ExplainError)
+    maximum = maxima.get(meant.key)
     if maximum is None:
-        raise ExplainError(f"The run has no sample of {quantity}: choose another quantity or run.")
-    span = _latency if quantity == "latency" else _section
+        raise ExplainError(f"The run has no {meant.words}: choose another quantity or run.")
+    span = _latency if quantity == "interrupt" else _section
     start, end, moment, heap_at = span(maximum, operations, edges)
     margin = round(edges.samplerate_hz * MARGIN_S)
     first = max(min(start, heap_at) - margin, 0)

@@ -5,19 +5,29 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, RootModel
+from pydantic import BeforeValidator, Field, RootModel
 
 from capture.files.documents import DocumentError, Table, read_json
 from capture.files.errors import TailscopeError
 from capture.run_folder.manifest import Count, Maximum
+from capture.run_folder.named_quantities import NAMED
 
 FOLDER = "explain"
 """Where in a run folder the explanations are."""
 
 BYTES_MAX = 4 << 20
+
+OLD_NAMES = {"critical": "allocate", "latency": "interrupt"}
+"""What older explanations call a quantity, in the file and in its name, and what it is now."""
+
+QuantityName = Annotated[
+    Literal["allocate", "free", "interrupt", "task"],
+    BeforeValidator(lambda name: OLD_NAMES.get(name, name) if isinstance(name, str) else name),
+]
 
 Edge = Annotated[list[Count], Field(min_length=2, max_length=2)]
 
@@ -80,7 +90,7 @@ class Told(Table):
     """What wire and records tell of the worst sample, on any board; `maximum` is run.json's."""
 
     version: Literal[1] = Field(alias="schema")
-    quantity: str
+    quantity: QuantityName
     key: str
     value_ns: float
     maximum: Maximum
@@ -128,3 +138,18 @@ class _File(RootModel[Annotated[Explanation, Field(discriminator="replayed")]]):
 def read(path: Path, error: type[TailscopeError] = DocumentError) -> Explanation:
     """Reads the explanation at `path`. Raises `error`, with a sentence that names line and key."""
     return read_json(path, _File, error, remedy="explain the run again", most_bytes=BYTES_MAX).root
+
+
+def read_all(folder: Path) -> dict[str, Explanation]:
+    """The explanations in the run `folder`, by quantity. A damaged file is left out.
+
+    One by an older name counts where there is none by the name of today.
+    """
+    found: dict[str, Explanation] = {}
+    for name in (*NAMED, *OLD_NAMES):
+        path = folder / FOLDER / f"{name}.json"
+        with suppress(DocumentError):
+            if OLD_NAMES.get(name, name) not in found and path.is_file():
+                explanation = read(path)
+                found.setdefault(explanation.quantity, explanation)
+    return found

@@ -20,6 +20,7 @@ from capture.run_folder.records import MOST_LOG_BYTES
 MANIFEST = "run.json"
 EDGES = "edges.parquet"
 EDGE_STREAM = "edges.stream"
+PROGRESS = "progress.json"
 SESSION = "capture.sr"
 SETUP = "capture.pvs"
 OPERATIONS = "operations.parquet"

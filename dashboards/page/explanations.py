@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from capture.files.documents import DocumentError
-from capture.run_folder.explanation import FOLDER, Explanation, Replayed, Total, read
+from capture.run_folder.explanation import Explanation, Replayed, Total, read_all
+from capture.run_folder.named_quantities import NAMED
 from dashboards.loaded.runs import LoadedRun
 
 # A forged file must not fill the page.
@@ -16,17 +16,17 @@ _MOST_TOTALS = 8
 def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
     """The explanations of each selection key. A damaged file is left out."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for path in sorted((run.folder / FOLDER).glob("*.json")):
-        try:
-            explanation = read(path)
-        except DocumentError:
-            continue
+    for explanation in read_all(run.folder).values():
         found.setdefault(explanation.key, []).append(_packed(explanation))
     return found
 
 
 def _packed(explanation: Explanation) -> dict[str, Any]:
-    packed: dict[str, Any] = {"quantity": explanation.quantity, "unknown": explanation.unknown}
+    packed: dict[str, Any] = {
+        "quantity": explanation.quantity,
+        "words": NAMED[explanation.quantity].longest,
+        "unknown": explanation.unknown,
+    }
     if not isinstance(explanation, Replayed):
         return packed
     heap = explanation.heap

@@ -101,12 +101,6 @@
     Plotly.react("selected-plot", figure.data, figure.layout, config);
   }
 
-  const quantities = {
-    critical: "the longest critical section of an allocation",
-    free: "the longest critical section of a free",
-    latency: "the longest wait of an interrupt",
-  };
-
   function element(name, text, className) {
     const made = document.createElement(name);
     if (text !== undefined) made.textContent = text;
@@ -156,8 +150,7 @@
 
   function explanation(explained) {
     const box = element("div", undefined, "explained");
-    const what = quantities[explained.quantity] ?? explained.quantity;
-    box.append(element("h3", `Explained: ${what}`));
+    box.append(element("h3", `Explained: ${explained.words}`));
     explained.unknown.forEach((sentence) => box.append(element("p", sentence)));
     if (!explained.pieces) return box;
     const [instructions, cycles] = [explained.instructions, explained.cycles].map(number.format);
@@ -169,7 +162,7 @@
     columns.append(
       table("cycles by function", explained.functions.map(totals)),
       table("call stack", explained.stack),
-      table("costliest instructions", explained.dearest.map(totals)),
+      table("most expensive instructions", explained.dearest.map(totals)),
     );
     const legend = "heap before it: live blocks dark, free blocks light, the unknown grey";
     box.append(columns, element("h4", legend), heapMap(explained), element("p", explained.note));

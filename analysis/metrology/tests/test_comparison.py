@@ -57,7 +57,9 @@ def by_all_pairs(x: Floats, y: Floats) -> tuple[float, tuple[float, float]]:
 def test_counted_pairs_are_those_of_a_list(m: int, n: int, repeating: bool) -> None:
     """Whole cycles in ns, as they come from tables, and values that do not repeat."""
     random = np.random.default_rng(5)
-    drawn = random.integers(0, 90, m + n) * 1e9 / 84e6 if repeating else random.normal(0, 1e6, m + n)
+    drawn: Floats = random.integers(0, 90, m + n) * 1e9 / 84e6
+    if not repeating:
+        drawn = random.normal(0, 1e6, m + n)
     x, y = drawn[:m] + 50.0, drawn[m:]
     shift, ends = hodges_lehmann(x, y)
     expected, expected_ends = by_all_pairs(x, y)
