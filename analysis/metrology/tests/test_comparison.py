@@ -57,7 +57,7 @@ def by_all_pairs(x: Floats, y: Floats) -> tuple[float, tuple[float, float]]:
 def test_counted_pairs_are_those_of_a_list(m: int, n: int, repeating: bool) -> None:
     """Whole cycles in ns, as they come from tables, and values that do not repeat."""
     random = np.random.default_rng(5)
-    drawn: Floats = random.integers(0, 90, m + n) * 1e9 / 84e6
+    drawn = (random.integers(0, 90, m + n) * 1e9 / 84e6).astype(np.float64)
     if not repeating:
         drawn = random.normal(0, 1e6, m + n)
     x, y = drawn[:m] + 50.0, drawn[m:]
