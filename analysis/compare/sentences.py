@@ -19,12 +19,11 @@ def headline(compared: Compared) -> str:
         )
     if compared.status == "equal":
         return _equal(compared)
-    said = [one for one in compared.worst if one.finding in ("worse", "better")]
-    worse = [one for one in said if one.finding == "worse"]
-    leading = (worse or said)[:1]
-    if not leading:
-        return f"{_no_worst_case(compared)}{_operations(compared)}"
-    return f"{worst_sentence(leading[0])}{_operations(compared)}"
+    for finding in ("worse", "better", "chance"):
+        leading = next((one for one in compared.worst if one.finding == finding), None)
+        if leading:
+            return f"{worst_sentence(leading)}{_operations(compared)}"
+    return f"{_no_worst_case(compared)}{_operations(compared)}"
 
 
 def overall(found: Comparison) -> str:
@@ -103,7 +102,7 @@ def _weight(worst: Worst) -> str:
     if worst.finding == "within the budgets":
         return f": no difference beyond the budgets (± {whole(worst.budget or 0)} {worst.quantity.unit})"
     if worst.finding == "chance":
-        return "; beyond the budgets, but chance may do that"
+        return ", which may be chance: stimuli fell otherwise"
     return ""
 
 
@@ -117,8 +116,6 @@ def _equal(compared: Compared) -> str:
 def _no_worst_case(compared: Compared) -> str:
     if compared.way == "exact":
         return "no worst case changed"
-    if any(one.finding == "chance" for one in compared.worst):
-        return "no worst case differs beyond the budgets and chance"
     return "no difference beyond the budgets in a worst case"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -61,7 +62,7 @@ def _one(compared: Compared) -> Iterator[RenderableType]:
     yield ""
     yield f"A: {_named(a.stored)}"
     yield f"B: {_named(b.stored)}"
-    yield from (f"   {sentence}" for sentence in (*_how_paired(compared), *compared.notes))
+    yield from (Padding(note, (0, 0, 0, 3)) for note in (*_how_paired(compared), *compared.notes))
     if compared.status != "cannot say":
         yield from compared.doubts
     yield ""
