@@ -870,6 +870,50 @@ def doctor(_context: Context, board: str = "", json: bool = False) -> None:
 
 
 @task(
+    positional=["run"],
+    iterable=["run", "limit"],
+    help={
+        "run": "run folders, of any board; on a real one those of equal settings are repetitions",
+        "baseline": "the file to judge by, which --update writes (docs/CI.md)",
+        "update": "make the runs the baseline, and say what that changes",
+        "limit": "QUANTITY=LIMIT of allocate, free, interrupt or task: allocate=10us; may be repeated",
+        "named": "how many operations to name of each quantity; 10 when not given",
+        "junit": "a file of JUnit XML to write: a test case a run and quantity",
+        "markdown": "a file to write for a pull request",
+        "json": "print JSON",
+    },
+)
+def gate(
+    _context: Context,
+    run: list[str],
+    limit: list[str],
+    baseline: str = "",
+    update: bool = False,
+    named: str = "",
+    junit: str = "",
+    markdown: str = "",
+    json: bool = False,
+) -> None:
+    """Say whether stored runs are as good as a baseline: `./lab gate --baseline FILE RUN...`."""
+    from console import gate as room
+
+    with one_sentence(exit_status=2):
+        done = room.run(
+            run,
+            baseline=baseline,
+            renew=update,
+            limit=limit,
+            named=named,
+            as_json=json,
+            junit_file=junit,
+            markdown_file=markdown,
+        )
+    print(done.text)
+    if done.exit_status:
+        raise Exit(code=done.exit_status)
+
+
+@task(
     help={
         "pins": "which pin each channel is on: CRIT=PA8,STIM=PA0,ISR=PA10 (docs/OBSERVE.md)",
         "elf": "the program to load, built for the board; what is on a real board runs when not given",

@@ -39,7 +39,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         *("analysis.worst", "analysis.twin", "analysis.soak", "analysis.masks", "analysis.compare"),
         *("decoders", "dashboards"),
     ),
-    ("dashboards.tradeoff", "analysis.adversary", "analysis.latency"),
+    ("dashboards.tradeoff", "analysis.adversary", "analysis.latency", "analysis.gate"),
     ("dashboards.twin", "dashboards.masks"),
     ("analysis.reproduce",),
     ("dashboards.reproduced",),

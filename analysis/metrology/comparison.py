@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import mannwhitneyu, norm, t
+import scipy
 
 from analysis.metrology.intervals import CONFIDENCE
 
@@ -52,7 +52,7 @@ def _mann_whitney_p(x: Floats, y: Floats) -> float:
     """1 where all values are the same: the test divides by their spread, which is 0 then."""
     if np.ptp(np.concatenate([x, y])) == 0:
         return 1.0
-    return float(mannwhitneyu(x, y).pvalue)
+    return float(scipy.stats.mannwhitneyu(x, y).pvalue)
 
 
 def cliffs_delta(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tuple[float, tuple[float, float]]:
@@ -72,7 +72,7 @@ def cliffs_delta(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tuple[
     rows, columns = count_u @ (of_x - delta) ** 2, count_v @ (of_y - delta) ** 2
     cells = count_u @ (dominance - delta) ** 2 @ count_v
     variance = (n**2 * rows + m**2 * columns - cells) / (m * n * (m - 1) * (n - 1))
-    spread = float(t.ppf((1 + confidence) / 2, m + n - 2)) * math.sqrt(
+    spread = float(scipy.stats.t.ppf((1 + confidence) / 2, m + n - 2)) * math.sqrt(
         max(float(variance), (1 - delta**2) / (m * n - 1))
     )
     middle, root = delta - delta**3, spread * math.sqrt((1 - delta**2) ** 2 + spread**2)
@@ -86,7 +86,7 @@ def _interval_of_full_dominance(delta: float, m: int, n: int, confidence: float)
     As in Feng and Cliff, the near end is the least delta at which the smaller sample would, with
     the given confidence, have shown a pair that contradicts.
     """
-    z = float(norm.ppf((1 + confidence) / 2))
+    z = float(scipy.stats.norm.ppf((1 + confidence) / 2))
     smaller = min(m, n)
     near = (smaller - z**2) / (smaller + z**2)
     return (near, 1.0) if delta > 0 else (-1.0, -near)
@@ -111,7 +111,7 @@ def hodges_lehmann(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tupl
     def ranked(rank: int) -> float:
         return float(difference[np.searchsorted(at_or_below, min(max(rank, 1), pairs))])
 
-    half_width = float(norm.ppf((1 + confidence) / 2)) * math.sqrt(pairs * (m + n + 1) / 12)
+    half_width = float(scipy.stats.norm.ppf((1 + confidence) / 2)) * math.sqrt(pairs * (m + n + 1) / 12)
     lowest = math.floor(pairs / 2 - half_width)
     estimate = (ranked((pairs + 1) // 2) + ranked(pairs // 2 + 1)) / 2
     return estimate, (ranked(lowest), ranked(pairs + 1 - lowest))
