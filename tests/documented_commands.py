@@ -1082,6 +1082,10 @@ PYTHON = (
     ),
 )
 
+COMPARING = (
+    Elsewhere("./lab compare RUN RUN", "analysis/compare/tests/test_compare.py", "compare("),
+)
+
 SITE = (
     Elsewhere("./lab site", "tests/test_site.py", "site.write("),
     Elsewhere(
@@ -1119,6 +1123,7 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
     *FUZZING,
     *FIRMWARE,
     *PYTHON,
+    *COMPARING,
     *SITE,
     *PRE_COMMIT,
 )
