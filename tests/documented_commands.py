@@ -1082,9 +1082,7 @@ PYTHON = (
     ),
 )
 
-COMPARING = (
-    Elsewhere("./lab compare RUN RUN", "analysis/compare/tests/test_compare.py", "compare("),
-)
+COMPARING = (Elsewhere("./lab compare RUN RUN", "analysis/compare/tests/test_compare.py", "compare("),)
 
 SITE = (
     Elsewhere("./lab site", "tests/test_site.py", "site.write("),
@@ -1144,6 +1142,7 @@ SHOWN = {
     ("docs/SPEC.md", "run, scenario, allocator, board, run_verdict"),
     ("docs/SPEC.md", "elf, options[], until"),
     ("docs/SPEC.md", "schema, elf"),
+    ("docs/SPEC.md", "schema                        1"),
     ("docs/SPEC.md", r"@TA,<number>,<address>,<size>*<CRC>\n"),
     (
         "docs/TRACES.md",
