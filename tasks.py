@@ -672,8 +672,8 @@ def reproduce(
         if list:
             print(room.listing())
             return
-        whole = "" if table or quick else str(ROOT / "docs" / "REPRODUCED.md")
-        done = room.run(table, quick=quick, jobs=jobs, output=output, page_of_all=whole)
+        whole = "" if table or quick else str(ROOT / "docs")
+        done = room.run(table, quick=quick, jobs=jobs, output=output, pages_of_all=whole)
     if json:
         print(json_format.dumps([row for made in done for row in rows(made)], indent=2))
     else:
