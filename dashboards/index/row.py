@@ -1,4 +1,4 @@
-"""One run folder as a row of the index (docs/SPEC.md, section 23)."""
+"""One run folder as a row of the index (docs/SPEC.md, section 24)."""
 
 from __future__ import annotations
 

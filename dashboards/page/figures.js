@@ -60,7 +60,10 @@ tailscope.figures = (() => {
 
   // What is drawn is out of date.
   function refresh() {
-    document.querySelectorAll(".plot").forEach((element) => stale.add(element));
+    for (const element of document.querySelectorAll(".plot")) {
+      stale.add(element);
+      delete element.dataset.drawn;
+    }
     return drawStale();
   }
 
@@ -92,7 +95,7 @@ tailscope.figures = (() => {
     else await saveImage(document.getElementById(of), format);
   });
 
-  const shown = () => [...document.querySelectorAll(".plot[data-drawn]")].filter((one) => one.offsetParent);
+  const shown = () => [...document.querySelectorAll(".plot")].filter((one) => one.offsetParent && one.unpainted);
   // At once: who prints does not wait.
   function repaint(size) {
     for (const element of shown()) {

@@ -68,7 +68,7 @@
     address = { ...address, show: shown && all(shown), pin: all(pinned) };
     history.replaceState(null, "", write(address));
     choose();
-    tailscope.figures.refresh();
+    tailscope.figures.refresh().then(followed);
   }
 
   // The runs that figures show, their chips, and their colours.
@@ -167,6 +167,11 @@
     if (section.dataset.page === "run") await runPage(section);
     if (section.dataset.page === "sample") await samplePage(section, address.rest);
     else await tailscope.figures.refresh();
+    followed();
+  }
+
+  // The page is what its address says.
+  function followed() {
     document.body.dataset.shown = location.hash || "#/overview";
   }
 
