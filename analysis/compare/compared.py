@@ -171,7 +171,7 @@ def _nothing_changed(way: Way) -> str:
     same = "Firmware, operations and settings are the same"
     if way == "exact":
         return (
-            f"{same}, and a virtual board repeats itself: so the virtual board is another one, or what counts "
-            "and decodes."
+            f"{same}, and a virtual board repeats itself: so the virtual board is another one, or what "
+            "counts and decodes."
         )
     return f"{same}: so the board or the bench differs, or chance does; `./lab twin` looks for a cause."
