@@ -6,7 +6,9 @@ from collections import Counter
 
 from analysis.compare.compared import Compared
 from analysis.compare.comparison import Comparison
+from analysis.compare.found import Stored
 from analysis.compare.worst import Extreme, Worst
+from analysis.metrology.intervals import CONFIDENCE
 
 _MINUS = "\N{MINUS SIGN}"
 
@@ -40,6 +42,47 @@ def overall(found: Comparison) -> str:
     )
     unread = f"; {_counted(len(found.unreadable), 'run')} could not be read" if found.unreadable else ""
     return f"{_counted(len(found.compared), 'pair')} of runs: {told}{unread}."
+
+
+def described(stored: Stored) -> str:
+    """A run by what it was and where it is."""
+    manifest = stored.manifest
+    verdict = "" if manifest.complete else f" ({manifest.verdict})"
+    return f"{manifest.scenario}, {manifest.configuration}, {manifest.board}: {stored.folder}{verdict}"
+
+
+def remarks(compared: Compared) -> list[str]:
+    """What must be known beside the figures of a pair; what the headline says is left out."""
+    told = []
+    if compared.pair.by == "scenario":
+        told.append("Their options differ; each is the only run left of its scenario.")
+    return [*told, *compared.notes, *(compared.doubts if compared.status != "cannot say" else ())]
+
+
+def effects(compared: Compared) -> list[str]:
+    """How to read the effects that are estimated, and why there are no intervals."""
+    if compared.way == "exact":
+        return []
+    return [
+        "Cliff's delta: the share of pairs in which B's sample is greater, less that in which A's is. "
+        f"Shift: the Hodges–Lehmann estimate of B less A. In brackets {100 * CONFIDENCE:g} % intervals.",
+        *dict.fromkeys(one.no_interval for one in compared.distributions if one.no_interval),
+    ]
+
+
+def left_out(found: Comparison) -> list[str]:
+    """The runs that are in no pair, and why."""
+    return [
+        *(f"Only in A: {described(one)}" for one in found.pairing.only_a),
+        *(f"Only in B: {described(one)}" for one in found.pairing.only_b),
+        *(
+            f"Of {side} {_counted(count, 'older run')} with the same options "
+            f"{'is' if count == 1 else 'are'} not compared."
+            for side, count in (("A", found.pairing.older["a"]), ("B", found.pairing.older["b"]))
+            if count
+        ),
+        *(f"Not compared: {one}" for one in (*found.unreadable, *found.left_out)),
+    ]
 
 
 def worst_sentence(worst: Worst) -> str:
