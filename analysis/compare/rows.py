@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.compare.compared import Compared
 from analysis.compare.distributions import Distribution
@@ -41,6 +41,10 @@ class Rows:
     headings: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]
     numbers: frozenset[int] = frozenset()
+
+    def titled(self, title: str) -> Rows:
+        """The same under another title."""
+        return replace(self, title=title)
 
 
 def of_settings(changes: Sequence[Change]) -> Rows:
