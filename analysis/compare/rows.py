@@ -144,14 +144,14 @@ def operations_sentence(found: Operations) -> str:
     if found.changed:
         sentence += f", the first is {found.first:,}"
     if found.met_otherwise:
-        sentence += f"; {found.met_otherwise:,} of these were met by other interrupts than in A"
+        sentence += f"; {found.met_otherwise:,} of these were met by more or fewer interrupts than in A"
     if found.only_a or found.only_b:
         sentence += f"; {found.only_a:,} are only in A, {found.only_b:,} only in B"
     return f"{sentence}."
 
 
 def sections_sentence(changed: Changed) -> str:
-    """Of the critical sections that the same interrupts met: which changed most."""
+    """Of the critical sections that as many interrupts met in both: which changed most."""
     ends = "; ".join(
         f"{word}: {_operation(one)}, {whole(one.a)} → {whole(one.b)} cycles"
         for word, one in (
@@ -160,7 +160,7 @@ def sections_sentence(changed: Changed) -> str:
         )
         if one is not None
     )
-    opening = f"Critical sections that the same interrupts met: {changed.met_alike:,} changed"
+    opening = f"Critical sections met by as many interrupts in both: {changed.met_alike:,} changed"
     return f"{opening}; {ends}" if ends else opening
 
 

@@ -106,11 +106,11 @@ def by(worst: Worst) -> str:
 
 
 def where(worst: Worst) -> str:
-    """`operation 311`, or `operation 12 → operation 311`."""
+    """`operation 311`, or `operation 12 → 311` if another one is the worst in B."""
     if worst.a is None or worst.b is None:
         return "–"
     ours, theirs = _named(worst.a), _named(worst.b)
-    return f"{ours} → {theirs}" if worst.moved else theirs
+    return f"{ours} → {theirs.removeprefix('operation ')}" if worst.moved else theirs
 
 
 def whole(value: float) -> str:

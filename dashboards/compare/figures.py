@@ -14,7 +14,7 @@ _HEIGHT_PX = 380
 _COLOUR = "#0072b2"
 _EXPLANATION = (
     "B less A, by the cycle counter: above 0 the section takes longer in B. Open circles are operations that "
-    "other interrupts met in B than in A: there the difference need not be the code's."
+    "more or fewer interrupts met in B than in A: there the difference need not be the code's."
 )
 
 
@@ -27,8 +27,8 @@ def charts(compared: Compared) -> list[Chart]:
     table = table.drop_nulls("change")
     figure = go.Figure()
     for name, otherwise, colour, symbol in (
-        ("met by the same interrupts", False, _COLOUR, "circle"),
-        ("met by others", True, MUTED, "circle-open"),
+        ("met by as many interrupts", False, _COLOUR, "circle"),
+        ("met by more or fewer", True, MUTED, "circle-open"),
     ):
         part = table.filter(pl.col("otherwise") == otherwise)
         figure.add_scatter(
