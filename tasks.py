@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent
 RUNS = ROOT / "runs"
 DASHBOARD = ROOT / "build" / "dashboard.html"
 REPRODUCED = ROOT / "build" / "reproduced"
+SITE = ROOT / "build" / "site"
 DEMO_SCENARIOS = ("mem_stress", "mem_frag")
 DEMO_ALLOCATORS = ("seglist", "tlsf")
 
@@ -671,8 +672,8 @@ def reproduce(
         if list:
             print(room.listing())
             return
-        whole = "" if table or quick else str(ROOT / "docs" / "REPRODUCED.md")
-        done = room.run(table, quick=quick, jobs=jobs, output=output, page_of_all=whole)
+        whole = "" if table or quick else str(ROOT / "docs")
+        done = room.run(table, quick=quick, jobs=jobs, output=output, pages_of_all=whole)
     if json:
         print(json_format.dumps([row for made in done for row in rows(made)], indent=2))
     else:
@@ -845,6 +846,15 @@ def clean(_context: Context) -> None:
     """Remove what was built. Runs are kept."""
     for folder in ("build", "simulator/target"):
         shutil.rmtree(ROOT / folder, ignore_errors=True)
+
+
+@task(help={"output": "the folder to write to; what is in it is replaced"})
+def site(_context: Context, output: str = str(SITE)) -> None:
+    """Write the pages as a site that needs no network: README.md, docs and the rooms' own pages."""
+    from console import site as room
+
+    with one_sentence():
+        print(room.write(Path(output)))
 
 
 @task(help={"board": "an entry of bench.toml: look at what is plugged in for it, too", "json": "print JSON"})

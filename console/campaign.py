@@ -140,12 +140,12 @@ def _run_one(
 
 
 def _explain(result: conductor.RunResult, title: str, status: Status) -> None:
-    """Explains the worst critical section. It takes about as long as the run.
+    """Explains the worst of each quantity. It takes less time than the run.
 
     If that fails, it says why, and the campaign goes on.
     """
-    _tell(status, f"{title}: explaining the worst critical section")
+    _tell(status, f"{title}: explaining the worst samples")
     try:
-        explanation.explain(result.folder)
+        explanation.explain_all(result.folder)
     except TailscopeError as error:
         status.console.print(escape(f"{title}: {error}"))
