@@ -1100,8 +1100,6 @@ PYTHON = (
     ),
 )
 
-COMPARING = (Elsewhere("./lab compare RUN RUN", "analysis/compare/tests/test_compare.py", "compare("),)
-
 GATE_BASELINE = "./lab gate --baseline baselines/tlsf.toml --update --limit allocate=10us RUN"
 GATE = (
     Tried(GATE_BASELINE, says=r"mem_frag on tlsf, board virtual: new", then="test -s baselines/tlsf.toml"),
@@ -1161,7 +1159,6 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
     *FUZZING,
     *FIRMWARE,
     *PYTHON,
-    *COMPARING,
     *GATE,
     *SITE,
     *PRE_COMMIT,
