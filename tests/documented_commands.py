@@ -1105,6 +1105,28 @@ PYTHON = (
     ),
 )
 
+GATE_BASELINE = "./lab gate --baseline baselines/tlsf.toml --update --limit allocate=10us RUN"
+GATE = (
+    Tried(GATE_BASELINE, says=r"mem_frag on tlsf, board virtual: new", then="test -s baselines/tlsf.toml"),
+    Tried(
+        "./lab gate --baseline baselines/tlsf.toml RUN",
+        says=r"^As good as the baseline\. Runs: 1 as good\.$",
+        after=GATE_BASELINE,
+    ),
+    Elsewhere(
+        "./lab gate --baseline baselines/desk.toml --update RUN",
+        "analysis/gate/tests/test_gate.py",
+        "def test_a_real_board_needs_three_repetitions",
+        of_a_board=True,
+    ),
+    Elsewhere(
+        "./lab gate --baseline baselines/desk.toml RUN",
+        "analysis/gate/tests/test_gate.py",
+        "def test_twenty_noisy_repetitions_are_as_good",
+        of_a_board=True,
+    ),
+)
+
 SITE = (
     Elsewhere("./lab site", "tests/test_site.py", "site.write("),
     Elsewhere(
@@ -1142,11 +1164,18 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
     *FUZZING,
     *FIRMWARE,
     *PYTHON,
+    *GATE,
     *SITE,
     *PRE_COMMIT,
 )
 
 SHOWN = {
+    ("docs/CI.md", "name: heap"),
+    ("docs/CI.md", "heap:"),
+    ("docs/CI.md", "mem_frag on my_heap, from outside, d8995a38, board virtual: worse"),
+    ("docs/CI.md", "-650 depth 12: F204/98 (A161/70/2 F310/150)*3"),
+    ("docs/SPEC.md", "KIND CYCLES[-MOST][/INSTRUCTIONS[/PROBES]][+HITS][~PULSE]"),
+    ("docs/SPEC.md", "schema 1, exit_status, baseline, notes[]"),
     ("analysis/bounds/README.md", 'bounds_of(elf, "tlsf", "basepri", {})'),
     (
         "dashboards/README.md",
