@@ -186,6 +186,24 @@ LAB = (
         "analysis/twin/tests/test_comparison.py",
         "json.dumps(found.as_json(), allow_nan=False)",
     ),
+    Tried("./lab compare RUN RUN", says=r"^equal to the cycle, [\d,]+ operations$"),
+    Tried("./lab compare RUN RUN --json", says=r'"status": "equal"'),
+    Tried(
+        "./lab compare A B [--json]",
+        says=r'"status": "equal"',
+        typed="./lab compare RUN RUN --json",
+        why="two runs that are there; the row above leaves out the option",
+    ),
+    Elsewhere(
+        "./lab compare A B --json",
+        "analysis/compare/tests/test_compare.py",
+        "json.dumps(as_json(found), allow_nan=False)",
+    ),
+    Elsewhere(
+        "./lab compare ../main .",
+        "analysis/compare/tests/test_compare.py",
+        'write(tmp_path / "b" / "runs", allocator="tlsf")',
+    ),
     Tried("./lab redecode RUN", says=r"^complete$"),
     Tried(
         "./lab faults",
@@ -1169,6 +1187,7 @@ SHOWN = {
     ("docs/SPEC.md", "allocator, trace, seed, operations"),
     ("docs/SPEC.md", "allocator, what, seed, lists, operations"),
     ("docs/SPEC.md", "allocator, outside {file, format, sha256}, holds, lists"),
+    ("docs/SPEC.md", "schema                        1"),
     ("docs/YOUR-ALLOCATOR.md", "/* First fit on a list in order of address. Free neighbours merge. */"),
     (
         "docs/YOUR-ALLOCATOR.md",
