@@ -30,11 +30,17 @@ def write(output: Path) -> Path:
     if output.exists() and not _may_be_replaced(output):
         raise SiteError(f"{output} is no site, and would be emptied: choose another folder.")
     mkdocs = ("env", "NO_MKDOCS_2_WARNING=1", sys.executable, "-m", "mkdocs")
-    options = ("--quiet", "--config-file", CONFIGURATION, "--site-dir", output.resolve())
+    options = ("--config-file", CONFIGURATION, "--site-dir", output.resolve())
     done = children.run([*mkdocs, "build", *options], within_s=WITHIN_S, folder=ROOT)
     if done.returncode:
-        raise SiteError(f"The site was not built. MkDocs says: {done.stderr.strip() or 'nothing'}")
+        raise SiteError(f"The site was not built. {_complaints(done.stderr)}")
     return output / "index.html"
+
+
+def _complaints(said: str) -> str:
+    """What MkDocs says, without what it merely tells. (Its --quiet would keep it from being strict.)"""
+    lines = (line for line in said.strip().splitlines() if line and not line.startswith("INFO"))
+    return "\n".join(lines) or "MkDocs does not say why."
 
 
 def _may_be_replaced(folder: Path) -> bool:

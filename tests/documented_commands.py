@@ -1100,8 +1100,6 @@ PYTHON = (
     ),
 )
 
-COMPARING = (Elsewhere("./lab compare RUN RUN", "analysis/compare/tests/test_compare.py", "compare("),)
-
 SITE = (
     Elsewhere("./lab site", "tests/test_site.py", "site.write("),
     Elsewhere(
@@ -1139,7 +1137,6 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
     *FUZZING,
     *FIRMWARE,
     *PYTHON,
-    *COMPARING,
     *SITE,
     *PRE_COMMIT,
 )

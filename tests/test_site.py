@@ -97,6 +97,20 @@ def test_a_reader_finds_a_page_without_network(built: Path) -> None:
         assert {address.partition(":")[0] for address in browser.requests} <= {"file", "data"}
 
 
+def test_a_link_that_leads_nowhere_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "pages" / "index.md"
+    page.parent.mkdir()
+    page.write_text("# A page\n\nSee [that](gone.md) and [this](#nowhere).\n", encoding="utf-8")
+    small = "docs_dir: pages\nhooks: []\nplugins: []\nextra_css: []\nnav: [index.md]\n"
+    (tmp_path / "mkdocs.yml").write_text(f"INHERIT: {site.CONFIGURATION}\n{small}", encoding="utf-8")
+    monkeypatch.setattr(site, "CONFIGURATION", tmp_path / "mkdocs.yml")
+    with pytest.raises(site.SiteError) as refused:
+        site.write(tmp_path / "built")
+    assert is_sentence(str(refused.value).partition("\n")[0], "The site was not built. *")
+    assert "'gone.md'" in str(refused.value)
+    assert "'#nowhere'" in str(refused.value)
+
+
 def test_only_a_site_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(site.SiteError) as refused:
