@@ -38,7 +38,7 @@ def write(output: Path) -> Path:
 
 
 def _complaints(said: str) -> str:
-    """What MkDocs says, without what it merely tells. (Its --quiet would keep it from being strict.)"""
+    """What MkDocs found wrong. It is not told to be --quiet, since then it is not strict."""
     lines = (line for line in said.strip().splitlines() if line and not line.startswith("INFO"))
     return "\n".join(lines) or "MkDocs does not say why."
 
