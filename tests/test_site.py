@@ -108,7 +108,8 @@ def test_a_link_that_leads_nowhere_is_told(tmp_path: Path, monkeypatch: pytest.M
 
 def test_only_a_site_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(site.SiteError) as refused:
-        site.write(tmp_path)
-    assert is_sentence(str(refused.value), "* is no site, and would be emptied: choose another folder.")
+    for folder in (tmp_path, ROOT):
+        with pytest.raises(site.SiteError) as refused:
+            site.write(folder)
+        assert is_sentence(str(refused.value), "* is no site, and would be emptied: choose another folder.")
     assert (tmp_path / "thesis.tex").exists()
