@@ -724,7 +724,7 @@ DEBUGGING = (
     ),
     Tried(
         ".venv/bin/pyocd load -u remote:127.0.0.1:5555 -t stm32f401retx build/firmware/tlsf/tailscope.elf",
-        says=r"programmed 0 bytes .*, skipped [1-9]\d* bytes",
+        says=r"programmed 0 bytes .*, identical [1-9]\d* bytes",
         why="that firmware is there already",
     ),
     Elsewhere(
