@@ -29,6 +29,9 @@ REMEDY = "restore the file or decode the run again (./lab redecode)"
 # PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1).
 ACCELERATOR_BITS = 0x700
 
+VIRTUAL_BOARD = "virtual_nucleo"
+"""Of `tools`: only a run on the virtual board has it."""
+
 Verdict = Literal["complete", "truncated", "inconclusive"]
 ProbesSource = Literal["records", "counted by the virtual board", "no search loop", "not counted"]
 # What a count may be: more is no count, and too much for a float.
@@ -473,6 +476,14 @@ class Manifest(Table):
     def outside(self) -> Outside | None:
         """What is known of an allocator from outside; None of one of the catalogue."""
         return self.asked.outside if self.asked else None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the virtual board ran and its own analyzer captured it.
+
+        Then the same program with the same operations gives the same run, cycle by cycle.
+        """
+        return VIRTUAL_BOARD in self.tools and self.imported is None
 
     @property
     def configuration(self) -> str:
