@@ -72,7 +72,10 @@ class Contract:
 
 
 def hold(
-    allocator: str, tell: Tell = lambda _: None, within_s: int = _WITHIN_S, hang_within_s: int = _HANG_WITHIN_S
+    allocator: str,
+    tell: Tell = lambda _: None,
+    within_s: int = _WITHIN_S,
+    hang_within_s: int = _HANG_WITHIN_S,
 ) -> Contract:
     """Builds the allocator with sanitizers and tries it. Raises TailscopeError.
 
