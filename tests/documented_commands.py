@@ -189,10 +189,15 @@ LAB = (
     Tried("./lab compare RUN RUN", says=r"^equal to the cycle, [\d,]+ operations$"),
     Tried("./lab compare RUN RUN --json", says=r'"status": "equal"'),
     Tried(
-        "./lab compare A B [--json]",
+        "./lab compare A B [--json] [--output FILE.html]",
         says=r'"status": "equal"',
         typed="./lab compare RUN RUN --json",
-        why="two runs that are there; the row above leaves out the option",
+        why="two runs that are there; the rows beside it try the options",
+    ),
+    Tried(
+        "./lab compare RUN RUN --output compare.html",
+        says=r"page: compare\.html",
+        then="grep -c 'equal to the cycle' compare.html",
     ),
     Elsewhere(
         "./lab compare A B --json",
@@ -1100,8 +1105,6 @@ PYTHON = (
     ),
 )
 
-COMPARING = (Elsewhere("./lab compare RUN RUN", "analysis/compare/tests/test_compare.py", "compare("),)
-
 SITE = (
     Elsewhere("./lab site", "tests/test_site.py", "site.write("),
     Elsewhere(
@@ -1139,7 +1142,6 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
     *FUZZING,
     *FIRMWARE,
     *PYTHON,
-    *COMPARING,
     *SITE,
     *PRE_COMMIT,
 )
