@@ -437,19 +437,19 @@ LAB = (
     Elsewhere(
         "./lab worst",
         "analysis/worst/tests/test_worst.py",
-        'lab("--allocator", "tlsf", "--json")',
+        'worst("--allocator", "tlsf", "--json")',
         why="with one allocator",
     ),
     Elsewhere(
         "./lab worst --allocator first_fit,tlsf --json",
         "analysis/worst/tests/test_worst.py",
-        'lab("--allocator", "tlsf", "--json")',
+        'worst("--allocator", "tlsf", "--json")',
         why="with one allocator",
     ),
     Elsewhere(
         "./lab worst --json",
         "analysis/worst/tests/test_worst.py",
-        'lab("--allocator", "tlsf", "--json")',
+        'worst("--allocator", "tlsf", "--json")',
         why="with one allocator",
     ),
     Elsewhere(
