@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from capture.acquisition.duration import longest_s
+from capture.acquisition.live import ALONE, Live, Part, Watch, Work
 from capture.acquisition.observe import Order, Progress, observe
 from capture.acquisition.sigrok_cli import versions
 from capture.desk.bench import BoardResource, read_bench
@@ -19,12 +21,13 @@ from capture.files.whole import WriteError
 from capture.joining.evidence import decode
 from capture.processes import signals
 from capture.run_folder.folder import RunName, check_writable
-from capture.run_folder.manifest import AskedFirmware, Outside, SectionBound
+from capture.run_folder.manifest import AllocatorFootprint, AskedFirmware, Outside, SectionBound
 from capture.run_folder.memory import Memory
+from capture.run_folder.progress_file import ProgressFile
 from capture.run_folder.records import Boot, RecordLog
 from capture.store import RunResult, begin_folder, keep_observation, store_findings, store_session
 from capture.summary.summary import Setting
-from firmware import catalogue
+from firmware import catalogue, compiler, footprint
 from firmware.build import FirmwareImage
 from scenarios.plan import Plan
 from scenarios.stimulus import NOMINAL_CORE_HZ
@@ -46,13 +49,17 @@ def run(
     progress: Progress = lambda _: None,
     bounds: BoundsOf = lambda _image, _boot: {},
     memory: MemoryOf = lambda _image, _plan, _log: None,
+    live: Live = lambda _: None,
+    part: Part = ALONE,
+    options: Sequence[str] = (),
 ) -> RunResult:
     """Runs `plan` on the firmware `image`, and returns where all that came of it is kept.
 
     None takes the default board, the analyzer's samplerate of bench.toml, and the plan's own bound
     of its duration in seconds. `records` is what carries the records: uart or rtt. `progress` is
-    told in a few words what is going on. `bounds` tells the most that the image's critical sections
-    can take, `memory` where the blocks lay.
+    told in a few words what is going on, and `live` a few times a second what came so far; `part`
+    is what the run is of its campaign. `options` are words for the folder's name. `bounds` tells
+    the most that the image's critical sections can take, `memory` where the blocks lay.
 
     Raises TailscopeError where nothing could be observed, or nothing can be written to
     `runs_folder`; and WriteError where writing fails later, which says where the data is kept.
@@ -71,22 +78,25 @@ def run(
         records=records,
     )
     resource.analyzer.check_rate(order.samplerate_hz)
-    name = RunName(plan.name, image.allocator, resource.name)
-    with signals.orderly():
+    name = RunName(plan.name, image.allocator, resource.name, tuple(options))
+    with signals.orderly(), ExitStack() as stack:
         check_writable(runs_folder)
         began = datetime.now(UTC)
         with open_board(resource, records, image.looks) as board:
             setting = _setting(board, resource, image)
             folder = begin_folder(runs_folder, name, began, plan)
+            watch = Watch(
+                name, began, stack.enter_context(ProgressFile(folder.path)), progress, live, part, _work(plan)
+            )
             try:
-                observation = observe(board, order, progress, folder.path)
+                observation = observe(board, order, watch.step, folder.path, watch)
             except (TailscopeError, signals.Stopped):
                 folder.remove()
                 raise
-        progress("writing")
+        watch.step("writing")
         keep_observation(folder, plan, observation)
         setting = replace(setting, notes=store_session(folder, observation.edges))
-        progress("judging")
+        watch.step("judging")
         evidence = decode(
             plan,
             observation.report,
@@ -103,6 +113,11 @@ def run(
             return store_findings(folder, evidence, setting)
         except WriteError as error:
             raise WriteError(f"{error} The capture is kept: ./lab redecode {folder.path}") from None
+
+
+def _work(plan: Plan) -> Work:
+    measured = plan.operations.filter("measured")["seq"]
+    return Work(plan.operations.height, frozenset(measured.to_list()))
 
 
 def asked_of(image: FirmwareImage) -> AskedFirmware:
@@ -142,5 +157,22 @@ def _setting(board: Board, resource: BoardResource, image: FirmwareImage) -> Set
         board=resource.name,
         analyzer=resource.analyzer.driver,
         elf_sha256=image.sha256,
-        tools={**versions(), **board.tools(), "python": platform.python_version()},
+        footprint=_footprint(image),
+        tools={
+            **versions(),
+            **board.tools(),
+            "compiler": compiler.of_image(image.elf),
+            "python": platform.python_version(),
+        },
+    )
+
+
+def _footprint(image: FirmwareImage) -> AllocatorFootprint:
+    taken = footprint.of_image(image)
+    return AllocatorFootprint(
+        flash_bytes=taken.flash,
+        static_ram_bytes=taken.static_ram,
+        heap_overhead_bytes=taken.heap_overhead,
+        block_overhead_bytes=taken.block_overhead,
+        smallest_block_bytes=taken.smallest_block,
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from capture.acquisition.live import Live, Watch
 from capture.acquisition.observe import Order, Progress, observe
 from capture.acquisition.sigrok_cli import CaptureRequest, versions
 from capture.desk.bench import BoardResource
@@ -32,6 +34,7 @@ from capture.run_folder.observed import (
     Program,
     StimulusEdges,
 )
+from capture.run_folder.progress_file import ProgressFile
 from capture.store import RunResult, store_session
 from capture.summary.alone import summarise_observed
 from capture.verdict.alone import Seen
@@ -78,13 +81,17 @@ def check(resource: BoardResource, wanted: Wanted) -> str | None:
 
 
 def run(
-    resource: BoardResource, wanted: Wanted, runs_folder: Path, progress: Progress = lambda _: None
+    resource: BoardResource,
+    wanted: Wanted,
+    runs_folder: Path,
+    progress: Progress = lambda _: None,
+    live: Live = lambda _: None,
 ) -> RunResult:
     """Observes the board's pins, and returns where all that came of it is kept.
 
     Raises TailscopeError where nothing could be observed, and WriteError where not all of it can be
-    kept. A run that is broken raises nothing: its verdict says so. Signals are as in
-    conductor.run().
+    kept. A run that is broken raises nothing: its verdict says so. Signals, `progress` and `live`
+    are as in conductor.run().
     """
     digest = check(resource, wanted)
     order = Order(
@@ -96,19 +103,21 @@ def run(
         records="none",
         channels=tuple(wanted.pins),
     )
-    with signals.orderly():
+    with signals.orderly(), ExitStack() as stack:
         check_writable(runs_folder)
+        began = datetime.now(UTC)
         name = RunName(SCENARIO, _name_of(wanted.elf), resource.name)
         with open_board(resource, "none", clips=clips(wanted.pins, resource)) as board:
             asked = _asked(resource, wanted, digest, board)
-            folder = RunFolder.create(runs_folder, datetime.now(UTC), *name)
+            folder = RunFolder.create(runs_folder, began, *name)
+            watch = Watch(name, began, stack.enter_context(ProgressFile(folder.path)), progress, live)
             try:
                 folder.write_json(names.OBSERVED, asked.model_dump(mode="json", by_alias=True))
-                observation = observe(board, order, progress, folder.path)
+                observation = observe(board, order, watch.step, folder.path, watch)
             except (TailscopeError, signals.Stopped):
                 folder.remove()
                 raise
-        progress("judging")
+        watch.step("judging")
         try:
             return _store(folder, asked, observation.edges, observation.report)
         except WriteError as error:
@@ -117,7 +126,9 @@ def run(
 
 def again(folder: Path, asked: Asked, edges: EdgeList, report: ToolReport) -> RunResult:
     """Judges a stored run again, and replaces what was found in it. Raises WriteError."""
-    return _store(RunFolder(folder), asked, edges, report)
+    run_folder = RunFolder(folder)
+    run_folder.remove_file(names.PROGRESS)
+    return _store(run_folder, asked, edges, report)
 
 
 def _asked(resource: BoardResource, wanted: Wanted, digest: str | None, board: Board) -> Asked:

@@ -65,6 +65,7 @@ def redecode(folder: Path) -> RunResult:
     if not (folder / names.EDGES).exists():
         run_folder.write(names.EDGES, stored.edges.write_parquet)
     run_folder.remove_file(names.EDGE_STREAM)
+    run_folder.remove_file(names.PROGRESS)
     if not (folder / names.SESSION).exists():
         setting = replace(setting, notes=store_session(run_folder, evidence.edges))
     return store_findings(run_folder, evidence, setting)
@@ -143,6 +144,7 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             tools=origin.tools,
             bounds=origin.bounds,
             memory=read_memory(folder / names.OPERATIONS, origin.memory),
+            footprint=origin.footprint,
             imported=origin.imported,
         )
     name = RunName.of(folder)

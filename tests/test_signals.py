@@ -179,7 +179,7 @@ def test_a_bench_that_is_killed_leaves_a_run_that_can_be_judged(bench: Bench) ->
     assert wait_until(lambda: not processes_of(bench.mark)), processes_of(bench.mark)
     (folder,) = bench.runs
     assert {path.name for path in folder.iterdir()} == {
-        *("operations.bin", "plan.parquet", "edges.stream", "uart.log"),
+        *("operations.bin", "plan.parquet", "edges.stream", "uart.log", "progress.json"),
     }
     judged = subprocess.run(
         [ROOT / "lab", "redecode", folder], capture_output=True, text=True, check=False, timeout=PATIENCE_S
@@ -189,6 +189,7 @@ def test_a_bench_that_is_killed_leaves_a_run_that_can_be_judged(bench: Bench) ->
     assert found["verdict"] == "truncated" and found["counts"]["operations"] > 0
     assert found["tool_report"]["interrupted"] is True
     assert {path.name for path in folder.iterdir()} >= WHOLE
+    assert not (folder / "progress.json").exists()
 
 
 def streams(bench: Bench) -> list[Path]:

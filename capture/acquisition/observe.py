@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from capture.acquisition.live import Sources, Watch
 from capture.acquisition.record_reader import SILENCE_S, NoRecords, RecordReader
 from capture.acquisition.serial_reader import SerialReader
 from capture.acquisition.sigrok_cli import D0_TO_D7, CaptureRequest, SigrokCapture
@@ -63,10 +65,13 @@ class Observation:
     """The table of what the virtual board counted."""
 
 
-def observe(board: Board, order: Order, progress: Progress, folder: Path) -> Observation:
+def observe(
+    board: Board, order: Order, progress: Progress, folder: Path, watch: Watch | None = None
+) -> Observation:
     """Loads the board and records it until the capture is over, or a signal comes.
 
-    Edges and records are written to `folder` as they come, so that a killed run has them.
+    Edges and records are written to `folder` as they come, so that a killed run has them. `watch`
+    looks at them meanwhile.
 
     Raises TailscopeError where no capture begins, and
     signals.Stopped where a signal comes before it does.
@@ -80,13 +85,14 @@ def observe(board: Board, order: Order, progress: Progress, folder: Path) -> Obs
         with SigrokCapture(request, folder / names.EDGE_STREAM) as capture:
             progress("capturing")
             capture.start()
-            if resetter is not None or order.elf is None:
-                _wait_until_armed(capture)
-                capture.check_begun()
-            if resetter is not None:
-                resetter.reset()
-            result = capture.wait(order.silence_s, board.ended)
-            whole = records.wait(LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S)
+            with _watched(watch, Sources(records.since, lambda: capture.got_samples, request.samples)):
+                if resetter is not None or order.elf is None:
+                    _wait_until_armed(capture)
+                    capture.check_begun()
+                if resetter is not None:
+                    resetter.reset()
+                result = capture.wait(order.silence_s, board.ended)
+                whole = records.wait(LAST_RECORDS_OF_BROKEN_S if result.problems else LAST_RECORDS_S)
             interrupted = result.interrupted or (not whole and signals.asked() is not None)
     silent = not (records.whole or interrupted)
     told = board.post_mortem(order.elf) if silent and order.elf else ()
@@ -101,6 +107,10 @@ def observe(board: Board, order: Order, progress: Progress, folder: Path) -> Obs
         ),
         counts=board.counter.counts() if board.counter else None,
     )
+
+
+def _watched(watch: Watch | None, sources: Sources) -> AbstractContextManager[None]:
+    return watch.following(sources) if watch else nullcontext()
 
 
 def _reader(connections: Connections, order: Order, log: Path) -> RecordReader | NoRecords:

@@ -44,6 +44,10 @@ class NoRecords:
     ) -> None:
         """Nothing was opened."""
 
+    def since(self, _begin: int) -> bytes:
+        """Nothing came."""
+        return b""
+
     def wait(self, _timeout_s: float) -> bool:
         """Nothing is to come."""
         return True
@@ -88,6 +92,10 @@ class RecordReader(ABC):
     def data(self) -> bytes:
         """The bytes received so far, unchanged."""
         return bytes(self._data)
+
+    def since(self, begin: int) -> bytes:
+        """The bytes received so far, but for the first `begin`."""
+        return bytes(self._data[begin:])
 
     @property
     def whole(self) -> bool:

@@ -1,0 +1,198 @@
+"""A run watched while it is under way: what has come so far, told a few times a second.
+
+The threads that receive samples and records do nothing for it. A thread of its own reads what they
+have gathered since its last look.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from capture.run_folder.folder import RunName
+from capture.run_folder.progress_file import ProgressFile, Section, SoFar
+from capture.run_folder.records import ALLOCATION_KINDS, Boot, OperationRecord, parse_line
+
+EVERY_S = 0.25
+"""Between two looks."""
+
+_TOLD = (b"@BOOT,", b"@OP,")
+_NANOSECONDS = 1_000_000_000
+
+Live = Callable[[SoFar], None]
+
+
+class Part(NamedTuple):
+    """Which run of its campaign a run is, and the seconds that the campaign still needs."""
+
+    run: int = 1
+    runs: int = 1
+    left_s: float | None = None
+
+
+class Work(NamedTuple):
+    """What a plan will do: how many operations, and the numbers of the measured ones."""
+
+    operations: int
+    measured: frozenset[int]
+
+
+ALONE = Part()
+
+
+@dataclass
+class Counted:
+    """What the records tell so far. `measured` are the numbers of the measured operations."""
+
+    measured: Collection[int]
+    operations: int = 0
+    first_s: float | None = None
+    last_s: float | None = None
+    critical: Section | None = None
+    free: Section | None = None
+    _before_s: float | None = None
+    _core_hz: int | None = None
+    _rest: bytes = b""
+
+    def take(self, received: bytes, now_s: float) -> None:
+        """Reads the whole lines of what was received; a new BOOT begins the count again."""
+        *lines, self._rest = (self._rest + received).split(b"\n")
+        for line in lines:
+            if line.startswith(_TOLD):
+                self._take_line(line, now_s)
+        self._before_s = now_s
+
+    def _take_line(self, line: bytes, now_s: float) -> None:
+        try:
+            record = parse_line(line)
+        except ValueError:  # the verdict will tell of a damaged line
+            return
+        if isinstance(record, Boot):
+            self.operations, self.first_s, self.last_s, self.critical, self.free = 0, None, None, None, None
+            self._core_hz = record.core_hz
+        elif isinstance(record, OperationRecord):
+            self.operations += 1
+            self.first_s, self.last_s = self._before_s if self.first_s is None else self.first_s, now_s
+            if record.seq in self.measured:
+                self._compare(record)
+
+    @property
+    def per_s(self) -> float | None:
+        """Operations a second, from the look before the first record to the last one's."""
+        if self.first_s is None or self.last_s is None or self.last_s <= self.first_s:
+            return None
+        return self.operations / (self.last_s - self.first_s)
+
+    def _compare(self, record: OperationRecord) -> None:
+        if record.kind in ALLOCATION_KINDS:
+            self.critical = self._longer(self.critical, record)
+        elif record.kind == "F":
+            self.free = self._longer(self.free, record)
+
+    def _longer(self, known: Section | None, record: OperationRecord) -> Section | None:
+        if self._core_hz is None or (known is not None and record.critical_cycles <= known.cycles):
+            return known
+        cycles = record.critical_cycles
+        return Section(
+            seq=record.seq, size=record.size, cycles=cycles, ns=cycles * _NANOSECONDS / self._core_hz
+        )
+
+
+class Sources(NamedTuple):
+    """Where to look: the records' bytes from a place on, and the samples so far."""
+
+    records: Callable[[int], bytes]
+    samples: Callable[[], int]
+    asked_samples: int
+
+
+class Watch:
+    """Tells of a run what has come so far: its `file`, and `live`; `progress` hears of steps only.
+
+    `work` is None for a run without operations.
+    """
+
+    def __init__(
+        self,
+        name: RunName,
+        began: datetime,
+        file: ProgressFile,
+        progress: Callable[[str], None],
+        live: Live,
+        part: Part = ALONE,
+        work: Work | None = None,
+    ) -> None:
+        self._name = name
+        self._began = began
+        self._begun_s = time.monotonic()
+        self._file = file
+        self._progress = progress
+        self._live = live
+        self._part = part
+        self._work = work
+        self._counted = Counted(work.measured if work else ())
+        self._step = ""
+        self._read_bytes = 0
+        self._sources: Sources | None = None
+        self._lock = threading.Lock()
+
+    def step(self, step: str) -> None:
+        """A step of the run begins."""
+        self._step = step
+        self._progress(step)
+        self._tell()
+
+    @contextmanager
+    def following(self, sources: Sources) -> Iterator[None]:
+        """Looks at `sources` every EVERY_S while the block runs, and once more at its end."""
+        self._sources = sources
+        over = threading.Event()
+        thread = threading.Thread(target=self._follow, args=(over,), name="live", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            self._tell()
+
+    def _follow(self, over: threading.Event) -> None:
+        while not over.wait(EVERY_S):
+            self._tell()
+
+    def _tell(self) -> None:
+        with self._lock:
+            so_far = self._so_far(time.monotonic())
+            self._file.write(so_far)
+            self._live(so_far)
+
+    def _so_far(self, now_s: float) -> SoFar:
+        """Reads what came since the last look."""
+        sources, counted = self._sources, self._counted
+        if sources:
+            received = sources.records(self._read_bytes)
+            self._read_bytes += len(received)
+            counted.take(received, now_s)
+        return SoFar(
+            scenario=self._name.scenario,
+            allocator=self._name.allocator,
+            board=self._name.board,
+            run=self._part.run,
+            runs=self._part.runs,
+            left_s=self._part.left_s,
+            began=self._began.isoformat(),
+            elapsed_s=now_s - self._begun_s,
+            step=self._step,
+            operations=counted.operations if self._work else None,
+            planned_operations=self._work.operations if self._work else None,
+            operations_per_s=counted.per_s,
+            samples=sources.samples() if sources else None,
+            asked_samples=sources.asked_samples if sources else None,
+            critical=counted.critical,
+            free=counted.free,
+        )

@@ -1,0 +1,104 @@
+"""What a run has shown so far, counted by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from capture.acquisition.live import Counted, Part, Sources, Watch, Work
+from capture.run_folder.folder import RunName
+from capture.run_folder.progress_file import ProgressFile, Section, SoFar, read
+from capture.run_folder.records import encode
+
+BOOT = encode("BOOT,4,tlsf,65536,84000000,00000705,V11,1,65528,basepri,none")
+# seq, kind, size, cycles of the critical section
+ALLOCATED = encode("OP,0,A,24,168,300,1,1,32")
+UNMEASURED = encode("OP,1,A,24,9999,9999,1,2,64")
+REFUSED = encode("OP,2,O,4096,252,300,1,2,64")
+FREED = encode("OP,3,F,0,84,300,1,1,32")
+MEASURED = frozenset({0, 2, 3})
+
+
+def test_the_longest_sections_are_those_of_the_measured_operations() -> None:
+    counted = Counted(MEASURED)
+    counted.take(BOOT + ALLOCATED + UNMEASURED + REFUSED + FREED, 1.0)
+    assert counted.operations == 4
+    # 252 and 84 cycles at 84 MHz
+    assert counted.critical == Section(seq=2, size=4096, cycles=252, ns=3000.0)
+    assert counted.free == Section(seq=3, size=0, cycles=84, ns=1000.0)
+
+
+def test_the_first_of_equal_sections_is_kept() -> None:
+    counted = Counted(MEASURED)
+    counted.take(BOOT + ALLOCATED + ALLOCATED.replace(b"OP,0", b"OP,2"), 1.0)
+    assert counted.critical and counted.critical.seq == 0
+
+
+def test_lines_may_come_in_pieces_and_damaged() -> None:
+    whole = BOOT + ALLOCATED.replace(b"168", b"999") + b"\xff\n" + REFUSED + FREED
+    counted = Counted(MEASURED)
+    for at in range(len(whole)):
+        counted.take(whole[at : at + 1], float(at))
+    assert counted.operations == 2
+    assert counted.critical and counted.critical.cycles == 252
+
+
+def test_a_board_that_boots_again_begins_again() -> None:
+    counted = Counted(MEASURED)
+    counted.take(BOOT + REFUSED + FREED, 1.0)
+    counted.take(BOOT + ALLOCATED, 2.0)
+    assert (counted.operations, counted.free) == (1, None)
+    assert counted.critical and counted.critical.cycles == 168
+
+
+def test_the_rate_is_of_the_time_in_which_records_came() -> None:
+    counted = Counted(MEASURED)
+    counted.take(b"", 10.0)
+    assert counted.per_s is None
+    counted.take(BOOT + ALLOCATED, 10.5)
+    counted.take(REFUSED + FREED, 11.5)
+    counted.take(b"", 60.0)
+    assert counted.per_s == pytest.approx(3 / 1.5)
+
+
+def test_callback_and_file_tell_the_same(tmp_path: Path) -> None:
+    told: list[tuple[SoFar, SoFar | None]] = []
+    steps: list[str] = []
+    received = bytearray()
+    with ProgressFile(tmp_path) as file:
+        watch = Watch(
+            RunName("mem_frag", "tlsf", "virtual"),
+            datetime(2026, 11, 22, tzinfo=UTC),
+            file,
+            steps.append,
+            lambda so_far: told.append((so_far, read(tmp_path))),
+            Part(2, 4, 30.0),
+            Work(4, MEASURED),
+        )
+        watch.step("capturing")
+        with watch.following(Sources(lambda begin: bytes(received[begin:]), lambda: 840, 1680)):
+            received += BOOT + ALLOCATED + FREED
+        watch.step("judging")
+    assert steps == ["capturing", "judging"]
+    assert all(callback == stored for callback, stored in told)
+    first, last = told[0][0], told[-1][0]
+    assert (first.operations, first.samples, first.critical) == (0, None, None)
+    assert (last.step, last.run, last.runs, last.left_s) == ("judging", 2, 4, 30.0)
+    assert (last.operations, last.planned_operations) == (2, 4)
+    assert (last.samples, last.asked_samples) == (840, 1680)
+    assert last.critical and last.critical.cycles == 168
+    assert last.free and last.free.cycles == 84
+
+
+def test_a_run_without_records_has_none(tmp_path: Path) -> None:
+    told: list[SoFar] = []
+    with ProgressFile(tmp_path) as file:
+        watch = Watch(
+            RunName("observe", "mine", "virtual"), datetime.now(UTC), file, lambda _: None, told.append
+        )
+        with watch.following(Sources(lambda _: b"", lambda: 84, 168)):
+            watch.step("capturing")
+    assert told[-1].samples == 84
+    assert (told[-1].operations, told[-1].planned_operations, told[-1].critical) == (None, None, None)

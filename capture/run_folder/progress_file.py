@@ -1,0 +1,122 @@
+"""`progress.json`: what a run under way has shown so far, for other processes (docs/SPEC.md,
+section 5).
+
+It is replaced a few times a second and gone once the run is stored. Whoever writes it holds a lock
+on the run's folder, which a killed process lets go. So a reader knows whether the run still goes
+on, without a clock.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Literal, Self
+
+from pydantic import Field
+
+from capture.files.documents import Table, read_json
+from capture.files.errors import TailscopeError
+from capture.run_folder.folder import PROGRESS
+
+MOST_BYTES = 64 << 10
+Schema = Literal[1]
+SCHEMA: Schema = 1
+
+
+class Section(Table):
+    """The longest critical section so far of a kind of operation, by DWT."""
+
+    seq: int
+    size: int
+    cycles: int
+    ns: float
+
+
+class SoFar(Table):
+    """What a run has shown so far.
+
+    It is run number `run` of `runs` in its campaign, which will take about `left_s` more seconds
+    (None: not known). `step` says in a few words what is going on. `operations` counts the records,
+    `operations_per_s` them since the first one. None stands for what is not known yet, and in a run
+    without records for good. `critical` and `free` are of the measured operations, as in run.json.
+    """
+
+    schema_: Annotated[Schema, Field(alias="schema")] = SCHEMA
+    scenario: str
+    allocator: str
+    board: str
+    run: int
+    runs: int
+    left_s: float | None
+    began: str
+    elapsed_s: float
+    step: str
+    operations: int | None
+    planned_operations: int | None
+    operations_per_s: float | None
+    samples: int | None
+    asked_samples: int | None
+    critical: Section | None
+    free: Section | None
+
+
+def read(folder: Path) -> SoFar | None:
+    """What the run in `folder` has shown so far; None where it is over, or was killed."""
+    if not _held(folder):
+        return None
+    try:
+        return read_json(folder / PROGRESS, SoFar, most_bytes=MOST_BYTES)
+    except TailscopeError:
+        return None
+
+
+def _held(folder: Path) -> bool:
+    """Whether the process that fills `folder` is still there."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno == errno.EWOULDBLOCK
+    finally:
+        os.close(descriptor)
+    return False
+
+
+class ProgressFile:
+    """The file of the run in `folder`: a context manager that holds the folder while it is there.
+
+    Nothing here raises: a run does not end because nobody can watch it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / PROGRESS
+        self._temporary = folder / f"{PROGRESS}.part"
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> Self:
+        with suppress(OSError):
+            self._descriptor = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for path in (self._path, self._temporary):
+            with suppress(OSError):
+                path.unlink()
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+    def write(self, so_far: SoFar) -> None:
+        """Replaces the file. It is not brought to the disk: after a crash nobody reads it."""
+        with suppress(OSError):
+            self._temporary.write_text(so_far.model_dump_json(by_alias=True), encoding="utf-8")
+            self._temporary.replace(self._path)
