@@ -25,6 +25,12 @@ ROOT = Path(__file__).resolve().parent
 RUNS = ROOT / "runs"
 DASHBOARD = ROOT / "build" / "dashboard.html"
 REPRODUCED = ROOT / "build" / "reproduced"
+SITE = ROOT / "build" / "site"
+# As capture/run_folder/named_quantities.py has it, which takes a while to load.
+CHOICE = (
+    "allocate (critical section of an allocation), free (critical section of a free), "
+    "interrupt (interrupt latency), task (task latency)"
+)
 BENCHMARKS = ("simulator", "capture")
 DEMO_SCENARIOS = ("mem_stress", "mem_frag")
 DEMO_ALLOCATORS = ("seglist", "tlsf")
@@ -146,9 +152,9 @@ def dashboard(
 
 @task(
     positional=["run"],
-    help={"run": "a run folder", "quantity": "a statistic of run.json, such as interrupt_latency_ns"},
+    help={"run": "a run folder", "quantity": f"{CHOICE}; or a statistic of run.json, such as served_probes"},
 )
-def extremes(_context: Context, run: str, quantity: str = "interrupt_latency_ns") -> None:
+def extremes(_context: Context, run: str, quantity: str = "interrupt") -> None:
     """Estimate the values beyond the maximum, or say why that cannot be done."""
     from console import known
 
@@ -258,18 +264,21 @@ def decode(
     positional=["run"],
     help={
         "run": "a run folder",
-        "quantity": "critical (of allocations), free, or latency",
+        "quantity": CHOICE,
         "perfetto": "a timeline of the run to write, which ui.perfetto.dev opens",
         "json": "print what explain/<quantity>.json has",
     },
 )
 def explain(
-    _context: Context, run: str, quantity: str = "critical", perfetto: str = "", json: bool = False
+    _context: Context, run: str, quantity: str = "allocate", perfetto: str = "", json: bool = False
 ) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
-    from analysis.explain import explanation, text
+    from console import known
 
     with one_sentence():
+        known.check_runs([run])
+        from analysis.explain import explanation, text
+
         found = explanation.explain(Path(run), quantity)
         if perfetto:
             from analysis.masks import run_timeline
@@ -372,6 +381,27 @@ def twin(_context: Context, run: str, output: str = "", json: bool = False) -> N
 
 
 @task(
+    positional=["a", "b"],
+    help={
+        "a": "a run folder, or a folder of runs: what B is held against",
+        "b": "a run folder, or a folder of runs",
+        "json": "print JSON",
+    },
+)
+def compare(_context: Context, a: str, b: str, json: bool = False) -> None:
+    """Compare runs: what changed in settings and figures, by how much, and where."""
+    from analysis.compare import text
+    from analysis.compare.document import as_json
+    from console import compare as room
+
+    with one_sentence(exit_status=2):
+        found = room.run(Path(a), Path(b))
+    print(json_format.dumps(as_json(found), indent=2) if json else text.as_text(found))
+    if status := room.EXIT_STATUS[found.status]:
+        raise Exit(code=status)
+
+
+@task(
     positional=["elf"],
     help={
         "elf": "a program for the virtual Nucleo, as the linker wrote it",
@@ -431,10 +461,10 @@ def masks(
     help={
         "run": "a run folder",
         "worst": "begin at the worst sample, between two cursors, and say where it is",
-        "quantity": "of which the worst is meant: critical (of allocations), free, or latency",
+        "quantity": f"of which the worst is meant: {CHOICE}",
     },
 )
-def pulseview(_context: Context, run: str, worst: bool = False, quantity: str = "critical") -> None:
+def pulseview(_context: Context, run: str, worst: bool = False, quantity: str = "allocate") -> None:
     """Open PulseView on a run, with the decoders on: `./lab pulseview RUN --worst`."""
     from console import known
 
@@ -706,8 +736,8 @@ def reproduce(
         if list:
             print(room.listing())
             return
-        whole = "" if table or quick else str(ROOT / "docs" / "REPRODUCED.md")
-        done = room.run(table, quick=quick, jobs=jobs, output=output, page_of_all=whole)
+        whole = "" if table or quick else str(ROOT / "docs")
+        done = room.run(table, quick=quick, jobs=jobs, output=output, pages_of_all=whole)
     if json:
         print(json_format.dumps([row for made in done for row in rows(made)], indent=2))
     else:
@@ -902,6 +932,15 @@ def clean(_context: Context) -> None:
         shutil.rmtree(ROOT / folder, ignore_errors=True)
 
 
+@task(help={"output": "the folder to write to; what is in it is replaced"})
+def site(_context: Context, output: str = str(SITE)) -> None:
+    """Write the pages as a site that needs no network: README.md, docs and the rooms' own pages."""
+    from console import site as room
+
+    with one_sentence():
+        print(room.write(Path(output)))
+
+
 @task(help={"board": "an entry of bench.toml: look at what is plugged in for it, too", "json": "print JSON"})
 def doctor(_context: Context, board: str = "", json: bool = False) -> None:
     """Show what is installed and, with --board, plugged in; what is missing and how to get it."""
@@ -912,6 +951,50 @@ def doctor(_context: Context, board: str = "", json: bool = False) -> None:
     print(json_format.dumps(found.as_json(), indent=2) if json else found.as_text())
     if not found.can_run:
         raise Exit(code=1)
+
+
+@task(
+    positional=["run"],
+    iterable=["run", "limit"],
+    help={
+        "run": "run folders, of any board; on a real one those of equal settings are repetitions",
+        "baseline": "the file to judge by, which --update writes (docs/CI.md)",
+        "update": "make the runs the baseline, and say what that changes",
+        "limit": "QUANTITY=LIMIT of allocate, free, interrupt or task: allocate=10us; may be repeated",
+        "named": "how many operations to name of each quantity; 10 when not given",
+        "junit": "a file of JUnit XML to write: a test case a run and quantity",
+        "markdown": "a file to write for a pull request",
+        "json": "print JSON",
+    },
+)
+def gate(
+    _context: Context,
+    run: list[str],
+    limit: list[str],
+    baseline: str = "",
+    update: bool = False,
+    named: str = "",
+    junit: str = "",
+    markdown: str = "",
+    json: bool = False,
+) -> None:
+    """Say whether stored runs are as good as a baseline: `./lab gate --baseline FILE RUN...`."""
+    from console import gate as room
+
+    with one_sentence(exit_status=2):
+        done = room.run(
+            run,
+            baseline=baseline,
+            renew=update,
+            limit=limit,
+            named=named,
+            as_json=json,
+            junit_file=junit,
+            markdown_file=markdown,
+        )
+    print(done.text)
+    if done.exit_status:
+        raise Exit(code=done.exit_status)
 
 
 @task(

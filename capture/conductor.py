@@ -21,13 +21,13 @@ from capture.files.whole import WriteError
 from capture.joining.evidence import decode
 from capture.processes import signals
 from capture.run_folder.folder import RunName, check_writable
-from capture.run_folder.manifest import AskedFirmware, Outside, SectionBound
+from capture.run_folder.manifest import AllocatorFootprint, AskedFirmware, Outside, SectionBound
 from capture.run_folder.memory import Memory
 from capture.run_folder.progress_file import ProgressFile
 from capture.run_folder.records import Boot, RecordLog
 from capture.store import RunResult, begin_folder, keep_observation, store_findings, store_session
 from capture.summary.summary import Setting
-from firmware import catalogue
+from firmware import catalogue, compiler, footprint
 from firmware.build import FirmwareImage
 from scenarios.plan import Plan
 from scenarios.stimulus import NOMINAL_CORE_HZ
@@ -157,5 +157,22 @@ def _setting(board: Board, resource: BoardResource, image: FirmwareImage) -> Set
         board=resource.name,
         analyzer=resource.analyzer.driver,
         elf_sha256=image.sha256,
-        tools={**versions(), **board.tools(), "python": platform.python_version()},
+        footprint=_footprint(image),
+        tools={
+            **versions(),
+            **board.tools(),
+            "compiler": compiler.of_image(image.elf),
+            "python": platform.python_version(),
+        },
+    )
+
+
+def _footprint(image: FirmwareImage) -> AllocatorFootprint:
+    taken = footprint.of_image(image)
+    return AllocatorFootprint(
+        flash_bytes=taken.flash,
+        static_ram_bytes=taken.static_ram,
+        heap_overhead_bytes=taken.heap_overhead,
+        block_overhead_bytes=taken.block_overhead,
+        smallest_block_bytes=taken.smallest_block,
     )

@@ -144,6 +144,7 @@ def _setting(folder: Path, origin: Origin | None) -> Setting:
             tools=origin.tools,
             bounds=origin.bounds,
             memory=read_memory(folder / names.OPERATIONS, origin.memory),
+            footprint=origin.footprint,
             imported=origin.imported,
         )
     name = RunName.of(folder)

@@ -68,7 +68,7 @@ def _run_all(
         try:
             results.append(_run_one(plan, built, runs_folder, options, _Watched(title, part, shown)))
             signals.check()
-            shown(f"{progress.place(*part)}{title}: explaining the worst critical section")
+            shown(f"{progress.place(*part)}{title}: explaining the worst of each kind")
             _explain(results[-1], title, shown)
             signals.check()
         except signals.Stopped:
@@ -211,11 +211,11 @@ def _run_one(
 
 
 def _explain(result: conductor.RunResult, title: str, shown: progress.Steps) -> None:
-    """Explains the worst critical section. It takes about as long as the run.
+    """Explains the worst of each quantity. It takes less time than the run.
 
     If that fails, it says why, and the campaign goes on.
     """
     try:
-        explanation.explain(result.folder)
+        explanation.explain_all(result.folder)
     except TailscopeError as error:
         shown.line(f"{title}: {error}")

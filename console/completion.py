@@ -135,6 +135,7 @@ _CHOICES: Mapping[str, Sequence[str]] = {
     "--edges": ("both", "rising", "falling"),
     "--what": ("allocate", "free", "fragmentation"),
     "--mode": ("sweep", "random"),
+    "--quantity": ("allocate", "free", "interrupt", "task"),
     "--summary": ("json",),
 }
 _LISTS = ("--allocator", "--locking", "--what")

@@ -24,17 +24,11 @@ TOOL = "pulseview"
 # Without one of these Qt ends with a core dump.
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
 
-_WORDS = {
-    "critical": "longest critical section of an allocation",
-    "free": "longest critical section of a free",
-    "latency": "longest interrupt latency",
-}
-
 
 def run(folder: Path, quantity: str | None = None) -> int:
     """Opens the capture of the run in `folder`, and returns PulseView's exit status.
 
-    With a `quantity` of analysis.explain.worst.QUANTITIES it shows the worst sample of that, and
+    With a `quantity` of named_quantities it shows the worst sample of that, and
     says on standard error where it is. Writes PulseView's set-up into the folder. Raises
     TailscopeError, before anything is opened, where something is missing.
     """
@@ -71,7 +65,7 @@ def _worst(folder: Path, quantity: str) -> _Worst:
     begin_s, end_s = (Fraction(sample, edges.samplerate_hz) for sample in (worst.start, worst.end))
     return _Worst(
         Marked(begin_s, end_s),
-        f"The {_WORDS[quantity]}, {where}: from {float(begin_s):.9f} s to {float(end_s):.9f} s, "
+        f"The longest {worst.quantity.words}, {where}: from {float(begin_s):.9f} s to {float(end_s):.9f} s, "
         "between the cursors.",
     )
 

@@ -10,16 +10,19 @@ from pathlib import Path
 from analysis.metrology.extremes import Estimate, Fit, estimate
 from analysis.metrology.intervals import CONFIDENCE
 from capture.files.errors import RunError
+from capture.run_folder.named_quantities import CHOICE, NAMED
+from capture.run_folder.quantities import Quantity
 from dashboards.loaded.quantities import ALL, samples
 from dashboards.loaded.runs import load_run
 
 
-def as_text(folder: Path, key: str) -> str:
-    """What the samples of quantity `key` say of values beyond the greatest. Raises RunError."""
+def as_text(folder: Path, word: str) -> str:
+    """What the samples of a quantity say of values beyond the greatest. Raises RunError.
+
+    `word` is one of named_quantities, or the key of any statistic of run.json.
+    """
+    chosen = _chosen(word)
     run = load_run(folder)
-    chosen = next((quantity for quantity in ALL if quantity.key == key), None)
-    if chosen is None:
-        raise RunError(f"There is no quantity {key!r}; choose from {', '.join(q.key for q in ALL)}.")
     if not run.manifest.complete:
         raise RunError(f"{run.id} is {run.manifest.verdict}; an estimate needs a run that is complete.")
     values = samples(run, chosen)[chosen.column].to_numpy()
@@ -27,6 +30,15 @@ def as_text(folder: Path, key: str) -> str:
     greatest = f"{values.max():,.1f}" if len(values) else "none"
     head = f"{chosen.words} of {run.id}: n = {len(values):,}, greatest {greatest} {chosen.unit}"
     return "\n".join([head, *_words(found, chosen.unit)])
+
+
+def _chosen(word: str) -> Quantity:
+    key = NAMED[word].key if word in NAMED else word
+    chosen = next((quantity for quantity in ALL if quantity.key == key), None)
+    if chosen is None:
+        keys = ", ".join(quantity.key for quantity in ALL)
+        raise RunError(f"There is no quantity {word!r}; choose {CHOICE}, or a statistic of run.json: {keys}.")
+    return chosen
 
 
 def _words(found: Estimate, unit: str) -> list[str]:

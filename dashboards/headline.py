@@ -4,32 +4,66 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
 from capture.run_folder.quantities import CONTROL, CRITICAL, LATENCY, TASK, Quantity
 from dashboards.formatting import microseconds
+from dashboards.loaded.calls import call_name
 from dashboards.loaded.lock_effects import caveats, spares_control, spares_interrupts
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import worst_key
 
 MOST_NAMED = 4
 """Of more allocators than this a sentence gives the extremes; the table has them all."""
 
 
-def headline(scenario: str, series: Sequence[Series]) -> str:
-    """What the scenario showed, in a few sentences of plain text."""
+def headline(scenario: str, series: Sequence[Series]) -> tuple[str, ...]:
+    """What the scenario showed, in three lines at most: sections, interrupts, what to know."""
     spared = [one for one in series if spares_control(one)]
-    sentences = [
-        _worst(scenario, series, CRITICAL, "the longest critical section of an allocation was"),
-        _growth(series),
-        _worst("", series, LATENCY, "an interrupt waited at most"),
-        _worst("", _only_tasks_wait(series), TASK, "the task that an interrupt wakes waited at most"),
-        _worst("", spared, CONTROL, "the control interrupt, which no critical section masks, waited at most"),
-        caveats(series),
-    ]
-    spoken = [sentence for sentence in sentences if sentence]
-    return " ".join(spoken) if spoken else f"In {scenario} nothing was measured."
+    lines = (
+        (
+            _worst(scenario, series, CRITICAL, "the longest critical section of an allocation was"),
+            _growth(series),
+        ),
+        (
+            _worst("", series, LATENCY, "an interrupt waited at most"),
+            _cause(series),
+            _worst("", _only_tasks_wait(series), TASK, "the task that an interrupt wakes waited at most"),
+        ),
+        (
+            _worst(
+                "", spared, CONTROL, "the control interrupt, which no critical section masks, waited at most"
+            ),
+            caveats(series),
+        ),
+    )
+    spoken = tuple(" ".join(sentence for sentence in line if sentence) for line in lines)
+    return tuple(line for line in spoken if line) or (f"In {scenario} nothing was measured.",)
+
+
+def _cause(series: Sequence[Series]) -> str:
+    """What the interrupt that waited longest of all had met."""
+    waited = [one for one in series if one.run.summary(LATENCY).max is not None]
+    if not waited:
+        return ""
+    longest = max(waited, key=lambda one: one.run.summary(LATENCY).max or 0)
+    key = worst_key(longest.run, LATENCY)
+    if key is None or key.startswith("@"):
+        return ""
+    rows = longest.run.operations.filter(pl.col("seq") == int(key)).to_dicts()
+    return f"The longest wait met {_operation(rows[0])}." if rows else ""
+
+
+def _operation(row: dict[str, Any]) -> str:
+    """`heap_stats, a call of the kernel`, or `an allocation of 120 bytes at depth 256`."""
+    if row["kind"] == "K":
+        return f"{row['label'] or call_name(row['size'])}, a call of the kernel"
+    what = {"A": "an allocation", "O": "a refused allocation"}.get(row["kind"], "a free")
+    depth = "" if row["depth"] is None else f" at depth {row['depth']:,}"
+    return f"{what} of {row['size']:,} bytes{depth}"
 
 
 def _only_tasks_wait(series: Sequence[Series]) -> Sequence[Series]:

@@ -2,81 +2,156 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from capture.files.errors import RunError
 from capture.files.whole import write_bytes
-from dashboards.figures.lanes import empty_panel
-from dashboards.figures.scenario_charts import scenario_charts
-from dashboards.headline import headline
+from capture.run_folder.quantities import CRITICAL, LATENCY
+from dashboards.formatting import microseconds
 from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
 from dashboards.loaded.runs import LoadedRun, load_run
-from dashboards.loaded.series import Series, by_scenario
-from dashboards.page.document import Page, Section, document
+from dashboards.loaded.series import Series, by_scenario, verdict_suffix
 from dashboards.page.embedded import embed
-from dashboards.page.templates import Figure, figure_json, plots
-from dashboards.tables.comparison import comparison
-from dashboards.tables.cycles_by_probes import cycles_by_probes
-from dashboards.tables.details import details
-from dashboards.tables.differences import differences
+from dashboards.page.pack import pack, pack_json
+from dashboards.page.templates import DRAWING, fragment, render
+from dashboards.pages.blocks import Page
+from dashboards.pages.catalogue import OF_ALL, OF_SCENARIO
+from dashboards.pages.run import run as page_of_run
+
+Progress = Callable[[str], None]
+"""Is told a sentence as work goes on, such as `run 3 of 25: loaded`."""
 
 
-def write_report(runs: Sequence[Path], output: Path, adjustments: Adjustments = AS_MEASURED) -> Path:
+def _silent(_words: str) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A page in the report. `scenario` is None where it is on all of them.
+
+    `order` is its place among the pages on one scenario.
+    """
+
+    page: Page
+    id: str
+    scenario: str | None = None
+    order: int = 0
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run's page and its samples, packed, in the element `element` and beside it."""
+
+    id: str
+    element: str
+    html: str
+    samples: str
+
+
+@dataclass(frozen=True)
+class _Document:
+    """What report.html shows. `titles` are those of the pages on one scenario, by key."""
+
+    everywhere: Sequence[Page]
+    scenarios: Sequence[str]
+    titles: Sequence[tuple[str, str]]
+    placed: Sequence[_Placed]
+    runs: Sequence[_Run]
+
+
+def write_report(
+    runs: Sequence[Path],
+    output: Path,
+    adjustments: Adjustments = AS_MEASURED,
+    progress: Progress = _silent,
+) -> Path:
     """Write the report on the run folders `runs` to `output` and return that path.
 
     Raises RunError, CaptureError, WriteError.
     """
     if not runs:
         raise RunError("There are no runs to report on; run a scenario first.")
-    page = report_html([adjusted(load_run(folder), adjustments) for folder in runs])
-    return write_bytes(output, page.encode())
+    loaded = []
+    for number, folder in enumerate(runs, start=1):
+        loaded.append(adjusted(load_run(folder), adjustments))
+        progress(f"run {number} of {len(runs)}: loaded")
+    return write_bytes(output, report_html(loaded, progress).encode())
 
 
-def report_html(runs: Sequence[LoadedRun]) -> str:
+def report_html(runs: Sequence[LoadedRun], progress: Progress = _silent) -> str:
     """The whole page. The same runs give the same text."""
     scenarios = by_scenario(runs)
-    sections = [
-        _section(number, scenario, series) for number, (scenario, series) in enumerate(scenarios.items())
-    ]
-    every = [one for series in scenarios.values() for one in series]
-    return document(
-        Page(
-            sections=sections,
-            warning=_warning([one.run for one in every]),
-            runs=[details(one.run) for one in every],
-            data=_data(sections, every),
-        )
+    everywhere = [page(scenarios) for page in OF_ALL]
+    of_scenarios = list(_of_scenarios(scenarios, progress))
+    placed = [_Placed(page, f"all-{page.key}") for page in everywhere] + of_scenarios
+    series = [one for group in scenarios.values() for one in group]
+    document = _Document(
+        everywhere,
+        list(scenarios),
+        _titles(of_scenarios),
+        placed,
+        list(_runs(series, progress)),
     )
+    return render("report.html", document, _data(scenarios, document), (*DRAWING, *_SCRIPTS))
 
 
-def _section(number: int, scenario: str, series: Sequence[Series]) -> Section:
-    return Section(
-        id=f"scenario-{number}",
-        scenario=scenario,
-        headline=headline(scenario, series),
-        comparison=comparison(series),
-        differences=differences(series),
-        cycles_by_probes=cycles_by_probes(series),
-        figures=[Figure(f"plot-{number}-{chart.key}", chart) for chart in scenario_charts(series)],
-    )
+_SCRIPTS = ("picker.js", "sample.js", "report.js")
 
 
-def _warning(runs: Sequence[LoadedRun]) -> str:
-    """A sentence before any number; empty where every run is complete."""
-    doubtful = sum(not run.manifest.complete for run in runs)
-    if not doubtful:
-        return ""
-    noun, verb = ("run", "is") if doubtful == 1 else ("runs", "are")
-    return f"{doubtful} {noun} shown here {verb} not complete: see the reasons before any number."
+def _of_scenarios(scenarios: Mapping[str, Sequence[Series]], progress: Progress) -> Iterator[_Placed]:
+    for number, (scenario, series) in enumerate(scenarios.items()):
+        for order, made in enumerate(OF_SCENARIO):
+            if (page := made(series)) is not None:
+                yield _Placed(page, f"plot-{number}-{page.key}", scenario, order)
+        progress(f"scenario {number + 1} of {len(scenarios)}: {scenario}")
 
 
-def _data(sections: Sequence[Section], series: Sequence[Series]) -> dict[str, Any]:
-    """Figures by the id of their element, the empty panel, and what a click shows of each run."""
-    figures = (figure for section in sections for figure in section.figures)
+def _titles(placed: Sequence[_Placed]) -> list[tuple[str, str]]:
+    """Keys and titles of the pages on one scenario, in the order of the catalogue."""
+    found = {one.order: (one.page.key, one.page.title) for one in placed}
+    return [found[order] for order in sorted(found)]
+
+
+def _runs(series: Sequence[Series], progress: Progress) -> Iterator[_Run]:
+    for number, one in enumerate(series):
+        element = f"run-{number}"
+        placed = _Placed(page_of_run(one, figures=False), element)
+        samples = pack_json(embed(one, len(series)))
+        yield _Run(one.run.id, element, pack(fragment("run.html", placed)), samples)
+        progress(f"run {number + 1} of {len(series)}: waveforms")
+
+
+def _data(scenarios: Mapping[str, Sequence[Series]], document: _Document) -> dict[str, Any]:
+    """What report.js must know at once; figures, tables and samples are apart."""
+    every = [(scenario, one) for scenario, series in scenarios.items() for one in series]
+    names = {one.style.entry: one.name.removesuffix(verdict_suffix(one.run)) for _, one in every}
     return {
-        "plots": plots(figures),
-        "panel": figure_json(empty_panel(series)),
-        "runs": embed(series),
+        "entries": [{"entry": entry, "name": name} for entry, name in sorted(names.items())],
+        "scenarios": [
+            {
+                "name": scenario,
+                "pages": [placed.page.key for placed in document.placed if placed.scenario == scenario],
+                "worst": {str(one.style.entry): _worst(one) for one in series},
+            }
+            for scenario, series in scenarios.items()
+        ],
+        "everywhere": [page.key for page in document.everywhere],
+        "picked": sorted({placed.page.key for placed in document.placed if _has_figures(placed.page)}),
+        "runs": {run.id: f"{run.element}-samples" for run in document.runs},
+        "scenario_of": {one.run.id: scenario for scenario, one in every},
     }
+
+
+def _worst(one: Series) -> tuple[float | None, str]:
+    """The run's longest critical section in ns, or its longest wait, and the same to read."""
+    maxima = (one.run.summary(quantity).max for quantity in (CRITICAL, LATENCY))
+    worst = next((value for value in maxima if value is not None), None)
+    return worst, microseconds(worst)
+
+
+def _has_figures(page: Page) -> bool:
+    return any(True for _ in page.charts())

@@ -40,11 +40,16 @@ class Footprint:
 
 def measure(allocator: str, knobs: Mapping[str, int] | None = None) -> Footprint:
     """Builds the allocator's image and reads it. Raises TailscopeError."""
-    elf = firmware.build(allocator, knobs=knobs).elf.with_name("tailscope_footprint.elf")
+    return of_image(firmware.build(allocator, knobs=knobs))
+
+
+def of_image(image: firmware.FirmwareImage) -> Footprint:
+    """What the image that was built beside a firmware tells. Raises TailscopeError."""
+    elf = image.elf.with_name("tailscope_footprint.elf")
     sections = section_bytes(elf)
     taken = overhead.read(elf)
     return Footprint(
-        allocator,
+        image.allocator,
         flash=sum(sections.get(name, 0) for name in _FLASH) - overhead.CONSTANT_BYTES,
         static_ram=sum(sections.get(name, 0) for name in _STATIC_RAM),
         heap_overhead=taken.heap,

@@ -51,13 +51,21 @@ def _steps(program: Program, entries: list[dict[str, Any]], start: int, end: int
 
 
 def by_function(executed: Iterable[Step]) -> list[Total]:
-    """Totals by function, the dearest first. Executions count instructions."""
+    """Totals by function, the most expensive first. Executions count instructions."""
     return _totals((step.function, "", step.cycles) for step in executed)
 
 
 def by_instruction(executed: Iterable[Step], most: int = 12) -> list[Total]:
-    """Totals of the `most` dearest instructions, the dearest first."""
+    """Totals of the `most` most expensive instructions, in that order."""
     return _totals((f"{s.place}: {s.text}", s.source, s.cycles) for s in executed)[:most]
+
+
+def by_line(executed: Iterable[Step], most: int = 12) -> list[Total]:
+    """Totals of the `most` most expensive source lines, in that order.
+
+    Executions count instructions. A line's name is the function that it was compiled into.
+    """
+    return _totals((step.function, step.source, step.cycles) for step in executed if step.source)[:most]
 
 
 def _totals(rows: Iterable[tuple[str, str, int]]) -> list[Total]:

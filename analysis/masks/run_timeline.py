@@ -19,6 +19,7 @@ from capture.run_folder.edges import NS_PER_S, EdgeList, read_parquet
 from capture.run_folder.explanation import FOLDER, Explanation, Unreplayed
 from capture.run_folder.folder import read_observed
 from capture.run_folder.manifest import read_manifest
+from capture.run_folder.named_quantities import NAMED
 from capture.run_folder.tables import read_operations
 from simulator import masks as simulator
 from simulator.program import UserProgram
@@ -37,7 +38,7 @@ def timeline(folder: Path, found: Explanation) -> Timeline:
     _pins(made, edges)
     _operations(made, read_operations(folder / names.OPERATIONS), edges)
     begin, end = (at * edges.sample_ns for at in (found.start_sample, found.end_sample))
-    made.slice(_WORST, "the worst sample", found.quantity, begin, end, value_ns=found.value_ns)
+    made.slice(_WORST, "the worst sample", NAMED[found.quantity].words, begin, end, value_ns=found.value_ns)
     if not isinstance(found, Unreplayed):
         _executed(made, folder, found, edges)
     return made

@@ -5,19 +5,29 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, RootModel
+from pydantic import BeforeValidator, Field, RootModel
 
 from capture.files.documents import DocumentError, Table, read_json
 from capture.files.errors import TailscopeError
 from capture.run_folder.manifest import Count, Maximum
+from capture.run_folder.named_quantities import NAMED
 
 FOLDER = "explain"
 """Where in a run folder the explanations are."""
 
 BYTES_MAX = 4 << 20
+
+OLD_NAMES = {"critical": "allocate", "latency": "interrupt"}
+"""What older explanations call a quantity, in the file and in its name, and what it is now."""
+
+QuantityName = Annotated[
+    Literal["allocate", "free", "interrupt", "task"],
+    BeforeValidator(lambda name: OLD_NAMES.get(name, name) if isinstance(name, str) else name),
+]
 
 Edge = Annotated[list[Count], Field(min_length=2, max_length=2)]
 
@@ -65,6 +75,35 @@ class Piece(Table):
     what: Literal["live", "free", "unknown"]
 
 
+class Operation(Table):
+    """An operation of the run: the sample's own, or a neighbour. Samples are those of its OP pulse.
+
+    `words` say what it was, such as `allocation of 120 bytes`.
+    """
+
+    seq: Count
+    kind: str
+    words: str
+    label: str | None
+    start_sample: Count | None
+    end_sample: Count | None
+
+
+class Part(Table):
+    """What the time went to, from `begin_cycle` on. The parts follow each other without a gap.
+
+    `place` and `source` are of the instruction that masked, or that suspended the scheduler; of an
+    exception that of its handler. They are empty where that is not known.
+    """
+
+    what: Literal["exception", "masked", "scheduler", "running"]
+    words: str
+    begin_cycle: Count
+    cycles: Count
+    place: str
+    source: str
+
+
 class HeapMap(Table):
     """The region, from its first byte to its last.
 
@@ -79,8 +118,8 @@ class HeapMap(Table):
 class Told(Table):
     """What wire and records tell of the worst sample, on any board; `maximum` is run.json's."""
 
-    version: Literal[1] = Field(alias="schema")
-    quantity: str
+    version: Literal[1, 2] = Field(alias="schema")
+    quantity: QuantityName
     key: str
     value_ns: float
     maximum: Maximum
@@ -93,6 +132,14 @@ class Told(Table):
     window: Window
     replayed: bool
     unknown: list[str]
+    # What an explanation of schema 1 lacks.
+    start_ns: float | None = None
+    begins: str = ""
+    ends: str = ""
+    place: str = ""
+    operation: Operation | None = None
+    previous: Operation | None = None
+    next: Operation | None = None
 
     def document(self) -> dict[str, Any]:
         """The content of the file; of the maximum what run.json has."""
@@ -116,6 +163,9 @@ class Replayed(Told):
     functions: list[Total]
     dearest: list[Total]
     heap: HeapMap
+    parts: list[Part] = Field(default_factory=list)
+    lines: list[Total] = Field(default_factory=list)
+    sources: dict[str, str] = Field(default_factory=dict)
 
 
 Explanation = Unreplayed | Replayed
@@ -128,3 +178,18 @@ class _File(RootModel[Annotated[Explanation, Field(discriminator="replayed")]]):
 def read(path: Path, error: type[TailscopeError] = DocumentError) -> Explanation:
     """Reads the explanation at `path`. Raises `error`, with a sentence that names line and key."""
     return read_json(path, _File, error, remedy="explain the run again", most_bytes=BYTES_MAX).root
+
+
+def read_all(folder: Path) -> dict[str, Explanation]:
+    """The explanations in the run `folder`, by quantity. A damaged file is left out.
+
+    One by an older name counts where there is none by the name of today.
+    """
+    found: dict[str, Explanation] = {}
+    for name in (*NAMED, *OLD_NAMES):
+        path = folder / FOLDER / f"{name}.json"
+        with suppress(DocumentError):
+            if OLD_NAMES.get(name, name) not in found and path.is_file():
+                explanation = read(path)
+                found.setdefault(explanation.quantity, explanation)
+    return found

@@ -29,6 +29,9 @@ REMEDY = "restore the file or decode the run again (./lab redecode)"
 # PRFTEN, ICEN and DCEN of FLASH_ACR (RM0368, section 3.8.1).
 ACCELERATOR_BITS = 0x700
 
+VIRTUAL_BOARD = "virtual_nucleo"
+"""Of `tools`: only a run on the virtual board has it."""
+
 Verdict = Literal["complete", "truncated", "inconclusive"]
 ProbesSource = Literal["records", "counted by the virtual board", "no search loop", "not counted"]
 # What a count may be: more is no count, and too much for a float.
@@ -267,6 +270,16 @@ class MemoryFigures(Table):
     sbbm_bytes: Count | None = None
 
 
+class AllocatorFootprint(Table):
+    """What the allocator takes, in bytes (docs/FOOTPRINT.md defines them)."""
+
+    flash_bytes: Count
+    static_ram_bytes: Count
+    heap_overhead_bytes: Count
+    block_overhead_bytes: Count
+    smallest_block_bytes: Count
+
+
 class Bound(Table):
     """A bound beside the longest section that the run showed."""
 
@@ -431,6 +444,7 @@ class Manifest(Table):
     baselines: dict[str, Baseline | None]
     bounds: dict[str, Bound]
     memory: MemoryFigures | None = None
+    footprint: AllocatorFootprint | None = None
     interrupts: Interrupts
     serial: Serial
     tools: dict[str, str]
@@ -462,6 +476,14 @@ class Manifest(Table):
     def outside(self) -> Outside | None:
         """What is known of an allocator from outside; None of one of the catalogue."""
         return self.asked.outside if self.asked else None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the virtual board ran and its own analyzer captured it.
+
+        Then the same program with the same operations gives the same run, cycle by cycle.
+        """
+        return VIRTUAL_BOARD in self.tools and self.imported is None
 
     @property
     def configuration(self) -> str:
@@ -534,6 +556,7 @@ class Origin(BaseModel):
     tool_report: ToolReport
     bounds: dict[str, SectionBound] = {}
     memory: MemoryFigures | None = None
+    footprint: AllocatorFootprint | None = None
     asked: AskedFirmware | None = None
     imported: Imported | None = None
 

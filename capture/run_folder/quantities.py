@@ -102,7 +102,12 @@ LATENCY = _latency("interrupt_latency_ns", "interrupt latency", _STIMULI, _ISR)
 HIT = _latency(
     "interrupt_latency_hit_ns", "interrupt latency, critical section hit", _STIMULI & _CRITICAL, _ISR
 )
-CLEAR = _latency("interrupt_latency_clear_ns", "interrupt latency, otherwise", _STIMULI & ~_CRITICAL, _ISR)
+CLEAR = _latency(
+    "interrupt_latency_clear_ns",
+    "interrupt latency, outside critical sections",
+    _STIMULI & ~_CRITICAL,
+    _ISR,
+)
 CONTROL = _latency("control_latency_ns", "control interrupt latency", _CONTROLS, ("CTRL", "CISR"))
 TASK = _latency("task_latency_ns", "task latency", _STIMULI, ("STIM", "TASK"))
 

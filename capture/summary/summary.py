@@ -13,7 +13,7 @@ from capture.joining.evidence import Evidence
 from capture.joining.sweep import summarise_sweep
 from capture.reading.stated import stated_of
 from capture.run_folder.folder import COUNTS
-from capture.run_folder.manifest import SCHEMA, Imported, Manifest, SectionBound
+from capture.run_folder.manifest import SCHEMA, AllocatorFootprint, Imported, Manifest, SectionBound
 from capture.run_folder.memory import Memory
 from capture.run_folder.quantities import QUANTITIES, by_quantity
 from capture.run_folder.records import Boot, EndRecord, StatRecord
@@ -40,6 +40,8 @@ class Setting:
     """Of the critical sections, from the machine code. Empty where nobody asked for them."""
     memory: Memory | None = None
     """Where the blocks lay. None where nobody asked."""
+    footprint: AllocatorFootprint | None = None
+    """What the allocator takes of flash and RAM. None where nobody measured it."""
     imported: Imported | None = None
     """The file of another tool that the capture is from."""
     notes: tuple[str, ...] = ()
@@ -108,6 +110,7 @@ def _what_came_out(evidence: Evidence, setting: Setting) -> dict[str, Any]:
         "baselines": _baselines(evidence),
         "bounds": bounds,
         "memory": setting.memory.figures.model_dump() if setting.memory else None,
+        "footprint": setting.footprint.model_dump() if setting.footprint else None,
         "interrupts": _interrupt_counts(evidence),
         "serial": _serial(evidence),
         "warnings": [

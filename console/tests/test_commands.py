@@ -10,6 +10,7 @@ import pytest
 from invoke.collection import Collection
 
 import tasks
+from capture.run_folder.named_quantities import CHOICE
 from console import help as help_pages
 from console import refusals
 from console.command_line import _in_our_words
@@ -175,3 +176,7 @@ def test_a_refusal_loads_nothing_that_takes_a_while(words: list[str]) -> None:
     )
     done = run(script=script)
     assert done.stdout == "1 []\n", done.stdout + done.stderr
+
+
+def test_the_words_for_quantities_are_those_of_their_room() -> None:
+    assert tasks.CHOICE == CHOICE

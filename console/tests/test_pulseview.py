@@ -61,7 +61,7 @@ def test_pulseview_gets_the_session_its_setup_and_the_decoders(
 
 @pytest.mark.parametrize(
     ("quantity", "statistic", "from_channel", "to_channel"),
-    [("critical", "critical_ns", "CRIT", "CRIT"), ("latency", "interrupt_latency_ns", "STIM", "ISR")],
+    [("allocate", "critical_ns", "CRIT", "CRIT"), ("interrupt", "interrupt_latency_ns", "STIM", "ISR")],
 )
 def test_the_worst_sample_is_between_the_cursors(
     tmp_path: Path,

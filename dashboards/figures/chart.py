@@ -8,12 +8,15 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dashboards.formatting import grouped, samplerate
-from dashboards.loaded.palette import GRID, INK, MUTED
+from dashboards.formatting import grouped, number, samplerate
+from dashboards.loaded.palette import GRID, INK, MUTED, PAPER
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', sans-serif"
+
+MOST_NAMED = 6
+"""Of more runs than this a subtitle gives the number, not the names."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +61,15 @@ def style(figure: go.Figure, height: int) -> None:
         margin={"l": 68, "r": 18, "t": 12, "b": 52},
         # At the top of the container: the plot makes room for as many lines as the legend takes.
         legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
-        hoverlabel={"font": {"family": FONT, "size": 12}, "align": "left", "namelength": -1},
+        hoverlabel={
+            "bgcolor": PAPER,
+            "font": {"family": FONT, "size": 12, "color": INK},
+            "align": "left",
+            "namelength": -1,
+        },
         hovermode="closest",
-        paper_bgcolor="#ffffff",
-        plot_bgcolor="#ffffff",
+        paper_bgcolor=PAPER,
+        plot_bgcolor=PAPER,
     )
     figure.update_xaxes(**_AXIS)
     figure.update_yaxes(**_AXIS)
@@ -87,9 +95,15 @@ def provenance(series: Sequence[Series]) -> str:
     """Each samplerate and the length of a sample, the runs, and what was done to their samples."""
     rates = sorted({one.run.manifest.samplerate_hz for one in series})
     resolution = ", ".join(f"{samplerate(rate)} (±{1e9 / rate:.1f} ns)" for rate in rates)
-    word = "runs" if len(series) > 1 else "run"
     done = "".join(f" · {words}" for words in dict.fromkeys(w for one in series for w in one.run.adjustments))
-    return f"{resolution} · {word} {', '.join(one.run.id for one in series)}{done}"
+    return f"{resolution} · {_runs(series)}{done}"
+
+
+def _runs(series: Sequence[Series]) -> str:
+    """The ids of the runs while they are few; the overview has them all."""
+    if len(series) > MOST_NAMED:
+        return f"{len(series)} runs"
+    return f"{'runs' if len(series) > 1 else 'run'} {', '.join(one.run.id for one in series)}"
 
 
 def badges(series: Sequence[Series]) -> tuple[str, ...]:
@@ -106,8 +120,22 @@ def per_series(series: Sequence[Series], counts: Sequence[int], what: str) -> st
     if len(set(counts)) == 1:
         each = " each" if len(counts) > 1 else ""
         return f"n = {grouped(counts[0])} {what}{each}"
+    if len(series) > MOST_NAMED:
+        return f"n = {grouped(min(counts))} to {grouped(max(counts))} {what} each"
     listed = ", ".join(f"{grouped(n)} {one.name}" for one, n in zip(series, counts, strict=True))
     return f"n = {listed} {what}"
+
+
+def with_maximum(one: Series, value: object, unit: str) -> str:
+    """A run's name in a legend: `seglist, max 40,785.7 ns`."""
+    if not isinstance(value, (int, float)):
+        return one.label
+    return f"{one.label}, max {number(float(value), unit)} {unit}".rstrip()
+
+
+def row_heights(around_px: int, row_px: int) -> dict[str, int]:
+    """The `meta` of a layout as high as its rows: each trace tells in its own how many it adds."""
+    return {"around_px": around_px, "row_px": row_px}
 
 
 def points(style_of: Series, size: float = 5, opacity: float = 0.55) -> dict[str, Any]:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.figures.chart import Chart, line, make_chart, per_series, points
+from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
 from dashboards.formatting import grouped
 from dashboards.loaded.by_probes import counted, means
 from dashboards.loaded.palette import INK
 from dashboards.loaded.series import Series
-from dashboards.waveforms.keys import meta, operation_keys
+from dashboards.waveforms.keys import entry, meta, operation_keys
 
 
 def cycles_by_probes(series: Sequence[Series]) -> Chart | None:
@@ -56,7 +56,7 @@ def _allocations(one: Series, table: pl.DataFrame, shift: float) -> go.Scatter:
         y=table["dwt_cycles"].to_numpy(),
         mode="markers",
         marker=points(one, size=6, opacity=0.45),
-        name=one.label,
+        name=with_maximum(one, table["dwt_cycles"].max(), "cycles"),
         legendgroup=one.run.id,
         meta=meta(one),
         customdata=operation_keys(table["seq"]),
@@ -93,6 +93,7 @@ def _means(one: Series, shift: float) -> go.Scatter:
         name=f"{one.label} mean",
         legendgroup=one.run.id,
         showlegend=False,
+        meta=entry(one),
         text=[
             f"mean of {grouped(n)} with {grouped(probes)} probes"
             for probes, n in table.select("probes", "n").iter_rows()

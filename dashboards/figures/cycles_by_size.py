@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points
 from dashboards.loaded.by_size import OfSize, by_size
 from dashboards.loaded.series import Series
-from dashboards.waveforms.keys import meta
+from dashboards.waveforms.keys import entry
 
 
 def cycles_by_size(series: Sequence[Series]) -> Chart | None:
@@ -37,7 +37,7 @@ def _medians(one: Series, sizes: Sequence[OfSize], state: str) -> go.Scatter:
         line=line(one, width=1 if state == "fresh" else 3),
         name=f"{one.label} {state}",
         legendgroup=one.run.id,
-        meta=meta(one),
+        meta=entry(one),
         hovertemplate="%{x:,} bytes, median: %{y:,} cycles",
     )
 
@@ -51,6 +51,6 @@ def _maxima(one: Series, sizes: Sequence[OfSize], state: str) -> go.Scatter:
         name=f"{one.label} {state} max",
         legendgroup=one.run.id,
         showlegend=False,
-        meta=meta(one),
+        meta=entry(one),
         hovertemplate="%{x:,} bytes, max: %{y:,} cycles",
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.figures.chart import line, points
+from dashboards.figures.chart import line, points, with_maximum
 from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import interrupt_keys, meta
 
@@ -79,7 +79,10 @@ def _single(one: Series, table: pl.DataFrame, column: str) -> go.Scatter:
 def _worst_line(one: Series, worst: pl.DataFrame, width: int, column: str) -> go.Scatter:
     marker = {"color": one.style.colour, "size": 8, "symbol": one.style.symbol}
     return bands(one, worst, width, column).update(
-        name=one.label, legendgroup=one.run.id, marker=marker, line=line(one)
+        name=with_maximum(one, worst[column].max(), "ns"),
+        legendgroup=one.run.id,
+        marker=marker,
+        line=line(one),
     )
 
 

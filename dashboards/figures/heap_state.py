@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from dashboards.figures.chart import Chart, line, make_chart, per_series
+from dashboards.figures.chart import Chart, line, make_chart
+from dashboards.formatting import grouped
+from dashboards.loaded.palette import PAPER
 from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import meta
 
 _ROWS = (("live", "live blocks"), ("bytes_in_use", "bytes in use"))
 
 
-def heap_state(series: Sequence[Series]) -> Chart | None:
+def heap_state(one: Series) -> Chart | None:
     """Live blocks and payload bytes after each operation. None without operations."""
-    if not any(len(one.run.operations) for one in series):
+    if one.run.operations.is_empty():
         return None
-    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06)
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08)
     for row, (column, axis) in enumerate(_ROWS, start=1):
-        for one in series:
-            if len(one.run.operations):
-                figure.add_trace(_course(one, column, legend=row == 1), row=row, col=1)
-                figure.add_trace(_worst(one, column, legend=row == 1), row=row, col=1)
+        figure.add_traces([_course(one, column), _worst(one, column)], rows=row, cols=1)
         figure.update_yaxes(title_text=axis, rangemode="tozero", row=row, col=1)
     figure.update_xaxes(title_text="operation (seq)", row=2, col=1)
-    counted = per_series(series, [len(one.run.operations) for one in series], "operations")
+    counted = f"n = {grouped(len(one.run.operations))} operations"
     explanation = (
         "The large marker is the operation with the longest critical section among the measured allocations."
     )
-    return make_chart(
-        "heap", "The heap at the worst instant", series, counted, explanation, figure, height=480
-    )
+    chart = make_chart(f"heap-{one.style.entry}", one.name, [one], counted, explanation, figure, height=360)
+    figure.update_layout(showlegend=False)
+    return chart
 
 
-def _course(one: Series, column: str, legend: bool) -> go.Scatter:
+def _course(one: Series, column: str) -> go.Scatter:
     table = one.run.operations
     return go.Scatter(
         x=table["seq"].to_numpy(),
@@ -44,14 +41,12 @@ def _course(one: Series, column: str, legend: bool) -> go.Scatter:
         mode="lines",
         line={**line(one, width=1.5), "shape": "hv"},
         name=one.label,
-        legendgroup=one.run.id,
-        showlegend=legend,
         meta=meta(one),
         hovertemplate="%{y:,} after operation %{x}",
     )
 
 
-def _worst(one: Series, column: str, legend: bool) -> go.Scatter:
+def _worst(one: Series, column: str) -> go.Scatter:
     table = worst_operation(one)
     return go.Scatter(
         x=table["seq"].to_numpy(),
@@ -61,11 +56,9 @@ def _worst(one: Series, column: str, legend: bool) -> go.Scatter:
             "color": one.style.colour,
             "symbol": one.style.symbol,
             "size": 12,
-            "line": {"width": 1.5, "color": "#fff"},
+            "line": {"width": 1.5, "color": PAPER},
         },
         name=f"{one.label} worst",
-        legendgroup=f"{one.run.id} worst",
-        showlegend=legend,
         meta=meta(one),
         hovertemplate="worst: operation %{x}, %{y:,}",
     )

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.figures.chart import Chart, make_chart
+from dashboards.caveats import CONTROL, TICKS
+from dashboards.figures.chart import Chart, make_chart, row_heights
 from dashboards.formatting import grouped, number
 from dashboards.loaded.lock_effects import caveats
 from dashboards.loaded.palette import INK
 from dashboards.loaded.series import Series
-from dashboards.waveforms.keys import interrupt_keys, meta
+from dashboards.waveforms.keys import entry_name, interrupt_keys, meta
 
 _CLASSES = (
     ("critical", "met a critical section"),
@@ -20,6 +21,9 @@ _CLASSES = (
     ("none", "outside operations"),
     ("control", "control interrupt"),
 )
+
+
+_ROW_PX = 46
 
 
 def interrupt_latency(series: Sequence[Series]) -> Chart | None:
@@ -33,25 +37,23 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     if not strips:
         return None
     figure = go.Figure()
-    for row, (one, words, table) in enumerate(strips):
+    for one, words, table in strips:
+        worst = number(float(table["isr_latency_ns"].max()), "ns")  # type: ignore[arg-type]
+        row = f"{words}: {one.label}"
         figure.add_trace(_strip(one, table, row))
         figure.add_trace(_ticks(one, table.filter("tick"), row))
-        figure.add_annotation(**_maximum(one, table, row))
-        figure.add_annotation(**_name(f"{words}: {one.label}, n = {grouped(len(table))}", row))
-    largest = max(float(table["isr_latency_ns"].max()) for _, _, table in strips)  # type: ignore[arg-type]
-    # Room on the right for the label of the largest value.
-    figure.update_xaxes(title_text="latency, stimulus to handler (ns)", range=[0, largest * 1.25])
-    figure.update_yaxes(range=[len(strips) - 0.5, -0.9], showticklabels=False)
+        figure.add_annotation(**_name(one, f"{row}, max {worst} ns, n = {grouped(len(table))}", row))
+    figure.update_xaxes(title_text="latency, stimulus to handler (ns)", rangemode="tozero")
+    figure.update_yaxes(type="category", autorange="reversed", showticklabels=False)
+    figure.update_layout(meta=row_heights(90, _ROW_PX))
     explanation = (
-        "Each stroke is a latency that occurred; the number on the right is the worst. Critical: CRIT was "
-        "high at some sample between stimulus and answer, so the interrupt waited for its end. The control "
-        "interrupt lies above BASEPRI: a mask there never delays it. A ring: the handler of the kernel's "
-        "tick may have run between stimulus and answer. "
+        "Each stroke is a latency that occurred. Met a critical section: CRIT was high at some sample "
+        f"between stimulus and answer, so the interrupt waited for its end. {CONTROL} {TICKS} "
     ) + caveats(series)
     counted = f"n = {grouped(sum(len(table) for _, _, table in strips))} answered stimuli{_missed(series)}"
     title = "Interrupt latency by what it met"
-    chart = make_chart("latency", title, series, counted, explanation, figure, 90 + 46 * len(strips))
-    figure.update_layout(showlegend=False, margin={"l": 18})
+    chart = make_chart("latency", title, series, counted, explanation, figure, 90 + _ROW_PX * len(strips))
+    figure.update_layout(showlegend=False, margin={"l": 18, "t": 30})
     figure.update_yaxes(ticks="", showgrid=False)
     return chart
 
@@ -63,7 +65,7 @@ def answered_class(one: Series, hit: str) -> pl.DataFrame:
     return one.run.answered.filter(pl.col("hit") == hit)
 
 
-def _strip(one: Series, table: pl.DataFrame, row: int) -> go.Scatter:
+def _strip(one: Series, table: pl.DataFrame, row: str) -> go.Scatter:
     distinct = (
         table.group_by("isr_latency_ns", maintain_order=True)
         .agg(pl.len().alias("n"), pl.col("sample").first(), pl.col("operation_seq").first())
@@ -76,13 +78,13 @@ def _strip(one: Series, table: pl.DataFrame, row: int) -> go.Scatter:
         mode="markers",
         marker={"symbol": "line-ns", "size": 14, "line": {"width": 1.5, "color": one.style.tint(0.6)}},
         name=one.label,
-        meta=meta(one),
+        meta={**meta(one), "rows": 1},
         customdata=list(zip(keys, distinct["n"].to_list(), strict=True)),
         hovertemplate="%{x:,.6~g} ns, seen %{customdata[1]} times<br>%{customdata[0]}",
     )
 
 
-def _ticks(one: Series, table: pl.DataFrame, row: int) -> go.Scatter:
+def _ticks(one: Series, table: pl.DataFrame, row: str) -> go.Scatter:
     """A ring around each answer that the kernel's tick may have delayed."""
     return go.Scatter(
         x=table["isr_latency_ns"].to_numpy(),
@@ -96,23 +98,11 @@ def _ticks(one: Series, table: pl.DataFrame, row: int) -> go.Scatter:
     )
 
 
-def _maximum(one: Series, table: pl.DataFrame, row: int) -> dict[str, object]:
-    worst = float(table["isr_latency_ns"].max())  # type: ignore[arg-type]
-    return {
-        "x": worst,
-        "y": row,
-        "text": f"{number(worst, 'ns')} ns",
-        "font": {"color": one.style.colour, "size": 12},
-        "showarrow": False,
-        "xanchor": "left",
-        "xshift": 6,
-    }
-
-
-def _name(text: str, row: int) -> dict[str, object]:
+def _name(one: Series, text: str, row: str) -> dict[str, object]:
     """What a strip shows. Above it, the words take no width from a narrow screen."""
     position = {"x": 0, "xref": "paper", "xanchor": "left", "y": row, "yshift": 17}
-    return {**position, "text": text, "font": {"size": 12}, "showarrow": False}
+    font = {"size": 12, "color": INK}
+    return {**position, "text": text, "font": font, "showarrow": False, "name": entry_name(one)}
 
 
 def _missed(series: Sequence[Series]) -> str:

@@ -31,8 +31,8 @@ def levels(
     return (sample - window.zero) * 1e6 / samplerate_hz, np.append(level[kept], level[-1])
 
 
-def draw_window(figure: go.Figure, row: int, one: Series, window: Window) -> None:
-    """Draw a window of the run's capture into `row` of subplots, its critical sections shaded."""
+def draw_window(figure: go.Figure, one: Series, window: Window) -> None:
+    """Draw a window of the run's capture, its critical sections shaded."""
     edges = one.run.edges
     assert edges is not None  # the window was cut from it
     for channel, name in enumerate(edges.channels):
@@ -41,10 +41,10 @@ def draw_window(figure: go.Figure, row: int, one: Series, window: Window) -> Non
         lane.update(x=time_us, y=level + _base(channel, len(edges.channels)))
         if name in _ALLOCATOR_CHANNELS:
             lane.line.color = one.style.colour
-        figure.add_trace(lane, row=row, col=1)
+        figure.add_trace(lane)
         if name == "CRIT":
-            _shade(figure, row, one, time_us, level)
-    _name_lanes(figure, edges.channels, row=row, col=1)
+            _shade(figure, one, time_us, level)
+    _name_lanes(figure, edges.channels)
 
 
 def empty_panel(series: Sequence[Series]) -> go.Figure:
@@ -76,7 +76,7 @@ def _lane(name: str, channel: int, channels: int) -> go.Scatter:
     )
 
 
-def _name_lanes(figure: go.Figure, channels: Sequence[str], **subplot: int) -> None:
+def _name_lanes(figure: go.Figure, channels: Sequence[str]) -> None:
     bases = [_base(channel, len(channels)) for channel in range(len(channels))]
     figure.update_yaxes(
         tickvals=[base + 0.5 for base in bases],
@@ -85,13 +85,11 @@ def _name_lanes(figure: go.Figure, channels: Sequence[str], **subplot: int) -> N
         showgrid=False,
         ticks="",
         showline=False,
-        **subplot,
     )
 
 
 def _shade(
     figure: go.Figure,
-    row: int,
     one: Series,
     time_us: npt.NDArray[np.float64],
     level: npt.NDArray[np.int64],
@@ -99,4 +97,4 @@ def _shade(
     for start, end, high in zip(time_us[:-1], time_us[1:], level[:-1], strict=True):
         if high:
             tint = one.style.tint(0.12)
-            figure.add_vrect(x0=start, x1=end, fillcolor=tint, line_width=0, layer="below", row=row, col=1)
+            figure.add_vrect(x0=start, x1=end, fillcolor=tint, line_width=0, layer="below")

@@ -11,6 +11,7 @@ from dashboards.figures.chart import Chart, make_chart, per_series
 from dashboards.figures.depth_bands import at_depth, bands, worst_by_depth, worst_per_band
 from dashboards.loaded.lock_effects import caveats
 from dashboards.loaded.series import Series
+from dashboards.waveforms.keys import shared_switch
 
 COLUMN = "isr_latency_ns"
 
@@ -25,8 +26,8 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
         (one, worst_per_band(at_depth(one, one.run.answered_control), width, COLUMN)) for one in series
     ]
     controls = [(one, worst) for one, worst in controls if len(worst)]
-    for i, (one, worst) in enumerate(controls):
-        figure.add_trace(_control(one, worst, width, legend=i == 0))
+    for one, worst in controls:
+        figure.add_trace(_control(one, worst, width))
     counted = per_series(
         series, [len(table) for table in tables], "interrupts during operations with a depth"
     )
@@ -40,9 +41,9 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     )
 
 
-def _control(one: Series, worst: pl.DataFrame, width: int, legend: bool) -> go.Scatter:
+def _control(one: Series, worst: pl.DataFrame, width: int) -> go.Scatter:
     """Thin and with open markers; one switch for all runs."""
     marker = {"color": one.style.colour, "size": 8, "symbol": f"{one.style.symbol}-open"}
     thin = {"color": one.style.colour, "width": 1, "dash": "dot"}
-    switch = {"name": "control interrupt", "legendgroup": "control", "showlegend": legend}
+    switch = {"name": "control interrupt", "legendgroup": "control", "meta": shared_switch(one)}
     return bands(one, worst, width, COLUMN).update({"marker": marker, "line": thin} | switch)

@@ -8,10 +8,10 @@ from html import escape
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.figures.chart import Chart, make_chart, per_series, points
+from dashboards.figures.chart import Chart, make_chart, per_series, points, with_maximum
 from dashboards.loaded.lock_effects import caveats
 from dashboards.loaded.series import Series
-from dashboards.waveforms.keys import meta, operation_keys
+from dashboards.waveforms.keys import entry, meta, operation_keys, shared_switch
 
 LINES_APART = 0.02
 LINES_MOST = 8
@@ -27,15 +27,16 @@ def latency_by_phase(series: Sequence[Series]) -> Chart | None:
     if not swept:
         return None
     figure = go.Figure()
-    for number, (one, table) in enumerate(swept):
-        figure.add_trace(_control(one, legend=number == 0))
+    for one, table in swept:
+        figure.add_trace(_control(one))
         figure.add_trace(_points(one, table))
         for label, bound_ns in _lines(one):
-            figure.add_trace(_line(one, label, bound_ns))
+            figure.add_trace(_line(one, label, bound_ns, written=len(swept) == 1))
     latest = max(float(table["phase_ns"][-1]) for _, table in swept)
     # A stimulus further left is answered before the operation begins.
-    window = [-0.02 * latest, 1.02 * latest]
-    figure.update_xaxes(title_text="stimulus after the beginning of the operation (ns)", range=window)
+    window = {"clipmin": -0.02 * latest}
+    title = "stimulus after the beginning of the operation (ns)"
+    figure.update_xaxes(title_text=title, autorange=True, autorangeoptions=window)
     figure.update_yaxes(title_text="latency (ns)", rangemode="tozero")
     shown = [one for one, _ in swept]
     counted = per_series(shown, [len(table) for _, table in swept], "swept stimuli")
@@ -81,7 +82,7 @@ def _points(one: Series, table: pl.DataFrame) -> go.Scatter:
         y=table["isr_latency_ns"].round(1).to_numpy(),
         mode="markers",
         marker=marker,
-        name=one.label,
+        name=with_maximum(one, table["isr_latency_ns"].max(), "ns"),
         legendgroup=one.run.id,
         meta=meta(one),
         customdata=list(zip(operation_keys(table["seq"]), labels, strict=True)),
@@ -90,7 +91,7 @@ def _points(one: Series, table: pl.DataFrame) -> go.Scatter:
     )
 
 
-def _control(one: Series, legend: bool) -> go.Scatter:
+def _control(one: Series) -> go.Scatter:
     """The control interrupts that fell into a measured operation; one switch for all runs."""
     operations = one.run.operations.filter("measured").select(
         operation_seq="seq", start_sample="start_sample"
@@ -104,8 +105,7 @@ def _control(one: Series, legend: bool) -> go.Scatter:
         marker={"color": one.style.colour, "size": 3, "symbol": "circle-open", "opacity": 0.5},
         name="control interrupt",
         legendgroup="control",
-        showlegend=legend,
-        meta=meta(one),
+        meta=shared_switch(one),
         customdata=operation_keys(met["operation_seq"]),
         hovertemplate="control: %{x:,.6~g} ns into the operation, latency %{y:,.6~g} ns<br>"
         "operation %{customdata}",
@@ -127,19 +127,24 @@ def _lines(one: Series) -> Sequence[tuple[str, float]]:
     return lines
 
 
-def _line(one: Series, label: str, bound_ns: float) -> go.Scatter:
-    """From the operation's beginning to where the latency has fallen to its least."""
+def _line(one: Series, label: str, bound_ns: float, written: bool) -> go.Scatter:
+    """From the operation's beginning to where the latency has fallen to its least.
+
+    The lines of one run have room for their words; those of several tell when pointed at.
+    """
+    words = escape(f"{label}: critical section + entry", quote=False)
     return go.Scatter(
         x=[0, bound_ns],
         y=[bound_ns, bound_ns],
-        mode="lines+text",
-        text=["", escape(f"{label}: critical section + entry", quote=False)],
+        mode="lines+text" if written else "lines",
+        text=["", words] if written else None,
         textposition="middle right",
         textfont={"size": 11, "color": one.style.colour},
         line={"color": one.style.colour, "width": 1, "dash": "dot"},
         name=f"{one.label}, {escape(label, quote=False)}",
         legendgroup=one.run.id,
         showlegend=False,
-        hoverinfo="skip",
+        meta=entry(one),
+        hovertemplate=f"{words}: %{{y:,.6~g}} ns",
         cliponaxis=False,
     )

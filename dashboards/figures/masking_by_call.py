@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
-from dashboards.figures.chart import Chart, make_chart, per_series
+from dashboards.figures.chart import Chart, make_chart, per_series, row_heights
 from dashboards.figures.latency_by_phase import by_phase
 from dashboards.loaded.lock_effects import caveats
 from dashboards.loaded.series import Series
@@ -38,6 +38,7 @@ def masking_by_call(series: Sequence[Series]) -> Chart | None:
         "lock. "
     ) + caveats(shown)
     title = "Who masks for how long"
+    figure.update_layout(meta=row_heights(110, ROW_PIXELS))
     return make_chart("calls", title, shown, counted, explanation, figure, 110 + ROW_PIXELS * rows)
 
 
@@ -73,7 +74,7 @@ def _bars(one: Series, worst: pl.DataFrame) -> go.Bar:
         text=[f"{value:,.0f}" for value in worst["isr_latency_ns"]],
         textposition="outside",
         cliponaxis=False,
-        meta=meta(one),
+        meta={**meta(one), "rows": len(worst)},
         customdata=operation_keys(worst["seq"]),
         hovertemplate="%{y}: worst %{x:,.6~g} ns<br>operation %{customdata}",
     )

@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 import polars as pl
 from plotly.subplots import make_subplots
 
-from dashboards.figures.chart import Chart, line, make_chart, per_series, points
+from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
 from dashboards.loaded.bounds import bound_of
 from dashboards.loaded.series import Series
-from dashboards.waveforms.keys import meta, operation_keys
+from dashboards.waveforms.keys import entry, meta, operation_keys, shared_switch
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,12 @@ def ramp(series: Sequence[Series]) -> Chart | None:
             valid = table.drop_nulls(row.column)
             figure.add_trace(_trials(one, valid, row), row=number, col=1)
             figure.add_trace(_worst(one, valid, row, legend=number == 1), row=number, col=1)
-            figure.add_trace(
-                _best(one, valid, row, legend=number == 1 and one is series[0]), row=number, col=1
-            )
+            figure.add_trace(_best(one, valid, row, legend=number == 1), row=number, col=1)
         for one, table in zip(series, tables, strict=True):
             if (bound := _bound(one, table, row)) is not None:
                 figure.add_trace(bound, row=number, col=1)
         figure.update_yaxes(title_text=row.axis, rangemode="tozero", row=number, col=1)
-    deepest = max(int(table["depth"].max()) for table in tables if len(table))  # type: ignore[arg-type]
-    figure.update_xaxes(range=[0, deepest * 1.02])
+    figure.update_xaxes(rangemode="tozero")
     figure.update_xaxes(title_text="depth (free blocks that do not fit)", row=len(_ROWS), col=1)
     counted = per_series(series, [len(table) for table in tables], "measured allocations")
     explanation = (
@@ -80,7 +77,8 @@ def _trials(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter:
 
 
 def _worst(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatter:
-    line_of_max = {"name": f"{one.label} max", "line": line(one), "legendgroup": one.run.id}
+    worst = with_maximum(one, table[row.column].max(), row.unit) if legend else one.label
+    line_of_max = {"name": worst, "line": line(one), "legendgroup": one.run.id}
     return _per_depth(one, table, row, "max").update(line_of_max | {"showlegend": legend})
 
 
@@ -98,6 +96,7 @@ def _bound(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter | None:
         name=f"{one.label} bound",
         legendgroup=one.run.id,
         showlegend=False,
+        meta=entry(one),
         hovertemplate=f"bound %{{y:,.6~g}} {row.unit}",
     )
 
@@ -109,6 +108,7 @@ def _best(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatt
     """
     thin = {"color": one.style.colour, "width": 1, "dash": "dot"}
     switch = {"legendgroup": "minimum", "showlegend": legend, "visible": "legendonly"}
+    switch["meta"] = shared_switch(one)
     return _per_depth(one, table, row, "min").update({"name": "minimum of trials", "line": thin} | switch)
 
 

@@ -8,18 +8,27 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 import polars as pl
-from plotly.subplots import make_subplots
 
 from analysis.metrology.quantiles import MYRIAD, PERCENTILES
 from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
-from dashboards.figures.chart import Chart, line, make_chart, per_series
-from dashboards.formatting import number
+from dashboards.caveats import NO_BOUND
+from dashboards.figures.chart import Chart, line, make_chart, per_series, with_maximum
 from dashboards.loaded.certainty import confidence_words
 from dashboards.loaded.series import Series
-from dashboards.waveforms.keys import describe, interrupt_keys, meta, operation_keys
+from dashboards.waveforms.keys import entry, interrupt_keys, meta, operation_keys
 
-# Height of one line of the labels under the curves.
-LABEL_DECADES = 0.45
+# Room below the least share, so that the mark of a maximum is whole.
+ROOM_DECADES = 0.12
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Which figure; `what` its samples are, of `quantity`."""
+
+    key: str
+    title: str
+    what: str
+    quantity: Quantity
 
 
 @dataclass(frozen=True)
@@ -33,34 +42,37 @@ class Curve:
 
 
 def survival(series: Sequence[Series]) -> Chart | None:
-    """P(X ≥ x) of the critical section and of the interrupt latency. None without samples."""
-    panels = [
-        (CRITICAL, "critical section, on the wire (ns)", [critical_curve(one) for one in series]),
-        (LATENCY, "interrupt latency, STIM to ISR (ns)", [latency_curve(one) for one in series]),
-    ]
-    panels = [panel for panel in panels if any(curve.n for curve in panel[2])]
-    if not panels:
+    """P(X ≥ x) of the critical section on the wire. None without samples."""
+    curves = [critical_curve(one) for one in series]
+    panel = Panel("survival", "How often a critical section takes so long", "allocations", CRITICAL)
+    return _survival(panel, "critical section, on the wire (ns)", series, curves)
+
+
+def latency_survival(series: Sequence[Series]) -> Chart | None:
+    """P(X ≥ x) of the interrupt latency. None without samples."""
+    curves = [latency_curve(one) for one in series]
+    panel = Panel("survival-interrupts", "How often an interrupt waits so long", "interrupts", LATENCY)
+    return _survival(panel, "interrupt latency, STIM to ISR (ns)", series, curves)
+
+
+def _survival(panel: Panel, axis: str, series: Sequence[Series], curves: Sequence[Curve]) -> Chart | None:
+    drawn = [(one, curve) for one, curve in zip(series, curves, strict=True) if curve.n]
+    if not drawn:
         return None
-    figure = make_subplots(rows=len(panels), cols=1, vertical_spacing=0.17)
-    for row, (quantity, axis, curves) in enumerate(panels, start=1):
-        _draw(figure, row, series, curves)
-        figure.add_traces([_intervals(one, quantity) for one in series], rows=row, cols=1)
-        largest = max(curve.value_ns[-1] for curve in curves if curve.n)
-        figure.update_xaxes(title_text=axis, range=[0, largest * 1.05], row=row, col=1)
-        figure.update_yaxes(
-            title_text="P(X ≥ x)", type="log", dtick=1, exponentformat="power", row=row, col=1
-        )
-    counted = " · ".join(
-        per_series(series, [curve.n for curve in curves], what)
-        for (_, _, curves), what in zip(panels, ("allocations", "interrupts"), strict=False)
-    )
+    figure = go.Figure()
+    for one, curve in drawn:
+        figure.add_traces([_steps(one, curve), _intervals(one, panel.quantity), _maximum(one, curve)])
+    least = float(np.log10(min(curve.share[-1] for _, curve in drawn)))
+    figure.update_xaxes(title_text=axis, rangemode="tozero")
+    shares = {"type": "log", "dtick": 1, "exponentformat": "power", "range": [least - ROOM_DECADES, 0.15]}
+    figure.update_yaxes(title_text="share of samples at or above", **shares)
+    counted = per_series(series, [curve.n for curve in curves], panel.what)
     explanation = (
-        "Linear time, logarithmic share. A curve ends at the largest value that was seen. That is the "
-        "number that counts, but no bound: n samples say nothing below a share of 1/n. Bars across a curve "
+        f"Linear time, logarithmic share. A curve ends at its largest value. {NO_BOUND} Bars across a curve "
         f"are the {confidence_words(one.run.certainty for one in series)} bootstrap intervals of its "
         "percentiles; a ramp has none."
     )
-    return make_chart("survival", "Survival", series, counted, explanation, figure, height=380 * len(panels))
+    return make_chart(panel.key, panel.title, series, counted, explanation, figure, height=400)
 
 
 def critical_curve(one: Series) -> Curve:
@@ -81,21 +93,7 @@ def _curve(table: pl.DataFrame, column: str, keys: list[str]) -> Curve:
     return Curve(len(values), distinct.tolist(), share.tolist(), [keys[i] for i in first])
 
 
-def _draw(figure: go.Figure, row: int, series: Sequence[Series], curves: Sequence[Curve]) -> None:
-    x_max = max(curve.value_ns[-1] for curve in curves if curve.n)
-    drawn = [(one, curve) for one, curve in zip(series, curves, strict=True) if curve.n]
-    least = float(np.log10(min(curve.share[-1] for _, curve in drawn)))
-    figure.update_yaxes(range=[least - LABEL_DECADES * (len(drawn) + 0.8), 0.15], row=row, col=1)
-    for rank, (one, curve) in enumerate(drawn):
-        figure.add_trace(_steps(one, curve, legend=row == 1), row=row, col=1)
-        figure.add_trace(_maximum(one, curve), row=row, col=1)
-        # Below all curves; on a logarithmic axis places are powers of ten.
-        place = least - LABEL_DECADES * (rank + 1)
-        label = _label(one, curve, curve.value_ns[-1] > x_max / 2)
-        figure.add_annotation(**label, ayref=f"y{row}", ay=place, row=row, col=1)
-
-
-def _steps(one: Series, curve: Curve, legend: bool) -> go.Scatter:
+def _steps(one: Series, curve: Curve) -> go.Scatter:
     return go.Scatter(
         x=curve.value_ns,
         y=curve.share,
@@ -103,9 +101,8 @@ def _steps(one: Series, curve: Curve, legend: bool) -> go.Scatter:
         marker={"size": 5, "opacity": 0, "color": one.style.colour},
         # Between two values that occurred, the share is that of the larger: first down, then right.
         line={**line(one), "shape": "vh"},
-        name=one.label,
+        name=with_maximum(one, curve.value_ns[-1], "ns"),
         legendgroup=one.run.id,
-        showlegend=legend,
         meta=meta(one),
         customdata=curve.key,
         hovertemplate="%{y:.4~g} at or above %{x:,.6~g} ns<br>%{customdata}",
@@ -134,6 +131,7 @@ def _intervals(one: Series, quantity: Quantity) -> go.Scatter:
         name=f"{one.label} intervals",
         legendgroup=one.run.id,
         showlegend=False,
+        meta=entry(one),
         hovertemplate="%{x:,.6~g} ns<extra></extra>",
     )
 
@@ -151,18 +149,3 @@ def _maximum(one: Series, curve: Curve) -> go.Scatter:
         customdata=curve.key[-1:],
         hovertemplate="max %{x:,.6~g} ns<br>%{customdata}",
     )
-
-
-def _label(one: Series, curve: Curve, on_the_right: bool) -> dict[str, object]:
-    """The maximum's value and operation, with a line to its point from where there is room."""
-    return {
-        "x": curve.value_ns[-1],
-        "y": float(np.log10(curve.share[-1])),
-        "ax": -10 if on_the_right else 10,
-        "text": f"{one.label} max {number(curve.value_ns[-1], 'ns')} ns, {describe(curve.key[-1])}",
-        "font": {"color": one.style.colour, "size": 12},
-        "arrowhead": 0,
-        "arrowwidth": 0.8,
-        "arrowcolor": one.style.colour,
-        "xanchor": "right" if on_the_right else "left",
-    }

@@ -1,10 +1,8 @@
-"""The channels around the worst critical section, and around the worst interrupt, of each run."""
+"""The channels around the worst critical section, and around the worst interrupt, of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from plotly.subplots import make_subplots
+import plotly.graph_objects as go
 
 from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.figures.chart import Chart, make_chart
@@ -14,53 +12,38 @@ from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import describe, worst_key
 from dashboards.waveforms.windows import window_of
 
-_HEIGHT_PER_RUN = 250
+_HEIGHT_PX = 270
 
 
-def worst_critical_section(series: Sequence[Series]) -> Chart | None:
-    """The window of the longest critical section of each run. None without any."""
+def worst_critical_section(one: Series) -> Chart | None:
+    """The window of the longest critical section of an allocation. None without any."""
+    explanation = "Shaded: critical. Time counts from the start of the operation."
+    return _waveform("pulse", one, CRITICAL, explanation)
+
+
+def worst_interrupt(one: Series) -> Chart | None:
+    """The window of the longest interrupt latency. None without any."""
     explanation = (
-        "The longest critical section of an allocation in each run, on one scale of time. Shaded: critical."
+        "ISR answers a STIM edge in the shaded critical section only after its end; CISR answers a CTRL edge "
+        "at once."
     )
-    return _waveform("pulse", "The worst critical section, as captured", series, CRITICAL, explanation)
+    return _waveform("interrupt", one, LATENCY, explanation)
 
 
-def worst_interrupt(series: Sequence[Series]) -> Chart | None:
-    """The window of the longest interrupt latency of each run. None without any."""
-    explanation = (
-        "The interrupt that waited longest in each run, on one scale of time. ISR answers a STIM edge in the "
-        "shaded critical section only after its end; CISR answers a CTRL edge at once."
-    )
-    return _waveform("interrupt", "The worst interrupt, as captured", series, LATENCY, explanation)
-
-
-def _waveform(
-    key: str, title: str, series: Sequence[Series], quantity: Quantity, explanation: str
-) -> Chart | None:
-    """One row of lanes for each run that has a sample of `quantity` and a capture."""
-    shown = [
-        (one, worst, window)
-        for one in series
-        if (worst := worst_key(one.run, quantity)) and (window := window_of(one.run, worst))
-    ]
-    if not shown:
+def _waveform(key: str, one: Series, quantity: Quantity, explanation: str) -> Chart | None:
+    """Lanes of a run that has a sample of `quantity` and a capture."""
+    worst = worst_key(one.run, quantity)
+    window = window_of(one.run, worst) if worst else None
+    if worst is None or window is None:
         return None
-    figure = make_subplots(
-        rows=len(shown),
-        cols=1,
-        shared_xaxes=True,
-        vertical_spacing=0.16 / len(shown),
-        subplot_titles=[f"{one.label}: {describe(worst)}" for one, worst, _ in shown],
-    )
-    for row, (one, _, window) in enumerate(shown, start=1):
-        draw_window(figure, row, one, window)
-    figure.update_xaxes(title_text="time from the start of the operation (µs)", row=len(shown), col=1)
-    figure.update_annotations(x=0, xanchor="left", font={"size": 13})
-    samples = ", ".join(grouped(window.end - window.start) for _, _, window in shown)
-    drawn = [one for one, _, _ in shown]
-    height = 90 + _HEIGHT_PER_RUN * len(shown)
-    chart = make_chart(key, title, drawn, f"n = {samples} samples", explanation, figure, height)
-    figure.update_layout(showlegend=False, margin={"t": 30})
+    figure = go.Figure()
+    draw_window(figure, one, window)
+    figure.update_xaxes(title_text="time (µs)")
+    counted = f"n = {grouped(window.end - window.start)} samples"
+    title = f"{one.name}: {describe(worst)}"
+    key = f"{key}-{one.style.entry}"
+    chart = make_chart(key, title, [one], counted, explanation, figure, _HEIGHT_PX)
+    figure.update_layout(showlegend=False)
     # Lanes have names, not values.
     figure.update_yaxes(showgrid=False, ticks="", showline=False)
     return chart

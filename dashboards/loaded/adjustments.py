@@ -15,6 +15,7 @@ import polars as pl
 from analysis.metrology.intervals import percentile_intervals
 from analysis.metrology.quantiles import summarise
 from capture.run_folder.manifest import ErrorBudget, Intervals, Term
+from dashboards.caveats import SUBTRACTED
 from dashboards.loaded.quantities import ALL, samples
 from dashboards.loaded.runs import LoadedRun
 
@@ -31,9 +32,6 @@ class Adjustments:
 
 
 AS_MEASURED = Adjustments()
-SUBTRACTED = (
-    "The run's own baseline is subtracted from every value and statistic: an empty section, an idle answer."
-)
 
 
 def adjusted(run: LoadedRun, adjustments: Adjustments) -> LoadedRun:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dashboards.loaded.runs import LoadedRun
 
-SECTIONS = {"allocate": "an allocation", "free": "a free"}
+SECTIONS = {"allocate": "allocation", "free": "free"}
 
 
 @dataclass(frozen=True)
@@ -32,16 +32,16 @@ def bound_of(run: LoadedRun, section: str) -> KnownBound | None:
 
 
 def bounds_sentence(run: LoadedRun) -> str:
-    """`critical section without interrupts at most 1,021 cycles in an allocation, …`.
+    """`Static bound (no interrupts): allocation ≤ 1,021 cycles, 2.3 × the worst undisturbed; …`.
 
     Empty where the run tells no bound.
     """
     found = [(words, bound_of(run, section)) for section, words in SECTIONS.items()]
     listed = [_words(words, bound) for words, bound in found if bound is not None]
-    return f"critical section without interrupts at most {'; '.join(listed)}" if listed else ""
+    return f"Static bound (no interrupts): {'; '.join(listed)}" if listed else ""
 
 
 def _words(words: str, bound: KnownBound) -> str:
-    times = "" if bound.ratio is None else f", {bound.ratio:.1f} × the longest"
-    region = ", by the region's size" if bound.region_decided else ""
-    return f"{bound.cycles:,.0f} cycles in {words}{region}{times}"
+    grows = ", grows with heap size" if bound.region_decided else ""
+    times = "" if bound.ratio is None else f", {bound.ratio:.1f} × the worst undisturbed"
+    return f"{words} ≤ {bound.cycles:,.0f} cycles{grows}{times}"

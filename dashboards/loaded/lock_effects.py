@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dashboards.caveats import LOCKS
 from dashboards.loaded.series import Series
-
-_CAVEATS = {
-    "primask": "With {names} every interrupt is masked while the heap works, the control interrupt too.",
-    "scheduler": "With {names} only the scheduler is suspended. Interrupts are served meanwhile; the task "
-    "that they wake waits, so task latency is the figure to read.",
-}
 
 
 def spares_control(one: Series) -> bool:
@@ -26,7 +21,7 @@ def spares_interrupts(one: Series) -> bool:
 def caveats(series: Sequence[Series]) -> str:
     """A sentence for each lock among `series` other than the usual mask in BASEPRI."""
     sentences = []
-    for locking, sentence in _CAVEATS.items():
+    for locking, sentence in LOCKS.items():
         names = [one.name for one in series if one.run.manifest.locking == locking]
         if names:
             sentences.append(sentence.format(names=" and ".join(names)))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from dashboards.formatting import samplerate
 from dashboards.loaded.palette import Style, assign_styles
 from dashboards.loaded.runs import LoadedRun
 
@@ -26,31 +27,65 @@ class Series:
 
 
 def by_scenario(runs: Sequence[LoadedRun]) -> dict[str, list[Series]]:
-    """The runs by scenario; scenarios and runs in alphabetical order."""
-    styles = assign_styles(run.manifest.configuration for run in runs)
+    """The runs by scenario; scenarios and runs in alphabetical order.
+
+    Runs of the same name in several scenarios are one entry of the picker, and look alike.
+    """
     groups: dict[str, list[LoadedRun]] = {}
     for run in sorted(runs, key=lambda run: (run.manifest.scenario, run.manifest.configuration, run.id)):
         groups.setdefault(run.manifest.scenario, []).append(run)
+    named = {scenario: _names(group) for scenario, group in groups.items()}
+    styles = assign_styles(name for names in named.values() for name, _ in names)
     return {
         scenario: [
-            Series(run, name, styles[run.manifest.configuration])
-            for run, name in zip(group, _names(group), strict=True)
+            Series(run, name + doubt, styles[name])
+            for run, (name, doubt) in zip(group, named[scenario], strict=True)
         ]
         for scenario, group in groups.items()
     }
 
 
-def _names(runs: Sequence[LoadedRun]) -> list[str]:
-    """Each run's configuration; if that is not unique, with the board; else with the run's id."""
+def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:
+    """Each run's configuration; if that is not unique, with the board; else with what differs.
+
+    What differs are the options of the run; only where they are the same too, its id. Beside it
+    the verdict of a run that is not complete, which is no part of its identity.
+    """
     plain = [run.manifest.configuration for run in runs]
     boards = [f"{run.manifest.configuration} on {run.manifest.board}" for run in runs]
+    options = [", ".join((run.manifest.configuration, *_apart(run, runs))) for run in runs]
     ids = [f"{run.manifest.configuration} {run.id}" for run in runs]
-    choices = zip(runs, plain, boards, ids, strict=True)
-    counts = Counter(plain) + Counter(boards)
+    counts = Counter(plain) + Counter(boards) + Counter(options)
+    counts.subtract(name for name, option in zip(plain, options, strict=True) if name == option)
     return [
-        next((name for name in (allocator, board) if counts[name] == 1), id_) + verdict_suffix(run)
-        for run, allocator, board, id_ in choices
+        (next((name for name in names if counts[name] == 1), id_), verdict_suffix(run))
+        for run, id_, *names in zip(runs, ids, plain, boards, options, strict=True)
     ]
+
+
+def _apart(run: LoadedRun, runs: Sequence[LoadedRun]) -> list[str]:
+    """`seed=2`, `period=5003`: the options in which runs of the same configuration differ."""
+    alike = [_options(one) for one in runs if one.manifest.configuration == run.manifest.configuration]
+    return [
+        f"{name}={value}"
+        for name, value in _options(run).items()
+        if len({told.get(name) for told in alike}) > 1
+    ]
+
+
+def _options(run: LoadedRun) -> dict[str, str]:
+    """What `./lab scenario` was asked for, beside the configuration."""
+    manifest = run.manifest
+    told = {
+        "board": manifest.board,
+        "seed": manifest.seed,
+        **manifest.parameters,
+        "stimulus": manifest.stimulus.mode,
+        "period": manifest.stimulus.period_ticks,
+        "samplerate": samplerate(manifest.samplerate_hz),
+        "records": manifest.records,
+    }
+    return {name: str(value) for name, value in told.items()}
 
 
 def verdict_suffix(run: LoadedRun) -> str:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from dashboards.figures.lanes import empty_panel
+from dashboards.loaded.calls import call_name
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 from dashboards.page.explanations import explanations
 from dashboards.page.interest import keys_by_interest
+from dashboards.page.templates import figure_json
 from dashboards.waveforms.windows import Window, window_of
-from scenarios.operations import CALLS
 
 # About seven bytes of JSON an edge: some 4 MB for the whole report, shared by its runs.
 EDGES_IN_REPORT = 600_000
 WINDOWS_PER_RUN = 1_500
+
+KEY = re.compile(r"@?\d{1,15}", re.ASCII)
+"""What a key looks like; an address may hold anything."""
 
 _FACTS = (
     "kind", "size", "label", "depth", "trial", "probes", "dwt_cycles", "wire_critical_ns",
@@ -25,23 +31,43 @@ _FACTS = (
 )  # fmt: skip
 
 
-def embed(series: Sequence[Series]) -> dict[str, Any]:
-    """By run id: name, colour, samplerate, windows by key, and the facts of their operations."""
-    budget = EDGES_IN_REPORT // max(len(series), 1)
-    return {one.run.id: _run(one, budget) for one in series}
+def embed(one: Series, runs: int) -> dict[str, Any]:
+    """A run and its most telling samples by key, of a report of so many `runs`."""
+    windows = _windows(one, EDGES_IN_REPORT // max(runs, 1))
+    return {**run_of(one), "samples": _instants(one.run, windows)}
 
 
-def _run(one: Series, edges_budget: int) -> dict[str, Any]:
-    windows = _windows(one, edges_budget)
+def run_of(one: Series) -> dict[str, Any]:
+    """What sample.js must know of a run to draw its samples."""
+    edges = one.run.edges
     return {
+        "id": one.run.id,
         "name": one.name,
-        "colour": one.style.colour,
-        "tint": one.style.tint(0.12),
+        "entry": one.style.entry,
         "samplerate_hz": one.run.manifest.samplerate_hz,
         "verdict": one.run.manifest.verdict,
-        "explained": explanations(one.run),
-        "windows": {key: _packed(window) for key, window in windows.items()},
-        "operations": _operations(one.run, [int(key) for key in windows if not key.startswith("@")]),
+        "channels": list(edges.channels) if edges else [],
+        "panel": figure_json(empty_panel([one])),
+    }
+
+
+def instant(one: Series, key: str) -> dict[str, Any] | None:
+    """One sample as sample.js draws it. None where the run has no waveform of it."""
+    if not KEY.fullmatch(key):
+        return None
+    window = window_of(one.run, key)
+    return None if window is None else _instants(one.run, {key: window})[key]
+
+
+def _instants(run: LoadedRun, windows: dict[str, Window]) -> dict[str, dict[str, Any]]:
+    """By key: the packed `window`, the `facts`, and what `explained` it."""
+    facts = _operations(run, [int(key) for key in windows if not key.startswith("@")])
+    facts |= _stimuli(run, [int(key[1:]) for key in windows if key.startswith("@")])
+    explained = explanations(run)
+    return {
+        key: {"window": _packed(window), "facts": facts.get(key, {})}
+        | ({"explained": explained[key]} if key in explained else {})
+        for key, window in windows.items()
     }
 
 
@@ -71,14 +97,29 @@ def _operations(run: LoadedRun, seqs: Sequence[int]) -> dict[str, dict[str, Any]
     chosen = run.operations.filter(pl.col("seq").is_in(list(seqs))).join(
         latency.rename({"operation_seq": "seq"}), on="seq", how="left", maintain_order="left"
     )
-    rows = chosen.select("seq", *_FACTS, "isr_latency_ns").to_dicts()
-    return {str(row.pop("seq")): _told(row) for row in rows}
+    rows = chosen.select("seq", *_FACTS, "isr_latency_ns", sample="start_sample").to_dicts()
+    return {str(row["seq"]): _told(row) for row in rows}
+
+
+def _stimuli(run: LoadedRun, samples: Sequence[int]) -> dict[str, dict[str, Any]]:
+    """The facts of each chosen stimulus outside of operations."""
+    columns = ("sample", "control", "isr_latency_ns", "task_latency_ns")
+    chosen = run.interrupts.filter(pl.col("sample").is_in(list(samples))).select(columns)
+    return {f"@{row['sample']}": _known(row) for row in chosen.to_dicts()}
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:
     """What is known of an operation. A call has a name; its size is but the number of that."""
-    told = {key: value for key, value in row.items() if value is not None}
+    told = _known(row)
     if told["kind"] == "K":
-        number = told.pop("size")
-        told["call"] = CALLS[number] if number < len(CALLS) else f"call {number}"
+        told["call"] = call_name(told.pop("size"))
     return told
+
+
+def _known(row: dict[str, Any]) -> dict[str, Any]:
+    """Without what is missing; times to a tenth of a nanosecond."""
+    return {
+        key: round(value, 1) if isinstance(value, float) and key.endswith("_ns") else value
+        for key, value in row.items()
+        if value is not None
+    }

@@ -1,7 +1,8 @@
 "use strict";
-// Draws every figure of the page, and hands on what other scripts of the page need.
-const figures = (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+// Draws the figures of the page when they come into sight, with the colours of the theme and the
+// chosen runs, and draws them again when either changes.
+window.tailscope = window.tailscope || {};
+tailscope.figures = (() => {
   const narrow = window.matchMedia("(max-width: 640px)").matches;
   const config = {
     responsive: true,
@@ -9,31 +10,121 @@ const figures = (() => {
     displayModeBar: narrow ? false : "hover",
     // Nothing in this page talks to a server, so neither does a button.
     plotlyServerURL: "",
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendChartToCloud"],
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "sendChartToCloud", "toImage"],
   };
+  // Paper has a width of its own: 186 mm of A4 between the margins.
+  const PAPER_PX = 690;
+  const inSight = new Set(), stale = new Set();
+  let chosen = () => null, clicked = null;
 
-  function draw(element, figure) {
-    if (narrow) {
-      // A finger that drags over a figure wants to scroll the page.
-      figure.layout.dragmode = false;
-      for (const annotation of figure.layout.annotations ?? []) annotation.font.size = 10;
-      // What a trace has for narrow screens, such as shorter labels.
-      for (const trace of figure.data) Object.assign(trace, trace.meta?.narrow);
-    }
-    return Plotly.newPlot(element, figure.data, figure.layout, config);
+  function fitted(figure) {
+    if (!narrow) return figure;
+    // A finger that drags over a figure wants to scroll the page.
+    figure.layout.dragmode = false;
+    for (const annotation of figure.layout.annotations ?? []) annotation.font.size = 10;
+    // What a trace has for narrow screens, such as shorter labels.
+    for (const trace of figure.data) Object.assign(trace, trace.meta?.narrow);
+    return figure;
   }
 
-  const plots = Object.entries(data.plots).map(([id, figure]) => {
-    const element = document.getElementById(id);
-    return { element, drawn: draw(element, figure) };
+  async function draw(element) {
+    stale.delete(element);
+    const [figure] = await Promise.all([
+      tailscope.unpack.json(`data-${element.id}`), tailscope.unpack.plotly(),
+    ]);
+    const painted = fitted(tailscope.paint.paint(figure, chosen()));
+    const first = !element.classList.contains("js-plotly-plot");
+    element.style.minHeight = `${painted.layout.height}px`;
+    element.unpainted = figure;
+    await Plotly.react(element, painted.data, painted.layout, config);
+    if (first && clicked) element.on("plotly_click", clicked);
+    element.dataset.drawn = "yes";
+  }
+
+  const drawStale = () => Promise.all([...inSight].filter((one) => stale.has(one)).map(draw));
+
+  const observer = new IntersectionObserver((changes) => {
+    for (const { target, isIntersecting } of changes) {
+      if (isIntersecting) inSight.add(target); else inSight.delete(target);
+    }
+    drawStale();
+  }, { rootMargin: "300px" });
+
+  // Begins to watch the figures in `root`.
+  function watch(root) {
+    for (const element of root.querySelectorAll(".plot")) {
+      stale.add(element);
+      observer.observe(element);
+    }
+  }
+
+  // What is drawn is out of date.
+  function refresh() {
+    for (const element of document.querySelectorAll(".plot")) {
+      stale.add(element);
+      delete element.dataset.drawn;
+    }
+    return drawStale();
+  }
+
+  // A file of `text` or of a Blob, handed to the reader.
+  function save(name, content, type) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  async function saveImage(element, format) {
+    if (stale.has(element) || !element.dataset.drawn) await draw(element);
+    const scale = format === "png" ? 2 : 1;
+    const { width, height } = element.getBoundingClientRect();
+    const address = await Plotly.toImage(element, { format, width, height, scale });
+    const [head, body] = [address.slice(0, address.indexOf(",")), address.slice(address.indexOf(",") + 1)];
+    const bytes = head.includes("base64")
+      ? Uint8Array.from(atob(body), (letter) => letter.charCodeAt(0)) : decodeURIComponent(body);
+    save(`${element.dataset.name}.${format}`, new Blob([bytes], { type: head.slice(5).split(";")[0] }));
+  }
+
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("button[data-save]");
+    if (!button) return;
+    const { save: format, of } = button.dataset;
+    if (format === "csv") save(`${button.dataset.name}.csv`, await tailscope.unpack.text(of), "text/csv");
+    else await saveImage(document.getElementById(of), format);
   });
-  // Paper has a width of its own: 186 mm of A4 between the margins.
-  window.addEventListener("beforeprint", () => {
-    document.querySelectorAll("details").forEach((details) => { details.open = true; });
-    plots.forEach(({ element }) => Plotly.relayout(element, { width: 690 }));
-  });
-  window.addEventListener("afterprint", () => {
-    plots.forEach(({ element }) => Plotly.relayout(element, { width: null, autosize: true }));
-  });
-  return { data, narrow, config, plots };
+
+  const shown = () => [...document.querySelectorAll(".plot")].filter((one) => one.offsetParent && one.unpainted);
+  // At once: who prints does not wait.
+  function repaint(size) {
+    for (const element of shown()) {
+      const { data, layout } = fitted(tailscope.paint.paint(element.unpainted, chosen()));
+      Plotly.react(element, data, { ...layout, ...size }, config);
+    }
+  }
+
+  let theme = null;
+  function toPaper() {
+    document.querySelectorAll("details:not(.verbatim)").forEach((details) => { details.open = true; });
+    theme = document.documentElement.dataset.theme ?? "";
+    document.documentElement.dataset.theme = "light";
+    repaint({ width: PAPER_PX, autosize: false });
+  }
+  function fromPaper() {
+    if (theme) document.documentElement.dataset.theme = theme;
+    else delete document.documentElement.dataset.theme;
+    repaint({});
+  }
+  window.addEventListener("beforeprint", toPaper);
+  window.addEventListener("afterprint", fromPaper);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => refresh());
+
+  // `choice` gives the Set of chosen entries, null for all; `onClick` gets Plotly's events.
+  function start(choice, onClick) {
+    chosen = choice;
+    clicked = onClick;
+    watch(document);
+  }
+  return { start, watch, refresh, save, config, narrow };
 })();

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dashboards.figures.chart import Chart
-from dashboards.page.templates import Figure, plots, render
+from dashboards.page.templates import DRAWING, Figure, entries, render
 
 
 @dataclass(frozen=True)
@@ -36,4 +36,4 @@ def sheet(
     """
     shown = [Figure(f"plot-{chart.key}", chart) for chart in charts]
     page = _Page(headline, remarks, shown, grids)
-    return render(template, page, {"plots": plots(shown)}, ("figures.js",))
+    return render(template, page, {"entries": entries(shown)}, (*DRAWING, "sheet.js"))

@@ -1,14 +1,16 @@
 """Templates, style and scripts of this room, made into one HTML text that needs nothing else.
 
-Templates escape every value, and a missing one is an error. Only this room's own style and scripts
-and the plotting library are placed as they are.
+Templates escape every value, and a missing one is an error. Only this room's own style and scripts,
+and what is packed, are placed as they are.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from dashboards.figures.chart import Chart
+from dashboards.page.pack import pack
+from dashboards.pages.blocks import Grid
 
 _FOLDER = Path(__file__).parent
 
@@ -31,6 +35,16 @@ _TEMPLATES = Environment(
 )
 # The filter `tojson` writes JSON that cannot end or open an element, whatever it holds.
 _TEMPLATES.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+_TEMPLATES.globals.update(
+    kind_of=lambda block: type(block).__name__,
+    packed=lambda chart: packed_figure(chart.figure),
+    csv=lambda grid: packed_table(grid),
+)
+
+DRAWING = ("unpack.js", "paint.js", "figures.js", "theme.js")
+"""The scripts that every page with figures has."""
+
+_ENTRY = re.compile(r"var\(--run-(\d+)")
 
 
 @dataclass(frozen=True)
@@ -55,20 +69,41 @@ def render(template: str, page: Any, data: dict[str, Any], scripts: Sequence[str
         page=page,
         data=data,
         style=_own_text("page.css"),
-        plotly=Markup(get_plotlyjs()),
+        plotly=_plotly(),
         script=Markup("\n").join(_own_text(name) for name in scripts),
     )
 
 
-def plots(figures: Iterable[Figure]) -> dict[str, Any]:
-    """What figures.js draws: each figure by the id of its element."""
-    return {figure.id: figure_json(figure.chart.figure) for figure in figures}
+def fragment(template: str, page: Any) -> str:
+    """A part of a page, for a script to place."""
+    return _TEMPLATES.get_template(template).render(page=page)
+
+
+def entries(figures: Iterable[Figure]) -> list[int]:
+    """The places in the picker of all colours that `figures` use."""
+    texts = (str(figure.chart.figure.to_json()) for figure in figures)
+    return sorted({int(entry) for text in texts for entry in _ENTRY.findall(text)})
+
+
+def packed_figure(figure: go.Figure) -> str:
+    """A figure as figures.js unpacks it."""
+    return pack(str(figure.to_json()))
+
+
+def packed_table(grid: Grid) -> str:
+    """A table's values as CSV."""
+    return pack(grid.frame().write_csv())
 
 
 def figure_json(figure: go.Figure) -> dict[str, Any]:
     """A figure as Plotly's script takes it."""
     parsed: dict[str, Any] = json.loads(figure.to_json())
     return parsed
+
+
+@cache
+def _plotly() -> str:
+    return pack(get_plotlyjs())
 
 
 def _own_text(name: str) -> Markup:

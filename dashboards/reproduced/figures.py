@@ -12,14 +12,14 @@ from analysis.reproduce import words
 from analysis.reproduce.beside import Beside, Pair
 from analysis.reproduce.published import Part
 from dashboards.figures.chart import Chart, style
-from dashboards.loaded.palette import INK, MUTED
+from dashboards.loaded.palette import INK, MUTED, SHADES
 
 _ROW_PX, _AROUND_PX, _ORDER_PX = 22, 120, 420
 _LOGARITHMIC_FROM = 50
 """Where the greatest figure is so many times the least, the axis is logarithmic."""
 _MOST_PANELS = 4
 """As many columns of a part stand beside each other; the tables have all of them."""
-_COLOURS = ("#d55e00", "#0072b2", "#009e73")
+_COLOURS = (SHADES[1], SHADES[0], SHADES[2])
 _HERE_SYMBOLS = ("circle", "square", "triangle-up")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from analysis.reproduce.beside import Beside
 from analysis.reproduce.sections import Chapter, Section, chapters
-from dashboards.page.templates import Figure, plots, render
+from dashboards.page.templates import DRAWING, Figure, entries, render
 from dashboards.reproduced import figures
 
 
@@ -31,4 +31,4 @@ def html(tables: Sequence[Beside]) -> str:
     }
     page = Page(chapters(tables), drawn)
     every = [figure for one in drawn.values() for figure in one]
-    return render("reproduced.html", page, {"plots": plots(every)}, ("figures.js",))
+    return render("reproduced.html", page, {"entries": entries(every)}, (*DRAWING, "sheet.js"))

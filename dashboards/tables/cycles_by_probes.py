@@ -3,49 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
-from dashboards.formatting import MISSING, grouped
+from dashboards.formatting import grouped
 from dashboards.loaded.by_probes import counted, means
 from dashboards.loaded.series import Series
+from dashboards.pages.blocks import Cell, Column, Grid, Group, Line
+from dashboards.tables.comparison import line_of
 
-_COLUMNS = ("n", "critical", "operation")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One number of probes. `cells` are n, critical section and operation, of each run in turn."""
-
-    probes: str
-    cells: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class CyclesByProbes:
-    """`names` are those of the runs."""
-
-    names: tuple[str, ...]
-    rows: tuple[Row, ...]
-    explanation: str
+_COLUMNS = (
+    Column("probes", "probes"),
+    Column("critical_cycles", "critical section (cycles)"),
+    Column("operation_cycles", "operation (cycles)"),
+    Column("n", "n"),
+)
 
 
-def cycles_by_probes(series: Sequence[Series]) -> CyclesByProbes | None:
+def cycles_by_probes(series: Sequence[Series]) -> Grid | None:
     """The table of one scenario. None where the figure of the same name has nothing to show."""
     if counted(series) is None:
         return None
-    found = [{row["probes"]: row for row in means(one.run).iter_rows(named=True)} for one in series]
-    rows = (
-        Row(
-            grouped(probes),
-            tuple(
-                grouped(of_run[probes][name]) if probes in of_run else MISSING
-                for of_run in found
-                for name in _COLUMNS
-            ),
-        )
-        for probes in sorted(set().union(*found))
-    )
-    return CyclesByProbes(tuple(one.name for one in series), tuple(rows), _explanation(series))
+    lines = tuple(_line(one, row) for one in series for row in means(one.run).iter_rows(named=True))
+    legend = _explanation(series)
+    title = "Mean cycles by probes"
+    return Grid("cycles-by-probes", title, _COLUMNS, (Group("", lines),), legend=legend)
+
+
+def _line(one: Series, row: dict[str, Any]) -> Line:
+    values = (row[name] for name in ("probes", "critical", "operation", "n"))
+    return line_of(one, tuple(Cell(grouped(value), value) for value in values))
 
 
 def _explanation(series: Sequence[Series]) -> str:

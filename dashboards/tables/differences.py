@@ -3,55 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from analysis.metrology.comparison import compare
 from analysis.metrology.intervals import CONFIDENCE
 from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
+from dashboards.caveats import NO_INTERVAL
 from dashboards.formatting import MISSING, number
 from dashboards.loaded.quantities import samples
 from dashboards.loaded.series import Series
+from dashboards.pages.blocks import Cell, Column, Grid, Group, Line
+from dashboards.tables.comparison import line_of
 
 _COMPARED = (CRITICAL, LATENCY)
-_NO_INTERVAL = "A ramp's depths are chosen, not drawn: there is no sampling error."
+_COLUMNS = (Column("delta", "above, less below"), Column("shift_ns", "shift (ns)"))
 
 
-@dataclass(frozen=True)
-class Difference:
-    """`interval` is of CONFIDENCE; `no_interval` says why there is none. A dash has neither."""
-
-    value: str
-    interval: str = ""
-    no_interval: str = ""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One run less the reference: Cliff's delta, and the Hodges–Lehmann shift in ns."""
-
-    name: str
-    delta: Difference
-    shift: Difference
-
-
-@dataclass(frozen=True)
-class Group:
-    """One quantity, named by `words`."""
-
-    words: str
-    rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True)
-class Differences:
-    """Each run against the one named `reference`."""
-
-    reference: str
-    groups: tuple[Group, ...]
-    explanation: str
-
-
-def differences(series: Sequence[Series]) -> Differences | None:
+def differences(series: Sequence[Series]) -> Grid | None:
     """Each run against the one whose worst critical section is shortest. None without two."""
     measured = [one for one in series if one.run.summary(CRITICAL).max is not None]
     if len(measured) < 2:
@@ -59,10 +26,12 @@ def differences(series: Sequence[Series]) -> Differences | None:
     reference = min(measured, key=lambda one: one.run.summary(CRITICAL).max or 0)
     others = [one for one in measured if one is not reference]
     groups = tuple(
-        Group(quantity.words, tuple(_row(quantity, one, reference) for one in others))
+        Group(quantity.words, tuple(_line(quantity, one, reference) for one in others))
         for quantity in _COMPARED
     )
-    return Differences(reference.name, groups, _explanation(reference.name))
+    title = f"How far apart? Each against {reference.name}"
+    legend = _explanation(reference.name)
+    return Grid("differences", title, _COLUMNS, groups, legend=legend, pinned=0, folded=True)
 
 
 def _explanation(name: str) -> str:
@@ -74,20 +43,21 @@ def _explanation(name: str) -> str:
     )
 
 
-def _row(quantity: Quantity, one: Series, reference: Series) -> Row:
+def _line(quantity: Quantity, one: Series, reference: Series) -> Line:
     ours, theirs = (samples(run, quantity)[quantity.column].to_numpy() for run in (one.run, reference.run))
     if min(len(ours), len(theirs)) < 2:
-        return Row(one.name, Difference(MISSING), Difference(MISSING))
+        return line_of(one, (Cell(MISSING), Cell(MISSING)))
     found = compare(ours, theirs)
     delta, shift = f"{found.delta:+.3f}", number(found.shift, "ns")
     if any(run.certainty.refused for run in (one.run, reference.run)):
-        return Row(
-            one.name,
-            Difference(delta, no_interval=_NO_INTERVAL),
-            Difference(shift, no_interval=_NO_INTERVAL),
-        )
+        cells = Cell(delta, found.delta, why=NO_INTERVAL), Cell(shift, found.shift, why=NO_INTERVAL)
+        return line_of(one, cells)
     low, high = found.delta_interval
     least, most = (number(end, "ns") for end in found.shift_interval)
-    return Row(
-        one.name, Difference(delta, f"[{low:+.3f}, {high:+.3f}]"), Difference(shift, f"[{least}, {most}]")
+    return line_of(
+        one,
+        (
+            Cell(delta, found.delta, (f"[{low:+.3f}, {high:+.3f}]",)),
+            Cell(shift, found.shift, (f"[{least}, {most}]",)),
+        ),
     )

@@ -1,30 +1,31 @@
-"""A headless Chromium spoken to over its DevTools pipe: JSON messages, each ended by a NUL byte."""
+"""A page of a headless Chromium, and what it complained of. No test downloads a browser."""
 
 from __future__ import annotations
 
-import base64
-import json
-import os
-import select
+import atexit
 import shutil
-import subprocess
-import tempfile
+from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
-# A browser that says nothing for this long hangs; it is a guard, not a measurement.
-SILENCE_S = 60.0
+import playwright.sync_api
+from playwright.sync_api import ConsoleMessage, sync_playwright
 
-_OPTIONS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-dev-shm-usage",
-    "--remote-debugging-pipe",
-)
+_DRAW_ALL = """async () => {
+  for (const plot of document.querySelectorAll(".plot")) {
+    if (!plot.offsetParent) continue;
+    plot.scrollIntoView({ behavior: "instant" });
+    while (!plot.dataset.drawn) await new Promise((done) => setTimeout(done, 10));
+  }
+  window.scrollTo(0, 0);
+}"""
+_FOLLOWED = """() => !document.querySelector("section.page")
+  || document.body.dataset.shown === (location.hash || "#/overview")"""
+_IN_SIGHT_DRAWN = """() => [...document.querySelectorAll(".plot")].every((plot) => {
+  const { top, bottom } = plot.getBoundingClientRect();
+  return !plot.offsetParent || bottom < 0 || top > innerHeight || plot.dataset.drawn;
+})"""
 
 
 def chromium() -> str | None:
@@ -32,23 +33,38 @@ def chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+@cache
+def started(executable: str) -> playwright.sync_api.Browser:
+    """One browser for all tests of a process: to start it takes longer than most of them."""
+    driver = sync_playwright().start()
+    browser = driver.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+
+    def stop() -> None:
+        browser.close()
+        driver.stop()
+
+    atexit.register(stop)
+    return browser
+
+
 class Browser:
     """One page. `complaints` has its errors and warnings, `requests` all addresses asked for."""
 
-    def __init__(self, executable: str, width: int = 1400, height: int = 900) -> None:
-        self._profile = tempfile.TemporaryDirectory(prefix="tailscope-browser-", ignore_cleanup_errors=True)
-        self._buffer = b""
-        self._last_id = 0
+    def __init__(
+        self,
+        executable: str,
+        width: int = 1400,
+        height: int = 900,
+        colours: Literal["light", "dark"] = "light",
+    ) -> None:
+        self.page = started(executable).new_page(
+            viewport={"width": width, "height": height}, color_scheme=colours
+        )
         self.complaints: list[str] = []
         self.requests: list[str] = []
-        self._loaded = False
-        self._process = self._start(executable)
-        self._session: str | None = None
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-        self.resize(width, height)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self._note)
+        self.page.on("request", lambda request: self.requests.append(request.url))
 
     def __enter__(self) -> Browser:
         return self
@@ -56,114 +72,60 @@ class Browser:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.terminate()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        os.close(self._to)
-        os.close(self._from)
-        self._profile.cleanup()
+        self.page.close()
 
     def resize(self, width: int, height: int) -> None:
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=False,
-        )
+        self.page.set_viewport_size({"width": width, "height": height})
 
     def open(self, page: Path, fragment: str = "") -> None:
-        """Load the page and wait until its scripts have run."""
+        """Load the page, and wait until what is in sight is drawn."""
         # By way of an empty page: the same page with another fragment would not be loaded anew.
-        for address in ("about:blank", page.resolve().as_uri() + fragment):
-            self._loaded = False
-            self.call("Page.navigate", url=address)
-            while not self._loaded:
-                self._receive()
+        self.page.goto("about:blank")
+        self.page.goto(page.resolve().as_uri() + fragment)
+        self.settle()
+
+    def go(self, fragment: str) -> None:
+        """Follow an address within the page."""
+        self.page.evaluate("(fragment) => { location.hash = fragment; }", fragment)
+        self.settle()
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression; a promise is awaited."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in answer:
-            raise AssertionError(f"{expression}: {answer['exceptionDetails']}")
-        return answer["result"].get("value")
+        return self.page.evaluate(expression)
 
     def settle(self) -> None:
-        """Wait for two frames: what was asked for before has been drawn."""
+        """Wait until the address is followed and the figures in sight are drawn."""
         self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        self.page.wait_for_function(_FOLLOWED)
+        self.page.wait_for_function(_IN_SIGHT_DRAWN)
+
+    def draw_all(self) -> None:
+        """Scroll to each figure of the page, so that all are drawn."""
+        self.page.evaluate(_DRAW_ALL)
 
     def click(self, x: float, y: float) -> None:
         """A real click at page coordinates of the viewport."""
-        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        self.page.mouse.move(x, y)
+        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        self.page.mouse.click(x, y)
         self.settle()
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
-        self.settle()
+
+    def on_paper(self) -> None:
+        """Lay the page out as for print, at the window's width."""
+        self.page.emulate_media(media="print")
+
+    def on_screen(self) -> None:
+        self.page.emulate_media(media="screen")
 
     def screenshot(self, path: Path) -> None:
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+        self.page.screenshot(path=path)
 
     def print_pdf(self, path: Path) -> None:
-        path.write_bytes(base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"]))
+        self.page.pdf(path=path, prefer_css_page_size=True)
 
-    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        self._last_id += 1
-        message: dict[str, Any] = {"id": self._last_id, "method": method, "params": parameters}
-        if self._session:
-            message["sessionId"] = self._session
-        os.write(self._to, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self._receive()
-            if answer.get("id") == self._last_id:
-                break
-        if "error" in answer:
-            raise AssertionError(f"{method}: {answer['error']}")
-        result: dict[str, Any] = answer["result"]
-        return result
-
-    def _start(self, executable: str) -> subprocess.Popen[bytes]:
-        """Chromium reads commands from descriptor 3 and writes answers to 4."""
-        command_read, self._to = os.pipe()
-        self._from, answer_write = os.pipe()
-        profile = f"--user-data-dir={self._profile.name}"
-        # The shell moves the pipes to 3 and 4, whatever numbers they have here.
-        redirect = f'exec "$@" 3<&{command_read} 4>&{answer_write}'
-        process = subprocess.Popen(
-            ["/bin/bash", "-c", redirect, "browser", executable, *_OPTIONS, profile, "about:blank"],
-            pass_fds=(command_read, answer_write),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(command_read)
-        os.close(answer_write)
-        return process
-
-    def _receive(self) -> dict[str, Any]:
-        while b"\0" not in self._buffer:
-            readable, _, _ = select.select([self._from], [], [], SILENCE_S)
-            block = os.read(self._from, 1 << 20) if readable else b""
-            if not block:
-                raise AssertionError("the browser went silent")
-            self._buffer += block
-        line, self._buffer = self._buffer.split(b"\0", 1)
-        message: dict[str, Any] = json.loads(line)
-        self._note(message.get("method", ""), message.get("params", {}))
-        return message
-
-    def _note(self, method: str, parameters: dict[str, Any]) -> None:
-        if method == "Page.loadEventFired":
-            self._loaded = True
-        elif method == "Runtime.exceptionThrown":
-            self.complaints.append(str(parameters["exceptionDetails"]))
-        elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning"):
-            self.complaints.append(str(parameters["args"]))
-        elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
-            self.complaints.append(str(parameters["entry"]))
-        elif method == "Network.requestWillBeSent":
-            self.requests.append(parameters["request"]["url"])
+    def _note(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
 
 
 def assert_draws(output: Path, figures: int) -> None:
@@ -172,8 +134,8 @@ def assert_draws(output: Path, figures: int) -> None:
     assert executable is not None
     with Browser(executable) as browser:
         browser.open(output)
-        browser.settle()
+        browser.draw_all()
         assert browser.evaluate("document.querySelectorAll('.plot .main-svg').length") >= figures
         assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert browser.complaints == []
-        assert browser.requests == [output.resolve().as_uri()]
+        assert set(browser.requests) <= {output.resolve().as_uri(), "about:blank"}

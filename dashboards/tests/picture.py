@@ -1,4 +1,4 @@
-"""The README's picture: the top of the demo's dashboard, with the rows that tell its story.
+"""The README's picture: the demo's report as a browser shows it when it is opened.
 
 python -m dashboards.tests.picture build/dashboard.html docs/dashboard.png
 """
@@ -10,42 +10,16 @@ from pathlib import Path
 
 from dashboards.tests.browser import Browser, chromium
 
-WIDTH = 1200
-SHOWN = (
-    "verdict",
-    "critical section on the wire (ns)",
-    "interrupt latency, critical section hit (ns)",
-    "control interrupt latency (ns)",
-)
-
-# Leaves the headline, the rows above of the first scenario's table, and its first figure.
-_LEAVE = """
-(shown) => {
-  const first = document.querySelector("main > section");
-  const hide = [
-    ...document.querySelectorAll("nav, .modebar, .explanation, .hint, main > section:not(:first-child)"),
-    ...first.querySelectorAll("h2, details, figure ~ figure"),
-    ...[...first.querySelectorAll("tbody")].filter(
-      (rows) => !shown.includes(rows.querySelector("th").textContent)),
-  ];
-  for (const element of hide) element.style.display = "none";
-  // A picture has no scroll bar.
-  document.documentElement.style.overflow = "hidden";
-  return Math.ceil(first.getBoundingClientRect().bottom + window.scrollY);
-}
-"""
+WIDTH, HEIGHT = 1200, 900
 
 
 def picture(report: Path, output: Path) -> None:
-    """Write the picture of `report` to `output`, a PNG as wide as WIDTH."""
+    """Write what a window of WIDTH by HEIGHT shows of `report` to `output`, a PNG."""
     executable = chromium()
     if executable is None:
         raise SystemExit("The picture needs Chromium: apt-get install chromium.")
-    with Browser(executable, width=WIDTH) as browser:
+    with Browser(executable, WIDTH, HEIGHT) as browser:
         browser.open(report)
-        browser.settle()
-        height = int(browser.evaluate(f"({_LEAVE})({list(SHOWN)})"))
-        browser.resize(WIDTH, height)
         browser.settle()
         browser.screenshot(output)
 

@@ -30,8 +30,15 @@ def test_every_statistic_of_a_run_can_be_asked_for(stress: list[Series]) -> None
         assert f" of {run.id}: n = {summary.n:,}, greatest " in extremes.as_text(run.folder, key)
 
 
+def test_a_word_of_the_commands_means_its_statistic(stress: list[Series]) -> None:
+    folder = stress[0].run.folder
+    for word, key in (("allocate", "critical_ns"), ("task", "task_latency_ns")):
+        assert extremes.as_text(folder, word) == extremes.as_text(folder, key)
+
+
 def test_what_cannot_be_estimated_is_refused(tmp_path: Path, stress: list[Series]) -> None:
-    with pytest.raises(RunError, match="no quantity 'latency'; choose from probes, instructions, dwt_cycles"):
+    every = r"no quantity 'latency'; choose allocate .* task .*run\.json: probes, instructions, dwt_cycles"
+    with pytest.raises(RunError, match=every):
         extremes.as_text(stress[0].run.folder, "latency")
     broken = write_run(tmp_path, "mem_stress", "tlsf", mem_stress("tlsf", 20), verdict="truncated")
     with pytest.raises(RunError, match="needs a run that is complete"):

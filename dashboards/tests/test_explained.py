@@ -26,7 +26,7 @@ NONE = {**dict.fromkeys(BOUND), "region_decided": False, "why_not": "nobody know
 HOSTILE = "<img src=x onerror=window.ran=1>"
 EXPLAINED: dict[str, Any] = {
     "schema": 1,
-    "quantity": "critical",
+    "quantity": "allocate",
     "key": "3",
     "value_ns": 3571.4,
     "maximum": {
@@ -75,7 +75,7 @@ def written(folder: Path, bounds: object, explained: object | None = None) -> Pa
     run = write_run(folder, "mem_frag", "seglist", operations, changes={"bounds": bounds})
     if explained is not None:
         (run / "explain").mkdir()
-        (run / "explain" / "critical.json").write_text(json.dumps(explained))
+        (run / "explain" / "allocate.json").write_text(json.dumps(explained))
     return run
 
 
@@ -114,7 +114,7 @@ def test_a_run_without_bounds_has_none(tmp_path: Path) -> None:
     [
         [],
         {},
-        EXPLAINED | {"schema": 2},
+        EXPLAINED | {"schema": 3},
         EXPLAINED | {"heap": 1},
         EXPLAINED | {"cycles": "many"},
         EXPLAINED | {"more": "than there may be"},
@@ -124,7 +124,7 @@ def test_a_run_without_bounds_has_none(tmp_path: Path) -> None:
 def test_a_damaged_explanation_is_left_out(damaged: object, tmp_path: Path) -> None:
     run = load_run(written(tmp_path, {}, EXPLAINED))
     assert list(explanations(run)) == ["3"]
-    (run.folder / "explain" / "critical.json").write_text(json.dumps(damaged))
+    (run.folder / "explain" / "allocate.json").write_text(json.dumps(damaged))
     assert explanations(run) == {}
 
 

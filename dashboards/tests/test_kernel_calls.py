@@ -62,9 +62,9 @@ def test_calls_without_a_label_are_drawn_too(tmp_path: Path) -> None:
 
 def test_the_waveform_behind_each_bar_is_kept(swept: Series) -> None:
     # All calls of a round wait equally long, so that no latency names but one of them.
-    windows = embed([swept])[swept.run.id]["windows"]
+    samples = embed(swept, 1)["samples"]
     assert len(worst_by_call(swept)) == 5
-    assert {str(seq) for seq in worst_by_call(swept)["seq"]} <= set(windows)
+    assert {str(seq) for seq in worst_by_call(swept)["seq"]} <= set(samples)
 
 
 def test_another_sweep_has_no_calls(frag: list[Series]) -> None:
@@ -89,9 +89,9 @@ def test_a_click_on_a_call_shows_its_name_and_no_bytes(tmp_path: Path, size: int
     executable = chromium()
     assert executable is not None
     with Browser(executable) as browser:
-        browser.open(report, f"#select={run.name}:5")
+        browser.open(report, f"#/sample/{run.name}/5")
         browser.settle()
-        shown = browser.evaluate("document.getElementById('selected-facts').textContent")
+        shown = browser.evaluate("document.querySelector('.facts').textContent")
         assert shown.startswith(facts)
         assert " of 7 bytes" not in shown and shown.count("timer_start") == (size == 7)
         assert browser.complaints == []

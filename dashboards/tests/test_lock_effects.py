@@ -22,7 +22,7 @@ def run(folder: Path, **said: Any) -> LoadedRun:
 
 
 def spoken(*runs: LoadedRun) -> str:
-    return headline("mem_frag", by_scenario(runs)["mem_frag"])
+    return " ".join(headline("mem_frag", by_scenario(runs)["mem_frag"]))
 
 
 def test_what_is_not_as_usual_is_part_of_the_name(tmp_path: Path) -> None:

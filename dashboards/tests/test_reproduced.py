@@ -77,7 +77,7 @@ def test_the_page_draws_every_figure_and_asks_for_nothing(tmp_path: Path) -> Non
     path.write_text(page.html([made("article-9"), made("thesis-6"), unmade("deck1-alloc")]), encoding="utf-8")
     with Browser(EXECUTABLE) as browser:
         browser.open(path)
-        browser.settle()
+        browser.draw_all()
         assert browser.evaluate("document.querySelectorAll('.plot .main-svg').length") > 0
         assert browser.evaluate(
             "[...document.querySelectorAll('.plot')].every(one => one.querySelector('.points path'))"

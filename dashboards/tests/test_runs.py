@@ -73,7 +73,7 @@ def test_an_older_run_has_fewer_statistics(folder: Path) -> None:
     # min, mean and sd of the sections on the wire are dashes; the median stands.
     row = next(line for line in text.splitlines() if line.startswith("critical section on the wire"))
     assert row.split()[-8:-3] == ["12", "–", "–", "–", f"{run.summary(CRITICAL).median:,.1f}"]
-    assert "<td>–</td>" in report_html([run])
+    assert '<td class="number">–</td>' in report_html([run])
 
 
 def test_an_older_table_has_no_instructions(folder: Path) -> None:

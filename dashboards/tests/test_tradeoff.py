@@ -15,9 +15,10 @@ from capture.files.errors import RunError, TailscopeError
 from capture.files.tests.sentences import is_sentence
 from capture.run_folder.manifest import Manifest
 from dashboards.tests.browser import Browser, chromium
+from dashboards.tests.packed import all_text
 from dashboards.tests.synthetic import Operation, write_run
 from dashboards.tradeoff import page, runs
-from dashboards.tradeoff.figures import frontier, points
+from dashboards.tradeoff.figures import best_of, points
 from dashboards.tradeoff.labels import place
 from dashboards.tradeoff.needs import gather
 from firmware import catalogue as allocators
@@ -95,7 +96,7 @@ def test_the_frontier_has_those_that_nobody_beats_in_both(measured: list[runs.Ru
         ("4 avl", 500, False),
     ]
     # heap_4 has no run; avl has more heap than tlsf, and no shorter section.
-    assert [one.need.name for one in frontier(found)] == ["best_fit", "tlsf"]
+    assert [one.need.name for one in best_of(found)] == ["best_fit", "tlsf"]
 
 
 def test_the_page_says_units_counts_seeds_and_sources(measured: list[runs.Run]) -> None:
@@ -116,7 +117,7 @@ def test_without_any_smallest_heap_used_bytes_are_drawn(measured: list[runs.Run]
     rows = [row("tlsf", None, 232), row("best_fit", None, 200)]
     found = points(gather(rows, measured))
     assert [one.heap_bytes for one in found] == [200, 232]
-    assert "used bytes in the given heap" in page.html(study(["tlsf", "best_fit"]), rows, measured)
+    assert "used bytes in the given heap" in all_text(page.html(study(["tlsf", "best_fit"]), rows, measured))
 
 
 def test_a_run_of_what_is_not_replayed_is_told_in_words(measured: list[runs.Run]) -> None:
@@ -165,7 +166,7 @@ def test_labels_hide_neither_each_other_nor_points() -> None:
 def test_every_allocator_is_legible(browser: Browser, every: Path, width: int) -> None:
     browser.resize(width, 900)
     browser.open(every)
-    browser.settle()
+    browser.draw_all()
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
     drawn = "[...document.querySelectorAll('.plot')].map(plot => plot.querySelectorAll('.trace').length)"
     assert browser.evaluate(drawn) == [2, 3, 4, 1]
@@ -185,12 +186,12 @@ def test_paper_has_every_column(browser: Browser, every: Path) -> None:
     paper = int((210 - 2 * 12) / 25.4 * 96)
     browser.resize(paper, 1000)
     browser.open(every)
-    browser.call("Emulation.setEmulatedMedia", media="print")
+    browser.on_paper()
     try:
         right = "[...document.querySelectorAll('table')].map(table => table.getBoundingClientRect().right)"
         assert max(browser.evaluate(right)) <= paper
     finally:
-        browser.call("Emulation.setEmulatedMedia", media="")
+        browser.on_screen()
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from dashboards.figures.chart import Chart, style
+from dashboards.figures.heap_against_worst import frontier
 from dashboards.formatting import grouped, number
-from dashboards.loaded.palette import INK, MUTED
+from dashboards.loaded.palette import INK, MUTED, SHADES
 from dashboards.tradeoff.labels import place
 from dashboards.tradeoff.needs import (
     Figure,
@@ -27,7 +28,7 @@ _PLOT_PX, _NARROW_PLOT_PX, _PLOT_HEIGHT_PX = 590, 280, 410
 _BEYOND, _BELOW = 1.08, 0.03
 _RATIOS = ("mean of used / live", "at peak live", "at peak used", "peak used / peak live")
 _SYMBOLS = ("circle", "diamond", "triangle-up", "square")
-_SHADES = ("#d55e00", "#0072b2", "#009e73", "#cc79a7")
+_SHADES = (SHADES[1], SHADES[0], SHADES[2], SHADES[3])
 
 
 @dataclass(frozen=True)
@@ -96,13 +97,9 @@ def points(needs: Sequence[Need]) -> list[Point]:
     return found
 
 
-def frontier(found: Iterable[Point]) -> list[Point]:
+def best_of(found: Iterable[Point]) -> list[Point]:
     """The measured points that no other beats in both: less heap means a longer section there."""
-    best: list[Point] = []
-    for point in sorted(found, key=lambda one: (one.heap_bytes, one.worst_ns)):
-        if point.run and (not best or point.worst_ns < best[-1].worst_ns):
-            best.append(point)
-    return best
+    return frontier((one for one in found if one.run), lambda one: (one.heap_bytes, one.worst_ns))
 
 
 def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
@@ -110,7 +107,7 @@ def tradeoff(needs: Sequence[Need], provenance: str) -> Chart | None:
     found = points(needs)
     if not found:
         return None
-    best = frontier(found)
+    best = best_of(found)
     measured = [point for point in found if point.run]
     figure = go.Figure()
     if best:
@@ -203,8 +200,8 @@ def lost(needs: Sequence[Need], provenance: str) -> Chart:
     rest = [need.used_bytes - need.live_bytes for need in needs]
     figure = go.Figure(
         [
-            _bar("live", names, live, "#0072b2"),
-            _bar("lost: used less live", names, rest, "#d55e00"),
+            _bar("live", names, live, SHADES[0]),
+            _bar("lost: used less live", names, rest, SHADES[1]),
             go.Scatter(
                 x=[need.typical(cost_metric_bytes) for need in needs],
                 y=names,
@@ -257,7 +254,7 @@ def reserve(needs: Sequence[Need], provenance: str) -> Chart | None:
     if not served:
         return None
     values = [need.known(sbbm_bytes) for need in served]
-    figure = go.Figure(_bar("SBBM", _names(served), values, "#009e73"))
+    figure = go.Figure(_bar("SBBM", _names(served), values, SHADES[2]))
     figure.update_layout(showlegend=False)
     explanation = (
         "SBBM, the Smallest-Biggest-Block Metric: the largest free block after each allocation, and of these "

@@ -12,7 +12,7 @@ from capture.files.whole import write_bytes
 from dashboards.formatting import number
 from dashboards.loaded.lock_effects import caveats
 from dashboards.loaded.series import by_scenario
-from dashboards.page.templates import Figure, plots, render
+from dashboards.page.templates import DRAWING, Figure, entries, render
 from dashboards.tradeoff import figures, tables
 from dashboards.tradeoff.needs import Need, gather
 from dashboards.tradeoff.runs import Run
@@ -50,11 +50,11 @@ def html(study: Study, rows: Sequence[Row], runs: Sequence[Run]) -> str:
         tables=[tables.heaps(needs), tables.fragmentation(needs)],
         sources=sources,
     )
-    return render("tradeoff.html", page, {"plots": plots(shown)}, ("figures.js",))
+    return render("tradeoff.html", page, {"entries": entries(shown)}, (*DRAWING, "sheet.js"))
 
 
 def _headline(study: Study, needs: Sequence[Need]) -> str:
-    best = figures.frontier(figures.points(needs))
+    best = figures.best_of(figures.points(needs))
     words = f"{study.traces[0].name} on {len(needs)} allocators, in a heap of {study.heap_bytes:,} bytes."
     if not best:
         return words

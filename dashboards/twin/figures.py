@@ -13,11 +13,11 @@ from analysis.twin.residuals import QUANTITIES
 from capture.run_folder.edges import NS_PER_S
 from dashboards.figures.chart import Chart, style
 from dashboards.formatting import samplerate
-from dashboards.loaded.palette import MUTED
+from dashboards.loaded.palette import MUTED, SHADES
 
 _HEIGHT_PX = 380
 _MOST_BINS = 80
-_COLOURS = ("#0072b2", "#d55e00", "#009e73")
+_COLOURS = SHADES[:3]
 _WORDS = {quantity.key: quantity.words for quantity in QUANTITIES}
 _US_PER_S = 1e6
 

@@ -7,7 +7,6 @@ sample ("@402183"). A trace has its run in `meta`, and the key of each point in 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from urllib.parse import quote
 
 from capture.run_folder.quantities import Quantity
 from dashboards.loaded.quantities import samples
@@ -40,11 +39,21 @@ def describe(key: str) -> str:
     return f"sample {key[1:]}" if key.startswith("@") else f"operation {key}"
 
 
-def meta(series: Series) -> dict[str, str]:
-    """What a trace says of the run that its points are of."""
-    return {"run": series.run.id}
+def meta(series: Series) -> dict[str, str | int]:
+    """What a trace says of the run that its points are of: a click opens them."""
+    return {"run": series.run.id, "entry": series.style.entry}
 
 
-def fragment(run_id: str, key: str) -> str:
-    """The address in the report that opens the waveform of `key`."""
-    return f"#select={quote(run_id, safe='')}:{quote(key, safe='')}"
+def entry(series: Series) -> dict[str, int]:
+    """What a trace says that is of a run, and has no points to click."""
+    return {"entry": series.style.entry}
+
+
+def entry_name(series: Series) -> str:
+    """What an annotation or a shape of a run is called, for the picker hides it with the run."""
+    return f"entry-{series.style.entry}"
+
+
+def shared_switch(series: Series) -> dict[str, str | int | bool]:
+    """What a trace says whose entry in the legend stands for all runs: the first shown has it."""
+    return {**meta(series), "shared": True}

@@ -48,7 +48,7 @@ def deepest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def explained(deepest: Path) -> Replayed:
-    return replayed_of(deepest, "critical")
+    return replayed_of(deepest, "allocate")
 
 
 def replayed_of(folder: Path, quantity: str) -> Replayed:
@@ -69,7 +69,7 @@ def test_the_executed_instructions_fill_the_pulse(deepest: Path, explained: Repl
     pulse_samples = explained.end_sample - explained.start_sample
     # At 84 MS/s a sample is a cycle.
     assert edges.samplerate_hz == 84_000_000
-    rows = instructions(deepest, "critical")
+    rows = instructions(deepest, "allocate")
     assert sum(int(row["cycles"]) for row in rows) == pulse_samples == explained.cycles
     assert sum(total.cycles for total in explained.functions) == pulse_samples
     assert round(explained.value_ns * 84e6 / 1e9) == pulse_samples
@@ -125,8 +125,8 @@ def test_the_stack_is_that_of_the_calls_that_were_executed(deepest: Path) -> Non
     edges = read_parquet(deepest / "edges.parquet")
     elf = firmware.build("seglist").elf
     operations = pl.read_parquet(deepest / "operations.parquet")
-    worst = find("critical", manifest.maxima, operations, edges)
-    replayed = replay(elf, (deepest / "operations.bin").read_bytes(), edges, worst)
+    worst = find("allocate", manifest.maxima, operations, edges)
+    (replayed,) = replay(elf, (deepest / "operations.bin").read_bytes(), edges, [worst])
     frames = unwind(Program(elf), replayed.moment)
     returns = shadow_stack(replayed.trace, replayed.moment.cycle)
     assert returns
@@ -139,7 +139,7 @@ def test_the_stack_is_that_of_the_calls_that_were_executed(deepest: Path) -> Non
 
 def test_the_stored_waveform_is_the_capture(deepest: Path, explained: Replayed) -> None:
     edges = read_parquet(deepest / "edges.parquet")
-    cut = read_sr(deepest / "explain" / "critical.sr")
+    cut = read_sr(deepest / "explain" / "allocate.sr")
     first = explained.window.first_sample
     for at in (0, explained.start_sample - first, explained.end_sample - first, cut.total_samples - 1):
         assert level_at(cut, at) == level_at(edges, first + at)
@@ -152,8 +152,8 @@ def level_at(edges: EdgeList, sample: int) -> int:
 
 
 def test_the_worst_wait_ends_with_its_answer(deepest: Path) -> None:
-    found = replayed_of(deepest, "latency")
-    rows = instructions(deepest, "latency")
+    found = replayed_of(deepest, "interrupt")
+    rows = instructions(deepest, "interrupt")
     assert sum(int(row["cycles"]) for row in rows) == found.end_sample - found.start_sample
     # The handler was entered once, before the pin rose. Most of the wait was a critical section.
     assert rows[-1]["place"].split("+")[0] != "heap_index_find"
@@ -197,15 +197,15 @@ def test_a_board_on_the_desk_keeps_its_waveform_and_says_what_is_not_known(copy:
     edit(copy, tools={name: version for name, version in tools.items() if name != "virtual_nucleo"})
     found = explanation.explain(copy)
     assert isinstance(found, Unreplayed)
-    assert read(copy / "explain" / "critical.json") == found
-    assert sorted(path.name for path in (copy / "explain").iterdir()) == ["critical.json", "critical.sr"]
+    assert read(copy / "explain" / "allocate.json") == found
+    assert sorted(path.name for path in (copy / "explain").iterdir()) == ["allocate.json", "allocate.sr"]
     assert "not known" in text.as_text(found)
 
 
 def test_an_unknown_quantity_and_a_folder_that_is_no_run(copy: Path, tmp_path: Path) -> None:
-    with pytest.raises(ExplainError, match="choose critical, free, latency"):
-        explanation.explain(copy, "speed")
-    with pytest.raises(ExplainError, match="has no sample of free"):
+    with pytest.raises(ExplainError, match=r"no quantity 'latency'; choose allocate .*, interrupt .*, task "):
+        explanation.explain(copy, "latency")
+    with pytest.raises(ExplainError, match="has no critical section of a free"):
         explanation.explain(copy, "free")
     with pytest.raises(RunError, match="the file does not exist; check the path"):
         explanation.explain(tmp_path / "nothing")
@@ -216,7 +216,7 @@ def test_samples_that_are_not_cycles(tmp_path: Path) -> None:
     but its live blocks are known all the same.
     """
     folder = measure(tmp_path, "o1heap", 24_000_000, depth=16).folder
-    found = replayed_of(folder, "critical")
+    found = replayed_of(folder, "allocate")
     live = [piece.bytes for piece in found.heap.pieces if piece.what == "live"]
     # The worst allocation makes one more live block than there were before it.
     assert len(live) + 1 == found.maximum.live

@@ -9,15 +9,18 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
 from capture.files.documents import DocumentError
 from capture.files.errors import CaptureError
 from capture.files.tests.sentences import is_sentence
-from capture.run_folder.explanation import BYTES_MAX, Replayed, Unreplayed, read
+from capture.run_folder.explanation import BYTES_MAX, QuantityName, Replayed, Unreplayed, read, read_all
+from capture.run_folder.named_quantities import NAMED
+from capture.run_folder.quantities import KEYS
 
 TOLD: dict[str, Any] = {
     "schema": 1,
-    "quantity": "latency",
+    "quantity": "interrupt",
     "key": "@900",
     "value_ns": 119.05,
     "maximum": {
@@ -59,7 +62,7 @@ REPLAYED: dict[str, Any] = TOLD | {
 
 
 def written(folder: Path, content: object) -> Path:
-    path = folder / "latency.json"
+    path = folder / "interrupt.json"
     path.write_text(json.dumps(content, indent=0))
     return path
 
@@ -71,11 +74,32 @@ def test_what_is_read_is_what_was_written(tmp_path: Path, content: dict[str, Any
     assert json.dumps(found.document()) == json.dumps(content)
 
 
+@pytest.mark.parametrize(("older", "now"), [("critical", "allocate"), ("latency", "interrupt")])
+def test_what_an_older_run_has_is_read_by_the_words_of_today(tmp_path: Path, older: str, now: str) -> None:
+    (tmp_path / "explain").mkdir()
+    old, new = (tmp_path / "explain" / f"{name}.json" for name in (older, now))
+    old.write_text(json.dumps(TOLD | {"quantity": older, "value_ns": 1.5}))
+    assert read(old).quantity == now
+    assert {name: found.value_ns for name, found in read_all(tmp_path).items()} == {now: 1.5}
+    new.write_text(json.dumps(TOLD | {"quantity": now, "value_ns": 2.5}))
+    assert {name: found.value_ns for name, found in read_all(tmp_path).items()} == {now: 2.5}
+    new.write_text("{")
+    assert {name: found.value_ns for name, found in read_all(tmp_path).items()} == {now: 1.5}
+
+
+def test_the_words_of_today_are_those_of_the_commands_and_of_run_json() -> None:
+    for name, meant in NAMED.items():
+        assert TypeAdapter(QuantityName).validate_python(name) == name == meant.name
+        assert meant.key in KEYS
+    with pytest.raises(ValidationError):
+        TypeAdapter(QuantityName).validate_python("speed")
+
+
 @pytest.mark.parametrize(
     ("content", "line", "sentence"),
     [
         ([], "[]", "the file must be a table of keys and values, not a list; explain the run again."),
-        (TOLD | {"schema": 2}, '"schema": 2,', "schema must be 1, not 2; explain the run again."),
+        (TOLD | {"schema": 3}, '"schema": 3,', "schema must be 1 or 2, not 3; explain the run again."),
         (TOLD | {"stack": []}, '"stack": []', "stack is unknown; drop it."),
         (TOLD | {"replayed": True}, "{", "cycles is missing; add it."),
         (TOLD | {"replayed": "no"}, '"replayed": "no",', "replayed must be one of False, True, not 'no'; *"),
@@ -108,7 +132,7 @@ def test_what_is_wrong_gets_a_sentence(tmp_path: Path, content: object, line: st
 
 
 def test_a_forged_file_of_great_length_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "latency.json"
+    path = tmp_path / "interrupt.json"
     path.write_text(json.dumps(TOLD) + " " * BYTES_MAX)
     with pytest.raises(DocumentError, match="more than 4,194,304 bytes"):
         read(path)

@@ -1,0 +1,175 @@
+"""Two runs beside each other: settings, operations, worst cases, distributions (docs/SPEC.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import polars as pl
+from polars.testing import assert_frame_equal
+
+from analysis.compare import operations as by_operation
+from analysis.compare import run as of_run
+from analysis.compare import settings
+from analysis.compare.distributions import Distribution, distributions
+from analysis.compare.operations import COLUMNS, Operations
+from analysis.compare.pairing import Pair
+from analysis.compare.run import Run
+from analysis.compare.settings import Change
+from analysis.compare.worst import Worst, allowed, worst_cases
+from capture.run_folder.quantities import QUANTITIES
+
+Status = Literal["equal", "not worse", "worse", "cannot say"]
+Way = Literal["exact", "budgets"]
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Two runs, A and B, and what came of comparing them.
+
+    `way` is `exact` where both are of the virtual board, captured at one samplerate: then each
+    difference counts. Otherwise differences up to the error budgets mean nothing. `operations` is
+    None where the runs did not run the same operations.
+    """
+
+    pair: Pair
+    a: Run
+    b: Run
+    way: Way
+    settings: tuple[Change, ...]
+    operations: Operations | None
+    worst: tuple[Worst, ...]
+    distributions: tuple[Distribution, ...]
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """Sentences on why nothing can be said of B against A; empty where something can."""
+        return tuple(
+            sentence
+            for run in (self.a, self.b)
+            for sentence in (_not_complete(run), run.contradiction)
+            if sentence
+        ) + tuple(
+            f"{one.words}: a run does not tell how wrong it may be; ./lab redecode it."
+            for one in self.worst
+            if one.finding == "not told" and one.budget is None
+        )
+
+    @cached_property
+    def same(self) -> bool:
+        """Whether the tables of both runs are the same in all that both tell."""
+        return all(
+            _equal(ours, theirs)
+            for ours, theirs in (
+                (self.a.operations, self.b.operations),
+                (self.a.interrupts, self.b.interrupts),
+            )
+        )
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what must be known beside the figures."""
+        return tuple(_notes(self))
+
+    @property
+    def status(self) -> Status:
+        if any(one.finding == "worse" for one in self.worst) and not self._unbelieved:
+            return "worse"
+        if self.doubts or all(one.finding == "not told" for one in self.worst):
+            return "cannot say"
+        return "equal" if self._equal else "not worse"
+
+    @property
+    def _unbelieved(self) -> bool:
+        """Whether one of the runs may not be believed at all."""
+        return any(_not_complete(run) or run.contradiction for run in (self.a, self.b))
+
+    @property
+    def _equal(self) -> bool:
+        if self.operations is None:
+            return False
+        if self.way == "exact":
+            return self.same
+        return not (
+            self.operations.changed
+            or any(one.finding not in ("equal", "within the budgets") for one in self.worst)
+            or any(one.beyond for one in self.distributions)
+        )
+
+
+def compare(pair: Pair) -> Compared:
+    """Reads and compares two runs. Raises TailscopeError where a table of one cannot be read."""
+    a, b = of_run.read(pair.a), of_run.read(pair.b)
+    exact = a.manifest.exact and b.manifest.exact and a.manifest.samplerate_hz == b.manifest.samplerate_hz
+    same = of_run.same_operations(a, b)
+    return Compared(
+        pair=pair,
+        a=a,
+        b=b,
+        way="exact" if exact else "budgets",
+        settings=settings.changes(a.manifest, b.manifest),
+        operations=by_operation.compare(a, b, {} if exact else _allowed(a, b)) if same else None,
+        worst=worst_cases(a, b, exact, by_operation.join(a, b) if same else None),
+        distributions=distributions(a, b, exact),
+    )
+
+
+def _allowed(a: Run, b: Run) -> dict[str, float]:
+    """Of each column that is compared by operation the difference that the budgets allow.
+
+    The whole operation on the wire is a width as the critical section is; it has no budget of its
+    own, so it gets that of the quantity on the wire with the largest.
+    """
+    by_column: dict[str, float] = {}
+    for quantity in QUANTITIES:
+        if quantity.table == "operations" and (budget := allowed(a, b, quantity)) is not None:
+            by_column[quantity.column] = max(budget, by_column.get(quantity.column, 0.0))
+    by_column["wire_operation_ns"] = by_column.get("wire_critical_ns", 0.0)
+    return {one.name: by_column.get(one.name, 0.0) for one in COLUMNS}
+
+
+def _not_complete(run: Run) -> str | None:
+    manifest = run.manifest
+    if manifest.complete:
+        return None
+    return " ".join([f"{run.stored.folder}: is {manifest.verdict}.", *manifest.reasons])
+
+
+def _equal(ours: pl.DataFrame, theirs: pl.DataFrame) -> bool:
+    told = [name for name in ours.columns if name in theirs.columns and _both_tell(ours[name], theirs[name])]
+    try:
+        assert_frame_equal(ours.select(told), theirs.select(told), check_exact=True)
+    except AssertionError:
+        return False
+    return True
+
+
+def _both_tell(ours: pl.Series, theirs: pl.Series) -> bool:
+    return ours.count() > 0 and theirs.count() > 0
+
+
+def _notes(compared: Compared) -> Iterator[str]:
+    a, b = compared.a.manifest, compared.b.manifest
+    if compared.operations is None:
+        yield (
+            "The runs did not run the same operations, so no operation has its like in the other run: worst "
+            "cases and distributions are compared, and no single operation."
+        )
+    if compared.way == "budgets" and a.exact and b.exact:
+        yield "The runs were sampled at different rates, so the wire is compared within the error budgets."
+    for one in compared.worst:
+        if one.a is None or one.b is None:
+            yield f"Not compared, since run {'A' if one.a is None else 'B'} has no sample of it: {one.words}."
+    if compared.way == "exact" and compared.operations and not compared.same:
+        yield from _who_changed(compared.settings)
+
+
+def _who_changed(changes: tuple[Change, ...]) -> Iterator[str]:
+    """Of two exact runs of the same operations that differ: a sentence if nothing that ran does."""
+    if all(one.tool for one in changes):
+        yield (
+            "Firmware, operations and settings are the same, and a virtual board repeats itself: so the "
+            "virtual board is another one, or what counts and decodes."
+        )

@@ -1,0 +1,9 @@
+"""What can go wrong when runs are held against each other."""
+
+from __future__ import annotations
+
+from capture.files.errors import TailscopeError
+
+
+class CompareError(TailscopeError):
+    """There is nothing to compare. The message says why and what to do."""

@@ -1,0 +1,101 @@
+"""A run that is compared: its tables read, its samples and its greatest values at hand."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from analysis.compare.found import Stored
+from analysis.metrology.quantiles import Summary, summarise
+from capture.run_folder import folder as names
+from capture.run_folder.folder import read_observed
+from capture.run_folder.manifest import Manifest, Term
+from capture.run_folder.quantities import QUANTITIES, Quantity
+from capture.run_folder.tables import INTERRUPTS, OPERATIONS, read_interrupts, read_operations
+from capture.summary.maxima import maximum
+
+_IMAGE_HEADER_BYTES = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """`operations` and `interrupts` have the columns of docs/SPEC.md, section 5."""
+
+    stored: Stored
+    operations: pl.DataFrame
+    interrupts: pl.DataFrame
+
+    @property
+    def manifest(self) -> Manifest:
+        return self.stored.manifest
+
+    def samples(self, quantity: Quantity) -> pl.DataFrame:
+        """The rows that have the quantity."""
+        return quantity.samples(self.operations, self.interrupts)
+
+    def summary(self, quantity: Quantity) -> Summary:
+        """The statistics of all samples of the quantity."""
+        return summarise(self.samples(quantity)[quantity.column].to_numpy())
+
+    def greatest(self, quantity: Quantity) -> dict[str, Any] | None:
+        """The first of the greatest samples, as `maxima` of run.json has it."""
+        return maximum(quantity, self.samples(quantity), self.operations)
+
+    def budget(self, quantity: Quantity) -> float | None:
+        """A value is true to plus or minus this, in the quantity's unit; None if nobody knows."""
+        budget = self.manifest.error_budget.get(quantity.key)
+        term: Term | None = budget.total if budget else None
+        if term is None:
+            return None
+        return term.cycles if quantity.unit == "cycles" else term.ns
+
+    @cached_property
+    def operations_digest(self) -> tuple[str, str]:
+        """What tells the operations of the run from others, and of what it is the digest.
+
+        It is of the entries of the image alone: its header tells of stimulus and records. Where the
+        image is not kept, run.json has the CRC-32 of the same bytes. Raises CaptureError.
+        """
+        if not (self.stored.folder / names.IMAGE).exists():
+            return "CRC-32", self.manifest.image_crc32
+        body = read_observed(self.stored.folder, names.IMAGE)[_IMAGE_HEADER_BYTES:]
+        return "SHA-256", hashlib.sha256(body).hexdigest()
+
+    @property
+    def contradiction(self) -> str | None:
+        """A sentence if the tables are not those that run.json sums up."""
+        for quantity in QUANTITIES:
+            told = self.manifest.statistics.get(quantity.key)
+            found = self.samples(quantity)[quantity.column]
+            if told is not None and (told.n, told.max) != (len(found), found.max()):
+                return (
+                    f"{self.stored.folder}: run.json and the tables do not tell the same of "
+                    f"{quantity.key}; ./lab redecode it."
+                )
+        return None
+
+
+def read(stored: Stored) -> Run:
+    """Reads the tables of a run; they are empty where a run that is not complete has none.
+
+    Raises RunError.
+    """
+    folder, complete = stored.folder, stored.manifest.complete
+    operations, interrupts = folder / names.OPERATIONS, folder / names.INTERRUPTS
+    return Run(
+        stored,
+        read_operations(operations) if complete or operations.exists() else pl.DataFrame(schema=OPERATIONS),
+        read_interrupts(interrupts) if complete or interrupts.exists() else pl.DataFrame(schema=INTERRUPTS),
+    )
+
+
+def same_operations(a: Run, b: Run) -> bool:
+    """Whether both ran the same operations in the same order. Raises CaptureError."""
+    ours, theirs = a.operations_digest, b.operations_digest
+    if ours[0] == theirs[0]:
+        return ours == theirs
+    return a.manifest.image_crc32 == b.manifest.image_crc32

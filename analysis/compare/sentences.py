@@ -1,0 +1,132 @@
+"""What came of a comparison, in words. A reads before B."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from analysis.compare.compared import Compared
+from analysis.compare.comparison import Comparison
+from analysis.compare.worst import Extreme, Worst
+
+_MINUS = "\N{MINUS SIGN}"
+
+
+def headline(compared: Compared) -> str:
+    """One pair in one sentence."""
+    if compared.status == "cannot say":
+        return (
+            " ".join(compared.doubts) or "The runs have no worst case in common: there is nothing to compare."
+        )
+    if compared.status == "equal":
+        return _equal(compared)
+    for finding in ("worse", "better", "chance"):
+        leading = next((one for one in compared.worst if one.finding == finding), None)
+        if leading:
+            return f"{worst_sentence(leading)}{_operations(compared)}"
+    return f"{_no_worst_case(compared)}{_operations(compared)}"
+
+
+def overall(found: Comparison) -> str:
+    """All pairs in one sentence."""
+    if len(found.compared) == 1 and not found.unreadable:
+        return headline(found.compared[0])
+    counts = Counter(one.status for one in found.compared)
+    if not found.compared:
+        return f"No run of {found.a.path} has its like in {found.b.path}: there is nothing to compare."
+    told = ", ".join(
+        f"{counts[status]:,} {status}"
+        for status in ("worse", "cannot say", "not worse", "equal")
+        if counts[status]
+    )
+    unread = f"; {_counted(len(found.unreadable), 'run')} could not be read" if found.unreadable else ""
+    return f"{_counted(len(found.compared), 'pair')} of runs: {told}{unread}."
+
+
+def worst_sentence(worst: Worst) -> str:
+    """`worst interrupt latency: 35,798 → 34,917 ns (−881 ns, −2.5 %), operation 311`."""
+    if worst.a is None or worst.b is None or worst.change is None:
+        return f"{worst.words}: not told by both"
+    unit = f" {worst.quantity.unit}" if worst.quantity.unit else ""
+    if worst.finding == "equal":
+        return f"{worst.words}: {whole(worst.a.value)}{unit} in both{_place(worst)}"
+    return (
+        f"{worst.words}: {whole(worst.a.value)} → {whole(worst.b.value)}{unit} "
+        f"({by(worst)}){_place(worst)}{_weight(worst)}"
+    )
+
+
+def by(worst: Worst) -> str:
+    """`−881 ns, −2.5 %`."""
+    unit = f" {worst.quantity.unit}" if worst.quantity.unit else ""
+    percent = "" if worst.percent is None else f", {_percent(worst.percent)}"
+    return f"{signed(worst.change or 0)}{unit}{percent}"
+
+
+def where(worst: Worst) -> str:
+    """`operation 311`, or `operation 12 → operation 311`."""
+    if worst.a is None or worst.b is None:
+        return "–"
+    ours, theirs = _named(worst.a), _named(worst.b)
+    return f"{ours} → {theirs}" if worst.moved else theirs
+
+
+def whole(value: float) -> str:
+    """A value without its fraction, which says less than the budgets."""
+    return f"{value:,.0f}".replace("-", _MINUS)
+
+
+def signed(value: float) -> str:
+    """A change with its sign."""
+    text = f"{value:+,.0f}" if float(value).is_integer() or abs(value) >= 10 else f"{value:+,.1f}"
+    return text.replace("-", _MINUS)
+
+
+def _percent(value: float) -> str:
+    text = f"{value:+,.1f}" if abs(value) >= 0.1 else f"{value:+.1g}"
+    return f"{text} %".replace("-", _MINUS)
+
+
+def _place(worst: Worst) -> str:
+    if worst.a is None or worst.b is None:
+        return ""
+    before = f", in A {_named(worst.a)}" if worst.moved else ""
+    return f", {_named(worst.b)}{before}"
+
+
+def _named(extreme: Extreme) -> str:
+    refused = ", refused" if extreme.kind == "O" else ""
+    return "between operations" if extreme.seq is None else f"operation {extreme.seq:,}{refused}"
+
+
+def _weight(worst: Worst) -> str:
+    if worst.finding == "within the budgets":
+        return f": no difference beyond the budgets (± {whole(worst.budget or 0)} {worst.quantity.unit})"
+    if worst.finding == "chance":
+        return ", which may be chance: stimuli fell otherwise"
+    return ""
+
+
+def _equal(compared: Compared) -> str:
+    n = compared.operations.joined if compared.operations else 0
+    if compared.way == "exact":
+        return f"equal to the cycle, {_counted(n, 'operation')}"
+    return f"no difference beyond the budgets, {_counted(n, 'operation')}"
+
+
+def _no_worst_case(compared: Compared) -> str:
+    if compared.way == "exact":
+        return "no worst case changed"
+    return "no difference beyond the budgets in a worst case"
+
+
+def _operations(compared: Compared) -> str:
+    found = compared.operations
+    if found is None:
+        return ""
+    if not found.changed:
+        return f"; none of {_counted(found.joined, 'operation')} changed"
+    return f"; {found.changed:,} of {_counted(found.joined, 'operation')} changed"
+
+
+def _counted(n: int, word: str) -> str:
+    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"

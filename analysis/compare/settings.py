@@ -1,0 +1,80 @@
+"""What two runs were made with, and in what that differs: whatever run.json tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analysis.compare.pairing import parameters_of
+from capture.run_folder.manifest import Manifest
+
+FIRMWARE = "firmware sha256"
+COMPILER = "compiler"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One setting that differs. None: the run does not tell, or has no such setting.
+
+    `tool`: it is the version of a tool of the host, not of what ran.
+    """
+
+    name: str
+    a: str | None
+    b: str | None
+    tool: bool = False
+
+
+def changes(a: Manifest, b: Manifest) -> tuple[Change, ...]:
+    """The settings in which the runs differ, those that a user chose first."""
+    ours, theirs = settings(a), settings(b)
+    every = dict.fromkeys((*ours, *theirs))
+    tools = (a.tools | b.tools).keys() - {COMPILER}
+    return tuple(
+        Change(name, ours.get(name), theirs.get(name), name in tools)
+        for name in every
+        if ours.get(name) != theirs.get(name)
+    )
+
+
+def settings(manifest: Manifest) -> dict[str, str | None]:
+    """Every setting of a run by its name. None is one that the run does not tell."""
+    asked, firmware, outside = manifest.asked, manifest.firmware, manifest.outside
+    flash_acr = firmware.flash_acr or (asked.flash_acr if asked else None)
+    heap_bytes = (asked.heap_bytes if asked else None) if firmware.heap_bytes is None else firmware.heap_bytes
+    stimulus = manifest.stimulus
+    told: dict[str, object] = {
+        "scenario": manifest.scenario,
+        "allocator": manifest.allocator,
+        "allocator's file sha256": outside.sha256 if outside else None,
+        **{f"parameter {name}": value for name, value in parameters_of(manifest).items()},
+        "seed": manifest.seed,
+        "stimulus": f"{stimulus.mode} {stimulus.period_ticks}, control {stimulus.control_period_ticks}, "
+        f"parameter {stimulus.parameter}",
+        "heap size": None if heap_bytes is None else f"{heap_bytes:,} bytes",
+        **{f"knob {name}": value for name, value in manifest.knobs.items()},
+        "locking": manifest.locking or (asked.locking if asked else None),
+        "FLASH_ACR": flash_acr,
+        "core clock": None if firmware.core_hz is None else f"{firmware.core_hz:,} Hz",
+        "records": manifest.records,
+        "board": manifest.board,
+        "analyzer": manifest.analyzer,
+        "samplerate": f"{manifest.samplerate_hz:,} Hz",
+        "imported file sha256": manifest.imported.sha256 if manifest.imported else None,
+        "kernel": firmware.kernel or (asked.kernel if asked else None),
+        "kernel's own calls": "measured" if firmware.kernel_calls else "not measured",
+        "probes": manifest.probes_source,
+        FIRMWARE: firmware.elf_sha256,
+        **_footprint(manifest),
+        **manifest.tools,
+    }
+    return {name: None if value is None else str(value) for name, value in told.items()}
+
+
+def _footprint(manifest: Manifest) -> dict[str, str]:
+    """What the allocator takes: `allocator's flash bytes`, and so on."""
+    if manifest.footprint is None:
+        return {}
+    return {
+        f"allocator's {name.replace('_', ' ')}": f"{value:,}"
+        for name, value in manifest.footprint.model_dump().items()
+    }

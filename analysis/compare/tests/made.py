@@ -1,0 +1,42 @@
+"""Run folders for tests: a list of operations each, so that what differs is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dashboards.tests import synthetic
+from dashboards.tests.synthetic import Operation
+
+VIRTUAL = {"tools": {"virtual_nucleo": "0.1.0", "python": "3.11.7"}}
+CYCLE_NS = 1e9 / synthetic.RATE_HZ
+
+OPERATIONS = (
+    Operation("A", 100, probes=3, cycles=400),
+    Operation("A", 200, probes=5, cycles=600),
+    Operation("F", 100, probes=0, cycles=190),
+    Operation("A", 64, probes=2, cycles=350),
+    Operation("F", 200, probes=0, cycles=210),
+)
+
+
+def with_cycles(changes: Mapping[int, int], of: Sequence[Operation] = OPERATIONS) -> list[Operation]:
+    """The operations, some of them so many cycles longer."""
+    return [replace(one, cycles=one.cycles + changes.get(seq, 0)) for seq, one in enumerate(of)]
+
+
+def write(
+    runs: Path,
+    operations: Sequence[Operation] = OPERATIONS,
+    *,
+    exact: bool = True,
+    scenario: str = "made",
+    allocator: str = "seglist",
+    changes: Mapping[str, Any] | None = None,
+    **others: Any,
+) -> Path:
+    """A run folder in `runs`, of the virtual board or of another."""
+    told = {**(VIRTUAL if exact else {}), **(changes or {})}
+    return synthetic.write_run(runs, scenario, allocator, list(operations), changes=told, **others)

@@ -1,0 +1,166 @@
+"""The worst cases of two runs: by how much they differ, and whether that means anything."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from analysis.compare.operations import met_otherwise
+from analysis.compare.run import Run
+from analysis.metrology.comparison import exceedance_p
+from analysis.metrology.intervals import CONFIDENCE
+from capture.run_folder.quantities import (
+    CONTROL,
+    CRITICAL,
+    DWT_CYCLES,
+    FREE_CRITICAL,
+    FREE_DWT_CYCLES,
+    LATENCY,
+    PROBES,
+    TASK,
+    Quantity,
+)
+
+WORST_CASES = (CRITICAL, FREE_CRITICAL, LATENCY, TASK, CONTROL, DWT_CYCLES, FREE_DWT_CYCLES, PROBES)
+"""Their maxima decide whether a run is worse than another."""
+
+_WORDS = {
+    CRITICAL.key: "worst critical section of an allocation",
+    FREE_CRITICAL.key: "worst critical section of a free",
+    LATENCY.key: "worst interrupt latency",
+    TASK.key: "worst task latency",
+    CONTROL.key: "worst control interrupt latency",
+    DWT_CYCLES.key: "worst critical section of an allocation, by DWT",
+    FREE_DWT_CYCLES.key: "worst critical section of a free, by DWT",
+    PROBES.key: "most probes of an allocation",
+}
+
+CHANCE = (1 - CONFIDENCE) / len(WORST_CASES)
+"""Chance must be less likely than this to be ruled out: all of them are looked at, and each may err
+(Bonferroni).
+"""
+
+_ROUNDING = 1e-12
+"""Times in ns are samples by a samplerate: two that are equal may differ in the last places."""
+
+Finding = Literal["equal", "better", "worse", "within the budgets", "chance", "not told"]
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The greatest value of a quantity, and where it was: an operation, or None outside of all."""
+
+    value: float
+    seq: int | None
+    kind: str | None
+    size: int | None
+    label: str | None
+    times: int
+
+    @classmethod
+    def of(cls, run: Run, quantity: Quantity) -> Extreme | None:
+        """That of the run; None where it has no sample."""
+        found = run.greatest(quantity)
+        if found is None:
+            return None
+        place: dict[str, Any] = {
+            name: found[name] for name in ("value", "seq", "kind", "size", "label", "times")
+        }
+        return cls(**place)
+
+
+@dataclass(frozen=True)
+class Worst:
+    """One worst case of both.
+
+    A change up to `budget` says nothing: both values are true to plus or minus their budgets, and
+    this is the sum. It is 0 where runs are exact, None where nobody knows. `chance_p` is how likely
+    chance alone makes as many samples of B greater than all of A's, None where it was not asked.
+    """
+
+    quantity: Quantity
+    a: Extreme | None
+    b: Extreme | None
+    budget: float | None
+    finding: Finding
+    chance_p: float | None = None
+
+    @property
+    def words(self) -> str:
+        return _WORDS[self.quantity.key]
+
+    @property
+    def change(self) -> float | None:
+        """B less A, in the unit of the quantity."""
+        return self.b.value - self.a.value if self.a and self.b else None
+
+    @property
+    def percent(self) -> float | None:
+        """The change in hundredths of A's value; None where that is 0."""
+        change = self.change
+        return None if change is None or not self.a or not self.a.value else 100 * change / self.a.value
+
+    @property
+    def moved(self) -> bool:
+        """Whether another operation is the worst one."""
+        return self.a is not None and self.b is not None and self.a.seq != self.b.seq
+
+
+def worst_cases(a: Run, b: Run, exact: bool, joined: pl.DataFrame | None) -> tuple[Worst, ...]:
+    """Each of WORST_CASES that one of the runs has samples of.
+
+    `exact`: whether a value is what it is, to the cycle. `joined` are the operations of both, as
+    analysis/compare/operations.py joins them; None where they are not the same.
+    """
+    found = (_worst(a, b, quantity, exact, joined) for quantity in WORST_CASES)
+    return tuple(one for one in found if one.a or one.b)
+
+
+def _worst(a: Run, b: Run, quantity: Quantity, exact: bool, joined: pl.DataFrame | None) -> Worst:
+    ours, theirs = Extreme.of(a, quantity), Extreme.of(b, quantity)
+    budget = 0.0 if exact else allowed(a, b, quantity)
+    if ours is None or theirs is None or budget is None:
+        return Worst(quantity, ours, theirs, budget, "not told")
+    if math.isclose(ours.value, theirs.value, rel_tol=_ROUNDING):
+        return Worst(quantity, ours, theirs, budget, "equal")
+    change = theirs.value - ours.value
+    if abs(change) <= budget:
+        return Worst(quantity, ours, theirs, budget, "within the budgets")
+    finding: Finding = "worse" if change > 0 else "better"
+    if quantity.counted or (exact and joined is None and quantity.table == "operations"):
+        return Worst(quantity, ours, theirs, budget, finding)
+    lower, upper = (a, b) if change > 0 else (b, a)
+    p = exceedance_p(_values(lower, quantity) + budget, _values(upper, quantity))
+    alike = _change_met_alike(a, b, quantity, joined)
+    if p < CHANCE or (abs(alike) > budget and (alike > 0) == (change > 0)):
+        return Worst(quantity, ours, theirs, budget, finding, p)
+    return Worst(quantity, ours, theirs, budget, "chance", p)
+
+
+def allowed(a: Run, b: Run, quantity: Quantity) -> float | None:
+    """By how much two true values that are equal may differ in the runs, in the quantity's unit."""
+    ours, theirs = a.budget(quantity), b.budget(quantity)
+    return None if ours is None or theirs is None else ours + theirs
+
+
+def _values(run: Run, quantity: Quantity) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return run.samples(quantity)[quantity.column].to_numpy().astype(np.float64)
+
+
+def _change_met_alike(a: Run, b: Run, quantity: Quantity, joined: pl.DataFrame | None) -> float:
+    """B's maximum less A's over those operations alone that the same interrupts met in both; 0
+    where there is none.
+    """
+    if joined is None or quantity.table != "operations":
+        return 0.0
+    alike = joined.filter(~met_otherwise()).select("seq")
+    ours, theirs = (run.samples(quantity).select("seq", quantity.column) for run in (a, b))
+    both = alike.join(ours, on="seq").join(theirs, on="seq", suffix="_of_b")
+    if both.is_empty():
+        return 0.0
+    (of_a, of_b) = both.select(pl.exclude("seq").cast(pl.Float64).max()).row(0)
+    return float(of_b - of_a)

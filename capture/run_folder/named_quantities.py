@@ -1,0 +1,41 @@
+"""The quantities that `--quantity` names: of each its word, the words for people, the statistic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from capture.files.errors import TailscopeError
+
+
+@dataclass(frozen=True)
+class NamedQuantity:
+    """`name` is what a command takes and a file is called by; `words` follow "the longest".
+
+    `key` is the statistic of run.json whose maximum it is.
+    """
+
+    name: str
+    words: str
+    key: str
+
+    @property
+    def longest(self) -> str:
+        """`the longest critical section of a free`."""
+        return f"the longest {self.words}"
+
+
+ALLOCATE = NamedQuantity("allocate", "critical section of an allocation", "critical_ns")
+FREE = NamedQuantity("free", "critical section of a free", "free_critical_ns")
+INTERRUPT = NamedQuantity("interrupt", "interrupt latency", "interrupt_latency_ns")
+TASK = NamedQuantity("task", "task latency", "task_latency_ns")
+
+NAMED = {one.name: one for one in (ALLOCATE, FREE, INTERRUPT, TASK)}
+CHOICE = ", ".join(f"{one.name} ({one.words})" for one in NAMED.values())
+"""All of them, for a command's help and for the sentence that refuses another word."""
+
+
+def named(word: str, error: type[TailscopeError]) -> NamedQuantity:
+    """The quantity called `word`. Raises `error`, with a sentence that has all that there are."""
+    if word not in NAMED:
+        raise error(f"There is no quantity {word!r}; choose {CHOICE}.")
+    return NAMED[word]

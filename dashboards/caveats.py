@@ -1,0 +1,39 @@
+"""What a reader must know to read a number: each caveat once, for every page and table."""
+
+BUDGET = (
+    "± is the error budget of the value: bounds of resolution, clock and skew, added up. Overhead is the "
+    "part of the value that is the bench's own."
+)
+INTERVALS = "In brackets: the percentile's {confidence} bootstrap interval."
+DEPENDENT = (
+    "The samples are not independent in time (Ljung–Box test, p below 0.05), so the interval is too narrow."
+)
+TOO_FEW = "This percentile needs {needed} samples; there are {n}."
+NO_INTERVAL = "A ramp's depths are chosen, not drawn: there is no sampling error."
+TIMER = (
+    "By the timer: what the counter of the stimulus's timer told of the same answer, read right after its "
+    "pin rose."
+)
+BOUND = (
+    "Static bound: the longest path through the section's machine code without interrupts, every "
+    "instruction at its worst; and how many times the worst undisturbed section that is."
+)
+SUBTRACTED = (
+    "The run's own baseline is subtracted from every value and statistic: an empty section, an idle answer."
+)
+NO_BOUND = (
+    "The largest value that was seen is the number that counts, but no bound: n samples say nothing below a "
+    "share of 1/n."
+)
+TICKS = "A ring: the handler of the kernel's tick may have run between stimulus and answer."
+CONTROL = "The control interrupt lies above BASEPRI: a mask there never delays it."
+IN_GIVEN_HEAP = (
+    "Heap used is from the lowest byte to the highest that a block ever had, in the heap that the run was "
+    "given. A smaller heap may serve the same requests: `./lab fragmentation` searches it."
+)
+LOCKS = {
+    "primask": "With {names} every interrupt is masked while the heap works, the control interrupt too.",
+    "scheduler": "With {names} only the scheduler is suspended. Interrupts are served meanwhile; the task "
+    "that they wake waits, so task latency is the figure to read.",
+}
+"""By the lock: whom it holds off."""

@@ -1,0 +1,204 @@
+"use strict";
+// The report: which page is shown, of which scenario, with which runs. All of it stands in the
+// address: #/ramp?scenario=mem_frag&show=seglist,tlsf&pin=tlsf, #/run/<id>, #/sample/<run>/<key>.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const main = document.querySelector("main"), picker = document.getElementById("picker");
+  const byName = new Map(data.entries.map(({ entry, name }) => [name, entry]));
+  const names = new Map(data.entries.map(({ entry, name }) => [entry, name]));
+  const PICKED = new Set(data.picked);
+  // So many have colours of their own where no picker tells them apart.
+  const FEW = 8;
+  let address = null, chosen = null;
+
+  const parts = (text) => {
+    try {
+      return text.split("/").map(decodeURIComponent);
+    } catch {
+      return ["?"];
+    }
+  };
+  const list = (text) => (text ? text.split(",").map((name) => {
+    try {
+      return decodeURIComponent(name);
+    } catch {
+      return name;
+    }
+  }) : []);
+
+  function read() {
+    const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
+    const [page, ...rest] = parts(path || "overview");
+    const told = new Map(query.split("&").filter(Boolean).map((pair) => pair.split(/=(.*)/s)));
+    const scenario = list(told.get("scenario"))[0] ?? data.scenarios[0]?.name;
+    const show = told.has("show") ? list(told.get("show")) : null;
+    return { page, rest, scenario, show, pin: list(told.get("pin")) };
+  }
+
+  function write({ page, rest = [], scenario, show, pin }) {
+    const query = [];
+    const joined = (some) => some.map(encodeURIComponent).join(",");
+    if (scenario && scenario !== data.scenarios[0]?.name) query.push(`scenario=${encodeURIComponent(scenario)}`);
+    if (show) query.push(`show=${joined(show)}`);
+    if (pin?.length) query.push(`pin=${joined(pin)}`);
+    const path = [page, ...rest].map(encodeURIComponent).join("/");
+    return `#/${path}${query.length ? `?${query.join("&")}` : ""}`;
+  }
+
+  const sectionOf = ({ page, scenario, rest }) => [...document.querySelectorAll("section.page")].find((one) =>
+    one.dataset.page === page
+      && (one.dataset.scenario === undefined || one.dataset.scenario === scenario)
+      && (one.dataset.run === undefined || one.dataset.run === rest[0]));
+
+  const entriesOf = (scenario) => {
+    const worst = data.scenarios.find(({ name }) => name === scenario)?.worst ?? {};
+    return data.entries.filter(({ entry }) => entry in worst)
+      .map((one) => ({ ...one, worst: worst[one.entry][0], told: worst[one.entry][1] }));
+  };
+
+  const known = (some) => new Set(some.filter((name) => byName.has(name)).map((name) => byName.get(name)));
+
+  function state() {
+    const pinned = known(address.pin), entries = entriesOf(address.scenario);
+    return { shown: address.show ? known(address.show) : tailscope.picker.first(entries, pinned), pinned };
+  }
+
+  function pick({ shown, pinned }) {
+    const all = (set) => [...set].sort((a, b) => a - b).map((entry) => names.get(entry));
+    address = { ...address, show: shown && all(shown), pin: all(pinned) };
+    history.replaceState(null, "", write(address));
+    choose();
+    tailscope.figures.refresh().then(followed);
+  }
+
+  // The runs that figures show, their chips, and their colours.
+  function choose() {
+    const entries = entriesOf(address.scenario), now = state();
+    chosen = now.shown;
+    tailscope.paint.assign(PICKED.has(address.page) || data.entries.length > FEW ? chosen : byName.values());
+    tailscope.picker.draw(picker, entries, now, pick);
+    for (const figure of document.querySelectorAll("figure[data-entry]")) {
+      figure.hidden = !chosen.has(Number(figure.dataset.entry));
+    }
+    for (const swatch of document.querySelectorAll(".grid .swatch[data-entry]")) {
+      swatch.classList.toggle("off", !chosen.has(Number(swatch.dataset.entry)));
+    }
+  }
+
+  function navigate() {
+    const scenario = data.scenarios.find(({ name }) => name === address.scenario);
+    for (const link of document.querySelectorAll("nav a[data-page]")) {
+      link.hidden = link.dataset.all === undefined && !scenario?.pages.includes(link.dataset.page);
+      link.href = write({ ...address, rest: [], page: link.dataset.page });
+      if (link.dataset.page === address.page) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    const select = document.getElementById("scenario");
+    select.value = address.scenario;
+  }
+
+  const refuse = (words) => {
+    const section = document.getElementById("unknown");
+    section.querySelector("p").textContent = words;
+    return section;
+  };
+
+  async function runPage(section) {
+    if (section.dataset.filled) return;
+    section.dataset.filled = "yes";
+    const words = await tailscope.unpack.text(section.dataset.html);
+    section.insertAdjacentHTML("beforeend", words);
+    choose();
+  }
+
+  async function samplePage(section, [id, key]) {
+    const packed = data.runs[id];
+    const run = await tailscope.unpack.json(packed);
+    const known = key !== undefined && Object.hasOwn(run.samples, key);
+    section.querySelector("h2").textContent = tailscope.sample.titleOf(run, key ?? "");
+    const box = section.querySelector(".instant");
+    const around = neighbours(run, key);
+    for (const [name, other] of Object.entries(around)) {
+      const link = section.querySelector(`[data-step="${name}"]`);
+      link.hidden = other === undefined;
+      if (other !== undefined) link.href = write({ ...address, page: "sample", rest: [id, other] });
+    }
+    section.querySelector(".of-run").href = write({ ...address, page: "run", rest: [id] });
+    if (!known) {
+      const kept = Object.keys(run.samples).length;
+      box.replaceChildren(document.createTextNode(
+        `No waveform of it is stored in this report. It keeps those of the ${kept} most telling ` +
+        "operations and interrupts of this run; the whole capture is in the run folder."));
+      return;
+    }
+    tailscope.paint.assign(new Set([...chosen, run.entry]));
+    await tailscope.unpack.plotly();
+    await tailscope.sample.draw(box, run, run.samples[key]);
+  }
+
+  // The stored operations, or stimuli, before and after `key`.
+  function neighbours(run, key = "") {
+    const outside = key.startsWith("@"), place = (one) => Number(one.replace("@", ""));
+    const alike = Object.keys(run.samples).filter((one) => one.startsWith("@") === outside);
+    const sorted = alike.sort((a, b) => place(a) - place(b));
+    const before = sorted.filter((one) => place(one) < place(key)), after = sorted.filter((one) => place(one) > place(key));
+    return { previous: before[before.length - 1], next: after[0] };
+  }
+
+  async function show() {
+    address = read();
+    const [id] = address.rest;
+    const aboutRun = ["run", "sample"].includes(address.page);
+    if (aboutRun && Object.hasOwn(data.scenario_of, id ?? "")) address.scenario = data.scenario_of[id];
+    const scenario = data.scenarios.find(({ name }) => name === address.scenario);
+    let section = sectionOf(address);
+    if (!scenario) section = refuse(`This report has no scenario named ${address.scenario}.`);
+    else if (aboutRun && !Object.hasOwn(data.runs, id ?? "")) section = refuse(`This report has no run named ${id ?? ""}.`);
+    else if (!section) section = refuse(`This report has no page of that name: ${location.hash}`);
+    if (!scenario) address.scenario = data.scenarios[0]?.name;
+    for (const one of document.querySelectorAll("section.page")) one.hidden = one !== section;
+    picker.hidden = !PICKED.has(section.dataset.page);
+    navigate();
+    choose();
+    const unknown = (address.show ?? []).concat(address.pin).filter((name) => !byName.has(name));
+    const note = document.getElementById("note");
+    note.hidden = !unknown.length;
+    note.textContent = unknown.length ? `This report has no run named ${unknown.join(", ")}.` : "";
+    if (section.dataset.page === "run") await runPage(section);
+    if (section.dataset.page === "sample") await samplePage(section, address.rest);
+    else await tailscope.figures.refresh();
+    followed();
+  }
+
+  // The page is what its address says.
+  function followed() {
+    document.body.dataset.shown = location.hash || "#/overview";
+  }
+
+  // A point's key: customdata, or its first column; without any, the operation on the x axis.
+  function keyOf(point) {
+    const key = Array.isArray(point.customdata) ? point.customdata[0] : point.customdata;
+    return String(key ?? point.x);
+  }
+  function open({ points: [point] }) {
+    const run = point.data.meta?.run;
+    if (run) location.hash = write({ ...address, page: "sample", rest: [run, keyOf(point)] });
+  }
+
+  const select = document.getElementById("scenario");
+  select.addEventListener("change", () => {
+    const next = { ...address, rest: [], scenario: select.value };
+    const there = data.scenarios.find(({ name }) => name === select.value);
+    const lasting = data.everywhere.includes(next.page) || there.pages.includes(next.page);
+    location.hash = write(lasting ? next : { ...next, page: there.pages[0] ?? "overview" });
+  });
+  window.addEventListener("hashchange", () => {
+    window.scrollTo(0, 0);
+    show().then(() => main.querySelector("section.page:not([hidden]) h2")?.focus({ preventScroll: true }));
+  });
+  tailscope.theme(() => {
+    return address.page === "sample" ? show() : tailscope.figures.refresh();
+  });
+  tailscope.figures.start(() => chosen, open);
+  show();
+})();

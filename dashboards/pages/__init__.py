@@ -1,0 +1,1 @@
+"""The pages of report and app, before anything draws them."""

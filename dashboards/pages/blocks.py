@@ -1,0 +1,179 @@
+"""What a page is made of, before anything draws it: the report and the app draw the same blocks.
+
+A page is text, tables and figures, in the order in which they are read. It knows no HTML, no URL
+and no theme: a sample is named, not linked, and a colour is a token (dashboards/loaded/palette.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from dashboards.figures.chart import Chart
+
+Value = float | int | str | bool | None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One operation or interrupt of a run; `key` is that of dashboards/waveforms/keys.py."""
+
+    run_id: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`text` is read, `value` is exported and sorted by; a number's `value` is in its unit, whole.
+
+    `notes` stand under the text. `sample` is what a click opens, `why` what hovering tells.
+    `share_percent` is the length of a bar under the number; None draws none.
+    """
+
+    text: str
+    value: Value = None
+    notes: tuple[str, ...] = ()
+    sample: Sample | None = None
+    why: str = ""
+    share_percent: float | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """`key` names it in an export. `words` head it, with the unit where it has one."""
+
+    key: str
+    words: str
+    numeric: bool = True
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a table. `entry` is that of the run in the picker; None where it is of no run.
+
+    `run_id` is the run whose page the name opens; empty for none.
+    """
+
+    name: str
+    cells: tuple[Cell, ...]
+    entry: int | None = None
+    verdict: str = ""
+    run_id: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows under one heading; an empty heading is not drawn."""
+
+    words: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table. The first column is the rows' names, headed `names`; `columns` are the others.
+
+    `pinned` columns after the name stay in sight on a narrow screen. `folded` tables are closed
+    until asked for. `legend` explains what stands beside the numbers.
+    """
+
+    key: str
+    title: str
+    columns: tuple[Column, ...]
+    groups: tuple[Group, ...]
+    names: str = "allocator"
+    legend: str = ""
+    pinned: int = 1
+    folded: bool = False
+
+    def frame(self) -> pl.DataFrame:
+        """The table for CSV and Parquet: a row for each line, the values as they are.
+
+        Its columns are `group` (where there are groups), the names, and each column's key.
+        """
+        rows = [(group.words, line) for group in self.groups for line in group.lines]
+        grouped = any(group.words for group in self.groups)
+        told = {"group": [words for words, _ in rows]} if grouped else {}
+        named = {self.names: [line.name for _, line in rows]}
+        values = {
+            column.key: [line.cells[number].value for _, line in rows]
+            for number, column in enumerate(self.columns)
+        }
+        return pl.DataFrame({**told, **named, **values}, strict=False)
+
+
+@dataclass(frozen=True)
+class PerRun:
+    """A figure that each run has of its own, such as its waveform; the picker hides whole ones."""
+
+    key: str
+    title: str
+    charts: tuple[tuple[int, Chart], ...]
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A heading, empty for none, and paragraphs; `listed` ones are bullet points."""
+
+    title: str
+    paragraphs: tuple[str, ...]
+    listed: bool = False
+
+
+@dataclass(frozen=True)
+class Verbatim:
+    """A text as a file has it, folded, and left out on paper."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Instant:
+    """What is known of one sample: waveform, facts, heap, calls, instructions.
+
+    `run` and `data` are what dashboards/page/sample.js draws; embedded.py there makes them.
+    """
+
+    sample: Sample
+    run: dict[str, Any]
+    data: dict[str, Any]
+
+
+Block = Grid | Chart | PerRun | Prose | Verbatim | Instant
+
+
+def present(*blocks: Block | None) -> tuple[Block, ...]:
+    """Those of `blocks` that there are."""
+    return tuple(block for block in blocks if block is not None)
+
+
+def per_run(key: str, title: str, charts: Iterable[tuple[int, Chart | None]]) -> PerRun | None:
+    """The figures that there are, by the run's entry in the picker; None without any."""
+    made = tuple((entry, chart) for entry, chart in charts if chart is not None)
+    return PerRun(key, title, made) if made else None
+
+
+@dataclass(frozen=True)
+class Page:
+    """`key` is its address, `title` its heading, `lead` what it shows, in three lines at most."""
+
+    key: str
+    title: str
+    lead: tuple[str, ...]
+    blocks: Sequence[Block] = field(default_factory=tuple)
+
+    def grids(self) -> Iterator[Grid]:
+        """Its tables, in their order."""
+        return (block for block in self.blocks if isinstance(block, Grid))
+
+    def charts(self) -> Iterator[Chart]:
+        """Its figures, those of single runs included, in their order."""
+        for block in self.blocks:
+            if isinstance(block, Chart):
+                yield block
+            elif isinstance(block, PerRun):
+                yield from (chart for _, chart in block.charts)
