@@ -151,6 +151,20 @@ def dashboard(
 
 
 @task(
+    help={
+        "port": "of this machine to answer at; 0 for any that is free",
+        "runs": "the folder that holds the run folders, or campaigns with them",
+    },
+)
+def app(_context: Context, port: str = "8050", runs: str = str(RUNS)) -> None:
+    """Show all runs in a browser, as they come: matrix, figures, every sample. Ctrl-C ends it."""
+    with one_sentence(exit_status=2):
+        from console import app as room
+
+        room.run(Path(runs), port, ROOT / "build" / "index")
+
+
+@task(
     positional=["run"],
     help={"run": "a run folder", "quantity": f"{CHOICE}; or a statistic of run.json, such as served_probes"},
 )

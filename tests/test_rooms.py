@@ -30,7 +30,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("analysis.explain",),
     ("analysis.bounds",),
     ("dashboards.caveats", "dashboards.formatting"),
-    ("dashboards.loaded",),
+    ("dashboards.loaded", "dashboards.index"),
     ("dashboards.waveforms",),
     ("dashboards.figures",),
     ("dashboards.pages.blocks",),

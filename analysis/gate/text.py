@@ -64,7 +64,7 @@ def _short(value: str | None) -> str:
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """docs/SPEC.md, section 23."""
+    """docs/SPEC.md, section 25."""
     return {
         "schema": SCHEMA,
         "exit_status": report.exit_status,
