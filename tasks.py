@@ -147,7 +147,8 @@ def dashboard(
         for sentence in () if run else unfinished(RUNS):
             print(sentence)
         tell(f"writing the dashboard of {len(folders):,} runs")
-        print(report.write_report(folders, Path(output), Adjustments(subtract_baseline, without_ticks)))
+        adjustments = Adjustments(subtract_baseline, without_ticks)
+        print(report.write_report(folders, Path(output), adjustments, tell))
 
 
 @task(
@@ -1157,10 +1158,10 @@ def _present(results: Sequence[RunResult], summary: str, full: bool) -> None:
     from dashboards.loaded.runs import load_run
 
     folders = [result.folder for result in results]
-    with progress.shown(every_s=0) as tell:
+    with progress.shown() as tell:
         tell(f"writing the dashboard of {len(folders):,} runs")
         runs = [load_run(folder) for folder in folders]
-        page = report.write_report(folders, DASHBOARD)
+        page = report.write_report(folders, DASHBOARD, progress=tell)
     if summary:
         print(json_format.dumps(terminal.as_json(runs, page), indent=2))
     else:
