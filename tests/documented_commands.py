@@ -68,8 +68,16 @@ SHARED_RUN = Tried(
 """RUN is the folder of this run wherever a command asks for one."""
 
 LAB = (
-    Tried("./lab", says=r"scenario +Run one scenario", typed="./lab --list", why="`lab` itself adds --list"),
-    Tried("./lab --help scenario", says=r"--allocator=STRING"),
+    Tried("./lab", says=r"Choose an allocator"),
+    Tried("./lab scenario --help", says=r"--allocator=ALLOCATOR"),
+    Tried("./lab --version", says=r"Tailscope \d+\.\d+"),
+    Tried("./lab completion bash", says=r"^complete .* lab"),
+    Tried(
+        "./lab scenario mem_frag --summary json",
+        says=r'"verdict": "complete"',
+        typed=f"./lab scenario mem_frag --summary json {ONE_RUN}",
+        why="one allocator, fewer operations",
+    ),
     Tried(
         "./lab demo",
         says=r"dashboard: \S+/build/dashboard\.html\n(\S+/runs/\S+-virtual\n){4}",
@@ -230,7 +238,7 @@ LAB = (
     ),
     Tried(
         "./lab faults [RUN…] [--n N] [--seed S] [--replay KIND:NUMBER] [--jobs N] [--json]",
-        says=r"--replay=STRING",
+        says=r"--replay=REPLAY",
         typed="./lab --help faults",
         why="a synopsis: the help must know its options",
     ),
@@ -247,7 +255,7 @@ LAB = (
     ),
     Tried(
         "./lab soak (--minutes N | --runs N) [--seed S] [--board virtual,desk] [--fault NAME,…] [--json]",
-        says=r"--minutes=STRING",
+        says=r"--minutes=MINUTES",
         typed="./lab --help soak",
         why="a synopsis: the help must know its options",
     ),
@@ -265,7 +273,7 @@ LAB = (
     ),
     Tried(
         "./lab mutants [FILE…] [--n N] [--seed S] [--jobs N] [--json]",
-        says=r"--jobs=INT",
+        says=r"--jobs=JOBS",
         typed="./lab --help mutants",
         why="a synopsis: the help must know its options",
     ),
