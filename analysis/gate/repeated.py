@@ -17,11 +17,12 @@ import numpy.typing as npt
 from scipy.stats import binom, t
 
 from analysis.gate.baseline import Entry, Statistics
-from analysis.gate.exact import judge_counts
+from analysis.gate.exact import excused, judge_counts
 from analysis.gate.lines import Operation
 from analysis.gate.measured import Measured
 from analysis.gate.outcome import Check, State
 from analysis.gate.quantities import LATENCIES, SECTIONS_CYCLES, SECTIONS_NS, told_of
+from analysis.gate.settings import excuse_of
 from analysis.metrology.quantiles import Number
 
 Floats = npt.NDArray[np.float64]
@@ -104,8 +105,9 @@ def judge(entry: Entry, before: Sequence[Operation], runs: Sequence[Measured], m
     share = FALSE_ALARM / questions
     each = [judge_counts(entry, before, run, most) for run in runs]
     checks = max(each, key=lambda found: sum(check.state == "worse" for check in found))
-    checks.append(_operations(entry, before, runs, share, most))
-    return [*checks, *_statistics(entry, runs, share)]
+    excuse = excuse_of(entry.made_by, runs[0].made_by)
+    timed = (_operations(entry, before, runs, share, most), *_statistics(entry, runs, share))
+    return [*checks, *(excused(check, excuse) for check in timed)]
 
 
 def difference(
