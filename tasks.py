@@ -400,18 +400,21 @@ def twin(_context: Context, run: str, output: str = "", json: bool = False) -> N
     help={
         "a": "a run folder, or a folder of runs: what B is held against",
         "b": "a run folder, or a folder of runs",
+        "output": "an HTML file to write",
         "json": "print JSON",
     },
 )
-def compare(_context: Context, a: str, b: str, json: bool = False) -> None:
+def compare(_context: Context, a: str, b: str, output: str = "", json: bool = False) -> None:
     """Compare runs: what changed in settings and figures, by how much, and where."""
     from analysis.compare import text
     from analysis.compare.document import as_json
     from console import compare as room
 
     with one_sentence(exit_status=2):
-        found = room.run(Path(a), Path(b))
+        found = room.run(Path(a), Path(b), output)
     print(json_format.dumps(as_json(found), indent=2) if json else text.as_text(found))
+    if output and not json:
+        print(f"page: {output}")
     if status := room.EXIT_STATUS[found.status]:
         raise Exit(code=status)
 
