@@ -1,4 +1,4 @@
-"""The README's picture: the top of the demo's dashboard, with the rows that tell its story.
+"""The README's picture: the demo's report as it opens on the ramp, nothing hidden.
 
 python -m dashboards.tests.picture build/dashboard.html docs/dashboard.png
 """
@@ -10,30 +10,8 @@ from pathlib import Path
 
 from dashboards.tests.browser import Browser, chromium
 
-WIDTH = 1200
-SHOWN = (
-    "verdict",
-    "critical section on the wire (ns)",
-    "interrupt latency, critical section hit (ns)",
-    "control interrupt latency (ns)",
-)
-
-# Leaves the headline, the rows above of the first scenario's table, and its first figure.
-_LEAVE = """
-(shown) => {
-  const first = document.querySelector("main > section");
-  const hide = [
-    ...document.querySelectorAll("nav, .modebar, .explanation, .hint, main > section:not(:first-child)"),
-    ...first.querySelectorAll("h2, details, figure ~ figure"),
-    ...[...first.querySelectorAll("tbody")].filter(
-      (rows) => !shown.includes(rows.querySelector("th").textContent)),
-  ];
-  for (const element of hide) element.style.display = "none";
-  // A picture has no scroll bar.
-  document.documentElement.style.overflow = "hidden";
-  return Math.ceil(first.getBoundingClientRect().bottom + window.scrollY);
-}
-"""
+WIDTH, HEIGHT = 1200, 1195
+SHOWN = "#/ramp?scenario=mem_frag"
 
 
 def picture(report: Path, output: Path) -> None:
@@ -41,12 +19,8 @@ def picture(report: Path, output: Path) -> None:
     executable = chromium()
     if executable is None:
         raise SystemExit("The picture needs Chromium: apt-get install chromium.")
-    with Browser(executable, width=WIDTH) as browser:
-        browser.open(report)
-        browser.settle()
-        height = int(browser.evaluate(f"({_LEAVE})({list(SHOWN)})"))
-        browser.resize(WIDTH, height)
-        browser.settle()
+    with Browser(executable, width=WIDTH, height=HEIGHT) as browser:
+        browser.open(report, SHOWN)
         browser.screenshot(output)
 
 
