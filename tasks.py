@@ -27,14 +27,21 @@ ROOT = Path(__file__).resolve().parent
 RUNS = ROOT / "runs"
 DASHBOARD = ROOT / "build" / "dashboard.html"
 REPRODUCED = ROOT / "build" / "reproduced"
+SITE = ROOT / "build" / "site"
+BENCHMARKS = ("simulator", "capture", "dashboard")
 DEMO_SCENARIOS = ("mem_stress", "mem_frag")
 DEMO_ALLOCATORS = ("seglist", "tlsf")
 
 
-@task
-def demo(_context: Context) -> None:
+@task(
+    help={
+        "summary": "json: print folders, verdicts and statistics as JSON, and nothing else",
+        "full": "print all statistics, also of many runs",
+    },
+)
+def demo(_context: Context, summary: str = "", full: bool = False) -> None:
     """Run mem_stress and mem_frag on seglist and TLSF, and write the dashboard."""
-    _conduct(DEMO_SCENARIOS, DEMO_ALLOCATORS, lambda: None)
+    _conduct(DEMO_SCENARIOS, DEMO_ALLOCATORS, lambda: None, summary, full)
 
 
 @task(
@@ -42,7 +49,7 @@ def demo(_context: Context) -> None:
     iterable=["parameter", "knob"],
     help={
         "name": "a scenario of `./lab list`, or the path of a scenario's TOML",
-        "allocator": "one or more allocators, separated by commas, or all",
+        "allocator": "one or more allocators, separated by commas, or all; seglist,tlsf when not given",
         "board": "an entry of bench.toml; its default when not given",
         "samplerate": "samples per second, e.g. 24000000 or 24m",
         "stimulus": "none, periodic, sweep, random or burst; or MODE:PERIOD[,CONTROL] in timer ticks",
@@ -56,6 +63,8 @@ def demo(_context: Context) -> None:
         "trace": "the file of operations that the scenario `recorded` replays (docs/TRACES.md)",
         "scale": "keep one block in so many of the trace; auto: as many as fit the board",
         "heap": "bytes of the heap's region, a multiple of 8; the scenario's own, or 65536, when not given",
+        "summary": "json: print folders, verdicts and statistics as JSON, and nothing else",
+        "full": "print all statistics, also of many runs",
     },
 )
 def scenario(
@@ -75,6 +84,8 @@ def scenario(
     trace: str = "",
     scale: str = "",
     heap: str = "",
+    summary: str = "",
+    full: bool = False,
 ) -> None:
     """Run one scenario, judge it, and write the dashboard of its runs."""
 
@@ -97,9 +108,9 @@ def scenario(
             heap=heap,
         )
 
-    from firmware import outside
+    from console import known
 
-    _conduct((name,), outside.words(allocator), chosen)
+    _conduct((name,), known.words(allocator), chosen, summary, full)
 
 
 @task(
@@ -122,13 +133,16 @@ def dashboard(
     without_ticks: bool = False,
 ) -> None:
     """Write the dashboard of the given runs: `./lab dashboard [RUN...]`."""
-    from console.progress import shown
-    from dashboards import report
-    from dashboards.loaded.adjustments import Adjustments
-    from dashboards.loaded.choice import latest
-    from dashboards.loaded.runs import find_runs, unfinished
+    from console import known, progress
 
-    with one_sentence():
+    with one_sentence(), progress.shown() as tell:
+        known.check_runs(run)
+        tell("loading what draws the figures")
+        from dashboards import report
+        from dashboards.loaded.adjustments import Adjustments
+        from dashboards.loaded.choice import latest
+        from dashboards.loaded.runs import find_runs, unfinished
+
         every = [Path(folder) for folder in run] or find_runs(RUNS)
         for sentence in () if run else unfinished(RUNS):
             print(sentence)
@@ -138,10 +152,22 @@ def dashboard(
                 f"{len(folders)} of {len(every)} runs: the latest of each scenario, allocator and options; "
                 "--all shows every one."
             )
-        with shown() as progress:
-            adjustments = Adjustments(subtract_baseline, without_ticks)
-            written = report.write_report(folders, Path(output), adjustments, progress)
-        print(written)
+        adjustments = Adjustments(subtract_baseline, without_ticks)
+        print(report.write_report(folders, Path(output), adjustments, tell))
+
+
+@task(
+    help={
+        "port": "of this machine to answer at; 0 for any that is free",
+        "runs": "the folder that holds the run folders, or campaigns with them",
+    },
+)
+def app(_context: Context, port: str = "8050", runs: str = str(RUNS)) -> None:
+    """Show all runs in a browser, as they come: matrix, figures, every sample. Ctrl-C ends it."""
+    with one_sentence(exit_status=2):
+        from console import app as room
+
+        room.run(Path(runs), port, ROOT / "build" / "index")
 
 
 @task(
@@ -150,9 +176,12 @@ def dashboard(
 )
 def extremes(_context: Context, run: str, quantity: str = "interrupt") -> None:
     """Estimate the values beyond the maximum, or say why that cannot be done."""
-    from dashboards import extremes as room
+    from console import known
 
     with one_sentence():
+        known.check_runs([run])
+        from dashboards import extremes as room
+
         print(room.as_text(Path(run), quantity))
 
 
@@ -162,9 +191,12 @@ def extremes(_context: Context, run: str, quantity: str = "interrupt") -> None:
 )
 def histograms(_context: Context, run: str, output: str = "") -> None:
     """Write a run's distributions for HdrHistogram's tools, one .hgrm file for each statistic."""
-    from dashboards import histograms as room
+    from console import known
 
     with one_sentence():
+        known.check_runs([run])
+        from dashboards import histograms as room
+
         folder = Path(output) if output else ROOT / "build" / "histograms" / Path(run).resolve().name
         for path in room.write(Path(run), folder):
             print(path)
@@ -173,9 +205,12 @@ def histograms(_context: Context, run: str, output: str = "") -> None:
 @task(positional=["run"], help={"run": "a run folder"})
 def redecode(_context: Context, run: str) -> None:
     """Decode, join and judge a stored run again, without the board."""
-    from capture import redecode as room
+    from console import known
 
     with one_sentence():
+        known.check_runs([run])
+        from capture import redecode as room
+
         result = room.redecode(Path(run))
     print(f"{result.verdict}: {' '.join(result.reasons)}" if result.reasons else result.verdict)
     if result.verdict != "complete":
@@ -216,14 +251,16 @@ def decode(
     json: bool = False,
 ) -> None:
     """Decode and judge a capture of another tool: `./lab decode FILE --channels CRIT=D0,…`."""
-    from capture.store import RunResult
-    from console import decode as room
-    from console import options
+    from console import known, options
 
     with one_sentence():
+        known.check(scenario=scenario, allocators_=known.words(allocator) if allocator else ())
         chosen = options.parse(
             parameter=parameter, samplerate=samplerate, stimulus=stimulus, seed=seed, records=records
         )
+        from capture.store import RunResult
+        from console import decode as room
+
         found = room.run(
             file,
             channels=channels,
@@ -345,10 +382,13 @@ def latency(
 )
 def twin(_context: Context, run: str, output: str = "", json: bool = False) -> None:
     """Replay a run on the virtual board, show where both differ, and what explains it."""
-    from analysis.twin import text
-    from console import twin as room
+    from console import known
 
     with one_sentence():
+        known.check_runs([run])
+        from analysis.twin import text
+        from console import twin as room
+
         found = room.run(Path(run), output)
     print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
     if output and not json:
@@ -443,9 +483,12 @@ def masks(
 )
 def pulseview(_context: Context, run: str, worst: bool = False, quantity: str = "allocate") -> None:
     """Open PulseView on a run, with the decoders on: `./lab pulseview RUN --worst`."""
-    from console import pulseview as room
+    from console import known
 
     with one_sentence():
+        known.check_runs([run])
+        from console import pulseview as room
+
         status = room.run(Path(run), quantity if worst else None)
     if status:
         raise Exit(code=status)
@@ -473,11 +516,18 @@ def faults(
     json: bool = False,
 ) -> None:
     """Plant single faults in healthy runs, and count what the verdict lets pass."""
-    from analysis.faults import commands, text
+    from console import known, progress
 
     folders = [Path(folder) for folder in run]
-    with one_sentence():
-        found = commands.replay(folders, replay, seed) if replay else commands.run(folders, n, seed, jobs)
+    with one_sentence(), progress.shown() as tell:
+        known.check_runs(run)
+        from analysis.faults import commands, text
+
+        found = (
+            commands.replay(folders, replay, seed, tell)
+            if replay
+            else commands.run(folders, n, seed, jobs, tell)
+        )
     print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
     if not found.sound:
         raise Exit(code=1)
@@ -521,10 +571,15 @@ def fragmentation(
     json: bool = False,
 ) -> None:
     """Show how much heap a scenario or a trace needs on each allocator, and how much is lost."""
-    from analysis.fragmentation import text
-    from console import fragmentation as room
+    from console import known, options
 
     with one_sentence():
+        options.check_whole(seeds=seeds, jobs=jobs)
+        chosen = options.parse(parameter=parameter, knob=knob, heap=heap, scale=scale)
+        known.check(allocators_=known.words(allocator), knobs_=chosen.knobs)
+        from analysis.fragmentation import text
+        from console import fragmentation as room
+
         rows = room.run(
             name,
             trace=trace,
@@ -569,10 +624,14 @@ def adversary(
     json: bool = False,
 ) -> None:
     """Search for an allocator's worst operations, and run them on the virtual board."""
-    from analysis.adversary import text
-    from console import adversary as room
+    from console import known, options
 
     with one_sentence():
+        options.check_whole(seed=seed, live=live, jobs=jobs)
+        known.check(allocators_=known.words(allocator))
+        from analysis.adversary import text
+        from console import adversary as room
+
         rows = room.run(allocator, budget=budget, what=what, seed=seed, live=live, jobs=jobs, output=output)
     print(json_format.dumps([row.as_json() for row in rows], indent=2) if json else text.as_text(rows))
 
@@ -629,10 +688,13 @@ def record(
 )
 def worst(_context: Context, allocator: str = "all", host: bool = False, json: bool = False) -> None:
     """Build each allocator's own worst allocation and free, and run them on every allocator."""
-    from analysis.worst import text
-    from console import worst as room
+    from console import known
 
     with one_sentence():
+        known.check(allocators_=known.words(allocator))
+        from analysis.worst import text
+        from console import worst as room
+
         found = room.run(allocator, host)
     print(json_format.dumps(found.as_json(), indent=2) if json else text.as_text(found))
 
@@ -645,10 +707,13 @@ def worst(_context: Context, allocator: str = "all", host: bool = False, json: b
 )
 def contract(_context: Context, allocator: str, json: bool = False) -> None:
     """Hold an allocator to the contract, and show the shortest operations that break it."""
-    from analysis.contract import text
-    from console import contract as room
+    from console import known
 
     with one_sentence():
+        known.check(allocators_=known.words(allocator))
+        from analysis.contract import text
+        from console import contract as room
+
         found = room.run(allocator)
     told = "\n\n".join(map(text.as_text, found))
     print(json_format.dumps([one.as_json() for one in found], indent=2) if json else told)
@@ -678,15 +743,18 @@ def reproduce(
     json: bool = False,
 ) -> None:
     """Make the tables of five publications again, beside their published values."""
-    from analysis.reproduce.rows import rows
-    from console import reproduce as room
+    from console import options
 
     with one_sentence():
+        options.check_whole(jobs=jobs)
+        from analysis.reproduce.rows import rows
+        from console import reproduce as room
+
         if list:
             print(room.listing())
             return
-        whole = "" if table or quick else str(ROOT / "docs" / "REPRODUCED.md")
-        done = room.run(table, quick=quick, jobs=jobs, output=output, page_of_all=whole)
+        whole = "" if table or quick else str(ROOT / "docs")
+        done = room.run(table, quick=quick, jobs=jobs, output=output, pages_of_all=whole)
     if json:
         print(json_format.dumps([row for made in done for row in rows(made)], indent=2))
     else:
@@ -759,6 +827,7 @@ def inventory(_context: Context, json: bool = False) -> None:
 
 
 @task(
+    positional=[],
     iterable=["knob"],
     help={
         "json": "print JSON",
@@ -768,29 +837,40 @@ def inventory(_context: Context, json: bool = False) -> None:
 )
 def footprint(_context: Context, knob: list[str], allocator: str = "", json: bool = False) -> None:
     """Show what each allocator takes of flash and RAM, and of its region beside its blocks."""
-    from dataclasses import asdict
+    from console import known, options, progress
 
-    from console import options
-    from firmware import footprint as room
-    from firmware import outside
-
-    with one_sentence():
+    found = []
+    with one_sentence(), progress.shown() as tell:
         knobs = options.parse(knob=knob).knobs
+        known.check(allocators_=known.words(allocator) if allocator else (), knobs_=knobs)
+        from firmware import footprint as room
+        from firmware import outside
+
         names = outside.admit(outside.words(allocator)) if allocator else room.with_knobs(knobs)
-        found = tuple(room.measure(name, knobs) for name in names)
+        counted = progress.Counted(tell, len(names))
+        for name in names:
+            counted(f"building firmware with {name}")
+            found.append(room.measure(name, knobs))
     print(json_format.dumps([asdict(row) for row in found], indent=2) if json else room.as_table(found))
 
 
 @task(help={"allocator": "one or more allocators, separated by commas; all when none is given"})
 def build(_context: Context, allocator: str = "") -> None:
     """Build the virtual Nucleo and the firmware of each allocator."""
-    from firmware import build as firmware
-    from firmware import outside
-    from simulator import build as simulator
+    from console import known, progress
 
-    with one_sentence():
+    with one_sentence(), progress.shown() as tell:
+        known.check(allocators_=known.words(allocator) if allocator else ())
+        from firmware import build as firmware
+        from firmware import outside
+        from simulator import build as simulator
+
+        tell("the virtual Nucleo")
         print(simulator.build())
-        for name in outside.admit(outside.words(allocator)) if allocator else firmware.allocators():
+        names = outside.admit(outside.words(allocator)) if allocator else firmware.allocators()
+        counted = progress.Counted(tell, len(names))
+        for name in names:
+            counted(f"firmware with {name}")
             print(firmware.build(name).elf)
 
 
@@ -804,21 +884,24 @@ def build(_context: Context, allocator: str = "") -> None:
 )
 def bench(_context: Context, what: str, repeats: int = 5, json: bool = False) -> None:
     """Measure a speed, side by side with what it is compared to: `./lab bench simulator`."""
-    from analysis.studies import benchmark, capture_speed
+    from capture.files.errors import TailscopeError
+    from capture.files.near_misses import no_such
 
     with one_sentence():
+        if what not in BENCHMARKS:
+            raise TailscopeError(no_such("benchmark", what, BENCHMARKS))
+        from analysis.studies import benchmark, capture_speed
+
         if what == "simulator":
             found = benchmark.measure(repeats)
             text = "\n".join(f"{name}: {value}" for name, value in found.items())
             print(json_format.dumps(found, indent=2) if json else text)
-        elif what == "capture":
-            speeds = capture_speed.measure(repeats)
-            listed = [asdict(speed) for speed in speeds]
-            print(json_format.dumps(listed, indent=2) if json else capture_speed.as_text(speeds))
         elif what == "dashboard":
             _bench_dashboard(repeats, json)
         else:
-            raise Exit(f"There is no benchmark {what!r}: choose simulator, capture or dashboard.", code=1)
+            speeds = capture_speed.measure(repeats)
+            listed = [asdict(speed) for speed in speeds]
+            print(json_format.dumps(listed, indent=2) if json else capture_speed.as_text(speeds))
 
 
 def _bench_dashboard(repeats: int, json: bool) -> None:
@@ -836,10 +919,15 @@ def _bench_dashboard(repeats: int, json: bool) -> None:
 @task
 def perturbation(_context: Context) -> None:
     """Show what pins, cycle counter and records cost, beside builds without them."""
-    from analysis.studies import perturbation as room
+    from console import progress
 
     with one_sentence():
-        print(room.table())
+        with progress.shown() as tell:
+            tell("building the virtual Nucleo")
+            from analysis.studies import perturbation as room
+
+            found = room.table(tell=progress.Counted(tell, room.steps()))
+        print(found)
 
 
 @task(help={"cases": "how many random instructions", "seed": "what they are drawn from"})
@@ -875,6 +963,15 @@ def clean(_context: Context) -> None:
         shutil.rmtree(ROOT / folder, ignore_errors=True)
 
 
+@task(help={"output": "the folder to write to; what is in it is replaced"})
+def site(_context: Context, output: str = str(SITE)) -> None:
+    """Write the pages as a site that needs no network: README.md, docs and the rooms' own pages."""
+    from console import site as room
+
+    with one_sentence():
+        print(room.write(Path(output)))
+
+
 @task(help={"board": "an entry of bench.toml: look at what is plugged in for it, too", "json": "print JSON"})
 def doctor(_context: Context, board: str = "", json: bool = False) -> None:
     """Show what is installed and, with --board, plugged in; what is missing and how to get it."""
@@ -885,6 +982,50 @@ def doctor(_context: Context, board: str = "", json: bool = False) -> None:
     print(json_format.dumps(found.as_json(), indent=2) if json else found.as_text())
     if not found.can_run:
         raise Exit(code=1)
+
+
+@task(
+    positional=["run"],
+    iterable=["run", "limit"],
+    help={
+        "run": "run folders, of any board; on a real one those of equal settings are repetitions",
+        "baseline": "the file to judge by, which --update writes (docs/CI.md)",
+        "update": "make the runs the baseline, and say what that changes",
+        "limit": "QUANTITY=LIMIT of allocate, free, interrupt or task: allocate=10us; may be repeated",
+        "named": "how many operations to name of each quantity; 10 when not given",
+        "junit": "a file of JUnit XML to write: a test case a run and quantity",
+        "markdown": "a file to write for a pull request",
+        "json": "print JSON",
+    },
+)
+def gate(
+    _context: Context,
+    run: list[str],
+    limit: list[str],
+    baseline: str = "",
+    update: bool = False,
+    named: str = "",
+    junit: str = "",
+    markdown: str = "",
+    json: bool = False,
+) -> None:
+    """Say whether stored runs are as good as a baseline: `./lab gate --baseline FILE RUN...`."""
+    from console import gate as room
+
+    with one_sentence(exit_status=2):
+        done = room.run(
+            run,
+            baseline=baseline,
+            renew=update,
+            limit=limit,
+            named=named,
+            as_json=json,
+            junit_file=junit,
+            markdown_file=markdown,
+        )
+    print(done.text)
+    if done.exit_status:
+        raise Exit(code=done.exit_status)
 
 
 @task(
@@ -955,6 +1096,18 @@ def wiring(_context: Context, what: str, board: str = "", svg: str = "", json: b
         raise Exit(code=done.exit_status)
 
 
+@task(
+    positional=["shell"],
+    help={"shell": "bash or zsh"},
+)
+def completion(_context: Context, shell: str) -> None:
+    """Print what has Tab complete commands and names: `eval "$(./lab completion bash)"`."""
+    from console import completion as room
+
+    with one_sentence():
+        print(room.script(shell))
+
+
 @contextmanager
 def one_sentence(exit_status: int = 1) -> Iterator[None]:
     """Turns what a user can mend into its sentence and a non-zero exit, without a traceback."""
@@ -969,36 +1122,69 @@ def one_sentence(exit_status: int = 1) -> Iterator[None]:
 
 
 def _conduct(
-    scenarios: Sequence[str], allocators: Sequence[str], options: Callable[[], Options | None]
+    scenarios: Sequence[str],
+    allocators: Sequence[str],
+    options: Callable[[], Options | None],
+    summary: str,
+    full: bool,
 ) -> None:
-    """Runs scenarios and shows what came of them. A signal ends it in order, at any moment."""
+    """Runs scenarios and shows what came of them. A signal ends it in order, at any moment.
+
+    All that is wrong with the words is told before anything is loaded that takes a while.
+    """
     results: list[RunResult] = []
     with one_sentence():
         try:
             with signals.orderly():
-                from console import campaign, where
+                from console import known
 
                 chosen = options()
+                _check_summary(summary)
+                for name in scenarios:
+                    known.check(
+                        scenario=name,
+                        allocators_=allocators,
+                        board=chosen.board if chosen else None,
+                        parameters_=chosen.parameters if chosen else (),
+                        knobs_=chosen.knobs if chosen else (),
+                    )
+                from console import campaign, where
+
                 where.run(chosen.board if chosen else None)
                 results += campaign.run(scenarios, allocators, RUNS, chosen)
-                _present(results)
+                _present(results, summary, full)
         except signals.Stopped as stopped:
             kept = f"what was recorded is kept in {results[-1].folder}" if results else "no run was recorded"
             raise signals.Stopped(stopped.number, kept) from None
 
 
-def _present(results: Sequence[RunResult]) -> None:
+def _check_summary(word: str) -> None:
+    from capture.files.errors import TailscopeError
+
+    if word not in ("", "json"):
+        raise TailscopeError(f"--summary {word}: give json.")
+
+
+def _present(results: Sequence[RunResult], summary: str, full: bool) -> None:
     """Table, dashboard, last the run folders, one a line. Fails unless all are complete."""
     from rich.console import Console
 
+    from console import progress
     from dashboards import report, terminal
     from dashboards.loaded.runs import load_run
 
     folders = [result.folder for result in results]
-    console = Console(width=None if sys.stdout.isatty() else terminal.WIDTH_COLUMNS)
-    console.print(terminal.terminal_report([load_run(folder) for folder in folders]))
-    print(f"dashboard: {report.write_report(folders, DASHBOARD)}")
-    for folder in folders:
-        print(folder, flush=True)
+    with progress.shown(every_s=0) as tell:
+        tell(f"writing the dashboard of {len(folders):,} runs")
+        runs = [load_run(folder) for folder in folders]
+        page = report.write_report(folders, DASHBOARD)
+    if summary:
+        print(json_format.dumps(terminal.as_json(runs, page), indent=2))
+    else:
+        console = Console(width=None if sys.stdout.isatty() else terminal.WIDTH_COLUMNS)
+        console.print(terminal.terminal_report(runs, full=full))
+        print(f"dashboard: {page}")
+        for folder in folders:
+            print(folder, flush=True)
     if any(result.verdict != "complete" for result in results):
         raise Exit(code=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -51,14 +51,15 @@ def run(
     memory: MemoryOf = lambda _image, _plan, _log: None,
     live: Live = lambda _: None,
     part: Part = ALONE,
+    options: Sequence[str] = (),
 ) -> RunResult:
     """Runs `plan` on the firmware `image`, and returns where all that came of it is kept.
 
     None takes the default board, the analyzer's samplerate of bench.toml, and the plan's own bound
     of its duration in seconds. `records` is what carries the records: uart or rtt. `progress` is
     told in a few words what is going on, and `live` a few times a second what came so far; `part`
-    is what the run is of its campaign. `bounds` tells the most that the image's critical sections
-    can take, `memory` where the blocks lay.
+    is what the run is of its campaign. `options` are words for the folder's name. `bounds` tells
+    the most that the image's critical sections can take, `memory` where the blocks lay.
 
     Raises TailscopeError where nothing could be observed, or nothing can be written to
     `runs_folder`; and WriteError where writing fails later, which says where the data is kept.
@@ -77,7 +78,7 @@ def run(
         records=records,
     )
     resource.analyzer.check_rate(order.samplerate_hz)
-    name = RunName(plan.name, image.allocator, resource.name)
+    name = RunName(plan.name, image.allocator, resource.name, tuple(options))
     with signals.orderly(), ExitStack() as stack:
         check_writable(runs_folder)
         began = datetime.now(UTC)

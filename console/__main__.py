@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
+from capture.files.errors import TailscopeError
 from capture.processes import signals
-from console import streams
+from console import help as help_pages
+from console import refusals, streams
 
 
 def main() -> int:
@@ -32,12 +34,20 @@ def _status() -> int:
     except signals.Stopped as stopped:
         print(stopped, file=sys.stderr)
         return stopped.exit_status
+    except TailscopeError as error:
+        print(error, file=sys.stderr)
+        return 1
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
 
 
 def _run() -> None:
+    words = sys.argv[1:]
+    if (page := help_pages.answer(words)) is not None:
+        print(page)
+        return
+    refusals.check(words[: words.index("--")] if "--" in words else words)
     from console.command_line import program  # takes a while, and a signal may come before
 
     program.run()

@@ -12,11 +12,17 @@ import re
 import sys
 from collections.abc import Sequence
 
+from invoke.exceptions import ParseError
 from invoke.parser.argument import Argument
 from invoke.parser.context import ParserContext
 from invoke.parser.parser import Parser, ParseResult
 from invoke.program import Program
 
+from console.commands import commands
+
+_MISSING = re.compile(r"did not receive required positional arguments: (.*)")
+_UNKNOWN = re.compile(r"No idea what '(.*)' is!")
+_VALUELESS = re.compile(r"Flag (?:'|<Argument: )(?:--)?([^' (>]+).* needed value")
 _ONE_LETTER = re.compile(r"--([a-z])(?:=(.*))?")
 
 
@@ -78,11 +84,36 @@ class Lab(Program):
         self._behind = words[end + 1 :]
         super().parse_core(words[:end])
 
+    def parse_tasks(self) -> None:
+        """Says in our words what invoke refuses in its own."""
+        try:
+            super().parse_tasks()
+        except ParseError as error:
+            name = error.context.name if error.context else None
+            raise ParseError(_in_our_words(str(error), name), error.context) from None
+
     def _make_parser(self) -> Parser:
         stock = super()._make_parser()
         parser = ListParser(stock.contexts.values(), stock.initial)
         parser.behind = self._behind
         return parser
+
+
+def _in_our_words(said: str, name: str | None) -> str:
+    """What invoke said of a command line for the command `name`; else as invoke said it."""
+    command = commands().get(name or "")
+    if command is None:
+        return said
+    if missing := _MISSING.search(said):
+        words = {word.name: word.help for word in command.words}
+        lacking = re.findall(r"'([^']+)'", missing[1])
+        return " ".join(f"./lab {name} needs {one.upper()}: {words.get(one)}." for one in lacking)
+    if unknown := _UNKNOWN.fullmatch(said):
+        return f"./lab {name} cannot take {unknown[1]!r}: ./lab {name} --help says what it takes."
+    if valueless := _VALUELESS.search(said):
+        helps = {option.name: option.help for option in (*command.options, *command.words)}
+        return f"--{valueless[1]} needs a value: {helps.get(valueless[1], f'see ./lab {name} --help')}."
+    return said
 
 
 program = Lab(name="Tailscope", binary="lab", binary_names=["lab"])

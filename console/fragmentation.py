@@ -9,9 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
-from rich.markup import escape
-
 from analysis.fragmentation.study import Row, Study
 from capture.run_folder.heap_size import DEFAULT_BYTES
 from console import options, progress
@@ -58,12 +55,12 @@ def run(
     heap_bytes = chosen.heap_bytes or _heap_bytes(scenario) or DEFAULT_BYTES
     names, left_out = choose(traces, outside.words(allocator), heap_bytes)
     study = Study(traces, names, heap_bytes, chosen.knobs, processes, exhaustive, search)
-    with Console(stderr=True, highlight=False).status("") as status:
+    with progress.shown() as tell:
         for sentence in left_out:
-            status.console.print(escape(sentence), soft_wrap=True)
+            tell.line(sentence)
         # Before the replay, which may take minutes: a run that does not fit is told at once.
         measured = tradeoff_runs.load(folders, traces, chosen.knobs)
-        rows = study.rows(lambda step: progress.tell(status, step))
+        rows = study.rows(tell, progress.Counted(tell, len(names) * len(traces)).done)
     if output:
         page.write(study, rows, measured, Path(output))
     return rows

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from capture import observed_run
 from capture.desk.bench import read_bench
 from capture.desk.pins import check_pins, clips
-from capture.files.faults import near_miss
+from capture.files.near_misses import near_miss
 from capture.run_folder import folder as names
 from capture.run_folder.observed import ObservedManifest, StimulusEdges, read_observed_manifest
 from capture.store import RunResult

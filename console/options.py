@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import get_args
 
 from capture.files.errors import TailscopeError
+from capture.files.near_misses import near_miss
 from capture.run_folder import heap_size
-from firmware.catalogue import LOCKINGS
+from capture.run_folder.records import Locking
+from scenarios import stimulus as stimuli
 from scenarios.operations import RECORDS
 
+LOCKINGS: tuple[Locking, ...] = get_args(Locking)
+ART = {"on": True, "off": False}
 SAMPLERATE_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
@@ -61,8 +66,10 @@ def parse(
 ) -> Options:
     """The options in the words of a command line. The names are those of the task `scenario`.
 
-    An empty word means that the option was not given. Raises OptionError.
+    An empty word means that the option was not given. Raises OptionError, ScenarioError.
     """
+    if stimulus:
+        stimuli.check(stimulus)
     recorded: dict[str, str | int] = {"trace": trace} if trace else {}
     if scale:
         recorded["scale"] = 0 if scale == "auto" else whole("scale", scale)
@@ -96,6 +103,13 @@ def whole(name: str, word: str) -> int:
     return number
 
 
+def check_whole(**options: str) -> None:
+    """Raises OptionError for the first that is given and no whole number from 1 on."""
+    for name, word in options.items():
+        if word:
+            whole(name, word)
+
+
 def _heap_bytes(word: str) -> int:
     number = _integer("heap", word)
     if not heap_size.is_one(number):
@@ -122,23 +136,25 @@ def seconds(word: str, name: str = "seconds") -> float:
 
 
 def _art_states(words: str) -> tuple[bool, ...]:
-    states = {"on": True, "off": False}
-    try:
-        return tuple(dict.fromkeys(states[word] for word in words.split(",")))
-    except KeyError:
-        raise OptionError(f"--art {words}: give on, off, or on,off for a run with each.") from None
+    return tuple(ART[word] for word in _several("art", words, ART, "on, off, or on,off for a run with each"))
 
 
 def _records(word: str) -> str:
     if word not in RECORDS:
-        raise OptionError(f"--records {word}: give {' or '.join(RECORDS)}.")
+        raise OptionError(f"--records {word}: give {' or '.join(RECORDS)}.{near_miss(word, RECORDS)}")
     return word
 
 
 def _lockings(words: str) -> tuple[str, ...]:
+    return _several("locking", words, LOCKINGS, f"{', '.join(LOCKINGS)}, or several separated by commas")
+
+
+def _several(option: str, words: str, known: Collection[str], advice: str) -> tuple[str, ...]:
+    """Words that commas separate, each once. Raises OptionError, with `advice`, for one unknown."""
     found = tuple(dict.fromkeys(words.split(",")))
-    if not set(found) <= set(LOCKINGS):
-        raise OptionError(f"--locking {words}: give {', '.join(LOCKINGS)}, or several separated by commas.")
+    for word in found:
+        if word not in known:
+            raise OptionError(f"--{option} {words}: give {advice}.{near_miss(word, known)}")
     return found
 
 

@@ -15,7 +15,6 @@ from capture.processes import children
 from capture.run_folder import folder as names
 from capture.run_folder.edges import read_parquet
 from capture.run_folder.manifest import read_manifest
-from capture.run_folder.named_quantities import NAMED
 from capture.run_folder.tables import read_operations
 from console import tools
 from decoders import by_sigrok
@@ -66,7 +65,7 @@ def _worst(folder: Path, quantity: str) -> _Worst:
     begin_s, end_s = (Fraction(sample, edges.samplerate_hz) for sample in (worst.start, worst.end))
     return _Worst(
         Marked(begin_s, end_s),
-        f"The longest {NAMED[quantity].words}, {where}: from {float(begin_s):.9f} s to {float(end_s):.9f} s, "
+        f"The longest {worst.quantity.words}, {where}: from {float(begin_s):.9f} s to {float(end_s):.9f} s, "
         "between the cursors.",
     )
 

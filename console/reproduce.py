@@ -17,16 +17,16 @@ from capture.processes import signals
 from console import options, progress
 from dashboards.reproduced import page
 
-_MARKDOWN, _HTML = "REPRODUCED.md", "reproduced.html"
+_HTML = "reproduced.html"
 
 
 def run(
-    words: Sequence[str], *, output: str, quick: bool = False, jobs: str = "", page_of_all: str = ""
+    words: Sequence[str], *, output: str, quick: bool = False, jobs: str = "", pages_of_all: str = ""
 ) -> list[Beside]:
     """Makes the tables again that are named, or all, and writes what came out into a folder.
 
-    CSV files are there as soon as their table is done. `page_of_all` is another place for the page
-    in Markdown. Raises TailscopeError, and Stopped with what is kept.
+    CSV files are there as soon as their table is done. `pages_of_all` is another folder for the
+    pages in Markdown. Raises TailscopeError, and Stopped with what is kept.
     """
     names = campaign.chosen(words)
     processes = options.whole("jobs", jobs) if jobs else os.cpu_count() or 1
@@ -37,10 +37,10 @@ def run(
         for made in campaign.run(names, Budget(quick, processes), keep):
             done.append(made)
             write_bytes(folder / f"{made.table.name}.csv", rows.as_csv(made).encode())
-        text = markdown.page(done).encode()
         write_bytes(folder / _HTML, page.html(done).encode())
-        for place in (folder / _MARKDOWN, *([Path(page_of_all)] if page_of_all else [])):
-            write_bytes(place, text)
+        for place in (folder, *([Path(pages_of_all)] if pages_of_all else [])):
+            for name, text in markdown.pages(done).items():
+                write_bytes(place / name, text.encode())
     return done
 
 
@@ -48,7 +48,7 @@ def as_text(done: Sequence[Beside], output: str) -> str:
     """A line for each table, and where the pages are."""
     width = max(len(made.table.name) for made in done)
     lines = [f"{made.table.name:{width}}  {comparisons.headline(made)}" for made in done]
-    return "\n".join([*lines, f"pages: {Path(output, _HTML)}, {Path(output, _MARKDOWN)}"])
+    return "\n".join([*lines, f"pages: {Path(output, _HTML)}, {Path(output, markdown.INDEX)}"])
 
 
 def listing() -> str:

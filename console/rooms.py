@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capture.files.errors import TailscopeError
-from capture.files.faults import near_miss
+from capture.files.near_misses import near_miss
 from firmware import catalogue
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from pathlib import Path
-
-from rich.console import Console
-from rich.markup import escape
 
 from analysis.soak import soak, text
 from analysis.soak.run import Outcome
 from analysis.soak.soak import Accounting, SoakError
+from console import progress
 from firmware import build as firmware
 from simulator import build as simulator
 
@@ -31,20 +30,42 @@ def run(
         raise SoakError("A soak needs an end: give --minutes or --runs.")
     simulator.build()
     firmware.build("tlsf")
-    console = Console(stderr=True, highlight=False)
-
-    def tell(number: int, outcome: Outcome) -> None:
-        console.print(escape(text.line(number, outcome)))
-
-    return soak.soak(
-        boards,
-        Path(output) / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{seed}",
-        seed=_whole(seed, "seed", least=0),
-        minutes=_minutes(minutes) if minutes else None,
-        runs=_whole(runs, "runs", least=1) if runs else None,
-        faults=faults,
-        tell=tell,
+    end = _End(
+        minutes=_minutes(minutes) if minutes else None, runs=_whole(runs, "runs", least=1) if runs else None
     )
+    with progress.shown() as shown:
+
+        def tell(number: int, outcome: Outcome) -> None:
+            shown.line(text.line(number, outcome))
+            if shown.in_place:
+                shown(f"{number + 1:,} runs are done, {end.left(number + 1)}")
+
+        return soak.soak(
+            boards,
+            Path(output) / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{seed}",
+            seed=_whole(seed, "seed", least=0),
+            minutes=end.minutes,
+            runs=end.runs,
+            faults=faults,
+            tell=tell,
+        )
+
+
+class _End:
+    """When a soak ends: after so many minutes, or so many runs."""
+
+    def __init__(self, minutes: float | None, runs: int | None) -> None:
+        self.minutes = minutes
+        self.runs = runs
+        self._began_s = time.monotonic()
+
+    def left(self, done: int) -> str:
+        """What is left once `done` runs are."""
+        passed_s = time.monotonic() - self._began_s
+        if self.runs is None:
+            return f"about {progress.duration(60 * (self.minutes or 0) - passed_s)} left"
+        left_s = passed_s / done * (self.runs - done)
+        return f"{self.runs - done:,} to go, about {progress.duration(left_s)}"
 
 
 def _minutes(given: str) -> float:

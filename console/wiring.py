@@ -9,7 +9,7 @@ from pathlib import Path
 
 from capture.desk.bench import BoardResource, read_bench
 from capture.files.errors import TailscopeError
-from capture.files.faults import near_miss
+from capture.files.near_misses import near_miss
 from capture.files.whole import write_bytes
 from capture.wiring import drawing, plan
 from capture.wiring.findings import Findings

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
-
-from rich.console import Console
-from rich.markup import escape
 
 from analysis.worst import board, host
 from analysis.worst.matrix import Cell, Matrix
@@ -30,11 +26,9 @@ def run(allocator: str, on_host: bool) -> Matrix:
     Raises TailscopeError.
     """
     names, left_out = _choose(outside.words(allocator), on_host)
-    with Console(stderr=True, highlight=False).status("") as status:
+    with progress.shown() as tell:
         for sentence in left_out:
-            status.console.print(escape(sentence), soft_wrap=True)
-
-        tell = partial(progress.tell, status)
+            tell.line(sentence)
         return _on_host(names, tell) if on_host else _on_board(names, tell)
 
 
@@ -53,13 +47,15 @@ def _on_board(allocators: Sequence[str], tell: _Tell) -> Matrix:
     tell("building the virtual Nucleo")
     simulator.build()
     images = []
+    counted = progress.Counted(tell, len(allocators))
     for allocator in allocators:
-        tell(f"building firmware with {allocator}")
+        counted(f"building firmware with {allocator}")
         images.append(firmware.build(allocator))
     cells = []
+    counted = progress.Counted(tell, len(allocators) * len(CONSTRUCTIONS))
     for allocator in allocators:
         for name, construction in CONSTRUCTIONS.items():
-            tell(f"{name} on {allocator}")
+            counted(f"{name} on {allocator}")
             measured = board.measure(allocator, list(_scenario(name).generator.steps()))
             blocks = construction.blocks[1] if construction.blocks else None
             cells.append(Cell(name, allocator, blocks, measured.instructions, measured))
@@ -68,11 +64,12 @@ def _on_board(allocators: Sequence[str], tell: _Tell) -> Matrix:
 
 def _on_host(allocators: Sequence[str], tell: _Tell) -> Matrix:
     cells, slopes = [], []
+    counted = progress.Counted(tell, len(allocators) * len(CONSTRUCTIONS))
     with tempfile.TemporaryDirectory(prefix="tailscope-") as name:
         folder = Path(name)
         for allocator in allocators:
             for construction in CONSTRUCTIONS:
-                tell(f"{construction} on {allocator}")
+                counted(f"{construction} on {allocator}")
                 cells.append(host.cell(construction, allocator, folder))
                 if construction in host.GROWING:
                     slopes.append(host.slope(cells[-1], folder))

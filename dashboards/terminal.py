@@ -1,14 +1,20 @@
-"""The comparison for the terminal: a narrow table per scenario, with the reasons under it."""
+"""The comparison for the terminal: a narrow table per scenario, with the reasons under it.
+
+Of many runs each has one row, the worst first.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from capture.run_folder.quantities import Quantity
+from capture.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
 from dashboards.formatting import MISSING, grouped, number
 from dashboards.loaded.bounds import bounds_sentence
 from dashboards.loaded.by_size import by_size
@@ -19,18 +25,86 @@ from dashboards.loaded.series import Series, by_scenario
 # The most columns that a table needs, for an output that has no width of its own.
 WIDTH_COLUMNS = 100
 
+MOST_IN_FULL = 6
+"""Of more runs of a scenario than this, each has one row, unless all is asked for."""
+
+# What a row has of a run: a statistic of a quantity, under a heading.
+_WORST: tuple[tuple[str, Quantity, str], ...] = (
+    ("requests", CRITICAL, "n"),
+    ("section\nmedian", CRITICAL, "median"),
+    ("section\nmax", CRITICAL, "max"),
+    ("of a free\nmax", FREE_CRITICAL, "max"),
+    ("interrupt\nmax", LATENCY, "max"),
+    ("task\nmax", TASK, "max"),
+)
+
 # Of a summary, with the heading of each.
 _STATISTICS = {"min": "min", "mean": "mean", "stdev": "sd", "median": "median", "p99": "p99", "max": "max"}
 _VERDICT_STYLES = {"complete": "green", "truncated": "bold red", "inconclusive": "bold yellow"}
 
 
-def terminal_report(runs: Sequence[LoadedRun]) -> RenderableType:
-    """What to print of `runs`. It fits WIDTH_COLUMNS; names say which runs are not complete."""
+def terminal_report(runs: Sequence[LoadedRun], full: bool = False) -> RenderableType:
+    """What to print of `runs`. It fits WIDTH_COLUMNS; names say which runs are not complete.
+
+    With `full`, many runs have all their statistics, too.
+    """
     parts: list[RenderableType] = []
     for scenario, series in by_scenario(runs).items():
+        if len(series) > MOST_IN_FULL and not full:
+            parts += [_worst_first(scenario, series), *_origins(series), *_reasons(_doubtful(series))]
+            parts += [Text("In ns on the wire. --full prints all statistics.", style="dim"), Text()]
+            continue
         parts += [_table(scenario, series), *_by_size(series), *_origins(series)]
         parts += [*_bounds(series), *_reasons(series), Text()]
     return Group(*parts)
+
+
+def as_json(runs: Sequence[LoadedRun], page: Path) -> dict[str, Any]:
+    """Of each run its folder, what it was of, its verdict and its statistics as in run.json."""
+    return {
+        "runs": [
+            {
+                "folder": str(run.folder),
+                "scenario": run.manifest.scenario,
+                "allocator": run.manifest.allocator,
+                "configuration": run.manifest.configuration,
+                "board": run.manifest.board,
+                "verdict": run.manifest.verdict,
+                "reasons": list(run.manifest.reasons),
+                "statistics": {name: one.model_dump() for name, one in run.manifest.statistics.items()},
+            }
+            for run in runs
+        ],
+        "dashboard": str(page),
+    }
+
+
+def _worst_first(scenario: str, series: Sequence[Series]) -> Table:
+    """A row for each run, that with the longest critical section first; those without one last."""
+    table = Table(title=Text(scenario, style="bold"), title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table.add_column("allocator\n", overflow="fold")
+    for heading, _, _ in _WORST:
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("±\n", justify="right", no_wrap=True)
+    for one in sorted(series, key=_by_worst):
+        cells = [number(getattr(one.run.summary(quantity), of), _unit(of)) for _, quantity, of in _WORST]
+        budget = number(one.run.certainty.budgets.get(CRITICAL.key), CRITICAL.unit)
+        style = "" if one.run.manifest.complete else _VERDICT_STYLES[one.run.manifest.verdict]
+        table.add_row(Text(one.name), *map(Text, cells), Text(budget), style=style)
+    return table
+
+
+def _unit(statistic: str) -> str:
+    return "" if statistic == "n" else "ns"
+
+
+def _by_worst(one: Series) -> tuple[float, str]:
+    worst = one.run.summary(CRITICAL).max
+    return (math.inf if worst is None else -worst, one.name)
+
+
+def _doubtful(series: Sequence[Series]) -> list[Series]:
+    return [one for one in series if not one.run.manifest.complete]
 
 
 def _table(scenario: str, series: Sequence[Series]) -> Table:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from capture.files.near_misses import near_miss
 from capture.files.turns import taking_turns
 from capture.run_folder import heap_size
 from firmware import catalogue, cmake_build, overhead, search_places, sram
@@ -239,7 +240,9 @@ def _check_allocator(allocator: str) -> None:
     row = catalogue.allocators().get(allocator)
     if row is None:
         known = ", ".join(allocators())
-        raise BuildError(f"There is no allocator {allocator!r}: choose one of {known}.")
+        raise BuildError(
+            f"There is no allocator {allocator!r}: choose one of {known}.{near_miss(allocator, allocators())}"
+        )
     if missing := row.missing_checkout():
         raise BuildError(missing)
 

@@ -20,6 +20,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from capture.files.errors import TailscopeError
+from capture.files.near_misses import near_miss
 from capture.files.turns import taking_turns
 from capture.files.whole import write_bytes
 from capture.processes import children
@@ -223,8 +224,9 @@ def row(allocator: str) -> catalogue.Allocator:
     """What the catalogue says of the allocator. Raises HostHeapError for an unknown one."""
     found = catalogue.allocators().get(allocator)
     if found is None:
-        known = ", ".join(catalogue.allocators())
-        raise HostHeapError(f"There is no allocator {allocator!r}: choose from {known}.")
+        known = catalogue.allocators()
+        question = near_miss(allocator, known)
+        raise HostHeapError(f"There is no allocator {allocator!r}: choose from {', '.join(known)}.{question}")
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from capture.files.near_misses import near_miss
 from scenarios.errors import ScenarioError, quoted
 
 # The clock of the core and the timers, as the firmware sets it. A run's BOOT record has its real
@@ -120,22 +121,33 @@ def override(own: Stimulus, asked: str) -> Stimulus:
 
     Raises ScenarioError for anything else.
     """
-    match = _OVERRIDE.fullmatch(asked)
-    if match is None or match[1] not in MODES or (match[4] and match[1] not in PARAMETERS):
-        raise ScenarioError(
-            f"The stimulus {quoted(asked)} is not understood; use none, or one of {', '.join(MODES[1:])}, "
-            "alone or followed by :PERIOD[,CONTROL] in timer ticks (random and burst: [,NUMBER])."
-        )
-    mode, period, control, number = match.groups()
+    mode, period, control, number = _parts(asked)
     if mode == "none":
-        if period is not None:
-            raise ScenarioError("The stimulus none has no period; it is not understood with one.")
         return NO_STIMULUS
     if period is None:
         return _with_own_periods(own, mode)
     control_period_ticks = own.control_period_ticks if control is None else int(control)
     parameter = _default(mode) if number is None else int(number)
     return playable(Stimulus(mode, int(period), control_period_ticks, parameter))
+
+
+def check(asked: str) -> None:
+    """Raises ScenarioError where override() could make nothing of `asked` for any scenario."""
+    _parts(asked)
+
+
+def _parts(asked: str) -> tuple[str, str | None, str | None, str | None]:
+    match = _OVERRIDE.fullmatch(asked)
+    if match is None or match[1] not in MODES or (match[4] and match[1] not in PARAMETERS):
+        raise ScenarioError(
+            f"The stimulus {quoted(asked)} is not understood; use none, or one of {', '.join(MODES[1:])}, "
+            "alone or followed by :PERIOD[,CONTROL] in timer ticks (random and burst: [,NUMBER])."
+            f"{near_miss(asked.partition(':')[0], MODES)}"
+        )
+    mode, period, control, number = match.groups()
+    if mode == "none" and period is not None:
+        raise ScenarioError("The stimulus none has no period; it is not understood with one.")
+    return mode, period, control, number
 
 
 def _with_own_periods(own: Stimulus, mode: str) -> Stimulus:

@@ -5,8 +5,7 @@ No two chips of the line give one position to different interrupts, so one table
 
 from __future__ import annotations
 
-import difflib
-
+from capture.files.near_misses import nearest
 from simulator.build import SimulatorError
 
 FIRST_IRQ = 16
@@ -130,8 +129,6 @@ def _of_number(number: int) -> int:
 
 
 def _advice(word: str) -> str:
-    names = {name.upper(): name for name in (*POSITIONS, *_OF_CORE)}
-    near = [names[one] for one in difflib.get_close_matches(word, names, n=3, cutoff=0.6)]
-    if near:
+    if near := nearest(word, (*POSITIONS, *_OF_CORE)):
         return f"did you mean {' or '.join(near)}?"
     return "give a name such as TIM3, USART2 or EXTI15_10, a number from RM0368's table 38, or SysTick."

@@ -11,22 +11,19 @@ import polars as pl
 from capture.processes import signals
 from simulator.build import build
 from simulator.ending import run_to_end
-from simulator.outputs import Stats, hexadecimal, read_stats, read_table
+from simulator.outputs import Stats, read_changes, read_stacks, read_stats
 from simulator.program import UserProgram
 from simulator.run import Instant, image_argument, instant
 
 _MASKS, _STACKS, _STATS, _IMAGE = "masks.csv", "stacks.csv", "stats.json", "operations.bin"
-_CHANGES = ("cycle", "what", "value", "pc", "began", "task", "stack")
 
 
 @dataclass(frozen=True)
 class MaskRun:
     """What a run left behind.
 
-    `changes` has a row for each change, in order: `cycle` Int64, `what` String, `value` Int64, `pc`
-    Int64, `began` Int64, `task` Int64 and `stack` Int64; the last three may be null. `stacks`:
-    `stack`, `depth`, `pc`, all Int64, innermost first. `ended` is what the simulator says of an end
-    that it was not asked for; else empty.
+    `changes` and `stacks` have the columns of outputs.read_changes() and outputs.read_stacks().
+    `ended` is what the simulator says of an end that it was not asked for; else empty.
     """
 
     stats: Stats
@@ -55,22 +52,3 @@ def run(program: UserProgram, until: Instant, image: bytes | None = None) -> Mas
             stacks=read_stacks(folder / _STACKS),
             ended=ended,
         )
-
-
-def read_changes(path: Path) -> pl.DataFrame:
-    """Reads the file of `--masks`; MaskRun says which columns it has."""
-    return read_table(path, _CHANGES).select(
-        pl.col("cycle").cast(pl.Int64),
-        "what",
-        pl.col("value").cast(pl.Int64),
-        hexadecimal("pc"),
-        pl.col("began").cast(pl.Int64),
-        hexadecimal("task"),
-        pl.col("stack").cast(pl.Int64),
-    )
-
-
-def read_stacks(path: Path) -> pl.DataFrame:
-    """Reads the file of `--mask-stacks`; MaskRun says which columns it has."""
-    found = read_table(path, ("stack", "depth", "pc"))
-    return found.select(pl.col("stack").cast(pl.Int64), pl.col("depth").cast(pl.Int64), hexadecimal("pc"))

@@ -28,6 +28,7 @@ PINS = {
 """The pin of each channel (docs/SPEC.md, section 1)."""
 
 _EDGES = pl.Schema({"cycle": pl.Int64, "pin": pl.String, "level": pl.Int8})
+_CHANGES = ("cycle", "what", "value", "pc", "began", "task", "stack")
 WINDOW = ("window", "start_cycle", "end_cycle")
 """The first columns of `--windows`."""
 INSTRUCTIONS = "instructions"
@@ -179,3 +180,29 @@ def read_state(path: Path) -> State:
 def read_trace(path: Path) -> list[dict[str, Any]]:
     """Reads the JSON lines that --trace wrote: one object for each step of the core."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def read_changes(path: Path) -> pl.DataFrame:
+    """Reads the file of `--masks`: a row for each change, in order.
+
+    Columns: `cycle` Int64, `what` String, `value` Int64, `pc` Int64, `began` Int64, `task` Int64
+    and `stack` Int64; the last three may be null.
+    """
+    return read_table(path, _CHANGES).select(
+        pl.col("cycle").cast(pl.Int64),
+        "what",
+        pl.col("value").cast(pl.Int64),
+        hexadecimal("pc"),
+        pl.col("began").cast(pl.Int64),
+        hexadecimal("task"),
+        pl.col("stack").cast(pl.Int64),
+    )
+
+
+def read_stacks(path: Path) -> pl.DataFrame:
+    """Reads the file of `--mask-stacks`, innermost first.
+
+    Columns: `stack`, `depth`, `pc`, all Int64.
+    """
+    found = read_table(path, ("stack", "depth", "pc"))
+    return found.select(pl.col("stack").cast(pl.Int64), pl.col("depth").cast(pl.Int64), hexadecimal("pc"))

@@ -19,6 +19,7 @@ from simulator.build import SimulatorError, build
 from simulator.outputs import (
     State,
     Stats,
+    read_changes,
     read_edges,
     read_state,
     read_stats,
@@ -38,8 +39,9 @@ MOST_S = 3600.0
 """Longer than this no run of the bench takes, however slow the host."""
 
 # The files that a run reads and writes in its folder.
-_IMAGE, _START, _SAVED = "operations.bin", "start.snapshot", "saved.snapshot"
+_IMAGE, _START = "operations.bin", "start.snapshot"
 _UART, _STATS, _EDGES, _WINDOWS, _TRACE = "uart.log", "stats.json", "edges.csv", "windows.csv", "trace.jsonl"
+_MASKS = "masks.csv"
 
 
 class StoppedError(SimulatorError):
@@ -63,7 +65,8 @@ class Run:
 
     `uart` is what USART2 sent. `edges` and `windows` have the columns of outputs.read_edges() and
     outputs.read_windows(). `trace` has one object for each step of the core (docs/SPEC.md, section
-    7). `states` are in the order of the instants asked for.
+    7). `states` and `snapshots` are in the order of the instants asked for. `masks` has the columns
+    of outputs.read_changes().
     """
 
     uart: bytes
@@ -72,7 +75,8 @@ class Run:
     windows: pl.DataFrame
     trace: list[dict[str, Any]]
     states: tuple[State, ...]
-    snapshot: Snapshot | None
+    snapshots: tuple[Snapshot, ...]
+    masks: pl.DataFrame
 
     @cached_property
     def records(self) -> records.RecordLog:
@@ -102,7 +106,8 @@ def run(
     trace_last: int = 0,
     trace_window: tuple[int, int] | None = None,
     states_at: Sequence[Instant] = (),
-    snapshot_at: Instant | None = None,
+    snapshots_at: Sequence[Instant] = (),
+    masks_of: Path | None = None,
 ) -> Run:
     """Runs a firmware from reset, or goes on from a snapshot, up to `until`.
 
@@ -117,7 +122,9 @@ def run(
     - `stop_on` are conditions (docs/SPEC.md, section 7). One must end the run before `until`.
     - `trace_last` is how many of the last steps of the core the trace keeps; `trace_window` asks
       for those from one cycle to before another instead.
-    - `states_at` and `snapshot_at` ask for states and a snapshot at these instants.
+    - `states_at` and `snapshots_at` ask for states and snapshots at these instants.
+    - `masks_of` asks for each change of what holds interrupts and tasks off, after a snapshot: it
+      is the ELF file of the firmware, which tells where the scheduler has its state.
 
     The simulator is built first if it is out of date. Raises BuildError; StoppedError if the
     firmware did what is not modelled; SimulatorError if the program refuses, is killed, or reaches
@@ -135,7 +142,9 @@ def run(
         if trace_window:
             command += ["--trace-window", "{}..{}".format(*trace_window), "--trace", _TRACE]
         command += [f"--save-state={_state(number)}@{instant(at)}" for number, at in enumerate(states_at)]
-        command += [] if snapshot_at is None else [f"--save-snapshot={_SAVED}@{instant(snapshot_at)}"]
+        saved = enumerate(snapshots_at)
+        command += [f"--save-snapshot={_saved(number)}@{instant(at)}" for number, at in saved]
+        command += [str(masks_of.resolve()), "--masks", _MASKS] if masks_of else []
         _simulate(folder, command, stop_on)
         return Run(
             uart=(folder / _UART).read_bytes(),
@@ -144,7 +153,10 @@ def run(
             windows=read_windows((folder / _WINDOWS).read_bytes()) if counts else pl.DataFrame(),
             trace=read_trace(folder / _TRACE) if trace_last or trace_window else [],
             states=tuple(read_state(folder / _state(number)) for number in range(len(states_at))),
-            snapshot=None if snapshot_at is None else Snapshot((folder / _SAVED).read_bytes()),
+            snapshots=tuple(
+                Snapshot((folder / _saved(number)).read_bytes()) for number in range(len(snapshots_at))
+            ),
+            masks=read_changes(folder / _MASKS) if masks_of else pl.DataFrame(),
         )
 
 
@@ -189,6 +201,10 @@ def instant(at: Instant) -> str:
 
 def _state(number: int) -> str:
     return f"state{number}.json"
+
+
+def _saved(number: int) -> str:
+    return f"saved{number}.snapshot"
 
 
 def _simulate(folder: Path, command: Sequence[str | Path], stop_on: Sequence[str]) -> None:

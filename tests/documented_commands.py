@@ -186,6 +186,24 @@ LAB = (
         "analysis/twin/tests/test_comparison.py",
         "json.dumps(found.as_json(), allow_nan=False)",
     ),
+    Tried("./lab compare RUN RUN", says=r"^equal to the cycle, [\d,]+ operations$"),
+    Tried("./lab compare RUN RUN --json", says=r'"status": "equal"'),
+    Tried(
+        "./lab compare A B [--json]",
+        says=r'"status": "equal"',
+        typed="./lab compare RUN RUN --json",
+        why="two runs that are there; the row above leaves out the option",
+    ),
+    Elsewhere(
+        "./lab compare A B --json",
+        "analysis/compare/tests/test_compare.py",
+        "json.dumps(as_json(found), allow_nan=False)",
+    ),
+    Elsewhere(
+        "./lab compare ../main .",
+        "analysis/compare/tests/test_compare.py",
+        'write(tmp_path / "b" / "runs", allocator="tlsf")',
+    ),
     Tried("./lab redecode RUN", says=r"^complete$"),
     Tried(
         "./lab faults",
@@ -688,7 +706,7 @@ BOARD = (
         why="on the virtual board's probe, and not in silence",
         of_a_board=True,
     ),
-    Tried("pyocd list", says=r"probes|Unique ID", of_a_board=True),
+    Tried(".venv/bin/pyocd list", says=r"probes|Unique ID", of_a_board=True),
     Tried("sigrok-cli --scan", says=r"demo - ", of_a_board=True),
 )
 
@@ -702,17 +720,19 @@ DEBUGGING = (
         why="on any free port; it ends at once, since its standard input is closed",
     ),
     Tried(
-        "pyocd commander -u remote:127.0.0.1:5555 -t stm32f401retx",
+        ".venv/bin/pyocd commander -u remote:127.0.0.1:5555 -t stm32f401retx",
         says=r"Core 0.*(Running|Halted|Sleeping)",
-        typed="pyocd commander -u remote:127.0.0.1:5555 -t stm32f401retx -c status",
+        typed=".venv/bin/pyocd commander -u remote:127.0.0.1:5555 -t stm32f401retx -c status",
         why="with one command, since nobody is there to type",
     ),
     Tried(
-        "pyocd load -u remote:127.0.0.1:5555 -t stm32f401retx build/firmware/seglist/tailscope.elf",
-        says=r"programmed [1-9]\d* bytes",
+        ".venv/bin/pyocd load -u remote:127.0.0.1:5555 -t stm32f401retx build/firmware/tlsf/tailscope.elf",
+        says=r"programmed 0 bytes .*, skipped [1-9]\d* bytes",
+        why="that firmware is there already",
     ),
     Elsewhere(
-        "pyocd gdbserver -u remote:127.0.0.1:5555 -t stm32f401retx --elf build/firmware/tlsf/tailscope.elf",
+        ".venv/bin/pyocd gdbserver -u remote:127.0.0.1:5555 -t stm32f401retx "
+        "--elf build/firmware/tlsf/tailscope.elf",
         "tests/test_gdb.py",
         '"gdbserver"',
     ),
@@ -722,7 +742,7 @@ DEBUGGING = (
         '"monitor reset halt"',
     ),
     Elsewhere(
-        "pyocd rtt",
+        ".venv/bin/pyocd rtt",
         "tests/test_rtt.py",
         "RTTControlBlock.from_target",
         why="asks for a terminal; that test calls what the command calls",
@@ -953,8 +973,8 @@ SIMULATOR = (
         then=_WORST_COUNT,
     ),
     Tried(
-        "$run --stop-on 'pulse:CRIT>2000' --trace-last 64",
-        says=r"PA8 has been high for 200\d cycles",
+        "$run --stop-on 'pulse:CRIT>800' --trace-last 64",
+        says=r"PA8 has been high for 80\d cycles",
         status=4,
     ),
     Tried(
@@ -1088,6 +1108,18 @@ PYTHON = (
     ),
 )
 
+COMPARING = (Elsewhere("./lab compare RUN RUN", "analysis/compare/tests/test_compare.py", "compare("),)
+
+SITE = (
+    Elsewhere("./lab site", "tests/test_site.py", "site.write("),
+    Elsewhere(
+        ".venv/bin/python -m analysis.studies.search_pictures",
+        "tests/test_search_pictures.py",
+        "panel(search(allocator))",
+        why="needs the firmware of all; that test draws two again",
+    ),
+)
+
 PRE_COMMIT = (
     Elsewhere(
         "pre-commit install",
@@ -1115,6 +1147,8 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
     *FUZZING,
     *FIRMWARE,
     *PYTHON,
+    *COMPARING,
+    *SITE,
     *PRE_COMMIT,
 )
 
@@ -1129,12 +1163,13 @@ SHOWN = {
     ("docs/ANALYZERS.md", "[boards.nucleo.analyzer]"),
     ("docs/SCENARIOS.md", "[stimulus]"),
     ("docs/SCENARIOS.md", "heap_bytes = 86_064     # above [parameters]: a multiple of 8, from 64"),
-    ("docs/SCENARIOS.md", "@dataclass(frozen=True)"),
+    ("docs/SCENARIOS.md", "from collections.abc import Iterator"),
     ("docs/SPEC.md", r"@<TYPE>,<field>,…*<CRC>\n"),
     ("docs/SPEC.md", "platform, heap_bytes"),
     ("docs/SPEC.md", "run, scenario, allocator, board, run_verdict"),
     ("docs/SPEC.md", "elf, options[], until"),
     ("docs/SPEC.md", "schema, elf"),
+    ("docs/SPEC.md", "schema                        1"),
     ("docs/SPEC.md", r"@TA,<number>,<address>,<size>*<CRC>\n"),
     (
         "docs/TRACES.md",
@@ -1161,6 +1196,7 @@ SHOWN = {
     ("docs/SPEC.md", "allocator, trace, seed, operations"),
     ("docs/SPEC.md", "allocator, what, seed, lists, operations"),
     ("docs/SPEC.md", "allocator, outside {file, format, sha256}, holds, lists"),
+    ("docs/SPEC.md", "schema                        1"),
     ("docs/YOUR-ALLOCATOR.md", "/* First fit on a list in order of address. Free neighbours merge. */"),
     (
         "docs/YOUR-ALLOCATOR.md",

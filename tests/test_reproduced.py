@@ -1,4 +1,4 @@
-"""docs/REPRODUCED.md: every published figure stands in it, and some tables are made again here."""
+"""docs/reproduced: every published figure stands in it, and some tables are made again here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from analysis.reproduce.thesis import HEAP_BYTES, THESIS_KNOBS
 
 pytestmark = pytest.mark.docs
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "REPRODUCED.md"
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "reproduced"
 # A change anywhere in the image moves code among the flash lines, and cycles a little.
 TOLERANCE = 0.05
 WITHOUT_CYCLES = ("article-8", "article-10", "thesis-1", "deck2-ranges")
@@ -35,9 +35,10 @@ def tables() -> Iterator[tuple[Source, PublishedTable]]:
 
 
 def lines_of(name: str) -> list[str]:
-    """The lines of one section of the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    found = re.search(rf"^### {re.escape(name)}\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
+    """The lines of one section of its publication's page."""
+    source, _ = published.find(name)
+    text = (PAGES / f"{source.key}.md").read_text(encoding="utf-8")
+    found = re.search(rf"^## {re.escape(name)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     assert found is not None, f"{name} has no section"
     return found[1].splitlines()
 
@@ -89,7 +90,7 @@ def test_cycles_are_near_what_a_fresh_run_gives(tmp_path: Path) -> None:
             line = next(line for line in rows if line[:2] == ["", pair.variant])
             shown = line[2 + part.columns.index(pair.column)].split()[0].replace(",", "")
             assert float(shown) == pytest.approx(pair.found.value, rel=TOLERANCE), (
-                "Run ./lab reproduce, which writes docs/REPRODUCED.md."
+                "Run ./lab reproduce, which writes docs/reproduced."
             )
 
 

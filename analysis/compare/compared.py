@@ -161,7 +161,7 @@ def _notes(compared: Compared) -> Iterator[str]:
         yield "The runs were sampled at different rates, so the wire is compared within the error budgets."
     for one in compared.worst:
         if one.a is None or one.b is None:
-            yield f"The {one.words} is not compared: run {'A' if one.a is None else 'B'} has no sample of it."
+            yield f"Not compared, since run {'A' if one.a is None else 'B'} has no sample of it: {one.words}."
     if compared.way == "exact" and compared.operations and not compared.same:
         yield from _who_changed(compared.settings)
 

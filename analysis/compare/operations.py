@@ -114,6 +114,11 @@ def join(a: Run, b: Run) -> pl.DataFrame:
     )
 
 
+def met_otherwise() -> pl.Expr:
+    """Of a row of join(): whether other interrupts met the operation in B than in A."""
+    return pl.any_horizontal(pl.col(name + _OF_A) != pl.col(name + _OF_B) for name in _HITS)
+
+
 def compare(a: Run, b: Run, allowed: Mapping[str, float]) -> Operations:
     """Compares the operations of both, which must be the same.
 
@@ -126,7 +131,7 @@ def compare(a: Run, b: Run, allowed: Mapping[str, float]) -> Operations:
     marked = joined.with_columns(
         **{f"differs_{name}": expression for name, expression in differs.items()},
         outcome_differs=outcome,
-        met_otherwise=pl.any_horizontal(pl.col(name + _OF_A) != pl.col(name + _OF_B) for name in _HITS),
+        met_otherwise=met_otherwise(),
     ).with_columns(any_differs=pl.any_horizontal("outcome_differs", *(f"differs_{name}" for name in differs)))
     changed = marked.filter("any_differs")
     return Operations(

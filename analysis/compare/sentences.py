@@ -19,12 +19,11 @@ def headline(compared: Compared) -> str:
         )
     if compared.status == "equal":
         return _equal(compared)
-    said = [one for one in compared.worst if one.finding in ("worse", "better")]
-    worse = [one for one in said if one.finding == "worse"]
-    leading = (worse or said)[:1]
-    if not leading:
-        return f"{_no_worst_case(compared)}{_operations(compared)}"
-    return f"{worst_sentence(leading[0])}{_operations(compared)}"
+    for finding in ("worse", "better", "chance"):
+        leading = next((one for one in compared.worst if one.finding == finding), None)
+        if leading:
+            return f"{worst_sentence(leading)}{_operations(compared)}"
+    return f"{_no_worst_case(compared)}{_operations(compared)}"
 
 
 def overall(found: Comparison) -> str:
@@ -33,13 +32,14 @@ def overall(found: Comparison) -> str:
         return headline(found.compared[0])
     counts = Counter(one.status for one in found.compared)
     if not found.compared:
-        return "No run of A has its like in B: there is nothing to compare."
+        return f"No run of {found.a.path} has its like in {found.b.path}: there is nothing to compare."
     told = ", ".join(
         f"{counts[status]:,} {status}"
         for status in ("worse", "cannot say", "not worse", "equal")
         if counts[status]
     )
-    return f"{_counted(len(found.compared), 'pair')} of runs: {told}."
+    unread = f"; {_counted(len(found.unreadable), 'run')} could not be read" if found.unreadable else ""
+    return f"{_counted(len(found.compared), 'pair')} of runs: {told}{unread}."
 
 
 def worst_sentence(worst: Worst) -> str:
@@ -102,7 +102,7 @@ def _weight(worst: Worst) -> str:
     if worst.finding == "within the budgets":
         return f": no difference beyond the budgets (± {whole(worst.budget or 0)} {worst.quantity.unit})"
     if worst.finding == "chance":
-        return "; beyond the budgets, but chance may do that"
+        return ", which may be chance: stimuli fell otherwise"
     return ""
 
 
@@ -116,8 +116,6 @@ def _equal(compared: Compared) -> str:
 def _no_worst_case(compared: Compared) -> str:
     if compared.way == "exact":
         return "no worst case changed"
-    if any(one.finding == "chance" for one in compared.worst):
-        return "no worst case differs beyond the budgets and chance"
     return "no difference beyond the budgets in a worst case"
 
 

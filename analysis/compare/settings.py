@@ -64,6 +64,17 @@ def settings(manifest: Manifest) -> dict[str, str | None]:
         "kernel's own calls": "measured" if firmware.kernel_calls else "not measured",
         "probes": manifest.probes_source,
         FIRMWARE: firmware.elf_sha256,
+        **_footprint(manifest),
         **manifest.tools,
     }
     return {name: None if value is None else str(value) for name, value in told.items()}
+
+
+def _footprint(manifest: Manifest) -> dict[str, str]:
+    """What the allocator takes: `allocator's flash bytes`, and so on."""
+    if manifest.footprint is None:
+        return {}
+    return {
+        f"allocator's {name.replace('_', ' ')}": f"{value:,}"
+        for name, value in manifest.footprint.model_dump().items()
+    }

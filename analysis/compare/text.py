@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -14,7 +15,7 @@ from analysis.compare.distributions import Distribution
 from analysis.compare.found import Stored
 from analysis.compare.operations import Changed, Moved, Operations
 from analysis.compare.sentences import by, headline, overall, signed, where, whole, worst_sentence
-from analysis.compare.settings import Change
+from analysis.compare.settings import Change, settings
 from analysis.compare.worst import Worst
 from analysis.metrology.intervals import CONFIDENCE
 from capture.run_folder.quantities import REFUSED, SERVED
@@ -31,6 +32,8 @@ _KINDS = {
     "K": "call",
     "S": "skipped",
 }
+_ORDER = ("worse", "cannot say", "not worse", "equal")
+_OPTIONS = ("parameter", "seed", "stimulus", "records", "board", "samplerate")
 _FINDINGS = {"chance": "chance may do that", "not told": _MISSING}
 
 
@@ -59,11 +62,11 @@ def _one(compared: Compared) -> Iterator[RenderableType]:
     yield ""
     yield f"A: {_named(a.stored)}"
     yield f"B: {_named(b.stored)}"
-    yield from (f"   {sentence}" for sentence in (*_how_paired(compared), *compared.notes))
+    yield from (Padding(note, (0, 0, 0, 3)) for note in (*_how_paired(compared), *compared.notes))
     if compared.status != "cannot say":
         yield from compared.doubts
     yield ""
-    yield from _settings(compared.settings)
+    yield from _changes(compared.settings)
     if compared.worst:
         yield ""
         yield _worst_cases(compared.worst)
@@ -86,7 +89,7 @@ def _named(stored: Stored) -> str:
     return f"{manifest.scenario}, {manifest.configuration}, {manifest.board}: {stored.folder}{verdict}"
 
 
-def _settings(changes: Sequence[Change]) -> Iterator[RenderableType]:
+def _changes(changes: Sequence[Change]) -> Iterator[RenderableType]:
     if not changes:
         yield "Settings: the same, as far as run.json tells"
         return
@@ -228,15 +231,30 @@ def _effect(one: Distribution) -> tuple[str, str]:
 
 
 def _table_of_pairs(compared: Sequence[Compared]) -> Table:
-    table = _table("scenario", "A", "B", "status")
+    table = _table("status", "scenario", "configuration")
     table.add_column("what", overflow="fold")
-    order = ("worse", "cannot say", "not worse", "equal")
-    for one in sorted(compared, key=lambda each: order.index(each.status)):
+    for one in sorted(compared, key=_rank):
         ours, theirs = one.a.manifest, one.b.manifest
         table.add_row(
-            ours.scenario, ours.configuration, theirs.configuration, one.status, Text(headline(one))
+            one.status,
+            " ".join((ours.scenario, *_apart(one, compared))),
+            " → ".join(dict.fromkeys((ours.configuration, theirs.configuration))),
+            Text(headline(one)),
         )
     return table
+
+
+def _rank(one: Compared) -> tuple[int, str, str]:
+    manifest = one.a.manifest
+    return _ORDER.index(one.status), manifest.scenario, manifest.configuration
+
+
+def _apart(one: Compared, every: Sequence[Compared]) -> Iterator[str]:
+    """What tells a pair from others of the same scenario and configuration: `depth=64`, `desk`."""
+    like = [settings(each.a.manifest) for each in every if _rank(each)[1:] == _rank(one)[1:]]
+    for name, value in settings(one.a.manifest).items():
+        if name.startswith(_OPTIONS) and len({each.get(name) for each in like}) > 1:
+            yield f"{name.removeprefix('parameter ')}={value}"
 
 
 def _worse(compared: Sequence[Compared]) -> Iterator[RenderableType]:

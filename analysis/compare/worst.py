@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from analysis.compare.operations import met_otherwise
 from analysis.compare.run import Run
 from analysis.metrology.comparison import exceedance_p
 from analysis.metrology.intervals import CONFIDENCE
@@ -112,7 +113,7 @@ class Worst:
 def worst_cases(a: Run, b: Run, exact: bool, joined: pl.DataFrame | None) -> tuple[Worst, ...]:
     """Each of WORST_CASES that one of the runs has samples of.
 
-    `exact`: whether every difference counts. `joined` are the operations of both, as
+    `exact`: whether a value is what it is, to the cycle. `joined` are the operations of both, as
     analysis/compare/operations.py joins them; None where they are not the same.
     """
     found = (_worst(a, b, quantity, exact, joined) for quantity in WORST_CASES)
@@ -130,11 +131,12 @@ def _worst(a: Run, b: Run, quantity: Quantity, exact: bool, joined: pl.DataFrame
     if abs(change) <= budget:
         return Worst(quantity, ours, theirs, budget, "within the budgets")
     finding: Finding = "worse" if change > 0 else "better"
-    if exact:
+    if quantity.counted or (exact and joined is None and quantity.table == "operations"):
         return Worst(quantity, ours, theirs, budget, finding)
-    lower, upper, greatest = (a, b, theirs) if change > 0 else (b, a, ours)
+    lower, upper = (a, b) if change > 0 else (b, a)
     p = exceedance_p(_values(lower, quantity) + budget, _values(upper, quantity))
-    if p < CHANCE or _same_operation_differs(quantity, greatest, joined, budget):
+    alike = _change_met_alike(a, b, quantity, joined)
+    if p < CHANCE or (abs(alike) > budget and (alike > 0) == (change > 0)):
         return Worst(quantity, ours, theirs, budget, finding, p)
     return Worst(quantity, ours, theirs, budget, "chance", p)
 
@@ -149,17 +151,16 @@ def _values(run: Run, quantity: Quantity) -> np.ndarray[Any, np.dtype[np.float64
     return run.samples(quantity)[quantity.column].to_numpy().astype(np.float64)
 
 
-def _same_operation_differs(
-    quantity: Quantity, worst: Extreme, joined: pl.DataFrame | None, budget: float
-) -> bool:
-    """Whether the operation that is worst on one side differs by more than the budget from itself
-    on the other, though it came out alike and the same interrupts met it.
+def _change_met_alike(a: Run, b: Run, quantity: Quantity, joined: pl.DataFrame | None) -> float:
+    """B's maximum less A's over those operations alone that the same interrupts met in both; 0
+    where there is none.
     """
     if joined is None or quantity.table != "operations":
-        return False
-    alike = (
-        pl.col(f"{name}_of_a") == pl.col(f"{name}_of_b") for name in ("kind", "isr_hits", "control_hits")
-    )
-    ours, theirs = (pl.col(f"{quantity.column}_of_{side}").cast(pl.Float64) for side in "ab")
-    found = joined.filter(pl.col("seq") == worst.seq, *alike, (theirs - ours).abs() > budget)
-    return not found.is_empty()
+        return 0.0
+    alike = joined.filter(~met_otherwise()).select("seq")
+    ours, theirs = (run.samples(quantity).select("seq", quantity.column) for run in (a, b))
+    both = alike.join(ours, on="seq").join(theirs, on="seq", suffix="_of_b")
+    if both.is_empty():
+        return 0.0
+    (of_a, of_b) = both.select(pl.exclude("seq").cast(pl.Float64).max()).row(0)
+    return float(of_b - of_a)

@@ -60,6 +60,14 @@ def by_instruction(executed: Iterable[Step], most: int = 12) -> list[Total]:
     return _totals((f"{s.place}: {s.text}", s.source, s.cycles) for s in executed)[:most]
 
 
+def by_line(executed: Iterable[Step], most: int = 12) -> list[Total]:
+    """Totals of the `most` most expensive source lines, in that order.
+
+    Executions count instructions. A line's name is the function that it was compiled into.
+    """
+    return _totals((step.function, step.source, step.cycles) for step in executed if step.source)[:most]
+
+
 def _totals(rows: Iterable[tuple[str, str, int]]) -> list[Total]:
     counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     for name, source, cycles in rows:

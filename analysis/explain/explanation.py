@@ -1,9 +1,11 @@
-"""Explains the worst sample of a run, and keeps it in the run folder (docs/SPEC.md, section 8)."""
+"""Explains the worst samples of a run, and keeps them in its folder (docs/SPEC.md, section 8)."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,11 @@ import polars as pl
 from analysis.explain import execution, heap_map, stack
 from analysis.explain.elf import elf_of
 from analysis.explain.errors import ExplainError
+from analysis.explain.neighbours import around
+from analysis.explain.parts import parts
 from analysis.explain.program import Program
 from analysis.explain.replay import TRACE_MOST, Replay, replay, window
+from analysis.explain.sources import Sources
 from analysis.explain.worst import Worst, find
 from capture.run_folder import folder as names
 from capture.run_folder.edges import EdgeList, read_parquet
@@ -29,6 +34,7 @@ from capture.run_folder.explanation import (
 )
 from capture.run_folder.folder import RunFolder, read_observed
 from capture.run_folder.manifest import Manifest, read_manifest
+from capture.run_folder.named_quantities import NAMED
 from capture.run_folder.session_file import write_sr
 from capture.run_folder.tables import read_operations
 from firmware import catalogue
@@ -52,26 +58,59 @@ def explain(folder: Path, quantity: str = "allocate") -> Explanation:
     first of them says. A virtual run gets explain/<quantity>-instructions.csv too. Raises
     TailscopeError with one sentence; also if the replay differs from the run.
     """
-    manifest = read_manifest(folder / names.MANIFEST)
-    edges = read_parquet(folder / names.EDGES)
-    operations = read_operations(folder / names.OPERATIONS)
-    worst = find(quantity, manifest.maxima, operations, edges)
-    told = _told(manifest, worst, edges)
-    unknown = _unknown(manifest)
-    executed: list[execution.Step] = []
-    found: Explanation
+    run = _read(folder)
+    (found,) = _explain(run, [find(quantity, run.manifest.maxima, run.operations, run.edges)])
+    return found
+
+
+def explain_all(folder: Path) -> list[Explanation]:
+    """Explains the worst sample of each quantity that the run has, by one replay, as explain()."""
+    run = _read(folder)
+    maxima = run.manifest.maxima
+    had = [name for name, one in NAMED.items() if maxima.get(one.key) is not None]
+    return _explain(run, [find(name, maxima, run.operations, run.edges) for name in had])
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What the run folder has."""
+
+    folder: Path
+    manifest: Manifest
+    operations: pl.DataFrame
+    edges: EdgeList
+
+
+def _read(folder: Path) -> _Run:
+    return _Run(
+        folder,
+        manifest=read_manifest(folder / names.MANIFEST),
+        edges=read_parquet(folder / names.EDGES),
+        operations=read_operations(folder / names.OPERATIONS),
+    )
+
+
+def _explain(run: _Run, samples: Sequence[Worst]) -> list[Explanation]:
+    """Explains the samples, in order, and keeps each as soon as it is known."""
+    if not samples:
+        return []
+    unknown = _unknown(run.manifest)
+    found: list[Explanation] = []
     if unknown:
-        found = Unreplayed(**told, replayed=False, unknown=unknown)
-    else:
-        elf = elf_of(manifest)
-        program = Program(elf)
-        replayed = replay(elf, read_observed(folder, names.IMAGE), edges, worst)
+        for worst in samples:
+            found.append(Unreplayed(**_told(run, worst), replayed=False, unknown=unknown))
+            _keep(run, found[-1], worst, [])
+        return found
+    elf = elf_of(run.manifest)
+    program = Program(elf)
+    sources = Sources(program, elf)
+    image = read_observed(run.folder, names.IMAGE)
+    for worst, replayed in zip(samples, replay(elf, image, run.edges, samples), strict=True):
         executed = _executed(program, replayed, worst)
-        heap = _heap(program, replayed, manifest, operations, folder, worst)
-        found = Replayed(
-            **told, replayed=True, unknown=[], heap=heap, **_facts(program, replayed, worst, executed)
-        )
-    _keep(folder, quantity, found, edges, worst, executed)
+        facts = _facts(program, sources, replayed, worst, executed)
+        heap = _heap(run, program, replayed, worst)
+        found.append(Replayed(**_told(run, worst), replayed=True, unknown=[], heap=heap, **facts))
+        _keep(run, found[-1], worst, executed)
     return found
 
 
@@ -82,25 +121,26 @@ def _unknown(manifest: Manifest) -> list[str]:
     return [_BY_RTT] if manifest.records == "rtt" else []
 
 
-def _told(manifest: Manifest, worst: Worst, edges: EdgeList) -> dict[str, Any]:
+def _told(run: _Run, worst: Worst) -> dict[str, Any]:
     """What wire and records tell of the run, on any board: the fields of Told."""
     return {
-        "schema": 1,
-        "quantity": worst.quantity,
+        "schema": 2,
+        "quantity": worst.quantity.name,
         "key": worst.key,
         "value_ns": worst.value_ns,
         "maximum": worst.maximum.model_dump(exclude_unset=True),
-        "allocator": manifest.allocator,
-        "scenario": manifest.scenario,
-        "verdict": manifest.verdict,
-        "samplerate_hz": edges.samplerate_hz,
+        "allocator": run.manifest.allocator,
+        "scenario": run.manifest.scenario,
+        "verdict": run.manifest.verdict,
+        "samplerate_hz": run.edges.samplerate_hz,
         "start_sample": worst.start,
         "end_sample": worst.end,
         "window": Window(
             first_sample=worst.first,
             end_sample=worst.last,
-            edges=[list(row) for row in window(edges, worst.first, worst.last)],
+            edges=[list(row) for row in window(run.edges, worst.first, worst.last)],
         ),
+        **around(worst, run.operations, run.edges),
     }
 
 
@@ -117,35 +157,40 @@ def _executed(program: Program, replayed: Replay, worst: Worst) -> list[executio
 
 
 def _facts(
-    program: Program, replayed: Replay, worst: Worst, executed: list[execution.Step]
+    program: Program, sources: Sources, replayed: Replay, worst: Worst, executed: list[execution.Step]
 ) -> dict[str, Any]:
     start, end = (replayed.clock.first_cycle(sample) for sample in (worst.start, worst.end))
+    frames = stack.unwind(program, replayed.moment)
+    dearest, lines = execution.by_instruction(executed), execution.by_line(executed)
+    went = parts(program, replayed.masks, worst, start, end)
+    told = [
+        *(frame.source for frame in frames),
+        *(total.source for total in (*dearest, *lines)),
+        *(part.source for part in went),
+    ]
     return {
         "cycles": end - start,
         "instructions": sum(step.address != 0 for step in executed),
         "moment": Moment(sample=worst.moment, cycle=replayed.moment.cycle),
-        "stack": stack.unwind(program, replayed.moment),
+        "stack": frames,
         "functions": execution.by_function(executed),
-        "dearest": execution.by_instruction(executed),
+        "dearest": dearest,
+        "lines": lines,
+        "parts": went,
+        "sources": sources.lines(told),
     }
 
 
-def _heap(
-    program: Program,
-    replayed: Replay,
-    manifest: Manifest,
-    operations: pl.DataFrame,
-    folder: Path,
-    worst: Worst,
-) -> HeapMap:
+def _heap(run: _Run, program: Program, replayed: Replay, worst: Worst) -> HeapMap:
+    manifest = run.manifest
     region_bytes = manifest.firmware.heap_bytes or 0
     if catalogue.allocators()[manifest.allocator].kind == "index":
         header_bytes = int(manifest.knobs.get("HDR", "16"))
         return heap_map.block_layer_map(program, replayed.heap, region_bytes, header_bytes)
-    begun = operations.filter(pl.col("start_sample") < worst.heap_at)
+    begun = run.operations.filter(pl.col("start_sample") < worst.heap_at)
     # An operation whose own section is explained has begun, but has not changed the heap yet.
     done = begun.filter(pl.col("seq") != (-1 if worst.maximum.seq is None else worst.maximum.seq))
-    return heap_map.live_map(program, replayed.heap, region_bytes, _live(folder, done))
+    return heap_map.live_map(program, replayed.heap, region_bytes, _live(run.folder, done))
 
 
 def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
@@ -165,19 +210,12 @@ def _live(folder: Path, done: pl.DataFrame) -> dict[int, int]:
     return live
 
 
-def _keep(
-    folder: Path,
-    quantity: str,
-    found: Explanation,
-    edges: EdgeList,
-    worst: Worst,
-    executed: list[execution.Step],
-) -> None:
-    kept = RunFolder(folder / FOLDER)
-    kept.write(f"{quantity}.sr", lambda path: write_sr(path, _cut(edges, worst)))
+def _keep(run: _Run, found: Explanation, worst: Worst, executed: list[execution.Step]) -> None:
+    kept = RunFolder(run.folder / FOLDER)
+    kept.write(f"{found.quantity}.sr", lambda path: write_sr(path, _cut(run.edges, worst)))
     if executed:
-        kept.write_bytes(f"{quantity}-instructions.csv", _table(executed))
-    kept.write_json(f"{quantity}.json", found.document())
+        kept.write_bytes(f"{found.quantity}-instructions.csv", _table(executed))
+    kept.write_json(f"{found.quantity}.json", found.document())
 
 
 def _cut(edges: EdgeList, worst: Worst) -> EdgeList:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import bisect
 import io
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Any
 
 import capstone
 from elftools.common.exceptions import DWARFError, ELFError
+from elftools.dwarf.callframe import FDE
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
@@ -121,6 +124,35 @@ class Program:
         index = bisect.bisect_right(self._line_starts, address) - 1
         return self._lines[index][1] if index >= 0 else ""
 
+    @cached_property
+    def call_frames(self) -> list[FDE]:
+        """The call frame information of each function; empty without."""
+        if not self._dwarf.has_CFI():
+            return []
+        return [entry for entry in self._dwarf.CFI_entries() if isinstance(entry, FDE)]
+
+    @cached_property
+    def source_files(self) -> dict[str, Path]:
+        """The paths of the source files, by the name that source_line() has.
+
+        Those are left out that share their name with another. They begin where the compiler was
+        told to let them begin: those of the bench's firmware at `firmware/heap/facade.c`.
+        """
+        found: dict[str, set[Path]] = {}
+        for path in self._source_paths():
+            found.setdefault(path.name, set()).add(path)
+        return {name: paths.pop() for name, paths in found.items() if len(paths) == 1}
+
+    def _source_paths(self) -> Iterator[Path]:
+        if not self._file.has_dwarf_info():
+            return
+        for unit in self._dwarf.iter_CUs():
+            lines = self._dwarf.line_program_for_CU(unit)
+            where = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+            folder = Path(where.value.decode(errors="replace") if where else "")
+            if lines is not None:
+                yield from _paths(lines, folder if folder.is_absolute() else Path())
+
     def code(self, address: int, size: int) -> bytes:
         """`size` bytes of the image from `address` on; empty if the image does not hold them."""
         for segment in self._file.iter_segments():
@@ -161,6 +193,17 @@ class Program:
     @cached_property
     def _line_starts(self) -> list[int]:
         return [address for address, _ in self._lines]
+
+
+def _paths(lines: Any, compiled_in: Path) -> Iterator[Path]:
+    """The files of a line table, which names a folder once, and each file below one of them."""
+    folders = [folder.decode(errors="replace") for folder in lines.header.include_directory]
+    # Before DWARF 5 folders count from 1, and 0 is the one that was compiled in.
+    folders = folders if lines.header.version >= 5 else [str(compiled_in), *folders]
+    for entry in lines.header.file_entry:
+        if entry.dir_index < len(folders):
+            name = entry.name.decode(errors="replace")
+            yield Path(os.path.normpath(compiled_in / folders[entry.dir_index] / name))
 
 
 def _kind(entry: Any) -> str:

@@ -1,7 +1,8 @@
-"""Runs the virtual board again up to the worst sample, and compares it with the capture."""
+"""Runs the virtual board again, and compares it with the capture around each worst sample."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -13,10 +14,11 @@ import polars as pl
 
 from analysis.explain.errors import ExplainError
 from analysis.explain.worst import Worst
-from capture.run_folder.edges import EdgeList
+from capture.run_folder.edges import NS_PER_S, EdgeList
 from simulator import run as simulator
 from simulator.build import SimulatorError
 from simulator.outputs import State, words
+from simulator.run import Snapshot
 
 # The most that the simulator keeps of a trace.
 TRACE_MOST = 1_000_000
@@ -44,41 +46,49 @@ class Clock:
 
 @dataclass(frozen=True)
 class Replay:
-    """What the virtual board did the second time.
+    """What the virtual board did the second time, in the window of one sample.
 
     `heap` and `moment` are its states at the worst sample's `heap_at` and `moment`. `trace` has one
-    entry for each step of the core, from its `first` on.
+    entry for each step of the core, from its `first` on, and `masks` each change of what holds
+    interrupts and tasks off (outputs.read_changes()).
     """
 
     clock: Clock
     heap: State
     moment: State
     trace: list[dict[str, Any]]
+    masks: pl.DataFrame
 
 
-def replay(elf: Path, image: bytes, edges: EdgeList, worst: Worst) -> Replay:
-    """Replays the run of `elf` and `image` to the end of the worst sample's window.
+def replay(elf: Path, image: bytes, edges: EdgeList, samples: Sequence[Worst]) -> Iterator[Replay]:
+    """Replays the run of `elf` and `image` once, and looks at the window of each sample.
 
-    Raises ExplainError if its edges in that window differ from `edges` by a sample or more.
+    Raises ExplainError if its edges in one of them differ from `edges` by a sample or more.
     """
-    begin = f"{worst.first * 1_000_000_000 // edges.samplerate_hz}ns"
+    begins = [f"{worst.first * NS_PER_S // edges.samplerate_hz}ns" for worst in samples]
+    last = max(worst.first for worst in samples)
     try:
-        before = simulator.run(elf, image=image, until=begin, states_at=[begin], snapshot_at=begin)
-        (start,) = before.states
-        assert before.snapshot is not None
-        clock = Clock(start.cycle, start.seconds, start.core_hz, edges.samplerate_hz)
-        looked = simulator.run(
-            before.snapshot,
-            until=clock.first_cycle(worst.last),
-            edges=True,
-            trace_last=TRACE_MOST,
-            states_at=[clock.first_cycle(worst.heap_at), clock.first_cycle(worst.moment)],
-        )
+        until = f"{last * NS_PER_S // edges.samplerate_hz}ns"
+        before = simulator.run(elf, image=image, until=until, states_at=begins, snapshots_at=begins)
+        for worst, start, snapshot in zip(samples, before.states, before.snapshots, strict=True):
+            yield _look(elf, snapshot, start, edges, worst)
     except SimulatorError as error:
         raise ExplainError(f"The replay on the virtual Nucleo failed: {error}") from None
+
+
+def _look(elf: Path, snapshot: Snapshot, start: State, edges: EdgeList, worst: Worst) -> Replay:
+    clock = Clock(start.cycle, start.seconds, start.core_hz, edges.samplerate_hz)
+    looked = simulator.run(
+        snapshot,
+        until=clock.first_cycle(worst.last),
+        edges=True,
+        trace_last=TRACE_MOST,
+        states_at=[clock.first_cycle(worst.heap_at), clock.first_cycle(worst.moment)],
+        masks_of=elf,
+    )
     _check(edges, clock, _rows(looked.edges, clock, start.channels, worst.last), worst.last)
     heap, moment = looked.states
-    return Replay(clock, heap, moment, looked.trace)
+    return Replay(clock, heap, moment, looked.trace, looked.masks)
 
 
 def window(edges: EdgeList, first: int, last: int) -> Rows:

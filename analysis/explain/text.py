@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from capture.run_folder.explanation import Explanation, HeapMap, Total, Unreplayed
-from capture.run_folder.manifest import Maximum
+from collections import defaultdict
+
+from capture.run_folder.explanation import Explanation, HeapMap, Part, Replayed, Total, Unreplayed
 from capture.run_folder.named_quantities import NAMED
 
-_KINDS = {"A": "allocation", "O": "allocation, out of memory", "F": "free"}
 _MOST_FUNCTIONS = 8
 _MOST_INSTRUCTIONS = 8
 
 
 def as_text(found: Explanation) -> str:
     """The explanation as a screenful of lines."""
-    lines = [_title(found), *_operation(found.maximum)]
+    lines = [_title(found), *_operation(found)]
     if isinstance(found, Unreplayed):
         return "\n".join([*lines, *found.unknown])
     lines += [
         f"Replayed on the virtual board, equal to the capture to the sample: {found.instructions:,} "
-        f"instructions in {found.cycles:,} cycles.",
+        f"instructions in {found.cycles:,} cycles, from {found.begins} to {found.ends}.",
+        "",
+        *_parts(found.parts, found.cycles),
         "",
         *_totals("cycles by function", found.functions[:_MOST_FUNCTIONS], found.cycles),
         "",
         *_totals("most expensive instructions", found.dearest[:_MOST_INSTRUCTIONS], found.cycles),
+        "",
+        *_lines(found),
         "",
         f"call stack at cycle {found.moment.cycle:,}",
         *(f"  {frame.place:<40} {frame.source}" for frame in found.stack),
@@ -39,14 +43,45 @@ def _title(found: Explanation) -> str:
     return f"The longest {words} in {found.scenario} with {found.allocator}: {value}{doubt}"
 
 
-def _operation(maximum: Maximum) -> list[str]:
-    if maximum.seq is None or maximum.size is None or maximum.live is None:
-        return ["The stimulus fell outside of all operations."]
-    label = f", {maximum.label}" if maximum.label else ""
-    kind = _KINDS.get(maximum.kind or "", "operation")
-    probes = "" if maximum.probes is None else f", {maximum.probes:,} probes"
-    blocks = f"{maximum.live:,} blocks live after it"
-    return [f"Operation {maximum.seq:,}: {kind} of {maximum.size:,} bytes{label}{probes}, {blocks}."]
+def _operation(found: Explanation) -> list[str]:
+    """Which operation it was or fell into, when, and what came before and after."""
+    maximum, own = found.maximum, found.operation
+    lines = [found.place]
+    if own is not None:
+        label = f", {own.label}" if own.label else ""
+        probes = f", {maximum.probes:,} probes" if maximum.probes else ""
+        live = "" if maximum.live is None else f", {maximum.live:,} blocks live after it"
+        lines.append(f"Operation {own.seq:,}: {own.words}{label}{probes}{live}.")
+    beside = [
+        f"{which} it operation {one.seq:,}, {one.words}"
+        for which, one in (("before", found.previous), ("after", found.next))
+        if one is not None
+    ]
+    since = "" if found.start_ns is None else f", {found.start_ns / 1e9:.9f} s after the capture's start"
+    lines.append(f"Sample {found.start_sample:,}{since}{'; ' if beside else ''}{'; '.join(beside)}.")
+    return lines
+
+
+def _parts(parts: list[Part], cycles: int) -> list[str]:
+    """What the time went to, the most first; of what came several times the sum."""
+    sums: dict[tuple[str, str, str], int] = defaultdict(int)
+    for part in parts:
+        by = ("", "") if part.what == "exception" else (part.place, part.source)
+        sums[part.words, *by] += part.cycles
+    rows = [
+        f"  {taken:>8,} {taken / max(cycles, 1):>6.1%}  {words}{f', by {place}  {source}' if place else ''}"
+        for (words, place, source), taken in sorted(sums.items(), key=lambda one: -one[1])
+    ]
+    return ["what the time went to", *rows]
+
+
+def _lines(found: Replayed) -> list[str]:
+    rows = [
+        f"  {line.cycles:>8,} {line.cycles / max(found.cycles, 1):>6.1%}  {line.source:<24} "
+        f"{found.sources.get(line.source, '')}".rstrip()
+        for line in found.lines[:_MOST_INSTRUCTIONS]
+    ]
+    return ["most expensive source lines", *rows]
 
 
 def _totals(title: str, totals: list[Total], cycles: int) -> list[str]:

@@ -11,7 +11,9 @@ import polars as pl
 from analysis.explain.errors import ExplainError
 from capture.run_folder.edges import EdgeList
 from capture.run_folder.manifest import Maximum
-from capture.run_folder.named_quantities import named
+from capture.run_folder.named_quantities import INTERRUPT, TASK, NamedQuantity, named
+
+_ANSWERED_ON = {INTERRUPT: "ISR", TASK: "TASK"}
 
 # The waveform shows so much before and after the sample itself.
 MARGIN_S = 4e-6
@@ -26,7 +28,7 @@ class Worst:
     to before `last`.
     """
 
-    quantity: str
+    quantity: NamedQuantity
     value_ns: float
     maximum: Maximum
     start: int
@@ -35,6 +37,12 @@ class Worst:
     heap_at: int
     first: int
     last: int
+
+    @property
+    def channels(self) -> tuple[str, str]:
+        """The channels of the edges at which it begins and ends."""
+        answer = _ANSWERED_ON.get(self.quantity)
+        return ("STIM", answer) if answer else ("CRIT", "CRIT")
 
     @property
     def key(self) -> str:
@@ -50,12 +58,14 @@ def find(
     maximum = maxima.get(meant.key)
     if maximum is None:
         raise ExplainError(f"The run has no {meant.words}: choose another quantity or run.")
-    span = _latency if quantity == "interrupt" else _section
-    start, end, moment, heap_at = span(maximum, operations, edges)
+    if meant in _ANSWERED_ON:
+        start, end, moment, heap_at = _latency(maximum, edges, _ANSWERED_ON[meant])
+    else:
+        start, end, moment, heap_at = _section(maximum, operations, edges)
     margin = round(edges.samplerate_hz * MARGIN_S)
     first = max(min(start, heap_at) - margin, 0)
     last = min(end + margin, edges.total_samples)
-    return Worst(quantity, float(maximum.value), maximum, start, end, moment, heap_at, first, last)
+    return Worst(meant, float(maximum.value), maximum, start, end, moment, heap_at, first, last)
 
 
 def _section(maximum: Maximum, operations: pl.DataFrame, edges: EdgeList) -> tuple[int, int, int, int]:
@@ -77,16 +87,19 @@ def _section(maximum: Maximum, operations: pl.DataFrame, edges: EdgeList) -> tup
     return start, end, (start + end) // 2, start
 
 
-def _latency(maximum: Maximum, _operations: pl.DataFrame, edges: EdgeList) -> tuple[int, int, int, int]:
-    """Start, end, moment and heap_at: the stimulus, its answer, and the stimulus again.
+def _latency(maximum: Maximum, edges: EdgeList, channel: str) -> tuple[int, int, int, int]:
+    """Start, end, moment and heap_at: the stimulus, its answer on `channel`, the stimulus again.
 
     The heap is as the interrupted operation found it.
     """
     if maximum.sample is None:
         raise ExplainError("The worst interrupt has no stimulus in run.json: decode the run again.")
     start = maximum.sample
-    isr = edges.transitions("ISR")
-    rises = isr.sample[isr.level]
-    answer = int(rises[np.searchsorted(rises, start, side="right")])
+    answers = edges.transitions(channel)
+    rises = answers.sample[answers.level]
+    at = int(np.searchsorted(rises, start, side="right"))
+    if at == len(rises):
+        raise ExplainError(f"The worst stimulus has no answer on {channel}: decode the run again.")
+    answer = int(rises[at])
     heap_at = maximum.start_sample
     return start, answer, start, start if heap_at is None else int(heap_at)

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 from analysis.faults.headlines import Change, changes
 from analysis.faults.planting import Fault, FaultError, Healthy
 from capture.files.errors import TailscopeError
-from capture.files.faults import near_miss
+from capture.files.near_misses import near_miss
 from capture.redecode import Stored
 from capture.run_folder.manifest import Manifest, Verdict
 from capture.summary.summary import summarise_run

@@ -1,13 +1,10 @@
-"""`./lab faults`: reads or makes the runs, plants the faults, and shows progress on stderr."""
+"""`./lab faults`: reads or makes the runs, plants the faults, and tells what is under way."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-
-from rich.console import Console
-from rich.markup import escape
-from rich.status import Status
 
 from analysis.faults import campaign, made
 from analysis.faults.campaign import Outcome, Report
@@ -16,9 +13,12 @@ from analysis.faults.planting import Fault, FaultError, Healthy, read_healthy
 # A word on progress now and then is enough.
 _TELL_EVERY = 10
 
+Tell = Callable[[str], None]
 
-def run(folders: Sequence[Path], n: int, seed: int, jobs: int) -> Report:
+
+def run(folders: Sequence[Path], n: int, seed: int, jobs: int, tell: Tell = lambda _: None) -> Report:
     """A campaign over the runs in `folders`; without any, over small ones that are made for it.
+    `tell` hears what is under way.
 
     Raises TailscopeError, and FaultError for numbers that make no sense.
     """
@@ -27,24 +27,24 @@ def run(folders: Sequence[Path], n: int, seed: int, jobs: int) -> Report:
             raise FaultError(f"--{option} {number}: give 1 or more.")
     if seed < 0:
         raise FaultError(f"--seed {seed}: give 0 or more.")
-    runs = _runs(folders)
-    with Console(stderr=True, highlight=False).status("") as status:
-        return campaign.run(runs, n, seed, jobs, lambda done: _tell(status, done, n))
+    runs = _runs(folders, tell)
+    began_s = time.monotonic()
+
+    def told(done: int) -> None:
+        if done % _TELL_EVERY == 0:
+            left_s = (time.monotonic() - began_s) / done * (n - done)
+            tell(f"{done:,} of {n:,} faults planted, about {left_s:,.0f} s left")
+
+    return campaign.run(runs, n, seed, jobs, told)
 
 
-def replay(folders: Sequence[Path], name: str, seed: int) -> Outcome:
+def replay(folders: Sequence[Path], name: str, seed: int, tell: Tell = lambda _: None) -> Outcome:
     """One fault of such a campaign again, by its name KIND:NUMBER. Raises FaultError."""
     fault = Fault.named(name)
-    return campaign.replay(_runs(folders), fault, seed)
+    return campaign.replay(_runs(folders, tell), fault, seed)
 
 
-def _runs(folders: Sequence[Path]) -> list[Healthy]:
+def _runs(folders: Sequence[Path], tell: Tell) -> list[Healthy]:
     if folders:
         return [read_healthy(folder) for folder in folders]
-    with Console(stderr=True, highlight=False).status("") as status:
-        return made.make(lambda step: status.update(escape(step)))
-
-
-def _tell(status: Status, done: int, n: int) -> None:
-    if done % _TELL_EVERY == 0:
-        status.update(f"{done:,} of {n:,} faults planted")
+    return made.make(tell)

@@ -73,8 +73,12 @@ class Study:
     searches: bool = True
     """Without it no smallest heap is looked for, which takes most of the time."""
 
-    def rows(self, tell: Callable[[str], None] = lambda _: None) -> list[Row]:
-        """By allocator, then by trace. `tell` hears what is under way. Raises HostHeapError."""
+    def rows(
+        self, tell: Callable[[str], None] = lambda _: None, done: Callable[[str], None] = lambda _: None
+    ) -> list[Row]:
+        """By allocator, then by trace. `tell` hears what is under way, `done` of each row that is
+        there. Raises HostHeapError.
+        """
         for allocator in self.allocators:
             tell(f"building {allocator}")
             host_heap.build(allocator, self.heap_bytes, self.knobs)
@@ -83,9 +87,9 @@ class Study:
                 host_heap.write(trace.operations, Path(folder) / f"{number}.operations")
                 for number, trace in enumerate(self.traces)
             ]
-            return list(self._measured(files, tell))
+            return list(self._measured(files, done))
 
-    def _measured(self, files: Sequence[Path], tell: Callable[[str], None]) -> Iterator[Row]:
+    def _measured(self, files: Sequence[Path], done: Callable[[str], None]) -> Iterator[Row]:
         """Rows share the processes; if there are fewer rows than
         processes, each search is shared.
         """
@@ -97,7 +101,7 @@ class Study:
         within = max(1, self.jobs // len(pairs)) if pairs else 1
         with ThreadPoolExecutor(self.jobs) as pool:
             for row in pool.map(lambda pair: self._measure(pair, within), pairs):
-                tell(f"{row.trace} on {row.allocator}")
+                done(f"{row.trace} on {row.allocator}")
                 yield row
 
     def _measure(self, pair: tuple[str, Trace, Path], jobs: int) -> Row:

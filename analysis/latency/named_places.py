@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from analysis.explain.program import Function, Program
 from analysis.latency.errors import LatencyError
+from capture.files.near_misses import nearest
 
 _RETURNS = re.compile(r"bx(\w\w)?$")
 _LOADS = ("pop", "ldm", "ldr")
@@ -27,7 +27,7 @@ def function_named(program: Program, name: str) -> Function:
 def _unknown(program: Program, what: str, name: str, names: list[str]) -> LatencyError:
     if not program.functions:
         return LatencyError(f"The program has no symbols, so {name} is not known: give an address, 0x….")
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    near = nearest(name, names)
     advice = f"did you mean {' or '.join(near)}?" if near else "it may have been inlined or left out."
     return LatencyError(f"There is no {what}: {advice}")
 
@@ -74,7 +74,7 @@ def _line(program: Program, file: str, line: str) -> list[int]:
     lines = sorted({int(s.rpartition(":")[2]) for _, s in program.lines if s.startswith(f"{file}:")})
     if not lines:
         files = sorted({source.rpartition(":")[0] for _, source in program.lines} - {""})
-        near = difflib.get_close_matches(file, files, n=3, cutoff=0.6)
+        near = nearest(file, files)
         advice = f"did you mean {' or '.join(near)}?" if near else "give the file's name without folders."
         raise LatencyError(f"No code comes from a file {file}: {advice}")
     behind = next((one for one in lines if one > number), lines[-1])

@@ -1,7 +1,8 @@
 """Compares two distributions: by how much they differ, and how surely. A p-value says neither.
 
 All sums run over distinct values and their counts. Latencies in whole cycles repeat: ten thousand
-samples have a few hundred distinct values.
+samples have a few hundred distinct values. The pairs of two samples are counted and never listed:
+where values do not repeat, there are too many.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import mannwhitneyu, norm, t
+import scipy
 
 from analysis.metrology.intervals import CONFIDENCE
 
 Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+
+_NARROW = 2.0**-48
+"""Of a range: two differences that lie closer together are one, but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ def _mann_whitney_p(x: Floats, y: Floats) -> float:
     """1 where all values are the same: the test divides by their spread, which is 0 then."""
     if np.ptp(np.concatenate([x, y])) == 0:
         return 1.0
-    return float(mannwhitneyu(x, y).pvalue)
+    return float(scipy.stats.mannwhitneyu(x, y).pvalue)
 
 
 def cliffs_delta(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tuple[float, tuple[float, float]]:
@@ -64,20 +69,29 @@ def cliffs_delta(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tuple[
     """
     (u, count_u), (v, count_v) = np.unique(x, return_counts=True), np.unique(y, return_counts=True)
     m, n = len(x), len(y)
-    dominance = np.sign(u[:, None] - v[None, :])
-    of_x, of_y = dominance @ count_v / n, count_u @ dominance / m
+    (below_u, above_u), (below_v, above_v) = _beside(u, v, count_v), _beside(v, u, count_u)
+    of_x, of_y = (below_u - above_u) / n, (above_v - below_v) / m
     delta = float(count_u @ of_x / m)
     if abs(delta) == 1:
         return delta, _interval_of_full_dominance(delta, m, n, confidence)
     rows, columns = count_u @ (of_x - delta) ** 2, count_v @ (of_y - delta) ** 2
-    cells = count_u @ (dominance - delta) ** 2 @ count_v
+    greater, smaller = int(count_u @ below_u), int(count_u @ above_u)
+    equal = m * n - greater - smaller
+    cells = greater * (1 - delta) ** 2 + smaller * (1 + delta) ** 2 + equal * delta**2
     variance = (n**2 * rows + m**2 * columns - cells) / (m * n * (m - 1) * (n - 1))
-    spread = float(t.ppf((1 + confidence) / 2, m + n - 2)) * math.sqrt(
+    spread = float(scipy.stats.t.ppf((1 + confidence) / 2, m + n - 2)) * math.sqrt(
         max(float(variance), (1 - delta**2) / (m * n - 1))
     )
     middle, root = delta - delta**3, spread * math.sqrt((1 - delta**2) ** 2 + spread**2)
     scale = 1 - delta**2 + spread**2
     return delta, ((middle - root) / scale, (middle + root) / scale)
+
+
+def _beside(u: Floats, v: Floats, count_v: Counts) -> tuple[Counts, Counts]:
+    """Of each value of `u` how many of the sample of `v` are below it, and how many above."""
+    up_to = np.concatenate(([0], np.cumsum(count_v)))
+    below = up_to[np.searchsorted(v, u, "left")]
+    return below, up_to[-1] - up_to[np.searchsorted(v, u, "right")]
 
 
 def _interval_of_full_dominance(delta: float, m: int, n: int, confidence: float) -> tuple[float, float]:
@@ -86,7 +100,7 @@ def _interval_of_full_dominance(delta: float, m: int, n: int, confidence: float)
     As in Feng and Cliff, the near end is the least delta at which the smaller sample would, with
     the given confidence, have shown a pair that contradicts.
     """
-    z = float(norm.ppf((1 + confidence) / 2))
+    z = float(scipy.stats.norm.ppf((1 + confidence) / 2))
     smaller = min(m, n)
     near = (smaller - z**2) / (smaller + z**2)
     return (near, 1.0) if delta > 0 else (-1.0, -near)
@@ -100,21 +114,54 @@ def hodges_lehmann(x: Floats, y: Floats, confidence: float = CONFIDENCE) -> tupl
     of Mathematical Statistics 34, 1963; Hollander and Wolfe, Nonparametric Statistical Methods,
     section 4.3.
     """
-    (u, count_u), (v, count_v) = np.unique(x, return_counts=True), np.unique(y, return_counts=True)
-    difference = (u[:, None] - v[None, :]).ravel()
-    count = (count_u[:, None] * count_v[None, :]).ravel()
-    order = np.argsort(difference, kind="stable")
-    difference, at_or_below = difference[order], np.cumsum(count[order])
     m, n = len(x), len(y)
     pairs = m * n
+    differences = _Differences(x, y)
 
     def ranked(rank: int) -> float:
-        return float(difference[np.searchsorted(at_or_below, min(max(rank, 1), pairs))])
+        return differences.at_rank(min(max(rank, 1), pairs))
 
-    half_width = float(norm.ppf((1 + confidence) / 2)) * math.sqrt(pairs * (m + n + 1) / 12)
+    half_width = float(scipy.stats.norm.ppf((1 + confidence) / 2)) * math.sqrt(pairs * (m + n + 1) / 12)
     lowest = math.floor(pairs / 2 - half_width)
     estimate = (ranked((pairs + 1) // 2) + ranked(pairs // 2 + 1)) / 2
     return estimate, (ranked(lowest), ranked(pairs + 1 - lowest))
+
+
+class _Differences:
+    """All differences of two samples, in order, without a list of them."""
+
+    def __init__(self, x: Floats, y: Floats) -> None:
+        self._u, self._count_u = np.unique(x, return_counts=True)
+        self._v, count_v = np.unique(y, return_counts=True)
+        self._up_to = np.concatenate(([0], np.cumsum(count_v)))
+
+    def at_rank(self, rank: int) -> float:
+        """The difference of that rank, from 1: halves the range that it lies in, then takes the
+        difference of two values that is nearest.
+        """
+        u, v = self._u, self._v
+        low, high = float(u[0] - v[-1]), float(u[-1] - v[0])
+        resolution = (abs(low) + abs(high)) * _NARROW
+        low -= resolution
+        while high - low > resolution:
+            middle = (low + high) / 2
+            if self._at_most(middle) >= rank:
+                high = middle
+            else:
+                low = middle
+        return self._nearest(high)
+
+    def _at_most(self, limit: float) -> int:
+        """How many differences are so great or less."""
+        smaller = self._up_to[np.searchsorted(self._v, self._u - limit, "left")]
+        return int(self._count_u @ (self._up_to[-1] - smaller))
+
+    def _nearest(self, value: float) -> float:
+        after = np.searchsorted(self._v, self._u - value, "left")
+        found = np.concatenate(
+            [self._u - self._v[np.clip(after + step, 0, len(self._v) - 1)] for step in (-1, 0)]
+        )
+        return float(found[np.abs(found - value).argmin()])
 
 
 def exceedance_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import cramervonmises, genextreme, genpareto
+import scipy
 
 from analysis.metrology.intervals import CONFIDENCE
 from analysis.metrology.series import LAGS, TestResult, halves_alike, ljung_box, mann_kendall
@@ -137,10 +137,12 @@ class _Method:
         share = len(excess) / len(series)
 
         def level(parameters: Any, exceedance: float) -> float:
-            return threshold + float(genpareto.isf(min(exceedance / share, 1.0), *parameters))
+            return threshold + float(scipy.stats.genpareto.isf(min(exceedance / share, 1.0), *parameters))
 
         start = (0.1, 0.0, float(excess.mean()) if len(excess) else 1.0)
-        return cls("excesses over a threshold", excess, genpareto, {"floc": 0.0}, start, threshold, level)
+        return cls(
+            "excesses over a threshold", excess, scipy.stats.genpareto, {"floc": 0.0}, start, threshold, level
+        )
 
     @classmethod
     def of_block_maxima(cls, series: Floats) -> _Method:
@@ -149,12 +151,12 @@ class _Method:
 
         def level(parameters: Any, exceedance: float) -> float:
             in_a_block = -np.expm1(BLOCK_VALUES * np.log1p(-exceedance))
-            return float(genextreme.isf(in_a_block, *parameters))
+            return float(scipy.stats.genextreme.isf(in_a_block, *parameters))
 
         # The search starts from the moments of a Gumbel distribution (Coles, section 3.3.2).
         scale = max(float(maxima.std()) * np.sqrt(6) / np.pi, np.finfo(float).tiny)
         start = (0.1, float(maxima.mean()) - np.euler_gamma * scale, scale)
-        return cls("maxima of blocks", maxima, genextreme, {}, start, 0.0, level)
+        return cls("maxima of blocks", maxima, scipy.stats.genextreme, {}, start, 0.0, level)
 
     def fit(self, points: Floats, start: Any) -> Any:
         """Shape, location and scale by maximum likelihood; the search begins at `start`."""
@@ -185,7 +187,7 @@ def _fit(method: _Method, resamples: int) -> Fit:
         method=method.name,
         points=len(method.points),
         # scipy's genextreme has the sign of the shape the other way round.
-        shape=float(-shape if method.family is genextreme else shape),
+        shape=float(-shape if method.family is scipy.stats.genextreme else shape),
         location=float(location + method.location),
         scale=float(scale),
         p=(1 + sum(misfit >= statistic for misfit in misfits)) / (resamples + 1),
@@ -194,7 +196,7 @@ def _fit(method: _Method, resamples: int) -> Fit:
 
 
 def _misfit(method: _Method, points: Floats, parameters: Any) -> float:
-    return float(cramervonmises(points, method.family.cdf, args=parameters).statistic)
+    return float(scipy.stats.cramervonmises(points, method.family.cdf, args=parameters).statistic)
 
 
 def _level(method: _Method, found: Any, refitted: list[Any], exceedance: float) -> tuple[float, float, float]:

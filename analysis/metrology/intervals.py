@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
+import scipy
 
 from analysis.metrology.quantiles import PERCENTILES, rank, samples_needed
 
@@ -52,6 +52,9 @@ def percentile_interval(
     """
     n = len(ordered)
     tail = (1 - confidence) / 2
-    at_most = binom.sf(rank(n, per_myriad) - 1, n, np.arange(1, n + 1) / n)
+    least = rank(n, per_myriad)
+    # Of a binomial variable P(X >= r) is this function (NIST's DLMF, 8.17.5); scipy.stats has it by
+    # the same code, but takes longer to import than a run to judge.
+    at_most = scipy.special.betainc(least, n - least + 1, np.arange(1, n + 1) / n)
     low, high = np.searchsorted(at_most, [tail, 1 - tail])
     return ordered[low].item(), ordered[min(int(high), n - 1)].item()

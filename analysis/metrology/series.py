@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import chi2, kendalltau, ks_2samp
+import scipy
 
 LAGS = 10
 
@@ -36,7 +36,7 @@ def ljung_box(values: npt.ArrayLike, lags: int = LAGS) -> TestResult:
         return TestResult("Ljung-Box", 0.0, 1.0)
     correlation = np.array([centred[lag:] @ centred[:-lag] / power for lag in range(1, lags + 1)])
     statistic = n * (n + 2) * float(np.sum(correlation**2 / (n - np.arange(1, lags + 1))))
-    return TestResult("Ljung-Box", statistic, float(chi2.sf(statistic, lags)))
+    return TestResult("Ljung-Box", statistic, float(scipy.stats.chi2.sf(statistic, lags)))
 
 
 def mann_kendall(values: npt.ArrayLike) -> TestResult:
@@ -48,7 +48,7 @@ def mann_kendall(values: npt.ArrayLike) -> TestResult:
     series = np.asarray(values)
     if np.ptp(series) == 0:
         return TestResult("Mann-Kendall", 0.0, 1.0)
-    found = kendalltau(np.arange(len(series)), series)
+    found = scipy.stats.kendalltau(np.arange(len(series)), series)
     return TestResult("Mann-Kendall", float(found.statistic), float(found.pvalue))
 
 
@@ -60,5 +60,5 @@ def halves_alike(values: npt.ArrayLike) -> TestResult:
     """
     series = np.asarray(values)
     middle = len(series) // 2
-    found = ks_2samp(series[:middle], series[middle:])
+    found = scipy.stats.ks_2samp(series[:middle], series[middle:])
     return TestResult("Kolmogorov-Smirnov of the halves", float(found.statistic), float(found.pvalue))

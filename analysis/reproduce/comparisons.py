@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import isnan
 
-from scipy.stats import spearmanr
+import scipy
 
 from analysis.reproduce.beside import Beside, Pair
 from analysis.reproduce.published import Part
@@ -151,7 +151,7 @@ def _rows(made: Beside, part: Part, column: str) -> Iterable[str]:
 def _spearman(theirs: Sequence[float], ours: Sequence[float]) -> float:
     if len(set(theirs)) == 1 or len(set(ours)) == 1:
         return float("nan")
-    return float(spearmanr(theirs, ours).statistic)
+    return float(scipy.stats.spearmanr(theirs, ours).statistic)
 
 
 def _rank(order: Order) -> str:

@@ -1,4 +1,4 @@
-"""The page docs/REPRODUCED.md: what was made again, beside what is published."""
+"""docs/REPRODUCED.md and docs/reproduced: what was made again, beside what is published."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from analysis.reproduce.beside import Beside
 from analysis.reproduce.sections import Grid, chapters
 
+INDEX = "REPRODUCED.md"
+_FOLDER = "reproduced"
 _WIDTH_COLUMNS = 100
 
 _TEMPLATES = Environment(
@@ -23,10 +25,22 @@ _TEMPLATES = Environment(
 )
 
 
-def page(tables: Sequence[Beside]) -> str:
-    """The whole page. Equal results give equal text."""
-    template = _TEMPLATES.get_template("page.md.jinja")
-    return template.render(chapters=chapters(tables), lines=_lines, wrapped=_wrapped).rstrip() + "\n"
+def pages(tables: Sequence[Beside]) -> dict[str, str]:
+    """The text of each page, by its path: an index, and a page for each publication.
+
+    Equal results give equal text.
+    """
+    found = chapters(tables)
+    written = {INDEX: _rendered("page.md.jinja", chapters=found, folder=_FOLDER)}
+    for chapter in found:
+        path = f"{_FOLDER}/{chapter.source.key}.md"
+        written[path] = _rendered("chapter.md.jinja", chapter=chapter, index=INDEX)
+    return written
+
+
+def _rendered(template: str, **values: object) -> str:
+    text = _TEMPLATES.get_template(template).render(**values, lines=_lines, wrapped=_wrapped)
+    return text.rstrip() + "\n"
 
 
 def _wrapped(text: str, indent: str = "") -> str:

@@ -12,7 +12,7 @@ from pydantic import Field
 from capture.files.documents import Table as Document
 from capture.files.documents import read_toml
 from capture.files.errors import TailscopeError
-from capture.files.faults import near_miss
+from capture.files.near_misses import near_miss
 
 _FOLDER = Path(__file__).parent / "published"
 SOURCES = ("article", "crate", "thesis", "deck1", "deck2")

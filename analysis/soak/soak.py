@@ -16,7 +16,7 @@ from typing import Any
 from analysis.soak.catalogue import COMPLETE, FAULTS, NONE, DeskFault, named
 from analysis.soak.run import Headlines, Outcome, carry_out
 from capture.files.errors import TailscopeError
-from capture.files.faults import near_miss
+from capture.files.near_misses import near_miss
 from capture.processes import signals
 
 LINES = "runs.jsonl"

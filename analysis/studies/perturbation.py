@@ -8,7 +8,7 @@ the operation after it shows in the width of that operation's pulse on OP.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -21,6 +21,7 @@ from simulator import run as simulator
 
 PAIRS = 200
 BLOCK_BYTES = 120
+ALLOCATORS = ("seglist", "tlsf")
 VARIANTS: tuple[tuple[str, ...], ...] = ((), ("pins",), ("dwt",), ("pins", "dwt"))
 RUN_FOR = "2s"
 OPERATIONS: tuple[Operation, ...] = (Allocate(0, BLOCK_BYTES), Free(0)) * PAIRS
@@ -41,9 +42,18 @@ class Cost:
     cycles: float
 
 
-def measure(allocator: str) -> list[Cost]:
-    """One row for each of VARIANTS. Raises BuildError and SimulatorError."""
-    return [_cost(allocator, without) for without in VARIANTS]
+def steps(allocators: tuple[str, ...] = ALLOCATORS) -> int:
+    """How many steps table() has."""
+    return len(allocators) * (len(VARIANTS) + 1)
+
+
+def measure(allocator: str, tell: Callable[[str], None] = lambda _: None) -> list[Cost]:
+    """One row for each of VARIANTS, told as each begins. Raises BuildError and SimulatorError."""
+    costs = []
+    for without in VARIANTS:
+        tell(f"{allocator} without {', '.join([*without, 'records'])}")
+        costs.append(_cost(allocator, without))
+    return costs
 
 
 def _cost(allocator: str, without: tuple[str, ...]) -> Cost:
@@ -73,11 +83,11 @@ def width(allocator: str, records: bool) -> float:
     return mean(widths)
 
 
-def table(allocators: tuple[str, ...] = ("seglist", "tlsf")) -> str:
-    """The two tables of docs/PERTURBATION.md."""
+def table(allocators: tuple[str, ...] = ALLOCATORS, tell: Callable[[str], None] = lambda _: None) -> str:
+    """The two tables of docs/PERTURBATION.md. `tell` hears of each of steps() as it begins."""
     lines = ["| allocator | build | instructions | cycles | cycles less |", "|---|---|---|---|---|"]
     for allocator in allocators:
-        costs = measure(allocator)
+        costs = measure(allocator, tell)
         for cost in costs:
             name = f"without {' and '.join(cost.without)}" if cost.without else "pins and dwt"
             less = costs[0].cycles - cost.cycles
@@ -85,6 +95,7 @@ def table(allocators: tuple[str, ...] = ("seglist", "tlsf")) -> str:
             lines.append(f"| {allocator} | {name} | {numbers} |")
     lines += ["", "| allocator | OP with records, cycles | OP without |", "|---|---|---|"]
     for allocator in allocators:
+        tell(f"{allocator} with records and without")
         lines.append(f"| {allocator} | {width(allocator, True):.1f} | {width(allocator, False):.1f} |")
     return "\n".join(lines)
 

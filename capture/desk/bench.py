@@ -12,7 +12,8 @@ from pydantic import AfterValidator, Field, model_validator
 from capture.desk.presets import Preset, presets
 from capture.files.documents import Table, read_toml
 from capture.files.errors import CaptureError
-from capture.files.faults import WrongValueError, expecting, near_miss, not_among, quoted
+from capture.files.faults import WrongValueError, expecting, not_among, quoted
+from capture.files.near_misses import near_miss
 from capture.run_folder.edges import CHANNELS
 
 BENCH_FILE = Path(__file__).resolve().parents[2] / "bench.toml"

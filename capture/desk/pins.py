@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from capture.desk.bench import BoardResource
 from capture.files.errors import CaptureError
-from capture.files.faults import near_miss, quoted
+from capture.files.faults import quoted
+from capture.files.near_misses import near_miss
 from capture.run_folder.edges import CHANNELS
 
 # Of the STM32F4 line: ports A to K, of sixteen pins each.

@@ -4,7 +4,6 @@ who wrote it instead of the validator's.
 
 from __future__ import annotations
 
-import difflib
 import re
 import reprlib
 from collections.abc import Collection
@@ -13,6 +12,7 @@ from pydantic import AfterValidator, ValidationError, WrapValidator
 from pydantic_core import ErrorDetails
 
 from capture.files.lines import Place
+from capture.files.near_misses import near_miss as near_miss
 
 # A key that needs no quotation marks to be told from the sentence around it.
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]{1,80}")
@@ -79,14 +79,6 @@ def quoted(value: object) -> str:
         return reprlib.repr(value)
     except ValueError:  # Python writes no whole number of more than 4300 digits; TOML may give one in hex
         return "one of thousands of digits"
-
-
-def near_miss(given: str, known: Collection[str]) -> str:
-    """A question, led by a space, for what of `known` was
-    probably meant; empty where nothing is near.
-    """
-    near = difflib.get_close_matches(given[:80], list(known), n=1)
-    return f" Did you mean {near[0]}?" if near else ""
 
 
 def unknown_key(given: str, known: Collection[str]) -> WrongValueError:

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from polars.exceptions import PolarsError
-
 from capture.files.errors import TailscopeError, first_line
 from capture.files.regular import NO_FILE
 
@@ -40,12 +38,19 @@ def write_whole(path: Path, writer: Callable[[Path], None]) -> Path:
         sync(temporary)
         temporary.replace(path)
         sync(path.parent)
-    except (OSError, PolarsError) as error:
+    except _refusals() as error:
         raise WriteError(f"{path} cannot be written: {why(error)}; what was there before is kept.") from None
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
     return path
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What a refused write is raised as. polars takes a while to load."""
+    from polars.exceptions import PolarsError
+
+    return OSError, PolarsError
 
 
 def _check_replaceable(path: Path) -> None:

@@ -13,7 +13,7 @@ from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
-from scipy.ndimage import maximum_filter1d, minimum_filter1d
+import scipy
 
 from capture.reading.wire import Wire
 from scenarios.stimulus import Stimulus
@@ -150,7 +150,6 @@ def _first_step(edges: Samples, due: Ticks, samples_per_tick: float) -> tuple[in
 
 def _spread(off: npt.NDArray[np.float64], size: int) -> npt.NDArray[np.float64]:
     """How far the `size` edges around each edge lie apart, float64[edges]."""
-    spread: npt.NDArray[np.float64] = maximum_filter1d(off, size, mode="nearest") - minimum_filter1d(
-        off, size, mode="nearest"
-    )
+    highest = scipy.ndimage.maximum_filter1d(off, size, mode="nearest")
+    spread: npt.NDArray[np.float64] = highest - scipy.ndimage.minimum_filter1d(off, size, mode="nearest")
     return spread

@@ -75,6 +75,35 @@ class Piece(Table):
     what: Literal["live", "free", "unknown"]
 
 
+class Operation(Table):
+    """An operation of the run: the sample's own, or a neighbour. Samples are those of its OP pulse.
+
+    `words` say what it was, such as `allocation of 120 bytes`.
+    """
+
+    seq: Count
+    kind: str
+    words: str
+    label: str | None
+    start_sample: Count | None
+    end_sample: Count | None
+
+
+class Part(Table):
+    """What the time went to, from `begin_cycle` on. The parts follow each other without a gap.
+
+    `place` and `source` are of the instruction that masked, or that suspended the scheduler; of an
+    exception that of its handler. They are empty where that is not known.
+    """
+
+    what: Literal["exception", "masked", "scheduler", "running"]
+    words: str
+    begin_cycle: Count
+    cycles: Count
+    place: str
+    source: str
+
+
 class HeapMap(Table):
     """The region, from its first byte to its last.
 
@@ -89,7 +118,7 @@ class HeapMap(Table):
 class Told(Table):
     """What wire and records tell of the worst sample, on any board; `maximum` is run.json's."""
 
-    version: Literal[1] = Field(alias="schema")
+    version: Literal[1, 2] = Field(alias="schema")
     quantity: QuantityName
     key: str
     value_ns: float
@@ -103,6 +132,14 @@ class Told(Table):
     window: Window
     replayed: bool
     unknown: list[str]
+    # What an explanation of schema 1 lacks.
+    start_ns: float | None = None
+    begins: str = ""
+    ends: str = ""
+    place: str = ""
+    operation: Operation | None = None
+    previous: Operation | None = None
+    next: Operation | None = None
 
     def document(self) -> dict[str, Any]:
         """The content of the file; of the maximum what run.json has."""
@@ -126,6 +163,9 @@ class Replayed(Told):
     functions: list[Total]
     dearest: list[Total]
     heap: HeapMap
+    parts: list[Part] = Field(default_factory=list)
+    lines: list[Total] = Field(default_factory=list)
+    sources: dict[str, str] = Field(default_factory=dict)
 
 
 Explanation = Unreplayed | Replayed

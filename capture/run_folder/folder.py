@@ -37,7 +37,10 @@ MOST_BYTES = {IMAGE: 256 << 10, SERIAL_LOG: MOST_LOG_BYTES, COUNTS: 16 << 20}
 read. An image has no more room in the flash.
 """
 
+# Options stand behind the allocator, each led by a full stop.
 _NAME = re.compile(r"\d{8}T\d{6}Z-(?P<scenario>.+)-(?P<allocator>[^-]+)-(?P<board>[^-]+?)(-\d+)?")
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_]+")
+_OPTIONS_MOST_CHARACTERS = 80
 
 
 class RunName(NamedTuple):
@@ -46,16 +49,27 @@ class RunName(NamedTuple):
     scenario: str
     allocator: str
     board: str
+    options: tuple[str, ...] = ()
+    """What differs from the defaults, such as `art off`. It tells folders apart, no more."""
 
     def at(self, time: datetime) -> str:
         """The name of the folder of a run that began at `time` (UTC)."""
-        return f"{time:%Y%m%dT%H%M%SZ}-{self.scenario}-{self.allocator}-{self.board}"
+        return f"{time:%Y%m%dT%H%M%SZ}-{self.scenario}-{self.allocator}{self._suffix}-{self.board}"
+
+    @property
+    def _suffix(self) -> str:
+        """`.art_off.heap_86064`, in characters that no shell and no address takes amiss."""
+        words = "".join(f".{_NOT_IN_A_NAME.sub('_', option)}" for option in self.options)
+        cut = words[:_OPTIONS_MOST_CHARACTERS]
+        return words if cut == words else f"{cut.rpartition('.')[0]}.more"
 
     @classmethod
     def of(cls, folder: Path) -> RunName | None:
         """What the name of `folder` tells; None where it is not that of a run folder."""
         found = _NAME.fullmatch(folder.resolve().name)
-        return cls(found["scenario"], found["allocator"], found["board"]) if found else None
+        if found is None:
+            return None
+        return cls(found["scenario"], found["allocator"].partition(".")[0], found["board"])
 
 
 class RunFolder:
@@ -65,13 +79,21 @@ class RunFolder:
         self.path = path
 
     @classmethod
-    def create(cls, runs: Path, time: datetime, scenario: str, allocator: str, board: str) -> RunFolder:
+    def create(
+        cls,
+        runs: Path,
+        time: datetime,
+        scenario: str,
+        allocator: str,
+        board: str,
+        options: tuple[str, ...] = (),
+    ) -> RunFolder:
         """Creates the folder of a run that began at `time` (UTC) in `runs`.
 
         Where the name is taken, -2, -3… is added to it. Raises CaptureError where it cannot be
         made.
         """
-        name = RunName(scenario, allocator, board).at(time)
+        name = RunName(scenario, allocator, board, options).at(time)
         try:
             runs.mkdir(parents=True, exist_ok=True)
             return cls(_first_free(runs, name))

@@ -71,7 +71,9 @@ def test_the_task_and_the_options_have_the_same_words_in_the_same_order() -> Non
     task = inspect.signature(tasks.scenario.body).parameters
     own = inspect.signature(parse).parameters
     assert [name for name in task if name in own] == list(own)
-    assert [name for name in task if name not in own] == ["_context", "name", "allocator"]
+    assert [name for name in task if name not in own] == [
+        *("_context", "name", "allocator", "summary", "full"),
+    ]
     for name, parameter in own.items():
         if task[name].default is not inspect.Parameter.empty:
             assert parameter.default == task[name].default, name

@@ -25,10 +25,11 @@ FREE = ("thesis-1", "thesis-2", "thesis-14")
 """Tables that need no run."""
 
 
-def test_it_writes_a_file_for_each_table_and_two_pages(tmp_path: Path) -> None:
+def test_it_writes_a_file_for_each_table_and_the_pages(tmp_path: Path) -> None:
     done = reproduce.run(FREE, output=str(tmp_path))
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {*(f"{name}.csv" for name in FREE), "REPRODUCED.md", "reproduced.html"}
+    names = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
+    pages = {"REPRODUCED.md", "reproduced/thesis.md", "reproduced.html"}
+    assert names == {*(f"{name}.csv" for name in FREE), *pages}
     with (tmp_path / "thesis-1.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert len(lines) == 12
@@ -41,10 +42,10 @@ def test_tables_come_in_the_order_of_the_page_each_once(tmp_path: Path) -> None:
     assert tuple(made.table.name for made in done) == FREE
 
 
-def test_the_page_of_all_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
-    reproduce.run(FREE[:1], output=str(tmp_path / "out"), page_of_all=str(tmp_path / "page.md"))
-    text = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert text == (tmp_path / "out" / "REPRODUCED.md").read_text(encoding="utf-8")
+def test_the_pages_of_all_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
+    reproduce.run(FREE[:1], output=str(tmp_path / "out"), pages_of_all=str(tmp_path / "docs"))
+    for name in ("REPRODUCED.md", "reproduced/thesis.md"):
+        assert (tmp_path / "docs" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
 
 
 def test_what_is_no_table_is_refused_before_anything_runs(tmp_path: Path) -> None:

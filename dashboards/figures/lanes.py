@@ -15,6 +15,8 @@ from dashboards.loaded.series import Series
 from dashboards.waveforms.windows import Window
 
 LANE_HEIGHT = 1.45
+SHADED_MOST = 400
+"""With more critical sections in view than this none is shaded: they would be one grey area."""
 _ALLOCATOR_CHANNELS = ("CRIT", "OP")
 
 
@@ -94,6 +96,8 @@ def _shade(
     time_us: npt.NDArray[np.float64],
     level: npt.NDArray[np.int64],
 ) -> None:
+    if np.count_nonzero(level) > SHADED_MOST:
+        return
     for start, end, high in zip(time_us[:-1], time_us[1:], level[:-1], strict=True):
         if high:
             tint = one.style.tint(0.12)

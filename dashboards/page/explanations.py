@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from capture.run_folder.explanation import Explanation, Replayed, Total, read_all
+from capture.run_folder.explanation import Explanation, Operation, Part, Replayed, Total, read_all
 from capture.run_folder.named_quantities import NAMED
 from dashboards.loaded.runs import LoadedRun
 
 # A forged file must not fill the page.
 _MOST_PIECES = 4_000
 _MOST_TOTALS = 8
+_MOST_FRAMES = 64
+_MOST_PARTS = 100
+_MOST_CHARACTERS = 300
 
 
 def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
@@ -22,25 +25,84 @@ def explanations(run: LoadedRun) -> dict[str, list[dict[str, Any]]]:
 
 
 def _packed(explanation: Explanation) -> dict[str, Any]:
+    meant = NAMED[explanation.quantity]
     packed: dict[str, Any] = {
         "quantity": explanation.quantity,
-        "words": NAMED[explanation.quantity].longest,
-        "unknown": explanation.unknown,
+        "words": meant.longest,
+        "value_ns": explanation.value_ns,
+        "start_sample": explanation.start_sample,
+        "end_sample": explanation.end_sample,
+        "start_ns": explanation.start_ns,
+        "begins": _cut(explanation.begins),
+        "ends": _cut(explanation.ends),
+        "place": _cut(explanation.place),
+        "operation": _operation(explanation.operation),
+        "previous": _operation(explanation.previous),
+        "next": _operation(explanation.next),
+        "unknown": [_cut(sentence) for sentence in explanation.unknown[:_MOST_TOTALS]],
     }
     if not isinstance(explanation, Replayed):
         return packed
     heap = explanation.heap
+    told = _Sources(explanation)
     return packed | {
         "cycles": explanation.cycles,
         "instructions": explanation.instructions,
-        "stack": [[frame.place, frame.source] for frame in explanation.stack],
-        "functions": [_total(total) for total in explanation.functions[:_MOST_TOTALS]],
-        "dearest": [_total(total) for total in explanation.dearest[:_MOST_TOTALS]],
+        "stack": [
+            [_cut(frame.place), *told.line(frame.source)] for frame in explanation.stack[:_MOST_FRAMES]
+        ],
+        "parts": [_part(part, told) for part in explanation.parts[:_MOST_PARTS]],
+        "functions": [_total(total, told) for total in explanation.functions[:_MOST_TOTALS]],
+        "dearest": [_total(total, told) for total in explanation.dearest[:_MOST_TOTALS]],
+        "lines": [_total(total, told) for total in explanation.lines[:_MOST_TOTALS]],
         "region_bytes": heap.region_bytes,
         "pieces": [[piece.offset, piece.bytes, piece.what] for piece in heap.pieces[:_MOST_PIECES]],
-        "note": heap.note,
+        "note": _cut(heap.note),
     }
 
 
-def _total(total: Total) -> list[Any]:
-    return [total.name, total.cycles, total.executions, total.source]
+class _Sources:
+    """The text of the source lines."""
+
+    def __init__(self, explanation: Replayed) -> None:
+        self._text = explanation.sources
+
+    def line(self, source: str) -> tuple[str, str]:
+        """Where the line is, and what it says; empty where that is not known."""
+        return _cut(source), _cut(self._text.get(source, ""))
+
+
+def _operation(operation: Operation | None) -> dict[str, Any] | None:
+    """Its number, which is its key, and what it was."""
+    if operation is None:
+        return None
+    label = operation.label
+    return {
+        "seq": operation.seq,
+        "kind": _cut(operation.kind),
+        "words": _cut(operation.words),
+        "label": None if label is None else _cut(label),
+        "start_sample": operation.start_sample,
+        "end_sample": operation.end_sample,
+    }
+
+
+def _part(part: Part, told: _Sources) -> dict[str, Any]:
+    source, text = told.line(part.source)
+    return {
+        "what": part.what,
+        "words": _cut(part.words),
+        "begin_cycle": part.begin_cycle,
+        "cycles": part.cycles,
+        "place": _cut(part.place),
+        "source": source,
+        "text": text,
+    }
+
+
+def _total(total: Total, told: _Sources) -> list[Any]:
+    return [_cut(total.name), total.cycles, total.executions, *told.line(total.source)]
+
+
+def _cut(text: str) -> str:
+    return text[:_MOST_CHARACTERS]

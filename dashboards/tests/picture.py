@@ -15,7 +15,7 @@ SHOWN = "#/ramp?scenario=mem_frag"
 
 
 def picture(report: Path, output: Path) -> None:
-    """Write the picture of `report` to `output`, a PNG as wide as WIDTH."""
+    """Write what a window of WIDTH by HEIGHT shows of `report` to `output`, a PNG."""
     executable = chromium()
     if executable is None:
         raise SystemExit("The picture needs Chromium: apt-get install chromium.")

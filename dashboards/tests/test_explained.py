@@ -114,7 +114,7 @@ def test_a_run_without_bounds_has_none(tmp_path: Path) -> None:
     [
         [],
         {},
-        EXPLAINED | {"schema": 2},
+        EXPLAINED | {"schema": 3},
         EXPLAINED | {"heap": 1},
         EXPLAINED | {"cycles": "many"},
         EXPLAINED | {"more": "than there may be"},

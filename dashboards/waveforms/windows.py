@@ -60,6 +60,15 @@ def window_of(run: LoadedRun, key: str) -> Window | None:
     return stimulus_window(run, int(key[1:])) if key.startswith("@") else operation_window(run, int(key))
 
 
+def span(edges: EdgeList, start: int, end: int) -> Window:
+    """All edges of samples `start` … `end` (exclusive), which lie in the capture; zero is `start`."""
+    first = int(np.searchsorted(edges.sample, start, side="right")) - 1
+    last = int(np.searchsorted(edges.sample, end, side="left"))
+    sample = edges.sample[first:last].copy()
+    sample[0] = start
+    return Window(start, end, start, sample, edges.word[first:last])
+
+
 def _cut(edges: EdgeList, zero: int, width: int) -> Window:
     margin = max(round(width * MARGIN_SHARE), round(edges.samplerate_hz * MARGIN_S))
     start = min(max(zero - margin, 0), edges.total_samples)

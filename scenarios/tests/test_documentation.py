@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scenarios.generators.generator import Generator, Step
-from scenarios.operations import Allocate, Free
-from scenarios.parameters import bind, whole
+from scenarios.parameters import bind
 from scenarios.plan import compile_steps
 from scenarios.stimulus import NO_STIMULUS
 
@@ -23,8 +19,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "SCENARIOS.md"
 
 def test_the_example_generator_compiles() -> None:
     (source,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    offered = (Allocate, Free, Generator, Iterator, Step, dataclass, whole)
-    namespace: dict[str, Any] = {"__name__": __name__} | {item.__name__: item for item in offered}
+    namespace: dict[str, Any] = {"__name__": __name__}
     exec(source, namespace)
     parameters: dict[str, int | str] = {"steps_up": 3, "rise_bytes": 16}
     generator = bind(namespace["Staircase"], parameters, {})

@@ -58,7 +58,7 @@ def test_statistics_reach_to_the_end(elf: Path) -> None:
 def test_what_was_not_asked_for_is_empty(elf: Path) -> None:
     done = simulator.run(elf, until="1ms")
     assert done.edges.is_empty() and done.windows.is_empty()
-    assert (done.trace, done.states, done.snapshot) == ([], (), None)
+    assert (done.trace, done.states, done.snapshots) == ([], (), ())
 
 
 def test_the_timing_of_the_manual_is_another(elf: Path) -> None:
@@ -69,12 +69,12 @@ def test_the_timing_of_the_manual_is_another(elf: Path) -> None:
 
 
 def test_a_run_from_a_snapshot_goes_on_to_the_byte(elf: Path, done: simulator.Run) -> None:
-    before = simulator.run(elf, image=MESSAGE, until="1ms", states_at=["1ms"], snapshot_at="1ms")
+    before = simulator.run(elf, image=MESSAGE, until="1ms", states_at=["1ms"], snapshots_at=["1ms"])
     (state,) = before.states
     assert state.seconds >= Fraction(1, 1000)
     assert state.core_hz == 84_000_000
-    assert before.snapshot is not None
-    after = simulator.run(before.snapshot, until="2ms", edges=True)
+    (snapshot,) = before.snapshots
+    after = simulator.run(snapshot, until="2ms", edges=True)
     assert before.uart + after.uart == done.uart
     assert after.edges.rows() == [row for row in done.edges.rows() if row[0] >= state.cycle]
     # The state's levels are those that the edges before it have left.

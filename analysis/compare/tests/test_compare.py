@@ -179,6 +179,30 @@ def test_on_a_board_one_longer_latency_may_be_chance(tmp_path: Path) -> None:
     assert found.status == "not worse"
 
 
+def test_a_section_that_a_control_interrupt_lengthened_is_no_worse_code(tmp_path: Path) -> None:
+    """All code is a cycle shorter, but the worst section is met by an interrupt of 50 cycles."""
+    a, b = write(tmp_path / "a"), write(tmp_path / "b", with_cycles({0: -1, 1: 50, 2: -1, 3: -1, 4: -1}))
+    table = pl.read_parquet(b / "operations.parquet")
+    hits = pl.when(pl.col("seq") == 1).then(1).otherwise(0).cast(pl.UInt32)
+    table.with_columns(control_hits=hits).write_parquet(b / "operations.parquet")
+    found = compare(a, b)
+    operations = found.compared[0].operations
+    assert only(found, "critical_ns").finding == "chance"
+    assert found.status == "not worse"
+    assert operations is not None
+    assert (operations.changed, operations.met_otherwise) == (5, 1)
+    section = next(one for one in operations.columns if one.column.name == "dwt_cycles")
+    assert section.met_alike == 4
+    assert section.increase_met_alike is None
+
+
+def test_more_probes_always_count(tmp_path: Path) -> None:
+    more = [OPERATIONS[0], replace(OPERATIONS[1], probes=6), *OPERATIONS[2:]]
+    found = compare(write(tmp_path / "a", exact=False), write(tmp_path / "b", more, exact=False))
+    assert only(found, "probes").finding == "worse"
+    assert only(found, "critical_ns").finding == "equal"
+
+
 def alter_latency(folder: Path, by_ns: float) -> None:
     """Makes the greatest latency of a stimulus so much greater, in the table and in run.json."""
     path = folder / "interrupts.parquet"

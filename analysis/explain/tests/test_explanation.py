@@ -126,7 +126,7 @@ def test_the_stack_is_that_of_the_calls_that_were_executed(deepest: Path) -> Non
     elf = firmware.build("seglist").elf
     operations = pl.read_parquet(deepest / "operations.parquet")
     worst = find("allocate", manifest.maxima, operations, edges)
-    replayed = replay(elf, (deepest / "operations.bin").read_bytes(), edges, worst)
+    (replayed,) = replay(elf, (deepest / "operations.bin").read_bytes(), edges, [worst])
     frames = unwind(Program(elf), replayed.moment)
     returns = shadow_stack(replayed.trace, replayed.moment.cycle)
     assert returns

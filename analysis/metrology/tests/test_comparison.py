@@ -1,11 +1,13 @@
+import math
 from itertools import combinations
+from statistics import NormalDist
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.metrology.comparison import cliffs_delta, compare, exceedance_p, hodges_lehmann
+from analysis.metrology.comparison import Floats, cliffs_delta, compare, exceedance_p, hodges_lehmann
 
 # R's package effsize, example of cliff.delta: delta -0.25, 95 % interval -0.7265846 to 0.3890062.
 TREATMENT = np.array([10, 10, 20, 20, 20, 30, 30, 30, 40, 50.0])
@@ -39,6 +41,30 @@ def test_all_pairs_by_their_definitions(first: list[int], second: list[int]) -> 
     assert found.shift == np.median([x - y for x in first for y in second])
     assert found.shift_interval[0] <= found.shift <= found.shift_interval[1]
     assert -1 <= found.delta_interval[0] <= found.delta <= found.delta_interval[1] <= 1
+
+
+def by_all_pairs(x: Floats, y: Floats) -> tuple[float, tuple[float, float]]:
+    """The Hodges-Lehmann shift and its interval, from a list of all differences."""
+    m, n = len(x), len(y)
+    ordered = np.sort((x[:, None] - y[None, :]).ravel())
+    lowest = math.floor(m * n / 2 - NormalDist().inv_cdf(0.975) * math.sqrt(m * n * (m + n + 1) / 12))
+    ends = ordered[max(lowest, 1) - 1], ordered[min(m * n + 1 - lowest, m * n) - 1]
+    return float(np.median(ordered)), (float(ends[0]), float(ends[1]))
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 2), (2, 40), (37, 90), (300, 200)])
+@pytest.mark.parametrize("repeating", [True, False])
+def test_counted_pairs_are_those_of_a_list(m: int, n: int, repeating: bool) -> None:
+    """Whole cycles in ns, as they come from tables, and values that do not repeat."""
+    random = np.random.default_rng(5)
+    drawn = (random.integers(0, 90, m + n) * 1e9 / 84e6).astype(np.float64)
+    if not repeating:
+        drawn = random.normal(0, 1e6, m + n)
+    x, y = drawn[:m] + 50.0, drawn[m:]
+    shift, ends = hodges_lehmann(x, y)
+    expected, expected_ends = by_all_pairs(x, y)
+    assert shift == pytest.approx(expected, rel=1e-12, abs=1e-9)
+    assert list(ends) == pytest.approx(list(expected_ends), rel=1e-12, abs=1e-9)
 
 
 @given(samples, samples)

@@ -99,7 +99,7 @@ def test_the_words_of_today_are_those_of_the_commands_and_of_run_json() -> None:
     ("content", "line", "sentence"),
     [
         ([], "[]", "the file must be a table of keys and values, not a list; explain the run again."),
-        (TOLD | {"schema": 2}, '"schema": 2,', "schema must be 1, not 2; explain the run again."),
+        (TOLD | {"schema": 3}, '"schema": 3,', "schema must be 1 or 2, not 3; explain the run again."),
         (TOLD | {"stack": []}, '"stack": []', "stack is unknown; drop it."),
         (TOLD | {"replayed": True}, "{", "cycles is missing; add it."),
         (TOLD | {"replayed": "no"}, '"replayed": "no",', "replayed must be one of False, True, not 'no'; *"),

@@ -1,0 +1,108 @@
+"""What the gate takes of a stored run."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from analysis.gate.errors import GateError
+from analysis.gate.lines import Operation
+from analysis.gate.settings import chosen_of, made_by_of
+from capture.run_folder import folder as names
+from capture.run_folder.folder import read_observed
+from capture.run_folder.manifest import Manifest, read_manifest
+from capture.run_folder.records import HEAP_NOT_CALLED
+from capture.run_folder.tables import read_operations
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A complete run. `chosen` and `made_by` are its settings (settings.py), by name."""
+
+    folder: Path
+    manifest: Manifest
+    image_sha256: str
+    table: pl.DataFrame
+
+    @property
+    def name(self) -> str:
+        """The run in words: scenario, allocator, board."""
+        return f"{self.manifest.scenario} on {self.manifest.configuration}, board {self.manifest.board}"
+
+    @property
+    def exact(self) -> bool:
+        """Whether the same firmware with the same operations gives the same run, to the cycle."""
+        return self.manifest.exact
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        return chosen_of(self.manifest)
+
+    @property
+    def made_by(self) -> dict[str, str]:
+        return made_by_of(self.manifest)
+
+    @cached_property
+    def operations(self) -> list[Operation]:
+        """Every operation of the run, in order."""
+        # Under the scheduler's lock interrupts run within the section.
+        within = ("control_hits", "isr_hits") if self.manifest.locking == "scheduler" else ("control_hits",)
+        rows = self.table.select(
+            "kind",
+            "dwt_cycles",
+            "instructions",
+            pl.col("probes").fill_null(0),
+            pl.sum_horizontal(*within).alias("hits"),
+            "wire_critical_samples",
+        ).iter_rows()
+        return [
+            Operation(kind, cycles, cycles, instructions, probes, hits, pulse)
+            for kind, cycles, instructions, probes, hits, pulse in rows
+        ]
+
+    @property
+    def labels(self) -> list[str | None]:
+        return self.table["label"].to_list()
+
+    @property
+    def counts_probes(self) -> bool:
+        return self.manifest.probes_source in ("records", "counted by the virtual board")
+
+    @cached_property
+    def told(self) -> list[str]:
+        """Each operation as a reader knows it: `operation 311, allocate 96 bytes`."""
+        rows = self.table.select("seq", "kind", "size").iter_rows()
+        return [f"operation {seq:,}, {_what(kind, size)}" for seq, kind, size in rows]
+
+
+def _what(kind: str, size: int) -> str:
+    if kind == "K":
+        return f"call {size} of the kernel"
+    word = "free" if kind in ("F", "N", "E") else "allocate"
+    return f"{word} {size:,} bytes" + (", not called" if kind in HEAP_NOT_CALLED else "")
+
+
+def read(folder: Path) -> Measured:
+    """Reads a run folder. Raises GateError where the run is not complete, and RunError."""
+    if not folder.is_dir():
+        raise GateError(f"{folder}: is no run folder; name one of runs/.")
+    if not (folder / names.MANIFEST).exists() and not names.is_observed(folder):
+        raise GateError(
+            f"{folder}: has no run.json, so the run was killed or is not over yet; run the scenario again."
+        )
+    manifest = read_manifest(folder / names.MANIFEST)
+    if not manifest.complete:
+        reasons = " ".join(manifest.reasons)
+        raise GateError(f"{folder}: the run is {manifest.verdict}, and says nothing: {reasons}".rstrip(": "))
+    table = read_operations(folder / names.OPERATIONS)
+    if table.height != manifest.counts.operations:
+        raise GateError(
+            f"{folder}: run.json tells of {manifest.counts.operations:,} operations, the table of "
+            f"{table.height:,}; ./lab redecode it."
+        )
+    digest = hashlib.sha256(read_observed(folder, names.IMAGE)).hexdigest()
+    return Measured(folder, manifest, digest, table)

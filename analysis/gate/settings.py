@@ -1,0 +1,82 @@
+"""What a run was made with: what must be as in the baseline, and what is named where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analysis.compare.settings import COMPILER, FIRMWARE, settings
+from capture.run_folder.manifest import SCHEMA, VIRTUAL_BOARD, Manifest
+
+_CHOSEN = frozenset(
+    (
+        *("scenario", "allocator", "board", "seed", "stimulus", "heap size", "locking", "FLASH_ACR"),
+        *("core clock", "records", "analyzer", "samplerate", "kernel's own calls"),
+    )
+)
+_MADE_BY = frozenset(
+    (
+        *(FIRMWARE, COMPILER, VIRTUAL_BOARD, "kernel", "allocator's file sha256", "probes"),
+        *("pyocd", "sigrok_cli", "libsigrok"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One setting that differs from the baseline's; None where one side does not have it."""
+
+    name: str
+    before: str | None
+    now: str | None
+
+    def __str__(self) -> str:
+        before, now = (_short(value) for value in (self.before, self.now))
+        return f"{self.name} {before} → {now}"
+
+
+def changes(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Change, ...]:
+    """The settings in which two runs differ."""
+    return tuple(
+        Change(name, before.get(name), now.get(name))
+        for name in dict.fromkeys((*before, *now))
+        if before.get(name) != now.get(name)
+    )
+
+
+def chosen_of(manifest: Manifest) -> dict[str, str]:
+    """What the user chose: two runs are compared only where all of it is equal."""
+    return {name: value for name, value in _told(manifest).items() if _is_chosen(name)}
+
+
+def made_by_of(manifest: Manifest) -> dict[str, str]:
+    """What the sources and the tools decided. A difference here is named beside the figures."""
+    told = {name: value for name, value in _told(manifest).items() if name in _MADE_BY}
+    return {**told, "run.json schema": str(SCHEMA)}
+
+
+def _told(manifest: Manifest) -> dict[str, str]:
+    return {name: value for name, value in settings(manifest).items() if value is not None}
+
+
+def _is_chosen(name: str) -> bool:
+    return name in _CHOSEN or name.startswith(("parameter ", "knob "))
+
+
+def excuse_of(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Why what is slower need not be the allocator's doing, without its full stop; or nothing.
+
+    The arguments are what made_by_of() tells.
+    """
+    if before.get(FIRMWARE) == now.get(FIRMWARE):
+        return "The firmware is the same to the byte, so this is no change of the allocator"
+    if before.get(COMPILER) != now.get(COMPILER):
+        return "The compiler changed, so this may be its work and is not put down to the allocator"
+    return ""
+
+
+def _short(value: str | None) -> str:
+    """A digest by its first digits."""
+    if value is None:
+        return "(not told)"
+    return value[:12] if len(value) == 64 and value.isalnum() else value

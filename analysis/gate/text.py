@@ -1,0 +1,115 @@
+"""What the gate says, for a terminal, a program and a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from analysis.gate.outcome import Check, Judged, Report
+
+SCHEMA = 1
+_MARKS = {"worse": "✗", "cannot say": "?", "better": "+", "as good": "✓", "not judged": "·"}
+_VERDICTS = {
+    0: "As good as the baseline.",
+    1: "Worse.",
+    2: "Cannot say.",
+}
+
+
+def as_text(report: Report) -> str:
+    """A paragraph for each run, and the verdict in the last line."""
+    lines = [line for run in report.runs for line in (*_of_run(run), "")]
+    return "\n".join([*lines, *report.notes, verdict(report)])
+
+
+def verdict(report: Report) -> str:
+    """One line: of how many runs how many are what."""
+    states = [run.state for run in report.runs]
+    counts = [(state, states.count(state)) for state in _MARKS if state in states]
+    told = ", ".join(f"{count:,} {state}" for state, count in counts)
+    words = _VERDICTS[report.exit_status]
+    if report.baseline is None and not report.exit_status:
+        words = "Within the limits."
+    return f"{words} Runs: {told}."
+
+
+def _of_run(run: Judged) -> Iterator[str]:
+    yield f"{run.name}: {run.state}"
+    yield from (f"  {folder}" for folder in run.folders)
+    if run.refusal:
+        yield f"  {_MARKS['cannot say']} {run.refusal}"
+    for check in run.checks:
+        yield f"  {_MARKS[check.state]} {check.quantity}: {check.sentence}"
+        yield from (f"      {line}" for line in _named(check))
+    yield from (f"  {sentence}" for sentence in (*_changes(run), *run.notes))
+
+
+def _named(check: Check) -> Iterator[str]:
+    yield from check.named
+    if check.named and check.changed > len(check.named):
+        yield f"and {check.changed - len(check.named):,} more"
+
+
+def _changes(run: Judged) -> Iterator[str]:
+    """What the sources or the tools decided otherwise, the compiler first."""
+    for name, before, now in sorted(run.changes, key=lambda change: change[0] != "compiler"):
+        yield f"The {name} changed from {_short(before)} to {_short(now)}."
+
+
+def _short(value: str | None) -> str:
+    if value is None:
+        return "(not told)"
+    return value[:12] if len(value) == 64 else value
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """docs/SPEC.md, section 25."""
+    return {
+        "schema": SCHEMA,
+        "exit_status": report.exit_status,
+        "baseline": report.baseline,
+        "runs": [
+            {
+                "folders": list(run.folders),
+                "name": run.name,
+                "state": run.state,
+                "refusal": run.refusal,
+                "checks": [asdict(check) for check in run.checks],
+                "changes": [
+                    {"setting": name, "before": before, "now": now} for name, before, now in run.changes
+                ],
+                "notes": list(run.notes),
+            }
+            for run in report.runs
+        ],
+        "notes": list(report.notes),
+    }
+
+
+def as_markdown(report: Report) -> str:
+    """A table of runs and quantities, and below it what is not as good, for a pull request."""
+    lines = [f"### Tailscope: {verdict(report)}", "", "| run | quantity | | what |", "|---|---|---|---|"]
+    for run in report.runs:
+        rows = [("run", "cannot say", run.refusal)] if run.refusal else []
+        rows += [(one.quantity, one.state, one.sentence) for one in run.checks]
+        lines += [f"| {_cell(run.name)} | {_cell(q)} | {s} | {_cell(w or '')} |" for q, s, w in rows]
+    for run in report.runs:
+        told = [line for check in run.checks for line in _named(check)]
+        told += [*_changes(run), *run.notes]
+        if told:
+            # A text of a run folder may hold anything: four spaces make it code, whatever it holds.
+            lines += ["", f"**{_cell(run.name)}**", "", *(f"    {_line(one)}" for one in told)]
+    lines += ["", *map(_cell, report.notes)] if report.notes else []
+    return "\n".join(lines) + "\n"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _cell(text: str) -> str:
+    """A text in a cell of a table, none of it taken as Markdown or HTML."""
+    for sign in "\\`*_|[]<>":
+        text = text.replace(sign, {"<": "&lt;", ">": "&gt;"}.get(sign, f"\\{sign}"))
+    return _line(text)

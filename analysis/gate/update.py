@@ -1,0 +1,120 @@
+"""A baseline made of runs, and what that changes in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from analysis.gate import exact, repeated
+from analysis.gate.baseline import REPETITIONS_LEAST, Baseline, Entry, Statistics
+from analysis.gate.errors import GateError
+from analysis.gate.gate import check_repetitions, groups, once
+from analysis.gate.lines import write
+from analysis.gate.measured import Measured, read
+from analysis.gate.quantities import LATENCIES, told_of
+from analysis.gate.settings import changes
+
+
+def updated(
+    before: Baseline, folders: Sequence[Path], held_to: Mapping[str, str]
+) -> tuple[Baseline, list[str]]:
+    """`before` with the entries of the runs in `folders` and the limits `held_to`, and a sentence
+    for each of them.
+
+    Raises GateError where a run is not complete, or a board that is not exact has too few
+    repetitions, and RunError.
+    """
+    entries = list(before.entries)
+    told = []
+    seen: list[Mapping[str, str]] = []
+    for group in groups(map(read, once(folders))):
+        entry = _entry(group)
+        if entry.settings in seen:
+            _check_same(next(one for one in entries if one.settings == entry.settings), entry, group[0])
+            continue
+        seen.append(entry.settings)
+        old = before.of(entry.settings)
+        told.append(f"{entry.name}: {_change(old, entry)}.")
+        entries = [one for one in entries if one.settings != entry.settings] + [entry]
+    told += [
+        f"limit of {quantity}: {before.limits.get(quantity, 'none')} → {text}."
+        for quantity, text in held_to.items()
+        if before.limits.get(quantity) != text
+    ]
+    return Baseline(before.path, {**before.limits, **held_to}, tuple(entries)), told
+
+
+def _check_same(entry: Entry, other: Entry, run: Measured) -> None:
+    """The virtual board repeats itself, so two runs that differ are of two firmwares."""
+    if entry != other:
+        raise GateError(
+            f"{run.folder}: is of the same settings as another run, and came out otherwise; give one."
+        )
+
+
+def _entry(runs: Sequence[Measured]) -> Entry:
+    first = runs[0]
+    check_repetitions(runs)
+    if not first.exact and len(runs) < REPETITIONS_LEAST:
+        raise GateError(
+            f"{first.folder}: is of a board that does not repeat itself to the cycle, so its baseline takes "
+            f"{REPETITIONS_LEAST} runs or more, to know how they scatter; these are {len(runs)}."
+        )
+    operations, scatter, beyond, quantities = first.operations, 0, 0, _of_one(first)
+    pulse_beyond = _pulse_beyond(first) if first.exact else None
+    if not first.exact:
+        _check_counts(runs)
+        operations, scatter, beyond = repeated.merged(runs)
+        quantities = repeated.summed_up(runs)
+    return Entry(
+        exact=first.exact,
+        repetitions=len(runs),
+        image_sha256=first.image_sha256,
+        pulse_beyond_cycles=pulse_beyond,
+        scatter_cycles=scatter,
+        beyond_scatter=beyond,
+        settings=first.chosen,
+        made_by=first.made_by,
+        quantities=quantities,
+        operations=write(operations, first.labels, pulse_beyond),
+    )
+
+
+def _check_counts(runs: Sequence[Measured]) -> None:
+    counts = [[(one.kind, one.probes) for one in run.operations] for run in runs]
+    for run, count in zip(runs, counts, strict=True):
+        if count != counts[0]:
+            raise GateError(
+                f"{run.folder}: has other outcomes or probes than {runs[0].folder}; find out why."
+            )
+
+
+def _of_one(run: Measured) -> dict[str, Statistics]:
+    told = {key: told_of(run.manifest.statistics.get(key)) for key in LATENCIES.values()}
+    return {
+        key: Statistics(budget=0, **{name: [value] for name, value in values.items()})
+        for key, values in told.items()
+        if values
+    }
+
+
+def _pulse_beyond(run: Measured) -> int:
+    """How many samples most pulses have beyond their cycles."""
+    beyond = Counter(one.pulse - one.cycles for one in run.operations if one.pulse is not None and one.cycles)
+    return beyond.most_common(1)[0][0] if beyond else 0
+
+
+def _change(old: Entry | None, new: Entry) -> str:
+    if old is None:
+        return f"new, {new.repetitions} repetitions" if new.repetitions > 1 else "new"
+    if old == new:
+        return "as it was"
+    parts = [f"{one}" for one in changes(old.made_by, new.made_by)]
+    if old.image_sha256 != new.image_sha256:
+        parts.append("other operations")
+    elif new.exact and old.exact:
+        parts.append(exact.summary_of_change(old, new))
+    else:
+        parts.append(f"{old.repetitions} → {new.repetitions} repetitions")
+    return "; ".join(parts)

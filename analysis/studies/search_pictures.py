@@ -1,0 +1,129 @@
+"""The pictures of docs/ALLOCATORS.md: `python -m analysis.studies.search_pictures` draws them anew.
+
+Of each allocator its heap before a request, and downwards, one below the other, the places that the
+request's critical section read. They have a light ground of their own, so that they can be read on
+a dark page, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from analysis.studies.searches import REQUEST_BYTES, Block, Search, search
+from capture.files.whole import write_bytes
+from firmware import build as firmware
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "allocators"
+FAMILIES: Mapping[str, Sequence[str]] = {
+    "no-search": ("heap_1",),
+    "first-fit": (
+        *("first_fit", "first_fit_ordered", "heap_4", "heap_5"),
+        *("linked_list_allocator", "newlib_nano"),
+    ),
+    "best-fit": ("best_fit", "heap_2", "umm_malloc"),
+    "size-classes": ("seglist", "newlib"),
+    "powers-of-two": ("half_fit", "half_fit_cstm", "o1heap", "sys_heap"),
+    "two-levels": ("tlsf", "tlsf_compact", "tlsf_conte", "tlsf_crate", "rlsf"),
+    "trees": ("avl", "half_tree", "dlmalloc"),
+    "buddies": ("binary_buddy", "ublox_buddy", "buddy_system_allocator"),
+}
+"""The allocators of each picture; a test holds them to the catalogue."""
+
+_Place = Callable[[int], float]
+_WIDTH, _LEFT, _RIGHT = 900, 196, 880
+_TOP, _PITCH, _STRIP, _READS = 44, 108, 14, 66
+_GROUND, _INK, _LIVE, _FREE, _SERVED, _READ = (
+    *("#fbfbf8", "#1d2328", "#5b6670", "#cfe3d6"),
+    *("#b3440f", "#00628f"),
+)
+
+
+def picture(searches: Sequence[Search]) -> str:
+    """An SVG with a panel for each."""
+    height = _TOP + _PITCH * len(searches)
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
+        f'font-family="sans-serif" font-size="13" fill="{_INK}">',
+        f"<title>What a request reads of the heap: {', '.join(one.allocator for one in searches)}</title>",
+        f'<rect width="{_WIDTH}" height="{height}" rx="6" fill="{_GROUND}"/>',
+        *_legend(),
+    ]
+    for number, one in enumerate(searches):
+        lines += [f'<g transform="translate(0 {_TOP + _PITCH * number})">', panel(one), "</g>"]
+    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def panel(one: Search) -> str:
+    """An allocator's heap, and its reads from the top down."""
+    blocks = [*one.live, *one.free, one.served]
+    first = min(block.offset for block in blocks)
+    bytes_shown = max(block.offset + block.size for block in blocks) - first
+
+    def x(offset: int) -> float:
+        """Where a place of the heap is drawn; one outside stands at the edge."""
+        within = min(max(offset - first, 0), bytes_shown)
+        return _LEFT + within / bytes_shown * (_RIGHT - _LEFT)
+
+    return "\n".join(
+        [
+            f'<text x="16" y="12" font-weight="bold">{one.allocator}</text>',
+            f'<text x="16" y="34">{_counted(len(one.allocate))} to allocate</text>',
+            f'<text x="16" y="52">{_counted(len(one.release))} to free</text>',
+            f'<rect x="{_LEFT}" y="0" width="{_RIGHT - _LEFT}" height="{_STRIP}" fill="#e9e9e2"/>',
+            *_strip(one.free, x, _FREE, _LIVE),
+            *_strip(one.live, x, _LIVE, _LIVE),
+            *_strip([one.served], x, "none", _SERVED, 2.5),
+            *_path(one.allocate, x),
+        ]
+    )
+
+
+def _counted(reads: int) -> str:
+    return f"{reads} read{'' if reads == 1 else 's'}"
+
+
+def _strip(blocks: Sequence[Block], x: _Place, fill: str, stroke: str, width: float = 0.5) -> Iterator[str]:
+    for block in blocks:
+        left, right = x(block.offset), x(block.offset + block.size)
+        yield (
+            f'<rect x="{left:.1f}" y="0" width="{right - left:.1f}" height="{_STRIP}" fill="{fill}" '
+            f'stroke="{stroke}" stroke-width="{width:g}"/>'
+        )
+
+
+def _path(reads: Sequence[int], x: _Place) -> Iterator[str]:
+    """A dot for each read, one below the other, and a line through them."""
+    step = _READS / max(len(reads) - 1, 12)
+    points = [(x(offset), _STRIP + 8 + number * step) for number, offset in enumerate(reads)]
+    line = " ".join(f"{at:.1f},{down:.1f}" for at, down in points)
+    yield f'<polyline points="{line}" fill="none" stroke="{_READ}" stroke-width="0.8" opacity="0.6"/>'
+    yield from (f'<circle cx="{at:.1f}" cy="{down:.1f}" r="2" fill="{_READ}"/>' for at, down in points)
+
+
+def _legend() -> Iterator[str]:
+    at = 16
+    said = (
+        (_LIVE, _LIVE, "live"),
+        (_FREE, _LIVE, "free"),
+        ("none", _SERVED, f"what {REQUEST_BYTES} bytes got"),
+    )
+    for fill, stroke, words in said:
+        yield f'<rect x="{at}" y="14" width="14" height="12" fill="{fill}" stroke="{stroke}"/>'
+        yield f'<text x="{at + 20}" y="25">{words}</text>'
+        at += 50 + 7 * len(words)
+    yield f'<circle cx="{at + 6}" cy="20" r="2.5" fill="{_READ}"/>'
+    yield f'<text x="{at + 16}" y="25">a read, the first at the top</text>'
+
+
+def main() -> None:
+    """Draws the families. What is not here, since it needs a checkout, is left out."""
+    here = firmware.allocators()
+    for family, names in FAMILIES.items():
+        path = FOLDER / f"{family}.svg"
+        write_bytes(path, picture([search(name) for name in names if name in here]).encode())
+        print(path)
+
+
+if __name__ == "__main__":
+    main()

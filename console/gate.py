@@ -1,0 +1,75 @@
+"""`./lab gate`: its options, and the files that it writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.gate import baseline as files
+from analysis.gate import gate, junit, limits, text, update
+from analysis.gate.baseline import Baseline
+from analysis.gate.errors import GateError
+from capture.files.whole import write_bytes
+
+
+@dataclass(frozen=True)
+class Done:
+    """What is to be printed, and the exit status: 0 as good, 1 worse, 2 cannot say."""
+
+    text: str
+    exit_status: int = 0
+
+
+def run(
+    folders: Sequence[str],
+    *,
+    baseline: str = "",
+    renew: bool = False,
+    limit: Sequence[str] = (),
+    named: str = "",
+    as_json: bool = False,
+    junit_file: str = "",
+    markdown_file: str = "",
+) -> Done:
+    """Judges run folders, or with `renew` writes the baseline. Raises TailscopeError."""
+    held_to = limits.parse_words(limit)
+    most = _whole(named) if named else gate.NAMED
+    if not folders:
+        raise GateError("Name the run folders to judge: ./lab gate --baseline FILE RUN….")
+    if not baseline and (renew or not held_to):
+        raise GateError("Say what to judge by: --baseline FILE, or --limit allocate=10us.")
+    runs = [Path(folder) for folder in folders]
+    path = Path(baseline)
+    if renew:
+        if as_json or junit_file or markdown_file:
+            raise GateError(
+                "--update judges nothing, so there is nothing to write: leave out the other output."
+            )
+        return _renew(path, runs, held_to)
+    report = gate.judge(files.read(path) if baseline else None, runs, held_to, most)
+    if junit_file:
+        write_bytes(Path(junit_file), junit.as_xml(report))
+    if markdown_file:
+        write_bytes(Path(markdown_file), text.as_markdown(report).encode())
+    told = json.dumps(text.as_json(report), indent=2) if as_json else text.as_text(report)
+    return Done(told, report.exit_status)
+
+
+def _renew(path: Path, runs: Sequence[Path], held_to: dict[str, str]) -> Done:
+    before = files.read(path) if path.exists() else Baseline(path)
+    new, sentences = update.updated(before, runs, held_to)
+    content = files.as_text(new)
+    if path.exists() and content == files.as_text(before):
+        sentences.append(f"{path} is left as it was.")
+    else:
+        files.write(path, new)
+        sentences.append(f"{path}: {len(new.entries):,} entries, {len(content.encode()):,} bytes.")
+    return Done("\n".join(sentences))
+
+
+def _whole(given: str) -> int:
+    if not (given.isascii() and given.isdecimal() and len(given) < 7):
+        raise GateError(f"--named {given[:40]}: give a whole number, how many operations to name.")
+    return int(given)

@@ -1,0 +1,78 @@
+"""Hooks of MkDocs: which files of the repository the site has, each under its own path.
+
+A page may lie in any folder, and links between pages are those that work on a git host. The site
+has the pages of the navigation and whatever they lead to: further pages, pictures, and files of
+code, which become pages too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from posixpath import normpath
+from typing import Any
+
+from markdown_it import MarkdownIt
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files, InclusionLevel
+
+ROOT = Path(__file__).resolve().parent.parent
+_PARSER = MarkdownIt("commonmark").enable("table")
+_ADDRESS = re.compile(r"[a-z]+:|//|#")
+_AS_THEY_ARE = {".css", ".js", ".md", ".png", ".svg"}
+_LANGUAGES = {".c": "c", ".h": "c", ".py": "python", ".toml": "toml", ".yml": "yaml"}
+
+
+class Source(File):
+    """A file of code, shown as a page under its own name."""
+
+    def is_documentation_page(self) -> bool:
+        return True
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """The site's files: see above. A link to what is not there stays, so that MkDocs refuses it."""
+    waiting = list(_named(config.nav or []))
+    found = {one: _file(one, config) for one in (*config.extra_css, *config.extra["polyfills"])}
+    while waiting:
+        name = waiting.pop()
+        if name not in found and (ROOT / name).is_file():
+            found[name] = _file(name, config)
+            waiting += _linked(name) if name.endswith(".md") else []
+    of_the_theme = (file for file in files if file.src_dir != config.docs_dir)
+    return Files([*found.values(), *of_the_theme])
+
+
+def _file(name: str, config: MkDocsConfig) -> File:
+    there = (name, str(ROOT), config.site_dir, config.use_directory_urls)
+    if PurePosixPath(name).suffix in _AS_THEY_ARE:
+        return File(*there, dest_uri="index.html" if name == "README.md" else None)
+    source = Source(*there, dest_uri=f"{name}.html", inclusion=InclusionLevel.NOT_IN_NAV)
+    source.content_string = _as_page(PurePosixPath(name))
+    return source
+
+
+def _as_page(source: PurePosixPath) -> str:
+    text = (ROOT / source).read_text(encoding="utf-8")
+    language = _LANGUAGES.get(source.suffix, "text")
+    return f"# {source.name}\n\n`{source}`\n\n~~~~{language}\n{text}\n~~~~\n"
+
+
+def _named(nav: Any) -> Iterator[str]:
+    """The files that a navigation names."""
+    if isinstance(nav, str):
+        yield nav
+    else:
+        for one in nav.values() if isinstance(nav, dict) else nav:
+            yield from _named(one)
+
+
+def _linked(page: str) -> Iterable[str]:
+    """What the links and pictures of a page lead to, as paths of the repository."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for block in _PARSER.parse(text):
+        for token in block.children or []:
+            target = str(token.attrGet("href") or token.attrGet("src") or "")
+            if target and not _ADDRESS.match(target):
+                yield normpath(PurePosixPath(page).parent / target.partition("#")[0])

@@ -1,0 +1,47 @@
+"""The exit status of `./lab compare`, and one sentence for what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from analysis.compare.tests.made import with_cycles, write
+from console.command_line import program as lab
+from tasks import ROOT
+
+STATUS: dict[str, tuple[Callable[[Path], Path], int]] = {
+    "equal": (write, 0),
+    "better": (lambda runs: write(runs, with_cycles({1: -9})), 0),
+    "worse": (lambda runs: write(runs, with_cycles({1: 9})), 1),
+    "truncated": (lambda runs: write(runs, verdict="truncated", reasons=("It was cut off.",)), 2),
+    "no run": (lambda runs: runs, 2),
+}
+
+
+def status_of(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.chdir(ROOT)
+    try:
+        lab.run(["lab", "compare", *words])
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+@pytest.mark.parametrize("name", STATUS)
+def test_the_exit_status(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    make, expected = STATUS[name]
+    assert status_of(monkeypatch, str(write(tmp_path / "a")), str(make(tmp_path / "b"))) == expected
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+def test_json_is_all_that_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folders = write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: 9}))
+    assert status_of(monkeypatch, *map(str, folders), "--json") == 1
+    assert json.loads(capfd.readouterr().out)["status"] == "worse"

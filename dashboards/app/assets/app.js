@@ -1,0 +1,236 @@
+"use strict";
+// What the app does without asking its server: addresses, the picker, themes, pictures, cursors.
+window.tailscope = window.tailscope || {};
+tailscope.app = (() => {
+  // These say how a page looks, not what is on it: they need nothing from the server.
+  const OWN = ["show", "pin", "theme"];
+
+  const query = () => new URLSearchParams(location.search);
+
+  function tell() {
+    window.dispatchEvent(new CustomEvent("_dashprivate_pushstate"));  // what dcc.Location listens to
+  }
+
+  function go(href) {
+    const target = new URL(href, location.href), asked = query();
+    for (const name of OWN) {
+      if (!target.searchParams.has(name)) {
+        asked.getAll(name).forEach((value) => target.searchParams.append(name, value));
+      }
+    }
+    history.pushState({}, "", target);
+    tell();
+    window.scrollTo(0, 0);
+  }
+
+  function replace(change) {
+    const asked = query();
+    change(asked);
+    const words = asked.toString();
+    history.replaceState({}, "", location.pathname + (words ? `?${words}` : "") + location.hash);
+    tell();
+  }
+
+  function theme() {
+    const asked = query().get("theme");
+    if (asked === "dark" || asked === "light") return asked;
+    return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  }
+
+  function dress() {
+    const name = theme();
+    document.documentElement.dataset.theme = name;
+    document.documentElement.style.colorScheme = name;
+    document.body.dataset.agThemeMode = name;
+    return name;
+  }
+
+  // The picker --------------------------------------------------------------
+
+  // What the picker stands in, once for each page; its own script fills it.
+  function furnish(root) {
+    if (root.childElementCount) return;
+    root.innerHTML = '<summary>allocators: <span class="count"></span></summary><div class="tools">' +
+      '<input type="search" placeholder="search" aria-label="Search allocators">' +
+      '<button type="button" class="all">show all</button>' +
+      '<button type="button" class="reset">worst, best and pinned</button></div>' +
+      '<div class="chips" role="group" aria-label="Allocators in the figures"></div>';
+  }
+
+  // The address names what was chosen; a name that is not here is of another page.
+  function state(entries) {
+    const named = (word) => {
+      const names = new Set(query().getAll(word));
+      return new Set(entries.filter((one) => names.has(one.name)).map((one) => one.entry));
+    };
+    const pinned = named("pin"), asked = named("show");
+    const none = query().getAll("show").includes("");
+    return { shown: asked.size || none ? asked : tailscope.picker.first(entries, pinned), pinned };
+  }
+
+  function keep(entries, { shown, pinned }) {
+    const names = (chosen) => entries.filter((one) => chosen.has(one.entry)).map((one) => one.name);
+    replace((asked) => {
+      asked.delete("show");
+      asked.delete("pin");
+      names(pinned).forEach((name) => asked.append("pin", name));
+      if (shown === null) return;
+      if (shown.size) names(shown).forEach((name) => asked.append("show", name));
+      else asked.append("show", "");
+    });
+  }
+
+  function choose(entries) {
+    const now = state(entries), root = document.getElementById("picker");
+    tailscope.paint.assign([...now.shown]);
+    if (root) {
+      furnish(root);
+      tailscope.picker.draw(root, entries, now, (next) => keep(entries, next));
+    }
+    document.querySelectorAll("div[data-entry]").forEach((one) => {
+      one.hidden = !now.shown.has(Number(one.dataset.entry));
+    });
+    return [...now.shown];
+  }
+
+  // Pictures ----------------------------------------------------------------
+
+  function picture(button) {
+    const plot = button.closest("figure").querySelector(".js-plotly-plot");
+    if (!plot) return;
+    const { title, subtitle, picture: format } = button.dataset;
+    const wide = plot.clientWidth || 1100, words = `${title}<br><sub>${subtitle}</sub>`;
+    const layout = { ...plot.layout, title: { text: words, x: 0.01, xanchor: "left", font: { size: 16 } },
+      margin: { ...plot.layout.margin, t: (plot.layout.margin?.t ?? 12) + 56 } };
+    window.Plotly.downloadImage({ data: plot.data, layout }, {
+      format, width: wide, height: plot.clientHeight + 56, scale: format === "png" ? 2 : 1,
+      filename: title.replace(/[^\w.-]+/g, "_"),
+    });
+  }
+
+  // What is clicked ---------------------------------------------------------
+
+  document.addEventListener("click", (event) => {
+    const plain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+    const link = event.target.closest("a[href^='/']");
+    if (link && plain && !link.hasAttribute("download") && !event.defaultPrevented) {
+      event.preventDefault();
+      go(link.getAttribute("href"));
+      return;
+    }
+    const button = event.target.closest("button");
+    if (!button) return;
+    if (button.dataset.picture) picture(button);
+    else if (button.matches(".theme")) {
+      replace((asked) => asked.set("theme", theme() === "dark" ? "light" : "dark"));
+    } else if (button.dataset.span) span(button.dataset.span.split(" ").map(Number));
+  });
+
+  function span(range) {
+    const plot = document.querySelector("#waveform .js-plotly-plot");
+    if (plot) window.Plotly.relayout(plot, { "xaxis.range[0]": range[0], "xaxis.range[1]": range[1] });
+  }
+
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", tell);
+
+  return { go, dress, choose };
+})();
+
+(() => {
+  const { go, dress } = tailscope.app;
+  const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+  const nothing = () => window.dash_clientside.no_update;
+  let last = null;
+
+  // Where we are, without what the server need not know.
+  function place(pathname, search) {
+    dress();
+    const asked = new URLSearchParams(search);
+    ["show", "pin", "theme"].forEach((name) => asked.delete(name));
+    const found = JSON.stringify([pathname, asked.toString()]);
+    if (found === last) return nothing();
+    last = found;
+    return JSON.parse(found);
+  }
+
+  function choose(entries) {
+    dress();
+    return tailscope.app.choose(entries ?? []);
+  }
+
+  function paint(figure, numbers) {
+    if (!figure || !numbers) return nothing();
+    return tailscope.paint.paint(figure, new Set(numbers));
+  }
+
+  // A click on a point opens its operation or interrupt.
+  function open(clicked, figure, runs) {
+    const point = clicked?.points?.[0];
+    const run = point && figure.data[point.curveNumber]?.meta?.run;
+    const identity = run && runs && Object.hasOwn(runs, run) ? runs[run] : null;
+    if (identity === null) return nothing();
+    const key = Array.isArray(point.customdata) ? point.customdata[0] : point.customdata;
+    go(`/sample/${encodeURIComponent(identity)}/${encodeURIComponent(String(key ?? point.x))}`);
+    return nothing();
+  }
+
+  function cursor(name, x) {
+    const line = { color: "var(--link)", width: 1.5, dash: name === "A" ? "solid" : "dash" };
+    return { type: "line", xref: "x", yref: "paper", x0: x, x1: x, y0: 0, y1: 1, line,
+      label: { text: name, textposition: "end", textangle: 0, yanchor: "bottom",
+        font: { color: "var(--link)" } } };
+  }
+
+  // The waveform with its cursors, at samples `a` and `b`, and what lies between them.
+  function waveform(figure, numbers, a, b, wire) {
+    if (!figure || !wire) return [nothing(), nothing()];
+    const { zero, samplerate_hz: rate, core_hz: core } = wire;
+    const at = (sample) => ((sample - zero) * 1e6) / rate;
+    const placed = [["A", a], ["B", b]].filter(([, sample]) => Number.isFinite(sample));
+    const shapes = [...(figure.layout.shapes ?? []), ...placed.map(([name, x]) => cursor(name, at(x)))];
+    const layout = { ...figure.layout, shapes };
+    const drawn = tailscope.paint.resolve({ ...figure, layout });
+    if (placed.length < 2) return [drawn, "Place A and B: click at an edge, or type a sample."];
+    const samples = b - a, ns = (samples * 1e9) / rate;
+    const cycles = core ? `, ${number.format((samples * core) / rate)} cycles` : "";
+    const words = `Δt = ${number.format(ns)} ns ±${number.format(1e9 / rate)} ns ` +
+      `(${number.format(samples)} samples${cycles})`;
+    return [drawn, words];
+  }
+
+  function mark(clicked, which, wire) {
+    const point = clicked?.points?.[0];
+    if (!point || !wire) return [nothing(), nothing(), nothing()];
+    const sample = wire.zero + Math.round((point.x * wire.samplerate_hz) / 1e6);
+    return which === "A" ? [sample, nothing(), "B"] : [nothing(), sample, "A"];
+  }
+
+  // Leads from the chosen rows of the overview to a page on them.
+  function compare(rows) {
+    const ids = (rows ?? []).map((row) => row.id);
+    const words = ids.length ? `Show the ${ids.length} chosen in the matrix` : "Choose rows to show them together";
+    return [`/matrix?${ids.map((one) => `run=${encodeURIComponent(one)}`).join("&")}`, words, !ids.length];
+  }
+
+  window.dash_clientside = Object.assign({}, window.dash_clientside, {
+    tailscope: { place, choose, paint, open, waveform, mark, compare },
+  });
+
+  // The overview's cells. AG Grid finds these by name.
+  const cells = (window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {});
+  const link = (href, text, title) => React.createElement("a", { href, title }, text);
+  cells.RunLink = ({ data, value }) => link(`/run/${encodeURIComponent(data.id)}`, value ?? data.id, data.id);
+  cells.SampleLink = ({ data, value, colDef }) => {
+    if (value === null || value === undefined) return "–";
+    const word = colDef.field.replace("_max_ns", ""), key = data[`${word}_key`], budget = data[`${word}_budget_ns`];
+    const text = number.format(value), title = budget === null ? text : `${text} ns ±${number.format(budget)} ns`;
+    if (!key) return React.createElement("span", { title }, text);
+    return link(`/sample/${encodeURIComponent(data.id)}/${encodeURIComponent(key)}`, text, title);
+  };
+  cells.Verdict = ({ data, value }) => {
+    const word = value ?? data.state, title = data.reason ?? data.problem ?? "";
+    return React.createElement("span", { className: `verdict ${value ?? "inconclusive"}`, title }, word);
+  };
+  const functions = (window.dashAgGridFunctions = window.dashAgGridFunctions || {});
+  functions.grouped = (value) => (value === null || value === undefined ? "–" : number.format(value));
+})();

@@ -1,0 +1,176 @@
+"""The blocks of a page (dashboards/pages/blocks.py) as components of Dash. It knows no run."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from dash import dcc, html
+
+from dashboards.app.address import Address, run_address, sample_address
+from dashboards.app.shown import Shown
+from dashboards.figures.chart import Chart
+from dashboards.pages.blocks import Block, Cell, Column, Grid, Group, Line, PerRun, Prose, Verbatim
+
+CONFIG = {
+    "displaylogo": False,
+    "responsive": True,
+    "modeBarButtonsToRemove": ["toImage", "select2d", "lasso2d"],
+}
+GRAPH, LONG_GRAPH, FIGURE, PICTURE = "graph", "long-graph", "figure", "picture"
+
+
+def drawn(shown: Shown) -> list[Any]:
+    """Everything below the head of the page."""
+    parts: list[Any] = [html.H1(shown.page.title)]
+    parts += [html.P(sentence, className="lead") for sentence in shown.page.lead]
+    parts += [html.P(sentence, className="badge", role="note") for sentence in shown.remarks]
+    parts += [one for block in shown.page.blocks for one in _block(block, shown)]
+    return parts
+
+
+def _block(block: Block, shown: Shown) -> list[Any]:
+    if isinstance(block, Grid):
+        return [_folded(block.title, _grid(block, shown))] if block.folded else [_grid(block, shown)]
+    if isinstance(block, Chart):
+        return [figure(block, long=block.key in shown.long)]
+    if isinstance(block, PerRun):
+        return [_per_run(block, shown)]
+    if isinstance(block, Verbatim):
+        return [_folded(block.title, html.Pre(block.text, tabIndex="0"))]
+    return [_prose(block)] if isinstance(block, Prose) else []
+
+
+def _folded(title: str, inside: Any) -> Any:
+    return html.Details([html.Summary(title), inside])
+
+
+def _prose(block: Prose) -> Any:
+    heading = [html.H2(block.title)] if block.title else []
+    if block.listed:
+        return html.Section([*heading, html.Ul([html.Li(one) for one in block.paragraphs])])
+    return html.Section([*heading, *(html.P(one) for one in block.paragraphs)])
+
+
+def _per_run(block: PerRun, shown: Shown) -> Any:
+    parts = [
+        html.Div(figure(chart, long=chart.key in shown.long), **{"data-entry": str(entry)})  # type: ignore[arg-type]
+        for entry, chart in block.charts
+    ]
+    return html.Section([html.H2(block.title), *parts])
+
+
+def figure(chart: Chart, *, long: bool = False) -> Any:
+    """A figure with its words, its two ways out as a picture, and room for the plot.
+
+    A `long` one has traces that are drawn in part, and gets more points when a reader zooms in.
+    """
+    key, title = chart.key, chart.title
+    height = int(chart.figure.layout.height or 400)
+    chart.figure.update_layout(uirevision=key)
+    pictures = [
+        html.Button(
+            kind.upper(),
+            id={"type": PICTURE, "key": key, "kind": kind},
+            className="tool",
+            title=f"Save this figure as {kind.upper()}",
+            **{"data-picture": kind, "data-title": title, "data-subtitle": chart.subtitle},  # type: ignore[arg-type]
+        )
+        for kind in ("svg", "png")
+    ]
+    return html.Figure(
+        [
+            html.Figcaption(
+                [
+                    html.Div([html.H2(title), html.Span(pictures, className="tools")], className="head"),
+                    html.P(chart.subtitle, className="subtitle"),
+                    html.P(chart.explanation, className="explanation"),
+                    *(html.P(badge, className="badge", role="note") for badge in chart.badges),
+                ]
+            ),
+            dcc.Store(id={"type": FIGURE, "key": key}, data=chart.figure.to_dict()),
+            html.Div(
+                dcc.Graph(
+                    id={"type": LONG_GRAPH if long else GRAPH, "key": key},
+                    config=CONFIG,
+                    style={"height": f"{height}px"},
+                ),
+                className="plot",
+                role="group",
+                **{"aria-label": f"{title}. {chart.subtitle}"},  # type: ignore[arg-type]
+            ),
+        ],
+        **{"data-figure": key},  # type: ignore[arg-type]
+    )
+
+
+def _grid(grid: Grid, shown: Shown) -> Any:
+    names = html.Th(grid.names, scope="col")
+    heads = [
+        html.Th(one.words, scope="col", className="" if one.numeric else "words") for one in grid.columns
+    ]
+    bodies = [_group(group, grid, shown) for group in grid.groups]
+    table = html.Table([html.Thead(html.Tr([names, *heads])), *bodies], className="grid")
+    box = {"role": "region", "aria-label": grid.title, "tabIndex": "0"}
+    return html.Section(
+        [
+            html.Div([html.H2(grid.title), downloads(shown.address, grid.key)], className="head"),
+            html.Div(table, className="scroll", **box),  # type: ignore[arg-type]
+            *([html.P(grid.legend, className="hint")] if grid.legend else []),
+        ]
+    )
+
+
+def downloads(address: Address, table: str) -> Any:
+    """The table as a file: links that save it."""
+    return html.Span(
+        [
+            html.A(
+                words,
+                href=f"/download/{quote(address.page)}/{quote(table)}.{kind}{address.query}",
+                className="tool",
+                download=f"{table}.{kind}",
+                title=f"Save this table as {words}",
+            )
+            for kind, words in (("csv", "CSV"), ("parquet", "Parquet"))
+        ],
+        className="tools",
+    )
+
+
+def _classes(number: int, column: Column, grid: Grid) -> str:
+    return " ".join(["pinned"] * (number < grid.pinned) + ["words"] * (not column.numeric))
+
+
+def _group(group: Group, grid: Grid, shown: Shown) -> Any:
+    span = {"colSpan": len(grid.columns) + 1, "scope": "colgroup"}
+    head = [html.Tr(html.Th(html.Span(group.words), **span), className="group")] if group.words else []
+    return html.Tbody([*head, *(_line(line, grid, shown) for line in group.lines)])
+
+
+def _line(line: Line, grid: Grid, shown: Shown) -> Any:
+    known = shown.ids.get(line.run_id)
+    name: list[Any] = [html.A(line.name, href=run_address(known)) if known else line.name]
+    if line.entry is not None:
+        name.insert(0, html.Span(className="swatch", style={"background": f"var(--run-{line.entry})"}))
+    if line.verdict and line.verdict != "complete" and f"({line.verdict})" not in line.name:
+        name.append(html.Small(line.verdict, className=f"verdict {line.verdict}"))
+    numeric = [column.numeric for column in grid.columns]
+    cells = [_cell(cell, line.entry, number, shown) for cell, number in zip(line.cells, numeric, strict=True)]
+    return html.Tr([html.Th(name, scope="row"), *cells])
+
+
+def _cell(cell: Cell, entry: int | None, classes: str, shown: Shown) -> Any:
+    inside: list[Any] = [_text(cell, shown)]
+    if cell.share_percent is not None:
+        colour = "var(--muted)" if entry is None else f"var(--run-{entry}, var(--muted))"
+        bar = {"width": f"{min(max(cell.share_percent, 0), 100):.1f}%", "background": colour}
+        inside.append(html.Span(className="bar", style=bar))
+    inside += [html.Small(note) for note in cell.notes]
+    return html.Td(inside, className=classes, title=cell.why or None)
+
+
+def _text(cell: Cell, shown: Shown) -> Any:
+    if cell.sample is None or cell.sample.run_id not in shown.ids:
+        return cell.text
+    return html.A(cell.text, href=sample_address(shown.ids[cell.sample.run_id], cell.sample.key))

@@ -1,0 +1,127 @@
+"""The overview: every run folder in one table, with its verdict and its maxima."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dash_ag_grid as dag
+import polars as pl
+from dash import html
+
+from dashboards.app.address import Address
+from dashboards.app.draw import downloads
+from dashboards.formatting import grouped
+
+GRID = "runs-grid"
+TABLE = "runs"
+
+_TEXT = {"filter": "agTextColumnFilter"}
+_NUMBER = {
+    "filter": "agNumberColumnFilter",
+    "type": "rightAligned",
+    "valueFormatter": {"function": "grouped(params.value)"},
+    "width": 110,
+}
+
+
+def _worst(word: str, words: str) -> dict[str, Any]:
+    return {
+        **_NUMBER,
+        "field": f"{word}_max_ns",
+        "headerName": f"{words} max (ns)",
+        "cellRenderer": "SampleLink",
+        "cellClass": "worst ag-right-aligned-cell",
+        "width": 130,
+    }
+
+
+_COLUMNS: list[dict[str, Any]] = [
+    {
+        **_TEXT,
+        "field": "verdict",
+        "cellRenderer": "Verdict",
+        "width": 150,
+        "pinned": "left",
+    },
+    {**_TEXT, "field": "scenario", "width": 150},
+    {
+        **_TEXT,
+        "field": "configuration",
+        "headerName": "allocator and options",
+        "cellRenderer": "RunLink",
+        "width": 210,
+    },
+    _worst("allocate", "allocate"),
+    _worst("free", "free"),
+    _worst("interrupt", "interrupt"),
+    _worst("task", "task"),
+    {**_NUMBER, "field": "allocate_bound_ns", "headerName": "allocate bound (ns)", "width": 130},
+    {**_NUMBER, "field": "fragmentation_percent", "headerName": "fragmentation (%)", "width": 120},
+    {**_NUMBER, "field": "operations", "width": 105},
+    {"field": "time", "headerName": "began (UTC)", "width": 165, **_TEXT},
+    {**_TEXT, "field": "board", "width": 95},
+    {**_TEXT, "field": "parameters", "width": 240},
+    {**_TEXT, "field": "reason", "headerName": "first reason", "width": 300},
+    {**_TEXT, "field": "id", "headerName": "folder", "width": 360},
+]
+_FIELDS = [*(column["field"] for column in _COLUMNS), "state", "problem"]
+_HIDDEN = [
+    f"{word}_{name}" for word in ("allocate", "free", "interrupt", "task") for name in ("key", "budget_ns")
+]
+
+
+def overview(table: pl.DataFrame, live: list[Any]) -> list[Any]:
+    """The page; `table` is the index, `live` what is under way."""
+    compare = html.A("", id="compare", href="/matrix", className="tool", **{"aria-disabled": "true"})  # type: ignore[arg-type]
+    return [
+        html.H1("Runs"),
+        html.P(counted(table), className="lead", id="counted"),
+        html.Div(live, id="live", className="live", **{"aria-live": "polite"}),  # type: ignore[arg-type]
+        html.Div([compare, downloads(Address(), TABLE)], className="head"),
+        dag.AgGrid(
+            id=GRID,
+            rowData=rows(table),
+            columnDefs=_COLUMNS,
+            defaultColDef={
+                "sortable": True,
+                "resizable": True,
+                "wrapHeaderText": True,
+                "autoHeaderHeight": True,
+            },
+            getRowId="params.data.id",
+            dashGridOptions={
+                "rowSelection": {"mode": "multiRow", "enableClickSelection": False, "selectAll": "filtered"},
+                "selectionColumnDef": {"pinned": "left", "width": 46},
+                "animateRows": False,
+                "rowHeight": 30,
+                "theme": {"function": "themeQuartz"},
+                "multiSortKey": "ctrl",
+                "enableCellTextSelection": True,
+            },
+            style={"height": None},
+        ),
+        html.P(
+            "A maximum leads to its instant, an allocator to its run. Click a heading to sort, with Ctrl by "
+            "several; the bars in a heading filter.",
+            className="hint",
+        ),
+    ]
+
+
+def rows(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """The rows of the grid: of the index what it shows."""
+    named = pl.coalesce("configuration", "allocator", "id").alias("configuration")
+    when = pl.col("time").dt.strftime("%Y-%m-%d %H:%M:%S")
+    return table.with_columns(named, when).select(list(dict.fromkeys([*_FIELDS, *_HIDDEN]))).to_dicts()
+
+
+def counted(table: pl.DataFrame) -> str:
+    """`96 run folders: 92 complete, 3 unfinished`; what is not complete is never left unsaid."""
+    if table.is_empty():
+        return "There are no run folders yet; run a scenario: ./lab scenario mem_frag."
+    finished = pl.col("state").is_in(["finished", "observed"])
+    words = pl.when(finished).then("verdict").otherwise("state").alias("words")
+    counts = table.select(words)["words"].value_counts().sort("count", "words", descending=[True, False])
+    listed = ", ".join(f"{grouped(count)} {word}" for word, count in counts.iter_rows())
+    noun = "run folder" if len(table) == 1 else "run folders"
+    return f"{grouped(len(table))} {noun}: {listed}."

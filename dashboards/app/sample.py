@@ -1,0 +1,342 @@
+"""One operation or interrupt of a run: what it was, its waveform, and why it took so long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+from dash import dcc, html
+
+from capture.run_folder import explanation as stored
+from capture.run_folder.explanation import Explanation, HeapMap, Replayed, Total
+from dashboards.app.address import run_address, sample_address
+from dashboards.app.shown import AddressError, Entry
+from dashboards.app.waveform import figure, first_window
+from dashboards.formatting import grouped, number
+from dashboards.loaded.quantities import ALL
+from dashboards.loaded.runs import LoadedRun
+from dashboards.loaded.series import Series, by_scenario
+from dashboards.waveforms.keys import describe, worst_key
+
+WAVE, WAVE_FIGURE, WIRE = "wave", "wave-figure", "wire"
+_KINDS = {
+    "A": "allocation of {size} bytes",
+    "O": "allocation of {size} bytes, out of memory",
+    "F": "free of {size} bytes",
+    "N": "nothing to free: its {size} bytes had not been allocated",
+    "E": "free of {size} bytes, refused by the allocator",
+    "K": "a call of the kernel",
+}
+_MOST_PIECES = 6_000
+_MOST_ROWS = 30
+
+
+def series_of(run: LoadedRun) -> Series:
+    """The run on its own."""
+    return by_scenario([run])[run.manifest.scenario][0]
+
+
+def entries(run: LoadedRun) -> tuple[Entry, ...]:
+    """The run as the only entry of a picker: its colours come from there."""
+    one = series_of(run)
+    return (Entry(one.style.entry, one.name, None, ""),)
+
+
+def sample_page(run: LoadedRun, identity: str, key: str) -> list[Any]:
+    """The page. Raises AddressError where the run has no such sample."""
+    one = series_of(run)
+    operation, stimulus = _operation(run, key), _stimulus(run, key)
+    if operation is None and stimulus is None:
+        raise AddressError(
+            f"Run {identity} has no {describe(key)}; it has operations 0 to {_last(run)}, and stimuli as @sample."
+        )
+    return [
+        html.P([html.A(one.name, href=run_address(identity)), f" · {run.manifest.scenario} · {identity}"], className="hint"),
+        html.H1(describe(key).capitalize()),
+        *_badge(run),
+        _neighbours(run, identity, key),
+        _facts(run, operation, stimulus),
+        *_wave(one, key),
+        *_explained(run, key),
+        _maxima(run, identity, key),
+    ]  # fmt: skip
+
+
+def _operation(run: LoadedRun, key: str) -> dict[str, Any] | None:
+    if not key.isascii() or not key.isdigit() or len(key) > 9:
+        return None
+    found = run.operations.filter(pl.col("seq") == int(key))
+    return None if found.is_empty() else found.row(0, named=True)
+
+
+def _stimulus(run: LoadedRun, key: str) -> dict[str, Any] | None:
+    digits = key[1:]
+    if not (key.startswith("@") and digits.isascii() and digits.isdigit() and len(digits) <= 18):
+        return None
+    found = run.interrupts.filter(pl.col("sample") == int(digits))
+    return None if found.is_empty() else found.row(0, named=True)
+
+
+def _last(run: LoadedRun) -> str:
+    return grouped(len(run.operations) - 1)
+
+
+def _badge(run: LoadedRun) -> list[Any]:
+    if run.manifest.complete:
+        return []
+    reasons = " ".join(run.manifest.reasons) or "no reason was given."
+    return [html.P(f"The run is {run.manifest.verdict}: {reasons}", className="badge", role="note")]
+
+
+def _neighbours(run: LoadedRun, identity: str, key: str) -> Any:
+    """The operations before and after, by seq or, of a stimulus, by its sample."""
+    if key.startswith("@"):
+        at, column = int(key[1:]), "start_sample"
+    else:
+        at, column = int(key), "seq"
+    place = pl.col(column)
+    before = run.operations.filter(place < at)["seq"].max()
+    after = run.operations.filter(place > at)["seq"].min()
+    links = [
+        html.A(words, href=sample_address(identity, str(seq)), className="tool", rel=rel)
+        for words, rel, seq in (("← previous operation", "prev", before), ("next operation →", "next", after))
+        if seq is not None
+    ]
+    return html.Div(links, className="choices")
+
+
+def _facts(run: LoadedRun, operation: dict[str, Any] | None, stimulus: dict[str, Any] | None) -> Any:
+    rate = run.manifest.samplerate_hz
+    facts: list[tuple[str, str]] = []
+    if operation is not None:
+        facts += _operation_facts(run, operation, rate)
+        inside = pl.col("operation_seq") == operation["seq"]
+        stimulus = _longest(run.answered.filter(inside))
+    if stimulus is not None:
+        facts += _stimulus_facts(run, stimulus, rate)
+    return html.Dl([html.Div([html.Dt(name), html.Dd(words)]) for name, words in facts], className="facts")
+
+
+def _longest(stimuli: pl.DataFrame) -> dict[str, Any] | None:
+    ordered = stimuli.sort("isr_latency_ns", descending=True)
+    return None if ordered.is_empty() else ordered.row(0, named=True)
+
+
+def _operation_facts(run: LoadedRun, row: dict[str, Any], rate: int) -> list[tuple[str, str]]:
+    what = _KINDS.get(row["kind"], f"kind {row['kind']}").format(size=grouped(row["size"]))
+    facts = [("operation", f"{grouped(row['seq'])}: {what}")]
+    if row["start_sample"] is not None:
+        facts.append(("begins at", _when(row["start_sample"], rate)))
+    budget = run.certainty.budgets.get("critical_ns")
+    known = (
+        ("critical section, on the wire", row["wire_critical_ns"], "ns", budget),
+        ("critical section, by DWT", row["dwt_cycles"], "cycles", None),
+        ("wire minus DWT", row["disagreement_cycles"], "cycles", None),
+        ("probes", row["probes"], "", None),
+        ("instructions", row["instructions"], "", None),
+        ("blocks live after it", row["live"], "", None),
+        ("bytes in use", row["bytes_in_use"], "", None),
+        ("depth", row["depth"], "", None),
+    )
+    facts += [(name, _told(value, unit, sure)) for name, value, unit, sure in known if value is not None]
+    if row["label"]:
+        facts.append(("label", row["label"]))
+    return facts
+
+
+def _stimulus_facts(run: LoadedRun, row: dict[str, Any], rate: int) -> list[tuple[str, str]]:
+    name = "control interrupt" if row["control"] else "interrupt"
+    latency, budgets = row["isr_latency_ns"], run.certainty.budgets
+    facts = [(f"{name} pended at", _when(row["sample"], rate))]
+    waited = (
+        "never answered" if latency is None else _told(latency, "ns", budgets.get("interrupt_latency_ns"))
+    )
+    facts.append((f"{name} waited", f"{waited}{', behind a critical section' * (row['hit'] == 'critical')}"))
+    if row["task_latency_ns"] is not None:
+        facts.append(
+            ("its task ran after", _told(row["task_latency_ns"], "ns", budgets.get("task_latency_ns")))
+        )
+    return facts
+
+
+def _told(value: float, unit: str, budget: float | None) -> str:
+    sure = "" if budget is None else f" ±{number(budget, unit)}"
+    return f"{number(value, unit)}{sure} {unit}".rstrip()
+
+
+def _when(sample: int, rate: int) -> str:
+    return f"sample {grouped(sample)}, {sample * 1e3 / rate:,.6f} ms"
+
+
+def _wave(one: Series, key: str) -> list[Any]:
+    window = first_window(one, key)
+    edges = one.run.edges
+    if window is None or edges is None:
+        return [html.P("The capture does not show it, so there is no waveform.", className="hint")]
+    wire = {
+        "zero": window.zero,
+        "samplerate_hz": edges.samplerate_hz,
+        "core_hz": one.run.manifest.firmware.core_hz,
+    }
+    ends = [(end - window.zero) * 1e6 / edges.samplerate_hz for end in (window.start, window.end)]
+    whole = [(end - window.zero) * 1e6 / edges.samplerate_hz for end in (0, edges.total_samples)]
+    ten = [-10 * 1e6 / edges.samplerate_hz, 10 * 1e6 / edges.samplerate_hz]
+    views = [("this one", ends), ("± 10 samples", ten), ("whole capture", whole)]
+    return [
+        html.Figure(
+            [
+                html.Div(
+                    [
+                        html.H2("Waveform, as captured"),
+                        html.Span(
+                            [
+                                html.Button(words, className="tool", **{"data-span": f"{low} {high}"})  # type: ignore[arg-type]
+                                for words, (low, high) in views
+                            ]
+                            + [
+                                html.Button(
+                                    kind.upper(),
+                                    className="tool",
+                                    title=f"Save this view as {kind.upper()}",
+                                    **{"data-picture": kind, "data-title": f"{one.name}: {describe(key)}", "data-subtitle": one.run.id},  # type: ignore[arg-type]
+                                )
+                                for kind in ("svg", "png")
+                            ],
+                            className="tools",
+                        ),
+                    ],
+                    className="head",
+                ),
+                html.P(
+                    f"Time from sample {grouped(window.zero)}; one sample is {1e9 / edges.samplerate_hz:.1f} ns. "
+                    "Drag to zoom, shift and drag to move. Shaded: critical section.",
+                    className="hint",
+                ),
+                _cursors(window.zero, edges.total_samples),
+                dcc.Store(id=WIRE, data=wire),
+                dcc.Store(id=WAVE_FIGURE, data=figure(one, window)),
+                html.Div(
+                    dcc.Graph(id=WAVE, config={"displaylogo": False, "scrollZoom": True, "modeBarButtonsToRemove": ["toImage"]}),
+                    className="plot",
+                    role="group",
+                    **{"aria-label": f"Waveform of all channels around {describe(key)}"},  # type: ignore[arg-type]
+                ),
+            ],
+            id="waveform",
+        )
+    ]  # fmt: skip
+
+
+def _cursors(zero: int, total: int) -> Any:
+    def cursor(name: str) -> Any:
+        return html.Label(
+            [
+                f"{name}: sample ",
+                dcc.Input(id=f"cursor-{name}", type="number", min=0, max=total, step=1, value=None),
+            ]
+        )
+
+    return html.Div(
+        [
+            dcc.RadioItems(
+                id="placing", options=[{"label": f" click places {one}", "value": one} for one in "AB"], value="A", inline=True
+            ),
+            cursor("A"),
+            cursor("B"),
+            html.Output(id="between", **{"aria-live": "polite"}),  # type: ignore[arg-type]
+        ],
+        className="cursors",
+        role="group",
+        **{"aria-label": "Two cursors"},  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def _maxima(run: LoadedRun, identity: str, key: str) -> Any:
+    """Where each maximum of the run is."""
+    found = []
+    for quantity in ALL:
+        worst, summary = worst_key(run, quantity), run.summary(quantity)
+        if (
+            worst is not None
+            and summary.max is not None
+            and not quantity.key.startswith(("served", "refused"))
+        ):
+            value = f"{number(summary.max, quantity.unit)} {quantity.unit}".strip()
+            link: Any = html.A(describe(worst), href=sample_address(identity, worst))
+            found.append(
+                html.Tr(
+                    [
+                        html.Th(quantity.words, scope="row"),
+                        html.Td(value),
+                        html.Td("this one" if worst == key else link),
+                    ]
+                )
+            )
+    head = html.Thead(html.Tr([html.Th(words, scope="col") for words in ("quantity", "maximum", "at")]))
+    return html.Section([html.H2("The run's maxima"), html.Div(html.Table([head, html.Tbody(found)], className="comparison"), className="scroll")])  # fmt: skip
+
+
+def _explained(run: LoadedRun, key: str) -> list[Any]:
+    """What `./lab explain` stored of this very sample."""
+    every = stored.read_all(run.folder)
+    found = [_explanation(told) for told in every.values() if told.key == key]
+    if not found:
+        words = f"Heap, call stack and instructions of a maximum come from ./lab explain {run.folder.name}."
+        found.append(html.P(words, className="hint"))
+    return found
+
+
+def _explanation(told: Explanation) -> Any:
+    parts: list[Any] = [html.H2(f"Explained: {told.quantity}")]
+    parts += [html.P(sentence, className="hint") for sentence in told.unknown]
+    if isinstance(told, Replayed):
+        parts.append(
+            html.P(
+                f"{grouped(told.instructions)} instructions in {grouped(told.cycles)} cycles, replayed on the "
+                "virtual board and equal to the capture to the sample."
+            )
+        )
+        parts += [
+            _table("Call stack", ("in", "source"), [(frame.place, frame.source) for frame in told.stack]),
+            _table("Cycles by function", ("cycles", "times", "function", "source"), _totals(told.functions)),
+            _table("Most expensive instructions", ("cycles", "times", "instruction", "source"), _totals(told.dearest)),
+            *_heap(told.heap),
+        ]  # fmt: skip
+    return html.Section(parts, className="explained")
+
+
+def _totals(totals: list[Total]) -> list[tuple[str, ...]]:
+    return [
+        (grouped(one.cycles), grouped(one.executions), one.name, one.source) for one in totals[:_MOST_ROWS]
+    ]
+
+
+def _table(title: str, heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Any:
+    head = html.Thead(html.Tr([html.Th(words, scope="col") for words in heads]))
+    body = html.Tbody([html.Tr([html.Td(cell) for cell in row]) for row in rows])
+    return html.Section(
+        [html.H3(title), html.Div(html.Table([head, body], className="comparison told"), className="scroll")]
+    )
+
+
+def _heap(heap: HeapMap) -> list[Any]:
+    """The region as one strip: its pieces in proportion, those too thin to see merged with none."""
+    total = max(heap.region_bytes, 1)
+    pieces = [
+        html.Span(
+            className=f"piece {piece.what}",
+            style={
+                "left": f"{100 * piece.offset / total:.4f}%",
+                "width": f"{100 * piece.bytes / total:.4f}%",
+            },
+            title=f"{piece.what}: {grouped(piece.bytes)} bytes at {grouped(piece.offset)}",
+        )
+        for piece in heap.pieces[:_MOST_PIECES]
+    ]
+    counts = {what: sum(piece.what == what for piece in heap.pieces) for what in ("live", "free", "unknown")}
+    words = ", ".join(f"{grouped(count)} {what}" for what, count in counts.items() if count)
+    return [
+        html.H3("Heap before it"),
+        html.Div(pieces, className="heap-map", role="img", **{"aria-label": f"Heap map: {words}"}),  # type: ignore[arg-type]
+        html.P(f"{words} pieces of {grouped(heap.region_bytes)} bytes. {heap.note}", className="hint"),
+    ]

@@ -1,0 +1,330 @@
+"""The app itself: its shell, what its pages answer, and serving them on loopback."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import flask
+from dash import MATCH, ClientsideFunction, Dash, Input, Output, Patch, State, dcc, html, no_update
+from werkzeug.serving import make_server
+
+from capture.files.errors import TailscopeError
+from dashboards.app import overview, sample, waveform
+from dashboards.app.address import RUNS, RUN, SAMPLE, Address, parse
+from dashboards.app.downloads import add_downloads
+from dashboards.app.draw import FIGURE, GRAPH, LONG_GRAPH, drawn
+from dashboards.app.guard import HOST, guard
+from dashboards.app.library import Library
+from dashboards.app.live import under_way
+from dashboards.app.shown import Entry, Pages, Shown, offered
+
+DEFAULT_PORT = 8050
+POLL_MS = 2_000
+
+_PAGE_FILES = Path(__file__).parent.parent / "page"
+_SHARED = ("page.css", "paint.js", "picker.js")
+_SHELL = """<!DOCTYPE html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>{%title%}</title>
+    {%css%}
+  </head>
+  <body>
+    {%app_entry%}
+    <footer>{%config%}{%scripts%}{%renderer%}</footer>
+  </body>
+</html>"""
+
+
+class ServeError(TailscopeError):
+    """The app cannot be served as asked."""
+
+
+def make_app(library: Library) -> Dash:
+    """The app over the runs of `library`. It asks nobody else for anything."""
+    app = Dash(
+        __name__,
+        title="Tailscope",
+        update_title=None,  # type: ignore[arg-type]
+        serve_locally=True,
+        suppress_callback_exceptions=True,
+        external_stylesheets=["/shared/page.css"],
+        external_scripts=["/shared/paint.js", "/shared/picker.js"],
+        index_string=_SHELL,
+        enable_mcp=False,
+    )
+    app.layout = _shell()
+    pages = Pages(library)
+    _answer(app, pages)
+    _act_in_the_browser(app)
+    add_downloads(app.server, pages)
+    app.server.add_url_rule("/shared/<name>", "shared", _shared)
+    guard(app.server, app.csp_hashes())
+    return app
+
+
+def serve(library: Library, port: int = DEFAULT_PORT) -> None:
+    """Serves the app until a signal ends it, and says where. Raises ServeError.
+
+    `port` 0 is any that is free.
+    """
+    try:
+        listening = socket.create_server((HOST, port))
+    except (OSError, OverflowError) as error:
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+        raise ServeError(
+            f"Port {port} of {HOST} cannot be used ({reason}); end what uses it, or give another: --port 0 "
+            "takes any that is free."
+        ) from None
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    with listening:
+        server = make_server(
+            HOST, listening.getsockname()[1], make_app(library).server, threaded=True, fd=listening.fileno()
+        )
+        print(
+            f"The app shows the runs of {library.runs} at http://{HOST}:{server.port}/ ; Ctrl-C ends it.",
+            flush=True,
+        )
+        try:
+            server.serve_forever(poll_interval=0.2)
+        finally:
+            server.server_close()
+
+
+def _shared(name: str) -> flask.Response:
+    """Style and painting, the same as the report's."""
+    if name not in _SHARED:
+        flask.abort(404)
+    return flask.send_from_directory(_PAGE_FILES, name)
+
+
+def _shell() -> Any:
+    return html.Div(
+        [
+            dcc.Location(id="url", refresh="callback-nav"),
+            dcc.Store(id="place"),
+            html.Header(
+                html.Div(
+                    [
+                        html.A("Tailscope", href="/", className="brand"),
+                        html.Nav(_nav(Address()), id="nav", **{"aria-label": "Pages"}),
+                        html.Button(
+                            "dark or light", className="theme", title="Change between dark and light"
+                        ),
+                    ],
+                    className="bar-top",
+                ),
+                className="app",
+            ),
+            html.Main(id="content", className="app", tabIndex="-1"),
+            dcc.Interval(id="poll", interval=POLL_MS),
+        ]
+    )
+
+
+def _answer(app: Dash, pages: Pages) -> None:
+    """What the server does: pages, and more of a figure when a reader zooms in."""
+
+    @app.callback(Output("content", "children"), Output("nav", "children"), Input("place", "data"))
+    def show(place: list[str] | None) -> tuple[Any, Any]:
+        if not place:
+            return no_update, no_update
+        address = parse(place[0], place[1])
+        return _content(pages, address), _nav(address)
+
+    @app.callback(
+        Output(overview.GRID, "rowData"),
+        Output("counted", "children"),
+        Output("live", "children"),
+        Input("poll", "n_intervals"),
+        State("place", "data"),
+        State("counted", "children"),
+        prevent_initial_call=True,
+    )
+    def look_again(_times: int, place: list[str], counted: str) -> tuple[Any, Any, Any]:
+        if not place or parse(place[0], place[1]).page != RUNS:
+            return no_update, no_update, no_update
+        table = pages.library.table()
+        boxes, words = under_way(pages.library.runs, table), overview.counted(table)
+        return (no_update, no_update, boxes) if words == counted else (overview.rows(table), words, boxes)
+
+    @app.callback(
+        Output({"type": FIGURE, "key": MATCH}, "data"),
+        Input({"type": LONG_GRAPH, "key": MATCH}, "relayoutData"),
+        State("place", "data"),
+        State({"type": LONG_GRAPH, "key": MATCH}, "id"),
+        prevent_initial_call=True,
+    )
+    def zoom(view: dict[str, Any] | None, place: list[str], graph: dict[str, str]) -> Any:
+        shown = pages.shown(parse(place[0], place[1]))
+        return _zoomed(shown, graph["key"], view or {})
+
+    @app.callback(
+        Output(sample.WAVE_FIGURE, "data"),
+        Input(sample.WAVE, "relayoutData"),
+        State("place", "data"),
+        State(sample.WIRE, "data"),
+        prevent_initial_call=True,
+    )
+    def move(view: dict[str, Any] | None, place: list[str], wire: dict[str, Any]) -> Any:
+        seen = _range(view or {}, "xaxis")
+        if seen is None or not wire:
+            return no_update
+        one = sample.series_of(pages.library.load(parse(place[0], place[1]).run))
+        window = waveform.in_view(one, int(wire["zero"]), seen)
+        if window is None:
+            return no_update
+        found = waveform.figure(one, window)
+        found["layout"]["xaxis"]["range"] = list(seen)
+        return found
+
+
+def _content(pages: Pages, address: Address) -> Any:
+    """The page, or a sentence on why there is none."""
+    try:
+        if address.page == RUNS:
+            return [_entries(()), *_runs(pages)]
+        if address.page == SAMPLE:
+            run = pages.library.load(address.run)
+            return [_entries(sample.entries(run)), *sample.sample_page(run, address.run, address.key)]
+        if address.page == RUN:
+            return _of_shown(pages.shown_run(address))
+        return _of_shown(pages.shown(address))
+    except TailscopeError as error:
+        return [_entries(()), html.H1("Not here"), html.P(str(error), className="missing", role="alert")]
+
+
+def _runs(pages: Pages) -> list[Any]:
+    table = pages.library.table()
+    return overview.overview(table, under_way(pages.library.runs, table))
+
+
+def _of_shown(shown: Shown) -> list[Any]:
+    choice = [html.Details(id="picker", className="picker", open=True)] if len(shown.entries) > 1 else []
+    return [_entries(shown.entries, dict(shown.ids)), *_scenarios(shown), *choice, *drawn(shown)]
+
+
+def _entries(entries: tuple[Entry, ...], ids: dict[str, str] | None = None) -> Any:
+    """What the browser needs of the runs: the picker's entries, and where a click leads."""
+    told = [asdict(one) for one in entries]
+    return html.Div(
+        [dcc.Store(id="entries", data=told), dcc.Store(id="ids", data=ids or {}), dcc.Store(id="chosen")]
+    )
+
+
+def _scenarios(shown: Shown) -> list[Any]:
+    """Links to the same page of other scenarios."""
+    if len(shown.scenarios) < 2:
+        return []
+    found = {one.run.manifest.scenario for one in shown.series}
+    links = [
+        html.A(
+            one,
+            href=str(Address(shown.address.page, one, shown.address.runs, shown.address.every)),
+            className="tool",
+            **({"aria-current": "true"} if found == {one} else {}),  # type: ignore[arg-type]
+        )
+        for one in shown.scenarios
+    ]
+    return [html.Nav(["scenario", *links], className="choices", **{"aria-label": "Scenarios"})]  # type: ignore[arg-type]
+
+
+def _nav(address: Address) -> list[Any]:
+    """The links of the head; which runs were chosen goes along."""
+    here = {"aria-current": "page"}
+    links = [html.A("Runs", href="/", **(here if address.page == RUNS else {}))]  # type: ignore[arg-type]
+    for key, words in offered().items():
+        to = Address(key, address.scenario, address.runs, address.every)
+        links.append(html.A(words, href=str(to), **(here if address.page == key else {})))  # type: ignore[arg-type]
+    return links
+
+
+def _zoomed(shown: Shown, key: str, view: dict[str, Any]) -> Any:
+    """The long traces of a figure with the points that `view` has room for."""
+    patch, changed = Patch(), False
+    for long in shown.long.get(key, ()):
+        seen = _range(view, long.axes[0])
+        if seen is not None:
+            rows = long.within(seen, _range(view, long.axes[1]))
+        elif view.get(f"{long.axes[0]}.autorange") or view.get("autosize") is None and not view:
+            rows = long.drawn
+        else:
+            continue
+        changed = True
+        for name, values in long.of(rows).items():
+            place = patch["data"][long.number]
+            *outer, last = name.split(".")
+            for part in outer:
+                place = place[part]
+            place[last] = values
+    return patch if changed else no_update
+
+
+def _range(view: dict[str, Any], axis: str) -> tuple[float, float] | None:
+    """What of `axis` is in view, as Plotly tells it; None where that did not change."""
+    found = view.get(f"{axis}.range") or [view.get(f"{axis}.range[{end}]") for end in (0, 1)]
+    try:
+        low, high = sorted(float(end) for end in found)
+    except (TypeError, ValueError):
+        return None
+    return low, high
+
+
+def _act_in_the_browser(app: Dash) -> None:
+    """What assets/app.js does; each name is a function there."""
+
+    def browser(name: str, *arguments: Any, **options: Any) -> None:
+        app.clientside_callback(ClientsideFunction("tailscope", name), *arguments, **options)
+
+    browser("place", Output("place", "data"), Input("url", "pathname"), Input("url", "search"))
+    browser("choose", Output("chosen", "data"), Input("entries", "data"), Input("url", "search"))
+    for kind in (GRAPH, LONG_GRAPH):
+        graph = {"type": kind, "key": MATCH}
+        browser(
+            "paint",
+            Output(graph, "figure"),
+            Input({"type": FIGURE, "key": MATCH}, "data"),
+            Input("chosen", "data"),
+        )
+        browser(
+            "open",
+            Output(graph, "clickData"),
+            Input(graph, "clickData"),
+            State(graph, "figure"),
+            State("ids", "data"),
+            prevent_initial_call=True,
+        )
+    browser(
+        "waveform",
+        Output(sample.WAVE, "figure"),
+        Output("between", "children"),
+        Input(sample.WAVE_FIGURE, "data"),
+        Input("chosen", "data"),
+        Input("cursor-A", "value"),
+        Input("cursor-B", "value"),
+        State(sample.WIRE, "data"),
+    )
+    browser(
+        "mark",
+        Output("cursor-A", "value"),
+        Output("cursor-B", "value"),
+        Output("placing", "value"),
+        Input(sample.WAVE, "clickData"),
+        State("placing", "value"),
+        State(sample.WIRE, "data"),
+        prevent_initial_call=True,
+    )
+    browser(
+        "compare",
+        Output("compare", "href"),
+        Output("compare", "children"),
+        Output("compare", "hidden"),
+        Input(overview.GRID, "selectedRows"),
+    )

@@ -1,0 +1,160 @@
+"""Long traces drawn in part, so that a figure of a million points stays fluid. No maximum is lost.
+
+The width of a plot is divided into buckets about as wide as a pixel. Of a line each bucket keeps
+its first, last, least and greatest point: the picture is that of all points. Of a cloud each bucket
+is divided in height too, and each cell keeps its greatest point, each bucket also its least. What
+was left out comes back when a reader zooms in: the buckets are then those of what is in view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+import polars as pl
+
+COLUMNS = 1_500
+"""Buckets across a line: more than a plot has pixels."""
+CLOUD_COLUMNS, CLOUD_ROWS = 500, 40
+"""Cells of a cloud of points: a marker is larger than one."""
+LONG = 8_000
+"""A trace with more points is drawn in part."""
+
+Rows = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Range = tuple[float, float]
+
+# Whatever has a value for each point.
+_OF_EACH_POINT = (
+    *("x", "y", "customdata", "text", "hovertext", "ids"),
+    *("marker.color", "marker.size", "marker.symbol"),
+    *("error_x.array", "error_x.arrayminus", "error_y.array", "error_y.arrayminus"),
+)
+
+
+@dataclass(frozen=True)
+class LongTrace:
+    """All points of a trace that is drawn in part.
+
+    `number` is its place in the figure. `x` and `y` have shape (points,), and are as the axes show
+    them: their logarithms where those are logarithmic. `columns` has the values of each point, by
+    the name of the property. `drawn` are the rows that are drawn of the whole.
+    """
+
+    number: int
+    axes: tuple[str, str]
+    cloud: bool
+    x: Floats
+    y: Floats
+    columns: dict[str, Any]
+    drawn: Rows
+
+    def within(self, x: Range, y: Range | None = None) -> Rows:
+        """The rows to draw when `x` and `y`, in the axes' own terms, are in view: those too that
+        are drawn of the whole, so that the way back out has something to show.
+        """
+        inside = (self.x >= x[0]) & (self.x <= x[1])
+        if self.cloud and y is not None:
+            inside &= (self.y >= y[0]) & (self.y <= y[1])
+        elif not self.cloud:  # a line goes on to the next point outside
+            inside[:-1] |= inside[1:].copy()
+            inside[1:] |= inside[:-1].copy()
+        rows = np.flatnonzero(inside)
+        return np.union1d(self.drawn, rows[_kept(self.x[rows], self.y[rows], self.cloud)])
+
+    def of(self, rows: Rows) -> dict[str, Any]:
+        """The properties of the trace with the values of these rows alone."""
+        return {name: _taken(values, rows) for name, values in self.columns.items()}
+
+
+def thin(figure: go.Figure) -> list[LongTrace]:
+    """Takes points out of the long traces of `figure`, and returns these traces whole.
+
+    The figure has then as many points as its pixels can show. Traces that are short, or whose
+    points are no numbers, stay as they are.
+    """
+    found = []
+    for number, trace in enumerate(figure.data):
+        if (long := _long(number, trace, figure.layout)) is not None:
+            trace.update({name.replace(".", "_"): values for name, values in long.of(long.drawn).items()})
+            found.append(long)
+    return found
+
+
+def rows_of_line(x: npt.ArrayLike, y: npt.ArrayLike) -> Rows:
+    """Of points in the order of a line, the rows that draw it."""
+    return _kept(np.asarray(x, np.float64), np.asarray(y, np.float64), cloud=False)
+
+
+def rows_of_cloud(x: npt.ArrayLike, y: npt.ArrayLike) -> Rows:
+    """Of single points, the rows that draw them."""
+    return _kept(np.asarray(x, np.float64), np.asarray(y, np.float64), cloud=True)
+
+
+def _long(number: int, trace: Any, layout: go.Layout) -> LongTrace | None:
+    if trace.type not in ("scatter", "scattergl") or trace.y is None or len(trace.y) <= LONG:
+        return None
+    axes = tuple((trace[f"{way}axis"] or way).replace(way, f"{way}axis") for way in "xy")
+    x = np.arange(len(trace.y)) if trace.x is None else trace.x
+    points = _numbers(x, layout[axes[0]].type), _numbers(trace.y, layout[axes[1]].type)
+    if points[0] is None or points[1] is None or len(points[0]) != len(points[1]):
+        return None
+    n = len(trace.y)
+    values = {name: trace[name] for name in _OF_EACH_POINT}
+    columns = {name: value for name, value in values.items() if _is_of_each(value, n)}
+    cloud = "lines" not in (trace.mode or "lines")
+    drawn = _kept(points[0], points[1], cloud)
+    return LongTrace(number, (axes[0], axes[1]), cloud, points[0], points[1], columns, drawn)
+
+
+def _is_of_each(value: Any, n: int) -> bool:
+    return not isinstance(value, str | dict) and hasattr(value, "__len__") and len(value) == n
+
+
+def _numbers(values: Any, kind: str | None) -> Floats | None:
+    """As numbers of the axis; missing ones are not a number. None where they are none at all."""
+    try:
+        numbers = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        return None
+    if kind != "log":
+        return numbers
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(numbers > 0, np.log10(numbers), np.nan)
+
+
+def _kept(x: Floats, y: Floats, cloud: bool) -> Rows:
+    if len(x) <= LONG:
+        return np.arange(len(x))
+    points = pl.DataFrame({"x": x, "y": y}).with_row_index("row").fill_nan(None)
+    column = _bucket("x", points, CLOUD_COLUMNS if cloud else COLUMNS).alias("column")
+    row = pl.col("row")
+    least, greatest = row.get(pl.col("y").arg_min()), row.get(pl.col("y").arg_max())
+    if cloud:
+        cell = _bucket("y", points, CLOUD_ROWS).alias("cell")
+        cells = points.drop_nulls().group_by(column, cell).agg(greatest)["row"]
+        kept = [cells, points.drop_nulls().group_by(column).agg(least)["row"]]
+    else:
+        # Where a value is missing the line has a gap, and each bucket keeps one.
+        gap = row.filter(pl.col("y").is_null()).first()
+        parts = {"first": row.first(), "last": row.last(), "least": least, "greatest": greatest, "gap": gap}
+        found = points.drop_nulls("x").group_by(column).agg(**parts)
+        kept = [found[name] for name in parts]
+    return pl.concat(kept).drop_nulls().unique().sort().to_numpy().astype(np.int64)
+
+
+def _bucket(name: str, points: pl.DataFrame, count: int) -> pl.Expr:
+    low, high = points.select(pl.col(name).min().alias("low"), pl.col(name).max().alias("high")).row(0)
+    width = (high - low) if low is not None and high > low else 1.0
+    share = (pl.col(name) - (low or 0.0)) / width
+    return (share * count).floor().clip(0, count - 1).cast(pl.Int32, strict=False)
+
+
+def _taken(values: Any, rows: Rows) -> Any:
+    if isinstance(values, np.ndarray):
+        return values[rows]
+    return [values[row] for row in rows.tolist()] if isinstance(values, Sequence) else values

@@ -1,0 +1,219 @@
+"""One run folder as a row of the index (docs/SPEC.md, section 24)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from capture.files.documents import check, open_json
+from capture.files.errors import RunError
+from capture.run_folder.folder import RunName, is_observed
+from capture.run_folder.manifest import REMEDY, Bound, Manifest, Maximum
+from capture.run_folder.observed import ObservedManifest
+from capture.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
+
+State = Literal["finished", "observed", "unfinished", "damaged"]
+
+HEADLINES = {
+    "allocate": CRITICAL.key,
+    "free": FREE_CRITICAL.key,
+    "interrupt": LATENCY.key,
+    "task": TASK.key,
+}
+"""The quantities whose maxima the index has, by the word that their columns begin with."""
+
+_Types = dict[str, type[pl.DataType]]
+_OF_A_HEADLINE: _Types = {
+    "n": pl.Int64,
+    "max_ns": pl.Float64,
+    "budget_ns": pl.Float64,
+    "key": pl.String,
+}
+_OF_A_BOUND: _Types = {"bound_cycles": pl.Int64, "bound_ns": pl.Float64, "bound_grows": pl.Boolean}
+_BOUNDED = ("allocate", "free")
+
+COLUMNS = pl.Schema(
+    {  # type: ignore[arg-type]
+        "id": pl.String,
+        "state": pl.String,
+        "problem": pl.String,
+        "time": pl.Datetime("us", "UTC"),
+        "scenario": pl.String,
+        "allocator": pl.String,
+        "configuration": pl.String,
+        "board": pl.String,
+        "analyzer": pl.String,
+        "samplerate_hz": pl.Int64,
+        "parameters": pl.String,
+        "stimulus": pl.String,
+        "seed": pl.String,
+        "art": pl.Boolean,
+        "locking": pl.String,
+        "knobs": pl.String,
+        "heap_bytes": pl.Int64,
+        "records": pl.String,
+        "outside_sha256": pl.String,
+        "firmware_sha256": pl.String,
+        "verdict": pl.String,
+        "reason": pl.String,
+        "operations": pl.Int64,
+        **{f"{word}_{name}": dtype for word in HEADLINES for name, dtype in _OF_A_HEADLINE.items()},
+        **{f"{word}_{name}": dtype for word in _BOUNDED for name, dtype in _OF_A_BOUND.items()},
+        "flash_bytes": pl.Int64,
+        "static_ram_bytes": pl.Int64,
+        "peak_live_bytes": pl.Int64,
+        "used_bytes": pl.Int64,
+        "fragmentation_percent": pl.Float64,
+    }
+)
+"""What a reader sees of each run."""
+
+_MOST_REASON = 600
+_STAMP = re.compile(r"\d{8}T\d{6}Z")
+
+
+def row_of(folder: Path, identity: str) -> dict[str, Any]:
+    """The row of the run in `folder`, which has a run.json; `identity` is its id.
+
+    A damaged file is a row too, with the sentence that says what is wrong.
+    """
+    path = folder / "run.json"
+    row: dict[str, Any] = {"id": identity, "time": _time(folder, path)}
+    try:
+        return row | _told(folder, path)
+    except RunError as error:
+        return row | {"state": "damaged", "problem": str(error)[:_MOST_REASON]}
+    except OverflowError:  # JSON's whole numbers have no greatest one
+        words = f"{path}: it has a number greater than any that is read; {REMEDY}."
+        return row | {"state": "damaged", "problem": words}
+
+
+def unfinished_row(folder: Path, identity: str) -> dict[str, Any]:
+    """The row of a folder without a run.json: its run is not over, or was killed."""
+    problem = (
+        f"{identity} has no run.json, so the run was killed, or is not over yet; "
+        "./lab redecode it, or run the scenario again."
+    )
+    row = {"id": identity, "time": _time(folder, folder), "state": "unfinished", "problem": problem}
+    told = RunName.of(folder)
+    return row if told is None else row | told._asdict()
+
+
+def _told(folder: Path, path: Path) -> dict[str, Any]:
+    document = open_json(path, RunError, remedy=REMEDY)
+    if is_observed(folder):
+        return _observed(check(document.values, ObservedManifest, path, document.line_of, RunError))
+    return _finished(check(document.values, Manifest, path, document.line_of, RunError, remedy=REMEDY))
+
+
+def _observed(manifest: ObservedManifest) -> dict[str, Any]:
+    """A run from the wire alone: it has no operations, and so no maxima of ours."""
+    program = manifest.program
+    return {
+        "state": "observed",
+        "problem": "A run from the wire alone (./lab observe): it has no operations.",
+        "configuration": program.elf,
+        "firmware_sha256": program.elf_sha256,
+        "board": manifest.board,
+        "analyzer": manifest.analyzer,
+        "samplerate_hz": manifest.samplerate_hz,
+        **_verdict(manifest.verdict, manifest.reasons),
+    }
+
+
+def _finished(manifest: Manifest) -> dict[str, Any]:
+    stimulus, firmware, memory = manifest.stimulus, manifest.firmware, manifest.memory
+    row: dict[str, Any] = {
+        "state": "finished",
+        "scenario": manifest.scenario,
+        "allocator": manifest.allocator,
+        "configuration": manifest.configuration,
+        "board": manifest.board,
+        "analyzer": manifest.analyzer,
+        "samplerate_hz": manifest.samplerate_hz,
+        "parameters": _listed(manifest.parameters),
+        "stimulus": f"{stimulus.mode}:{stimulus.period_ticks},{stimulus.control_period_ticks}",
+        "seed": None if manifest.seed is None else str(manifest.seed),
+        "art": manifest.accelerated,
+        "locking": manifest.locking,
+        "knobs": _listed(manifest.knobs),
+        "heap_bytes": firmware.heap_bytes,
+        "records": manifest.records,
+        "outside_sha256": manifest.outside.sha256 if manifest.outside else None,
+        "firmware_sha256": firmware.elf_sha256,
+        "operations": manifest.counts.operations,
+        **_verdict(manifest.verdict, manifest.reasons),
+    }
+    for word, key in HEADLINES.items():
+        row |= _headline(word, key, manifest)
+    for word in _BOUNDED:
+        row |= _bound(word, manifest.bounds.get(word))
+    if manifest.footprint is not None:
+        row |= {
+            "flash_bytes": manifest.footprint.flash_bytes,
+            "static_ram_bytes": manifest.footprint.static_ram_bytes,
+        }
+    if memory is not None:
+        row |= {
+            "peak_live_bytes": memory.peak_live_bytes,
+            "used_bytes": memory.used_bytes,
+            "fragmentation_percent": _number(memory.fragmentation_percent),
+        }
+    return row
+
+
+def _verdict(verdict: str, reasons: list[str]) -> dict[str, Any]:
+    return {"verdict": verdict, "reason": reasons[0][:_MOST_REASON] if reasons else None}
+
+
+def _headline(word: str, key: str, manifest: Manifest) -> dict[str, Any]:
+    summary, budget = manifest.statistics.get(key), manifest.error_budget.get(key)
+    return {
+        f"{word}_n": summary.n if summary else 0,
+        f"{word}_max_ns": _number(summary.max) if summary else None,
+        f"{word}_budget_ns": _number(budget.total.ns) if budget else None,
+        f"{word}_key": _key(manifest.maxima.get(key)),
+    }
+
+
+def _key(maximum: Maximum | None) -> str | None:
+    """The selection key of the worst sample (dashboards/waveforms/keys.py)."""
+    if maximum is None or (maximum.seq is None and maximum.sample is None):
+        return None
+    return f"@{maximum.sample}" if maximum.seq is None else str(maximum.seq)
+
+
+def _bound(word: str, bound: Bound | None) -> dict[str, Any]:
+    if bound is None:
+        return {}
+    return {
+        f"{word}_bound_cycles": bound.cycles,
+        f"{word}_bound_ns": _number(bound.ns),
+        f"{word}_bound_grows": bound.region_decided,
+    }
+
+
+def _listed(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(values.items()))
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _time(folder: Path, dated: Path) -> datetime | None:
+    """When the run began, as its folder's name tells; else when the file was written."""
+    if stamp := _STAMP.match(folder.name):
+        try:
+            return datetime.strptime(stamp[0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        except ValueError:
+            pass
+    try:
+        return datetime.fromtimestamp(dated.stat().st_mtime, UTC)
+    except (OSError, OverflowError, ValueError):
+        return None

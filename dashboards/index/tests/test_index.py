@@ -1,0 +1,190 @@
+"""The index: every run folder a row, made again only where a run.json changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from capture.files.errors import RunError
+from dashboards.index import row as rows
+from dashboards.index.index import index
+from dashboards.index.latest import latest, left_out
+from dashboards.index.row import COLUMNS
+from dashboards.tests.synthetic import Operation, write_run
+
+OPERATIONS = [Operation("A", 16, 1, 300 + number) for number in range(30)]
+
+
+@pytest.fixture(scope="module")
+def one_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_run(tmp_path_factory.mktemp("one"), "mem_stress", "tlsf", OPERATIONS)
+
+
+@pytest.fixture
+def runs(one_run: Path, tmp_path: Path) -> Path:
+    """A folder `runs` with that run in it."""
+    shutil.copytree(one_run, tmp_path / "runs" / one_run.name)
+    return tmp_path / "runs"
+
+
+def copy(one_run: Path, runs: Path, name: str, **changes: object) -> Path:
+    """The run's run.json alone, as another run, with other values at the top."""
+    (runs / name).mkdir(parents=True)
+    values = json.loads((one_run / "run.json").read_text(encoding="utf-8")) | changes
+    (runs / name / "run.json").write_text(json.dumps(values), encoding="utf-8")
+    return runs / name
+
+
+def test_a_row_says_what_run_json_says(runs: Path) -> None:
+    table = index(runs)
+    assert table.schema == COLUMNS
+    row = table.row(0, named=True)
+    assert row["id"] == "20250102T030405Z-mem_stress-tlsf-virtual"
+    assert row["time"] == datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert (row["state"], row["verdict"], row["problem"]) == ("finished", "complete", None)
+    # 30 allocations, the longest of 329 cycles at 84 MHz.
+    assert row["allocate_n"] == 30
+    assert row["allocate_max_ns"] == pytest.approx(329 * 1e9 / 84e6)
+    assert row["allocate_budget_ns"] == 23.9
+    assert (row["free_n"], row["free_max_ns"]) == (0, None)
+    assert row["art"] is True
+
+
+def test_campaigns_below_are_found_with_their_folder(one_run: Path, runs: Path) -> None:
+    copy(one_run, runs / "campaign", "20250102T030405Z-mem_stress-tlsf-virtual")
+    copy(one_run, runs / ".hidden", "20250102T030405Z-a-b-virtual")
+    (runs / "round").symlink_to(runs)
+    assert sorted(index(runs)["id"]) == [
+        "20250102T030405Z-mem_stress-tlsf-virtual",
+        "campaign/20250102T030405Z-mem_stress-tlsf-virtual",
+    ]
+
+
+def test_what_is_kept_is_read_again_only_where_it_changed(
+    one_run: Path, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy(one_run, runs, "20250103T030405Z-mem_stress-tlsf-virtual")
+    first = index(runs, tmp_path / "kept")
+    parsed: list[str] = []
+    row_of = rows.row_of
+
+    def noted(folder: Path, identity: str) -> dict[str, Any]:
+        parsed.append(identity)
+        return row_of(folder, identity)
+
+    monkeypatch.setattr(rows, "row_of", noted)
+    assert index(runs, tmp_path / "kept").equals(first)
+    assert parsed == []
+    # Touched, not changed: its content is looked at, and it is not parsed.
+    os.utime(runs / first["id"][0] / "run.json", ns=(1, 1))
+    assert index(runs, tmp_path / "kept").equals(first)
+    assert parsed == []
+    shutil.rmtree(runs / first["id"][1])
+    changed = copy(one_run, runs, first["id"][1], verdict="truncated", reasons=["It ended early."])
+    table = index(runs, tmp_path / "kept")
+    assert parsed == [changed.name]
+    assert table.filter(id=changed.name)["verdict"].item() == "truncated"
+    assert table.filter(id=changed.name)["reason"].item() == "It ended early."
+    shutil.rmtree(changed)
+    assert len(index(runs, tmp_path / "kept")) == 1
+
+
+def test_a_damaged_index_is_made_again(runs: Path, tmp_path: Path) -> None:
+    first = index(runs, tmp_path / "kept")
+    (kept,) = (tmp_path / "kept").iterdir()
+    for content in (b"", b"PAR1", kept.read_bytes()[:-100]):
+        kept.write_bytes(content)
+        assert index(runs, tmp_path / "kept").equals(first)
+    first.write_parquet(kept, metadata={"version": "0"})
+    assert index(runs, tmp_path / "kept").equals(first)
+
+
+def test_an_index_that_cannot_be_kept_is_still_an_index(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert len(index(runs, tmp_path / "file")) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "not valid JSON"),
+        (b"{}", "run.json"),
+        (b"\xff", "not UTF-8"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"schema": 2, "scenario": NaN}', "NaN"),
+    ],
+)
+def test_a_damaged_run_is_a_row_with_its_sentence(runs: Path, content: bytes, words: str) -> None:
+    (runs / "bad").mkdir()
+    (runs / "bad" / "run.json").write_bytes(content)
+    row = index(runs).filter(id="bad").row(0, named=True)
+    assert row["state"] == "damaged"
+    assert words in row["problem"]
+    assert "\n" not in row["problem"]
+
+
+def test_a_number_beyond_all_others_is_a_row_too(one_run: Path, runs: Path) -> None:
+    values = json.loads((one_run / "run.json").read_text(encoding="utf-8"))
+    copy(one_run, runs, "huge", critical_ns=values["critical_ns"] | {"max": 10**400})
+    assert "greater than any" in index(runs).filter(id="huge")["problem"].item()
+
+
+def test_pipes_and_folders_in_place_of_run_json_hold_nothing_up(runs: Path) -> None:
+    (runs / "pipe").mkdir()
+    os.mkfifo(runs / "pipe" / "run.json")
+    (runs / "folder" / "run.json").mkdir(parents=True)
+    assert index(runs).filter(pl.col("state") == "damaged").height == 2
+
+
+def test_an_unfinished_run_says_so(runs: Path) -> None:
+    folder = runs / "20250102T030406Z-mem_frag-tlsf-virtual"
+    folder.mkdir()
+    (folder / "operations.bin").write_bytes(b"")
+    row = index(runs).filter(id=folder.name).row(0, named=True)
+    assert (row["state"], row["scenario"], row["allocator"]) == ("unfinished", "mem_frag", "tlsf")
+    assert "is not over yet" in row["problem"]
+
+
+def test_no_folder_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="is no folder"):
+        index(tmp_path / "none")
+
+
+def test_the_latest_of_each_is_kept_whatever_its_verdict(one_run: Path, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    copy(one_run, runs, "20250101T000000Z-a-b-virtual")
+    copy(one_run, runs, "20250102T000000Z-a-b-virtual", verdict="truncated", reasons=["It ended."])
+    copy(one_run, runs, "20250101T000001Z-a-b-virtual", locking="primask")
+    copy(one_run, runs, "20250101T000002Z-a-b-virtual", seed=7)
+    (runs / "bad").mkdir()
+    (runs / "bad" / "run.json").write_text("{", encoding="utf-8")
+    table = index(runs)
+    assert latest(table)["id"].to_list() == [
+        "20250102T000000Z-a-b-virtual",
+        "20250101T000002Z-a-b-virtual",
+        "20250101T000001Z-a-b-virtual",
+    ]
+    assert left_out(table) == (
+        "1 older run of the same scenario, allocator and options is left out: shown are the latest 3 of 4."
+    )
+    assert left_out(latest(table)) == ""
+
+
+def test_a_thousand_runs_are_there_at_once(one_run: Path, tmp_path: Path) -> None:
+    """The second look took 0.13 s on two busy cores."""
+    runs = tmp_path / "runs"
+    for number in range(1_000):
+        (runs / f"{number}").mkdir(parents=True)
+        os.link(one_run / "run.json", runs / f"{number}" / "run.json")
+    index(runs, tmp_path / "kept")
+    begin = time.perf_counter()
+    assert len(index(runs, tmp_path / "kept")) == 1_000
+    assert time.perf_counter() - begin < 0.3

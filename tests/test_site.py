@@ -1,0 +1,105 @@
+"""The pages as a site: it is whole, says what a git host shows, and needs no network."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from capture.files.tests.sentences import is_sentence
+from console import site
+from dashboards.tests.browser import Browser, chromium
+from tests import pages
+from tests.pages import ROOT
+
+pytestmark = pytest.mark.docs
+
+COMPARED = {"h1", "h2", "h3", "h4", "li", "pre", "td", "th"}
+_PARSER = MarkdownIt("commonmark").enable("table")
+_LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=[\"']?([^\"' >]+)")
+
+
+class Texts(HTMLParser):
+    """How often each text stands in an element of each kind of COMPARED."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: Counter[tuple[str, str]] = Counter()
+        self._open: list[tuple[str, list[str]]] = []
+        self._skipped = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in COMPARED:
+            self._open.append((tag, []))
+        elif tag == "a" and ("class", "headerlink") in attrs:
+            self._skipped = tag
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in COMPARED:
+            kind, words = self._open.pop()
+            self.found[kind, " ".join("".join(words).split())] += 1
+        elif tag == self._skipped:
+            self._skipped = ""
+
+    def handle_data(self, data: str) -> None:
+        if not self._skipped:
+            for _, words in self._open:
+                words.append(data)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return site.write(tmp_path_factory.mktemp("site") / "built").parent
+
+
+def html_of(built: Path, page: Path) -> str:
+    name = str(page.relative_to(ROOT)).replace("README.md", "index.html").replace(".md", ".html")
+    return (built / name).read_text(encoding="utf-8")
+
+
+def test_every_page_is_there_and_says_what_a_git_host_shows(built: Path) -> None:
+    """The two read Markdown by other rules: a code block in a list, for one."""
+    for page in pages.pages():
+        html = re.search(r"<article.*?</article>", html_of(built, page), re.DOTALL)
+        assert html
+        there = Texts(_PARSER.render(page.read_text(encoding="utf-8"))).found
+        here = Texts(html[0]).found
+        assert (there - here, here - there) == (Counter(), Counter()), page
+
+
+def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
+    for path in built.rglob("*.html"):
+        loaded = _LOADED.findall(path.read_text(encoding="utf-8"))
+        assert [one for one in loaded if re.match(r"[a-z]+:|//", one)] == [], path
+
+
+@pytest.mark.skipif(chromium() is None, reason="needs chromium")
+def test_a_reader_finds_a_page_without_network(built: Path) -> None:
+    executable = chromium()
+    assert executable
+    with Browser(executable) as browser:
+        browser.open(built / "index.html")
+        browser.evaluate("document.querySelector('[name=query]').focus()")
+        browser.call("Input.insertText", text="gdb")
+        browser.call("Input.dispatchKeyEvent", type="keyUp", key="b")
+        found = browser.evaluate(
+            "new Promise((done) => { const look = () => { const one = "
+            "document.querySelector('.md-search-result__link'); "
+            "one ? done(one.href) : setTimeout(look, 20); }; look(); })"
+        )
+        assert (built / "docs" / "DEBUGGING.html").as_uri() in found
+        assert browser.complaints == []
+        assert {address.partition(":")[0] for address in browser.requests} <= {"file", "data"}
+
+
+def test_only_a_site_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(site.SiteError) as refused:
+        site.write(tmp_path)
+    assert is_sentence(str(refused.value), "* is no site, and would be emptied: choose another folder.")
+    assert (tmp_path / "thesis.tex").exists()
