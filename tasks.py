@@ -17,7 +17,6 @@ from invoke.exceptions import Exit
 from invoke.tasks import task
 
 from capture.processes import signals
-from capture.run_folder.named_quantities import CHOICE
 
 if TYPE_CHECKING:
     from capture.conductor import RunResult
@@ -28,6 +27,11 @@ RUNS = ROOT / "runs"
 DASHBOARD = ROOT / "build" / "dashboard.html"
 REPRODUCED = ROOT / "build" / "reproduced"
 SITE = ROOT / "build" / "site"
+# As capture/run_folder/named_quantities.py has it, which takes a while to load.
+CHOICE = (
+    "allocate (critical section of an allocation), free (critical section of a free), "
+    "interrupt (interrupt latency), task (task latency)"
+)
 BENCHMARKS = ("simulator", "capture", "dashboard")
 DEMO_SCENARIOS = ("mem_stress", "mem_frag")
 DEMO_ALLOCATORS = ("seglist", "tlsf")
@@ -293,9 +297,12 @@ def explain(
     _context: Context, run: str, quantity: str = "allocate", perfetto: str = "", json: bool = False
 ) -> None:
     """Explain the worst sample of a run, and keep waveform, heap, call stack, instructions."""
-    from analysis.explain import explanation, text
+    from console import known
 
     with one_sentence():
+        known.check_runs([run])
+        from analysis.explain import explanation, text
+
         found = explanation.explain(Path(run), quantity)
         if perfetto:
             from analysis.masks import run_timeline
@@ -402,18 +409,21 @@ def twin(_context: Context, run: str, output: str = "", json: bool = False) -> N
     help={
         "a": "a run folder, or a folder of runs: what B is held against",
         "b": "a run folder, or a folder of runs",
+        "output": "an HTML file to write",
         "json": "print JSON",
     },
 )
-def compare(_context: Context, a: str, b: str, json: bool = False) -> None:
+def compare(_context: Context, a: str, b: str, output: str = "", json: bool = False) -> None:
     """Compare runs: what changed in settings and figures, by how much, and where."""
     from analysis.compare import text
     from analysis.compare.document import as_json
     from console import compare as room
 
     with one_sentence(exit_status=2):
-        found = room.run(Path(a), Path(b))
+        found = room.run(Path(a), Path(b), output)
     print(json_format.dumps(as_json(found), indent=2) if json else text.as_text(found))
+    if output and not json:
+        print(f"page: {output}")
     if status := room.EXIT_STATUS[found.status]:
         raise Exit(code=status)
 
@@ -1174,10 +1184,10 @@ def _present(results: Sequence[RunResult], summary: str, full: bool) -> None:
     from dashboards.loaded.runs import load_run
 
     folders = [result.folder for result in results]
-    with progress.shown(every_s=0) as tell:
+    with progress.shown() as tell:
         tell(f"writing the dashboard of {len(folders):,} runs")
         runs = [load_run(folder) for folder in folders]
-        page = report.write_report(folders, DASHBOARD)
+        page = report.write_report(folders, DASHBOARD, progress=tell)
     if summary:
         print(json_format.dumps(terminal.as_json(runs, page), indent=2))
     else:

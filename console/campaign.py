@@ -68,7 +68,7 @@ def _run_all(
         try:
             results.append(_run_one(plan, built, runs_folder, options, _Watched(title, part, shown)))
             signals.check()
-            shown(f"{progress.place(*part)}{title}: explaining the worst critical section")
+            shown(f"{progress.place(*part)}{title}: explaining the worst of each kind")
             _explain(results[-1], title, shown)
             signals.check()
         except signals.Stopped:

@@ -90,7 +90,10 @@ def _python_style(room: Room) -> Iterator[Check]:
 
 
 def _python_tests(room: Room) -> Iterator[Check]:
-    """Runs pytest in as many processes as there are cores. conftest.py deals the tests out."""
+    """Runs pytest in one process more than there are cores, since many tests wait for a board.
+
+    conftest.py deals the tests out.
+    """
     if room == WHOLE:
         chosen: Command = ()
     elif room.folder == Path("docs"):
@@ -101,7 +104,7 @@ def _python_tests(room: Room) -> Iterator[Check]:
         chosen = (str(room.folder),)
     else:
         return
-    command = (*_PYTHON, "pytest", "-n", str(os.cpu_count() or 1), *chosen)
+    command = (*_PYTHON, "pytest", "-n", str((os.cpu_count() or 1) + 1), *chosen)
     yield Check(_named("python: pytest", room), (command,), needs=("simulator: build", "firmware: build"))
 
 

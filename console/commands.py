@@ -56,8 +56,9 @@ class Command:
 def commands(tasks: Path = TASKS) -> Mapping[str, Command]:
     """All commands by name, in the order of the file."""
     tree = ast.parse(tasks.read_text(encoding="utf-8"))
+    constants = _constants(tree)
     found = [
-        _command(node, _of_decorator(decorator))
+        _command(node, _of_decorator(decorator, constants), constants)
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
         for decorator in node.decorator_list
@@ -66,23 +67,48 @@ def commands(tasks: Path = TASKS) -> Mapping[str, Command]:
     return {command.name: command for command in found}
 
 
-def _of_decorator(decorator: ast.expr) -> dict[str, object]:
+def _constants(tree: ast.Module) -> dict[str, object]:
+    """What the file calls by a name of its own, such as a text that several options share."""
+    found: dict[str, object] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found[node.targets[0].id] = _value(node.value, found)
+    return found
+
+
+def _of_decorator(decorator: ast.expr, constants: Mapping[str, object]) -> dict[str, object]:
     keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
-    return {str(keyword.arg): _value(keyword.value) for keyword in keywords}
+    return {str(keyword.arg): _value(keyword.value, constants) for keyword in keywords}
 
 
-def _value(node: ast.expr | None) -> object:
-    """A literal's value; None of anything else, such as a path that is made from others."""
+def _value(node: ast.expr | None, constants: Mapping[str, object]) -> object:
+    """The value of a literal, a constant, or a text or table of these.
+
+    None of anything else, such as a path that is made from others.
+    """
+    if isinstance(node, ast.Name):
+        return constants.get(node.id)
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        return {_value(key, constants): _value(value, constants) for key, value in pairs}
+    if isinstance(node, ast.FormattedValue):
+        return _value(node.value, constants)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(_value(part, constants)) for part in node.values)
     try:
         return ast.literal_eval(node) if node is not None else None
     except ValueError:
         return None
 
 
-def _command(node: ast.FunctionDef, told: Mapping[str, object]) -> Command:
+def _command(node: ast.FunctionDef, told: Mapping[str, object], constants: Mapping[str, object]) -> Command:
     arguments = [argument.arg for argument in node.args.args][1:]
     defaults = dict(
-        zip(reversed(arguments), (_value(one) for one in reversed(node.args.defaults)), strict=False)
+        zip(
+            reversed(arguments),
+            (_value(one, constants) for one in reversed(node.args.defaults)),
+            strict=False,
+        )
     )
     with_default = set(defaults)
     described = told.get("help") or {}

@@ -1,4 +1,4 @@
-"""`./lab compare`: two runs or folders of runs, with progress, and what the exit status says."""
+"""`./lab compare`: two runs or folders of runs, with progress, its page, and the exit status."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ from pathlib import Path
 
 from analysis.compare.comparison import Comparison, compare
 from console import progress
+from dashboards.compare import page
 
 EXIT_STATUS = {"equal": 0, "not worse": 0, "worse": 1, "cannot say": 2}
 
 
-def run(a: Path, b: Path) -> Comparison:
-    """Compares A with B. Raises TailscopeError."""
+def run(a: Path, b: Path, output: str) -> Comparison:
+    """Compares A with B, and writes the page to `output` unless that is empty.
+
+    Raises TailscopeError.
+    """
     with progress.shown() as tell:
-        return compare(a, b, tell)
+        found = compare(a, b, tell)
+    if output:
+        page.write(found, Path(output))
+    return found

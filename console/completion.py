@@ -48,7 +48,7 @@ _tailscope_lab() {{
     local -a candidates open closed
     local candidate
     candidates=("${{(@f)$(cd {root} 2>/dev/null && TAILSCOPE_FROM="$OLDPWD" {python} -m \\
-        console.completion "$LBUFFER" 2>/dev/null)}}")
+        console.completion "${{(j: :)words[1,CURRENT-1]}} $PREFIX" 2>/dev/null)}}")
     for candidate in $candidates; do
         case $candidate in *[=/]) open+=("$candidate") ;; ?*) closed+=("$candidate") ;; esac
     done
@@ -76,7 +76,8 @@ def candidates(line: str, runs: Path) -> list[str]:
     words = line.split()
     current = "" if line[-1:].isspace() or not words else words.pop()
     found = commands()
-    given = words[1:]
+    before = next((place for place, word in enumerate(words) if Path(word).name == "lab"), 0)
+    given = words[before + 1 :]
     if "--" in given:
         return []
     if not given:
@@ -134,6 +135,7 @@ _CHOICES: Mapping[str, Sequence[str]] = {
     "--edges": ("both", "rising", "falling"),
     "--what": ("allocate", "free", "fragmentation"),
     "--mode": ("sweep", "random"),
+    "--quantity": ("allocate", "free", "interrupt", "task"),
     "--summary": ("json",),
 }
 _LISTS = ("--allocator", "--locking", "--what")

@@ -48,6 +48,9 @@ def run(
                 "--update judges nothing, so there is nothing to write: leave out the other output."
             )
         return _renew(path, runs, held_to)
+    for output in filter(None, (junit_file, markdown_file)):
+        if Path(output).resolve() == path.resolve():
+            raise GateError(f"{output} is the baseline itself; give another file to write.")
     report = gate.judge(files.read(path) if baseline else None, runs, held_to, most)
     if junit_file:
         write_bytes(Path(junit_file), junit.as_xml(report))
@@ -58,15 +61,23 @@ def run(
 
 
 def _renew(path: Path, runs: Sequence[Path], held_to: dict[str, str]) -> Done:
-    before = files.read(path) if path.exists() else Baseline(path)
+    there = _is_there(path)
+    before = files.read(path) if there else Baseline(path)
     new, sentences = update.updated(before, runs, held_to)
     content = files.as_text(new)
-    if path.exists() and content == files.as_text(before):
+    if there and content == files.as_text(before):
         sentences.append(f"{path} is left as it was.")
     else:
         files.write(path, new)
         sentences.append(f"{path}: {len(new.entries):,} entries, {len(content.encode()):,} bytes.")
     return Done("\n".join(sentences))
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise GateError(f"{str(path)[:80]} cannot be read: {error.strerror}.") from None
 
 
 def _whole(given: str) -> int:

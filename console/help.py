@@ -29,7 +29,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Your own firmware, as it is": ("masks", "latency"),
     "Set up": ("doctor", "wiring", "build", "clean", "completion"),
     "Work on the bench itself": (
-        *("test", "bench", "perturbation", "faults", "soak", "mutants", "differential"),
+        *("test", "bench", "perturbation", "faults", "soak", "mutants", "differential", "site"),
     ),
 }
 """By what a user wants to do. A command that no group names is shown behind them."""

@@ -16,12 +16,13 @@ from console import tools
 from console.checks import Check
 from console.rooms import ROOT
 
-_COMPILED_ONCE = (
-    {"CMAKE_C_COMPILER_LAUNCHER": "ccache", "CCACHE_DIR": str(ROOT / "build" / "ccache")}
-    if tools.is_installed("ccache")
-    else {}
-)
-"""The builds of the allocators have most sources in common, and differ in no bit with ccache."""
+_COMPILED_ONCE = {
+    # Also where somebody has turned that off: hundreds of processes would compile every module.
+    "PYTHONDONTWRITEBYTECODE": "",
+    # The allocators have most sources in common. With ccache their builds differ in no bit.
+    **({"CMAKE_C_COMPILER_LAUNCHER": "ccache"} if tools.is_installed("ccache") else {}),
+    "CCACHE_DIR": str(ROOT / "build" / "ccache"),
+}
 
 State = Literal["passed", "failed", "skipped"]
 

@@ -7,13 +7,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from capture.files.errors import TailscopeError
+from capture.files.whole import write_bytes
 from capture.processes import children
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIGURATION = ROOT / "docs" / "site" / "mkdocs.yml"
 WITHIN_S = 120.0
-_MARK = Path("docs", "site", "site.css")
-"""By this a folder is known as a site that may be replaced, even one that was not finished."""
+_MARK = ".tailscope-site"
+"""By this file a folder is known as a site that may be replaced. MkDocs keeps hidden files."""
 
 
 class SiteError(TailscopeError):
@@ -23,18 +24,27 @@ class SiteError(TailscopeError):
 def write(output: Path) -> Path:
     """Builds the site into the folder `output`, in place of one that is there.
 
-    Returns its first page. Raises SiteError, also where a link leads nowhere.
+    Returns its first page. Raises SiteError, also where a link leads nowhere, and WriteError.
     """
     if find_spec("mkdocs") is None:
         raise SiteError("The site needs MkDocs: ./lab site installs it from requirements-test.lock.")
     if output.exists() and not _may_be_replaced(output):
         raise SiteError(f"{output} is no site, and would be emptied: choose another folder.")
+    write_bytes(output / _MARK, b"Written by ./lab site, which replaces this folder.\n")
     mkdocs = ("env", "NO_MKDOCS_2_WARNING=1", sys.executable, "-m", "mkdocs")
-    options = ("--quiet", "--config-file", CONFIGURATION, "--site-dir", output.resolve())
+    options = ("--config-file", CONFIGURATION, "--site-dir", output.resolve())
     done = children.run([*mkdocs, "build", *options], within_s=WITHIN_S, folder=ROOT)
     if done.returncode:
-        raise SiteError(f"The site was not built. MkDocs says: {done.stderr.strip() or 'nothing'}")
+        raise SiteError(f"The site was not built. {_complaints(done.stderr)}")
     return output / "index.html"
+
+
+def _complaints(said: str) -> str:
+    """What MkDocs found wrong. It is not told to be --quiet, since then it is not strict."""
+    if "Traceback" in said:
+        return f"MkDocs says: {children.last_words(said)}"
+    lines = (line for line in said.strip().splitlines() if line and not line.startswith("INFO"))
+    return "\n".join(lines) or "MkDocs does not say why."
 
 
 def _may_be_replaced(folder: Path) -> bool:

@@ -68,8 +68,16 @@ SHARED_RUN = Tried(
 """RUN is the folder of this run wherever a command asks for one."""
 
 LAB = (
-    Tried("./lab", says=r"scenario +Run one scenario", typed="./lab --list", why="`lab` itself adds --list"),
-    Tried("./lab --help scenario", says=r"--allocator=STRING"),
+    Tried("./lab", says=r"Choose an allocator"),
+    Tried("./lab scenario --help", says=r"--allocator=ALLOCATOR"),
+    Tried("./lab --version", says=r"Tailscope \d+\.\d+"),
+    Tried("./lab completion bash", says=r"^complete .* lab"),
+    Tried(
+        "./lab scenario mem_frag --summary json",
+        says=r'"verdict": "complete"',
+        typed=f"./lab scenario mem_frag --summary json {ONE_RUN}",
+        why="one allocator, fewer operations",
+    ),
     Tried(
         "./lab demo",
         says=r"dashboard: \S+/build/dashboard\.html\n(\S+/runs/\S+-virtual\n){4}",
@@ -189,10 +197,15 @@ LAB = (
     Tried("./lab compare RUN RUN", says=r"^equal to the cycle, [\d,]+ operations$"),
     Tried("./lab compare RUN RUN --json", says=r'"status": "equal"'),
     Tried(
-        "./lab compare A B [--json]",
+        "./lab compare A B [--json] [--output FILE.html]",
         says=r'"status": "equal"',
         typed="./lab compare RUN RUN --json",
-        why="two runs that are there; the row above leaves out the option",
+        why="two runs that are there; the rows beside it try the options",
+    ),
+    Tried(
+        "./lab compare RUN RUN --output compare.html",
+        says=r"page: compare\.html",
+        then="grep -c 'equal to the cycle' compare.html",
     ),
     Elsewhere(
         "./lab compare A B --json",
@@ -225,7 +238,7 @@ LAB = (
     ),
     Tried(
         "./lab faults [RUN…] [--n N] [--seed S] [--replay KIND:NUMBER] [--jobs N] [--json]",
-        says=r"--replay=STRING",
+        says=r"--replay=REPLAY",
         typed="./lab --help faults",
         why="a synopsis: the help must know its options",
     ),
@@ -242,7 +255,7 @@ LAB = (
     ),
     Tried(
         "./lab soak (--minutes N | --runs N) [--seed S] [--board virtual,desk] [--fault NAME,…] [--json]",
-        says=r"--minutes=STRING",
+        says=r"--minutes=MINUTES",
         typed="./lab --help soak",
         why="a synopsis: the help must know its options",
     ),
@@ -260,7 +273,7 @@ LAB = (
     ),
     Tried(
         "./lab mutants [FILE…] [--n N] [--seed S] [--jobs N] [--json]",
-        says=r"--jobs=INT",
+        says=r"--jobs=JOBS",
         typed="./lab --help mutants",
         why="a synopsis: the help must know its options",
     ),
@@ -440,19 +453,19 @@ LAB = (
     Elsewhere(
         "./lab worst",
         "analysis/worst/tests/test_worst.py",
-        'lab("--allocator", "tlsf", "--json")',
+        'worst("--allocator", "tlsf", "--json")',
         why="with one allocator",
     ),
     Elsewhere(
         "./lab worst --allocator first_fit,tlsf --json",
         "analysis/worst/tests/test_worst.py",
-        'lab("--allocator", "tlsf", "--json")',
+        'worst("--allocator", "tlsf", "--json")',
         why="with one allocator",
     ),
     Elsewhere(
         "./lab worst --json",
         "analysis/worst/tests/test_worst.py",
-        'lab("--allocator", "tlsf", "--json")',
+        'worst("--allocator", "tlsf", "--json")',
         why="with one allocator",
     ),
     Elsewhere(
@@ -727,7 +740,7 @@ DEBUGGING = (
     ),
     Tried(
         ".venv/bin/pyocd load -u remote:127.0.0.1:5555 -t stm32f401retx build/firmware/tlsf/tailscope.elf",
-        says=r"programmed 0 bytes .*, skipped [1-9]\d* bytes",
+        says=r"programmed 0 bytes .*, identical [1-9]\d* bytes",
         why="that firmware is there already",
     ),
     Elsewhere(
@@ -1108,7 +1121,27 @@ PYTHON = (
     ),
 )
 
-COMPARING = (Elsewhere("./lab compare RUN RUN", "analysis/compare/tests/test_compare.py", "compare("),)
+GATE_BASELINE = "./lab gate --baseline baselines/tlsf.toml --update --limit allocate=10us RUN"
+GATE = (
+    Tried(GATE_BASELINE, says=r"mem_frag on tlsf, board virtual: new", then="test -s baselines/tlsf.toml"),
+    Tried(
+        "./lab gate --baseline baselines/tlsf.toml RUN",
+        says=r"^As good as the baseline\. Runs: 1 as good\.$",
+        after=GATE_BASELINE,
+    ),
+    Elsewhere(
+        "./lab gate --baseline baselines/desk.toml --update RUN",
+        "analysis/gate/tests/test_gate.py",
+        "def test_a_real_board_needs_three_repetitions",
+        of_a_board=True,
+    ),
+    Elsewhere(
+        "./lab gate --baseline baselines/desk.toml RUN",
+        "analysis/gate/tests/test_gate.py",
+        "def test_twenty_noisy_repetitions_are_as_good",
+        of_a_board=True,
+    ),
+)
 
 SITE = (
     Elsewhere("./lab site", "tests/test_site.py", "site.write("),
@@ -1147,12 +1180,18 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
     *FUZZING,
     *FIRMWARE,
     *PYTHON,
-    *COMPARING,
+    *GATE,
     *SITE,
     *PRE_COMMIT,
 )
 
 SHOWN = {
+    ("docs/CI.md", "name: heap"),
+    ("docs/CI.md", "heap:"),
+    ("docs/CI.md", "mem_frag on my_heap, from outside, d8995a38, board virtual: worse"),
+    ("docs/CI.md", "-650 depth 12: F204/98 (A161/70/2 F310/150)*3"),
+    ("docs/SPEC.md", "KIND CYCLES[-MOST][/INSTRUCTIONS[/PROBES]][+HITS][~PULSE]"),
+    ("docs/SPEC.md", "schema 1, exit_status, baseline, notes[]"),
     ("analysis/bounds/README.md", 'bounds_of(elf, "tlsf", "basepri", {})'),
     (
         "dashboards/README.md",

@@ -23,7 +23,7 @@ from firmware import build as firmware
 from scenarios import catalogue
 from simulator import build as simulator
 from simulator.serve import Served
-from tests import pages
+from tests import lab, pages
 from tests.documented_commands import ROWS, SHARED_RUN, SHOWN, Elsewhere, Tried
 from tests.pages import ROOT, Command, Shown
 
@@ -31,6 +31,8 @@ pytestmark = pytest.mark.docs
 
 TABLE = "tests/documented_commands.py"
 TIMEOUT_S = 300
+LAB_ALONE = re.compile(r"\./lab [^|&;<>$`*?~{}()\[\]#!\\\n]*")
+"""A command that no shell needs to read."""
 WHAT_WAS_TRIED = "#what-was-tried"
 TRIED = [row for row in ROWS if isinstance(row, Tried)]
 ELSEWHERE = [row for row in ROWS if isinstance(row, Elsewhere)]
@@ -159,7 +161,8 @@ class Checkout:
 
     def _try(self, row: Tried) -> subprocess.CompletedProcess[str]:
         script = row.typed or next(one.script for one in COMMANDS if one.text == row.command)
-        script = "\n".join(["set -e", script, row.then])
+        alone = bool(LAB_ALONE.fullmatch(script)) and row is not SHARED_RUN and not row.then
+        script = "\n".join([script, row.then]).strip()
         if row is not SHARED_RUN and re.search(r"\bRUN\b", script):
             script = re.sub(r"(?<!\$)\bRUN\b(?!=)", self._run_folder(), script)
         with ExitStack() as opened:
@@ -167,8 +170,13 @@ class Checkout:
                 board = opened.enter_context(Served(firmware.build("tlsf").elf, probe=True))
                 script = script.replace("127.0.0.1:5555", board.probe)
                 script = script.replace("PORT", board.analyzer.rpartition(":")[2])
+            if alone:
+                words = shlex.split(script)[1:]
+                return lab.run(
+                    *words, folder=self.folder, environment=self._environment(), within_s=TIMEOUT_S
+                )
             return subprocess.run(
-                ["bash", "-c", script],
+                ["bash", "-c", f"set -e\n{script}"],
                 cwd=self.folder / row.folder,
                 env=self._environment(),
                 capture_output=True,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from analysis.masks.text import as_text
 from analysis.masks.timeline import timeline
 from simulator import run as simulator
 from simulator.program import user_program
-from tests import masked_sections
+from tests import lab, masked_sections
 from tests.masked_sections import line_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -229,20 +228,19 @@ def test_a_stripped_program_has_addresses_and_the_same_cycles(
     assert sum("is stripped" in note for note in told["notes"]) == 1
 
 
-def lab(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "console", "masks", *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+def masks(*words: str) -> subprocess.CompletedProcess[str]:
+    return lab.run("masks", *words)
 
 
 def test_the_command_writes_what_it_is_asked_for(elf: Path, tmp_path: Path) -> None:
     page, stacks, trace = (tmp_path / name for name in ("page.html", "stacks.txt", "trace.json"))
     files = ["--output", str(page), "--folded", str(stacks), "--perfetto", str(trace)]
-    done = lab(str(elf), "--until", UNTIL, *files)
+    done = masks(str(elf), "--until", UNTIL, *files)
     assert done.returncode == 0, done.stderr
     longest = "1,001 cycles (62.56\N{NO-BREAK SPACE}µs), primask, raised by update_table (main.c:"
     assert longest in done.stdout
     assert all(path.stat().st_size for path in (page, stacks, trace))
-    told = json.loads(lab(str(elf), "--until", UNTIL, "--json").stdout)
+    told = json.loads(masks(str(elf), "--until", UNTIL, "--json").stdout)
     assert told["cycles"] == 80_000 and told["worst"][0]["cycles"] == 1001
 
 
@@ -256,11 +254,11 @@ def test_a_program_that_ends_in_its_fault_handler_is_no_success(tmp_path: Path) 
         'void reset(void) { __asm volatile("cpsid i\\n cpsie i\\n udf #0"); }\n'
     )
     fails = masked_sections.build(tmp_path, source=source)
-    done = lab(str(fails))
+    done = masks(str(fails))
     assert done.returncode == 1 and not done.stderr
     said = "the program ended in the handler of a HardFault; cause: an undefined instruction"
     assert "The run ended at cycle" in done.stdout and said in done.stdout
-    done = lab(str(fails), "--json")
+    done = masks(str(fails), "--json")
     told = json.loads(done.stdout)
     assert done.returncode == 1 and told["ended"].startswith(said) and "virtual-nucleo" not in told["ended"]
     assert told["intervals"]["primask"]["count"] == 1, "what was measured up to there stands"
@@ -268,6 +266,6 @@ def test_a_program_that_ends_in_its_fault_handler_is_no_success(tmp_path: Path) 
 
 @pytest.mark.parametrize("until", ["1.5s", "0s", "-1s", "soon", "cycles:", "s", "9" * 30 + "s"])
 def test_what_is_no_time_is_refused_in_a_sentence(elf: Path, until: str) -> None:
-    done = lab(str(elf), f"--until={until}")
+    done = masks(str(elf), f"--until={until}")
     assert done.returncode == 1
     assert done.stderr.strip().startswith(f"--until {until} is neither") and "\n" not in done.stderr.strip()

@@ -26,6 +26,7 @@ from firmware.tests.probe_programs import program
 from firmware.tests.test_probe import pulses, ran
 from scenarios import catalogue
 from scenarios.operations import IMAGE_ADDRESS
+from tests import lab
 from tests.probed_board import ROOT
 
 PINS = "CRIT=PA8,OP=PA9,STIM=PA0,ISR=PA10,SYNC=PB4"
@@ -42,13 +43,8 @@ def no_run_is_left() -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def lab(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "console", *map(str, words)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-
-
 def observed(*words: str | Path, status: int = 0) -> dict[str, Any]:
-    done = lab("observe", *words, "--json")
+    done = lab.run("observe", *words, "--json")
     assert done.returncode == status, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     kept.append(Path(found["folder"]))
@@ -105,7 +101,7 @@ def test_the_folder_has_what_it_says_and_no_more(on_virtual: dict[str, Any]) -> 
     assert on_virtual["missing"][0].startswith("There are no operations and no records")
     before = (folder / "run.json").read_bytes()
     (folder / "capture.sr").unlink()
-    done = lab("redecode", folder)
+    done = lab.run("redecode", folder)
     assert (done.returncode, done.stdout) == (0, "complete\n")
     assert (folder / "run.json").read_bytes() == before
     assert read_sr(folder / "capture.sr") == edges
@@ -114,7 +110,7 @@ def test_the_folder_has_what_it_says_and_no_more(on_virtual: dict[str, Any]) -> 
 @pytest.mark.parametrize("command", ["dashboard", "explain", "extremes", "twin", "pulseview --worst"])
 def test_what_needs_operations_says_so(on_virtual: dict[str, Any], command: str) -> None:
     word, *options = command.split()
-    done = lab(word, on_virtual["folder"], *options)
+    done = lab.run(word, on_virtual["folder"], *options)
     assert done.returncode != 0
     assert "is a run from the wire alone (./lab observe) and has no operations" in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -144,7 +140,7 @@ def with_image(elf: Path, image: bytes, to: Path) -> Path:
 
 def test_the_benchs_own_firmware_as_somebody_elses(tmp_path: Path) -> None:
     """The run of the scenario has the records, and its wire has the same edges."""
-    done = lab(
+    done = lab.run(
         *("scenario", "mem_frag", "--allocator", "tlsf"),
         *("--parameter", "depth=8", "--parameter", "trials=1"),
     )
@@ -220,7 +216,7 @@ def test_a_program_that_is_cut_short_is_truncated() -> None:
     ],
 )
 def test_a_mistake_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
-    done = lab("observe", *words)
+    done = lab.run("observe", *words)
     assert done.returncode == 2
     assert sentence in done.stderr and len(done.stderr.splitlines()) == 1
 

@@ -24,7 +24,7 @@ def only_drives_the_heap(scenario: str) -> bool:
 # What these bring is other sizes and other orders; mem_stress and mem_frag do for them. Where
 # blocks are aligned to more than the region is, the two differ by where it begins.
 ALIKE = re.compile(r"lifetimes_.*|recorded.*|periodic_.*|sizes|worst|until_full_aligned")
-SCENARIOS = [name for name in catalogue.names() if only_drives_the_heap(name) and not ALIKE.fullmatch(name)]
+SCENARIOS = [name for name in catalogue.names() if not ALIKE.fullmatch(name) and only_drives_the_heap(name)]
 # What a refused request ends or skips is decided above the allocator.
 ENDING = "until_full"
 PAIRS = [

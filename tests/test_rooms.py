@@ -44,7 +44,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
         *("decoders", "dashboards"),
     ),
     ("dashboards.tradeoff", "analysis.adversary", "analysis.latency", "analysis.gate"),
-    ("dashboards.twin", "dashboards.masks"),
+    ("dashboards.twin", "dashboards.masks", "dashboards.compare"),
     ("analysis.reproduce",),
     ("dashboards.reproduced",),
     ("console",),

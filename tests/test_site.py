@@ -84,22 +84,32 @@ def test_a_reader_finds_a_page_without_network(built: Path) -> None:
     assert executable
     with Browser(executable) as browser:
         browser.open(built / "index.html")
-        browser.evaluate("document.querySelector('[name=query]').focus()")
-        browser.call("Input.insertText", text="gdb")
-        browser.call("Input.dispatchKeyEvent", type="keyUp", key="b")
-        found = browser.evaluate(
-            "new Promise((done) => { const look = () => { const one = "
-            "document.querySelector('.md-search-result__link'); "
-            "one ? done(one.href) : setTimeout(look, 20); }; look(); })"
-        )
-        assert (built / "docs" / "DEBUGGING.html").as_uri() in found
+        browser.page.locator("[name=query]").focus()
+        browser.page.keyboard.type("gdb")
+        found = browser.page.locator(".md-search-result__link").first
+        assert (built / "docs" / "DEBUGGING.html").as_uri() in found.evaluate("one => one.href")
         assert browser.complaints == []
-        assert {address.partition(":")[0] for address in browser.requests} <= {"file", "data"}
+        assert {address.partition(":")[0] for address in browser.requests} <= {"about", "data", "file"}
+
+
+def test_a_link_that_leads_nowhere_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "pages" / "index.md"
+    page.parent.mkdir()
+    page.write_text("# A page\n\nSee [that](gone.md) and [this](#nowhere).\n", encoding="utf-8")
+    small = "docs_dir: pages\nhooks: []\nplugins: []\nextra_css: []\nnav: [index.md]\n"
+    (tmp_path / "mkdocs.yml").write_text(f"INHERIT: {site.CONFIGURATION}\n{small}", encoding="utf-8")
+    monkeypatch.setattr(site, "CONFIGURATION", tmp_path / "mkdocs.yml")
+    with pytest.raises(site.SiteError) as refused:
+        site.write(tmp_path / "built")
+    assert is_sentence(str(refused.value).partition("\n")[0], "The site was not built. *")
+    assert "'gone.md'" in str(refused.value)
+    assert "'#nowhere'" in str(refused.value)
 
 
 def test_only_a_site_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(site.SiteError) as refused:
-        site.write(tmp_path)
-    assert is_sentence(str(refused.value), "* is no site, and would be emptied: choose another folder.")
+    for folder in (tmp_path, ROOT):
+        with pytest.raises(site.SiteError) as refused:
+            site.write(folder)
+        assert is_sentence(str(refused.value), "* is no site, and would be emptied: choose another folder.")
     assert (tmp_path / "thesis.tex").exists()

@@ -162,14 +162,16 @@ def _notes(compared: Compared) -> Iterator[str]:
     for one in compared.worst:
         if one.a is None or one.b is None:
             yield f"Not compared, since run {'A' if one.a is None else 'B'} has no sample of it: {one.words}."
-    if compared.way == "exact" and compared.operations and not compared.same:
-        yield from _who_changed(compared.settings)
+    if compared.operations and compared.status != "equal" and all(one.tool for one in compared.settings):
+        yield _nothing_changed(compared.way)
 
 
-def _who_changed(changes: tuple[Change, ...]) -> Iterator[str]:
-    """Of two exact runs of the same operations that differ: a sentence if nothing that ran does."""
-    if all(one.tool for one in changes):
-        yield (
-            "Firmware, operations and settings are the same, and a virtual board repeats itself: so the "
-            "virtual board is another one, or what counts and decodes."
+def _nothing_changed(way: Way) -> str:
+    """Of two runs that differ, though all that ran is the same."""
+    same = "Firmware, operations and settings are the same"
+    if way == "exact":
+        return (
+            f"{same}, and a virtual board repeats itself: so the virtual board is another one, or what "
+            "counts and decodes."
         )
+    return f"{same}: so the board or the bench differs, or chance does; `./lab twin` looks for a cause."

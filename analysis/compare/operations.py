@@ -56,7 +56,7 @@ class Changed:
     """What changed in one column: in how many operations, the first, and those that changed most.
 
     `increase` is None where no value grew, `decrease` where none fell. `total` is the sum of all
-    changes. The last three are the same of those operations alone that the same interrupts met.
+    changes. The last three are the same of those operations alone that as many interrupts met.
     """
 
     column: Column
@@ -88,8 +88,8 @@ class Operations:
 
     `changed` counts those of which any column differs beyond what the instruments allow, `first` is
     the number of the first of them. `other_outcome` are the numbers of those that came out
-    otherwise. Of the changed ones, `met_otherwise` were met by other interrupts than in the first
-    run: an interrupt lengthens what it meets.
+    otherwise. Of the changed ones, `met_otherwise` were met by more or fewer interrupts than in
+    A: an interrupt lengthens what it meets.
     """
 
     joined: int
@@ -115,7 +115,7 @@ def join(a: Run, b: Run) -> pl.DataFrame:
 
 
 def met_otherwise() -> pl.Expr:
-    """Of a row of join(): whether other interrupts met the operation in B than in A."""
+    """Of a row of join(): whether more or fewer interrupts met the operation in B than in A."""
     return pl.any_horizontal(pl.col(name + _OF_A) != pl.col(name + _OF_B) for name in _HITS)
 
 

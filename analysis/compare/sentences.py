@@ -6,7 +6,9 @@ from collections import Counter
 
 from analysis.compare.compared import Compared
 from analysis.compare.comparison import Comparison
+from analysis.compare.found import Stored
 from analysis.compare.worst import Extreme, Worst
+from analysis.metrology.intervals import CONFIDENCE
 
 _MINUS = "\N{MINUS SIGN}"
 
@@ -42,6 +44,47 @@ def overall(found: Comparison) -> str:
     return f"{_counted(len(found.compared), 'pair')} of runs: {told}{unread}."
 
 
+def described(stored: Stored) -> str:
+    """A run by what it was and where it is."""
+    manifest = stored.manifest
+    verdict = "" if manifest.complete else f" ({manifest.verdict})"
+    return f"{manifest.scenario}, {manifest.configuration}, {manifest.board}: {stored.folder}{verdict}"
+
+
+def remarks(compared: Compared) -> list[str]:
+    """What must be known beside the figures of a pair; what the headline says is left out."""
+    told = []
+    if compared.pair.by == "scenario":
+        told.append("Their options differ; each is the only run left of its scenario.")
+    return [*told, *compared.notes, *(compared.doubts if compared.status != "cannot say" else ())]
+
+
+def effects(compared: Compared) -> list[str]:
+    """How to read the effects that are estimated, and why there are no intervals."""
+    if compared.way == "exact":
+        return []
+    return [
+        "Cliff's delta: the share of pairs in which B's sample is greater, less that in which A's is. "
+        f"Shift: the Hodges–Lehmann estimate of B less A. In brackets {100 * CONFIDENCE:g} % intervals.",
+        *dict.fromkeys(one.no_interval for one in compared.distributions if one.no_interval),
+    ]
+
+
+def left_out(found: Comparison) -> list[str]:
+    """The runs that are in no pair, and why."""
+    return [
+        *(f"Only in A: {described(one)}" for one in found.pairing.only_a),
+        *(f"Only in B: {described(one)}" for one in found.pairing.only_b),
+        *(
+            f"Of {side} {_counted(count, 'older run')} with the same options "
+            f"{'is' if count == 1 else 'are'} not compared."
+            for side, count in (("A", found.pairing.older["a"]), ("B", found.pairing.older["b"]))
+            if count
+        ),
+        *(f"Not compared: {one}" for one in (*found.unreadable, *found.left_out)),
+    ]
+
+
 def worst_sentence(worst: Worst) -> str:
     """`worst interrupt latency: 35,798 → 34,917 ns (−881 ns, −2.5 %), operation 311`."""
     if worst.a is None or worst.b is None or worst.change is None:
@@ -63,11 +106,11 @@ def by(worst: Worst) -> str:
 
 
 def where(worst: Worst) -> str:
-    """`operation 311`, or `operation 12 → operation 311`."""
+    """`operation 311`, or `operation 12 → 311` if another one is the worst in B."""
     if worst.a is None or worst.b is None:
         return "–"
     ours, theirs = _named(worst.a), _named(worst.b)
-    return f"{ours} → {theirs}" if worst.moved else theirs
+    return f"{ours} → {theirs.removeprefix('operation ')}" if worst.moved else theirs
 
 
 def whole(value: float) -> str:

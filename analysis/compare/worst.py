@@ -152,7 +152,7 @@ def _values(run: Run, quantity: Quantity) -> np.ndarray[Any, np.dtype[np.float64
 
 
 def _change_met_alike(a: Run, b: Run, quantity: Quantity, joined: pl.DataFrame | None) -> float:
-    """B's maximum less A's over those operations alone that the same interrupts met in both; 0
+    """B's maximum less A's over those operations alone that as many interrupts met in both; 0
     where there is none.
     """
     if joined is None or quantity.table != "operations":

@@ -71,8 +71,17 @@ class Contract:
         }
 
 
-def hold(allocator: str, tell: Tell = lambda _: None) -> Contract:
-    """Builds the allocator with sanitizers and tries it. Raises TailscopeError."""
+def hold(
+    allocator: str,
+    tell: Tell = lambda _: None,
+    within_s: int = _WITHIN_S,
+    hang_within_s: int = _HANG_WITHIN_S,
+) -> Contract:
+    """Builds the allocator with sanitizers and tries it. Raises TailscopeError.
+
+    A list may take `within_s` seconds. If one takes longer, those that are tried in search of a
+    shorter one may take `hang_within_s`.
+    """
     row = host_heap.row(allocator)
     tell(f"building the contract tests of {allocator}")
     folder = host_contract.build(allocator)
@@ -80,22 +89,21 @@ def hold(allocator: str, tell: Tell = lambda _: None) -> Contract:
     for operations in lists.lists(row.promises):
         tell(f"{allocator}: list {judged + 1}")
         judged += 1
-        found = host_contract.judge(folder, operations, _WITHIN_S)
+        found = host_contract.judge(folder, operations, within_s)
         if not found.holds:
             tell(f"{allocator}: making a list of {len(operations)} operations shorter")
-            return Contract(row, judged, _shortest(folder, operations, found), ())
+            limit_s = hang_within_s if found.rule == "never_returns" else within_s
+            return Contract(row, judged, _shortest(folder, operations, found, limit_s), ())
     tell(f"{allocator}: suites")
     return Contract(row, judged, None, tuple(host_contract.suites(folder)))
 
 
-def _shortest(folder: Path, operations: Sequence[str], found: Judged) -> Broken:
-    hangs = found.rule == "never_returns"
-    within_s = _HANG_WITHIN_S if hangs else _WITHIN_S
-
+def _shortest(folder: Path, operations: Sequence[str], found: Judged, within_s: int) -> Broken:
     def breaks(candidate: Sequence[str]) -> bool:
         return host_contract.judge(folder, candidate, within_s).rule == found.rule
 
     # What stands behind the operation that broke the rule never ran.
     ran = operations[: len(found.places) + 1]
-    shortest = shrink(ran if breaks(ran) else operations, breaks, _TRIES_OF_HANGS if hangs else _TRIES)
+    tries = _TRIES_OF_HANGS if found.rule == "never_returns" else _TRIES
+    shortest = shrink(ran if breaks(ran) else operations, breaks, tries)
     return Broken(tuple(shortest), host_contract.judge(folder, shortest, within_s))

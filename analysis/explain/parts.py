@@ -53,8 +53,8 @@ def parts(program: Program, masks: pl.DataFrame, worst: Worst, start: int, end: 
     """The parts from cycle `start` to before `end`; they are without gaps.
 
     An exception lasts from where the core begins to enter it to where it is back from it. A mask
-    counts in an interrupt's and a task's latency, the scheduler's lock in a task's. What the woken
-    task does itself is no waiting.
+    counts in an interrupt's and a task's latency. In a task's the scheduler's lock does too, before
+    masks within it, and what the woken task does itself is no waiting.
     """
     states = sorted(_states(masks), key=lambda now: now.cycle)
     before = [now for now in states if now.cycle <= start]
@@ -87,11 +87,11 @@ class _Told:
             return _Key("exception", self._handler(now.exception), self._entry(now.exception))
         if quantity == TASK and now.task == self.woken != self.interrupted:
             return _Key("running", "the woken task", None)
+        if quantity == TASK and now.scheduler:
+            return _Key("scheduler", now.scheduler.words, now.scheduler.pc)
         if quantity in (INTERRUPT, TASK) and now.masks:
             _, held = now.masks[0]
             return _Key("masked", held.words, held.pc)
-        if quantity == TASK and now.scheduler:
-            return _Key("scheduler", now.scheduler.words, now.scheduler.pc)
         words = "nothing held it off" if quantity in (INTERRUPT, TASK) else "the section's own code"
         return _Key("running", words, None)
 

@@ -48,7 +48,7 @@ def _operation(found: Explanation) -> list[str]:
     maximum, own = found.maximum, found.operation
     lines = [found.place]
     if own is not None:
-        label = f", {own.label}" if own.label else ""
+        label = f", {own.label}" if own.label and own.label not in own.words else ""
         probes = f", {maximum.probes:,} probes" if maximum.probes else ""
         live = "" if maximum.live is None else f", {maximum.live:,} blocks live after it"
         lines.append(f"Operation {own.seq:,}: {own.words}{label}{probes}{live}.")

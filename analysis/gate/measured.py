@@ -88,7 +88,11 @@ def _what(kind: str, size: int) -> str:
 
 def read(folder: Path) -> Measured:
     """Reads a run folder. Raises GateError where the run is not complete, and RunError."""
-    if not folder.is_dir():
+    try:
+        is_there = folder.is_dir()
+    except OSError as error:
+        raise GateError(f"{str(folder)[:80]}: cannot be read: {error.strerror}.") from None
+    if not is_there:
         raise GateError(f"{folder}: is no run folder; name one of runs/.")
     if not (folder / names.MANIFEST).exists() and not names.is_observed(folder):
         raise GateError(

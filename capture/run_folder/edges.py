@@ -36,6 +36,8 @@ memory for each, half a gigabyte for as many.
 """
 MOST_ROWS = MOST_EDGES + (1 << 18) + 1
 """The extractor counts once in 2**18 samples, so an edge list may have that many rows more."""
+MOST_ROWS_READ = 1 << 24
+"""Of edges.parquet: what was captured otherwise may have more edges than a capture here."""
 MOST_SAMPLES = 1 << 36
 """More than ten minutes at 100 MS/s. A few bytes can state
 any number, and PulseView's copy has them all.
@@ -183,7 +185,7 @@ def _read_rows(path: Path) -> pl.DataFrame:
 
 
 def _checked_rows(path: Path) -> pl.DataFrame:
-    check_extent(path, MOST_ROWS)
+    check_extent(path, MOST_ROWS_READ)
     with without_panic():
         lazy = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         if lazy.collect_schema() != _COLUMNS:

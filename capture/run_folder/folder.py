@@ -37,8 +37,8 @@ MOST_BYTES = {IMAGE: 256 << 10, SERIAL_LOG: MOST_LOG_BYTES, COUNTS: 16 << 20}
 read. An image has no more room in the flash.
 """
 
-# Options stand behind the allocator, each led by a full stop.
-_NAME = re.compile(r"\d{8}T\d{6}Z-(?P<scenario>.+)-(?P<allocator>[^-]+)-(?P<board>[^-]+?)(-\d+)?")
+# Options stand behind the allocator, each led by a full stop. A number at the end is no board.
+_NAME = re.compile(r"\d{8}T\d{6}Z-(?P<scenario>.+)-(?P<allocator>[^-]+)-(?P<board>(?!\d+$)[^-]+?)(-\d+)?")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_]+")
 _OPTIONS_MOST_CHARACTERS = 80
 

@@ -22,6 +22,8 @@ from capture.run_folder.records import OPERATION_KINDS
 
 MOST_OPERATIONS = 21_840
 """As many as an image holds (docs/SPEC.md, section 3)."""
+MOST_ROWS = 1 << 21
+"""Of operations.parquet as it is read: a reader is no narrower than a capture can be made."""
 MOST_STIMULI = 9 << 20
 """STIM and CTRL may both move in each row of the longest edge list."""
 _MOST_TEXT_BYTES = 256
@@ -101,7 +103,7 @@ def read_operations(path: Path) -> pl.DataFrame:
 
     Raises RunError where it is missing, damaged or not such a table.
     """
-    table = read_table(path, OPERATIONS, MOST_OPERATIONS)
+    table = read_table(path, OPERATIONS, MOST_ROWS)
     _require(path, table["seq"].is_sorted() and table["seq"].is_unique().all(), "seq does not count upwards")
     _require(path, table["kind"].is_in(OPERATION_KINDS).all(), f"kind has values outside {OPERATION_KINDS}")
     return table

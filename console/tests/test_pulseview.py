@@ -19,10 +19,11 @@ from capture.files.errors import TailscopeError
 from capture.reading.tests.waveform import Waveform
 from capture.run_folder.edges import read_parquet
 from capture.run_folder.session_file import write_sr
-from capture.tests.synthetic import SyntheticRun, small_plan
+from capture.tests.synthetic import SyntheticRun
 from capture.tests.test_redecode import store
 from console import pulseview
 from decoders.pulseview import Marked, setup
+from scenarios import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -61,7 +62,12 @@ def test_pulseview_gets_the_session_its_setup_and_the_decoders(
 
 @pytest.mark.parametrize(
     ("quantity", "statistic", "from_channel", "to_channel"),
-    [("allocate", "critical_ns", "CRIT", "CRIT"), ("interrupt", "interrupt_latency_ns", "STIM", "ISR")],
+    [
+        ("allocate", "critical_ns", "CRIT", "CRIT"),
+        ("free", "free_critical_ns", "CRIT", "CRIT"),
+        ("interrupt", "interrupt_latency_ns", "STIM", "ISR"),
+        ("task", "task_latency_ns", "STIM", "TASK"),
+    ],
 )
 def test_the_worst_sample_is_between_the_cursors(
     tmp_path: Path,
@@ -75,7 +81,8 @@ def test_the_worst_sample_is_between_the_cursors(
     """They lie on an edge of either channel, as far apart as run.json says."""
     monkeypatch.setenv("PATH", f"{stand_in(tmp_path, 'exit 0')}:{os.environ['PATH']}")
     monkeypatch.setenv("DISPLAY", ":0")
-    folder = store(SyntheticRun(small_plan(depth=3)), tmp_path).folder
+    plan = catalogue.load("mem_stress", {"operations": 40}).compile()
+    folder = store(SyntheticRun(plan), tmp_path).folder
     assert pulseview.run(folder, quantity) == 0
     found = re.search(r"from ([0-9.]+) s to ([0-9.]+) s", capfd.readouterr().err)
     assert found

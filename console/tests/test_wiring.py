@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,13 @@ import pytest
 from capture.desk.bench import read_bench
 from console import wiring
 from console.wiring import WiringError
+from tests import lab
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def lab(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "console", "wiring", *words]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+def wired(*words: str) -> subprocess.CompletedProcess[str]:
+    return lab.run("wiring", *words)
 
 
 def test_the_plan_is_that_of_bench_toml() -> None:
@@ -31,7 +30,7 @@ def test_the_plan_is_that_of_bench_toml() -> None:
 
 
 def test_the_check_of_the_virtual_board() -> None:
-    done = lab("check")
+    done = wired("check")
     assert done.returncode == 0 and done.stdout.endswith("All eight clips are where they belong.\n")
     assert done.stdout.count("right  sees") == 8
 
@@ -44,7 +43,7 @@ def test_the_check_of_the_virtual_board() -> None:
     ],
 )
 def test_a_word_that_is_none_gets_a_sentence(words: list[str], sentence: str) -> None:
-    done = lab(*words)
+    done = wired(*words)
     assert done.returncode == 2
     assert done.stderr.startswith(sentence) and done.stderr.count("\n") == 1
 

@@ -12,12 +12,12 @@ from dashboards.app.shown import Shown
 from dashboards.figures.chart import Chart
 from dashboards.pages.blocks import Block, Cell, Column, Grid, Group, Line, PerRun, Prose, Verbatim
 
-CONFIG = {
+CONFIG: Any = {
     "displaylogo": False,
     "responsive": True,
     "modeBarButtonsToRemove": ["toImage", "select2d", "lasso2d"],
 }
-GRAPH, LONG_GRAPH, FIGURE, PICTURE = "graph", "long-graph", "figure", "picture"
+GRAPH, LONG_GRAPH, FIGURE = "graph", "long-graph", "figure"
 
 
 def drawn(shown: Shown) -> list[Any]:
@@ -68,21 +68,12 @@ def figure(chart: Chart, *, long: bool = False) -> Any:
     key, title = chart.key, chart.title
     height = int(chart.figure.layout.height or 400)
     chart.figure.update_layout(uirevision=key)
-    pictures = [
-        html.Button(
-            kind.upper(),
-            id={"type": PICTURE, "key": key, "kind": kind},
-            className="tool",
-            title=f"Save this figure as {kind.upper()}",
-            **{"data-picture": kind, "data-title": title, "data-subtitle": chart.subtitle},  # type: ignore[arg-type]
-        )
-        for kind in ("svg", "png")
-    ]
+    saved = html.Span(pictures(title, chart.subtitle), className="tools")
     return html.Figure(
         [
             html.Figcaption(
                 [
-                    html.Div([html.H2(title), html.Span(pictures, className="tools")], className="head"),
+                    html.Div([html.H2(title), saved], className="head"),
                     html.P(chart.subtitle, className="subtitle"),
                     html.P(chart.explanation, className="explanation"),
                     *(html.P(badge, className="badge", role="note") for badge in chart.badges),
@@ -93,6 +84,7 @@ def figure(chart: Chart, *, long: bool = False) -> Any:
                 dcc.Graph(
                     id={"type": LONG_GRAPH if long else GRAPH, "key": key},
                     config=CONFIG,
+                    responsive=True,
                     style={"height": f"{height}px"},
                 ),
                 className="plot",
@@ -102,6 +94,19 @@ def figure(chart: Chart, *, long: bool = False) -> Any:
         ],
         **{"data-figure": key},  # type: ignore[arg-type]
     )
+
+
+def pictures(title: str, subtitle: str) -> list[Any]:
+    """Buttons that save the figure around them; the browser does it (assets/app.js)."""
+    return [
+        html.Button(
+            kind.upper(),
+            className="tool",
+            title=f"Save this figure as {kind.upper()}",
+            **{"data-picture": kind, "data-title": title, "data-subtitle": subtitle},  # type: ignore[arg-type]
+        )
+        for kind in ("svg", "png")
+    ]
 
 
 def _grid(grid: Grid, shown: Shown) -> Any:
@@ -143,7 +148,7 @@ def _classes(number: int, column: Column, grid: Grid) -> str:
 
 
 def _group(group: Group, grid: Grid, shown: Shown) -> Any:
-    span = {"colSpan": len(grid.columns) + 1, "scope": "colgroup"}
+    span: Any = {"colSpan": len(grid.columns) + 1, "scope": "colgroup"}
     head = [html.Tr(html.Th(html.Span(group.words), **span), className="group")] if group.words else []
     return html.Tbody([*head, *(_line(line, grid, shown) for line in group.lines)])
 
@@ -155,8 +160,8 @@ def _line(line: Line, grid: Grid, shown: Shown) -> Any:
         name.insert(0, html.Span(className="swatch", style={"background": f"var(--run-{line.entry})"}))
     if line.verdict and line.verdict != "complete" and f"({line.verdict})" not in line.name:
         name.append(html.Small(line.verdict, className=f"verdict {line.verdict}"))
-    numeric = [column.numeric for column in grid.columns]
-    cells = [_cell(cell, line.entry, number, shown) for cell, number in zip(line.cells, numeric, strict=True)]
+    classes = [_classes(number, column, grid) for number, column in enumerate(grid.columns)]
+    cells = [_cell(cell, line.entry, told, shown) for cell, told in zip(line.cells, classes, strict=True)]
     return html.Tr([html.Th(name, scope="row"), *cells])
 
 

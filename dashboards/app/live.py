@@ -31,7 +31,7 @@ def _box(identity: str, so_far: SoFar) -> Any:
     bar = html.Progress(
         value=None if so_far.operations is None else str(so_far.operations),
         max=str(so_far.planned_operations or 1),
-        **{"aria-label": f"operations of {name}"},
+        **{"aria-label": f"operations of {name}"},  # type: ignore[arg-type]
     )
     words = html.Div(" · ".join(_facts(so_far)))
     return html.Div(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 from dash import dcc, html
 
-from capture.run_folder import explanation as stored
-from capture.run_folder.explanation import Explanation, HeapMap, Replayed, Total
 from dashboards.app.address import run_address, sample_address
+from dashboards.app.draw import pictures
+from dashboards.app.explained import explained
 from dashboards.app.shown import AddressError, Entry
-from dashboards.app.waveform import figure, first_window
+from dashboards.app.waveform import HEIGHT, figure, first_window
 from dashboards.formatting import grouped, number
 from dashboards.loaded.quantities import ALL
 from dashboards.loaded.runs import LoadedRun
@@ -19,6 +20,7 @@ from dashboards.loaded.series import Series, by_scenario
 from dashboards.waveforms.keys import describe, worst_key
 
 WAVE, WAVE_FIGURE, WIRE = "wave", "wave-figure", "wire"
+_CONFIG: Any = {"displaylogo": False, "scrollZoom": True, "modeBarButtonsToRemove": ["toImage"]}
 _KINDS = {
     "A": "allocation of {size} bytes",
     "O": "allocation of {size} bytes, out of memory",
@@ -27,8 +29,6 @@ _KINDS = {
     "E": "free of {size} bytes, refused by the allocator",
     "K": "a call of the kernel",
 }
-_MOST_PIECES = 6_000
-_MOST_ROWS = 30
 
 
 def series_of(run: LoadedRun) -> Series:
@@ -48,18 +48,20 @@ def sample_page(run: LoadedRun, identity: str, key: str) -> list[Any]:
     operation, stimulus = _operation(run, key), _stimulus(run, key)
     if operation is None and stimulus is None:
         raise AddressError(
-            f"Run {identity} has no {describe(key)}; it has operations 0 to {_last(run)}, and stimuli as @sample."
+            f"Run {identity} has no {describe(key)}; it has operations 0 to {_last(run)}, and stimuli as "
+            "@ and their sample."
         )
+    link = html.A(one.name, href=run_address(identity))
     return [
-        html.P([html.A(one.name, href=run_address(identity)), f" · {run.manifest.scenario} · {identity}"], className="hint"),
+        html.P([link, f" · {run.manifest.scenario} · {identity}"], className="hint"),
         html.H1(describe(key).capitalize()),
         *_badge(run),
         _neighbours(run, identity, key),
         _facts(run, operation, stimulus),
         *_wave(one, key),
-        *_explained(run, key),
+        *explained(run, key),
         _maxima(run, identity, key),
-    ]  # fmt: skip
+    ]
 
 
 def _operation(run: LoadedRun, key: str) -> dict[str, Any] | None:
@@ -169,78 +171,59 @@ def _when(sample: int, rate: int) -> str:
 
 
 def _wave(one: Series, key: str) -> list[Any]:
+    """The waveform with its cursors, and what the browser must know to place them."""
     window = first_window(one, key)
     edges = one.run.edges
     if window is None or edges is None:
         return [html.P("The capture does not show it, so there is no waveform.", className="hint")]
-    wire = {
-        "zero": window.zero,
-        "samplerate_hz": edges.samplerate_hz,
-        "core_hz": one.run.manifest.firmware.core_hz,
+    rate = edges.samplerate_hz
+    wire = {"zero": window.zero, "samplerate_hz": rate, "core_hz": one.run.manifest.firmware.core_hz}
+    ends = {
+        "this one": (window.start, window.end),
+        "± 10 samples": (window.zero - 10, window.zero + 10),
+        "whole capture": (0, edges.total_samples),
     }
-    ends = [(end - window.zero) * 1e6 / edges.samplerate_hz for end in (window.start, window.end)]
-    whole = [(end - window.zero) * 1e6 / edges.samplerate_hz for end in (0, edges.total_samples)]
-    ten = [-10 * 1e6 / edges.samplerate_hz, 10 * 1e6 / edges.samplerate_hz]
-    views = [("this one", ends), ("± 10 samples", ten), ("whole capture", whole)]
+    spans = {words: [(end - window.zero) * 1e6 / rate for end in samples] for words, samples in ends.items()}
+    hint = (
+        f"Time from sample {grouped(window.zero)}; one sample is {1e9 / rate:.1f} ns. "
+        "Drag to zoom, shift and drag to move. A click at an edge places cursor A, the next one B. "
+        "Shaded: critical section."
+    )
+    graph = dcc.Graph(id=WAVE, config=_CONFIG, responsive=True, style={"height": f"{HEIGHT}px"})
+    words = {"aria-label": f"Waveform of all channels around {describe(key)}"}
     return [
         html.Figure(
             [
-                html.Div(
-                    [
-                        html.H2("Waveform, as captured"),
-                        html.Span(
-                            [
-                                html.Button(words, className="tool", **{"data-span": f"{low} {high}"})  # type: ignore[arg-type]
-                                for words, (low, high) in views
-                            ]
-                            + [
-                                html.Button(
-                                    kind.upper(),
-                                    className="tool",
-                                    title=f"Save this view as {kind.upper()}",
-                                    **{"data-picture": kind, "data-title": f"{one.name}: {describe(key)}", "data-subtitle": one.run.id},  # type: ignore[arg-type]
-                                )
-                                for kind in ("svg", "png")
-                            ],
-                            className="tools",
-                        ),
-                    ],
-                    className="head",
-                ),
-                html.P(
-                    f"Time from sample {grouped(window.zero)}; one sample is {1e9 / edges.samplerate_hz:.1f} ns. "
-                    "Drag to zoom, shift and drag to move. Shaded: critical section.",
-                    className="hint",
-                ),
-                _cursors(window.zero, edges.total_samples),
+                html.Div([html.H2("Waveform, as captured"), _ways(one, key, spans)], className="head"),
+                html.P(hint, className="hint"),
+                _cursors(edges.total_samples),
                 dcc.Store(id=WIRE, data=wire),
                 dcc.Store(id=WAVE_FIGURE, data=figure(one, window)),
-                html.Div(
-                    dcc.Graph(id=WAVE, config={"displaylogo": False, "scrollZoom": True, "modeBarButtonsToRemove": ["toImage"]}),
-                    className="plot",
-                    role="group",
-                    **{"aria-label": f"Waveform of all channels around {describe(key)}"},  # type: ignore[arg-type]
-                ),
+                html.Div(graph, className="plot", role="group", **words),  # type: ignore[arg-type]
             ],
             id="waveform",
         )
-    ]  # fmt: skip
+    ]
 
 
-def _cursors(zero: int, total: int) -> Any:
+def _ways(one: Series, key: str, spans: dict[str, list[float]]) -> Any:
+    """Buttons: to each of `spans` of time in µs, and to a picture."""
+    views = [
+        html.Button(words, className="tool", **{"data-span": f"{low} {high}"})  # type: ignore[arg-type]
+        for words, (low, high) in spans.items()
+    ]
+    title = f"{one.name}: {describe(key)}"
+    return html.Span([*views, *pictures(title, one.run.id)], className="tools")
+
+
+def _cursors(total: int) -> Any:
     def cursor(name: str) -> Any:
-        return html.Label(
-            [
-                f"{name}: sample ",
-                dcc.Input(id=f"cursor-{name}", type="number", min=0, max=total, step=1, value=None),
-            ]
-        )
+        typed = dcc.Input(id=f"cursor-{name}", type="number", min=0, max=total, step=1, value=None)
+        return html.Label([f"{name}: sample ", typed])
 
     return html.Div(
         [
-            dcc.RadioItems(
-                id="placing", options=[{"label": f" click places {one}", "value": one} for one in "AB"], value="A", inline=True
-            ),
+            dcc.Store(id="placing", data="A"),
             cursor("A"),
             cursor("B"),
             html.Output(id="between", **{"aria-live": "polite"}),  # type: ignore[arg-type]
@@ -248,95 +231,22 @@ def _cursors(zero: int, total: int) -> Any:
         className="cursors",
         role="group",
         **{"aria-label": "Two cursors"},  # type: ignore[arg-type]
-    )  # fmt: skip
+    )
 
 
 def _maxima(run: LoadedRun, identity: str, key: str) -> Any:
     """Where each maximum of the run is."""
-    found = []
+    head = html.Thead(html.Tr([html.Th(words, scope="col") for words in ("quantity", "maximum", "at")]))
+    table = html.Table([head, html.Tbody(list(_maximum_rows(run, identity, key)))], className="comparison")
+    return html.Section([html.H2("The run's maxima"), html.Div(table, className="scroll")])
+
+
+def _maximum_rows(run: LoadedRun, identity: str, key: str) -> Iterator[Any]:
     for quantity in ALL:
         worst, summary = worst_key(run, quantity), run.summary(quantity)
-        if (
-            worst is not None
-            and summary.max is not None
-            and not quantity.key.startswith(("served", "refused"))
-        ):
-            value = f"{number(summary.max, quantity.unit)} {quantity.unit}".strip()
-            link: Any = html.A(describe(worst), href=sample_address(identity, worst))
-            found.append(
-                html.Tr(
-                    [
-                        html.Th(quantity.words, scope="row"),
-                        html.Td(value),
-                        html.Td("this one" if worst == key else link),
-                    ]
-                )
-            )
-    head = html.Thead(html.Tr([html.Th(words, scope="col") for words in ("quantity", "maximum", "at")]))
-    return html.Section([html.H2("The run's maxima"), html.Div(html.Table([head, html.Tbody(found)], className="comparison"), className="scroll")])  # fmt: skip
-
-
-def _explained(run: LoadedRun, key: str) -> list[Any]:
-    """What `./lab explain` stored of this very sample."""
-    every = stored.read_all(run.folder)
-    found = [_explanation(told) for told in every.values() if told.key == key]
-    if not found:
-        words = f"Heap, call stack and instructions of a maximum come from ./lab explain {run.folder.name}."
-        found.append(html.P(words, className="hint"))
-    return found
-
-
-def _explanation(told: Explanation) -> Any:
-    parts: list[Any] = [html.H2(f"Explained: {told.quantity}")]
-    parts += [html.P(sentence, className="hint") for sentence in told.unknown]
-    if isinstance(told, Replayed):
-        parts.append(
-            html.P(
-                f"{grouped(told.instructions)} instructions in {grouped(told.cycles)} cycles, replayed on the "
-                "virtual board and equal to the capture to the sample."
-            )
-        )
-        parts += [
-            _table("Call stack", ("in", "source"), [(frame.place, frame.source) for frame in told.stack]),
-            _table("Cycles by function", ("cycles", "times", "function", "source"), _totals(told.functions)),
-            _table("Most expensive instructions", ("cycles", "times", "instruction", "source"), _totals(told.dearest)),
-            *_heap(told.heap),
-        ]  # fmt: skip
-    return html.Section(parts, className="explained")
-
-
-def _totals(totals: list[Total]) -> list[tuple[str, ...]]:
-    return [
-        (grouped(one.cycles), grouped(one.executions), one.name, one.source) for one in totals[:_MOST_ROWS]
-    ]
-
-
-def _table(title: str, heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Any:
-    head = html.Thead(html.Tr([html.Th(words, scope="col") for words in heads]))
-    body = html.Tbody([html.Tr([html.Td(cell) for cell in row]) for row in rows])
-    return html.Section(
-        [html.H3(title), html.Div(html.Table([head, body], className="comparison told"), className="scroll")]
-    )
-
-
-def _heap(heap: HeapMap) -> list[Any]:
-    """The region as one strip: its pieces in proportion, those too thin to see merged with none."""
-    total = max(heap.region_bytes, 1)
-    pieces = [
-        html.Span(
-            className=f"piece {piece.what}",
-            style={
-                "left": f"{100 * piece.offset / total:.4f}%",
-                "width": f"{100 * piece.bytes / total:.4f}%",
-            },
-            title=f"{piece.what}: {grouped(piece.bytes)} bytes at {grouped(piece.offset)}",
-        )
-        for piece in heap.pieces[:_MOST_PIECES]
-    ]
-    counts = {what: sum(piece.what == what for piece in heap.pieces) for what in ("live", "free", "unknown")}
-    words = ", ".join(f"{grouped(count)} {what}" for what, count in counts.items() if count)
-    return [
-        html.H3("Heap before it"),
-        html.Div(pieces, className="heap-map", role="img", **{"aria-label": f"Heap map: {words}"}),  # type: ignore[arg-type]
-        html.P(f"{words} pieces of {grouped(heap.region_bytes)} bytes. {heap.note}", className="hint"),
-    ]
+        if worst is None or summary.max is None or quantity.key.startswith(("served", "refused")):
+            continue
+        value = f"{number(summary.max, quantity.unit)} {quantity.unit}".strip()
+        link: Any = html.A(describe(worst), href=sample_address(identity, worst))
+        at = "this one" if worst == key else link
+        yield html.Tr([html.Th(quantity.words, scope="row"), html.Td(value), html.Td(at)])

@@ -15,7 +15,7 @@ from werkzeug.serving import make_server
 
 from capture.files.errors import TailscopeError
 from dashboards.app import overview, sample, waveform
-from dashboards.app.address import RUNS, RUN, SAMPLE, Address, parse
+from dashboards.app.address import RUN, RUNS, SAMPLE, Address, parse
 from dashboards.app.downloads import add_downloads
 from dashboards.app.draw import FIGURE, GRAPH, LONG_GRAPH, drawn
 from dashboards.app.guard import HOST, guard
@@ -66,7 +66,7 @@ def make_app(library: Library) -> Dash:
     _act_in_the_browser(app)
     add_downloads(app.server, pages)
     app.server.add_url_rule("/shared/<name>", "shared", _shared)
-    guard(app.server, app.csp_hashes())
+    guard(app.server, list(app.csp_hashes()))
     return app
 
 
@@ -114,7 +114,7 @@ def _shell() -> Any:
                 html.Div(
                     [
                         html.A("Tailscope", href="/", className="brand"),
-                        html.Nav(_nav(Address()), id="nav", **{"aria-label": "Pages"}),
+                        html.Nav(_nav(Address()), id="nav", **{"aria-label": "Pages"}),  # type: ignore[arg-type]
                         html.Button(
                             "dark or light", className="theme", title="Change between dark and light"
                         ),
@@ -207,7 +207,8 @@ def _runs(pages: Pages) -> list[Any]:
 
 
 def _of_shown(shown: Shown) -> list[Any]:
-    choice = [html.Details(id="picker", className="picker", open=True)] if len(shown.entries) > 1 else []
+    picked = len(shown.entries) > 1 and any(True for _ in shown.page.charts())
+    choice = [html.Details(id="picker", className="picker", open=True)] if picked else []
     return [_entries(shown.entries, dict(shown.ids)), *_scenarios(shown), *choice, *drawn(shown)]
 
 
@@ -253,7 +254,7 @@ def _zoomed(shown: Shown, key: str, view: dict[str, Any]) -> Any:
         seen = _range(view, long.axes[0])
         if seen is not None:
             rows = long.within(seen, _range(view, long.axes[1]))
-        elif view.get(f"{long.axes[0]}.autorange") or view.get("autosize") is None and not view:
+        elif view.get(f"{long.axes[0]}.autorange"):
             rows = long.drawn
         else:
             continue
@@ -281,7 +282,7 @@ def _act_in_the_browser(app: Dash) -> None:
     """What assets/app.js does; each name is a function there."""
 
     def browser(name: str, *arguments: Any, **options: Any) -> None:
-        app.clientside_callback(ClientsideFunction("tailscope", name), *arguments, **options)
+        app.clientside_callback(ClientsideFunction("tailscope", name), *arguments, **options)  # type: ignore[no-untyped-call]
 
     browser("place", Output("place", "data"), Input("url", "pathname"), Input("url", "search"))
     browser("choose", Output("chosen", "data"), Input("entries", "data"), Input("url", "search"))
@@ -315,9 +316,9 @@ def _act_in_the_browser(app: Dash) -> None:
         "mark",
         Output("cursor-A", "value"),
         Output("cursor-B", "value"),
-        Output("placing", "value"),
+        Output("placing", "data"),
         Input(sample.WAVE, "clickData"),
-        State("placing", "value"),
+        State("placing", "data"),
         State(sample.WIRE, "data"),
         prevent_initial_call=True,
     )

@@ -69,7 +69,9 @@ def worst_operation(one: Series) -> pl.DataFrame:
 
     By the wire, or by DWT where the wire has none; no row without a measured allocation.
     """
-    longest = one.run.measured_allocations.sort(
-        "wire_critical_samples", "dwt_cycles", descending=True, nulls_last=True, maintain_order=True
-    )
-    return longest.head(1)
+    allocations = one.run.measured_allocations
+    for column in ("wire_critical_samples", "dwt_cycles"):
+        longest = allocations[column].max()
+        if longest is not None:
+            allocations = allocations.filter(pl.col(column) == longest)
+    return allocations.head(1)

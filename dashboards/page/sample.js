@@ -206,21 +206,32 @@ tailscope.sample = (() => {
     return svg;
   }
 
+  // The operations before and after it.
+  function beside({ previous, next }) {
+    const told = [["Before it", previous], ["After it", next]].filter(([, operation]) => operation);
+    return told.map(([where, { seq, words }]) => `${where}: operation ${number.format(seq)}, ${words}.`);
+  }
+
   function explanation(explained) {
     const box = element("div", undefined, "explained");
     box.append(element("h3", `Explained: ${explained.words}`));
+    if (explained.place) box.append(element("p", [explained.place, ...beside(explained)].join(" ")));
     explained.unknown.forEach((sentence) => box.append(element("p", sentence)));
     if (!explained.pieces) return box;
     const [instructions, cycles] = [explained.instructions, explained.cycles].map(number.format);
-    box.append(element("p", `${instructions} instructions in ${cycles} cycles, replayed on the virtual ` +
-      "board and equal to the capture to the sample."));
+    const edges = explained.begins ? ` from ${explained.begins} to ${explained.ends}` : "";
+    box.append(element("p", `${instructions} instructions in ${cycles} cycles${edges}, replayed on the ` +
+      "virtual board and equal to the capture to the sample."));
     const columns = element("div", undefined, "columns");
-    const totals = ([name, count, executions, source]) =>
-      [count, `${number.format(executions)} ×`, name, source];
+    const totals = ([name, count, executions, source, text]) =>
+      [count, `${number.format(executions)} ×`, name, source, text];
+    const part = ({ cycles, words, place, source }) => [cycles, words, place, source];
     columns.append(
+      table("what the time went to", explained.parts.map(part)),
       table("cycles by function", explained.functions.map(totals)),
       table("call stack", explained.stack),
       table("most expensive instructions", explained.dearest.map(totals)),
+      table("most expensive source lines", explained.lines.map(totals)),
     );
     const legend = "heap before it: live blocks dark, free blocks light, the unknown grey";
     box.append(columns, element("h4", legend), heapMap(explained), element("p", explained.note));

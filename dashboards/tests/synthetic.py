@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from capture.run_folder.edges import EdgeList
+from capture.run_folder.edges import EdgeList, settled
 from capture.run_folder.quantities import KEYS
 from capture.run_folder.tables import INTERRUPTS, OPERATIONS
 
@@ -197,14 +197,8 @@ class _Timeline:
         bit = np.concatenate([np.full(len(samples), 1 << channel) for channel, samples in toggles])
         order = np.argsort(sample, kind="stable")
         word = np.bitwise_xor.accumulate(bit[order])
-        last_of_sample = np.append(np.diff(sample[order]) > 0, True)
-        return EdgeList(
-            np.append(0, sample[order][last_of_sample]),
-            np.append(0, word[last_of_sample]),
-            RATE_HZ,
-            self.total,
-            CHANNELS,
-        )
+        rows = settled(np.append(0, sample[order]), np.append(0, word).astype(np.uint8))
+        return EdgeList(*rows, RATE_HZ, self.total, CHANNELS)
 
 
 def interrupt_rows(

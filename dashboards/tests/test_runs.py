@@ -227,7 +227,12 @@ def test_a_truncated_run_may_lack_its_tables(tmp_path: Path) -> None:
 
 def test_of_many_runs_the_latest_of_each_kind_is_shown(tmp_path: Path) -> None:
     operations = [Operation("A", 16, 1, 300)]
-    kinds = {"1": {"seed": 1}, "2": {"seed": 2}, "3": {"seed": 1}, "4": {"seed": 1, "allocator": "tlsf"}}
+    kinds: dict[str, dict[str, Any]] = {
+        "1": {"seed": 1},
+        "2": {"seed": 2},
+        "3": {"seed": 1},
+        "4": {"seed": 1, "allocator": "tlsf"},
+    }
     folders = [
         write_run(tmp_path / name, "mem_stress", "seglist", operations, changes=changes)
         for name, changes in kinds.items()

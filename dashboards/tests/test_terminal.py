@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import statistics
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from rich.console import Console
 
 from dashboards.loaded.runs import LoadedRun, load_run
 from dashboards.tables.details import details
-from dashboards.terminal import terminal_report
+from dashboards.terminal import as_json, terminal_report
 from dashboards.tests.synthetic import mem_frag, write_run
 
 
@@ -67,3 +68,53 @@ def test_a_recording_that_was_replayed_is_told_once(tmp_path: Path) -> None:
     words = f"those of the trace own.csv (SHA-256 {'ab' * 32}), with one block in 3 and sizes divided by 2."
     assert text.count(words) == 1
     assert all(words in details(load_run(folder)).sentences[0] for folder in folders)
+
+
+def eight_runs(folder: Path) -> list[LoadedRun]:
+    """Runs whose longest critical sections differ by allocator; one of them is truncated."""
+    return [
+        load_run(
+            write_run(
+                folder,
+                "mem_frag",
+                f"{kind}_{depths}",
+                mem_frag(kind, depths),
+                verdict="truncated" if depths == 20 and kind == "tlsf" else "complete",
+                reasons=("The end is missing.",) if depths == 20 and kind == "tlsf" else (),
+            )
+        )
+        for kind in ("tlsf", "seglist")
+        for depths in (20, 40, 60, 80)
+    ]
+
+
+def test_many_runs_have_one_row_each_the_worst_first(tmp_path: Path) -> None:
+    runs = eight_runs(tmp_path)
+    lines = _printed(runs)
+    rows = [line for line in lines if line.startswith(("tlsf_", "seglist_")) and "missing" not in line]
+    assert len(rows) == 8
+    assert max(map(len, lines)) <= 100
+    worst = {run.manifest.allocator: run.manifest.statistics["critical_ns"].max for run in runs}
+    shown = [row.split()[0] for row in rows]
+    assert [worst[name] for name in shown] == sorted(worst.values(), reverse=True)  # type: ignore[type-var]
+    assert f"{worst['seglist_80']:,.1f}" in rows[0] and rows[0].startswith("seglist_80")
+    assert "tlsf_20 (truncated): The end is missing." in [line.strip() for line in lines]
+    assert any("--full" in line for line in lines)
+
+
+def test_all_statistics_of_many_runs_are_printed_if_asked(tmp_path: Path) -> None:
+    console = Console(file=io.StringIO(), width=100, color_system=None)
+    console.print(terminal_report(eight_runs(tmp_path), full=True))
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    assert "probes of an" in text and "--full" not in text
+
+
+def test_a_program_gets_every_run_with_its_statistics(runs: list[LoadedRun]) -> None:
+    found = json.loads(json.dumps(as_json(runs, Path("build/dashboard.html"))))
+    assert found["dashboard"] == "build/dashboard.html"
+    assert [one["folder"] for one in found["runs"]] == [str(run.folder) for run in runs]
+    for one in found["runs"]:
+        manifest = json.loads((Path(one["folder"]) / "run.json").read_text())
+        assert one["verdict"] == manifest["verdict"] and one["reasons"] == manifest["reasons"]
+        assert one["statistics"]["critical_ns"]["max"] == manifest["critical_ns"]["max"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from capture.run_folder.quantities import Quantity
-from dashboards.loaded.quantities import samples
 from dashboards.loaded.runs import LoadedRun
 from dashboards.loaded.series import Series
 
@@ -26,12 +25,17 @@ def interrupt_keys(stimuli: Iterable[int], seqs: Iterable[int | None]) -> list[s
 
 def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
     """The key of the first sample with the greatest value; None without samples."""
-    worst = samples(run, quantity).sort(quantity.column, descending=True, maintain_order=True).head(1)
-    if worst.is_empty():
+    operations = quantity.table == "operations"
+    named = ("seq",) if operations else ("sample", "operation_seq")
+    table = run.operations if operations else run.interrupts
+    # Lazily: of a million rows with all their columns a copy would take long.
+    told = table.lazy().filter(quantity.rows).drop_nulls(quantity.column).select(*named, quantity.column)
+    found = told.collect()
+    at = found[quantity.column].arg_max()
+    if at is None:
         return None
-    if quantity.table == "operations":
-        return operation_keys(worst["seq"])[0]
-    return interrupt_keys(worst["sample"], worst["operation_seq"])[0]
+    worst = found[at]
+    return operation_keys(worst["seq"])[0] if operations else interrupt_keys(*map(worst.get_column, named))[0]
 
 
 def describe(key: str) -> str:

@@ -61,7 +61,7 @@ def window_of(run: LoadedRun, key: str) -> Window | None:
 
 
 def span(edges: EdgeList, start: int, end: int) -> Window:
-    """All edges of samples `start` … `end` (exclusive), which lie in the capture; zero is `start`."""
+    """All edges of samples `start` … `end` (exclusive) of the capture; zero is `start`."""
     first = int(np.searchsorted(edges.sample, start, side="right")) - 1
     last = int(np.searchsorted(edges.sample, end, side="left"))
     sample = edges.sample[first:last].copy()

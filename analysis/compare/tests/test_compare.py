@@ -123,6 +123,14 @@ def test_a_virtual_board_that_changed_is_not_blamed_on_the_allocator(tmp_path: P
     assert any("a virtual board repeats itself" in note for note in found.compared[0].notes)
 
 
+def test_a_board_that_changed_is_not_blamed_on_the_allocator(tmp_path: Path) -> None:
+    found = compare(
+        write(tmp_path / "a", exact=False), write(tmp_path / "b", with_cycles({1: 99}), exact=False)
+    )
+    assert found.status == "worse"
+    assert any("`./lab twin` looks for a cause" in note for note in found.compared[0].notes)
+
+
 def test_other_operations_are_compared_by_their_statistics_alone(tmp_path: Path) -> None:
     found = compare(
         write(tmp_path / "a"), write(tmp_path / "b", with_cycles({1: 1}), changes={"image_crc32": "1" * 8})

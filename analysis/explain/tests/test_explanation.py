@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,13 @@ from analysis.explain import explanation, text
 from analysis.explain.errors import ExplainError
 from analysis.explain.program import Program
 from analysis.explain.replay import replay
+from analysis.explain.sources import Sources
 from analysis.explain.stack import unwind
 from analysis.explain.worst import find
 from capture import conductor
 from capture.files.errors import RunError
 from capture.run_folder.edges import EdgeList, read_parquet
-from capture.run_folder.explanation import Replayed, Unreplayed, read
+from capture.run_folder.explanation import Replayed, Unreplayed, read, read_all
 from capture.run_folder.manifest import read_manifest
 from capture.run_folder.session_file import read_sr
 from firmware import build as firmware
@@ -47,8 +49,14 @@ def deepest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def explained(deepest: Path) -> Replayed:
-    return replayed_of(deepest, "allocate")
+def every(deepest: Path) -> dict[str, Replayed]:
+    found = explanation.explain_all(deepest)
+    return {one.quantity: one for one in found if isinstance(one, Replayed)}
+
+
+@pytest.fixture(scope="module")
+def explained(every: dict[str, Replayed]) -> Replayed:
+    return every["allocate"]
 
 
 def replayed_of(folder: Path, quantity: str) -> Replayed:
@@ -151,8 +159,8 @@ def level_at(edges: EdgeList, sample: int) -> int:
     return int(edges.word[np.searchsorted(edges.sample, sample, side="right") - 1])
 
 
-def test_the_worst_wait_ends_with_its_answer(deepest: Path) -> None:
-    found = replayed_of(deepest, "interrupt")
+def test_the_worst_wait_ends_with_its_answer(deepest: Path, every: dict[str, Replayed]) -> None:
+    found = every["interrupt"]
     rows = instructions(deepest, "interrupt")
     assert sum(int(row["cycles"]) for row in rows) == found.end_sample - found.start_sample
     # The handler was entered once, before the pin rose. Most of the wait was a critical section.
@@ -224,3 +232,102 @@ def test_samples_that_are_not_cycles(tmp_path: Path) -> None:
     assert sum(piece.bytes for piece in found.heap.pieces) == 65_536
     edge_cycles = 84 / 24
     assert abs(found.cycles - found.value_ns * 84e6 / 1e9) <= edge_cycles
+
+
+def test_one_replay_tells_what_each_alone_tells(
+    deepest: Path, every: dict[str, Replayed], copy: Path
+) -> None:
+    """mem_frag measures no frees."""
+    assert list(every) == ["allocate", "interrupt", "task"]
+    assert read_all(deepest) == every
+    assert explanation.explain(copy, "task") == every["task"]
+    assert list(read_all(copy)) == ["task"]
+
+
+def test_the_time_of_a_woken_task_is_accounted_for(deepest: Path, every: dict[str, Replayed]) -> None:
+    found = every["task"]
+    rows = instructions(deepest, "task")
+    assert (found.begins.split()[0], found.ends) == ("STIM", "TASK rising")
+    # At 84 MS/s a sample is a cycle.
+    taken = found.end_sample - found.start_sample
+    assert sum(int(row["cycles"]) for row in rows) == sum(part.cycles for part in found.parts) == taken
+    ends = [part.begin_cycle + part.cycles for part in found.parts]
+    assert [part.begin_cycle for part in found.parts[1:]] == ends[:-1]
+    assert found.parts[-1].words == "the woken task"
+    masked = [part for part in found.parts if part.what == "masked"]
+    assert masked[0].words == "interrupts masked by BASEPRI 0x50"
+    assert masked[0].place.startswith("heap_port_lock")
+
+
+def test_a_handler_is_told_while_its_code_runs(deepest: Path, every: dict[str, Replayed]) -> None:
+    """Each executed instruction of the handler lies in a part of that name, and no other does."""
+    for quantity in ("interrupt", "task"):
+        found = every[quantity]
+        for row in instructions(deepest, quantity):
+            cycle, function = int(row["cycle"]), row["place"].split("+")[0]
+            part = next(one for one in found.parts if one.begin_cycle <= cycle < one.begin_cycle + one.cycles)
+            if function.endswith("_IRQHandler"):
+                assert (part.what, part.words) == ("exception", f"handler {function}")
+            if function.startswith("heap_index_"):
+                assert part.what == "masked"
+
+
+def test_an_interrupt_outside_of_all_operations_has_heap_and_instructions(copy: Path) -> None:
+    stimulus = (
+        pl.read_parquet(copy / "interrupts.parquet")
+        .filter(
+            ~pl.col("control") & pl.col("operation_seq").is_null() & pl.col("isr_latency_ns").is_not_null()
+        )
+        .row(5, named=True)
+    )
+    manifest = json.loads((copy / "run.json").read_text())
+    known = {"value": stimulus["isr_latency_ns"], "times": 1, "sample": stimulus["sample"]}
+    manifest["maxima"]["interrupt_latency_ns"] = {**dict.fromkeys(manifest["maxima"]["critical_ns"]), **known}
+    edit(copy, maxima=manifest["maxima"])
+    found = replayed_of(copy, "interrupt")
+    assert found.key == f"@{stimulus['sample']}"
+    assert found.operation is None and found.previous is not None and found.next is not None
+    assert found.next.seq == found.previous.seq + 1
+    assert found.previous.end_sample < found.start_sample < found.next.start_sample  # type: ignore[operator]
+    before = (found.start_sample - found.previous.end_sample) * 1e9 / 84e6  # type: ignore[operator]
+    assert f"outside of all operations: {before:,.0f} ns after operation" in found.place
+    assert sum(int(row["cycles"]) for row in instructions(copy, "interrupt")) == found.cycles
+    assert sum(piece.bytes for piece in found.heap.pieces) == 65_536
+
+
+def test_what_is_beside_it_is_what_the_table_has(deepest: Path, explained: Replayed) -> None:
+    rows = {row["seq"]: row for row in pl.read_parquet(deepest / "operations.parquet").iter_rows(named=True)}
+    seq = explained.maximum.seq or 0
+    assert explained.operation is not None and explained.operation.seq == seq
+    for beside, number in ((explained.previous, seq - 1), (explained.next, seq + 1)):
+        assert beside is not None
+        row = rows[number]
+        kind = {"A": "allocation", "F": "free"}[row["kind"]]
+        assert beside.words == f"{kind} of {row['size']:,} bytes"
+        assert (beside.seq, beside.start_sample) == (number, row["start_sample"])
+    assert explained.start_ns == pytest.approx(explained.start_sample / 84e6 * 1e9)
+
+
+def test_a_source_line_has_the_text_that_was_compiled(explained: Replayed) -> None:
+    walked = next(total for total in explained.lines if total.source.startswith("free_list.h:"))
+    path = Path(__file__).parents[3] / "firmware" / "heap" / "free_list.h"
+    number = int(walked.source.partition(":")[2])
+    assert explained.sources[walked.source] == path.read_text().splitlines()[number - 1].strip()
+    by_line = [total.cycles for total in explained.lines]
+    assert by_line == sorted(by_line, reverse=True)
+
+
+def test_a_source_file_that_is_younger_than_the_firmware_is_not_quoted(tmp_path: Path) -> None:
+    elf = Path(shutil.copy2(firmware.build("seglist").elf, tmp_path / "tailscope.elf"))
+    source = tmp_path / "heap" / "free_list.h"
+    source.parent.mkdir()
+    source.write_text("first\n  second\n")
+    command = f"gcc -ffile-prefix-map={tmp_path}=firmware"
+    (tmp_path / "compile_commands.json").write_text(json.dumps([{"command": command}]))
+    program = Program(elf)
+    built_s = elf.stat().st_mtime
+    os.utime(source, (built_s - 1, built_s - 1))
+    places = ["free_list.h:2", "free_list.h:3", "nowhere.c:1", ""]
+    assert Sources(program, elf).lines(places) == {"free_list.h:2": "second"}
+    os.utime(source, (built_s + 1, built_s + 1))
+    assert Sources(program, elf).lines(places) == {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from capture.files.errors import TailscopeError
 from console import worst as command
 from scenarios import catalogue
 from scenarios.generators.worst import CONSTRUCTIONS
+from tests import lab
 
 ROOT = Path(__file__).parents[3]
 
@@ -123,16 +123,15 @@ def test_the_command_prints_every_construction_and_what_cannot_be() -> None:
 
 
 def test_json_and_refusals() -> None:
-    def lab(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "console", "worst", *words]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    def worst(*words: str) -> subprocess.CompletedProcess[str]:
+        return lab.run("worst", *words)
 
-    done = lab("--allocator", "tlsf", "--json")
+    done = worst("--allocator", "tlsf", "--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["cells"]
     assert [row["construction"] for row in rows] == list(CONSTRUCTIONS)
     assert all(row["pulse_ns"] > 0 and row["interrupt_latency_ns"] > row["pulse_ns"] for row in rows)
-    refused = lab("--allocator", "rlsf", "--host")
+    refused = worst("--allocator", "rlsf", "--host")
     assert refused.returncode == 1
     assert refused.stderr.strip() == "rlsf manages 131,072 bytes at most, not 8,388,608."
-    assert "There is no allocator 'nope'" in lab("--allocator", "nope").stderr
+    assert "There is no allocator 'nope'" in worst("--allocator", "nope").stderr

@@ -8,7 +8,7 @@ import pytest
 
 from capture.files.errors import CaptureError
 from capture.files.whole import WriteError
-from capture.run_folder.folder import RunFolder, check_writable
+from capture.run_folder.folder import RunFolder, RunName, check_writable
 
 TIME = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 
@@ -21,6 +21,21 @@ def test_names_are_time_scenario_allocator_board_and_a_number_when_taken(tmp_pat
     names = [create(tmp_path / "runs").path.name for _ in range(3)]
     first = "20260203T040506Z-mem_frag-tlsf-virtual"
     assert names == [first, f"{first}-2", f"{first}-3"]
+
+
+def test_options_are_told_apart_and_no_part_of_what_a_name_tells() -> None:
+    name = RunName("mem_frag", "tlsf", "virtual", ("art off", "TLSF_SLOTS=8", "heap 32768"))
+    folder = name.at(TIME)
+    assert folder == "20260203T040506Z-mem_frag-tlsf.art_off.TLSF_SLOTS_8.heap_32768-virtual"
+    assert RunName.of(Path(folder)) == RunName("mem_frag", "tlsf", "virtual")
+    assert RunName.of(Path(f"{folder}-2")) == RunName("mem_frag", "tlsf", "virtual")
+
+
+def test_options_cannot_lead_elsewhere_nor_outgrow_a_name() -> None:
+    folder = RunName("mem_frag", "tlsf", "virtual", ("../x/y z", *["a_long_option"] * 40)).at(TIME)
+    assert folder.startswith("20260203T040506Z-mem_frag-tlsf._x_y_z.a_long_option.")
+    assert folder.endswith(".a_long_option.more-virtual")
+    assert len(folder) < 160
 
 
 def test_a_folder_of_runs_is_tried_before_anything_is_captured(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from capture.files.documents import JSON_BYTES_MAX, TOML_BYTES_MAX, TOML_KEY_MOST_PARTS
 from capture.files.errors import CaptureError, RunError
-from capture.run_folder import pages, session_file
-from capture.run_folder.edges import MOST_EDGES, MOST_ROWS, MOST_SAMPLES, read_parquet
+from capture.run_folder import pages, session_file, tables
+from capture.run_folder.edges import MOST_EDGES, MOST_ROWS, MOST_ROWS_READ, MOST_SAMPLES, read_parquet
 from capture.run_folder.folder import MOST_BYTES
 from capture.run_folder.manifest import Curve
 from capture.run_folder.pages import PagesError, check_extent
@@ -66,7 +66,7 @@ def test_too_many_edges_are_refused_before_any_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "edges.parquet"
-    rows = MOST_ROWS + 1
+    rows = MOST_ROWS_READ + 1
     frame = pl.DataFrame({"sample": pl.zeros(rows, pl.Int64, eager=True)})
     frame.with_columns(word=pl.lit(0, pl.UInt8)).write_parquet(path)
     assert path.stat().st_size < 1 << 20
@@ -170,8 +170,9 @@ def test_the_bounds_are_those_of_the_specification() -> None:
         f"| {MOST_LOG_BYTES >> 20} MiB; of the lines after `BOOT` {MOST_LINES:,} are read",
         f"| {pages.MOST_FILE_BYTES >> 20} MiB, {pages.MOST_PAGES:,} pages, and "
         f"{pages.MOST_UNPACKED_BYTES >> 20} MiB once",
-        f"| {MOST_ROWS:,} (a capture ends after {MOST_EDGES:,} edges) |",
-        f"`plan.parquet` | {MOST_OPERATIONS:,} |",
+        f"| {MOST_ROWS_READ:,} (a capture ends after {MOST_EDGES:,} edges) |",
+        f"| rows of `operations.parquet` | {tables.MOST_ROWS:,} (an image has {MOST_OPERATIONS:,} at most) |",
+        f"| rows of `plan.parquet` | {MOST_OPERATIONS:,} |",
         f"rows of `interrupts.parquet` | {MOST_STIMULI:,} |",
     ):
         assert line in table

@@ -1,0 +1,53 @@
+"""Run folders for tests of the gate: lists of operations, so that what differs is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.compare.tests import made
+from capture.run_folder import folder as names
+from dashboards.tests.synthetic import Operation
+
+IMAGE = b"the operations of these tests"
+FIRMWARE = {"elf_sha256": "ab" * 32, "kernel": "V11.2.0", "heap_bytes": 65_536, "core_hz": 84_000_000,
+            "flash_acr": "00000702", "free_blocks_at_start": 1, "kernel_calls": False}  # fmt: skip
+OLD, NEW = "GCC: 12.2.1", "GCC: 13.1.0"
+
+
+def write(
+    runs: Path,
+    operations: Sequence[Operation] = made.OPERATIONS,
+    *,
+    exact: bool = True,
+    build: str = "ab",
+    compiler: str = OLD,
+    image: bytes = IMAGE,
+    **others: Any,
+) -> Path:
+    """A run of `operations`; `build` are the first digits of its firmware's digest."""
+    tools = {"compiler": compiler, **({"virtual_nucleo": "0.1.0"} if exact else {"pyocd": "0.46.0"})}
+    changes = {"tools": tools, "firmware": {**FIRMWARE, "elf_sha256": build.ljust(64, "0")}}
+    changes |= others.pop("changes", {})
+    folder = made.write(runs, operations, exact=exact, changes=changes, **others)
+    (folder / names.IMAGE).write_bytes(image)
+    return folder
+
+
+def ramp(depths: int = 60) -> list[Operation]:
+    """At each depth a free and an allocation, which takes longer the deeper it is."""
+    return [
+        Operation(kind, 96, depth * (kind == "A"), 200 + 10 * depth * (kind == "A"), label=f"depth {depth}")
+        for depth in range(depths)
+        for kind in "AF"
+    ]
+
+
+def noisy(operations: Sequence[Operation], seed: int, spread: int = 3) -> list[Operation]:
+    """The same operations on a board whose cycles scatter by up to `spread` to either side."""
+    drawn = np.random.default_rng(seed).integers(-spread, spread + 1, len(operations))
+    return [replace(one, cycles=one.cycles + int(by)) for one, by in zip(operations, drawn, strict=True)]

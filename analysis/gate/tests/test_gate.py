@@ -1,0 +1,414 @@
+"""Runs against baselines, each made by hand: what differs is known beforehand."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from analysis.compare.tests.made import OPERATIONS, with_cycles
+from analysis.gate import baseline as files
+from analysis.gate import gate, junit, text, update
+from analysis.gate.baseline import Baseline
+from analysis.gate.errors import GateError
+from analysis.gate.outcome import Check, Report
+from analysis.gate.tests.made import NEW, noisy, ramp, write
+from capture.files.errors import TailscopeError
+from dashboards.tests.synthetic import Operation
+
+
+def kept(path: Path, *folders: Path, limits: Mapping[str, str] | None = None) -> Baseline:
+    """The baseline of these runs, written and read again."""
+    new, _ = update.updated(Baseline(path), folders, limits or {})
+    files.write(path, new)
+    return files.read(path)
+
+
+def of(report: Report, quantity: str) -> Check:
+    return next(check for check in report.runs[0].checks if check.quantity == quantity)
+
+
+def test_an_equal_run_is_as_good(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a"))
+    report = gate.judge(baseline, [write(tmp_path / "b", build="cd")], {})
+    assert report.exit_status == 0
+    assert {check.state for check in report.runs[0].checks} == {"as good"}
+    assert not report.notes
+
+
+def test_a_slower_operation_is_named(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a"))
+    slower = [replace(one, probes=one.probes + 2 * (seq == 1)) for seq, one in enumerate(with_cycles({1: 9}))]
+    report = gate.judge(baseline, [write(tmp_path / "b", slower, build="cd")], {})
+    assert report.exit_status == 1
+    # Of this operation the cycle counter is one less than the wire (synthetic.DISAGREEMENT_CYCLES).
+    name = "operation 1, allocate 200 bytes: 599 → 608 cycles, probes 5 → 7"
+    assert of(report, "cycles").named == of(report, "probes").named == (name,)
+    assert [of(report, name).state for name in ("probes", "cycles", "pulses")] == ["worse"] * 3
+    assert name in text.as_text(report)
+
+
+def test_less_elsewhere_makes_up_for_nothing(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a"))
+    report = gate.judge(
+        baseline, [write(tmp_path / "b", with_cycles({0: -90, 1: -90, 3: 1}), build="cd")], {}
+    )
+    assert report.exit_status == 1
+    assert of(report, "cycles").sentence.startswith("1 of 5 operations take longer, 2 less long; -179 cycles")
+
+
+def test_better_is_told_and_no_failure(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a"))
+    report = gate.judge(baseline, [write(tmp_path / "b", with_cycles({1: -9}), build="cd")], {})
+    assert report.exit_status == 0
+    assert report.runs[0].state == "better"
+    assert any("--update" in note for note in report.runs[0].notes)
+
+
+def test_the_first_operations_are_named_and_all_are_counted(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a", ramp(30)))
+    slower = [replace(one, cycles=one.cycles + 1) for one in ramp(30)]
+    report = gate.judge(baseline, [write(tmp_path / "b", slower, build="cd")], {}, most=3)
+    assert len(of(report, "cycles").named) == 3
+    assert of(report, "cycles").changed == 60
+    assert "and 57 more" in text.as_text(report)
+
+
+def test_a_request_that_is_refused_now_is_worse(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a"))
+    refused = [replace(OPERATIONS[0], kind="O"), *OPERATIONS[1:]]
+    report = gate.judge(baseline, [write(tmp_path / "b", refused, build="cd")], {})
+    assert of(report, "outcomes").named == (
+        "operation 0, allocate 100 bytes: served → refused for lack of memory",
+    )
+    assert report.exit_status == 1
+
+
+def test_another_compiler_is_named_and_the_allocator_not_blamed(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a"))
+    report = gate.judge(baseline, [write(tmp_path / "b", with_cycles({1: 9}), build="cd", compiler=NEW)], {})
+    assert report.exit_status == 2
+    told = text.as_text(report)
+    assert "The compiler changed from GCC: 12.2.1 to GCC: 13.1.0." in told
+    assert "not put down to the allocator" in told
+
+
+def test_more_probes_are_the_allocators_whatever_the_compiler(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a"))
+    more = [replace(OPERATIONS[0], probes=4), *OPERATIONS[1:]]
+    report = gate.judge(baseline, [write(tmp_path / "b", more, build="cd", compiler=NEW)], {})
+    assert report.exit_status == 1
+
+
+def test_the_same_firmware_cannot_be_the_allocators_fault(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a"))
+    report = gate.judge(baseline, [write(tmp_path / "b", with_cycles({1: 9}))], {})
+    assert report.exit_status == 2
+    assert "The firmware is the same to the byte" in of(report, "cycles").sentence
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        ({"scenario": "other"}, "has no entry of other on seglist"),
+        (
+            {"changes": {"seed": 7}},
+            "has made on seglist, board virtual with other settings (seed (not told) → 7)",
+        ),
+        ({"image": b"other"}, "has other operations than the entry"),
+        ({"exact": False}, "is of the virtual board, and the run of a real"),
+        (
+            {"verdict": "truncated", "reasons": ("It is short.",)},
+            "is truncated, and says nothing: It is short.",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_said(tmp_path: Path, others: dict[str, object], words: str) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a"))
+    report = gate.judge(baseline, [write(tmp_path / "b", **others)], {})  # type: ignore[arg-type]
+    assert report.exit_status == 2
+    assert words in str(report.runs[0].refusal)
+
+
+def test_a_run_that_vanished_keeps_no_other_from_being_judged(tmp_path: Path) -> None:
+    run = write(tmp_path / "a")
+    baseline = kept(tmp_path / "b.toml", run)
+    gone = write(tmp_path / "gone")
+    (gone / "operations.parquet").unlink()
+    report = gate.judge(baseline, [tmp_path / "nowhere", gone, run], {})
+    assert [one.state for one in report.runs] == ["cannot say", "cannot say", "as good"]
+    assert report.exit_status == 2
+
+
+def test_an_entry_without_a_run_is_told(tmp_path: Path) -> None:
+    one, other = write(tmp_path / "a"), write(tmp_path / "b", scenario="other")
+    report = gate.judge(kept(tmp_path / "b.toml", one, other), [one], {})
+    assert report.exit_status == 0
+    assert report.notes == ("No run was given for 1 entry of the baseline: other on seglist, board virtual.",)
+
+
+@pytest.mark.parametrize(
+    ("limits", "status", "words"),
+    [
+        # The longest has 600 cycles: 7.143 us; the cycle counter says 599.
+        ({"allocate": "7.143us"}, 0, "7.143 us, within 7.143us"),
+        ({"allocate": "7us"}, 1, "7.143 us, above 7us, in operation"),
+        ({"allocate": "599cycles"}, 0, "599 cycles, within"),
+        ({"allocate": "598cycles"}, 1, "599 cycles, above"),
+        ({"free": "1ms"}, 0, "within 1ms"),
+    ],
+)
+def test_a_limit_holds_in_absolute_terms(
+    tmp_path: Path, limits: dict[str, str], status: int, words: str
+) -> None:
+    operations = list(OPERATIONS)
+    maxima = {"critical_ns": {"value": 7142.86, "times": 1, "seq": 1, "kind": "A", "size": 200,
+              "label": None, "depth": None, "trial": None, "probes": 5, "live": 2, "bytes_in_use": 160,
+              "start_sample": 1}}  # fmt: skip
+    folder = write(tmp_path / "a", operations)
+    told = json.loads((folder / "run.json").read_text())
+    told["maxima"] |= maxima
+    (folder / "run.json").write_text(json.dumps(told))
+    report = gate.judge(None, [folder], limits)
+    assert report.exit_status == status
+    assert words in of(report, f"limit {next(iter(limits))}").sentence
+
+
+def test_on_a_real_board_a_limit_breaks_beyond_the_error_budget(tmp_path: Path) -> None:
+    folder = write(tmp_path / "a", exact=False)  # 7,142.9 ns, and its budget is 23.9
+    assert gate.judge(None, [folder], {"allocate": "7120ns"}).exit_status == 0
+    assert gate.judge(None, [folder], {"allocate": "7118ns"}).exit_status == 1
+
+
+def test_a_limit_of_nothing_measured_says_nothing(tmp_path: Path) -> None:
+    report = gate.judge(None, [write(tmp_path / "a", OPERATIONS[:2])], {"free": "1us"})
+    assert report.exit_status == 2
+
+
+@pytest.mark.parametrize(
+    ("quantity", "limit"),
+    [("alocate", "1us"), ("allocate", "nan"), ("allocate", "-1us"), ("allocate", "1"), ("task", "5cycles"),
+     ("allocate", "1e999us"), ("allocate", "9" * 400 + "us")],
+)  # fmt: skip
+def test_what_is_no_limit_is_refused(tmp_path: Path, quantity: str, limit: str) -> None:
+    with pytest.raises(GateError, match=quantity):
+        gate.judge(None, [write(tmp_path / "a")], {quantity: limit})
+
+
+def test_a_baseline_is_the_same_whatever_the_order(tmp_path: Path) -> None:
+    runs = [write(tmp_path / name, scenario=name) for name in "abc"]
+    texts = {files.as_text(kept(tmp_path / "b.toml", *order)) for order in (runs, runs[::-1])}
+    assert len(texts) == 1
+
+
+def test_parameters_in_another_order_are_the_same_settings(tmp_path: Path) -> None:
+    one = write(tmp_path / "a", changes={"parameters": {"depth": 8, "trials": 1}})
+    other = write(tmp_path / "b", changes={"parameters": {"trials": 1, "depth": 8}})
+    assert gate.judge(kept(tmp_path / "b.toml", one), [other], {}).exit_status == 0
+
+
+def test_an_update_keeps_what_it_does_not_renew_and_says_what_it_does(tmp_path: Path) -> None:
+    path = tmp_path / "b.toml"
+    before = kept(
+        path, write(tmp_path / "a"), write(tmp_path / "o", scenario="other"), limits={"free": "9us"}
+    )
+    slower = write(tmp_path / "s", with_cycles({1: 9}), build="cd")
+    new, told = update.updated(before, [slower], {"allocate": "10us"})
+    assert told == [
+        "made on seglist, board virtual: firmware sha256 ab0000000000 → cd0000000000; 1 of 5 operations "
+        "changed, +0 probes, +9 cycles.",
+        "limit of allocate: none → 10us.",
+    ]
+    assert new.limits == {"free": "9us", "allocate": "10us"}
+    assert {entry.settings["scenario"] for entry in new.entries} == {"made", "other"}
+    assert gate.judge(new, [slower], {}).exit_status == 0
+
+
+def test_an_update_refuses_what_is_not_complete(tmp_path: Path) -> None:
+    for verdict in ("truncated", "inconclusive"):
+        with pytest.raises(GateError, match=verdict):
+            update.updated(Baseline(tmp_path / "b"), [write(tmp_path / verdict, verdict=verdict)], {})
+
+
+def test_two_runs_of_the_same_settings_must_agree_to_be_a_baseline(tmp_path: Path) -> None:
+    one, same, other = (
+        write(tmp_path / name, with_cycles({0: by})) for name, by in (("a", 0), ("b", 0), ("c", 1))
+    )
+    assert len(kept(tmp_path / "b.toml", one, same).entries) == 1
+    with pytest.raises(GateError, match="came out otherwise"):
+        kept(tmp_path / "b.toml", one, other)
+    report = gate.judge(kept(tmp_path / "b.toml", one), [same, other], {})
+    assert [run.state for run in report.runs] == ["as good", "cannot say"]
+
+
+# Real boards.
+
+REPETITIONS = 5
+
+
+@pytest.fixture(scope="module")
+def noise(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Baseline]:
+    """A baseline of five noisy repetitions, and where further ones go."""
+    folder = tmp_path_factory.mktemp("noise")
+    runs = [write(folder / f"b{seed}", noisy(ramp(), seed), exact=False) for seed in range(REPETITIONS)]
+    return folder, kept(folder / "b.toml", *runs)
+
+
+def test_twenty_noisy_repetitions_are_as_good(noise: tuple[Path, Baseline]) -> None:
+    folder, baseline = noise
+    for seed in range(100, 120):
+        report = gate.judge(baseline, [write(folder / f"{seed}", noisy(ramp(), seed), exact=False)], {})
+        assert report.exit_status == 0, text.as_text(report)
+
+
+def test_a_tenth_of_the_operations_slower_is_worse_in_spite_of_the_noise(
+    noise: tuple[Path, Baseline],
+) -> None:
+    """Each by 20 cycles, where the noise has up to 6 from end to end."""
+    folder, baseline = noise
+    slower = [
+        replace(one, cycles=one.cycles + 20 * (seq % 20 == 0)) for seq, one in enumerate(noisy(ramp(), 7))
+    ]
+    report = gate.judge(baseline, [write(folder / "slower", slower, exact=False, build="cd")], {})
+    assert report.exit_status == 1
+    assert [check.quantity for check in report.runs[0].checks if check.state == "worse"] == ["operations"]
+    assert of(report, "operations").changed == 6
+    assert of(report, "operations").named[0].startswith("operation 0, allocate 96 bytes: ")
+
+
+def test_a_longer_maximum_is_worse_beyond_its_scatter(noise: tuple[Path, Baseline]) -> None:
+    folder, baseline = noise
+    longer = noisy(ramp(), 8)
+    longer[-2] = replace(longer[-2], cycles=longer[-2].cycles + 300)
+    report = gate.judge(baseline, [write(folder / "longer", longer, exact=False, build="cd")], {})
+    assert of(report, "allocate, cycles").state == "worse"
+    assert "max" in of(report, "allocate, cycles").sentence.lower()
+
+
+def test_probes_do_not_scatter(noise: tuple[Path, Baseline]) -> None:
+    folder, baseline = noise
+    more = noisy(ramp(), 9)
+    more[4] = replace(more[4], probes=more[4].probes + 1)
+    report = gate.judge(baseline, [write(folder / "probes", more, exact=False, build="cd")], {})
+    assert of(report, "probes").state == "worse"
+
+
+def test_a_real_board_needs_three_repetitions(tmp_path: Path) -> None:
+    runs = [write(tmp_path / f"{seed}", exact=False) for seed in range(2)]
+    with pytest.raises(GateError, match="takes 3 runs or more, to know how they scatter; these are 2"):
+        kept(tmp_path / "b.toml", *runs)
+    with pytest.raises(GateError, match="these are 1"):
+        kept(tmp_path / "b.toml", runs[0], runs[0])
+
+
+def test_repetitions_of_two_firmwares_are_none(noise: tuple[Path, Baseline]) -> None:
+    folder, baseline = noise
+    one, other = (write(folder / f"of{build}", ramp(), exact=False, build=build) for build in ("ef", "01"))
+    assert "another firmware" in str(gate.judge(baseline, [one, other], {}).runs[0].refusal)
+
+
+# What it writes.
+
+
+def test_junit_has_a_case_a_run_and_quantity(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a"), limits={"allocate": "9us"})
+    runs = [write(tmp_path / "b", with_cycles({1: 9}), build="cd"), tmp_path / "no\x1bwhere"]
+    root = ElementTree.fromstring(junit.as_xml(gate.judge(baseline, runs, {})))
+    suites = {suite.get("name"): suite for suite in root}
+    run = next(suite for name, suite in suites.items() if "made" in str(name))
+    names = ["outcomes", "probes", "cycles", "pulses", "interrupt", "task", "limit allocate"]
+    assert [case.get("name") for case in run] == names
+    assert (run.get("tests"), run.get("failures"), run.get("errors")) == ("7", "2", "0")
+    failure = run.find("testcase[@name='cycles']/failure")
+    assert failure is not None
+    assert "599 → 608 cycles" in str(failure.text)
+
+
+def test_the_documents_hold_what_the_gate_says(tmp_path: Path) -> None:
+    baseline = kept(tmp_path / "b.toml", write(tmp_path / "a", scenario="a|<b>"))
+    report = gate.judge(
+        baseline, [write(tmp_path / "b", with_cycles({1: 9}), scenario="a|<b>", build="cd")], {}
+    )
+    told = text.as_json(report)
+    assert (told["exit_status"], told["runs"][0]["state"]) == (1, "worse")
+    page = text.as_markdown(report)
+    assert "a\\|&lt;b&gt;" in page
+    assert "    operation 1, allocate 200 bytes: 599 → 608 cycles" in page
+
+
+# Hostile files.
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "words"),
+    [
+        ("schema = 1", "schema = 2", "schema"),
+        ("repetitions = 1", "repetitions = nan", "repetitions"),
+        ("repetitions = 1", "repetitions = 2", "must have a value for each of the 2 repetitions"),
+        ("exact = true", "exact = false", "at least 3"),
+        ("budget = 0", "budget = inf", "budget"),
+        ("budget = 0", "budget = -1", "budget"),
+        ("exact = true", "exact = true\nunknown = 1", "unknown"),
+        ("image_sha256 = \"", "image_sha256 = \"x", "image_sha256"),
+        ("[entry.settings]", "[entry.sittings]", "sittings"),
+        ("schema = 1", "schema = 1\n\x00", "TOML"),
+    ],
+)  # fmt: skip
+def test_a_damaged_baseline_is_one_sentence(tmp_path: Path, was: str, becomes: str, words: str) -> None:
+    path = tmp_path / "b.toml"
+    kept(path, write(tmp_path / "a"))
+    content = path.read_text(encoding="utf-8")
+    assert was in content
+    path.write_text(content.replace(was, becomes, 1), encoding="utf-8")
+    with pytest.raises(GateError, match=r"b\.toml") as refused:
+        files.read(path)
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_baseline_cut_anywhere_is_refused_or_has_less(tmp_path: Path) -> None:
+    path, run = tmp_path / "b.toml", write(tmp_path / "a", ramp(10))
+    kept(path, run)
+    content = path.read_bytes()
+    for length in range(0, len(content) - 1, 37):
+        path.write_bytes(content[:length])
+        try:
+            report = gate.judge(files.read(path), [run], {})
+        except TailscopeError:
+            continue
+        assert report.exit_status == 2, content[:length]
+
+
+def test_operations_that_are_too_few_or_none_are_named(tmp_path: Path) -> None:
+    path, run = tmp_path / "b.toml", write(tmp_path / "a", ramp(10))
+    kept(path, run)
+    content = path.read_text(encoding="utf-8")
+    for was, becomes in (("18 depth 9: ", "17 depth 9: "), ("0 depth 0: A", "0 depth 0: X")):
+        path.write_text(content.replace(was, becomes), encoding="utf-8")
+        report = gate.judge(files.read(path), [run], {})
+        assert "the entry of made on seglist, board virtual has in line" in str(report.runs[0].refusal)
+
+
+def test_a_huge_baseline_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "b.toml"
+    with path.open("wb") as file:
+        file.truncate(files.BYTES_MOST + 1)
+    with pytest.raises(GateError, match="8,388,608 bytes"):
+        files.read(path)
+
+
+def test_what_a_run_calls_itself_cannot_break_out_of_the_file(tmp_path: Path) -> None:
+    name = "'''\n\"]\x7f\\"
+    operations = [Operation("A", 1, 1, 100, label=name)]
+    folder = write(tmp_path / "a", operations)
+    told = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**told, "scenario": name}))
+    baseline = kept(tmp_path / "b.toml", folder)
+    assert gate.judge(baseline, [folder], {}).exit_status == 0
+    shutil.rmtree(folder)
+    assert gate.judge(baseline, [folder], {}).exit_status == 2

@@ -1,0 +1,109 @@
+"""`./lab gate` as it is typed: exit status, files, and what can break while it writes."""
+
+from __future__ import annotations
+
+import errno
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from analysis.compare.tests.made import with_cycles
+from analysis.gate.errors import GateError
+from analysis.gate.tests.made import write
+from capture.files import whole
+from capture.files.whole import WriteError
+from capture.processes import signals
+from console import gate
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> str:
+    return str(write(tmp_path / "a"))
+
+
+@pytest.fixture
+def slower(tmp_path: Path) -> str:
+    return str(write(tmp_path / "slower", with_cycles({1: 9}), build="cd"))
+
+
+@pytest.fixture
+def baseline(tmp_path: Path, run: str) -> str:
+    path = str(tmp_path / "b.toml")
+    assert gate.run([run], baseline=path, renew=True).exit_status == 0
+    return path
+
+
+def test_what_is_asked_is_written(tmp_path: Path, run: str, slower: str, baseline: str) -> None:
+    junit, page = tmp_path / "out" / "gate.xml", tmp_path / "gate.md"
+    done = gate.run(
+        [run, slower], baseline=baseline, as_json=True, junit_file=str(junit), markdown_file=str(page)
+    )
+    told = json.loads(done.text)
+    assert done.exit_status == told["exit_status"] == 1
+    assert [one["state"] for one in told["runs"]] == ["as good", "worse"]
+    assert "599 → 608 cycles" in junit.read_text(encoding="utf-8")
+    assert "599 → 608 cycles" in page.read_text(encoding="utf-8")
+
+
+def test_a_second_update_leaves_the_file_as_it_was(run: str, baseline: str) -> None:
+    before = Path(baseline).stat().st_mtime_ns
+    assert "as it was" in gate.run([run], baseline=baseline, renew=True).text
+    assert Path(baseline).stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ({"folders": [], "baseline": "b"}, "Name the run folders"),
+        ({"folders": ["x"]}, "Say what to judge by"),
+        ({"folders": ["x"], "renew": True, "limit": ["free=1us"]}, "Say what to judge by"),
+        ({"folders": ["x"], "limit": ["free"]}, "--limit free: give a quantity and its limit"),
+        ({"folders": ["x"], "limit": ["fre=1us"]}, "There is no quantity 'fre'"),
+        ({"folders": ["x"], "limit": ["free=1us"], "named": "-1"}, "--named -1"),
+        ({"folders": ["x"], "baseline": "no/where.toml"}, "does not exist"),
+        ({"folders": ["x"], "baseline": "b", "renew": True, "as_json": True}, "--update judges nothing"),
+        ({"folders": ["x"], "baseline": "b.toml", "markdown_file": "./b.toml"}, "is the baseline itself"),
+        ({"folders": ["x"], "baseline": "y" * 5000, "renew": True}, "cannot be read: File name too long"),
+    ],
+)
+def test_what_is_misused_is_told(words: dict[str, object], told: str) -> None:
+    with pytest.raises(GateError) as refused:
+        gate.run(**words)  # type: ignore[arg-type]
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("fault", "raised"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), WriteError),
+        (signals.Stopped(signal.SIGINT), signals.Stopped),
+    ],
+)
+def test_an_update_that_is_cut_short_leaves_the_old_baseline(
+    monkeypatch: pytest.MonkeyPatch, slower: str, baseline: str, fault: BaseException, raised: type
+) -> None:
+    before = Path(baseline).read_bytes()
+
+    def refuse(_path: Path) -> None:
+        raise fault
+
+    monkeypatch.setattr(whole, "sync", refuse)
+    with pytest.raises(raised):
+        gate.run([slower], baseline=baseline, renew=True)
+    assert Path(baseline).read_bytes() == before
+    assert [path.name for path in Path(baseline).parent.glob("b.toml*")] == ["b.toml"]
+
+
+@pytest.mark.parametrize(("which", "status"), [("a", 0), ("slower", 1), ("nowhere", 2)])
+def test_the_exit_status_is_the_shells(
+    tmp_path: Path, run: str, slower: str, baseline: str, which: str, status: int
+) -> None:
+    folders = {"a": run, "slower": slower, "nowhere": str(tmp_path / "nowhere")}
+    words = [sys.executable, "-m", "console", "gate", folders[which], "--baseline", baseline]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr

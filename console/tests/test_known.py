@@ -1,0 +1,78 @@
+"""Names as they are read without an import, against who uses them."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from capture.desk.bench import read_bench
+from console import known
+from console.known import ROOT, UnknownNameError
+from firmware import catalogue as heaps
+from firmware import outside
+from scenarios import catalogue
+from scenarios.generators import GENERATORS
+
+
+def test_names_are_those_of_their_readers() -> None:
+    assert known.scenarios() == list(catalogue.names())
+    assert known.allocators() == list(heaps.allocators())
+    assert known.boards() == list(read_bench().boards)
+    for row in heaps.allocators().values():
+        assert known.knobs([row.id]) == list(row.knobs)
+
+
+@pytest.mark.parametrize("name", known.scenarios())
+def test_parameters_are_those_of_the_generator(name: str) -> None:
+    generator = tomllib.loads((ROOT / "scenarios" / f"{name}.toml").read_text())["generator"]
+    assert set(known.parameters(name)) == {field.name for field in fields(GENERATORS[generator])}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"allocators_": ["tlsf", "tslf"]}, "There is no allocator 'tslf'. Did you mean tlsf?"),
+        ({"allocators_": ["TLSF"]}, "There is no allocator 'TLSF'. Did you mean tlsf?"),
+        ({"allocators_": [""]}, "There is no allocator '': choose from avl, best_fit, "),
+        ({"scenario": "mem_frga"}, "There is no scenario 'mem_frga'. Did you mean mem_frag?"),
+        ({"scenario": "quux"}, "There is no scenario 'quux': choose from kernel_masking, "),
+        (
+            {"scenario": "mem_frag", "parameters_": ["dept"]},
+            "mem_frag has no parameter 'dept'. Did you mean depth?",
+        ),
+        ({"board": "nucelo"}, "bench.toml has no board 'nucelo'. Did you mean nucleo?"),
+        (
+            {"allocators_": ["tlsf"], "knobs_": ["TLSF_SLOT"]},
+            "tlsf has no knob 'TLSF_SLOT'. Did you mean TLSF_SLOTS?",
+        ),
+    ],
+)
+def test_a_wrong_name_is_one_sentence(given: dict[str, object], said: str) -> None:
+    with pytest.raises(UnknownNameError) as refused:
+        known.check(**given)  # type: ignore[arg-type]
+    assert str(refused.value).startswith(said)
+
+
+def test_what_only_its_reader_can_judge_passes() -> None:
+    known.check(scenario="mine.toml", allocators_=["all"], parameters_=["mine"])
+    known.check(scenario="mem_frag", allocators_=["my/heap.c", "heap.c", "NAME=./heap.c"], knobs_=["MINE"])
+
+
+@pytest.mark.parametrize("word", ["tlsf", "tlsf,seglist", "all", "./a.c", "a.c,tlsf", "none/x,y.c"])
+def test_words_are_divided_as_their_reader_divides_them(word: str) -> None:
+    assert known.words(word) == outside.words(word)
+
+
+def test_a_run_that_is_not_there_is_told_with_one_that_is(tmp_path: Path) -> None:
+    name = "20261122T200000Z-mem_frag-tlsf-virtual"
+    (tmp_path / name).mkdir()
+    known.check_runs([str(tmp_path / name)])
+    with pytest.raises(UnknownNameError, match=f"Did you mean {tmp_path / name}"):
+        known.check_runs([str(tmp_path / name.replace("tlsf", "tslf"))])
+    for strange in ("", "x" * 5000, "a\0b", str(tmp_path / "nothing" / "there")):
+        if strange:
+            with pytest.raises(UnknownNameError):
+                known.check_runs([strange])

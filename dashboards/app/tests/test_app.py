@@ -1,0 +1,277 @@
+"""The app in a browser: its pages, what leads where, the picker, files, and who may ask."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import polars as pl
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from werkzeug.serving import make_server
+
+from capture.run_folder.progress_file import ProgressFile, Section, SoFar
+from dashboards.app.library import Library
+from dashboards.app.server import make_app
+from dashboards.tests.browser import chromium
+from dashboards.tests.in_browser import Seen, opened, violations, watch
+from dashboards.tests.synthetic import mem_frag, write_run
+
+pytestmark = pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
+
+SEGLIST = "20250102T030405Z-mem_frag-seglist-virtual"
+UNDER_WAY = "20250102T030406Z-mem_stress-tlsf-virtual"
+
+
+@pytest.fixture(scope="module")
+def app_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of a ramp, one that is truncated, one that is damaged, and one under way."""
+    runs = tmp_path_factory.mktemp("app") / "runs"
+    for allocator in ("seglist", "tlsf"):
+        write_run(runs, "mem_frag", allocator, mem_frag(allocator, 64))
+    reasons = ("The end frame is missing.",)
+    write_run(runs, "mem_frag", "heap_4", mem_frag("tlsf", 8), verdict="truncated", reasons=reasons)
+    (runs / "damaged").mkdir()
+    (runs / "damaged" / "run.json").write_text("{", encoding="utf-8")
+    (runs / UNDER_WAY).mkdir()
+    (runs / UNDER_WAY / "operations.bin").write_bytes(b"")
+    return runs
+
+
+@pytest.fixture(scope="module")
+def address(app_runs: Path) -> Iterator[str]:
+    """Where the app answers."""
+    server = make_server("127.0.0.1", 0, make_app(Library(app_runs)).server, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield f"http://127.0.0.1:{server.port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with opened() as started:
+        yield started
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """A page. After the test it must have complained of nothing and asked nobody else."""
+    context = browser.new_context(base_url=address, viewport={"width": 1400, "height": 900})
+    made = context.new_page()
+    made.set_default_timeout(15_000)
+    seen: Seen = watch(made)
+    yield made
+    context.close()
+    assert seen.complaints == []
+    assert all(asked.startswith((address, "data:", "blob:")) for asked in seen.requests)
+
+
+def drawn(page: Page, count: int) -> None:
+    """Waits until `count` figures or more have lines or points."""
+    page.wait_for_function(
+        "count => [...document.querySelectorAll('.js-plotly-plot')]"
+        ".filter(one => one.querySelector('.trace, .lines, .points')).length >= count",
+        arg=count,
+    )
+
+
+def test_the_runs_are_listed_with_their_verdicts_and_lead_to_their_instants(page: Page) -> None:
+    page.goto("/")
+    expect(page.locator("#counted")).to_have_text(
+        "5 run folders: 2 complete, 1 damaged, 1 truncated, 1 unfinished."
+    )
+    row = page.locator(f"[row-id='{SEGLIST}']").last
+    # The last depth, 64: 350 + 12 × 64 + 4 cycles at 84 MHz, in its third trial.
+    expect(row.locator("[col-id=allocate_max_ns] ")).to_have_text("13,357.1")
+    page.locator("[col-id=configuration] a", has_text="seglist").click()
+    expect(page.locator("h1")).to_have_text("seglist")
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("Runs")
+    assert violations(page) == []
+
+
+def test_a_run_under_way_is_seen(page: Page, app_runs: Path) -> None:
+    so_far = SoFar(
+        scenario="mem_stress", allocator="tlsf", board="virtual", run=2, runs=5, left_s=12.0,
+        began="2025-01-02T03:04:06Z", elapsed_s=4.0, step="capturing", operations=300,
+        planned_operations=1_200, operations_per_s=75.0, samples=None, asked_samples=None,
+        critical=Section(seq=77, size=120, cycles=8_400, ns=100_000.0), free=None,
+    )  # fmt: skip
+    with ProgressFile(app_runs / UNDER_WAY) as file:
+        file.write(so_far)
+        page.goto("/")
+        box = page.locator("#live")
+        expect(box).to_contain_text("mem_stress with tlsf on virtual: capturing, run 2 of 5")
+        expect(box).to_contain_text("300 of 1,200 operations · 75 a second")
+        expect(box).to_contain_text("longest allocation so far 100,000.0 ns (8,400 cycles), operation 77")
+        assert page.locator("#live progress").get_attribute("value") == "300"
+    expect(box).to_be_empty()
+
+
+@pytest.mark.parametrize("where", ["/matrix", "/ramp", "/distributions"])
+def test_pages_are_clean_in_light_dark_and_narrow(page: Page, where: str) -> None:
+    page.goto(where)
+    page.wait_for_selector("main h1")
+    if where != "/matrix":
+        drawn(page, 2)
+    assert violations(page) == []
+    page.click("button.theme")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert "theme=dark" in page.url
+    assert violations(page) == []
+    page.set_viewport_size({"width": 400, "height": 900})
+    page.wait_for_function("document.documentElement.scrollWidth <= 400")
+
+
+def test_a_maximum_of_the_matrix_leads_to_its_waveform(page: Page) -> None:
+    page.goto("/matrix?theme=dark")
+    page.click("text=13,357.1")
+    expect(page.locator("h1")).to_have_text("Operation 574")
+    drawn(page, 1)
+    assert page.url.endswith("/574?theme=dark")
+    expect(page.locator(".facts").first).to_contain_text("13,357.1 ±23.9 ns")
+    page.reload()
+    expect(page.locator("h1")).to_have_text("Operation 574")
+    drawn(page, 1)
+    page.click("text=← previous operation")
+    expect(page.locator("h1")).to_have_text("Operation 573")
+    page.click("text=next operation →")
+    expect(page.locator("h1")).to_have_text("Operation 574")
+    assert violations(page) == []
+
+
+def test_cursors_tell_what_lies_between_them(page: Page) -> None:
+    page.goto(f"/sample/{SEGLIST}/574")
+    drawn(page, 1)
+    page.fill("#cursor-A", "1000")
+    page.fill("#cursor-B", "1084")
+    page.keyboard.press("Tab")
+    expect(page.locator("#between")).to_have_text("Δt = 1,000 ns ±11.9 ns (84 samples, 84 cycles)")
+
+
+def test_the_waveform_goes_from_one_sample_to_the_whole_capture(page: Page) -> None:
+    page.goto(f"/sample/{SEGLIST}/574")
+    drawn(page, 1)
+    edges = "document.querySelector('.js-plotly-plot')._fullData[1].x.length"
+    assert page.evaluate(edges) == 4
+    page.click("text=whole capture")
+    page.wait_for_function(f"{edges} > 1000")
+    page.click("text=± 10 samples")
+    page.wait_for_function(f"{edges} < 10")
+    low, high = page.evaluate("document.querySelector('.js-plotly-plot').layout.xaxis.range")
+    assert high - low == pytest.approx(20 / 84)
+
+
+def test_a_click_on_a_point_opens_it(page: Page) -> None:
+    page.goto("/ramp")
+    drawn(page, 1)
+    x, y = page.evaluate(
+        """(() => {
+            const plot = document.querySelector('.js-plotly-plot');
+            plot.scrollIntoView({ block: 'center' });
+            const layout = plot._fullLayout, box = plot.getBoundingClientRect();
+            const worst = Math.max(...plot._fullData.find(one => one.name.startsWith('seglist')).y);
+            return [box.x + layout.xaxis._offset + layout.xaxis.d2p(64),
+                    box.y + layout.yaxis._offset + layout.yaxis.d2p(worst)];
+        })()"""
+    )
+    page.mouse.move(x - 3, y)
+    page.mouse.move(x, y)
+    page.mouse.click(x, y)
+    expect(page.locator("h1")).to_have_text("Operation 574")
+
+
+def test_the_picker_is_kept_in_the_address(page: Page) -> None:
+    page.goto("/distributions")
+    drawn(page, 1)
+    runs = "document.querySelector('.js-plotly-plot').data.map(one => one.meta?.run).filter(Boolean)"
+    names = f"[...new Set({runs})].length"
+    assert page.evaluate(names) == 3
+    page.click(".chip .switch >> text=tlsf")
+    page.wait_for_function(f"{names} === 2")
+    page.dblclick(".chip .switch >> text=seglist")
+    page.wait_for_function(f"{names} === 1")
+    assert "show=seglist" in page.url and "show=tlsf" not in page.url
+    page.reload()
+    drawn(page, 1)
+    page.wait_for_function(f"{names} === 1")
+    page.click("nav >> text=Ramp")
+    drawn(page, 1)
+    page.wait_for_function(f"{names} === 1")
+
+
+def test_figures_and_tables_are_saved(page: Page, tmp_path: Path, address: str) -> None:
+    page.goto("/distributions")
+    drawn(page, 1)
+    for kind, begin in (("svg", b"<svg"), ("png", b"\x89PNG")):
+        with page.expect_download() as saved:
+            page.locator(f"[data-picture={kind}]").first.click()
+        path = tmp_path / saved.value.suggested_filename
+        saved.value.save_as(path)
+        assert path.suffix == f".{kind}"
+        assert path.read_bytes().startswith(begin)
+    page.goto("/matrix")
+    with page.expect_download() as saved:
+        page.click("a[download] >> text=CSV")
+    told = pl.read_csv(saved.value.path())
+    assert told.filter(allocator="seglist")["allocate_ns"].item() == pytest.approx(1_122 * 1e9 / 84e6)
+    parquet = pl.read_parquet(io.BytesIO(urlopen(f"{address}/download/matrix/matrix.parquet").read()))
+    assert parquet.equals(told.cast(parquet.schema))
+    index = pl.read_csv(urlopen(f"{address}/download/runs/runs.csv").read())
+    assert sorted(index["state"].drop_nulls().unique()) == ["damaged", "finished", "unfinished"]
+
+
+@pytest.mark.parametrize(
+    ("where", "sentence"),
+    [
+        ("/run/none", "There is no run 'none'"),
+        ("/run/../../etc", "There is no"),
+        ("/sample/none/3", "There is no run 'none'"),
+        (f"/sample/{SEGLIST}/99999", "has no operation 99999"),
+        (f"/sample/{SEGLIST}/@x", "has no sample x"),
+        ("/sample", "There is no run"),
+        ("/nowhere", "There is no page 'nowhere'"),
+        ("/matrix?scenario=none", "There is no run of the scenario 'none'"),
+        ("/run/damaged", "run.json"),
+        (f"/run/{UNDER_WAY}", "has no run.json"),
+        ("/run/%00%ff", "There is no run"),
+    ],
+)
+def test_what_is_not_there_is_said_in_a_sentence(page: Page, where: str, sentence: str) -> None:
+    page.goto(where)
+    expect(page.locator("[role=alert], .badge").first).to_contain_text(sentence)
+
+
+def test_a_truncated_run_says_so_wherever_it_is(page: Page) -> None:
+    for where in ("/run/20250102T030405Z-mem_frag-heap_4-virtual", "/ramp"):
+        page.goto(where)
+        expect(page.locator("main")).to_contain_text("The end frame is missing.")
+
+
+def test_strangers_are_refused(address: str) -> None:
+    """A name that its owner points at 127.0.0.1, and a page from elsewhere."""
+    for header in (
+        {"Host": "evil.example"},
+        {"Origin": "http://evil.example"},
+        {"Host": "127.0.0.1.evil.example"},
+    ):
+        with pytest.raises(HTTPError) as refused:
+            urlopen(Request(address, headers=header))
+        assert refused.value.code == 403
+        assert b"only" in refused.value.read()
+    port = address.rpartition(":")[2]
+    assert urlopen(Request(address, headers={"Host": f"localhost:{port}"})).status == 200
+    layout = json.loads(urlopen(f"{address}/_dash-layout").read())
+    assert layout["type"] == "Div"
+    for name in ("page.css", "paint.js"):
+        assert urlopen(f"{address}/shared/{name}").status == 200
+    with pytest.raises(HTTPError):
+        urlopen(f"{address}/shared/embedded.py")

@@ -1,0 +1,73 @@
+"""`./lab` as a process of its own, forked from one that has imported the libraries already.
+
+A new interpreter spends longer on numpy, polars and scipy than most commands on their work. What is
+forked still imports every room itself, has its own working directory, environment and output, and
+ends with its own exit status. How an interpreter starts, and what signals and closed streams do to
+it, only `python -m console` shows: tests of those start that.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from multiprocessing import get_context
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+_FORKED = get_context("forkserver")
+_FORKED.set_forkserver_preload(
+    [
+        *("capstone", "elftools.elf.elffile", "invoke.program", "plotly.graph_objects", "polars", "pydantic"),
+        *("rich.console", "rich.table", "scipy.ndimage", "scipy.stats"),
+    ]
+)
+
+
+def run(
+    *words: str | Path,
+    folder: Path = ROOT,
+    environment: Mapping[str, str] | None = None,
+    within_s: float = 300.0,
+) -> subprocess.CompletedProcess[str]:
+    """Runs `./lab` with these words in `folder`. None for `environment` is that of this process.
+
+    Raises TimeoutExpired.
+    """
+    command = [*map(str, words)]
+    with tempfile.NamedTemporaryFile() as output, tempfile.NamedTemporaryFile() as complaints:
+        process = _FORKED.Process(
+            target=_be_lab,
+            args=(command, str(folder), dict(environment or os.environ), output.name, complaints.name),
+        )
+        process.start()
+        process.join(within_s)
+        if process.exitcode is None:
+            process.kill()
+            raise subprocess.TimeoutExpired(command, within_s)
+        said, complained = (file.read().decode(errors="replace") for file in (output, complaints))
+    return subprocess.CompletedProcess(command, process.exitcode, said, complained)
+
+
+def _be_lab(
+    words: list[str], folder: str, environment: Mapping[str, str], output: str, complaints: str
+) -> None:
+    """What `python -m console` does, in the forked process; it does not return."""
+    for number, file, how in (
+        (0, os.devnull, os.O_RDONLY),
+        (1, output, os.O_WRONLY),
+        (2, complaints, os.O_WRONLY),
+    ):
+        os.dup2(os.open(file, how), number)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.orig_argv = [sys.executable, "-m", "console", *words]  # by which it may start itself again
+    sys.argv = ["lab", *words]
+    sys.path[:0] = [folder]
+    from console import __main__ as console
+
+    console._leave(console.main())
