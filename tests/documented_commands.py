@@ -286,6 +286,14 @@ LAB = (
         why="once, not five times",
     ),
     Tried(
+        "./lab bench dashboard",
+        says=r"load_s: \d",
+        typed="./lab bench dashboard --repeats 1",
+        why="once, not five times",
+        after="./lab demo",
+        tool="chromium",
+    ),
+    Tried(
         "./lab bench capture",
         says=r"edge every n    found  sigrok-cli    ratio",
         typed="./lab bench capture --repeats 1",
@@ -1191,6 +1199,7 @@ SHOWN = {
         "dashboards/README.md",
         'report.write_report([Path("runs/…"), …], Path("report.html"))    one HTML file that needs no other',
     ),
+    ("dashboards/README.md", "report.html#/ramp?scenario=mem_frag&show=seglist,tlsf&pin=tlsf"),
     ("docs/ANALYZERS.md", "fx2lafw:conn=1.12 - Saleae Logic with 8 channels: D0 D1 D2 D3 D4 D5 D6 D7"),
     ("docs/ANALYZERS.md", "[boards.nucleo.analyzer]"),
     ("docs/SCENARIOS.md", "[stimulus]"),
