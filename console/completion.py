@@ -112,7 +112,7 @@ def _takes_value(command: Command, flag: str) -> bool:
 def _words(command: Command, start: str, runs: Path) -> list[str]:
     """The command's own words: scenarios, runs, and words that tasks.py names."""
     kinds = {word.name for word in command.words}
-    if "run" in kinds:
+    if kinds & {"run", "a", "b"}:
         return _beginning(start, (f"{runs}/{name}" for name in known.runs(known.ROOT / "runs")))
     names = {"name": known.scenarios(), "room": _rooms(), **_WORDS.get(command.name, {})}
     return _beginning(start, (name for kind in kinds for name in names.get(kind, ())))

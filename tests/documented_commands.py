@@ -247,6 +247,8 @@ LAB = (
         "analysis/soak/tests/test_desk_faults.py",
         '"board-hung",',
     ),
+    Elsewhere("./lab app", "console/tests/test_app.py", '"console", "app"'),
+    Elsewhere("./lab app --port 0 --runs FOLDER", "console/tests/test_app.py", '"app", "--port", "0"'),
     Elsewhere("./lab soak --minutes 60", "analysis/soak/tests/test_soak.py", '"--minutes", "60"'),
     Elsewhere(
         "./lab soak --minutes 60 --seed 7 --board desk --json",

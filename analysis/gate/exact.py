@@ -98,11 +98,11 @@ def judge(entry: Entry, before: Sequence[Operation], run: Measured, most: int) -
             checks.append(Check("probes", "not judged", "Probes are not counted in both."))
             continue
         check = _figure(figure, pairs, len(before), most)
-        checks.append(_excused(check, excuse if figure.timed or same_firmware else ""))
-    return [*checks, *(_excused(check, excuse) for check in _latencies(entry, run, not pairs))]
+        checks.append(excused(check, excuse if figure.timed or same_firmware else ""))
+    return [*checks, *(excused(check, excuse) for check in _latencies(entry, run, not pairs))]
 
 
-def _excused(check: Check, excuse: str) -> Check:
+def excused(check: Check, excuse: str) -> Check:
     """What is worse for a reason that is not the allocator says nothing of the allocator."""
     if check.state != "worse" or not excuse:
         return check

@@ -11,7 +11,7 @@ from analysis.gate.errors import GateError
 from analysis.gate.lines import Operation
 from analysis.gate.measured import Measured, read
 from analysis.gate.outcome import Check, Judged, Report
-from analysis.gate.settings import changes, excuse_of
+from analysis.gate.settings import changes
 from capture.files.errors import TailscopeError
 
 NAMED = 10
@@ -93,8 +93,6 @@ def _judge(baseline: Baseline | None, runs: list[Measured], held_to: Mapping[str
     notes = [*exact.notes(before, first)] if entry.exact else []
     notes += ["It is better than the baseline: update it with --update."] if _only_better(judged) else []
     changed = changes(entry.made_by, first.made_by) if different or notes else ()
-    excuse = excuse_of(entry.made_by, first.made_by) if different else ""
-    notes += [f"{excuse}."] if excuse and not entry.exact else []
     told = tuple((one.name, one.before, one.now) for one in changed)
     return Judged(folders, first.name, (*judged, *within), None, told, tuple(notes))
 

@@ -14,14 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom, t
+import scipy
 
 from analysis.gate.baseline import Entry, Statistics
-from analysis.gate.exact import judge_counts
+from analysis.gate.exact import excused, judge_counts
 from analysis.gate.lines import Operation
 from analysis.gate.measured import Measured
 from analysis.gate.outcome import Check, State
 from analysis.gate.quantities import LATENCIES, SECTIONS_CYCLES, SECTIONS_NS, told_of
+from analysis.gate.settings import excuse_of
 from analysis.metrology.quantiles import Number
 
 Floats = npt.NDArray[np.float64]
@@ -104,8 +105,9 @@ def judge(entry: Entry, before: Sequence[Operation], runs: Sequence[Measured], m
     share = FALSE_ALARM / questions
     each = [judge_counts(entry, before, run, most) for run in runs]
     checks = max(each, key=lambda found: sum(check.state == "worse" for check in found))
-    checks.append(_operations(entry, before, runs, share, most))
-    return [*checks, *_statistics(entry, runs, share)]
+    excuse = excuse_of(entry.made_by, runs[0].made_by)
+    timed = (_operations(entry, before, runs, share, most), *_statistics(entry, runs, share))
+    return [*checks, *(excused(check, excuse) for check in timed)]
 
 
 def difference(
@@ -120,7 +122,7 @@ def difference(
     free = len(x) + len(y) - 2
     squares = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum())
     scatter = math.sqrt(squares / free * (1 / len(x) + 1 / len(y)))
-    uncertain = float(t.isf(false_alarm, free)) * scatter + budgets
+    uncertain = float(scipy.stats.t.isf(false_alarm, free)) * scatter + budgets
     return Difference(statistic, float(x.mean()), float(y.mean()), uncertain)
 
 
@@ -165,7 +167,9 @@ def _operations(
     now = np.fmin.reduce(cycles)
     top = np.array([math.nan if one.most_cycles is None else one.most_cycles for one in before], dtype=float)
     slower = _beyond(top, float(entry.scatter_cycles), now)
-    chance = float(binom.sf(len(slower) - 1, len(slower) + entry.beyond_scatter, 1 / (entry.repetitions + 1)))
+    chance = float(
+        scipy.stats.binom.sf(len(slower) - 1, len(slower) + entry.beyond_scatter, 1 / (entry.repetitions + 1))
+    )
     scattered = f"by more than the {entry.scatter_cycles:,} cycles that operations scatter"
     sentence = (
         f"{len(slower):,} of {len(before):,} operations take longer than in each of the "

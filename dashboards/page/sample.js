@@ -223,15 +223,20 @@ tailscope.sample = (() => {
     box.append(element("p", `${instructions} instructions in ${cycles} cycles${edges}, replayed on the ` +
       "virtual board and equal to the capture to the sample."));
     const columns = element("div", undefined, "columns");
-    const totals = ([name, count, executions, source, text]) =>
-      [count, `${number.format(executions)} ×`, name, source, text];
-    const part = ({ cycles, words, place, source }) => [cycles, words, place, source];
+    const totals = ([name, count, executions, source]) =>
+      [count, `${number.format(executions)} ×`, name, source];
+    const line = ([, count, executions, source, text]) =>
+      [count, `${number.format(executions)} ×`, [source, text].join("  ")];
+    const part = ({ what, cycles, words, place }) => {
+      const by = place && what !== "exception" ? `${words}, by ${place}` : words;
+      return [cycles, `${number.format((100 * cycles) / explained.cycles)} %`, by];
+    };
     columns.append(
       table("what the time went to", explained.parts.map(part)),
       table("cycles by function", explained.functions.map(totals)),
-      table("call stack", explained.stack),
+      table("call stack", explained.stack.map(([place, source]) => [place, source])),
       table("most expensive instructions", explained.dearest.map(totals)),
-      table("most expensive source lines", explained.lines.map(totals)),
+      table("most expensive source lines", explained.lines.map(line)),
     );
     const legend = "heap before it: live blocks dark, free blocks light, the unknown grey";
     box.append(columns, element("h4", legend), heapMap(explained), element("p", explained.note));

@@ -290,6 +290,18 @@ def test_a_longer_maximum_is_worse_beyond_its_scatter(noise: tuple[Path, Baselin
     assert "max" in of(report, "allocate, cycles").sentence.lower()
 
 
+def test_a_maximum_that_does_not_recur_is_scatter(noise: tuple[Path, Baseline]) -> None:
+    folder, baseline = noise
+    once = noisy(ramp(), 18)
+    once[-2] = replace(once[-2], cycles=once[-2].cycles + 300)
+    again = noisy(ramp(), 19)
+    runs = [
+        write(folder / name, one, exact=False, build="cd") for name, one in (("once", once), ("again", again))
+    ]
+    assert gate.judge(baseline, runs[:1], {}).exit_status == 1
+    assert gate.judge(baseline, runs, {}).exit_status == 0
+
+
 def test_probes_do_not_scatter(noise: tuple[Path, Baseline]) -> None:
     folder, baseline = noise
     more = noisy(ramp(), 9)
