@@ -208,8 +208,9 @@ def _whole(value: float) -> int | None:
 
 def _budget(run: Measured, key: str) -> float | None:
     """How wrong the greatest value may be, in the unit of the quantity; None if nobody knows."""
+    unit = "ns" if key.endswith("_ns") else "cycles"
     budget = run.manifest.error_budget.get(key)
-    total = None if budget is None else budget.total.ns if key.endswith("_ns") else budget.total.cycles
+    total = budget.total.of(unit) if budget else None
     if total is None:
         return None
-    return float(total) if key.endswith("_ns") else max(RESOLUTION_CYCLES, float(total))
+    return float(total) if unit == "ns" else max(RESOLUTION_CYCLES, float(total))

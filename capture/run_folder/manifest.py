@@ -141,6 +141,10 @@ class Term(Table):
     ns: Number | None
     cycles: Number | None
 
+    def of(self, unit: str) -> Number | None:
+        """The term in a quantity's unit: `cycles`, `ns`, or none of a count, whose terms are 0."""
+        return self.cycles if unit == "cycles" else self.ns
+
 
 class ErrorBudget(Table):
     """How wrong a quantity may be: it is true to plus or minus `total`.
