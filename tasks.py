@@ -5,7 +5,6 @@ from __future__ import annotations
 import json as json_format
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -32,7 +31,6 @@ CHOICE = (
     "allocate (critical section of an allocation), free (critical section of a free), "
     "interrupt (interrupt latency), task (task latency)"
 )
-BENCHMARKS = ("simulator", "capture", "dashboard")
 DEMO_SCENARIOS = ("mem_stress", "mem_frag")
 DEMO_ALLOCATORS = ("seglist", "tlsf")
 
@@ -894,36 +892,11 @@ def build(_context: Context, allocator: str = "") -> None:
 )
 def bench(_context: Context, what: str, repeats: int = 5, json: bool = False) -> None:
     """Measure a speed, side by side with what it is compared to: `./lab bench simulator`."""
-    from capture.files.errors import TailscopeError
-    from capture.files.near_misses import no_such
+    from console import benchmarks
 
     with one_sentence():
-        if what not in BENCHMARKS:
-            raise TailscopeError(no_such("benchmark", what, BENCHMARKS))
-        from analysis.studies import benchmark, capture_speed
-
-        if what == "simulator":
-            found = benchmark.measure(repeats)
-            text = "\n".join(f"{name}: {value}" for name, value in found.items())
-            print(json_format.dumps(found, indent=2) if json else text)
-        elif what == "dashboard":
-            _bench_dashboard(repeats, json)
-        else:
-            speeds = capture_speed.measure(repeats)
-            listed = [asdict(speed) for speed in speeds]
-            print(json_format.dumps(listed, indent=2) if json else capture_speed.as_text(speeds))
-
-
-def _bench_dashboard(repeats: int, json: bool) -> None:
-    """Of the latest runs in runs/."""
-    from dashboards import bench as room
-    from dashboards.loaded.choice import latest
-    from dashboards.loaded.runs import find_runs
-
-    with tempfile.TemporaryDirectory() as folder:
-        found = room.measure(latest(find_runs(RUNS)), Path(folder), repeats)
-    text = "\n".join(f"{name}: {value}" for name, value in found.items())
-    print(json_format.dumps(found, indent=2) if json else text)
+        found = benchmarks.run(what, repeats, RUNS)
+    print(json_format.dumps(found.document, indent=2) if json else found.text)
 
 
 @task
