@@ -31,7 +31,7 @@ CHOICE = (
     "allocate (critical section of an allocation), free (critical section of a free), "
     "interrupt (interrupt latency), task (task latency)"
 )
-BENCHMARKS = ("simulator", "capture")
+BENCHMARKS = ("simulator", "capture", "direct")
 DEMO_SCENARIOS = ("mem_stress", "mem_frag")
 DEMO_ALLOCATORS = ("seglist", "tlsf")
 
@@ -881,7 +881,7 @@ def build(_context: Context, allocator: str = "") -> None:
 @task(
     positional=["what"],
     help={
-        "what": "simulator or capture",
+        "what": "simulator, capture or direct",
         "repeats": "how many times; medians are printed",
         "json": "print JSON",
     },
@@ -900,6 +900,14 @@ def bench(_context: Context, what: str, repeats: int = 5, json: bool = False) ->
             found = benchmark.measure(repeats)
             text = "\n".join(f"{name}: {value}" for name, value in found.items())
             print(json_format.dumps(found, indent=2) if json else text)
+        elif what == "direct":
+            from analysis.bounds.image import bounds_of_run
+            from analysis.fragmentation.of_run import memory_of_run
+            from analysis.studies import direct_speed
+
+            ways = direct_speed.measure(repeats, bounds_of_run, memory_of_run)
+            listed = [{**asdict(way), "runs_per_minute": way.runs_per_minute} for way in ways]
+            print(json_format.dumps(listed, indent=2) if json else direct_speed.as_text(ways))
         else:
             speeds = capture_speed.measure(repeats)
             listed = [asdict(speed) for speed in speeds]

@@ -141,13 +141,7 @@ mod tests {
         let checksum = [0xCC, 0xA4, 0xB7, 0x2C];
         assert_eq!(
             block(&[(10, 0x80), (300, 0x81)], 10, 1000),
-            [
-                b"edge".as_slice(),
-                &counts,
-                &checksum,
-                &content
-            ]
-            .concat()
+            [b"edge".as_slice(), &counts, &checksum, &content].concat()
         );
     }
 
