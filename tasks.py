@@ -59,6 +59,7 @@ def demo(_context: Context, summary: str = "", full: bool = False) -> None:
         "parameter": "NAME=VALUE of the scenario; may be repeated",
         "duration": "seconds to capture, instead of the scenario's own bound",
         "records": "what carries the records: uart, or rtt through the debug probe",
+        "capture": "who captures: sigrok, or direct, the virtual board itself: same results, sooner",
         "art": "the flash accelerator: on, off, or on,off for a run with each",
         "locking": "how the heap holds others off: basepri, primask, scheduler, or several with commas",
         "knob": "NAME=VALUE of the allocator's build (firmware/heap/catalogue.toml); may be repeated",
@@ -82,6 +83,7 @@ def scenario(
     duration: str = "",
     art: str = "on",
     records: str = "uart",
+    capture: str = "sigrok",
     locking: str = "",
     trace: str = "",
     scale: str = "",
@@ -104,6 +106,7 @@ def scenario(
             duration=duration,
             art=art,
             records=records,
+            capture=capture,
             locking=locking,
             trace=trace,
             scale=scale,
@@ -885,7 +888,7 @@ def build(_context: Context, allocator: str = "") -> None:
 @task(
     positional=["what"],
     help={
-        "what": "simulator, capture, or dashboard",
+        "what": "simulator, capture, direct, or dashboard",
         "repeats": "how many times; medians are printed",
         "json": "print JSON",
     },

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from capture.acquisition.duration import longest_s
 from capture.acquisition.live import ALONE, Live, Part, Watch, Work
-from capture.acquisition.observe import Order, Progress, observe
+from capture.acquisition.observe import Observation, Order, Progress, observe
 from capture.acquisition.sigrok_cli import versions
-from capture.desk.bench import BoardResource, read_bench
+from capture.desk.bench import read_bench
 from capture.desk.board import Board
 from capture.desk.open_board import open_board
 from capture.files.errors import TailscopeError
 from capture.files.whole import WriteError
-from capture.joining.evidence import decode
+from capture.joining.evidence import Evidence, decode
 from capture.processes import signals
 from capture.run_folder.folder import RunName, check_writable
 from capture.run_folder.manifest import AllocatorFootprint, AskedFirmware, Outside, SectionBound
@@ -83,7 +83,7 @@ def run(
         check_writable(runs_folder)
         began = datetime.now(UTC)
         with open_board(resource, records, image.looks) as board:
-            setting = _setting(board, resource, image)
+            setting = setting_of(image, resource.name, resource.analyzer.driver, _tools(board, image))
             folder = begin_folder(runs_folder, name, began, plan)
             watch = Watch(
                 name, began, stack.enter_context(ProgressFile(folder.path)), progress, live, part, _work(plan)
@@ -97,22 +97,27 @@ def run(
         keep_observation(folder, plan, observation)
         setting = replace(setting, notes=store_session(folder, observation.edges))
         watch.step("judging")
-        evidence = decode(
-            plan,
-            observation.report,
-            observation.edges,
-            observation.serial_bytes,
-            observation.counts,
-            asked_of(image),
-        )
-        boot = evidence.log.first(Boot)
-        setting = replace(
-            setting, bounds=bounds(image, boot) if boot else {}, memory=memory(image, plan, evidence.log)
-        )
+        evidence, setting = judge(plan, image, observation, setting, bounds, memory)
         try:
             return store_findings(folder, evidence, setting)
         except WriteError as error:
             raise WriteError(f"{error} The capture is kept: ./lab redecode {folder.path}") from None
+
+
+def judge(
+    plan: Plan,
+    image: FirmwareImage,
+    seen: Observation,
+    setting: Setting,
+    bounds: BoundsOf,
+    memory: MemoryOf,
+) -> tuple[Evidence, Setting]:
+    """Decodes and joins what was observed, and adds bounds and memory to the setting."""
+    evidence = decode(plan, seen.report, seen.edges, seen.serial_bytes, seen.counts, asked_of(image))
+    boot = evidence.log.first(Boot)
+    return evidence, replace(
+        setting, bounds=bounds(image, boot) if boot else {}, memory=memory(image, plan, evidence.log)
+    )
 
 
 def _work(plan: Plan) -> Work:
@@ -151,20 +156,25 @@ def outside_of(allocator: str) -> Outside | None:
     )
 
 
-def _setting(board: Board, resource: BoardResource, image: FirmwareImage) -> Setting:
+def setting_of(image: FirmwareImage, board: str, analyzer: str, tools: Mapping[str, str]) -> Setting:
+    """What only the bench knows of a run of `image`. Raises TailscopeError."""
     return Setting(
         allocator=image.allocator,
-        board=resource.name,
-        analyzer=resource.analyzer.driver,
+        board=board,
+        analyzer=analyzer,
         elf_sha256=image.sha256,
         footprint=_footprint(image),
-        tools={
-            **versions(),
-            **board.tools(),
-            "compiler": compiler.of_image(image.elf),
-            "python": platform.python_version(),
-        },
+        tools=tools,
     )
+
+
+def _tools(board: Board, image: FirmwareImage) -> dict[str, str]:
+    return {
+        **versions(),
+        **board.tools(),
+        "compiler": compiler.of_image(image.elf),
+        "python": platform.python_version(),
+    }
 
 
 def _footprint(image: FirmwareImage) -> AllocatorFootprint:

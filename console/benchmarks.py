@@ -11,7 +11,7 @@ from typing import Any
 from capture.files.errors import TailscopeError
 from capture.files.near_misses import no_such
 
-BENCHMARKS = ("simulator", "capture", "dashboard")
+BENCHMARKS = ("simulator", "capture", "direct", "dashboard")
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ def run(what: str, repeats: int, runs_folder: Path) -> Measured:
         raise TailscopeError(no_such("benchmark", what, BENCHMARKS))
     if what == "dashboard":
         return _dashboard(repeats, runs_folder)
+    if what == "direct":
+        return _direct(repeats)
     from analysis.studies import benchmark, capture_speed
 
     if what == "simulator":
@@ -47,6 +49,16 @@ def _dashboard(repeats: int, runs_folder: Path) -> Measured:
 
     with tempfile.TemporaryDirectory() as folder:
         return _listed(bench.measure(latest(find_runs(runs_folder)), Path(folder), repeats))
+
+
+def _direct(repeats: int) -> Measured:
+    from analysis.bounds.image import bounds_of_run
+    from analysis.fragmentation.of_run import memory_of_run
+    from analysis.studies import direct_speed
+
+    ways = direct_speed.measure(repeats, bounds_of_run, memory_of_run)
+    document = [{**asdict(way), "runs_per_minute": way.runs_per_minute} for way in ways]
+    return Measured(document, direct_speed.as_text(ways))
 
 
 def _listed(found: Mapping[str, Any]) -> Measured:

@@ -6,7 +6,8 @@ Progress goes to stderr.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from typing import NamedTuple
 from analysis.bounds.image import bounds_of_run
 from analysis.explain import explanation
 from analysis.fragmentation.of_run import memory_of_run
-from capture import conductor
+from capture import conductor, direct_run
 from capture.acquisition.live import Part
 from capture.files.errors import TailscopeError
 from capture.processes import signals
@@ -40,6 +41,8 @@ def run(
     Raises TailscopeError, and signals.Stopped if the signal came before there was a run.
     """
     options = options or Options()
+    if options.capture == "direct":
+        direct_run.check(options.board, options.records)
     plans = [_plan(name, options) for name in scenarios]
     names, left_out = choose_allocators.choose(plans, allocators)
     with progress.shown(every_s=0) as shown:
@@ -191,7 +194,12 @@ def folder_words(image: firmware.FirmwareImage, options: Options, *, art: bool) 
 def _run_one(
     plan: Plan, built: _Built, runs_folder: Path, options: Options, watched: _Watched
 ) -> conductor.RunResult:
-    result = conductor.run(
+    conduct: Callable[..., conductor.RunResult] = (
+        direct_run.run
+        if options.capture == "direct"
+        else partial(conductor.run, live=watched.live, part=watched.part)
+    )
+    result = conduct(
         plan,
         built.image,
         board_name=options.board,
@@ -202,8 +210,6 @@ def _run_one(
         bounds=bounds_of_run,
         memory=memory_of_run,
         progress=watched.step,
-        live=watched.live,
-        part=watched.part,
         options=built.options,
     )
     watched.shown.line(f"{watched.title}: {result.verdict}")

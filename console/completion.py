@@ -131,6 +131,7 @@ _CHOICES: Mapping[str, Sequence[str]] = {
     "--art": ("on", "off", "on,off"),
     "--locking": ("basepri", "primask", "scheduler"),
     "--records": ("uart", "rtt"),
+    "--capture": ("sigrok", "direct"),
     "--stimulus": ("none", "periodic", "sweep", "random", "burst"),
     "--edges": ("both", "rising", "falling"),
     "--what": ("allocate", "free", "fragmentation"),

@@ -15,6 +15,7 @@ from capture.run_folder.records import Locking
 from scenarios import stimulus as stimuli
 from scenarios.operations import RECORDS
 
+CAPTURES = ("sigrok", "direct")
 LOCKINGS: tuple[Locking, ...] = get_args(Locking)
 ART = {"on": True, "off": False}
 SAMPLERATE_UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
@@ -32,7 +33,8 @@ class Options:
     build. `duration_s` is that of the capture. `art_states` are the states of the flash accelerator
     (prefetch and caches) to run with. `records` says what carries the records, one of
     scenarios.operations.RECORDS. `lockings` are the locks of the heap; None is the allocator's
-    default. `heap_bytes` is the size of the heap's region.
+    default. `heap_bytes` is the size of the heap's region. `capture` is one of CAPTURES: the real
+    tools, or the virtual board itself.
     """
 
     parameters: dict[str, str | int] = field(default_factory=dict)
@@ -46,6 +48,7 @@ class Options:
     records: str = "uart"
     lockings: tuple[str | None, ...] = (None,)
     heap_bytes: int | None = None
+    capture: str = "sigrok"
 
 
 def parse(
@@ -63,6 +66,7 @@ def parse(
     trace: str = "",
     scale: str = "",
     heap: str = "",
+    capture: str = "sigrok",
 ) -> Options:
     """The options in the words of a command line. The names are those of the task `scenario`.
 
@@ -85,6 +89,7 @@ def parse(
         records=_records(records),
         lockings=_lockings(locking) if locking else (None,),
         heap_bytes=_heap_bytes(heap) if heap else None,
+        capture=_capture(capture),
     )
 
 
@@ -142,6 +147,12 @@ def _art_states(words: str) -> tuple[bool, ...]:
 def _records(word: str) -> str:
     if word not in RECORDS:
         raise OptionError(f"--records {word}: give {' or '.join(RECORDS)}.{near_miss(word, RECORDS)}")
+    return word
+
+
+def _capture(word: str) -> str:
+    if word not in CAPTURES:
+        raise OptionError(f"--capture {word}: give {' or '.join(CAPTURES)}.{near_miss(word, CAPTURES)}")
     return word
 
 

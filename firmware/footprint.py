@@ -6,9 +6,11 @@ allocate, free and what they need, the C library's functions included.
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from capture.files.errors import TailscopeError
@@ -17,6 +19,9 @@ from firmware import catalogue, overhead
 
 _FLASH = (".text", ".rodata", ".data")
 _STATIC_RAM = (".data", ".bss")
+
+_KEPT = 256
+"""Images that a process remembers."""
 
 
 class FootprintError(TailscopeError):
@@ -46,10 +51,20 @@ def measure(allocator: str, knobs: Mapping[str, int] | None = None) -> Footprint
 def of_image(image: firmware.FirmwareImage) -> Footprint:
     """What the image that was built beside a firmware tells. Raises TailscopeError."""
     elf = image.elf.with_name("tailscope_footprint.elf")
+    try:
+        digest = hashlib.sha256(elf.read_bytes()).digest()
+    except OSError as error:
+        raise FootprintError(f"{elf} could not be read: {error}. Build it again.") from None
+    return _of_digest(digest, elf, image.allocator)
+
+
+@lru_cache(maxsize=_KEPT)
+def _of_digest(_sha256: bytes, elf: Path, allocator: str) -> Footprint:
+    """The same of the ELF file with that digest."""
     sections = section_bytes(elf)
     taken = overhead.read(elf)
     return Footprint(
-        image.allocator,
+        allocator,
         flash=sum(sections.get(name, 0) for name in _FLASH) - overhead.CONSTANT_BYTES,
         static_ram=sum(sections.get(name, 0) for name in _STATIC_RAM),
         heap_overhead=taken.heap,

@@ -300,6 +300,18 @@ LAB = (
         why="once, not five times",
     ),
     Tried(
+        "./lab bench direct",
+        says=r"capture    s of a core   s wall   runs a minute a core",
+        typed="./lab bench direct --repeats 1",
+        why="once, not five times",
+    ),
+    Tried(
+        "./lab scenario mem_frag --capture direct",
+        says=r"complete",
+        typed=f"./lab scenario mem_frag --capture direct {ONE_RUN}",
+        why="one allocator",
+    ),
+    Tried(
         "./lab differential --cases 1000000",
         says=r" 0  in all",
         typed="./lab differential --cases 1000",

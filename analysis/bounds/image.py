@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from analysis.bounds.errors import NoBoundError
@@ -20,6 +21,9 @@ FACADES = {
     "free": "heap_free",
 }
 
+_KEPT = 256
+"""Images whose bounds a process remembers."""
+
 _SCHEDULER = (
     "Interrupts are served inside a section that only suspends the scheduler: it has no bound of its own."
 )
@@ -30,7 +34,17 @@ def bounds_of_run(image: FirmwareImage, _boot: Boot) -> dict[str, SectionBound]:
     damaged and is not looked at.
     """
     built = image.configuration
-    return bounds_of(image.elf, image.allocator, built.locking, built.knobs)
+    return dict(
+        _of_digest(image.sha256, image.elf, image.allocator, built.locking, tuple(built.knobs.items()))
+    )
+
+
+@lru_cache(maxsize=_KEPT)
+def _of_digest(
+    _sha256: str, elf: Path, allocator: str, locking: str, knobs: tuple[tuple[str, int], ...]
+) -> dict[str, SectionBound]:
+    """The bounds of the ELF file with that digest: they follow from it alone, and take a while."""
+    return bounds_of(elf, allocator, locking, dict(knobs))
 
 
 def bounds_of(elf: Path, allocator: str, locking: str, knobs: Mapping[str, int]) -> dict[str, SectionBound]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ from scenarios.trace import FREE, KIND, Operations, of_steps
 
 _OF_FREES = {0: "F", NOTHING_TO_FREE: "N"}
 _OF_ALLOCATIONS = {0: "A", SKIPPED: "S"}
+
+_KEPT = 256
+"""Images whose symbols a process remembers."""
 
 
 _NOT_EVERY_OPERATION = (
@@ -76,11 +80,17 @@ def _replay(image: FirmwareImage, operations: Operations) -> Replay:
     built = image.configuration
     defaults = catalogue.allocators()[image.allocator].knobs
     turned = {name: value for name, value in built.knobs.items() if defaults.get(name) != value}
-    address = Program(image.elf).data_address("heap_region")
+    address = _region(image.sha256, image.elf)
     program = host_heap.build(image.allocator, built.heap_bytes, turned, address)
     with tempfile.TemporaryDirectory() as folder:
         file = host_heap.write(operations, Path(folder) / "operations")
         return host_heap.run(program, file, built.heap_bytes)
+
+
+@lru_cache(maxsize=_KEPT)
+def _region(_sha256: str, elf: Path) -> int | None:
+    """Where the heap's region lies in the ELF file with that digest."""
+    return Program(elf).data_address("heap_region")
 
 
 def _records(log: RecordLog) -> list[OperationRecord]:

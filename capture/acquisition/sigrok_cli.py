@@ -262,7 +262,7 @@ class SigrokCapture:
         else:
             problems += [] if self._ended_by_us else _exit_problems(process.returncode)
             surplus = _surplus(got, self._samples.received_bytes)
-        problems += _count_problems(self._request.samples, got)
+        problems += count_problems(self._request.samples, got)
         return CaptureResult(
             edges=read_stream(self._path).edges,
             problems=tuple(problems),
@@ -448,7 +448,8 @@ def _exit_problems(status: int) -> list[str]:
     )
 
 
-def _count_problems(asked: int, got: int) -> list[str]:
+def count_problems(asked: int, got: int) -> list[str]:
+    """That the capture is short, in a sentence, if it is."""
     if got >= asked:
         return []
     return [

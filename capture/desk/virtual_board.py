@@ -65,13 +65,12 @@ class VirtualBoard:
         """Starts the simulator with both and waits until it listens."""
         if elf is None:
             raise CaptureError(f"Nothing is on the virtual board {self._resource.name!r}; give a program.")
-        looks = {f"look{number}": f"{address:#x}" for number, address in enumerate(self._looks)}
         served = Served(
             elf,
             image=image or None,
             uart=self._resource.serial_port,
             probe=self._probed,
-            counts=looks if self._counted else {},
+            counts=look_counts(self._looks) if self._counted else {},
             count_window="OP" if self._counted else "",
             instructions_while="CRIT" if self._counted else "",
             clips=self._clips,
@@ -93,13 +92,7 @@ class VirtualBoard:
 
     def problems(self) -> tuple[str, ...]:
         """That the simulator ended by itself, with its last words."""
-        status = self.served.status() if self.served else None
-        if status is None:
-            return ()
-        if status < 0:
-            return (f"The virtual Nucleo was killed by signal {-status}; run again.",)
-        words = self._words() or "it does not say why"
-        return (f"The virtual Nucleo ended with status {status}: {words}; see docs/SPEC.md, section 7.",)
+        return ended_words(self.served.status() if self.served else None, self._words())
 
     def oddities(self) -> tuple[str, ...]:
         """What the simulator said, where it did not end: it has nothing to say when all is well."""
@@ -127,3 +120,18 @@ class VirtualBoard:
 
     def _words(self) -> str:
         return self.served.words() if self.served else ""
+
+
+def look_counts(looks: Sequence[int]) -> dict[str, str]:
+    """The addresses `looks`, by the names of their columns in the table of counts."""
+    return {f"look{number}": f"{address:#x}" for number, address in enumerate(looks)}
+
+
+def ended_words(status: int | None, words: str) -> tuple[str, ...]:
+    """That the simulator ended with exit `status`, saying `words`; nothing of None."""
+    if status is None:
+        return ()
+    if status < 0:
+        return (f"The virtual Nucleo was killed by signal {-status}; run again.",)
+    said = words or "it does not say why"
+    return (f"The virtual Nucleo ended with status {status}: {said}; see docs/SPEC.md, section 7.",)

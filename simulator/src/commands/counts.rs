@@ -2,11 +2,18 @@
 //! instructions are executed in all.
 
 use crate::core::Core;
+use crate::edges::Pin;
+use crate::machine::Machine;
 use crate::memory::elf::{Firmware, SymbolError};
 use crate::memory::image::parse_hexadecimal;
 use crate::memory::Memory;
-use crate::observe::windows::{Counted, Counter};
+use crate::observe::windows::{Counted, Counter, Windows};
+use crate::simulation::WindowsFile;
+use anyhow::{Context, Result};
+use clap::Args;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -131,6 +138,46 @@ pub fn watch(
         });
     }
     Ok(counters)
+}
+
+/// What a board counts while it is captured.
+#[derive(Args)]
+pub struct WindowsArguments {
+    /// Count executions of an instruction between the edges of the pin of --count-window.
+    #[arg(long, value_name = "NAME=SYMBOL+0xOFFSET", requires = "count_window")]
+    count: Vec<CountArgument>,
+    /// A row for each pulse of this pin goes to the file of --windows.
+    #[arg(long, value_name = "PIN", requires = "windows")]
+    count_window: Option<Pin>,
+    /// Count the instructions that are executed while this pin is high, too.
+    #[arg(long, value_name = "PIN", requires = "count_window")]
+    instructions_while: Option<Pin>,
+    /// Write the counts of each window here: window,start_cycle,end_cycle, a column for each
+    /// --count, and instructions for --instructions-while.
+    #[arg(long, value_name = "CSV", requires = "count_window")]
+    windows: Option<PathBuf>,
+}
+
+impl WindowsArguments {
+    /// The file of `--windows`, if anything is counted.
+    pub fn begin(
+        &self,
+        firmware: Option<&Firmware>,
+        machine: &mut Machine,
+    ) -> Result<Option<WindowsFile>> {
+        let (Some(pin), Some(path)) = (self.count_window, &self.windows) else {
+            return Ok(None);
+        };
+        let counters = watch(&self.count, firmware, machine.core_mut())?;
+        let mut windows = Windows::new(pin, counters);
+        if let Some(gate) = self.instructions_while {
+            windows = windows.with_instructions_while(gate);
+        }
+        let windows_file = File::create(path)
+            .and_then(|file| WindowsFile::begin(windows, file, machine))
+            .with_context(|| format!("cannot create {}", path.display()))?;
+        Ok(Some(windows_file))
+    }
 }
 
 #[cfg(test)]

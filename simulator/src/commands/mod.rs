@@ -1,7 +1,9 @@
 //! The command line (docs/SPEC.md, section 7).
 
+mod capture;
 mod counts;
 mod desk;
+mod edge_stream;
 mod faults;
 mod gaps;
 mod hse;
@@ -46,6 +48,8 @@ enum Command {
     Run(Box<run::RunArguments>),
     /// Pend an interrupt at many cycles of a run, and write how long it waited at each.
     Latency(Box<latency::LatencyArguments>),
+    /// Run firmware and write what an analyzer, the serial port and counts would show to files.
+    Capture(Box<capture::CaptureArguments>),
     /// Be a board with a logic analyzer (BeagleLogic over TCP) and a serial port.
     Serve(Box<serve::ServeArguments>),
     /// Be a board on a desk: USB devices in a folder, an analyzer and an ST-Link, for stock drivers.
@@ -235,6 +239,7 @@ pub fn execute(arguments: Arguments) -> ExitCode {
     let outcome = match arguments.command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Latency(arguments) => latency::execute(&arguments),
+        Command::Capture(arguments) => capture::execute(&arguments),
         Command::Serve(arguments) => serve::execute(&arguments),
         Command::Desk(arguments) => desk::execute(&arguments),
     };

@@ -1,28 +1,22 @@
 //! `virtual-nucleo serve`: a board on the desk, with an analyzer and a serial port on the loopback
 //! interface.
 
-use super::counts::{self, CountArgument};
+use super::counts::WindowsArguments;
 use super::{stopped, BoardArguments};
 use crate::chip::Chip;
 use crate::clips::Clips;
 use crate::debug::Wire;
-use crate::edges::Pin;
-use crate::machine::Machine;
-use crate::memory::elf::Firmware;
-use crate::observe::windows::Windows;
 use crate::servers::beaglelogic::Analyzer;
 use crate::servers::probe::Probe;
 use crate::servers::uart::{self, UartArgument};
 use crate::servers::Event;
-use crate::simulation::{Debugger, Simulation, Start, WindowsFile};
+use crate::simulation::{Debugger, Simulation, Start};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
@@ -47,19 +41,8 @@ pub struct ServeArguments {
     /// Leave reset when the analyzer's client says get, or at once.
     #[arg(long, value_enum, default_value = "get")]
     start: StartArgument,
-    /// Count executions of an instruction between the edges of the pin of --count-window.
-    #[arg(long, value_name = "NAME=SYMBOL+0xOFFSET", requires = "count_window")]
-    count: Vec<CountArgument>,
-    /// A row for each pulse of this pin goes to the file of --windows.
-    #[arg(long, value_name = "PIN", requires = "windows")]
-    count_window: Option<Pin>,
-    /// Count the instructions that are executed while this pin is high, too.
-    #[arg(long, value_name = "PIN", requires = "count_window")]
-    instructions_while: Option<Pin>,
-    /// Write the counts of each window here: window,start_cycle,end_cycle, a column for each
-    /// --count, and instructions for --instructions-while.
-    #[arg(long, value_name = "CSV", requires = "count_window")]
-    windows: Option<PathBuf>,
+    #[command(flatten)]
+    windows: WindowsArguments,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -78,7 +61,7 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
         Err(stop) => return Ok(stopped(&stop, None)),
     };
     let chip = machine.chip();
-    let windows_file = windows_file(arguments, firmware.as_ref(), &mut machine)?;
+    let windows_file = arguments.windows.begin(firmware.as_ref(), &mut machine)?;
     let (events, arrivals) = mpsc::channel();
     let (analyzer, captures) = Analyzer::listen(arguments.analyzer)?;
     let serial = uart::open(&arguments.uart, events.clone())?;
@@ -106,26 +89,6 @@ pub fn execute(arguments: &ServeArguments) -> Result<ExitCode> {
         probe.serve();
     }
     Ok(wait(&arrivals, chip))
-}
-
-/// The file of `--windows`, if anything is counted.
-fn windows_file(
-    arguments: &ServeArguments,
-    firmware: Option<&Firmware>,
-    machine: &mut Machine,
-) -> Result<Option<WindowsFile>> {
-    let (Some(pin), Some(path)) = (arguments.count_window, &arguments.windows) else {
-        return Ok(None);
-    };
-    let counters = counts::watch(&arguments.count, firmware, machine.core_mut())?;
-    let mut windows = Windows::new(pin, counters);
-    if let Some(gate) = arguments.instructions_while {
-        windows = windows.with_instructions_while(gate);
-    }
-    let windows_file = File::create(path)
-        .and_then(|file| WindowsFile::begin(windows, file, machine))
-        .with_context(|| format!("cannot create {}", path.display()))?;
-    Ok(Some(windows_file))
 }
 
 fn announce(analyzer: &str, uart: &str, probe: Option<String>) -> Result<()> {

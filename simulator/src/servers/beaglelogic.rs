@@ -16,7 +16,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::Arc;
 use std::thread;
 
-const SAMPLERATES_HZ: RangeInclusive<u64> = 10..=200_000_000;
+/// What a client may ask for.
+pub const SAMPLERATES_HZ: RangeInclusive<u64> = 10..=200_000_000;
 const DEFAULT_SAMPLERATE_HZ: u64 = 100_000_000;
 /// No BeagleLogic client sends longer lines.
 const LONGEST_LINE_BYTES: u64 = 256;

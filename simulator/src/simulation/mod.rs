@@ -44,7 +44,7 @@ pub struct CaptureRequest {
 const ATTENTION_PERIOD: Duration = Duration::from_millis(2);
 
 /// Cycles between two exchanges with the servers. This limits the memory for edges.
-const SLICE_CYCLES: u64 = 1 << 20;
+pub const SLICE_CYCLES: u64 = 1 << 20;
 
 /// What ended the wait for the board's start.
 enum Held {

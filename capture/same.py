@@ -1,0 +1,114 @@
+"""Whether a direct run is what the real tools bring: the same run both ways, to the byte."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from capture import conductor, direct_run
+from capture.conductor import BoundsOf, MemoryOf
+from capture.run_folder import folder as names
+from firmware.build import FirmwareImage
+from scenarios.plan import Plan
+
+FILES = (
+    *(names.IMAGE, names.PLAN, names.SERIAL_LOG, names.COUNTS, names.EDGES),
+    *(names.OPERATIONS, names.INTERRUPTS),
+)
+"""Equal to the byte. Of run.json all is equal but `analyzer` and the tools that captured."""
+
+_CAPTURERS = ("sigrok_cli", "libsigrok", "libsigrokdecode")
+_MOST_CHARACTERS = 60
+
+
+def verify(
+    plan: Plan,
+    image: FirmwareImage,
+    board_name: str | None = None,
+    samplerate_hz: int | None = None,
+    duration_s: float | None = None,
+    bounds: BoundsOf = lambda _image, _boot: {},
+    memory: MemoryOf = lambda _image, _plan, _log: None,
+    program: Path | None = None,
+) -> str | None:
+    """Runs `plan` both ways, and returns the first difference in a sentence; None if there is none.
+
+    `program` stands in for the simulator of the direct run. Raises TailscopeError where one of the
+    two could not be observed, and signals.Stopped.
+    """
+    with tempfile.TemporaryDirectory(prefix="tailscope-same-") as name:
+        runs = Path(name)
+        real = conductor.run(
+            plan,
+            image,
+            board_name,
+            samplerate_hz,
+            runs / "sigrok",
+            duration_s,
+            bounds=bounds,
+            memory=memory,
+        )
+        direct = direct_run.run(
+            plan,
+            image,
+            board_name,
+            samplerate_hz,
+            runs / "direct",
+            duration_s,
+            bounds=bounds,
+            memory=memory,
+            program=program,
+        )
+        return first_difference(real.folder, direct.folder)
+
+
+def first_difference(real: Path, direct: Path) -> str | None:
+    """Where two run folders first differ, the files in the order of FILES; None if nowhere."""
+    for name in FILES:
+        if (real / name).read_bytes() != (direct / name).read_bytes():
+            return f"{name} differs from that by sigrok-cli: {_place(real / name, direct / name)}."
+    told = [_told(folder / names.MANIFEST) for folder in (real, direct)]
+    place = _first(*told)
+    return None if place is None else f"{names.MANIFEST} differs from that by sigrok-cli: {place}."
+
+
+def _told(path: Path) -> dict[str, Any]:
+    """What run.json tells, but for who captured."""
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    tools = {name: version for name, version in content["tools"].items() if name not in _CAPTURERS}
+    return {**content, "analyzer": None, "tools": tools}
+
+
+def _place(real: Path, direct: Path) -> str:
+    read: Callable[[Path], Any] = _rows if real.suffix == ".parquet" else _lines
+    return _first(read(real), read(direct)) or "its bytes, though not what they mean"
+
+
+def _rows(path: Path) -> dict[str, Any]:
+    return {f"row {number}": row for number, row in enumerate(pl.read_parquet(path).iter_rows(named=True))}
+
+
+def _lines(path: Path) -> dict[str, Any]:
+    return {f"line {n}": line for n, line in enumerate(path.read_bytes().split(b"\n"), 1)}
+
+
+def _first(real: Any, direct: Any) -> str | None:
+    """`row 3 word 5, not 4`; None where both are equal."""
+    if isinstance(real, dict) and isinstance(direct, dict):
+        for key in dict.fromkeys((*real, *direct)):
+            if (found := _first(real.get(key), direct.get(key))) is not None:
+                return f"{key} {found}"
+        return None
+    if isinstance(real, list) and isinstance(direct, list):
+        return _first(dict(enumerate(real)), dict(enumerate(direct)))
+    return None if real == direct else f"{_short(direct)}, not {_short(real)}"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value) if not isinstance(value, bytes) else json.dumps(value.decode(errors="replace"))
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
