@@ -948,9 +948,9 @@ _WORST_COUNT = "cut -d, -f4 windows.csv | sort -n | tail -n 1"
 SIMULATOR = (
     Elsewhere("cargo build --release", "console/checks.py", '("cargo", "build", "--locked", "--release"'),
     Elsewhere("cargo test", "console/checks.py", '("cargo", "test", *_CHECKED)'),
-    Elsewhere("cargo test --test hostile", "console/checks.py", '("cargo", "test", *_CHECKED)'),
+    Elsewhere("cargo test --test all hostile", "console/checks.py", '("cargo", "test", *_CHECKED)'),
     Elsewhere(
-        "cargo test --release --test core walk_by_place -- --nocapture",
+        "cargo test --release --test all walk_by_place -- --nocapture",
         "simulator/tests/core/flash_time.rs",
         "fn walk_by_place()",
     ),
