@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -11,14 +12,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from distributed import LocalCluster
 
-from analysis.campaign import conduct, matrix
+from analysis.campaign import cluster, conduct, matrix
 from analysis.campaign.cluster import Lost
 from analysis.campaign.errors import CampaignError
 from analysis.campaign.order import Order, Orders, ShippedImage, digest_of
 from analysis.campaign.rows import COLUMNS
 from analysis.campaign.store import JOURNAL, MOST_ATTEMPTS, RUNS, Store
 from analysis.campaign.tests.made import Inline
+from analysis.campaign.work import Outcome
 from simulator import build as simulator
 from tests import lab
 
@@ -117,6 +120,21 @@ def test_any_reader_of_parquet_has_runs_and_partitions(undisturbed: Path) -> Non
     assert joined["wire_critical_ns"].to_list() == joined["critical_ns_max"].to_list()
 
 
+ACTS = ["status", "results", "clean"]
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_a_folder_tells_what_it_has(act: str, undisturbed: Path) -> None:
+    before = tables(undisturbed)
+    done = lab.run("campaign", act, undisturbed, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["complete"] == 4
+    if act != "clean":
+        assert (found["not_complete"], found["worst"]["scenario"]) == ([], "mem_frag")
+    assert tables(undisturbed) == before
+
+
 def test_a_run_that_fails_is_tried_a_bounded_number_of_times_and_told(
     asked: matrix.Matrix, tmp_path: Path
 ) -> None:
@@ -161,6 +179,42 @@ def test_what_cannot_be_run_is_refused_before_the_first_run(tmp_path: Path) -> N
         conduct.check(matrix.read(path), lambda _plan, _allocator: None, lambda _: None)
 
 
+def test_a_scheduler_that_is_there_gives_the_same_and_its_loss_is_one_sentence(
+    asked: matrix.Matrix, undisturbed: Path, tmp_path: Path
+) -> None:
+    with LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        host="127.0.0.1",
+        protocol="tcp",
+        dashboard_address=None,
+        local_directory=str(tmp_path / "scratch"),
+    ) as there:
+        one, *_, other = (Orders(asked).make(point) for point in asked.points())
+        with cluster.remote(there.scheduler_address) as workers:
+            workers.submit(*one, 1)
+            found = next(filter(None, iter(lambda: workers.next(1.0), object())))
+            assert isinstance(found, Outcome)
+            for what, content in found.tables.items():
+                (path,) = (undisturbed / what).rglob(f"{one[0].key}.parquet")
+                assert path.read_bytes() == content
+            workers.submit(*other, 1)
+            there.close()
+            with pytest.raises(CampaignError, match="scheduler is gone"):
+                while workers.room() or True:
+                    workers.next(1.0)
+
+
+def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_WITHIN_S", 0.5)
+    with (
+        pytest.raises(CampaignError, match=r"no scheduler at tcp://127\.0\.0\.1:9"),
+        cluster.remote("tcp://127.0.0.1:9"),
+    ):
+        pass
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -171,7 +225,7 @@ def test_what_cannot_be_run_is_refused_before_the_first_run(tmp_path: Path) -> N
         (["campaign", "nowhere.toml", "--workers", "0"], "--workers 0: give 1 or more"),
     ],
 )
-def test_what_is_wrong_with_the_words_is_one_sentence(words: list[str], said: str, tmp_path: Path) -> None:
-    done = lab.run(*words, folder=tmp_path)
+def test_what_is_wrong_with_the_words_is_one_sentence(words: list[str], said: str) -> None:
+    done = lab.run(*words)
     assert done.returncode == 2 and said in done.stderr
     assert len(done.stderr.splitlines()) == 1

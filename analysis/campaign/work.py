@@ -33,11 +33,6 @@ class Outcome:
     tables: dict[str, bytes] = field(default_factory=dict, repr=False)
     digests: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def complete(self) -> bool:
-        """Whether the run need not be tried again."""
-        return bool(self.row["verdict"] == "complete")
-
 
 def run(order: Order, image: ShippedImage, scratch: Path) -> Outcome:
     """Makes the run of `order` in a folder below `scratch`, and removes it again.
