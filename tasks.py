@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_format
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -31,7 +32,7 @@ CHOICE = (
     "allocate (critical section of an allocation), free (critical section of a free), "
     "interrupt (interrupt latency), task (task latency)"
 )
-BENCHMARKS = ("simulator", "capture")
+BENCHMARKS = ("simulator", "capture", "dashboard")
 DEMO_SCENARIOS = ("mem_stress", "mem_frag")
 DEMO_ALLOCATORS = ("seglist", "tlsf")
 
@@ -149,8 +150,9 @@ def campaign(
     positional=["run"],
     iterable=["run"],
     help={
-        "run": "run folders; every one in runs/ when none is given",
+        "run": "run folders; the latest of each scenario, allocator and options when none is given",
         "output": "the HTML file to write",
+        "all": "without run folders: every one in runs/, not only the latest of each kind",
         "subtract-baseline": "take each quantity's own baseline off all its values and statistics",
         "without-ticks": "set aside answers that the kernel's tick may have delayed, and say how many",
     },
@@ -159,6 +161,7 @@ def dashboard(
     _context: Context,
     run: list[str],
     output: str = str(DASHBOARD),
+    all: bool = False,
     subtract_baseline: bool = False,
     without_ticks: bool = False,
 ) -> None:
@@ -170,12 +173,18 @@ def dashboard(
         tell("loading what draws the figures")
         from dashboards import report
         from dashboards.loaded.adjustments import Adjustments
+        from dashboards.loaded.choice import latest
         from dashboards.loaded.runs import find_runs, unfinished
 
-        folders = [Path(folder) for folder in run] or find_runs(RUNS)
+        every = [Path(folder) for folder in run] or find_runs(RUNS)
         for sentence in () if run else unfinished(RUNS):
             print(sentence)
-        tell(f"writing the dashboard of {len(folders):,} runs")
+        folders = every if run or all else latest(every)
+        if len(folders) < len(every):
+            print(
+                f"{len(folders)} of {len(every)} runs: the latest of each scenario, allocator and options; "
+                "--all shows every one."
+            )
         adjustments = Adjustments(subtract_baseline, without_ticks)
         print(report.write_report(folders, Path(output), adjustments, tell))
 
@@ -907,7 +916,7 @@ def build(_context: Context, allocator: str = "") -> None:
 @task(
     positional=["what"],
     help={
-        "what": "simulator or capture",
+        "what": "simulator, capture, or dashboard",
         "repeats": "how many times; medians are printed",
         "json": "print JSON",
     },
@@ -926,10 +935,24 @@ def bench(_context: Context, what: str, repeats: int = 5, json: bool = False) ->
             found = benchmark.measure(repeats)
             text = "\n".join(f"{name}: {value}" for name, value in found.items())
             print(json_format.dumps(found, indent=2) if json else text)
+        elif what == "dashboard":
+            _bench_dashboard(repeats, json)
         else:
             speeds = capture_speed.measure(repeats)
             listed = [asdict(speed) for speed in speeds]
             print(json_format.dumps(listed, indent=2) if json else capture_speed.as_text(speeds))
+
+
+def _bench_dashboard(repeats: int, json: bool) -> None:
+    """Of the latest runs in runs/."""
+    from dashboards import bench as room
+    from dashboards.loaded.choice import latest
+    from dashboards.loaded.runs import find_runs
+
+    with tempfile.TemporaryDirectory() as folder:
+        found = room.measure(latest(find_runs(RUNS)), Path(folder), repeats)
+    text = "\n".join(f"{name}: {value}" for name, value in found.items())
+    print(json_format.dumps(found, indent=2) if json else text)
 
 
 @task

@@ -9,7 +9,7 @@ import polars as pl
 
 from capture.files.errors import TailscopeError
 from capture.run_folder.quantities import CRITICAL
-from dashboards.app.address import Address
+from dashboards.app.address import RUN, Address
 from dashboards.app.library import Library, Recent
 from dashboards.figures.chart import Chart
 from dashboards.figures.decimate import LongTrace, thin
@@ -74,6 +74,10 @@ class Pages:
     def __init__(self, library: Library) -> None:
         self.library = library
         self._ready: Recent[Shown] = Recent(PAGES_MOST)
+
+    def at(self, address: Address) -> Shown:
+        """The page at `address`, of one run or of many. Raises AddressError, RunError."""
+        return self.shown_run(address) if address.page == RUN else self.shown(address)
 
     def shown(self, address: Address) -> Shown:
         """The page at `address`. Raises AddressError, RunError."""

@@ -20,6 +20,13 @@ _DRAW_ALL = """async () => {
   }
   window.scrollTo(0, 0);
 }"""
+_WAIT = """async (condition) => {
+  const began = performance.now();
+  while (!condition()) {
+    if (performance.now() - began > 60_000) throw new Error(`never: ${condition}`);
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}"""
 _FOLLOWED = """() => !document.querySelector("section.page")
   || document.body.dataset.shown === (location.hash || "#/overview")"""
 _IN_SIGHT_DRAWN = """() => [...document.querySelectorAll(".plot")].every((plot) => {
@@ -96,8 +103,15 @@ class Browser:
     def settle(self) -> None:
         """Wait until the address is followed and the figures in sight are drawn."""
         self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        self.page.wait_for_function(_FOLLOWED)
-        self.page.wait_for_function(_IN_SIGHT_DRAWN)
+        self.wait(_FOLLOWED)
+        self.wait(_IN_SIGHT_DRAWN)
+
+    def wait(self, condition: str) -> None:
+        """Until the JavaScript function `condition` says yes.
+
+        Playwright's own way asks again by eval, which a page's security policy may forbid.
+        """
+        self.page.evaluate(f"({_WAIT})({condition})")
 
     def draw_all(self) -> None:
         """Scroll to each figure of the page, so that all are drawn."""
