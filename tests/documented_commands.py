@@ -1136,6 +1136,19 @@ PYTHON = (
 )
 
 GATE_BASELINE = "./lab gate --baseline baselines/tlsf.toml --update --limit allocate=10us RUN"
+CAMPAIGNS = (
+    *(
+        Elsewhere(command, "tests/test_campaigns.py", words, why="a page's matrix takes minutes")
+        for command, words in {
+            "./lab campaign matrix.toml": '"-m", "console", "campaign", str(asked.path)',
+            "./lab campaign matrix.toml --scheduler tcp://HOST:8786": "cluster.remote(there",
+            "./lab campaign status FOLDER": '["status", "results", "clean"]',
+            "./lab campaign results FOLDER": '["status", "results", "clean"]',
+            "./lab campaign clean FOLDER": '["status", "results", "clean"]',
+        }.items()
+    ),
+)
+
 GATE = (
     Tried(GATE_BASELINE, says=r"mem_frag on tlsf, board virtual: new", then="test -s baselines/tlsf.toml"),
     Tried(
@@ -1195,11 +1208,20 @@ ROWS: tuple[Tried | Elsewhere, ...] = (
     *FIRMWARE,
     *PYTHON,
     *GATE,
+    *CAMPAIGNS,
     *SITE,
     *PRE_COMMIT,
 )
 
 SHOWN = {
+    ("docs/CAMPAIGNS.md", 'scenarios  = ["mem_stress", "mem_frag"]   # names, or paths beside this file'),
+    ("docs/CAMPAIGNS.md", "import polars as pl"),
+    (
+        "docs/CAMPAIGNS.md",
+        "PYTHONPATH=$PWD .venv/bin/dask worker tcp://HOST:8786 --nthreads 1 --nworkers auto",
+    ),
+    ("docs/SPEC.md", "scenarios     names, or paths that end in .toml and begin at the matrix; required"),
+    ("docs/SPEC.md", "runs.parquet       a row for each run, sorted by key"),
     ("docs/CI.md", "name: heap"),
     ("docs/CI.md", "heap:"),
     ("docs/CI.md", "mem_frag on my_heap, from outside, d8995a38, board virtual: worse"),
