@@ -218,6 +218,13 @@ class Maximum(Table):
     into_operation_samples: int | None = None
     timer_ns: Number | None = None
 
+    @property
+    def selection_key(self) -> str | None:
+        """What names the sample: its operation's seq, or `@` and the stimulus' sample."""
+        if self.seq is not None:
+            return str(self.seq)
+        return None if self.sample is None else f"@{self.sample}"
+
 
 class Curve(Table):
     """One label of a sweep."""

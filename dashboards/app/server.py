@@ -205,8 +205,7 @@ def _runs(pages: Pages) -> list[Any]:
 
 
 def _of_shown(shown: Shown) -> list[Any]:
-    picked = len(shown.entries) > 1 and any(True for _ in shown.page.charts())
-    choice = [html.Details(id="picker", className="picker", open=True)] if picked else []
+    choice = [html.Details(id="picker", className="picker", open=True)] if shown.picked else []
     return [_entries(shown.entries, dict(shown.ids)), *_scenarios(shown), *choice, *drawn(shown)]
 
 

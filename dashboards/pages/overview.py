@@ -52,7 +52,7 @@ def _line(one: Series, greatest: Mapping[str, float]) -> Line:
         Cell(manifest.verdict, manifest.verdict, why=" ".join(manifest.reasons)),
         Cell(manifest.board, manifest.board),
         Cell(samplerate(manifest.samplerate_hz), manifest.samplerate_hz),
-        Cell(grouped(len(one.run.operations)), len(one.run.operations)),
+        Cell(grouped(manifest.counts.operations), manifest.counts.operations),
         Cell(one.run.id, one.run.id),
     )
     return line_of(one, (*maxima, *told))

@@ -198,4 +198,4 @@ def test_runs_that_differ_in_options_are_named_by_them(tmp_path: Path) -> None:
         for seed in (1, 2)
     ]
     names = [one.name for one in by_scenario([load_run(folder) for folder in folders])["mem_stress"]]
-    assert sorted(names) == ["tlsf, seed=1", "tlsf, seed=2"]
+    assert sorted(names) == ["tlsf (seed 1)", "tlsf (seed 2)"]

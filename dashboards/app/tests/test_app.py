@@ -12,17 +12,18 @@ from urllib.request import Request, urlopen
 
 import polars as pl
 import pytest
-from playwright.sync_api import Browser, Page, Response, expect
+from playwright.sync_api import Page, Response, expect
 from werkzeug.serving import make_server
 
 from capture.run_folder.progress_file import ProgressFile, Section, SoFar
 from dashboards.app.library import Library
 from dashboards.app.server import make_app
-from dashboards.tests.browser import chromium
-from dashboards.tests.in_browser import Seen, opened, violations, watch
+from dashboards.tests.browser import Browser, chromium, violations, wait
 from dashboards.tests.synthetic import mem_frag, write_run
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium")
+
+expect.set_options(timeout=30_000)  # a busy machine is no failure
 
 SEGLIST = "20250102T030405Z-mem_frag-seglist-virtual"
 UNDER_WAY = "20250102T030406Z-mem_stress-tlsf-virtual"
@@ -56,34 +57,26 @@ def address(app_runs: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with opened() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def opened_page(browser: Browser, address: str) -> Iterator[tuple[Page, Seen]]:
+def browser(address: str) -> Iterator[Browser]:
     """The app, loaded once: what follows goes from page to page as a reader does."""
-    context = browser.new_context(base_url=address)
-    page = context.new_page()
-    page.set_default_timeout(20_000)
-    seen = watch(page)
-    page.goto("/")
-    page.wait_for_selector("main h1")
-    yield page, seen
-    context.close()
+    executable = chromium()
+    assert executable is not None
+    with Browser(executable) as browser:
+        browser.page.set_default_timeout(20_000)
+        browser.page.goto(address)
+        browser.page.wait_for_selector("main h1")
+        yield browser
 
 
 @pytest.fixture
-def page(opened_page: tuple[Page, Seen], address: str) -> Iterator[Page]:
+def page(browser: Browser, address: str) -> Iterator[Page]:
     """The app. After the test it must have complained of nothing and asked nobody else."""
-    page, seen = opened_page
-    seen.complaints.clear()
-    page.set_viewport_size({"width": 1400, "height": 900})
-    page.evaluate("history.replaceState({}, '', location.pathname)")
-    yield page
-    assert seen.complaints == []
-    assert all(asked.startswith((address, "data:", "blob:")) for asked in seen.requests)
+    browser.complaints.clear()
+    browser.resize(1400, 900)
+    browser.page.evaluate("history.replaceState({}, '', location.pathname)")
+    yield browser.page
+    assert browser.complaints == []
+    assert all(asked.startswith((address, "data:", "blob:")) for asked in browser.requests)
 
 
 def go(page: Page, where: str) -> None:
@@ -102,10 +95,10 @@ def _has_content(response: Response) -> bool:
 
 def drawn(page: Page, count: int) -> None:
     """Waits until `count` figures or more have lines or points."""
-    page.wait_for_function(
-        "count => [...document.querySelectorAll('.js-plotly-plot')]"
-        ".filter(one => one.querySelector('.trace, .lines, .points')).length >= count",
-        arg=count,
+    wait(
+        page,
+        "() => [...document.querySelectorAll('.js-plotly-plot')]"
+        f".filter(one => one.querySelector('.trace, .lines, .points')).length >= {count}",
     )
 
 
@@ -153,7 +146,7 @@ def test_pages_are_clean_in_light_dark_and_narrow(page: Page, where: str) -> Non
     assert "theme=dark" in page.url
     assert violations(page) == []
     page.set_viewport_size({"width": 400, "height": 900})
-    page.wait_for_function("() => document.documentElement.scrollWidth <= 400")
+    wait(page, "() => document.documentElement.scrollWidth <= 400")
 
 
 def test_a_maximum_of_the_matrix_leads_to_its_waveform(page: Page) -> None:
@@ -188,9 +181,9 @@ def test_the_waveform_goes_from_one_sample_to_the_whole_capture(page: Page) -> N
     edges = "document.querySelector('.js-plotly-plot')._fullData[1].x.length"
     assert page.evaluate(edges) == 4
     page.click("text=whole capture")
-    page.wait_for_function(f"() => {edges} > 1000")
+    wait(page, f"() => {edges} > 1000")
     page.click("text=± 10 samples")
-    page.wait_for_function(f"() => {edges} < 10")
+    wait(page, f"() => {edges} < 10")
     low, high = page.evaluate("document.querySelector('.js-plotly-plot').layout.xaxis.range")
     assert high - low == pytest.approx(20 / 84)
 
@@ -221,13 +214,13 @@ def test_the_picker_is_kept_in_the_address(page: Page) -> None:
     names = f"[...new Set({runs})].length"
     assert page.evaluate(names) == 3
     page.click(".chip .switch >> text=tlsf")
-    page.wait_for_function(f"() => {names} === 2")
+    wait(page, f"() => {names} === 2")
     page.dblclick(".chip .switch >> text=seglist")
-    page.wait_for_function(f"() => {names} === 1")
+    wait(page, f"() => {names} === 1")
     assert "show=seglist" in page.url and "show=tlsf" not in page.url
     page.click("nav >> text=Ramp")
     drawn(page, 1)
-    page.wait_for_function(f"() => {names} === 1")
+    wait(page, f"() => {names} === 1")
 
 
 def test_figures_and_tables_are_saved(page: Page, tmp_path: Path, address: str) -> None:
