@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 from analysis.compare.run import Run
 from analysis.compare.worst import allowed
-from analysis.metrology.comparison import Comparison, compare
+from analysis.metrology.comparison import LEAST_SAMPLES, Comparison, compare
 from analysis.metrology.quantiles import Summary
 from capture.run_folder.quantities import QUANTITIES, Quantity
-
-_LEAST_SAMPLES = 2
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ def distributions(a: Run, b: Run, exact: bool) -> tuple[Distribution, ...]:
 
 def _distribution(a: Run, b: Run, quantity: Quantity, exact: bool) -> Distribution:
     ours, theirs = (run.samples(quantity)[quantity.column].to_numpy() for run in (a, b))
-    estimated = not exact and min(len(ours), len(theirs)) >= _LEAST_SAMPLES
+    estimated = not exact and min(len(ours), len(theirs)) >= LEAST_SAMPLES
     refused = next((one for run in (a, b) if (one := run.manifest.intervals.refused)), "")
     return Distribution(
         quantity=quantity,

@@ -91,10 +91,7 @@ def _made_up_for(folder: Path, runs: list[Stored]) -> bool:
 
 def _read(folder: Path) -> Stored:
     if not (folder / names.MANIFEST).exists() and not names.is_observed(folder):
-        raise CompareError(
-            f"{folder}: has no run.json, so the run was killed, or is not over yet; ./lab redecode it, or "
-            "run the scenario again."
-        )
+        raise CompareError(names.no_manifest(folder))
     return Stored(folder, read_manifest(folder / names.MANIFEST))
 
 

@@ -95,9 +95,7 @@ def read(folder: Path) -> Measured:
     if not is_there:
         raise GateError(f"{folder}: is no run folder; name one of runs/.")
     if not (folder / names.MANIFEST).exists() and not names.is_observed(folder):
-        raise GateError(
-            f"{folder}: has no run.json, so the run was killed or is not over yet; run the scenario again."
-        )
+        raise GateError(names.no_manifest(folder))
     manifest = read_manifest(folder / names.MANIFEST)
     if not manifest.complete:
         reasons = " ".join(manifest.reasons)

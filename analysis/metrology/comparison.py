@@ -19,6 +19,8 @@ from analysis.metrology.intervals import CONFIDENCE
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
+LEAST_SAMPLES = 2
+"""Of each side: a single value has no scatter to put an interval to."""
 _NARROW = 2.0**-48
 """Of a range: two differences that lie closer together are one, but for rounding."""
 
@@ -46,7 +48,7 @@ def compare(first: npt.ArrayLike, second: npt.ArrayLike, confidence: float = CON
     `confidence` is that of both intervals. Raises ValueError where a sample has fewer values.
     """
     x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if min(len(x), len(y)) < 2:
+    if min(len(x), len(y)) < LEAST_SAMPLES:
         raise ValueError("a comparison needs two values on each side")
     delta, delta_interval = cliffs_delta(x, y, confidence)
     shift, shift_interval = hodges_lehmann(x, y, confidence)

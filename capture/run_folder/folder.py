@@ -128,6 +128,14 @@ def is_observed(folder: Path) -> bool:
     return (folder / OBSERVED).exists()
 
 
+def no_manifest(folder: Path) -> str:
+    """The sentence on a run folder that has no run.json: what that means, and what to do."""
+    return (
+        f"{folder}: has no {MANIFEST}, so the run was killed, or is not over yet; "
+        "./lab redecode it, or run the scenario again."
+    )
+
+
 def read_observed(folder: Path, name: str) -> bytes:
     """The bytes of file `name`, one of MOST_BYTES. Raises CaptureError."""
     try:

@@ -130,14 +130,7 @@ def unfinished(folder: Path) -> Iterator[str]:
     """A sentence for each run folder directly below `folder` that has no run.json."""
     for image in sorted(folder.glob(f"*/{names.IMAGE}")):
         if not (image.parent / names.MANIFEST).exists():
-            yield _unfinished(image.parent)
-
-
-def _unfinished(folder: Path) -> str:
-    return (
-        f"{folder}: has no run.json, so the run was killed, or is not over yet; "
-        "./lab redecode it, or run the scenario again."
-    )
+            yield names.no_manifest(image.parent)
 
 
 def load_run(folder: Path) -> LoadedRun:
@@ -155,7 +148,7 @@ def open_run(folder: Path, identity: str | None = None) -> LoadedRun:
     if not folder.is_dir():
         raise RunError(f"{folder}: is no run folder; name a folder below runs/.")
     if not (folder / names.MANIFEST).exists():
-        raise RunError(_unfinished(folder))
+        raise RunError(names.no_manifest(folder))
     # Resolved, so that the run's id is the folder's name even for ".".
     folder = folder.resolve()
     manifest = read_manifest(folder / names.MANIFEST)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.metrology.comparison import compare
+from analysis.metrology.comparison import LEAST_SAMPLES, compare
 from analysis.metrology.intervals import CONFIDENCE
 from capture.run_folder.quantities import CRITICAL, LATENCY, Quantity
 from dashboards.caveats import NO_INTERVAL
@@ -45,7 +45,7 @@ def _explanation(name: str) -> str:
 
 def _line(quantity: Quantity, one: Series, reference: Series) -> Line:
     ours, theirs = (samples(run, quantity)[quantity.column].to_numpy() for run in (one.run, reference.run))
-    if min(len(ours), len(theirs)) < 2:
+    if min(len(ours), len(theirs)) < LEAST_SAMPLES:
         return line_of(one, (Cell(MISSING), Cell(MISSING)))
     found = compare(ours, theirs)
     delta, shift = f"{found.delta:+.3f}", number(found.shift, "ns")
