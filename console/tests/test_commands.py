@@ -170,7 +170,7 @@ def test_a_refusal_loads_nothing_that_takes_a_while(words: list[str]) -> None:
     """A time would depend on the machine; what is loaded does not."""
     script = (
         f"import sys; sys.argv = ['lab', *{words!r}]\n"
-        "from console.__main__ import main\n"
+        "from console.start import main\n"
         "status = main()\n"
         f"print(status, sorted(set({SLOW!r}) & set(sys.modules)))"
     )
