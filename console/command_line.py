@@ -12,17 +12,20 @@ import re
 import sys
 from collections.abc import Sequence
 
-from invoke.exceptions import ParseError
+from invoke.exceptions import Exit, ParseError
 from invoke.parser.argument import Argument
 from invoke.parser.context import ParserContext
 from invoke.parser.parser import Parser, ParseResult
 from invoke.program import Program
 
+from capture.files.near_misses import no_such
+from console import refusals
 from console.commands import commands
 
 _MISSING = re.compile(r"did not receive required positional arguments: (.*)")
 _UNKNOWN = re.compile(r"No idea what '(.*)' is!")
 _VALUELESS = re.compile(r"Flag (?:'|<Argument: )(?:--)?([^' (>]+).* needed value")
+_WITHOUT_A_COMMAND = ("--help", "--list", "--version")
 _ONE_LETTER = re.compile(r"--([a-z])(?:=(.*))?")
 
 
@@ -90,7 +93,8 @@ class Lab(Program):
             super().parse_tasks()
         except ParseError as error:
             name = error.context.name if error.context else None
-            raise ParseError(_in_our_words(str(error), name), error.context) from None
+            said = _in_our_words(str(error), name)
+            raise Exit(said, code=refusals.exit_status(name)) from None
 
     def _make_parser(self) -> Parser:
         stock = super()._make_parser()
@@ -102,13 +106,14 @@ class Lab(Program):
 def _in_our_words(said: str, name: str | None) -> str:
     """What invoke said of a command line for the command `name`; else as invoke said it."""
     command = commands().get(name or "")
+    unknown = _UNKNOWN.fullmatch(said)
     if command is None:
-        return said
+        return said if unknown is None else no_such("option", unknown[1], _WITHOUT_A_COMMAND)
     if missing := _MISSING.search(said):
         words = {word.name: word.help for word in command.words}
         lacking = re.findall(r"'([^']+)'", missing[1])
         return " ".join(f"./lab {name} needs {one.upper()}: {words.get(one)}." for one in lacking)
-    if unknown := _UNKNOWN.fullmatch(said):
+    if unknown:
         return f"./lab {name} cannot take {unknown[1]!r}: ./lab {name} --help says what it takes."
     if valueless := _VALUELESS.search(said):
         helps = {option.name: option.help for option in (*command.options, *command.words)}

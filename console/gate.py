@@ -51,6 +51,8 @@ def run(
     for output in filter(None, (junit_file, markdown_file)):
         if Path(output).resolve() == path.resolve():
             raise GateError(f"{output} is the baseline itself; give another file to write.")
+    if junit_file and markdown_file and Path(junit_file).resolve() == Path(markdown_file).resolve():
+        raise GateError(f"--junit and --markdown both name {junit_file}; give each a file of its own.")
     report = gate.judge(files.read(path) if baseline else None, runs, held_to, most)
     if junit_file:
         write_bytes(Path(junit_file), junit.as_xml(report))

@@ -8,9 +8,21 @@ from capture.files.errors import TailscopeError
 from capture.files.near_misses import near_miss
 from console.commands import Command, commands
 
+JUDGES = frozenset({"compare", "gate"})
+"""Commands that answer with their exit status: 1 is worse. So what they cannot read is 2."""
+
 
 class UsageError(TailscopeError):
     """A command or an option that there is not. The message says what was probably meant."""
+
+    def __init__(self, message: str, exit_status: int = 1) -> None:
+        super().__init__(message)
+        self.exit_status = exit_status
+
+
+def exit_status(command: str | None) -> int:
+    """The exit status of a line for `command` that is no such line."""
+    return 2 if command in JUDGES else 1
 
 
 def check(words: Sequence[str]) -> None:
@@ -36,4 +48,5 @@ def _check_option(flag: str, command: Command, named: Sequence[Command]) -> None
     if not flag.startswith("--") or len(flag) < 4 or flag in known:
         return
     question = near_miss(flag, known) or f" ./lab {command.name} --help lists them."
-    raise UsageError(f"./lab {command.name} has no option {flag[:80]}.{question}")
+    said = f"./lab {command.name} has no option {flag[:80]}.{question}"
+    raise UsageError(said, exit_status(command.name))

@@ -68,6 +68,6 @@ def _be_lab(
     sys.orig_argv = [sys.executable, "-m", "console", *words]  # by which it may start itself again
     sys.argv = ["lab", *words]
     sys.path[:0] = [folder]
-    from console import __main__ as console
+    from console import start
 
-    console._leave(console.main())
+    start.leave(start.main())

@@ -57,7 +57,7 @@ def find(
     meant = named(quantity, ExplainError)
     maximum = maxima.get(meant.key)
     if maximum is None:
-        raise ExplainError(f"The run has no {meant.words}: choose another quantity or run.")
+        raise ExplainError(f"The run measured no {meant.words}: choose another quantity or run.")
     if meant in _ANSWERED_ON:
         start, end, moment, heap_at = _latency(maximum, edges, _ANSWERED_ON[meant])
     else:

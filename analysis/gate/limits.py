@@ -49,14 +49,15 @@ def parse(quantity: str, text: str) -> Limit:
 
 
 def parse_words(words: Sequence[str]) -> dict[str, str]:
-    """The words of `--limit`, checked, by quantity; of one quantity the last counts."""
-    found = {}
+    """The words of `--limit`, checked, by quantity. Raises GateError."""
+    found: dict[str, str] = {}
     for word in words:
         quantity, separator, text = word.partition("=")
         if not separator:
             raise GateError(f"--limit {word[:40]}: give a quantity and its limit, {_EXAMPLE}.")
         parse(quantity, text)
-        found[quantity] = text
+        if found.setdefault(quantity, text) != text:
+            raise GateError(f"--limit {quantity} is given twice, as {found[quantity]} and as {text}.")
     return found
 
 

@@ -16,6 +16,7 @@ from console import refusals
 from console.command_line import _in_our_words
 from console.commands import commands
 from console.refusals import UsageError
+from tests import lab
 
 ROOT = Path(__file__).parents[2]
 CONTEXTS = {context.name: context for context in Collection.from_module(tasks).to_contexts()}
@@ -132,6 +133,28 @@ def test_what_invoke_refuses_is_told_in_our_words(theirs: str, ours: str) -> Non
     assert _in_our_words(theirs, "redecode") == ours
 
 
+def test_a_mistyped_option_without_a_command_is_told_in_our_words() -> None:
+    said = _in_our_words("No idea what '--versio' is!", None)
+    assert said == "There is no option '--versio'. Did you mean --version?"
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["gate", "--basline", "x"], 2),
+        (["gate", "--baseline"], 2),
+        (["compare", "a"], 2),
+        (["compare", "a", "b", "c"], 2),
+        (["redecode"], 1),
+        (["--versio"], 1),
+    ],
+)
+def test_a_judge_that_is_called_wrongly_does_not_say_worse(words: list[str], status: int) -> None:
+    done = lab.run(*words)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert done.stderr.count("\n") == 1
+
+
 def run(*options: str, script: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *options, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT
@@ -170,7 +193,7 @@ def test_a_refusal_loads_nothing_that_takes_a_while(words: list[str]) -> None:
     """A time would depend on the machine; what is loaded does not."""
     script = (
         f"import sys; sys.argv = ['lab', *{words!r}]\n"
-        "from console.__main__ import main\n"
+        "from console.start import main\n"
         "status = main()\n"
         f"print(status, sorted(set({SLOW!r}) & set(sys.modules)))"
     )

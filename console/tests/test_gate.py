@@ -62,11 +62,13 @@ def test_a_second_update_leaves_the_file_as_it_was(run: str, baseline: str) -> N
         ({"folders": ["x"]}, "Say what to judge by"),
         ({"folders": ["x"], "renew": True, "limit": ["free=1us"]}, "Say what to judge by"),
         ({"folders": ["x"], "limit": ["free"]}, "--limit free: give a quantity and its limit"),
+        ({"folders": ["x"], "limit": ["free=1us", "free=2us"]}, "free is given twice, as 1us and as 2us."),
         ({"folders": ["x"], "limit": ["fre=1us"]}, "There is no quantity 'fre'"),
         ({"folders": ["x"], "limit": ["free=1us"], "named": "-1"}, "--named -1"),
         ({"folders": ["x"], "baseline": "no/where.toml"}, "does not exist"),
         ({"folders": ["x"], "baseline": "b", "renew": True, "as_json": True}, "--update judges nothing"),
         ({"folders": ["x"], "baseline": "b.toml", "markdown_file": "./b.toml"}, "is the baseline itself"),
+        ({"folders": ["x"], "limit": ["free=1us"], "junit_file": "o", "markdown_file": "./o"}, "both name o"),
         ({"folders": ["x"], "baseline": "y" * 5000, "renew": True}, "cannot be read: File name too long"),
     ],
 )

@@ -1,8 +1,9 @@
-"""A shell may close the command's streams, fill the disk behind them, or stop reading."""
+"""A shell may close the command's streams, fill the disk behind them, stop reading, or end it."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -57,3 +58,19 @@ def test_few_descriptors_are_enough() -> None:
         ["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_while_the_first_modules_load_is_one_sentence() -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "console", LIST]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True) as run:
+        assert run.stderr is not None
+        for line in run.stderr:
+            if line.endswith("capture.files.errors\n"):  # long before main() runs
+                run.send_signal(signal.SIGINT)
+                break
+        said, complaints = run.communicate(timeout=60)
+    assert (run.returncode, said) == (130, "")
+    assert complaints.splitlines()[-1] == "Stopped by Ctrl-C."
+    assert "Traceback" not in complaints
