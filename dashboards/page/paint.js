@@ -126,10 +126,9 @@ tailscope.paint = (() => {
   function looking(trace) {
     const look = looks.get(trace.meta?.entry);
     if (!look) return trace;
-    const { line, marker } = trace, [symbol, open] = String(marker?.symbol).split(/(-open)$/);
-    const own = {};
+    const { line, marker } = trace, own = {};
     if (DASHES.includes(line?.dash)) own.line = { ...line, dash: look.dash };
-    if (SYMBOLS.includes(symbol)) own.marker = { ...marker, symbol: look.symbol + (open ?? "") };
+    if (SYMBOLS.includes(marker?.symbol)) own.marker = { ...marker, symbol: look.symbol };
     return { ...trace, ...own };
   }
 
