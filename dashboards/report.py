@@ -10,6 +10,7 @@ from typing import Any
 from capture.files.errors import RunError
 from capture.files.whole import write_bytes
 from capture.run_folder.quantities import CRITICAL, LATENCY
+from dashboards.figures.decimate import thinned
 from dashboards.formatting import microseconds
 from dashboards.loaded.adjustments import AS_MEASURED, Adjustments, adjusted
 from dashboards.loaded.runs import LoadedRun, load_run
@@ -106,7 +107,7 @@ def _of_scenarios(scenarios: Mapping[str, Sequence[Series]], progress: Progress)
     for number, (scenario, series) in enumerate(scenarios.items()):
         for order, made in enumerate(OF_SCENARIO):
             if (page := made(series)) is not None:
-                yield _Placed(page, f"plot-{number}-{page.key}", scenario, order)
+                yield _Placed(page.with_charts(thinned), f"plot-{number}-{page.key}", scenario, order)
         progress(f"scenario {number + 1} of {len(scenarios)}: {scenario}")
 
 

@@ -9,13 +9,16 @@ was left out comes back when a reader zooms in: the buckets are then those of wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 import polars as pl
+
+from dashboards.figures.chart import Chart
+from dashboards.formatting import grouped
 
 COLUMNS = 1_500
 """Buckets across a line: more than a plot has pixels."""
@@ -83,6 +86,16 @@ def thin(figure: go.Figure) -> list[LongTrace]:
             trace.update({name.replace(".", "_"): values for name, values in long.of(long.drawn).items()})
             found.append(long)
     return found
+
+
+def thinned(chart: Chart) -> Chart:
+    """`chart` with its long traces thin, and a subtitle that says so."""
+    long = thin(chart.figure)
+    if not long:
+        return chart
+    drawn, all_points = sum(len(one.drawn) for one in long), sum(len(one.x) for one in long)
+    told = f"drawn in part, every maximum kept: {grouped(drawn)} of {grouped(all_points)} points"
+    return replace(chart, subtitle=f"{chart.subtitle} · {told}")
 
 
 def rows_of_line(x: npt.ArrayLike, y: npt.ArrayLike) -> Rows:

@@ -8,7 +8,6 @@ from typing import TypeVar
 import plotly.graph_objects as go
 
 from capture.run_folder.quantities import LATENCY
-from dashboards.caveats import IN_GIVEN_HEAP
 from dashboards.figures.chart import Chart, make_chart
 from dashboards.loaded.palette import MUTED
 from dashboards.loaded.series import Series
@@ -36,7 +35,7 @@ def heap_against_worst(series: Sequence[Series]) -> Chart | None:
     figure.update_xaxes(title_text="heap used (bytes)")
     figure.update_yaxes(title_text="worst interrupt (ns)", rangemode="tozero")
     names = ", ".join(one.name for one in best)
-    explanation = f"The dotted line joins the runs that no other beats in both: {names}. {IN_GIVEN_HEAP}"
+    explanation = f"The dotted line joins the runs that no other beats in both: {names}."
     counted = f"n = {len(told)} runs"
     title = "Worst interrupt against heap"
     return make_chart("tradeoff", title, told, counted, explanation, figure, height=460)

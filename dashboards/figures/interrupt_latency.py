@@ -90,7 +90,7 @@ def _ticks(one: Series, table: pl.DataFrame, row: str) -> go.Scatter:
         x=table["isr_latency_ns"].to_numpy(),
         y=[row] * len(table),
         mode="markers",
-        marker={"symbol": "circle-open", "size": 9, "line": {"width": 1.2, "color": INK}},
+        marker={"symbol": "circle-open", "size": 9, "color": INK, "line": {"width": 1.2, "color": INK}},
         name=f"{one.label}, tick",
         meta=meta(one),
         customdata=interrupt_keys(table["sample"], table["operation_seq"]),

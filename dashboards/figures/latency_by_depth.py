@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import polars as pl
 
+from dashboards.caveats import CONTROL
 from dashboards.figures.chart import Chart, make_chart, per_series
 from dashboards.figures.depth_bands import at_depth, bands, worst_by_depth, worst_per_band
 from dashboards.loaded.lock_effects import caveats
+from dashboards.loaded.palette import MEANT_DOT
 from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import shared_switch
 
@@ -34,7 +36,7 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
     explanation = (
         "Points are single interrupts that fell into an operation of that depth; the line is the worst of "
         "each band. A dip means that no stimulus came early in a search, not that the search was shorter. "
-        "No mask in BASEPRI delays the control interrupt: it shows that the rise is the allocator's. "
+        f"{CONTROL} It shows that the rise is the allocator's. "
     ) + caveats(series)
     return make_chart(
         "depth", "Interrupt latency against depth", series, counted, explanation, figure, height=460
@@ -44,6 +46,6 @@ def latency_by_depth(series: Sequence[Series]) -> Chart | None:
 def _control(one: Series, worst: pl.DataFrame, width: int) -> go.Scatter:
     """Thin and with open markers; one switch for all runs."""
     marker = {"color": one.style.colour, "size": 8, "symbol": f"{one.style.symbol}-open"}
-    thin = {"color": one.style.colour, "width": 1, "dash": "dot"}
+    thin = {"color": one.style.colour, "width": 1, "dash": MEANT_DOT}
     switch = {"name": "control interrupt", "legendgroup": "control", "meta": shared_switch(one)}
     return bands(one, worst, width, COLUMN).update({"marker": marker, "line": thin} | switch)

@@ -10,6 +10,7 @@ import polars as pl
 
 from dashboards.figures.chart import Chart, make_chart, per_series, points, with_maximum
 from dashboards.loaded.lock_effects import caveats
+from dashboards.loaded.palette import MEANT_DOT
 from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import entry, meta, operation_keys, shared_switch
 
@@ -140,7 +141,7 @@ def _line(one: Series, label: str, bound_ns: float, written: bool) -> go.Scatter
         text=["", words] if written else None,
         textposition="middle right",
         textfont={"size": 11, "color": one.style.colour},
-        line={"color": one.style.colour, "width": 1, "dash": "dot"},
+        line={"color": one.style.colour, "width": 1, "dash": MEANT_DOT},
         name=f"{one.label}, {escape(label, quote=False)}",
         legendgroup=one.run.id,
         showlegend=False,

@@ -11,6 +11,7 @@ from plotly.subplots import make_subplots
 
 from dashboards.figures.chart import Chart, line, make_chart, per_series, points, with_maximum
 from dashboards.loaded.bounds import bound_of
+from dashboards.loaded.palette import MEANT_DASH, MEANT_DOT
 from dashboards.loaded.series import Series
 from dashboards.waveforms.keys import entry, meta, operation_keys, shared_switch
 
@@ -92,7 +93,7 @@ def _bound(one: Series, table: pl.DataFrame, row: _Row) -> go.Scatter | None:
         x=[0, int(table["depth"].max())],  # type: ignore[arg-type]
         y=[value, value],
         mode="lines",
-        line={"color": one.style.colour, "width": 1.2, "dash": "dash"},
+        line={"color": one.style.colour, "width": 1.2, "dash": MEANT_DASH},
         name=f"{one.label} bound",
         legendgroup=one.run.id,
         showlegend=False,
@@ -106,7 +107,7 @@ def _best(one: Series, table: pl.DataFrame, row: _Row, legend: bool) -> go.Scatt
 
     Thin and off by default: it hides what a deadline must survive.
     """
-    thin = {"color": one.style.colour, "width": 1, "dash": "dot"}
+    thin = {"color": one.style.colour, "width": 1, "dash": MEANT_DOT}
     switch = {"legendgroup": "minimum", "showlegend": legend, "visible": "legendonly"}
     switch["meta"] = shared_switch(one)
     return _per_depth(one, table, row, "min").update({"name": "minimum of trials", "line": thin} | switch)

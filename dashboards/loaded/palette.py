@@ -1,7 +1,8 @@
-"""How runs look: tokens for colours, and a dash and a marker that each keeps in every figure.
+"""How runs look: tokens for colours, and a dash and a marker.
 
 A token is a CSS variable. The page resolves it when it draws (dashboards/page/paint.js): so one
-figure serves light and dark, and what is shown together has colours that do not repeat.
+figure serves light and dark, and what is shown together has colours that do not repeat. Dash and
+marker are given anew there too, so that the runs that are shown differ in them while they are few.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ PAPER = "var(--paper)"
 
 SHADES = tuple(f"var(--palette-{place})" for place in range(8))
 """For what is no run, such as two parts of a bar."""
+
+MEANT_DASH, MEANT_DOT = "6px,4px", "2px,3px"
+"""Dashes of lines that mean something by them. paint.js gives the chosen runs those by name."""
 
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")

@@ -67,6 +67,13 @@ tailscope.figures = (() => {
     return drawStale();
   }
 
+  // What is shown is drawn, in sight or not: who prints does not scroll.
+  async function drawShown() {
+    for (const element of document.querySelectorAll(".plot")) {
+      if (element.offsetParent && stale.has(element)) await draw(element);
+    }
+  }
+
   // A file of `text` or of a Blob, handed to the reader.
   function save(name, content, type) {
     const link = document.createElement("a");
@@ -140,5 +147,5 @@ tailscope.figures = (() => {
     clicked = onClick;
     watch(document);
   }
-  return { start, watch, refresh, save, config, narrow };
+  return { start, watch, refresh, drawShown, save, config, narrow };
 })();

@@ -24,11 +24,30 @@ tailscope.paint = (() => {
   // Colours beyond the palette: hues by the golden angle, so that none comes twice.
   const further = (place) => `hsl(${((place * 137.508) % 360).toFixed(1)}, 55%, var(--further-lightness))`;
 
+  // As dashboards/loaded/palette.py names them. A line that means something by its dashes, such as a
+  // bound, gives their lengths instead.
+  const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
+  const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "star"];
+
   let assigned = [];
+  // By entry: its dash and its symbol.
+  const looks = new Map();
+
+  // What of `choices` the entry at `place` has: none twice while there are enough for all.
+  function free(choices, place, taken) {
+    let at = place % choices.length;
+    for (let tries = 0; taken.has(at) && tries < choices.length; tries += 1) at = (at + 1) % choices.length;
+    if (assigned.length > choices.length) at = place % choices.length;
+    taken.add(at);
+    return choices[at];
+  }
+
   // Gives each chosen entry a colour of its own. An entry prefers the place of its own number, so
   // that it keeps its colour when others come and go. Those that are not chosen have none.
   function assign(entries) {
     const size = paletteSize(), taken = new Set(), root = document.documentElement.style;
+    const dashes = new Set(), symbols = new Set();
+    looks.clear();
     for (const entry of assigned) root.removeProperty(`--run-${entry}`);
     assigned = [...entries].sort((a, b) => a - b);
     for (const entry of assigned) {
@@ -36,6 +55,7 @@ tailscope.paint = (() => {
       for (let tries = 0; taken.has(place) && tries < size; tries += 1) place = (place + 1) % size;
       if (taken.has(place)) place = size + taken.size;
       taken.add(place);
+      looks.set(entry, { dash: free(DASHES, place, dashes), symbol: free(SYMBOLS, place, symbols) });
       root.setProperty(`--run-${entry}`, place < size ? `var(--palette-${place})` : further(place));
     }
   }
@@ -82,7 +102,7 @@ tailscope.paint = (() => {
     for (const kind of ["annotations", "shapes"]) {
       if (layout[kind]) layout[kind] = layout[kind].filter(named);
     }
-    const data = namedOnce(figure.data.filter((trace) => isChosen(trace.meta?.entry, chosen)));
+    const data = namedOnce(figure.data.filter((trace) => isChosen(trace.meta?.entry, chosen))).map(looking);
     // A figure with rows is as high as those that are left.
     if (layout.meta?.row_px) {
       const rows = data.reduce((sum, trace) => sum + (trace.meta?.rows ?? 0), 0);
@@ -100,6 +120,16 @@ tailscope.paint = (() => {
       if (first) told.add(trace.legendgroup);
       return { ...trace, showlegend: first };
     });
+  }
+
+  // `trace` with the dash and the symbol that its run has among those that are chosen.
+  function looking(trace) {
+    const look = looks.get(trace.meta?.entry);
+    if (!look) return trace;
+    const { line, marker } = trace, own = {};
+    if (DASHES.includes(line?.dash)) own.line = { ...line, dash: look.dash };
+    if (SYMBOLS.includes(marker?.symbol)) own.marker = { ...marker, symbol: look.symbol };
+    return { ...trace, ...own };
   }
 
   return { assign, choose, resolve, paint: (figure, chosen) => resolve(choose(figure, chosen)) };

@@ -6,7 +6,9 @@
   const main = document.querySelector("main"), picker = document.getElementById("picker");
   const byName = new Map(data.entries.map(({ entry, name }) => [name, entry]));
   const names = new Map(data.entries.map(({ entry, name }) => [entry, name]));
-  const PICKED = new Set(data.picked);
+  // All pages of a scenario one below the other, as paper has them.
+  const ALL = "all";
+  const PICKED = new Set([...data.picked, ALL]);
   // So many have colours of their own where no picker tells them apart.
   const FEW = 8;
   let address = null, chosen = null;
@@ -50,6 +52,9 @@
       && (one.dataset.scenario === undefined || one.dataset.scenario === scenario)
       && (one.dataset.run === undefined || one.dataset.run === rest[0]));
 
+  const sectionsOf = ({ scenario }) => [...document.querySelectorAll("section.page")].filter((one) =>
+    one.dataset.scenario === undefined ? data.everywhere.includes(one.dataset.page) : one.dataset.scenario === scenario);
+
   const entriesOf = (scenario) => {
     const worst = data.scenarios.find(({ name }) => name === scenario)?.worst ?? {};
     return data.entries.filter(({ entry }) => entry in worst)
@@ -68,7 +73,12 @@
     address = { ...address, show: shown && all(shown), pin: all(pinned) };
     history.replaceState(null, "", write(address));
     choose();
-    tailscope.figures.refresh().then(followed);
+    redraw().then(followed);
+  }
+
+  async function redraw() {
+    await tailscope.figures.refresh();
+    if (address.page === ALL) await tailscope.figures.drawShown();
   }
 
   // The runs that figures show, their chips, and their colours.
@@ -151,13 +161,17 @@
     const aboutRun = ["run", "sample"].includes(address.page);
     if (aboutRun && Object.hasOwn(data.scenario_of, id ?? "")) address.scenario = data.scenario_of[id];
     const scenario = data.scenarios.find(({ name }) => name === address.scenario);
-    let section = sectionOf(address);
+    let section = address.page === ALL ? sectionsOf(address)[0] : sectionOf(address);
     if (!scenario) section = refuse(`This report has no scenario named ${address.scenario}.`);
     else if (aboutRun && !Object.hasOwn(data.runs, id ?? "")) section = refuse(`This report has no run named ${id ?? ""}.`);
     else if (!section) section = refuse(`This report has no page of that name: ${location.hash}`);
     if (!scenario) address.scenario = data.scenarios[0]?.name;
-    for (const one of document.querySelectorAll("section.page")) one.hidden = one !== section;
-    picker.hidden = !PICKED.has(section.dataset.page);
+    const sections = address.page === ALL && scenario ? sectionsOf(address) : [section];
+    for (const one of document.querySelectorAll("section.page")) {
+      one.hidden = !sections.includes(one);
+      one.classList.toggle("follows", sections.indexOf(one) > 0);
+    }
+    picker.hidden = !PICKED.has(sections.length > 1 ? ALL : section.dataset.page);
     navigate();
     choose();
     const unknown = (address.show ?? []).concat(address.pin).filter((name) => !byName.has(name));
@@ -166,7 +180,7 @@
     note.textContent = unknown.length ? `This report has no run named ${unknown.join(", ")}.` : "";
     if (section.dataset.page === "run") await runPage(section);
     if (section.dataset.page === "sample") await samplePage(section, address.rest);
-    else await tailscope.figures.refresh();
+    else await redraw();
     followed();
   }
 
@@ -189,7 +203,7 @@
   select.addEventListener("change", () => {
     const next = { ...address, rest: [], scenario: select.value };
     const there = data.scenarios.find(({ name }) => name === select.value);
-    const lasting = data.everywhere.includes(next.page) || there.pages.includes(next.page);
+    const lasting = [ALL, ...data.everywhere].includes(next.page) || there.pages.includes(next.page);
     location.hash = write(lasting ? next : { ...next, page: there.pages[0] ?? "overview" });
   });
   window.addEventListener("hashchange", () => {
@@ -197,7 +211,7 @@
     show().then(() => main.querySelector("section.page:not([hidden]) h2")?.focus({ preventScroll: true }));
   });
   tailscope.theme(() => {
-    return address.page === "sample" ? show() : tailscope.figures.refresh();
+    return address.page === "sample" ? show() : redraw();
   });
   tailscope.figures.start(() => chosen, open);
   show();

@@ -6,8 +6,8 @@ and no theme: a sample is named, not linked, and a colour is a token (dashboards
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -177,3 +177,15 @@ class Page:
                 yield block
             elif isinstance(block, PerRun):
                 yield from (chart for _, chart in block.charts)
+
+    def with_charts(self, made: Callable[[Chart], Chart]) -> Page:
+        """The page with what `made` makes of each of its figures."""
+        return replace(self, blocks=tuple(_with_charts(block, made) for block in self.blocks))
+
+
+def _with_charts(block: Block, made: Callable[[Chart], Chart]) -> Block:
+    if isinstance(block, Chart):
+        return made(block)
+    if isinstance(block, PerRun):
+        return replace(block, charts=tuple((entry, made(chart)) for entry, chart in block.charts))
+    return block

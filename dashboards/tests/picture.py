@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dashboards.tests.browser import Browser, chromium
 
-WIDTH, HEIGHT = 1200, 1195
+WIDTH, HEIGHT = 1200, 1225
 SHOWN = "#/ramp?scenario=mem_frag"
 
 

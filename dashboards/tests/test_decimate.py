@@ -6,7 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from dashboards.figures.decimate import CLOUD_COLUMNS, COLUMNS, LONG, thin
+from dashboards.figures.chart import Chart
+from dashboards.figures.decimate import CLOUD_COLUMNS, COLUMNS, LONG, thin, thinned
 
 POINTS = 60_000
 
@@ -83,3 +84,13 @@ def test_a_gap_stays_a_gap_and_a_logarithm_its_own() -> None:
     assert np.isnan(figure.data[0].y).any()
     # Points even on a logarithmic axis fill its buckets evenly, each with its first and last.
     assert len(long.drawn) > 1.9 * COLUMNS
+
+
+@pytest.mark.parametrize("points", [100, POINTS])
+def test_a_figure_that_is_drawn_in_part_says_so(points: int) -> None:
+    x, y = noise(points)
+    chart = Chart("key", "title", "n = all", "", (), go.Figure(go.Scatter(x=x, y=y)))
+    told = thinned(chart).subtitle
+    drawn = len(chart.figure.data[0].x)
+    part = f" · drawn in part, every maximum kept: {drawn:,} of {points:,} points"
+    assert told == ("n = all" if points == 100 else f"n = all{part}")

@@ -243,6 +243,16 @@ def test_the_picker_hides_solos_searches_and_is_in_the_address(browser: Browser,
     assert browser.evaluate("document.activeElement.textContent").startswith("nr1")
 
 
+def test_six_that_are_chosen_differ_in_their_dashes(browser: Browser, many: Path) -> None:
+    # By their own numbers 0 and 6 have the same dash, as have 1 and 7.
+    browser.open(many, "#/distributions?show=nr0,nr1,nr2,nr6,nr7,nr8")
+    dashes = (
+        "document.querySelector('.plot').data.filter(one => one.mode === 'lines+markers')"
+        ".map(one => one.line.dash)"
+    )
+    assert len(set(browser.evaluate(dashes))) == 6
+
+
 def test_a_report_opens_with_the_choice_of_its_address(browser: Browser, many: Path) -> None:
     browser.open(many, "#/waveforms?show=nr2&pin=nr2")
     visible = "[...document.querySelectorAll('figure[data-entry]')].filter(one => one.offsetParent).length"
@@ -314,6 +324,17 @@ def test_the_maximum_stays_in_sight_on_a_narrow_screen(browser: Browser, page: P
     before = browser.evaluate(places)
     browser.evaluate("document.querySelector('section:not([hidden]) .scroll').scrollLeft = 400")
     assert browser.evaluate(places) == pytest.approx(before, abs=2)
+
+
+def test_all_pages_of_a_scenario_are_drawn_for_paper(browser: Browser, page: Path) -> None:
+    browser.resize(1200, 500)
+    browser.open(page, "#/all?scenario=mem_stress")
+    titles = browser.page.locator("section.page:not([hidden]) h2").all_inner_texts()
+    assert titles[:3] == ["Overview", "Matrix", "Comparison"] and "Waveforms" in titles
+    waiting = "[...document.querySelectorAll('.plot')].filter(one => one.offsetParent && !one.dataset.drawn)"
+    assert browser.evaluate(f"{waiting}.length") == 0
+    browser.go("#/matrix")
+    assert browser.page.locator("section.page:not([hidden]) h2").all_inner_texts() == ["Matrix"]
 
 
 def test_it_prints_light_though_it_is_dark(browser: Browser, page: Path, tmp_path: Path) -> None:
