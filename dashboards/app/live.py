@@ -9,20 +9,26 @@ from typing import Any
 import polars as pl
 from dash import html
 
+from capture.run_folder.folder import PROGRESS
 from capture.run_folder.progress_file import Section, SoFar, read
 from dashboards.formatting import grouped, number
 
 
 def under_way(runs: Path, table: pl.DataFrame) -> list[Any]:
-    """A box for each run of the index `table` that still goes on; nothing for those killed."""
-    return [_box(identity, so_far) for identity, so_far in _read(runs, table)]
+    """A box for each run of the index `table` that still goes on, and for each that was killed.
+
+    A killed one leaves its progress behind (capture/run_folder/progress_file.py).
+    """
+    unfinished = list(table.filter(pl.col("state") == "unfinished")["id"])
+    going = {identity: so_far for identity in unfinished if (so_far := read(runs / identity)) is not None}
+    killed = [one for one in unfinished if one not in going and (runs / one / PROGRESS).exists()]
+    boxes = [_box(identity, so_far) for identity, so_far in going.items()]
+    return boxes + [_killed(identity) for identity in killed]
 
 
-def _read(runs: Path, table: pl.DataFrame) -> Iterator[tuple[str, SoFar]]:
-    for identity in table.filter(pl.col("state") == "unfinished")["id"]:
-        so_far = read(runs / identity)
-        if so_far is not None:
-            yield identity, so_far
+def _killed(identity: str) -> Any:
+    words = f"{identity} was killed before its end; ./lab redecode it, or run the scenario again."
+    return html.Div(html.Strong(words), className="run killed", id={"type": "under-way", "run": identity})
 
 
 def _box(identity: str, so_far: SoFar) -> Any:

@@ -59,7 +59,7 @@ def sample_page(run: LoadedRun, identity: str, key: str) -> list[Any]:
         _neighbours(run, identity, key),
         _facts(run, operation, stimulus),
         *_wave(one, key),
-        *explained(run, key),
+        *explained(run, identity, key),
         _maxima(run, identity, key),
     ]
 

@@ -150,7 +150,23 @@ tailscope.app = (() => {
     const found = JSON.stringify([pathname, asked.toString()]);
     if (found === last) return nothing();
     last = found;
+    wait(pathname);
     return JSON.parse(found);
+  }
+
+  // What is seen while the server makes a page: which one it is, and that it is under way.
+  function wait(pathname) {
+    const content = document.getElementById("content");
+    document.querySelectorAll("#nav a").forEach((one) => {
+      if (new URL(one.href).pathname === pathname) one.setAttribute("aria-current", "page");
+      else one.removeAttribute("aria-current");
+    });
+    content.setAttribute("aria-busy", "true");
+    const over = new MutationObserver(() => {
+      content.removeAttribute("aria-busy");
+      over.disconnect();
+    });
+    over.observe(content, { childList: true });
   }
 
   function choose(entries) {

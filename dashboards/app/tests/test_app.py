@@ -133,6 +133,11 @@ def test_a_run_under_way_is_seen(page: Page, app_runs: Path) -> None:
         expect(box).to_contain_text("longest allocation so far 100,000.0 ns (8,400 cycles), operation 77")
         assert page.locator("#live progress").get_attribute("value") == "300"
     expect(box).to_be_empty()
+    # What a process that was killed leaves behind: its progress, and no lock.
+    left = app_runs / UNDER_WAY / "progress.json"
+    left.write_text("{}", encoding="utf-8")
+    expect(box).to_contain_text(f"{UNDER_WAY} was killed before its end; ./lab redecode it")
+    left.unlink()
 
 
 @pytest.mark.parametrize("where", ["/matrix", "/ramp"])
