@@ -1218,7 +1218,7 @@ SHOWN = {
     ("docs/CAMPAIGNS.md", "import polars as pl"),
     (
         "docs/CAMPAIGNS.md",
-        "PYTHONPATH=$PWD .venv/bin/dask worker tcp://HOST:8786 --nthreads 1 --nworkers auto",
+        "PYTHONPATH=$PWD .venv/bin/dask scheduler",
     ),
     ("docs/SPEC.md", "scenarios     names, or paths that end in .toml and begin at the matrix; required"),
     ("docs/SPEC.md", "runs.parquet       a row for each run, sorted by key"),

@@ -15,6 +15,7 @@ from analysis.campaign import work
 from analysis.campaign.errors import CampaignError
 from analysis.campaign.order import Order, ShippedImage
 from analysis.campaign.work import Outcome
+from capture.files.errors import first_line
 
 CONNECT_WITHIN_S = 10.0
 _PER_THREAD = 2
@@ -92,7 +93,7 @@ class Cluster:
         except (OSError, TimeoutError):
             raise _gone() from None
         except Exception as error:  # Dask raises what the task raised, whatever that was
-            return Lost(order, f"No worker brought it to an end: {type(error).__name__}: {error}")
+            return Lost(order, f"No worker brought it to an end: {type(error).__name__}: {first_line(error)}")
 
     def _ask(self, question: Any) -> Any:
         try:
