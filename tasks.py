@@ -31,7 +31,6 @@ CHOICE = (
     "allocate (critical section of an allocation), free (critical section of a free), "
     "interrupt (interrupt latency), task (task latency)"
 )
-BENCHMARKS = ("simulator", "capture", "direct")
 DEMO_SCENARIOS = ("mem_stress", "mem_frag")
 DEMO_ALLOCATORS = ("seglist", "tlsf")
 
@@ -123,8 +122,9 @@ def scenario(
     positional=["run"],
     iterable=["run"],
     help={
-        "run": "run folders; every one in runs/ when none is given",
+        "run": "run folders; the latest of each scenario, allocator and options when none is given",
         "output": "the HTML file to write",
+        "all": "without run folders: every one in runs/, not only the latest of each kind",
         "subtract-baseline": "take each quantity's own baseline off all its values and statistics",
         "without-ticks": "set aside answers that the kernel's tick may have delayed, and say how many",
     },
@@ -133,6 +133,7 @@ def dashboard(
     _context: Context,
     run: list[str],
     output: str = str(DASHBOARD),
+    all: bool = False,
     subtract_baseline: bool = False,
     without_ticks: bool = False,
 ) -> None:
@@ -144,12 +145,18 @@ def dashboard(
         tell("loading what draws the figures")
         from dashboards import report
         from dashboards.loaded.adjustments import Adjustments
+        from dashboards.loaded.choice import latest
         from dashboards.loaded.runs import find_runs, unfinished
 
-        folders = [Path(folder) for folder in run] or find_runs(RUNS)
+        every = [Path(folder) for folder in run] or find_runs(RUNS)
         for sentence in () if run else unfinished(RUNS):
             print(sentence)
-        tell(f"writing the dashboard of {len(folders):,} runs")
+        folders = every if run or all else latest(every)
+        if len(folders) < len(every):
+            print(
+                f"{len(folders)} of {len(every)} runs: the latest of each scenario, allocator and options; "
+                "--all shows every one."
+            )
         adjustments = Adjustments(subtract_baseline, without_ticks)
         print(report.write_report(folders, Path(output), adjustments, tell))
 
@@ -881,37 +888,18 @@ def build(_context: Context, allocator: str = "") -> None:
 @task(
     positional=["what"],
     help={
-        "what": "simulator, capture or direct",
+        "what": "simulator, capture, direct or dashboard",
         "repeats": "how many times; medians are printed",
         "json": "print JSON",
     },
 )
 def bench(_context: Context, what: str, repeats: int = 5, json: bool = False) -> None:
     """Measure a speed, side by side with what it is compared to: `./lab bench simulator`."""
-    from capture.files.errors import TailscopeError
-    from capture.files.near_misses import no_such
+    from console import benchmarks
 
     with one_sentence():
-        if what not in BENCHMARKS:
-            raise TailscopeError(no_such("benchmark", what, BENCHMARKS))
-        from analysis.studies import benchmark, capture_speed
-
-        if what == "simulator":
-            found = benchmark.measure(repeats)
-            text = "\n".join(f"{name}: {value}" for name, value in found.items())
-            print(json_format.dumps(found, indent=2) if json else text)
-        elif what == "direct":
-            from analysis.bounds.image import bounds_of_run
-            from analysis.fragmentation.of_run import memory_of_run
-            from analysis.studies import direct_speed
-
-            ways = direct_speed.measure(repeats, bounds_of_run, memory_of_run)
-            listed = [{**asdict(way), "runs_per_minute": way.runs_per_minute} for way in ways]
-            print(json_format.dumps(listed, indent=2) if json else direct_speed.as_text(ways))
-        else:
-            speeds = capture_speed.measure(repeats)
-            listed = [asdict(speed) for speed in speeds]
-            print(json_format.dumps(listed, indent=2) if json else capture_speed.as_text(speeds))
+        found = benchmarks.run(what, repeats, RUNS)
+    print(json_format.dumps(found.document, indent=2) if json else found.text)
 
 
 @task

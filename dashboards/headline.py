@@ -53,8 +53,16 @@ def _cause(series: Sequence[Series]) -> str:
     key = worst_key(longest.run, LATENCY)
     if key is None or key.startswith("@"):
         return ""
-    rows = longest.run.operations.filter(pl.col("seq") == int(key)).to_dicts()
-    return f"The longest wait met {_operation(rows[0])}." if rows else ""
+    return f"The longest wait met {_operation(met)}." if (met := _met(longest.run, int(key))) else ""
+
+
+def _met(run: LoadedRun, seq: int) -> dict[str, Any] | None:
+    """The operation that the longest wait met, as run.json tells it; else as the table does."""
+    maximum = run.manifest.maxima.get(LATENCY.key)
+    if maximum is not None and maximum.seq == seq and maximum.size is not None:
+        return maximum.model_dump()
+    rows = run.operations.filter(pl.col("seq") == seq).to_dicts()
+    return rows[0] if rows else None
 
 
 def _operation(row: dict[str, Any]) -> str:

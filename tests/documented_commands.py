@@ -247,6 +247,8 @@ LAB = (
         "analysis/soak/tests/test_desk_faults.py",
         '"board-hung",',
     ),
+    Elsewhere("./lab app", "console/tests/test_app.py", '"console", "app"'),
+    Elsewhere("./lab app --port 0 --runs FOLDER", "console/tests/test_app.py", '"app", "--port", "0"'),
     Elsewhere("./lab soak --minutes 60", "analysis/soak/tests/test_soak.py", '"--minutes", "60"'),
     Elsewhere(
         "./lab soak --minutes 60 --seed 7 --board desk --json",
@@ -282,6 +284,14 @@ LAB = (
         says=r"unicorn_hook_ratio: ",
         typed="./lab bench simulator --repeats 1",
         why="once, not five times",
+    ),
+    Tried(
+        "./lab bench dashboard",
+        says=r"load_s: \d",
+        typed="./lab bench dashboard --repeats 1",
+        why="once, not five times",
+        after="./lab demo",
+        tool="chromium",
     ),
     Tried(
         "./lab bench capture",
@@ -1201,6 +1211,7 @@ SHOWN = {
         "dashboards/README.md",
         'report.write_report([Path("runs/…"), …], Path("report.html"))    one HTML file that needs no other',
     ),
+    ("dashboards/README.md", "report.html#/ramp?scenario=mem_frag&show=seglist,tlsf&pin=tlsf"),
     ("docs/ANALYZERS.md", "fx2lafw:conn=1.12 - Saleae Logic with 8 channels: D0 D1 D2 D3 D4 D5 D6 D7"),
     ("docs/ANALYZERS.md", "[boards.nucleo.analyzer]"),
     ("docs/SCENARIOS.md", "[stimulus]"),

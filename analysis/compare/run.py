@@ -13,7 +13,7 @@ from analysis.compare.found import Stored
 from analysis.metrology.quantiles import Summary, summarise
 from capture.run_folder import folder as names
 from capture.run_folder.folder import read_observed
-from capture.run_folder.manifest import Manifest, Term
+from capture.run_folder.manifest import Manifest
 from capture.run_folder.quantities import QUANTITIES, Quantity
 from capture.run_folder.tables import INTERRUPTS, OPERATIONS, read_interrupts, read_operations
 from capture.summary.maxima import maximum
@@ -48,10 +48,7 @@ class Run:
     def budget(self, quantity: Quantity) -> float | None:
         """A value is true to plus or minus this, in the quantity's unit; None if nobody knows."""
         budget = self.manifest.error_budget.get(quantity.key)
-        term: Term | None = budget.total if budget else None
-        if term is None:
-            return None
-        return term.cycles if quantity.unit == "cycles" else term.ns
+        return budget.total.of(quantity.unit) if budget else None
 
     @cached_property
     def operations_digest(self) -> tuple[str, str]:

@@ -74,6 +74,7 @@ class Contract:
 def hold(
     allocator: str,
     tell: Tell = lambda _: None,
+    *,
     within_s: int = _WITHIN_S,
     hang_within_s: int = _HANG_WITHIN_S,
 ) -> Contract:

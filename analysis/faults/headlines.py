@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.metrology.quantiles import PERCENTILES, Summary
-from capture.run_folder.manifest import Curve, Manifest, Term
+from capture.run_folder.manifest import Curve, Manifest
 from capture.run_folder.quantities import QUANTITIES, Quantity
 
 # What belongs to the operation of a maximum. Where several are as great, a fault within the budget
@@ -69,7 +69,7 @@ def _headlines(run: Manifest, healthy: Manifest) -> Iterator[tuple[str, tuple[An
         baseline = run.baselines[key]
         yield f"{key}.baseline", (baseline.value if baseline else None, within)
     for quantity in QUANTITIES:
-        overhead = _in_unit(quantity, run.error_budget[quantity.key].overhead)
+        overhead = run.error_budget[quantity.key].overhead.of(quantity.unit)
         yield f"{quantity.key}.overhead", (overhead, allowed[quantity.key])
     curves = run.sweep.curves if run.sweep else []
     yield "sweep.labels", ([curve.label for curve in curves], 0.0)
@@ -83,8 +83,8 @@ def _headlines(run: Manifest, healthy: Manifest) -> Iterator[tuple[str, tuple[An
 
 
 def _allowed(quantity: Quantity, run: Manifest, healthy: Manifest) -> float:
-    stated = _in_unit(quantity, run.error_budget[quantity.key].total)
-    known = _in_unit(quantity, healthy.error_budget[quantity.key].total) if stated is None else stated
+    stated = run.error_budget[quantity.key].total.of(quantity.unit)
+    known = healthy.error_budget[quantity.key].total.of(quantity.unit) if stated is None else stated
     return 0.0 if known is None else known
 
 
@@ -100,10 +100,6 @@ def _within(name: str, within: float, run: Manifest, key: str) -> float:
     if name in PERCENTILES:
         return within + (run.error_budget[key].rank.ns or 0.0)
     return within * math.sqrt(n / (n - 1)) if name == "stdev" and n > 1 else within
-
-
-def _in_unit(quantity: Quantity, term: Term) -> float | None:
-    return term.ns if quantity.unit == "ns" else term.cycles
 
 
 def _of_maximum(key: str, run: Manifest, healthy: Manifest) -> Iterator[tuple[str, tuple[Any, float]]]:

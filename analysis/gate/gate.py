@@ -93,8 +93,7 @@ def _judge(baseline: Baseline | None, runs: list[Measured], held_to: Mapping[str
     notes = [*exact.notes(before, first)] if entry.exact else []
     notes += ["It is better than the baseline: update it with --update."] if _only_better(judged) else []
     changed = changes(entry.made_by, first.made_by) if different or notes else ()
-    told = tuple((one.name, one.before, one.now) for one in changed)
-    return Judged(folders, first.name, (*judged, *within), None, told, tuple(notes))
+    return Judged(folders, first.name, (*judged, *within), None, changed, tuple(notes))
 
 
 def _nothing_judged(checks: Sequence[Check]) -> str | None:

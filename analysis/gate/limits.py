@@ -76,8 +76,7 @@ def _judge(limit: Limit, run: Measured) -> Check:
         return Check(name, "not judged", f"The run measured nothing to hold to {limit.text}.")
     told = f"{greatest:,.0f} cycles" if limit.unit == "cycles" else f"{greatest / 1e3:,.3f} us"
     budget = run.manifest.error_budget.get(limit.key)
-    total = None if budget is None else budget.total.cycles if limit.unit == "cycles" else budget.total.ns
-    unsure = 0.0 if run.exact else total
+    unsure = 0.0 if run.exact else budget.total.of(limit.unit) if budget else None
     if unsure is None:
         return Check(name, "cannot say", "The run does not tell its error budget.")
     if greatest > limit.value + unsure:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from analysis.gate.settings import Change
 
 State = Literal["as good", "better", "worse", "cannot say", "not judged"]
 """`cannot say` is a failure to judge what was asked; `not judged` is none."""
@@ -27,15 +28,15 @@ class Check:
 class Judged:
     """One run, or several of equal settings.
 
-    `refusal` is the sentence why nothing can be said, else None. `changes` are the settings by name
-    that the sources or tools decided otherwise than in the baseline: [name, before, now].
+    `refusal` is the sentence why nothing can be said, else None. `changes` are the settings that
+    the sources or tools decided otherwise than in the baseline.
     """
 
     folders: tuple[str, ...]
     name: str
     checks: tuple[Check, ...] = ()
     refusal: str | None = None
-    changes: tuple[tuple[str, str | None, str | None], ...] = ()
+    changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -67,8 +68,3 @@ class Report:
         """0 as good, 1 worse, 2 cannot say; worse counts before the last."""
         found = {run.exit_status for run in self.runs}
         return WORSE if WORSE in found else max(found, default=CANNOT_SAY)
-
-
-def cut(named: Sequence[str] | Iterable[str], most: int) -> tuple[str, ...]:
-    """The first `most` of `named`."""
-    return tuple(named)[:most]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom, t
+import scipy
 
 from analysis.gate.baseline import Entry, Statistics
 from analysis.gate.exact import excused, judge_counts
@@ -122,7 +122,7 @@ def difference(
     free = len(x) + len(y) - 2
     squares = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum())
     scatter = math.sqrt(squares / free * (1 / len(x) + 1 / len(y)))
-    uncertain = float(t.isf(false_alarm, free)) * scatter + budgets
+    uncertain = float(scipy.stats.t.isf(false_alarm, free)) * scatter + budgets
     return Difference(statistic, float(x.mean()), float(y.mean()), uncertain)
 
 
@@ -167,7 +167,9 @@ def _operations(
     now = np.fmin.reduce(cycles)
     top = np.array([math.nan if one.most_cycles is None else one.most_cycles for one in before], dtype=float)
     slower = _beyond(top, float(entry.scatter_cycles), now)
-    chance = float(binom.sf(len(slower) - 1, len(slower) + entry.beyond_scatter, 1 / (entry.repetitions + 1)))
+    chance = float(
+        scipy.stats.binom.sf(len(slower) - 1, len(slower) + entry.beyond_scatter, 1 / (entry.repetitions + 1))
+    )
     scattered = f"by more than the {entry.scatter_cycles:,} cycles that operations scatter"
     sentence = (
         f"{len(slower):,} of {len(before):,} operations take longer than in each of the "
@@ -206,8 +208,9 @@ def _whole(value: float) -> int | None:
 
 def _budget(run: Measured, key: str) -> float | None:
     """How wrong the greatest value may be, in the unit of the quantity; None if nobody knows."""
+    unit = "ns" if key.endswith("_ns") else "cycles"
     budget = run.manifest.error_budget.get(key)
-    total = None if budget is None else budget.total.ns if key.endswith("_ns") else budget.total.cycles
+    total = budget.total.of(unit) if budget else None
     if total is None:
         return None
-    return float(total) if key.endswith("_ns") else max(RESOLUTION_CYCLES, float(total))
+    return float(total) if unit == "ns" else max(RESOLUTION_CYCLES, float(total))

@@ -31,8 +31,15 @@ class Change:
     now: str | None
 
     def __str__(self) -> str:
-        before, now = (_short(value) for value in (self.before, self.now))
+        before, now = (short(value) for value in (self.before, self.now))
         return f"{self.name} {before} → {now}"
+
+
+def short(value: str | None) -> str:
+    """A setting's value for a reader, a digest by its first digits."""
+    if value is None:
+        return "(not told)"
+    return value[:12] if len(value) == 64 and value.isalnum() else value
 
 
 def changes(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[Change, ...]:
@@ -73,10 +80,3 @@ def excuse_of(before: Mapping[str, str], now: Mapping[str, str]) -> str:
     if before.get(COMPILER) != now.get(COMPILER):
         return "The compiler changed, so this may be its work and is not put down to the allocator"
     return ""
-
-
-def _short(value: str | None) -> str:
-    """A digest by its first digits."""
-    if value is None:
-        return "(not told)"
-    return value[:12] if len(value) == 64 and value.isalnum() else value

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from analysis.compare.settings import COMPILER
 from analysis.gate.outcome import Check, Judged, Report
+from analysis.gate.settings import short
 
 SCHEMA = 1
 _MARKS = {"worse": "✗", "cannot say": "?", "better": "+", "as good": "✓", "not judged": "·"}
@@ -53,14 +55,8 @@ def _named(check: Check) -> Iterator[str]:
 
 def _changes(run: Judged) -> Iterator[str]:
     """What the sources or the tools decided otherwise, the compiler first."""
-    for name, before, now in sorted(run.changes, key=lambda change: change[0] != "compiler"):
-        yield f"The {name} changed from {_short(before)} to {_short(now)}."
-
-
-def _short(value: str | None) -> str:
-    if value is None:
-        return "(not told)"
-    return value[:12] if len(value) == 64 else value
+    for one in sorted(run.changes, key=lambda change: change.name != COMPILER):
+        yield f"The {one.name} changed from {short(one.before)} to {short(one.now)}."
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -77,7 +73,7 @@ def as_json(report: Report) -> dict[str, Any]:
                 "refusal": run.refusal,
                 "checks": [asdict(check) for check in run.checks],
                 "changes": [
-                    {"setting": name, "before": before, "now": now} for name, before, now in run.changes
+                    {"setting": one.name, "before": one.before, "now": one.now} for one in run.changes
                 ],
                 "notes": list(run.notes),
             }

@@ -141,6 +141,10 @@ class Term(Table):
     ns: Number | None
     cycles: Number | None
 
+    def of(self, unit: str) -> Number | None:
+        """The term in a quantity's unit: `cycles`, `ns`, or none of a count, whose terms are 0."""
+        return self.cycles if unit == "cycles" else self.ns
+
 
 class ErrorBudget(Table):
     """How wrong a quantity may be: it is true to plus or minus `total`.
@@ -213,6 +217,13 @@ class Maximum(Table):
     tick_phase_cycles: Number | None = None
     into_operation_samples: int | None = None
     timer_ns: Number | None = None
+
+    @property
+    def selection_key(self) -> str | None:
+        """What names the sample: its operation's seq, or `@` and the stimulus' sample."""
+        if self.seq is not None:
+            return str(self.seq)
+        return None if self.sample is None else f"@{self.sample}"
 
 
 class Curve(Table):

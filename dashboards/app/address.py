@@ -10,6 +10,7 @@ new page.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlencode
 
 RUNS = "runs"
@@ -56,7 +57,7 @@ class Address:
 def parse(path: str, search: str) -> Address:
     """The address of `path`, still quoted, and of the `search` behind it."""
     asked = parse_qs(search.removeprefix("?"), max_num_fields=2_000)
-    chosen = {
+    chosen: dict[str, Any] = {
         "scenario": asked.get("scenario", [""])[0],
         "runs": tuple(dict.fromkeys(asked.get("run", ()))),
         "every": asked.get("all") == ["1"],

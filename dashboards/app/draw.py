@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -25,8 +26,22 @@ def drawn(shown: Shown) -> list[Any]:
     parts: list[Any] = [html.H1(shown.page.title)]
     parts += [html.P(sentence, className="lead") for sentence in shown.page.lead]
     parts += [html.P(sentence, className="badge", role="note") for sentence in shown.remarks]
+    parts += _left_out(shown.refused)
     parts += [one for block in shown.page.blocks for one in _block(block, shown)]
     return parts
+
+
+def _left_out(refused: Mapping[str, str]) -> list[Any]:
+    """One line on the runs that cannot be read; unfolded, the sentence on each."""
+    if not refused:
+        return []
+    noun = "1 run is" if len(refused) == 1 else f"{len(refused)} runs are"
+    words = f"{noun} left out, as not all of their files can be read. The remedy for an older run: "
+    each = [
+        html.Li([html.Code(f"./lab redecode {run}"), html.Br(), sentence])
+        for run, sentence in refused.items()
+    ]
+    return [html.Details([html.Summary([words, html.Code("./lab redecode RUN")]), html.Ul(each)])]
 
 
 def _block(block: Block, shown: Shown) -> list[Any]:
@@ -156,7 +171,7 @@ def _group(group: Group, grid: Grid, shown: Shown) -> Any:
 def _line(line: Line, grid: Grid, shown: Shown) -> Any:
     known = shown.ids.get(line.run_id)
     name: list[Any] = [html.A(line.name, href=run_address(known)) if known else line.name]
-    if line.entry is not None:
+    if line.entry is not None and shown.picked:
         name.insert(0, html.Span(className="swatch", style={"background": f"var(--run-{line.entry})"}))
     if line.verdict and line.verdict != "complete" and f"({line.verdict})" not in line.name:
         name.append(html.Small(line.verdict, className=f"verdict {line.verdict}"))
@@ -168,7 +183,8 @@ def _line(line: Line, grid: Grid, shown: Shown) -> Any:
 def _cell(cell: Cell, entry: int | None, classes: str, shown: Shown) -> Any:
     inside: list[Any] = [_text(cell, shown)]
     if cell.share_percent is not None:
-        colour = "var(--muted)" if entry is None else f"var(--run-{entry}, var(--muted))"
+        plain = entry is None or not shown.picked
+        colour = "var(--muted)" if plain else f"var(--run-{entry}, var(--muted))"
         bar = {"width": f"{min(max(cell.share_percent, 0), 100):.1f}%", "background": colour}
         inside.append(html.Span(className="bar", style=bar))
     inside += [html.Small(note) for note in cell.notes]

@@ -15,7 +15,7 @@ import polars as pl
 from capture.files.errors import RunError
 from capture.run_folder import folder as names
 from dashboards.index.index import index
-from dashboards.loaded.runs import LoadedRun, load_run
+from dashboards.loaded.runs import LoadedRun, open_run
 
 INDEX_EVERY_S = 1.0
 """The folder is looked through at most so often."""
@@ -75,7 +75,7 @@ class Library:
                 f"There is no run {identity!r} in {self.runs}; the overview lists those there are."
             )
         folder = self.runs / identity
-        return self._loaded.get((identity, self.version(identity)), lambda: load_run(folder))
+        return self._loaded.get((identity, self.version(identity)), lambda: open_run(folder, identity))
 
     def version(self, identity: str) -> tuple[int, int]:
         """Changes whenever the run's run.json does."""
@@ -85,12 +85,26 @@ class Library:
             return 0, 0
         return status.st_mtime_ns, status.st_size
 
-    def load_each(self, identities: Iterable[str]) -> tuple[dict[str, LoadedRun], list[str]]:
-        """Those that can be loaded, by id, and a sentence for each that cannot."""
-        loaded, refused = {}, []
+    def load_each(
+        self, identities: Iterable[str], tables: bool = False
+    ) -> tuple[dict[str, LoadedRun], dict[str, str]]:
+        """Those that can be loaded, by id, and a sentence for each that cannot, by its folder.
+
+        With `tables` those whose tables cannot be read are among the latter.
+        """
+        loaded, refused = {}, {}
         for identity in identities:
             try:
-                loaded[identity] = self.load(identity)
+                run = self.load(identity)
+                if tables:
+                    run.check_tables()
+                loaded[identity] = run
             except RunError as error:
-                refused.append(str(error))
+                refused[self._folder(identity)] = str(error).replace(f"{self.runs}/", "")
         return loaded, refused
+
+    def _folder(self, identity: str) -> str:
+        """The run's folder as a command in this directory takes it."""
+        folder = self.runs / identity
+        here = Path.cwd()
+        return str(folder.relative_to(here) if folder.is_relative_to(here) else folder)

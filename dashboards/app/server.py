@@ -15,7 +15,7 @@ from werkzeug.serving import make_server
 
 from capture.files.errors import TailscopeError
 from dashboards.app import overview, sample, waveform
-from dashboards.app.address import RUN, RUNS, SAMPLE, Address, parse
+from dashboards.app.address import RUNS, SAMPLE, Address, parse
 from dashboards.app.downloads import add_downloads
 from dashboards.app.draw import FIGURE, GRAPH, LONG_GRAPH, drawn
 from dashboards.app.guard import HOST, guard
@@ -163,8 +163,8 @@ def _answer(app: Dash, pages: Pages) -> None:
         prevent_initial_call=True,
     )
     def zoom(view: dict[str, Any] | None, place: list[str], graph: dict[str, str]) -> Any:
-        shown = pages.shown(parse(place[0], place[1]))
-        return _zoomed(shown, graph["key"], view or {})
+        shown = pages.at(parse(place[0], place[1]))
+        return zoomed(shown, graph["key"], view or {})
 
     @app.callback(
         Output(sample.WAVE_FIGURE, "data"),
@@ -194,9 +194,7 @@ def _content(pages: Pages, address: Address) -> Any:
         if address.page == SAMPLE:
             run = pages.library.load(address.run)
             return [_entries(sample.entries(run)), *sample.sample_page(run, address.run, address.key)]
-        if address.page == RUN:
-            return _of_shown(pages.shown_run(address))
-        return _of_shown(pages.shown(address))
+        return _of_shown(pages.at(address))
     except TailscopeError as error:
         return [_entries(()), html.H1("Not here"), html.P(str(error), className="missing", role="alert")]
 
@@ -207,8 +205,7 @@ def _runs(pages: Pages) -> list[Any]:
 
 
 def _of_shown(shown: Shown) -> list[Any]:
-    picked = len(shown.entries) > 1 and any(True for _ in shown.page.charts())
-    choice = [html.Details(id="picker", className="picker", open=True)] if picked else []
+    choice = [html.Details(id="picker", className="picker", open=True)] if shown.picked else []
     return [_entries(shown.entries, dict(shown.ids)), *_scenarios(shown), *choice, *drawn(shown)]
 
 
@@ -247,7 +244,7 @@ def _nav(address: Address) -> list[Any]:
     return links
 
 
-def _zoomed(shown: Shown, key: str, view: dict[str, Any]) -> Any:
+def zoomed(shown: Shown, key: str, view: dict[str, Any]) -> Any:
     """The long traces of a figure with the points that `view` has room for."""
     patch, changed = Patch(), False
     for long in shown.long.get(key, ()):

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from capture.files.errors import TailscopeError
+from capture.files.errors import RunError, TailscopeError
 from capture.run_folder.quantities import CRITICAL
-from dashboards.app.address import Address
+from dashboards.app.address import RUN, Address
 from dashboards.app.library import Library, Recent
 from dashboards.figures.chart import Chart
 from dashboards.figures.decimate import LongTrace, thin
@@ -23,8 +23,12 @@ from dashboards.pages.catalogue import OF_ALL, OF_RUN, OF_SCENARIO
 PAGES_MOST = 12
 """Pages that stay ready, with all points of their figures."""
 
-WORDS = {"overview": "Headlines", "tradeoff": "Trade-off", "probes": "Cycles by probe"}
-"""What a link calls a page, where that is not its key."""
+_TITLES = {
+    "tradeoff": "Trade-off",
+    "probes": "Cycles by probes",
+    "agreement": "Agreement and error budget",
+}
+"""What a page is called, and the link to it, where that is not its key."""
 
 
 class AddressError(TailscopeError):
@@ -49,7 +53,8 @@ class Shown:
     """A page and what belongs to it.
 
     `ids` leads from a run's id in figures and tables to its id in the index. `long` are the traces
-    that are drawn in part, by the figure's key. `remarks` are sentences on runs that are not shown.
+    that are drawn in part, by the figure's key. `remarks` are sentences on runs that are not shown,
+    `refused` those on runs that cannot be read, by their folder.
     """
 
     page: Page
@@ -60,12 +65,37 @@ class Shown:
     ids: Mapping[str, str] = field(default_factory=dict)
     long: Mapping[str, Sequence[LongTrace]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def picked(self) -> bool:
+        """Whether there is something to pick: several runs, and figures to hide them in."""
+        return len(self.entries) > 1 and any(True for _ in self.page.charts())
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The ids of the runs to show by scenario, all scenarios to choose from, and remarks."""
+
+    runs: Mapping[str, Sequence[str]]
+    scenarios: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Runs that were read, by id and by scenario, sentences on the others, and their page."""
+
+    loaded: Mapping[str, LoadedRun]
+    refused: Mapping[str, str]
+    series: Mapping[str, Sequence[Series]]
+    page: Page | None
 
 
 def offered() -> dict[str, str]:
     """The pages on many runs: what each is called, by its key."""
     keys = [page.__name__ for page in (*OF_ALL, *OF_SCENARIO)]
-    return {key: WORDS.get(key, key.replace("_", " ").capitalize()) for key in keys}
+    return {key: _TITLES.get(key, key.capitalize()) for key in keys}
 
 
 class Pages:
@@ -75,18 +105,22 @@ class Pages:
         self.library = library
         self._ready: Recent[Shown] = Recent(PAGES_MOST)
 
+    def at(self, address: Address) -> Shown:
+        """The page at `address`, of one run or of many. Raises AddressError, RunError."""
+        return self.shown_run(address) if address.page == RUN else self.shown(address)
+
     def shown(self, address: Address) -> Shown:
         """The page at `address`. Raises AddressError, RunError."""
         if address.page not in offered():
             raise AddressError(
                 f"There is no page {address.page!r}; the row of links above has those there are."
             )
-        chosen, scenarios, remarks = self._chosen(address)
-        versions = tuple((one, self.library.version(one)) for one in chosen)
-        return self._ready.get((address, versions), lambda: self._made(address, chosen, scenarios, remarks))
+        chosen = self._chosen(address)
+        versions = tuple((one, self.library.version(one)) for ids in chosen.runs.values() for one in ids)
+        return self._ready.get((address, versions), lambda: self._made(address, chosen))
 
-    def _chosen(self, address: Address) -> tuple[list[str], tuple[str, ...], list[str]]:
-        """The ids of the runs to show, the scenarios to choose from, and remarks."""
+    def _chosen(self, address: Address) -> _Chosen:
+        """The runs that `address` asks for. Raises AddressError."""
         finished = self.library.table().filter(pl.col("state") == "finished")
         if finished.is_empty():
             raise AddressError("There are no finished runs yet; run a scenario: ./lab scenario mem_frag.")
@@ -101,21 +135,35 @@ class Pages:
         scenarios = tuple(runs["scenario"].unique(maintain_order=True).sort())
         if address.scenario and address.scenario not in scenarios:
             raise AddressError(f"There is no run of the scenario {address.scenario!r} to show.")
-        of_one = address.page in {page.__name__ for page in OF_SCENARIO}
-        scenario = address.scenario or (runs["scenario"].first() if of_one and len(runs) else "")
-        if scenario:
-            runs = runs.filter(pl.col("scenario") == scenario)
-        return runs["id"].to_list(), scenarios, remarks
+        if address.scenario:
+            runs = runs.filter(pl.col("scenario") == address.scenario)
+        groups = runs.group_by("scenario", maintain_order=True).agg("id")
+        return _Chosen(dict(groups.iter_rows()), scenarios, tuple(remarks))
 
-    def _made(
-        self, address: Address, chosen: Sequence[str], scenarios: tuple[str, ...], remarks: list[str]
-    ) -> Shown:
-        loaded, refused = self.library.load_each(chosen)
+    def _made(self, address: Address, chosen: _Chosen) -> Shown:
+        """The page; where it is on one scenario, the first that has something of it."""
+        of_one = any(page.__name__ == address.page for page in OF_SCENARIO)
+        every = [one for ids in chosen.runs.values() for one in ids]
+        together = chosen.runs.values() if of_one else [every]
+        found = None
+        for ids in together:
+            found = self._read(address.page, ids)
+            if found.page is not None:
+                break
+        found = found or self._read(address.page, every)
+        page = found.page or _nothing(address)
+        return _shown(page, address, found, chosen.scenarios, chosen.remarks)
+
+    def _read(self, key: str, ids: Sequence[str], tables: bool = False) -> _Read:
+        """The page `key` of these runs; `tables` has all their tables read first."""
+        loaded, refused = self.library.load_each(ids, tables)
         series = by_scenario(list(loaded.values()))
-        page = _page(address.page, series)
-        if page is None:
-            page = Page(address.page, offered()[address.page], ("These runs have nothing to show here.",))
-        return _shown(page, address, series, loaded, scenarios, (*remarks, *refused))
+        try:
+            return _Read(loaded, refused, series, _page(key, series))
+        except RunError:  # a table that cannot be read, found out only now
+            if tables:
+                raise
+            return self._read(key, ids, tables=True)
 
     def shown_run(self, address: Address) -> Shown:
         """The page of one run. Raises RunError."""
@@ -124,23 +172,30 @@ class Pages:
 
         def made() -> Shown:
             series = by_scenario([run])
-            return _shown(OF_RUN(series[run.manifest.scenario][0]), address, series, {address.run: run})
+            page = OF_RUN(series[run.manifest.scenario][0])
+            return _shown(page, address, _Read({address.run: run}, {}, series, page))
 
         return self._ready.get(key, made)
+
+
+def _nothing(address: Address) -> Page:
+    title = offered()[address.page]
+    lead = f"{address.scenario or 'No scenario'} has nothing to show here."
+    return Page(address.page, title, (lead,))
 
 
 def _shown(
     page: Page,
     address: Address,
-    series: Mapping[str, Sequence[Series]],
-    loaded: Mapping[str, LoadedRun],
+    found: _Read,
     scenarios: tuple[str, ...] = (),
     remarks: tuple[str, ...] = (),
 ) -> Shown:
-    long = {key: found for key, chart in keyed_charts(page) if (found := thin(chart.figure))}
-    ids = {run.id: identity for identity, run in loaded.items()}
-    every = tuple(one for group in series.values() for one in group)
-    return Shown(page, address, scenarios, every, _entries(series), ids, long, remarks)
+    long = {key: traces for key, chart in keyed_charts(page) if (traces := thin(chart.figure))}
+    ids = {run.id: identity for identity, run in found.loaded.items()}
+    every = tuple(one for group in found.series.values() for one in group)
+    entries = _entries(found.series)
+    return Shown(page, address, scenarios, every, entries, ids, long, remarks, found.refused)
 
 
 def keyed_charts(page: Page) -> list[tuple[str, Chart]]:

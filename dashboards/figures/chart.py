@@ -53,26 +53,10 @@ def make_chart(
 
 def style(figure: go.Figure, height: int) -> None:
     """Give `figure` the look of all figures, and a `height` in pixels."""
-    figure.update_layout(
-        height=height,
-        autosize=True,
-        template="none",
-        font={"family": FONT, "size": 13, "color": INK},
-        margin={"l": 68, "r": 18, "t": 12, "b": 52},
-        # At the top of the container: the plot makes room for as many lines as the legend takes.
-        legend={"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
-        hoverlabel={
-            "bgcolor": PAPER,
-            "font": {"family": FONT, "size": 12, "color": INK},
-            "align": "left",
-            "namelength": -1,
-        },
-        hovermode="closest",
-        paper_bgcolor=PAPER,
-        plot_bgcolor=PAPER,
-    )
-    figure.update_xaxes(**_AXIS)
-    figure.update_yaxes(**_AXIS)
+    layout = figure.layout.to_plotly_json()
+    axes = {"xaxis", "yaxis"} | {name for name in layout if name.startswith(("xaxis", "yaxis"))}
+    # All at once: Plotly validates the whole of it at every update.
+    figure.layout = _merged(layout, {**_LOOK, "height": height, **dict.fromkeys(sorted(axes), _AXIS)})
 
 
 _AXIS: dict[str, Any] = {
@@ -89,6 +73,35 @@ _AXIS: dict[str, Any] = {
     "title": {"standoff": 8, "font": {"size": 13}},
     "tickfont": {"size": 12},
 }
+
+
+_LOOK: dict[str, Any] = {
+    "autosize": True,
+    "template": "none",
+    "font": {"family": FONT, "size": 13, "color": INK},
+    "margin": {"l": 68, "r": 18, "t": 12, "b": 52},
+    # At the top of the container: the plot makes room for as many lines as the legend takes.
+    "legend": {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
+    "hoverlabel": {
+        "bgcolor": PAPER,
+        "font": {"family": FONT, "size": 12, "color": INK},
+        "align": "left",
+        "namelength": -1,
+    },
+    "hovermode": "closest",
+    "paper_bgcolor": PAPER,
+    "plot_bgcolor": PAPER,
+}
+
+
+def _merged(layout: dict[str, Any], look: dict[str, Any]) -> dict[str, Any]:
+    """`layout` with what `look` says, which wins."""
+    both = {
+        name: _merged(layout[name], value)
+        for name, value in look.items()
+        if isinstance(value, dict) and isinstance(layout.get(name), dict)
+    }
+    return {**layout, **look, **both}
 
 
 def provenance(series: Sequence[Series]) -> str:

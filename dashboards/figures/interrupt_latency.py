@@ -36,16 +36,16 @@ def interrupt_latency(series: Sequence[Series]) -> Chart | None:
     ]
     if not strips:
         return None
-    figure = go.Figure()
+    figure, names = go.Figure(), []
     for one, words, table in strips:
         worst = number(float(table["isr_latency_ns"].max()), "ns")  # type: ignore[arg-type]
         row = f"{words}: {one.label}"
         figure.add_trace(_strip(one, table, row))
         figure.add_trace(_ticks(one, table.filter("tick"), row))
-        figure.add_annotation(**_name(one, f"{row}, max {worst} ns, n = {grouped(len(table))}", row))
+        names.append(_name(one, f"{row}, max {worst} ns, n = {grouped(len(table))}", row))
     figure.update_xaxes(title_text="latency, stimulus to handler (ns)", rangemode="tozero")
     figure.update_yaxes(type="category", autorange="reversed", showticklabels=False)
-    figure.update_layout(meta=row_heights(90, _ROW_PX))
+    figure.update_layout(meta=row_heights(90, _ROW_PX), annotations=names)
     explanation = (
         "Each stroke is a latency that occurred. Met a critical section: CRIT was high at some sample "
         f"between stimulus and answer, so the interrupt waited for its end. {CONTROL} {TICKS} "

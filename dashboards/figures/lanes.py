@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +46,7 @@ def draw_window(figure: go.Figure, one: Series, window: Window) -> None:
             lane.line.color = one.style.colour
         figure.add_trace(lane)
         if name == "CRIT":
-            _shade(figure, one, time_us, level)
+            figure.layout.shapes = _shades(one, time_us, level)
     _name_lanes(figure, edges.channels)
 
 
@@ -90,15 +91,16 @@ def _name_lanes(figure: go.Figure, channels: Sequence[str]) -> None:
     )
 
 
-def _shade(
-    figure: go.Figure,
-    one: Series,
-    time_us: npt.NDArray[np.float64],
-    level: npt.NDArray[np.int64],
-) -> None:
+def _shades(
+    one: Series, time_us: npt.NDArray[np.float64], level: npt.NDArray[np.int64]
+) -> list[dict[str, Any]]:
+    """The critical sections, from top to bottom of the plot."""
     if np.count_nonzero(level) > SHADED_MOST:
-        return
-    for start, end, high in zip(time_us[:-1], time_us[1:], level[:-1], strict=True):
-        if high:
-            tint = one.style.tint(0.12)
-            figure.add_vrect(x0=start, x1=end, fillcolor=tint, line_width=0, layer="below")
+        return []
+    looks = {"fillcolor": one.style.tint(0.12), "line": {"width": 0}, "layer": "below"}
+    place = {"type": "rect", "xref": "x", "yref": "y domain", "y0": 0, "y1": 1}
+    return [
+        {**place, "x0": start, "x1": end, **looks}
+        for start, end, high in zip(time_us[:-1], time_us[1:], level[:-1], strict=True)
+        if high
+    ]

@@ -13,7 +13,7 @@ import polars as pl
 from capture.files.documents import check, open_json
 from capture.files.errors import RunError
 from capture.run_folder.folder import RunName, is_observed
-from capture.run_folder.manifest import REMEDY, Bound, Manifest, Maximum
+from capture.run_folder.manifest import REMEDY, Bound, Manifest
 from capture.run_folder.observed import ObservedManifest
 from capture.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
 
@@ -173,19 +173,13 @@ def _verdict(verdict: str, reasons: list[str]) -> dict[str, Any]:
 
 def _headline(word: str, key: str, manifest: Manifest) -> dict[str, Any]:
     summary, budget = manifest.statistics.get(key), manifest.error_budget.get(key)
+    maximum = manifest.maxima.get(key)
     return {
         f"{word}_n": summary.n if summary else 0,
         f"{word}_max_ns": _number(summary.max) if summary else None,
         f"{word}_budget_ns": _number(budget.total.ns) if budget else None,
-        f"{word}_key": _key(manifest.maxima.get(key)),
+        f"{word}_key": maximum.selection_key if maximum else None,
     }
-
-
-def _key(maximum: Maximum | None) -> str | None:
-    """The selection key of the worst sample (dashboards/waveforms/keys.py)."""
-    if maximum is None or (maximum.seq is None and maximum.sample is None):
-        return None
-    return f"@{maximum.sample}" if maximum.seq is None else str(maximum.seq)
 
 
 def _bound(word: str, bound: Bound | None) -> dict[str, Any]:

@@ -59,7 +59,8 @@ def _without_ticks(run: LoadedRun) -> LoadedRun:
     counted = (
         f"{touched[0]:,} answers and {touched[1]:,} task wakes that a tick may have delayed are left out"
     )
-    return _summarised_again(_noted(replace(run, interrupts=kept), counted + "."))
+    set_aside = replace(run, replaced={**run.replaced, "interrupts": kept})
+    return _summarised_again(_noted(set_aside, counted + "."))
 
 
 def _summarised_again(run: LoadedRun) -> LoadedRun:
@@ -100,7 +101,11 @@ def _less_baseline(run: LoadedRun) -> LoadedRun:
         error_budget=budgets,
     )
     less = replace(
-        told, operations=_operations_less(run, baselines), interrupts=_interrupts_less(run, baselines)
+        told,
+        replaced={
+            "operations": _operations_less(run, baselines),
+            "interrupts": _interrupts_less(run, baselines),
+        },
     )
     return _noted(less, SUBTRACTED)
 

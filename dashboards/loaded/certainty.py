@@ -64,7 +64,7 @@ def _terms(budgets: Mapping[str, ErrorBudget], name: str) -> dict[str, float]:
     for quantity in QUANTITIES:
         budget = budgets.get(quantity.key)
         term: Term | None = getattr(budget, name) if budget else None
-        value = None if term is None else term.cycles if quantity.unit == "cycles" else term.ns
+        value = None if term is None else term.of(quantity.unit)
         if value is not None:
             found[quantity.key] = value
     return found

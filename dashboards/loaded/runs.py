@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -21,22 +21,37 @@ from dashboards.loaded.certainty import Certainty, certainty_of
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """One run folder, checked.
+    """One run folder; its tables are read and checked when first asked for.
 
-    `notes` are sentences on what the folder lacks and on what was done to its samples;
-    `adjustments` are only the latter (dashboards/loaded/adjustments.py).
+    `id` is its folder's name, or its path below the folder that is shown. `replaced` has tables
+    that stand for the folder's own, by name. `notes` are sentences on what the folder lacks and on
+    what was done to its samples; `adjustments` are only the latter
+    (dashboards/loaded/adjustments.py).
     """
 
     folder: Path
     manifest: Manifest
-    operations: pl.DataFrame
-    interrupts: pl.DataFrame
+    id: str
+    replaced: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     adjustments: tuple[str, ...] = ()
 
-    @property
-    def id(self) -> str:
-        return self.folder.name
+    @cached_property
+    def operations(self) -> pl.DataFrame:
+        """Its table of operations. Raises RunError."""
+        return self._table("operations", tables.OPERATIONS, tables.read_operations)
+
+    @cached_property
+    def interrupts(self) -> pl.DataFrame:
+        """Its table of stimuli. Raises RunError."""
+        return self._table("interrupts", tables.INTERRUPTS, tables.read_interrupts)
+
+    def _table(self, name: str, columns: pl.Schema, read: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
+        """An empty one where a run that is not complete lacks it: such a run is shown."""
+        if name in self.replaced:
+            return self.replaced[name]
+        path = _table_path(self.folder, name)
+        return pl.DataFrame(schema=columns) if _lacks(path, self.manifest) else read(path)
 
     @property
     def origin(self) -> str | None:
@@ -49,6 +64,10 @@ class LoadedRun:
         sizes = "" if divide == 1 else f" and sizes divided by {divide}"
         file = f"{parameters.get('trace')} (SHA-256 {parameters['trace_sha256']})"
         return f"The operations are those of the trace {file}, {kept}{sizes}."
+
+    def check_tables(self) -> None:
+        """Reads the tables now. Raises RunError."""
+        _ = self.operations, self.interrupts
 
     @cached_property
     def edges(self) -> EdgeList | None:
@@ -122,7 +141,17 @@ def _unfinished(folder: Path) -> str:
 
 
 def load_run(folder: Path) -> LoadedRun:
-    """Load and check one run folder. Raises RunError with a sentence."""
+    """Load and check one run folder, its tables too. Raises RunError with a sentence."""
+    run = open_run(folder)
+    run.check_tables()
+    return run
+
+
+def open_run(folder: Path, identity: str | None = None) -> LoadedRun:
+    """One run folder, of which only run.json is read. Raises RunError with a sentence.
+
+    `identity` is its id where the name of its folder is not enough.
+    """
     if not folder.is_dir():
         raise RunError(f"{folder}: is no run folder; name a folder below runs/.")
     if not (folder / names.MANIFEST).exists():
@@ -130,27 +159,20 @@ def load_run(folder: Path) -> LoadedRun:
     # Resolved, so that the run's id is the folder's name even for ".".
     folder = folder.resolve()
     manifest = read_manifest(folder / names.MANIFEST)
-    notes: list[str] = []
-    return LoadedRun(
-        folder=folder,
-        manifest=manifest,
-        operations=_table(folder, manifest, "operations", tables.OPERATIONS, tables.read_operations, notes),
-        interrupts=_table(folder, manifest, "interrupts", tables.INTERRUPTS, tables.read_interrupts, notes),
-        notes=tuple(notes),
+    missing = (name for name in _TABLES if _lacks(_table_path(folder, name), manifest))
+    notes = tuple(
+        f"{name}.parquet is missing: the {manifest.verdict} run was not decoded that far." for name in missing
     )
+    return LoadedRun(folder, manifest, folder.name if identity is None else identity, notes=notes)
 
 
-def _table(
-    folder: Path,
-    manifest: Manifest,
-    name: str,
-    columns: pl.Schema,
-    read: Callable[[Path], pl.DataFrame],
-    notes: list[str],
-) -> pl.DataFrame:
-    """The table, or an empty one: a run that is not complete may lack it, and is shown."""
-    path = folder / f"{name}.parquet"
-    if path.exists() or manifest.complete:
-        return read(path)
-    notes.append(f"{name}.parquet is missing: the {manifest.verdict} run was not decoded that far.")
-    return pl.DataFrame(schema=columns)
+_TABLES = ("operations", "interrupts")
+
+
+def _table_path(folder: Path, name: str) -> Path:
+    return folder / f"{name}.parquet"
+
+
+def _lacks(path: Path, manifest: Manifest) -> bool:
+    """Whether a run has no such table, and need not have it."""
+    return not manifest.complete and not path.exists()

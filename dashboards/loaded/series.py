@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from dashboards.formatting import samplerate
+from dashboards.loaded.choice import options
 from dashboards.loaded.palette import Style, assign_styles
 from dashboards.loaded.runs import LoadedRun
 
@@ -53,39 +54,37 @@ def _names(runs: Sequence[LoadedRun]) -> list[tuple[str, str]]:
     """
     plain = [run.manifest.configuration for run in runs]
     boards = [f"{run.manifest.configuration} on {run.manifest.board}" for run in runs]
-    options = [", ".join((run.manifest.configuration, *_apart(run, runs))) for run in runs]
+    longer = [_with(run.manifest.configuration, _apart(run, runs)) for run in runs]
     ids = [f"{run.manifest.configuration} {run.id}" for run in runs]
-    counts = Counter(plain) + Counter(boards) + Counter(options)
-    counts.subtract(name for name, option in zip(plain, options, strict=True) if name == option)
+    counts = Counter(plain) + Counter(boards) + Counter(longer)
+    counts.subtract(name for name, option in zip(plain, longer, strict=True) if name == option)
     return [
         (next((name for name in names if counts[name] == 1), id_), verdict_suffix(run))
-        for run, id_, *names in zip(runs, ids, plain, boards, options, strict=True)
+        for run, id_, *names in zip(runs, ids, plain, boards, longer, strict=True)
     ]
 
 
 def _apart(run: LoadedRun, runs: Sequence[LoadedRun]) -> list[str]:
-    """`seed=2`, `period=5003`: the options in which runs of the same configuration differ."""
-    alike = [_options(one) for one in runs if one.manifest.configuration == run.manifest.configuration]
+    """`desk`, `seed 2`, `24 MS/s`: the options in which runs of the same configuration differ."""
+    alike = [
+        options(one.manifest) for one in runs if one.manifest.configuration == run.manifest.configuration
+    ]
     return [
-        f"{name}={value}"
-        for name, value in _options(run).items()
+        _spoken(name, value)
+        for name, value in options(run.manifest).items()
         if len({told.get(name) for told in alike}) > 1
     ]
 
 
-def _options(run: LoadedRun) -> dict[str, str]:
-    """What `./lab scenario` was asked for, beside the configuration."""
-    manifest = run.manifest
-    told = {
-        "board": manifest.board,
-        "seed": manifest.seed,
-        **manifest.parameters,
-        "stimulus": manifest.stimulus.mode,
-        "period": manifest.stimulus.period_ticks,
-        "samplerate": samplerate(manifest.samplerate_hz),
-        "records": manifest.records,
-    }
-    return {name: str(value) for name, value in told.items()}
+def _with(configuration: str, apart: Sequence[str]) -> str:
+    return f"{configuration} ({', '.join(apart)})" if apart else configuration
+
+
+def _spoken(name: str, value: str) -> str:
+    """An option as a reader says it; of some the value says what it is of."""
+    if name == "samplerate":
+        return samplerate(int(value))
+    return value if name in ("board", "stimulus") else f"{name} {value}"
 
 
 def verdict_suffix(run: LoadedRun) -> str:

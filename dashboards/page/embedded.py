@@ -16,7 +16,7 @@ from dashboards.loaded.series import Series
 from dashboards.page.explanations import explanations
 from dashboards.page.interest import keys_by_interest
 from dashboards.page.templates import figure_json
-from dashboards.waveforms.windows import Window, window_of
+from dashboards.waveforms.windows import Window, window_of, windows_of
 
 # About seven bytes of JSON an edge: some 4 MB for the whole report, shared by its runs.
 EDGES_IN_REPORT = 600_000
@@ -74,10 +74,7 @@ def _instants(run: LoadedRun, windows: dict[str, Window]) -> dict[str, dict[str,
 def _windows(one: Series, edges_budget: int) -> dict[str, Window]:
     """The windows by key, the most telling first, as many as the budget has room for."""
     chosen: dict[str, Window] = {}
-    for key in keys_by_interest(one)[:WINDOWS_PER_RUN]:
-        window = window_of(one.run, key)
-        if window is None:
-            continue
+    for key, window in windows_of(one.run, keys_by_interest(one)[:WINDOWS_PER_RUN]).items():
         edges_budget -= len(window.sample)
         if edges_budget < 0:
             break

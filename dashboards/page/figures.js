@@ -76,11 +76,25 @@ tailscope.figures = (() => {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
+  const escaped = (text) => text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
+
+  // A picture stands alone: with title, provenance, and the reasons of a run that is not complete.
+  function titled(element) {
+    const of = (selector) => [...element.closest("figure").querySelectorAll(selector)].map((one) => escaped(one.textContent));
+    const small = [...of(".subtitle"), ...of(".badge")].map((text) => `<sub>${text}</sub>`);
+    const text = [...of("figcaption h3, figcaption h4"), ...small].join("<br>");
+    const title = { text, x: 0.01, xanchor: "left", y: 1, yref: "container", yanchor: "top", pad: { t: 8 }, font: { size: 15 } };
+    const legend = { ...element.layout.legend, y: 1 - 52 / (element.layout.height + 60) };
+    return { title, legend };
+  }
+
   async function saveImage(element, format) {
     if (stale.has(element) || !element.dataset.drawn) await draw(element);
     const scale = format === "png" ? 2 : 1;
     const { width, height } = element.getBoundingClientRect();
-    const address = await Plotly.toImage(element, { format, width, height, scale });
+    const told = titled(element);
+    const picture = { data: element.data, layout: { ...element.layout, ...told, margin: { ...element.layout.margin, t: 96 } }, config };
+    const address = await Plotly.toImage(picture, { format, width, height: height + 60, scale });
     const [head, body] = [address.slice(0, address.indexOf(",")), address.slice(address.indexOf(",") + 1)];
     const bytes = head.includes("base64")
       ? Uint8Array.from(atob(body), (letter) => letter.charCodeAt(0)) : decodeURIComponent(body);

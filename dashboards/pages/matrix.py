@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from capture.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK, Quantity
+from capture.run_folder.quantities import CRITICAL, FREE_CRITICAL, LATENCY, TASK
 from dashboards.formatting import MISSING, grouped, number
 from dashboards.loaded.bounds import bound_of
 from dashboards.loaded.series import Series
 from dashboards.pages.blocks import Cell, Column, Grid, Group, Line, Page
-from dashboards.tables.comparison import brief, line_of
+from dashboards.tables.comparison import brief, largest, line_of
 
 _WORST = {"allocate": CRITICAL, "free": FREE_CRITICAL, "interrupt": LATENCY, "task": TASK}
 _COLUMNS = (
@@ -37,17 +37,13 @@ def matrix(scenarios: Mapping[str, Sequence[Series]]) -> Page:
 
 
 def _group(scenario: str, series: Sequence[Series]) -> Group:
-    largest = {word: _largest(series, quantity) for word, quantity in _WORST.items()}
+    greatest = {word: largest(quantity, series) for word, quantity in _WORST.items()}
     ordered = sorted(series, key=lambda one: -(one.run.summary(CRITICAL).max or 0))
-    return Group(scenario, tuple(_line(one, largest) for one in ordered))
+    return Group(scenario, tuple(_line(one, greatest) for one in ordered))
 
 
-def _largest(series: Sequence[Series], quantity: Quantity) -> float:
-    return max((one.run.summary(quantity).max or 0 for one in series), default=0)
-
-
-def _line(one: Series, largest: Mapping[str, float]) -> Line:
-    maxima = tuple(brief(quantity, one, largest[word]) for word, quantity in _WORST.items())
+def _line(one: Series, greatest: Mapping[str, float]) -> Line:
+    maxima = tuple(brief(quantity, one, greatest[word]) for word, quantity in _WORST.items())
     used, lost = _memory(one)
     return line_of(one, (*maxima, _bound(one), used, *_footprint(one), lost))
 

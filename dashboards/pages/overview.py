@@ -9,7 +9,7 @@ from dashboards.formatting import grouped, samplerate
 from dashboards.headline import headline
 from dashboards.loaded.series import Series
 from dashboards.pages.blocks import Block, Cell, Column, Grid, Group, Line, Page, Prose
-from dashboards.tables.comparison import brief, line_of
+from dashboards.tables.comparison import brief, largest, line_of
 
 _COLUMNS = (
     Column("critical_ns", "worst critical section (ns)"),
@@ -41,21 +41,18 @@ def _lead(scenarios: Mapping[str, Sequence[Series]]) -> tuple[str, ...]:
 
 
 def _lines(series: Sequence[Series]) -> tuple[Line, ...]:
-    largest = {
-        quantity.key: max((one.run.summary(quantity).max or 0 for one in series), default=0)
-        for quantity in (CRITICAL, LATENCY)
-    }
-    return tuple(_line(one, largest) for one in series)
+    greatest = {quantity.key: largest(quantity, series) for quantity in (CRITICAL, LATENCY)}
+    return tuple(_line(one, greatest) for one in series)
 
 
-def _line(one: Series, largest: Mapping[str, float]) -> Line:
+def _line(one: Series, greatest: Mapping[str, float]) -> Line:
     manifest = one.run.manifest
-    maxima = tuple(brief(quantity, one, largest[quantity.key]) for quantity in (CRITICAL, LATENCY))
+    maxima = tuple(brief(quantity, one, greatest[quantity.key]) for quantity in (CRITICAL, LATENCY))
     told = (
         Cell(manifest.verdict, manifest.verdict, why=" ".join(manifest.reasons)),
         Cell(manifest.board, manifest.board),
         Cell(samplerate(manifest.samplerate_hz), manifest.samplerate_hz),
-        Cell(grouped(len(one.run.operations)), len(one.run.operations)),
+        Cell(grouped(manifest.counts.operations), manifest.counts.operations),
         Cell(one.run.id, one.run.id),
     )
     return line_of(one, (*maxima, *told))

@@ -68,15 +68,15 @@ def _timed(one: Series) -> bool:
 
 def _group(quantity: Quantity, series: Sequence[Series]) -> Group:
     unit = f" ({quantity.unit})" if quantity.unit else ""
-    largest = max((one.run.summary(quantity).max or 0 for one in series), default=0)
-    return Group(quantity.words + unit, tuple(_line(quantity, one, largest) for one in series))
+    greatest = largest(quantity, series)
+    return Group(quantity.words + unit, tuple(_line(quantity, one, greatest) for one in series))
 
 
-def _line(quantity: Quantity, one: Series, largest: float) -> Line:
+def _line(quantity: Quantity, one: Series, greatest: float) -> Line:
     summary = one.run.summary(quantity)
     told = one.run.tells(quantity)
     cells = (
-        worst(quantity, one, largest),
+        worst(quantity, one, greatest),
         Cell(grouped(summary.n) if told else MISSING, summary.n if told else None),
         *(_plain(getattr(summary, name), quantity) for name in ("min", "mean", "stdev")),
         *(_percentile(quantity, one, name) for name in PERCENTILES),
@@ -109,10 +109,15 @@ def _percentile(quantity: Quantity, one: Series, name: str) -> Cell:
     return Cell(number(value, quantity.unit), value, (f"[{low}, {high}]{mark}",))
 
 
-def worst(quantity: Quantity, one: Series, largest: float) -> Cell:
+def largest(quantity: Quantity, series: Sequence[Series]) -> float:
+    """The greatest value of all runs, in the quantity's unit; 0 where no run has one."""
+    return max((one.run.summary(quantity).max or 0 for one in series), default=0)
+
+
+def worst(quantity: Quantity, one: Series, greatest: float) -> Cell:
     """The maximum, with what qualifies it; a click opens its instant.
 
-    `largest` is the greatest of all rows: the bar's length is by it.
+    `greatest` is that of all rows: the bar's length is by it.
     """
     value = one.run.summary(quantity).max
     key = worst_key(one.run, quantity)
@@ -124,13 +129,13 @@ def worst(quantity: Quantity, one: Series, largest: float) -> Cell:
         value,
         notes=tuple(note for note in notes if note),
         sample=Sample(one.run.id, key),
-        share_percent=100 * value / largest if largest else 0,
+        share_percent=100 * value / greatest if greatest else 0,
     )
 
 
-def brief(quantity: Quantity, one: Series, largest: float) -> Cell:
+def brief(quantity: Quantity, one: Series, greatest: float) -> Cell:
     """As `worst`, but of the notes only the error budget."""
-    cell = worst(quantity, one, largest)
+    cell = worst(quantity, one, greatest)
     total = one.run.certainty.budgets.get(quantity.key)
     notes = () if total is None or cell.sample is None else (f"±{number(total, quantity.unit)}",)
     return replace(cell, notes=notes)

@@ -9,7 +9,7 @@ from dashboards.caveats import IN_GIVEN_HEAP
 from dashboards.formatting import grouped
 from dashboards.loaded.series import Series
 from dashboards.pages.blocks import Cell, Column, Grid, Group, Line
-from dashboards.tables.comparison import brief, line_of
+from dashboards.tables.comparison import brief, largest, line_of
 
 _COLUMNS = (
     Column("interrupt_ns", "worst interrupt (ns)"),
@@ -23,9 +23,9 @@ _FIGURES = ("used_bytes", "peak_live_bytes", "fragmentation_percent", "sbbm_byte
 
 def memory(series: Sequence[Series]) -> Grid:
     """A row for each run, the least heap first; runs that do not tell come last."""
-    largest = max((one.run.summary(LATENCY).max or 0 for one in series), default=0)
+    greatest = largest(LATENCY, series)
     ordered = sorted(series, key=_used)
-    lines = tuple(_line(one, largest) for one in ordered)
+    lines = tuple(_line(one, greatest) for one in ordered)
     return Grid("memory", "Heap and worst interrupt", _COLUMNS, (Group("", lines),), legend=IN_GIVEN_HEAP)
 
 
@@ -34,9 +34,9 @@ def _used(one: Series) -> float:
     return float("inf") if told is None or told.used_bytes is None else told.used_bytes
 
 
-def _line(one: Series, largest: float) -> Line:
+def _line(one: Series, greatest: float) -> Line:
     told = one.run.manifest.memory
     why = (told.why_not or "") if told else "The run was recorded before runs told it."
     values = [getattr(told, name, None) for name in _FIGURES]
     cells = tuple(Cell(grouped(value), value, why="" if value is not None else why) for value in values)
-    return line_of(one, (brief(LATENCY, one, largest), *cells))
+    return line_of(one, (brief(LATENCY, one, greatest), *cells))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import atexit
 import shutil
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
 import playwright.sync_api
-from playwright.sync_api import ConsoleMessage, sync_playwright
+from playwright.sync_api import ConsoleMessage, Page, sync_playwright
 
 _DRAW_ALL = """async () => {
   for (const plot of document.querySelectorAll(".plot")) {
@@ -19,6 +20,13 @@ _DRAW_ALL = """async () => {
     while (!plot.dataset.drawn) await new Promise((done) => setTimeout(done, 10));
   }
   window.scrollTo(0, 0);
+}"""
+_WAIT = """async (condition) => {
+  const began = performance.now();
+  while (!condition()) {
+    if (performance.now() - began > 60_000) throw new Error(`never: ${condition}`);
+    await new Promise((done) => setTimeout(done, 10));
+  }
 }"""
 _FOLLOWED = """() => !document.querySelector("section.page")
   || document.body.dataset.shown === (location.hash || "#/overview")"""
@@ -96,8 +104,12 @@ class Browser:
     def settle(self) -> None:
         """Wait until the address is followed and the figures in sight are drawn."""
         self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        self.page.wait_for_function(_FOLLOWED)
-        self.page.wait_for_function(_IN_SIGHT_DRAWN)
+        self.wait(_FOLLOWED)
+        self.wait(_IN_SIGHT_DRAWN)
+
+    def wait(self, condition: str) -> None:
+        """Until the JavaScript function `condition` says yes."""
+        wait(self.page, condition)
 
     def draw_all(self) -> None:
         """Scroll to each figure of the page, so that all are drawn."""
@@ -126,6 +138,25 @@ class Browser:
     def _note(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.complaints.append(message.text)
+
+
+def wait(page: Page, condition: str) -> None:
+    """Until the JavaScript function `condition` says yes in `page`.
+
+    Playwright's own way asks again by eval, which a page's security policy may forbid.
+    """
+    page.evaluate(f"({_WAIT})({condition})")
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds wrong with the page as it is, a line for each rule and element."""
+    page.evaluate((files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] })")
+    return [
+        f"{rule['id']}: {node['target']} {node['failureSummary']}"
+        for rule in found["violations"]
+        for node in rule["nodes"]
+    ]
 
 
 def assert_draws(output: Path, figures: int) -> None:

@@ -82,7 +82,7 @@ def written(folder: Path, bounds: object, explained: object | None = None) -> Pa
 def test_a_bound_stands_beside_the_maximum_and_above_the_ramp(tmp_path: Path) -> None:
     run = load_run(written(tmp_path, {"allocate": BOUND, "free": NONE}))
     assert bounds_sentence(run) == (
-        "critical section without interrupts at most 1,000 cycles in an allocation, 2.5 × the longest"
+        "Static bound (no interrupts): allocation ≤ 1,000 cycles, 2.5 × the worst undisturbed"
     )
     assert "bound 1,000, 2.5 ×" in report_html([run])
     chart = ramp(by_scenario([run])["mem_frag"])
@@ -93,7 +93,7 @@ def test_a_bound_stands_beside_the_maximum_and_above_the_ramp(tmp_path: Path) ->
 
 def test_a_bound_that_grows_with_the_region_is_no_line(tmp_path: Path) -> None:
     run = load_run(written(tmp_path, {"allocate": {**BOUND, "region_decided": True}}))
-    assert "by the region's size" in bounds_sentence(run)
+    assert "≤ 1,000 cycles, grows with heap size," in bounds_sentence(run)
     chart = ramp(by_scenario([run])["mem_frag"])
     assert chart is not None
     assert not [trace for trace in chart.figure.data if str(trace.name).endswith("bound")]
@@ -135,9 +135,9 @@ def test_a_click_shows_the_explanation(tmp_path: Path) -> None:
     executable = chromium()
     assert executable is not None
     with Browser(executable) as browser:
-        browser.open(report, f"#select={run.name}:3")
+        browser.open(report, f"#/sample/{run.name}/3")
         browser.settle()
-        panel = "document.getElementById('selected-explained')"
+        panel = "document.querySelector('.instant')"
         shown = browser.evaluate(f"{panel}.textContent")
         assert "120 instructions in 300 cycles" in shown
         assert f"{HOSTILE}+0x2seglist.c:43" in shown
@@ -147,7 +147,6 @@ def test_a_click_shows_the_explanation(tmp_path: Path) -> None:
         assert counted == [1, 2]
         assert browser.evaluate(f"{panel}.querySelectorAll('rect.unknown').length") == 5
         assert browser.evaluate("window.ran === undefined") is True
-        browser.evaluate(f"location.hash = '#select={run.name}:4'")
-        browser.settle()
-        assert browser.evaluate(f"{panel}.textContent") == ""
+        browser.go(f"#/sample/{run.name}/4")
+        assert browser.evaluate(f"{panel}.querySelector('.explained')") is None
         assert browser.complaints == []

@@ -17,12 +17,12 @@ from dashboards.figures.heap_state import heap_state
 from dashboards.figures.interrupt_latency import interrupt_latency
 from dashboards.figures.latency_by_depth import latency_by_depth
 from dashboards.figures.ramp import ramp
-from dashboards.figures.scenario_charts import scenario_charts
-from dashboards.figures.survival import survival
+from dashboards.figures.survival import latency_survival, survival
 from dashboards.figures.waveform import worst_critical_section, worst_interrupt
 from dashboards.loaded.palette import assign_styles
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
+from dashboards.pages.catalogue import OF_SCENARIO
 from dashboards.tests.synthetic import Operation, mem_frag, write_run
 
 NS_PER_CYCLE = 1e9 / 84e6
@@ -31,28 +31,42 @@ WORST_OF_SEGLIST = 512 + 255 * 7 + 5
 WORST_OF_SEGLIST_CYCLES = 350 + 12 * 256 + 4
 
 
+def _all_charts(series: list[Series]) -> list[Chart]:
+    """Those of all pages on the scenario."""
+    pages = (made(series) for made in OF_SCENARIO)
+    return [chart for page in pages if page is not None for chart in page.charts()]
+
+
 def _chart(chart: Chart | None) -> Chart:
     assert chart is not None
     return chart
 
 
+def _line(chart: Chart, name: str, nth: int = 0) -> Any:
+    lines = [trace for trace in chart.figure.data if trace.mode == "lines"]
+    return [trace for trace in lines if str(trace.name).partition(", max ")[0] == name][nth]
+
+
 def _trace(chart: Chart, name: str, nth: int = 0) -> Any:
-    return [trace for trace in chart.figure.data if trace.name == name][nth]
+    """The nth trace of that name; a legend's entry may add the maximum."""
+    named = (trace for trace in chart.figure.data if str(trace.name).partition(", max ")[0] == name)
+    return list(named)[nth]
 
 
 def test_the_ramp_shows_every_trial_the_worst_and_the_best(frag: list[Series]) -> None:
     chart = _chart(ramp(frag))
     depths = np.arange(1, 257)
-    worst = _trace(chart, "seglist max")
+    worst = _line(chart, "seglist")
     assert list(worst.x) == list(depths)
+    assert worst.name == "seglist, max 40,785.7 ns"
     np.testing.assert_allclose(worst.y, (354 + 12 * depths) * NS_PER_CYCLE)
     assert worst.customdata[-1] == str(WORST_OF_SEGLIST)
     assert len(_trace(chart, "seglist trials").x) == 768
     best = _trace(chart, "minimum of trials")
     np.testing.assert_allclose(best.y, (350 + 12 * depths) * NS_PER_CYCLE)
     assert best.visible == "legendonly"
-    assert set(_trace(chart, "tlsf max", nth=2).y) == {2}
-    np.testing.assert_array_equal(_trace(chart, "seglist max", nth=2).y, depths + 3)
+    assert set(_line(chart, "tlsf", nth=2).y) == {2}
+    np.testing.assert_array_equal(_line(chart, "seglist", nth=2).y, depths + 3)
 
 
 def test_survival_ends_at_the_maximum_and_one_over_n(frag: list[Series]) -> None:
@@ -63,12 +77,14 @@ def test_survival_ends_at_the_maximum_and_one_over_n(frag: list[Series]) -> None
     # Half of the trials lie above the one in the middle: depth 128 is the last below it.
     middle = next(i for i, x in enumerate(curve.x) if x > (354 + 12 * 128) * NS_PER_CYCLE + 1)
     assert curve.y[middle] == pytest.approx(0.5, abs=2 / 768)
-    labels = [annotation.text for annotation in chart.figure.layout.annotations]
-    assert f"seglist max 40,785.7 ns, operation {WORST_OF_SEGLIST}" in labels
+    assert curve.name == "seglist, max 40,785.7 ns"
+    assert curve.customdata[-1] == str(WORST_OF_SEGLIST)
+    # The axis ends where the least share does, with room for the marker.
+    assert chart.figure.layout.yaxis.range[0] == pytest.approx(np.log10(1 / 768), abs=0.2)
 
 
 def test_survival_of_the_interrupts_is_that_of_each_stimulus(frag: list[Series]) -> None:
-    curve = _trace(_chart(survival(frag)), "seglist", nth=1)
+    curve = _trace(_chart(latency_survival(frag)), "seglist")
     latencies = [latency for _, _, latency in _interrupts(mem_frag("seglist"))]
     for x, share in list(zip(curve.x, curve.y, strict=True))[:: len(curve.x) // 7]:
         assert share == pytest.approx(sum(latency >= x - 0.01 for latency in latencies) / len(latencies))
@@ -94,15 +110,16 @@ def test_cycles_by_probes_has_the_mean_of_each_bin(stress: list[Series]) -> None
         assert y == pytest.approx(statistics.fmean(cycles))
     assert len(_trace(chart, f"{tlsf.label} mean").x) == 2
     # A mean is no operation: a click on it must not open one.
-    assert mean.meta is None and mean.customdata is None
+    assert mean.meta == {"entry": 0} and mean.customdata is None
 
 
 def test_interrupts_are_counted_by_what_they_met(frag: list[Series]) -> None:
     counts = Counter(hit for _, hit, _ in _interrupts(mem_frag("seglist")))
     names = [annotation.text for annotation in _chart(interrupt_latency(frag)).figure.layout.annotations]
-    assert f"met a critical section: seglist, n = {counts['critical']}" in names
-    assert f"in an operation, not critical: seglist, n = {counts['operation']}" in names
-    assert f"outside operations: seglist, n = {counts['none']:,}" in names
+    told = {text.partition(", max ")[0]: text.rpartition("n = ")[2] for text in names}
+    assert told["met a critical section: seglist"] == f"{counts['critical']}"
+    assert told["in an operation, not critical: seglist"] == f"{counts['operation']}"
+    assert told["outside operations: seglist"] == f"{counts['none']:,}"
 
 
 def test_the_worst_latency_of_each_band_is_found(frag: list[Series]) -> None:
@@ -121,9 +138,9 @@ def test_the_worst_latency_of_each_band_is_found(frag: list[Series]) -> None:
 
 
 def test_agreement_shows_each_difference_and_the_tolerance(frag: list[Series]) -> None:
-    chart = _chart(agreement(frag))
+    chart = _chart(agreement(frag[1]))
     assert Counter(_trace(chart, "tlsf").y) == {0.0: 1152, 1.0: 576, -1.0: 576}
-    assert "tlsf: 0 of 2,304 beyond ±1.50 cycles" in chart.explanation
+    assert "0 of 2,304 beyond ±1.50 cycles" in chart.explanation
     bands = {(shape.y0, shape.y1) for shape in chart.figure.layout.shapes}
     assert bands == {(-1.5, 1.5)}
 
@@ -134,13 +151,13 @@ def test_a_difference_beyond_the_tolerance_is_counted(tmp_path: Path) -> None:
         "clock_cycles": 0.0,
     }  # fmt: skip
     folder = write_run(tmp_path, "mem_frag", "tlsf", mem_frag("tlsf", depths=4), changes={"agreement": tight})
-    chart = _chart(agreement(by_scenario([load_run(folder)])["mem_frag"]))
-    assert "tlsf: 18 of 36 beyond ±0.50 cycles" in chart.explanation
+    chart = _chart(agreement(by_scenario([load_run(folder)])["mem_frag"][0]))
+    assert "18 of 36 beyond ±0.50 cycles" in chart.explanation
 
 
 def test_the_waveform_is_that_of_the_worst_operation(frag: list[Series]) -> None:
-    chart = _chart(worst_critical_section(frag))
-    assert chart.figure.layout.annotations[0].text == f"seglist: operation {WORST_OF_SEGLIST}"
+    chart = _chart(worst_critical_section(frag[0]))
+    assert chart.title == f"seglist: operation {WORST_OF_SEGLIST}"
     crit, op = _trace(chart, "CRIT"), _trace(chart, "OP")
     us_per_cycle = 1 / 84
     np.testing.assert_allclose(crit.x[1:3], np.array([20, 20 + WORST_OF_SEGLIST_CYCLES]) * us_per_cycle)
@@ -150,7 +167,7 @@ def test_the_waveform_is_that_of_the_worst_operation(frag: list[Series]) -> None
 
 
 def test_the_worst_interrupt_is_answered_after_the_critical_section(frag: list[Series]) -> None:
-    chart = _chart(worst_interrupt(frag))
+    chart = _chart(worst_interrupt(frag[0]))
     crit, stimulus, handler = (_trace(chart, name) for name in ("CRIT", "STIM", "ISR"))
     assert crit.x[1] <= stimulus.x[1] < crit.x[2] < handler.x[1]
     worst = max(latency for _, _, latency in _interrupts(mem_frag("seglist")))
@@ -158,7 +175,7 @@ def test_the_worst_interrupt_is_answered_after_the_critical_section(frag: list[S
 
 
 def test_the_heap_is_shown_with_the_worst_operation(frag: list[Series]) -> None:
-    chart = _chart(heap_state(frag))
+    chart = _chart(heap_state(frag[0]))
     assert max(_trace(chart, "seglist").y) == 512
     worst = _trace(chart, "seglist worst")
     assert list(worst.x) == [WORST_OF_SEGLIST]
@@ -167,12 +184,14 @@ def test_the_heap_is_shown_with_the_worst_operation(frag: list[Series]) -> None:
 
 
 def test_every_figure_has_units_counts_resolution_and_runs(frag: list[Series], stress: list[Series]) -> None:
-    charts = scenario_charts(frag) + scenario_charts(stress)
-    assert len(charts) == 8 + 7
+    charts = _all_charts(frag) + _all_charts(stress)
+    # Of each scenario four that all runs share; eight that a run has of its own.
+    assert len(charts) == 5 + 8 + 4 + 8
     for chart in charts:
         assert "n = " in chart.subtitle
         assert "84 MS/s (±11.9 ns)" in chart.subtitle
-        assert "-seglist-virtual" in chart.subtitle and "-tlsf-virtual" in chart.subtitle
+        runs = [name for name in ("seglist", "tlsf") if f"-{name}-virtual" in chart.subtitle]
+        assert runs == ["seglist", "tlsf"] or [chart.title.partition(":")[0]] == runs
         assert not chart.badges
         assert any(axis.title.text for axis in chart.figure.select_xaxes())
 
@@ -181,12 +200,13 @@ def test_a_run_that_is_not_complete_is_badged_everywhere(tmp_path: Path) -> None
     reasons = ("The capture ended early; capture again.",)
     operations = mem_frag("tlsf", depths=20)
     folder = write_run(tmp_path, "mem_frag", "tlsf", operations, verdict="truncated", reasons=reasons)
-    charts = scenario_charts(by_scenario([load_run(folder)])["mem_frag"])
+    charts = _all_charts(by_scenario([load_run(folder)])["mem_frag"])
     assert charts
     for chart in charts:
         assert chart.badges == (f"{folder.name} is truncated: {reasons[0]}",)
         # Also in the figure itself, which can be saved as a picture without the page around it.
-        assert "tlsf (truncated)" in chart.figure.to_json()
+        # A picture that is saved has the title and the badges in it (figures.js).
+        assert "tlsf (truncated)" in chart.title + chart.figure.to_json()
 
 
 def test_runs_of_one_allocator_are_told_apart(tmp_path: Path) -> None:
@@ -245,5 +265,5 @@ def test_survival_has_bars_at_its_percentiles(stress: list[Series], frag: list[S
     chart, ramp = survival(stress), survival(frag)
     assert chart is not None and ramp is not None
     bars = [trace for trace in chart.figure.data if trace.error_x.array is not None and len(trace.x)]
-    assert [(list(trace.y), list(trace.error_x.array)) for trace in bars] == [([0.5], [5.0])] * 4
+    assert [(list(trace.y), list(trace.error_x.array)) for trace in bars] == [([0.5], [5.0])] * 2
     assert not [trace for trace in ramp.figure.data if trace.error_x.array is not None and len(trace.x)]

@@ -1,10 +1,13 @@
-"""The page in a browser: all is drawn, a click shows a waveform, nothing is complained of."""
+"""The report in a browser: pages, picker, addresses, exports, and nothing complained of."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import axe_core_python
 import pytest
 
 from dashboards.loaded.runs import find_runs
@@ -16,6 +19,20 @@ EXECUTABLE = chromium()
 pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium: apt-get install chromium")
 
 SEGLIST = "20250102T030405Z-mem_frag-seglist-virtual"
+PAGES = (
+    "#/overview",
+    "#/matrix",
+    "#/comparison",
+    "#/ramp",
+    "#/distributions",
+    "#/probes?scenario=mem_stress",
+    "#/waveforms",
+    "#/agreement",
+    f"#/run/{SEGLIST}",
+    f"#/sample/{SEGLIST}/2302",
+)
+AXE = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+WRONG = ("critical", "serious", "moderate")
 
 
 @pytest.fixture(scope="module")
@@ -24,103 +41,239 @@ def page(runs_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Browser]:
-    assert EXECUTABLE is not None
-    with Browser(EXECUTABLE) as started:
-        yield started
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of nine allocators; the worst has the greatest number."""
+    folder = tmp_path_factory.mktemp("many")
+    runs = [
+        write_run(folder, "small", f"nr{number}", [Operation("A", 16, 1, 300 + 10 * number)] * 12)
+        for number in range(9)
+    ]
+    return write_report(runs, folder / "report.html")
 
 
 @pytest.fixture
-def browser(running: Browser) -> Iterator[Browser]:
-    """The browser. After the test it must have complained of nothing and fetched nothing."""
-    running.complaints.clear()
-    running.requests.clear()
-    running.resize(1400, 900)
-    yield running
-    assert running.complaints == []
-    assert all(address.startswith(("file://", "data:", "blob:", "about:")) for address in running.requests)
+def browser() -> Iterator[Browser]:
+    """It must have complained of nothing and fetched nothing."""
+    assert EXECUTABLE is not None
+    with Browser(EXECUTABLE) as started:
+        yield started
+        assert started.complaints == []
+        assert all(one.startswith(("file://", "data:", "blob:", "about:")) for one in started.requests)
 
 
-def test_every_figure_is_drawn(browser: Browser, page: Path) -> None:
+def shown(browser: Browser) -> list[str]:
+    """The names of the pressed chips."""
+    pressed = "[...document.querySelectorAll('.switch[aria-pressed=true] .name')].map(one => one.textContent)"
+    names: list[str] = browser.evaluate(pressed)
+    return names
+
+
+def title(browser: Browser) -> str:
+    return browser.page.locator("section.page:not([hidden]) h2").inner_text()
+
+
+def test_every_figure_of_every_page_is_drawn(browser: Browser, page: Path) -> None:
     browser.open(page)
+    count = (
+        "[...document.querySelectorAll('.plot')].filter(one => one.offsetParent)"
+        ".map(one => one.querySelectorAll('.trace').length)"
+    )
+    drawn = 0
+    for fragment in PAGES:
+        browser.go(fragment)
+        browser.draw_all()
+        traces = browser.evaluate(count)
+        assert all(traces), fragment
+        drawn += len(traces)
+    # ramp and depth; two of survival and the strips; probes; three of each run; agreement of each.
+    assert drawn == 2 + 3 + 1 + 3 * 2 + 2
+
+
+def test_a_figure_out_of_sight_is_not_drawn(browser: Browser, page: Path) -> None:
+    browser.resize(1200, 500)
+    browser.open(page, "#/waveforms")
+    drawn = "[...document.querySelectorAll('.plot')].filter(one => one.dataset.drawn).length"
+    assert 0 < browser.evaluate(drawn) < 6
+
+
+@pytest.mark.parametrize(
+    ("width", "colours", "fragments"),
+    [
+        (1400, "light", ("#/overview", "#/ramp", f"#/sample/{SEGLIST}/2302")),
+        (1400, "dark", ("#/ramp",)),
+        (390, "light", ("#/comparison",)),
+    ],
+)
+def test_nothing_sticks_out_and_axe_finds_nothing(
+    page: Path, width: int, colours: Any, fragments: tuple[str, ...]
+) -> None:
+    assert EXECUTABLE is not None
+    with Browser(EXECUTABLE, width=width, colours=colours) as browser:
+        browser.open(page)
+        browser.page.add_script_tag(content=AXE)
+        for fragment in fragments:
+            browser.go(fragment)
+            assert browser.evaluate("document.documentElement.scrollWidth") <= width
+            found = browser.evaluate("axe.run({ resultTypes: ['violations'] })")
+            wrong = [
+                (one["id"], one["nodes"][0]["html"]) for one in found["violations"] if one["impact"] in WRONG
+            ]
+            assert wrong == [], fragment
+        assert browser.complaints == []
+
+
+def test_dark_figures_have_dark_paper(browser: Browser, page: Path) -> None:
+    browser.open(page, "#/ramp")
+    paper = "document.querySelector('#plot-0-ramp-0')._fullLayout.paper_bgcolor"
+    assert browser.evaluate(paper) == "#ffffff"
+    browser.page.click("#theme")
     browser.settle()
-    drawn = "[...document.querySelectorAll('.plot')].map(plot => plot.querySelectorAll('.trace').length)"
-    traces = browser.evaluate(drawn)
-    assert len(traces) == 8 + 7
-    assert min(traces) > 0
-    assert browser.evaluate("document.getElementById('selected').hidden") is True
+    assert browser.evaluate(paper) == "#14191e"
+    assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 25, 30)"
 
 
-@pytest.mark.parametrize("width", [1400, 390])
-def test_nothing_sticks_out(browser: Browser, page: Path, width: int) -> None:
-    browser.resize(width, 900)
-    browser.open(page)
-    browser.settle()
-    assert browser.evaluate("document.documentElement.scrollWidth") <= width
-    right = "[...document.querySelectorAll('.main-svg')].map(svg => svg.getBoundingClientRect().right)"
-    assert max(browser.evaluate(right)) <= width
-
-
-def test_a_fragment_opens_the_waveform(browser: Browser, page: Path) -> None:
-    browser.open(page, f"#select={SEGLIST}:2302")
-    browser.settle()
-    assert _title(browser) == "seglist: operation 2302"
-    facts = browser.evaluate("document.getElementById('selected-facts').textContent")
+def test_an_address_opens_the_instant(browser: Browser, page: Path) -> None:
+    browser.open(page, f"#/sample/{SEGLIST}/2302")
+    assert title(browser) == "seglist: operation 2302"
+    facts = browser.page.locator(".facts").inner_text()
     assert "allocation of 120 bytes · depth 256 · trial 2 · critical section 40,785.7 ns ±11.9 ns" in facts
     assert "259 probes" in facts
-    # CRIT rises 20 cycles after OP, at time zero, and stays for 3,426.
-    crit = browser.evaluate("document.getElementById('selected-plot').data.find(t => t.name === 'CRIT').x")
+    # CRIT rises 20 cycles after OP, at time zero, and stays for 3,426; the cursors stand there.
+    crit = browser.evaluate("document.querySelector('.wave').data.find(one => one.name === 'CRIT').x")
     assert crit[1:3] == pytest.approx([20 / 84, 3_446 / 84])
-    shade = browser.evaluate("document.getElementById('selected-plot').layout.shapes.map(s => [s.x0, s.x1])")
-    assert shade == [pytest.approx([20 / 84, 3_446 / 84])]
+    lines = browser.evaluate("document.querySelector('.wave').layout.shapes.map(one => [one.x0, one.x1])")
+    assert lines[0] == pytest.approx([20 / 84, 3_446 / 84])
+    assert [line[0] for line in lines[1:]] == pytest.approx([20 / 84, 3_446 / 84])
+    between = browser.page.locator(".between")
+    assert between.inner_text() == "Δt 40,785.7 ns ±11.9 ns, 3,426 samples"
+    browser.page.locator(".cursors input").nth(1).fill(str(40 / 84))
+    browser.page.locator(".cursors input").nth(1).press("Enter")
+    assert "20 samples" in between.inner_text()
 
 
-def test_a_click_on_a_point_opens_its_waveform(browser: Browser, page: Path) -> None:
-    browser.open(page)
+def test_an_instant_leads_to_its_neighbours_and_its_run(browser: Browser, page: Path) -> None:
+    browser.open(page, f"#/sample/{SEGLIST}/2302")
+    browser.page.click("[data-step=previous]")
     browser.settle()
+    assert title(browser) == "seglist: operation 2300"
+    browser.page.click("[data-step=next]")
+    browser.settle()
+    browser.page.click(".of-run")
+    browser.settle()
+    assert title(browser) == "seglist"
+    assert browser.page.locator("section.page:not([hidden]) .verbatim").count() == 1
+
+
+def test_a_click_on_a_point_opens_its_instant(browser: Browser, page: Path) -> None:
+    browser.open(page, "#/ramp")
     # Where the figure draws the worst point of the ramp's first row: the last of seglist's line.
     x, y = browser.evaluate(
         """(() => {
-            const plot = document.getElementById('plot-0-ramp');
-            plot.scrollIntoView({ behavior: 'instant' });
+            const plot = document.getElementById('plot-0-ramp-0');
             const layout = plot._fullLayout, box = plot.getBoundingClientRect();
-            const maximum = Math.max(...plot._fullData.find(one => one.name === 'seglist max').y);
+            const maximum = Math.max(...plot._fullData.find(one => one.name.startsWith('seglist, max')).y);
             return [box.x + layout.xaxis._offset + layout.xaxis.d2p(256),
                     box.y + layout.yaxis._offset + layout.yaxis.d2p(maximum)];
         })()"""
     )
-    browser.settle()
     browser.click(x, y)
-    assert browser.evaluate("location.hash") == f"#select={SEGLIST}:2302"
-    browser.settle()
-    assert _title(browser) == "seglist: operation 2302"
-    browser.evaluate("document.getElementById('selected-close').click()")
-    assert browser.evaluate("document.getElementById('selected').hidden") is True
+    assert browser.evaluate("location.hash") == f"#/sample/{SEGLIST}/2302"
+    assert title(browser) == "seglist: operation 2302"
 
 
-def test_a_click_on_a_maximum_in_the_table_opens_its_waveform(browser: Browser, page: Path) -> None:
-    browser.open(page)
-    browser.evaluate("document.querySelector('.comparison .max a').click()")
+def test_a_maximum_in_a_table_opens_its_instant(browser: Browser, page: Path) -> None:
+    browser.open(page, "#/comparison")
+    browser.page.locator("section.page:not([hidden]) td.pinned a").first.click()
     browser.settle()
     # The greatest number of probes, 259, first occurs at trial 0 of depth 256.
-    assert _title(browser) == "seglist: operation 2298"
+    assert title(browser) == "seglist: operation 2298"
 
 
-def test_a_waveform_that_is_not_stored_is_said_so(browser: Browser, page: Path) -> None:
-    browser.open(page, f"#select={SEGLIST}:999999")
+def test_an_unknown_address_says_so(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    for fragment, says in {
+        f"#/sample/{SEGLIST}/999999": "No waveform of it is stored in this report",
+        "#/sample/nobody/1": "This report has no run named nobody",
+        "#/run/__proto__": "This report has no run named __proto__",
+        "#/nothing": "This report has no page of that name",
+        "#/%": "This report has no page of that name",
+        "#/ramp?scenario=other": "This report has no scenario named other",
+        "#/ramp?show=nobody": "This report has no run named nobody",
+    }.items():
+        browser.go(fragment)
+        assert says in browser.page.locator("main").inner_text(), fragment
+
+
+def test_at_first_the_worst_and_the_best_are_shown(browser: Browser, many: Path) -> None:
+    browser.open(many, "#/distributions")
+    assert shown(browser) == ["nr8", "nr0"]
+    curves = "document.querySelector('.plot').data.filter(one => one.mode === 'lines+markers').length"
+    assert browser.evaluate(curves) == 2
+    browser.page.click("[aria-label='Pin nr4']")
     browser.settle()
-    facts = browser.evaluate("document.getElementById('selected-facts').textContent")
-    assert facts.startswith("No waveform of it is stored in this report")
+    assert shown(browser) == ["nr8", "nr4", "nr0"]
 
 
-def test_an_unknown_run_opens_nothing(browser: Browser, page: Path) -> None:
-    browser.open(page, "#select=%:%")
+def test_the_picker_hides_solos_searches_and_is_in_the_address(browser: Browser, many: Path) -> None:
+    browser.open(many, "#/distributions")
+    browser.page.click(".switch:has-text('nr3')")
     browser.settle()
-    assert browser.evaluate("document.getElementById('selected').hidden") is True
-    for fragment in ("#select=nobody:1", "#select=__proto__:1", "#runs"):
-        browser.evaluate(f"void (location.hash = {fragment!r})")
-        browser.settle()
-        assert browser.evaluate("document.getElementById('selected').hidden") is True
+    assert shown(browser) == ["nr8", "nr3", "nr0"]
+    browser.page.click(".switch:has-text('nr8')")
+    browser.settle()
+    assert browser.evaluate("location.hash") == "#/distributions?show=nr0,nr3"
+    browser.page.dblclick(".switch:has-text('nr5')")
+    browser.settle()
+    assert shown(browser) == ["nr5"]
+    browser.page.fill("#picker input", "NR7")
+    assert browser.evaluate("[...document.querySelectorAll('.chip')].filter(one => !one.hidden).length") == 1
+    browser.page.fill("#picker input", "")
+    browser.page.click("#picker .all")
+    browser.settle()
+    colours = browser.evaluate(
+        "document.querySelector('.plot').data.filter(one => one.mode === 'lines+markers')"
+        ".map(one => one.line.color)"
+    )
+    assert len(set(colours)) == len(colours) == 9
+    # The keyboard does what the mouse does, and keeps its place.
+    browser.page.locator(".switch:has-text('nr1')").focus()
+    browser.page.keyboard.press("Space")
+    browser.settle()
+    assert "nr1" not in shown(browser)
+    assert browser.evaluate("document.activeElement.textContent").startswith("nr1")
+
+
+def test_a_report_opens_with_the_choice_of_its_address(browser: Browser, many: Path) -> None:
+    browser.open(many, "#/waveforms?show=nr2&pin=nr2")
+    visible = "[...document.querySelectorAll('figure[data-entry]')].filter(one => one.offsetParent).length"
+    assert shown(browser) == ["nr2"]
+    # Its worst section, its worst interrupt, its heap.
+    assert browser.evaluate(visible) == 3
+
+
+def test_a_table_is_saved_as_csv(browser: Browser, page: Path, tmp_path: Path) -> None:
+    browser.open(page, "#/matrix")
+    with browser.page.expect_download() as waiting:
+        browser.page.click("section.page:not([hidden]) [data-save=csv]")
+    waiting.value.save_as(tmp_path / "matrix.csv")
+    assert waiting.value.suggested_filename == "matrix.csv"
+    rows = list(csv.DictReader((tmp_path / "matrix.csv").open(encoding="utf-8")))
+    worst = {row["allocator"]: float(row["allocate_ns"]) for row in rows if row["group"] == "mem_frag"}
+    assert worst == pytest.approx({"seglist": 3_426e9 / 84e6, "tlsf": 454e9 / 84e6})
+
+
+@pytest.mark.parametrize(("kind", "begins"), [("svg", b"<svg"), ("png", b"\x89PNG")])
+def test_a_figure_is_saved_as_a_picture(
+    browser: Browser, page: Path, tmp_path: Path, kind: str, begins: bytes
+) -> None:
+    browser.open(page, "#/ramp")
+    with browser.page.expect_download() as waiting:
+        browser.page.locator(f"section.page:not([hidden]) [data-save={kind}]").first.click()
+    waiting.value.save_as(tmp_path / "picture")
+    content = (tmp_path / "picture").read_bytes()
+    assert content.startswith(begins)
+    # It stands alone: title and runs are in it.
+    assert kind == "png" or (b"Cost against depth" in content and SEGLIST.encode() in content)
 
 
 def test_hostile_names_run_nothing(browser: Browser, tmp_path: Path) -> None:
@@ -129,47 +282,48 @@ def test_hostile_names_run_nothing(browser: Browser, tmp_path: Path) -> None:
     names = {"scenario": hostile, "allocator": hostile}
     folder = write_run(tmp_path, "x", "y", operations, verdict="truncated", reasons=(hostile,), changes=names)
     report = write_report([folder], tmp_path / "report.html")
-    browser.open(report, f"#select={folder.name}:3")
-    browser.settle()
+    browser.open(report, f"#/sample/{folder.name}/3")
+    assert hostile in browser.page.locator(".facts").inner_text()
+    for fragment in (f"#/run/{folder.name}", "#/distributions", "#/overview", f"#/{hostile}"):
+        browser.go(fragment)
+        browser.draw_all()
     assert browser.evaluate("window.ran === undefined") is True
-    assert hostile in browser.evaluate("document.getElementById('selected-facts').textContent")
 
 
-def test_paper_has_every_maximum(browser: Browser, page: Path) -> None:
+def test_paper_has_every_column_and_no_controls(browser: Browser, page: Path) -> None:
     # What A4 leaves between margins of 12 mm, at 96 pixels to the inch.
     paper = int((210 - 2 * 12) / 25.4 * 96)
     browser.resize(paper, 1000)
-    browser.open(page)
-    browser.call("Emulation.setEmulatedMedia", media="print")
-    try:
-        cells = "[...document.querySelectorAll('.comparison .max')]"
-        right = browser.evaluate(f"{cells}.map(cell => cell.getBoundingClientRect().right)")
-        # Nothing cuts a table off that is wider than its box.
-        box = browser.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX")
-    finally:
-        browser.call("Emulation.setEmulatedMedia", media="")
-    assert max(right) <= paper
-    assert box == "visible"
+    browser.open(page, "#/comparison")
+    browser.on_paper()
+    right = "[...document.querySelectorAll('.grid')].map(one => one.getBoundingClientRect().right)"
+    assert max(browser.evaluate(right)) <= paper
+    # Nothing cuts a table off that is wider than its box.
+    assert browser.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == "visible"
+    controls = "[...document.querySelectorAll('button, nav, #picker, pre')].filter(one => one.offsetParent)"
+    assert browser.evaluate(f"{controls}.length") == 0
 
 
-def test_a_name_stays_in_one_line_on_a_narrow_screen(browser: Browser, page: Path) -> None:
+def test_the_maximum_stays_in_sight_on_a_narrow_screen(browser: Browser, page: Path) -> None:
     browser.resize(390, 900)
-    browser.open(page)
-    lines = browser.evaluate(
-        """[...document.querySelectorAll('.comparison tbody th[scope=row]')].map((cell) => {
-            const range = document.createRange();
-            range.selectNode(cell.lastChild);
-            return range.getClientRects().length;
-        })"""
+    browser.open(page, "#/comparison")
+    places = (
+        "['th[scope=row]', 'td.pinned'].map(one => "
+        "document.querySelector(`section:not([hidden]) ${one}`).getBoundingClientRect().x)"
     )
-    assert set(lines) == {1}
+    before = browser.evaluate(places)
+    browser.evaluate("document.querySelector('section:not([hidden]) .scroll').scrollLeft = 400")
+    assert browser.evaluate(places) == pytest.approx(before, abs=2)
 
 
-def test_it_prints(browser: Browser, page: Path, tmp_path: Path) -> None:
-    browser.open(page)
+def test_it_prints_light_though_it_is_dark(browser: Browser, page: Path, tmp_path: Path) -> None:
+    browser.open(page, "#/ramp")
+    browser.page.click("#theme")
+    browser.settle()
+    browser.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    paper = "document.querySelector('#plot-0-ramp-0')._fullLayout.paper_bgcolor"
+    assert browser.evaluate(paper) == "#ffffff"
+    browser.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert browser.evaluate(paper) == "#14191e"
     browser.print_pdf(tmp_path / "report.pdf")
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF-")
-
-
-def _title(browser: Browser) -> str:
-    return str(browser.evaluate("document.getElementById('selected-title').textContent"))

@@ -19,6 +19,7 @@ from capture.files.documents import check
 from capture.files.errors import CaptureError, RunError, TailscopeError
 from capture.run_folder.manifest import Manifest
 from capture.run_folder.quantities import ADDED_KEYS, CRITICAL, KEYS, REFUSED, SERVED
+from dashboards.loaded.choice import latest
 from dashboards.loaded.runs import LoadedRun, find_runs, load_run, unfinished
 from dashboards.report import report_html
 from dashboards.terminal import terminal_report
@@ -222,3 +223,19 @@ def test_a_truncated_run_may_lack_its_tables(tmp_path: Path) -> None:
         "operations.parquet is missing",
         "interrupts.parquet is missing",
     ]
+
+
+def test_of_many_runs_the_latest_of_each_kind_is_shown(tmp_path: Path) -> None:
+    operations = [Operation("A", 16, 1, 300)]
+    kinds: dict[str, dict[str, Any]] = {
+        "1": {"seed": 1},
+        "2": {"seed": 2},
+        "3": {"seed": 1},
+        "4": {"seed": 1, "allocator": "tlsf"},
+    }
+    folders = [
+        write_run(tmp_path / name, "mem_stress", "seglist", operations, changes=changes)
+        for name, changes in kinds.items()
+    ]
+    assert [folder.parent.name for folder in latest(folders)] == ["2", "3", "4"]
+    assert latest([]) == []

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from capture.run_folder.manifest import Maximum
@@ -16,22 +17,46 @@ from dashboards.headline import headline
 from dashboards.loaded.quantities import samples
 from dashboards.loaded.runs import load_run
 from dashboards.loaded.series import Series, by_scenario
+from dashboards.pages.blocks import Cell, Grid
 from dashboards.tables.comparison import comparison
 from dashboards.tables.cycles_by_probes import cycles_by_probes
 from dashboards.tables.differences import differences
 from dashboards.tests.synthetic import Operation, mem_stress, write_run
 
+WIRE = "critical section on the wire (ns)"
+
+
+def cell_of(grid: Grid, words: str, column: str, row: int = 0) -> Cell:
+    """The cell of the group `words`, under the column of that key."""
+    (group,) = (group for group in grid.groups if group.words == words)
+    place = [column.key for column in grid.columns].index(column)
+    return group.lines[row].cells[place]
+
 
 def test_a_maximum_has_its_budget_and_a_percentile_its_interval(stress: list[Series]) -> None:
-    groups = {group.words: group for group in comparison(stress).groups}
+    table = comparison(stress)
     median = stress[0].run.summary(CRITICAL).median
     assert median is not None
-    of_critical = groups["critical section on the wire (ns)"].rows[0]
-    assert of_critical.percentiles[0].value == f"{median:,.1f}"
-    assert of_critical.percentiles[0].interval == f"[{median - 5:,.1f}, {median + 5:,.1f}]"
-    assert of_critical.maximum.notes == ("±23.9, overhead 83.3",)
+    cell = cell_of(table, WIRE, "median")
+    assert (cell.text, cell.value) == (f"{median:,.1f}", median)
+    assert cell.notes == (f"[{median - 5:,.1f}, {median + 5:,.1f}]",)
+    assert cell_of(table, WIRE, "max").notes == ("±23.9, overhead 83.3",)
     # Probes are counted.
-    assert groups["probes of an allocation"].rows[0].maximum.notes == ("±0",)
+    assert cell_of(table, "probes of an allocation", "max").notes == ("±0",)
+
+
+def test_the_maximum_stands_right_after_the_name(stress: list[Series], frag: list[Series]) -> None:
+    for series in (stress, frag):
+        table = comparison(series)
+        assert table.columns[0].key == "max" and table.pinned == 1
+
+
+def test_a_table_is_exported_with_its_values_whole(stress: list[Series]) -> None:
+    frame = comparison(stress).frame()
+    of_wire = frame.filter(pl.col("group") == WIRE, pl.col("allocator") == "seglist")
+    summary = stress[0].run.summary(CRITICAL)
+    assert of_wire.select("max", "n", "mean").row(0) == (summary.max, summary.n, summary.mean)
+    assert frame["p99_99"].null_count() == len(frame)
 
 
 def test_a_worst_latency_has_what_the_timer_told(stress: list[Series]) -> None:
@@ -41,19 +66,21 @@ def test_a_worst_latency_has_what_the_timer_told(stress: list[Series]) -> None:
     maxima = one.run.manifest.maxima | {HIT.key: told}
     manifest = one.run.manifest.model_copy(update={"maxima": maxima})
     table = comparison([replace(one, run=replace(one.run, manifest=manifest))])
-    (row,) = next(group.rows for group in table.groups if group.words.startswith(HIT.words))
-    assert row.maximum.notes[-1] == "by the timer 1,234.5"
+    assert cell_of(table, f"{HIT.words} (ns)", "max").notes[-1] == "by the timer 1,234.5"
     assert "timer" in table.legend
     assert "by the timer" not in str(comparison(stress))
 
 
 def test_frees_are_compared_by_dwt_and_on_the_wire(stress: list[Series], frag: list[Series]) -> None:
-    rows = {group.words: group.rows for group in comparison(stress).groups}
-    for one, row in zip(stress, rows["critical section of a free, by DWT (cycles)"], strict=True):
+    table = comparison(stress)
+    for row, one in enumerate(stress):
         told = one.run.manifest.statistics["free_dwt_cycles"]
-        assert (row.n, row.maximum.value) == (f"{told.n:,}", f"{told.max:,.0f}")
-        assert row.maximum.address
-    assert "critical section of a free, on the wire (ns)" in rows
+        n, most = (
+            cell_of(table, "critical section of a free, by DWT (cycles)", key, row) for key in ("n", "max")
+        )
+        assert (n.text, most.text) == (f"{told.n:,}", f"{told.max:,.0f}")
+        assert most.sample is not None
+    assert "critical section of a free, on the wire (ns)" in {group.words for group in table.groups}
     # The frees of a ramp are not measured.
     assert not [group.words for group in comparison(frag).groups if "free" in group.words]
 
@@ -79,22 +106,23 @@ def exhausted(tmp_path: Path) -> list[Series]:
 
 
 def test_refused_requests_stand_apart_from_served_ones(exhausted: list[Series]) -> None:
-    rows = {group.words: group.rows[0] for group in comparison(exhausted).groups}
-    assert [rows[f"probes of {what}"].n for what in ("an allocation", "a served request")] == ["5", "3"]
-    refused = rows["probes of a refused request"]
-    assert (refused.n, refused.minimum, refused.mean, refused.deviation) == ("2", "9", "9", "0")
+    table = comparison(exhausted)
+    counts = [cell_of(table, f"probes of {what}", "n").text for what in ("an allocation", "a served request")]
+    assert counts == ["5", "3"]
+    keys = ("n", "min", "mean", "stdev")
+    assert [cell_of(table, "probes of a refused request", key).text for key in keys] == ["2", "9", "9", "0"]
     wire = "critical section of a {} request, on the wire (ns)"
-    served, refused = rows[wire.format("served")], rows[wire.format("refused")]
-    assert served.maximum.value == f"{320e9 / 84e6:,.1f}"
-    assert (refused.minimum, refused.mean) == (f"{690e9 / 84e6:,.1f}", f"{695e9 / 84e6:,.1f}")
+    assert cell_of(table, wire.format("served"), "max").text == f"{320e9 / 84e6:,.1f}"
+    refused = [cell_of(table, wire.format("refused"), key).text for key in ("min", "mean")]
+    assert refused == [f"{690e9 / 84e6:,.1f}", f"{695e9 / 84e6:,.1f}"]
 
 
 def test_the_worst_of_all_says_that_it_was_refused(exhausted: list[Series]) -> None:
-    rows = {group.words: group.rows[0] for group in comparison(exhausted).groups}
-    assert "of a refused request" in rows["critical section on the wire (ns)"].maximum.notes
-    latency = [row.maximum.notes for words, row in rows.items() if "latency" in words]
+    table = comparison(exhausted)
+    assert "of a refused request" in cell_of(table, WIRE, "max").notes
+    latency = [cell_of(table, group.words, "max").notes for group in table.groups if "latency" in group.words]
     assert latency and not any("of a refused request" in notes for notes in latency)
-    spoken = headline("until_full", exhausted).replace("\u00a0", " ")
+    spoken = " ".join(headline("until_full", exhausted)).replace("\u00a0", " ")
     assert "the longest critical section of an allocation was 8.33 ± 0.03 µs (a refused request)" in spoken
 
 
@@ -105,34 +133,38 @@ def test_where_nothing_was_refused_there_are_no_rows_of_it(stress: list[Series])
 def test_mean_cycles_by_probes_are_of_those_served(exhausted: list[Series]) -> None:
     """Operations are 40 cycles longer than sections; DWT is one less in the second of them."""
     table = cycles_by_probes(exhausted)
-    assert table is not None and table.names == ("seglist",)
-    assert [(row.probes, *row.cells) for row in table.rows] == [
-        ("1", "2", "305.5", "345"),
-        ("2", "1", "319", "360"),
-    ]
+    assert table is not None
+    assert table.frame().rows() == [("seglist", 1, 305.5, 345.0, 2), ("seglist", 2, 319.0, 360.0, 1)]
 
 
-def test_mean_cycles_of_runs_stand_side_by_side(stress: list[Series], frag: list[Series]) -> None:
+def test_mean_cycles_of_each_run_are_told(stress: list[Series], frag: list[Series]) -> None:
     table = cycles_by_probes(stress)
-    assert table is not None and table.names == ("seglist", "tlsf")
-    assert [row.probes for row in table.rows] == [str(probes) for probes in range(1, 9)]
+    assert table is not None
+    frame = table.frame()
     # tlsf never looks at more than two.
-    assert table.rows[2].cells[3:] == ("–", "–", "–")
+    assert frame.filter(allocator="seglist")["probes"].to_list() == list(range(1, 9))
+    assert frame.filter(allocator="tlsf")["probes"].to_list() == [1, 2]
     operations = [one for one in mem_stress("seglist") if one.kind == "A" and one.probes == 3]
-    assert table.rows[2].cells[0] == str(len(operations))
-    assert float(table.rows[2].cells[2]) == 331 + 25 * 3 + 40
+    n, cycles = frame.filter(allocator="seglist", probes=3).select("n", "operation_cycles").row(0)
+    assert (n, cycles) == (len(operations), 331 + 25 * 3 + 40)
     assert cycles_by_probes(frag) is None
+
+
+def notes_of(grid: Grid) -> list[tuple[str, str]]:
+    """The notes of all percentiles, with the words of their group."""
+    percentiles = slice(5, None)
+    return [
+        (group.words, note)
+        for group in grid.groups
+        for line in group.lines
+        for cell in line.cells[percentiles]
+        for note in cell.notes
+    ]
 
 
 def test_an_interval_that_is_too_narrow_says_so(stress: list[Series], frag: list[Series]) -> None:
     table = comparison(stress)
-    marked = [
-        (group.words, cell.interval)
-        for group in table.groups
-        for row in group.rows
-        for cell in row.percentiles
-        if "†" in cell.interval
-    ]
+    marked = [(words, note) for words, note in notes_of(table) if "†" in note]
     assert [words for words, _ in marked] == ["critical section by DWT (cycles)"] * len(stress)
     assert all(re.fullmatch(r"\[[\d,.]+, [\d,.]+\]†", interval) for _, interval in marked)
     assert table.legend.count("†") == 1 and "† The samples are not independent" in table.legend
@@ -142,16 +174,16 @@ def test_an_interval_that_is_too_narrow_says_so(stress: list[Series], frag: list
 def test_a_ramp_says_why_it_has_no_interval(frag: list[Series]) -> None:
     table = comparison(frag)
     assert "The scenario is a ramp." in table.legend
-    assert not any(cell.interval for group in table.groups for row in group.rows for cell in row.percentiles)
+    assert notes_of(table) == []
 
 
 def test_differences_are_against_the_least_worst(stress: list[Series]) -> None:
     found = differences(stress)
     least = min(stress, key=lambda one: one.run.summary(CRITICAL).max or 0)
-    assert found is not None and found.reference == least.name
-    deltas = [row.delta for group in found.groups for row in group.rows]
+    assert found is not None and found.title.endswith(f"against {least.name}")
+    deltas = [line.cells[0] for group in found.groups for line in group.lines]
     assert len(deltas) == 2
-    assert all(re.fullmatch(r"[+-]\d\.\d{3}", delta.value) and delta.interval for delta in deltas)
+    assert all(re.fullmatch(r"[+-]\d\.\d{3}", delta.text) and delta.notes for delta in deltas)
 
 
 def test_a_difference_of_ramps_says_why_it_has_no_interval(frag: list[Series]) -> None:
@@ -159,9 +191,9 @@ def test_a_difference_of_ramps_says_why_it_has_no_interval(frag: list[Series]) -
     assert ramp is not None
     seglist, tlsf = (samples(one.run, CRITICAL)["wire_critical_ns"].to_list() for one in frag)
     above = sum((x > y) - (x < y) for x in seglist for y in tlsf) / len(seglist) / len(tlsf)
-    delta = ramp.groups[0].rows[0].delta
-    assert (delta.value, delta.interval) == (f"{above:+.3f}", "")
-    assert "chosen, not drawn" in delta.no_interval
+    delta = ramp.groups[0].lines[0].cells[0]
+    assert (delta.text, delta.notes) == (f"{above:+.3f}", ())
+    assert "chosen, not drawn" in delta.why
 
 
 def test_one_run_is_compared_with_nothing(frag: list[Series]) -> None:

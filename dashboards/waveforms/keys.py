@@ -24,7 +24,15 @@ def interrupt_keys(stimuli: Iterable[int], seqs: Iterable[int | None]) -> list[s
 
 
 def worst_key(run: LoadedRun, quantity: Quantity) -> str | None:
-    """The key of the first sample with the greatest value; None without samples."""
+    """The key of the first sample with the greatest value; None without samples.
+
+    As run.json tells it, unless the tables are no longer those of the run.
+    """
+    maximum = None if run.replaced else run.manifest.maxima.get(quantity.key)
+    if run.tells(quantity) and run.summary(quantity).max is None:
+        return None
+    if maximum is not None and maximum.selection_key is not None:
+        return maximum.selection_key
     operations = quantity.table == "operations"
     named = ("seq",) if operations else ("sample", "operation_seq")
     table = run.operations if operations else run.interrupts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,30 +35,37 @@ class Window:
     word: npt.NDArray[np.uint8]
 
 
-def operation_window(run: LoadedRun, seq: int) -> Window | None:
-    """The window around operation `seq`. None where the capture or its pulse is missing."""
-    row = run.operations.filter(pl.col("seq") == seq)
-    edges = run.edges
-    if edges is None or row.is_empty() or row["start_sample"][0] is None:
-        return None
-    start = int(row["start_sample"][0])
-    width = int(row["wire_operation_samples"][0] or 0)
-    return _cut(edges, start, width)
-
-
-def stimulus_window(run: LoadedRun, sample: int) -> Window | None:
-    """The window around the stimulus at `sample` and its answer. None without a capture."""
-    edges = run.edges
-    row = run.interrupts.filter(pl.col("sample") == sample)
-    if edges is None or row.is_empty():
-        return None
-    latency_ns = row["isr_latency_ns"].max() or 0.0
-    return _cut(edges, sample, round(float(latency_ns) * edges.samplerate_hz / 1e9))  # type: ignore[arg-type]
-
-
 def window_of(run: LoadedRun, key: str) -> Window | None:
-    """The window that a selection key names."""
-    return stimulus_window(run, int(key[1:])) if key.startswith("@") else operation_window(run, int(key))
+    """The window that a selection key names. None where the capture or its sample is missing."""
+    return windows_of(run, [key]).get(key)
+
+
+def windows_of(run: LoadedRun, keys: Sequence[str]) -> dict[str, Window]:
+    """The windows that `keys` name, in their order, without those that are missing.
+
+    All at once, because a search through the tables for each would take most of a report's time.
+    """
+    edges = run.edges
+    if edges is None:
+        return {}
+    places = _operations(run, keys) | _stimuli(run, keys, edges.samplerate_hz)
+    return {key: _cut(edges, *places[key]) for key in keys if key in places}
+
+
+def _operations(run: LoadedRun, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """By key the first sample and the width of each operation."""
+    seqs = [int(key) for key in keys if not key.startswith("@")]
+    chosen = run.operations.filter(pl.col("seq").is_in(seqs)).drop_nulls("start_sample")
+    rows = chosen.select("seq", "start_sample", pl.col("wire_operation_samples").fill_null(0))
+    return {str(seq): (start, width) for seq, start, width in reversed(rows.rows())}
+
+
+def _stimuli(run: LoadedRun, keys: Sequence[str], samplerate_hz: int) -> dict[str, tuple[int, int]]:
+    """By key the sample of each stimulus outside operations, and how many the answer took."""
+    samples = [int(key[1:]) for key in keys if key.startswith("@")]
+    chosen = run.interrupts.filter(pl.col("sample").is_in(samples))
+    rows = chosen.group_by("sample").agg(pl.col("isr_latency_ns").max().fill_null(0.0)).rows()
+    return {f"@{sample}": (sample, round(latency_ns * samplerate_hz / 1e9)) for sample, latency_ns in rows}
 
 
 def span(edges: EdgeList, start: int, end: int) -> Window:

@@ -28,13 +28,15 @@ def _forgotten() -> Iterator[None]:
     catalogue._OUTSIDE.clear()
 
 
-def of_example(folder: Path, old: str, new: str, **limits: int) -> contract.Contract:
+def of_example(
+    folder: Path, old: str, new: str, within_s: int = 10, hang_within_s: int = 2
+) -> contract.Contract:
     source = EXAMPLE.read_text()
     assert old in source
     (folder / "my_heap.c").write_text(source.replace(old, new, 1))
     shutil.copy(EXAMPLE.with_suffix(".toml"), folder)
     (name,) = outside.admit([str(folder / "my_heap.c")])
-    return contract.hold(name, **limits)
+    return contract.hold(name, within_s=within_s, hang_within_s=hang_within_s)
 
 
 @needs_tools

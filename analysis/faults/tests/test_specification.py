@@ -16,6 +16,7 @@ SECTION = (
     (Path(__file__).parents[3] / "docs" / "SPEC.md")
     .read_text(encoding="utf-8")
     .split("\n## 9. Planted faults\n")[1]
+    .split("\n## ")[0]
 )
 
 

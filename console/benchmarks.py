@@ -1,0 +1,65 @@
+"""`./lab bench`: which speed is measured, and what of it is shown."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from capture.files.errors import TailscopeError
+from capture.files.near_misses import no_such
+
+BENCHMARKS = ("simulator", "capture", "direct", "dashboard")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What came out, for a program and for a reader."""
+
+    document: Any
+    text: str
+
+
+def run(what: str, repeats: int, runs_folder: Path) -> Measured:
+    """Measures one of BENCHMARKS `repeats` times; the dashboard's is of the latest runs in
+    `runs_folder`.
+
+    Raises TailscopeError where there is no such benchmark, or it cannot be measured.
+    """
+    if what not in BENCHMARKS:
+        raise TailscopeError(no_such("benchmark", what, BENCHMARKS))
+    if what == "dashboard":
+        return _dashboard(repeats, runs_folder)
+    if what == "direct":
+        return _direct(repeats)
+    from analysis.studies import benchmark, capture_speed
+
+    if what == "simulator":
+        return _listed(benchmark.measure(repeats))
+    speeds = capture_speed.measure(repeats)
+    return Measured([asdict(speed) for speed in speeds], capture_speed.as_text(speeds))
+
+
+def _direct(repeats: int) -> Measured:
+    from analysis.bounds.image import bounds_of_run
+    from analysis.fragmentation.of_run import memory_of_run
+    from analysis.studies import direct_speed
+
+    ways = direct_speed.measure(repeats, bounds_of_run, memory_of_run)
+    listed = [{**asdict(way), "runs_per_minute": way.runs_per_minute} for way in ways]
+    return Measured(listed, direct_speed.as_text(ways))
+
+
+def _dashboard(repeats: int, runs_folder: Path) -> Measured:
+    from dashboards import bench
+    from dashboards.loaded.choice import latest
+    from dashboards.loaded.runs import find_runs
+
+    with tempfile.TemporaryDirectory() as folder:
+        return _listed(bench.measure(latest(find_runs(runs_folder)), Path(folder), repeats))
+
+
+def _listed(found: Mapping[str, Any]) -> Measured:
+    return Measured(found, "\n".join(f"{name}: {value}" for name, value in found.items()))

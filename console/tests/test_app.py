@@ -1,0 +1,56 @@
+"""`./lab app`: it says where it answers, and ends by Ctrl-C; what it cannot do gets a sentence."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from console import app
+from console.options import OptionError
+from dashboards.app.library import Library
+from dashboards.app.server import ServeError, serve
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_it_says_where_and_ends_by_ctrl_c(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "console", "app", "--port", "0", "--runs", str(tmp_path)]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as served:
+        assert served.stdout is not None
+        found = re.search(r"http://127\.0\.0\.1:\d+/", served.stdout.readline())
+        assert found
+        with urlopen(found[0]) as answer:
+            assert b"Tailscope" in answer.read()
+        served.send_signal(signal.SIGINT)
+        _, said = served.communicate(timeout=20)
+    assert served.returncode == 130
+    assert said == "Stopped by Ctrl-C.\n"
+
+
+def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(
+            ServeError, match=rf"^Port {port} of 127\.0\.0\.1 cannot be used \(Address already"
+        ):
+            serve(Library(tmp_path), port)
+
+
+@pytest.mark.parametrize("port", ["", "-1", "65536", "http", "8e3"])
+def test_what_is_no_port_is_said_so(port: str, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"a port is a whole number from 0 to 65,535\.$"):
+        app.run(tmp_path, port, tmp_path)
+
+
+def test_a_folder_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="does not exist; run a scenario first"):
+        app.run(tmp_path / "none", "0", tmp_path)
