@@ -1050,8 +1050,7 @@ SIMULATOR = (
     ),
     Tried(
         "virtual-nucleo capture fw.elf --samplerate HZ --samples N --edges edges.stream "
-        "--uart-log uart.txt [--most-edges N] [the options of serve but --analyzer, --uart, --probe, "
-        "--start]",
+        "--uart-log uart.txt [--most-edges N] [the options of serve on board, counts and clips]",
         says=r"--most-edges",
         typed="virtual-nucleo capture --help",
         why="a synopsis: the help must know its options",
